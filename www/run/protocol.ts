@@ -64,7 +64,7 @@ knobs: { [key in string]: number },
 /**
  * History of a restored run, oldest first; empty for a new one.
  */
-history: Array<Metrics>, marks: Array<Mark>, progress: Progress, } | { "kind": "running", running: boolean, } | { "kind": "metrics" } & Metrics | { "kind": "mark" } & Mark | { "kind": "evaluation" } & Evaluation | { "kind": "solved", progress: Progress, threshold: number, } | { "kind": "digest" } & Digest | { "kind": "saved", bytes: Uint8Array, } | { "kind": "notice", level: Level, text: string, next_step: string, };
+history: Array<Metrics>, marks: Array<Mark>, evaluations: Array<Evaluation>, progress: Progress, } | { "kind": "running", running: boolean, } | { "kind": "metrics" } & Metrics | { "kind": "mark" } & Mark | { "kind": "evaluation" } & Evaluation | { "kind": "solved", progress: Progress, threshold: number, } | { "kind": "digest" } & Digest | { "kind": "saved", bytes: Uint8Array, } | { "kind": "notice", level: Level, text: string, next_step: string, };
 
 export type Level = "info" | "warning" | "error";
 

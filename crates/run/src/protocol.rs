@@ -98,6 +98,7 @@ pub enum Event {
         /// History of a restored run, oldest first; empty for a new one.
         history: Vec<Metrics>,
         marks: Vec<Mark>,
+        evaluations: Vec<Evaluation>,
         progress: Progress,
     },
     /// Training started or paused.

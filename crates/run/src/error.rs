@@ -1,0 +1,29 @@
+//! What can go wrong at the boundary. Every text ends with the step that helps.
+
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error("this was made by a newer Hothouse (format {found}, this one reads up to {known}). Update Hothouse, or start a fresh run")]
+    Future { found: u32, known: u32 },
+    #[error("there is no room called '{0}'. The rooms are: control")]
+    UnknownRoom(String),
+    #[error("there is no environment called '{0}' in this room. It has: CartPole-v1")]
+    UnknownEnv(String),
+    #[error("there is no knob called '{name}'. Try one of: {known}")]
+    UnknownKnob { name: String, known: String },
+    #[error("{name} = {value} is out of range: choose {range}")]
+    OutOfRange { name: String, value: f64, range: String },
+    #[error("{name} cannot change while a run goes on. Reset with the new value, or start another run")]
+    NotLive { name: String },
+    #[error("{0}")]
+    Learner(#[from] learn::PpoError),
+    #[error("the file is no Hothouse checkpoint ({why}). Choose a .safetensors file that Hothouse saved")]
+    Foreign { why: String },
+    #[error(
+        "the checkpoint is damaged or cut short ({why}). Copy it again from where it was saved, or restore an earlier one"
+    )]
+    Damaged { why: String },
+    #[error(
+        "the link cannot be read ({why}). Open the page without it to start a default run, or ask for the link again"
+    )]
+    Link { why: String },
+}

@@ -1,0 +1,455 @@
+//! An experiment: it takes commands, works in short slices and gives events and frames.
+//!
+//! It refuses to know the time, the platform, files or threads: a shell tells it what the clock
+//! says, and the clock never reaches the training, so the same config gives the same weights.
+
+use crate::checkpoint::{self, Header};
+use crate::error::RunError;
+use crate::protocol::{
+    Backend, Command, Config, Digest, Evaluation, Event, Frame, Knob, Level, Mark, Metrics, PlanView,
+    Progress, Stage as StageView, Touch,
+};
+use crate::stage::Stage;
+use crate::{CONFIG_VERSION, DIGEST_EVERY, digest, knobs, validate};
+use learn::{IterationStats, Ppo, PpoConfig, Slice};
+use math::Isa;
+
+/// Gymnasium's threshold for CartPole-v1.
+pub const SOLVED_AT: f64 = 475.0;
+/// Episodes of an evaluation.
+pub const EVALUATION_EPISODES: u32 = 100;
+/// Iterations between evaluations, before and after the task is solved.
+const EVALUATE_EVERY: [u32; 2] = [2, 16];
+/// Past this many rows the history keeps every second one, so that a long run stays small.
+const MAX_HISTORY: usize = 4096;
+/// A longer gap between two slices is a sleeping machine, not training.
+const MAX_GAP_S: f64 = 1.0;
+
+pub struct Experiment {
+    config: Config,
+    settings: PpoConfig,
+    isa: Isa,
+    ppo: Ppo,
+    stage: Stage,
+    running: bool,
+    /// Work on until the next boundary, also while paused.
+    finish_iteration: bool,
+    save_wanted: bool,
+    pending: Vec<(String, f64)>,
+    events: Vec<Event>,
+    history: Vec<Metrics>,
+    history_stride: u32,
+    marks: Vec<Mark>,
+    evaluations: Vec<Evaluation>,
+    solved: bool,
+    expected: Option<Digest>,
+    train_s: f64,
+    clock: Clock,
+}
+
+/// What the shell's clock said, and where the time of this iteration went.
+#[derive(Default)]
+struct Clock {
+    last_s: Option<f64>,
+    last_was_rollout: bool,
+    rollout_s: f64,
+    iteration_s: f64,
+}
+
+impl Experiment {
+    pub fn new(config: Config, isa: Isa) -> Result<Self, RunError> {
+        validate(&config)?;
+        let settings = knobs::settings(&config.knobs)?;
+        let ppo = Ppo::new(settings.clone(), config.seed, isa)?;
+        Ok(Self::around(config, settings, isa, ppo))
+    }
+
+    fn around(config: Config, settings: PpoConfig, isa: Isa, ppo: Ppo) -> Self {
+        let mut experiment = Self {
+            stage: Stage::new(config.seed),
+            config,
+            settings,
+            isa,
+            ppo,
+            running: false,
+            finish_iteration: false,
+            save_wanted: false,
+            pending: Vec::new(),
+            events: Vec::new(),
+            history: Vec::new(),
+            history_stride: 1,
+            marks: Vec::new(),
+            evaluations: Vec::new(),
+            solved: false,
+            expected: None,
+            train_s: 0.0,
+            clock: Clock::default(),
+        };
+        experiment.announce();
+        experiment
+    }
+
+    fn announce(&mut self) {
+        self.events.push(Event::Began {
+            config: self.config.clone(),
+            knobs: knobs::values(&self.settings),
+            history: self.history.clone(),
+            marks: self.marks.clone(),
+            evaluations: self.evaluations.clone(),
+            progress: self.progress(),
+        });
+        self.events.push(Event::Running { running: self.running });
+    }
+
+    /// Does what it is told, or says why not and leaves everything as it was.
+    pub fn command(&mut self, command: Command) -> Result<(), RunError> {
+        match command {
+            Command::Start => self.set_running(true),
+            Command::Pause => self.set_running(false),
+            Command::Step => {
+                self.set_running(false);
+                // Mid-iteration, a step is what is left of it.
+                self.finish_iteration = true;
+            }
+            Command::Reset { config } => {
+                let running = self.running;
+                let mut fresh = Self::new(config.unwrap_or_else(|| self.config.clone()), self.isa)?;
+                fresh.carry_over(self, running);
+                *self = fresh;
+            }
+            Command::SetKnob { name, value } => {
+                // Checked now, so that a refusal reaches whoever asked; in force from the boundary.
+                knobs::set_live(&mut self.settings.clone(), &name, value)?;
+                self.pending.push((name, value));
+                if self.ppo.at_boundary() {
+                    self.apply_pending();
+                }
+            }
+            Command::Save => {
+                self.save_wanted = true;
+                if self.ppo.at_boundary() {
+                    self.give_save();
+                } else {
+                    self.finish_iteration = true;
+                }
+            }
+            Command::Restore { bytes } => {
+                let running = self.running;
+                let mut restored = Self::restore(&bytes, self.isa)?;
+                restored.carry_over(self, running);
+                *self = restored;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a reset or restore keeps of the experiment before: undelivered events, then its own.
+    fn carry_over(&mut self, before: &mut Self, running: bool) {
+        let mut events = std::mem::take(&mut before.events);
+        events.append(&mut self.events);
+        self.events = events;
+        self.set_running(running);
+    }
+
+    fn set_running(&mut self, running: bool) {
+        if self.running != running {
+            self.running = running;
+            self.clock.last_s = None;
+            self.events.push(Event::Running { running });
+        }
+    }
+
+    /// One slice of work; false when there is nothing to do. `now_s` is the shell's clock, in
+    /// seconds from anywhere.
+    pub fn advance(&mut self, now_s: f64) -> bool {
+        if !self.running && !self.finish_iteration {
+            self.clock.last_s = None;
+            return false;
+        }
+        self.clock_in(now_s);
+        let slice = self.ppo.advance();
+        self.clock.last_was_rollout = matches!(slice, Slice::Rollout);
+        if let Slice::Iteration(stats) = slice {
+            self.end_iteration(stats);
+        }
+        true
+    }
+
+    /// The time since the last slice goes to what that slice did.
+    fn clock_in(&mut self, now_s: f64) {
+        let passed = self.clock.last_s.map_or(0.0, |last| (now_s - last).clamp(0.0, MAX_GAP_S));
+        self.clock.last_s = Some(now_s);
+        self.clock.iteration_s += passed;
+        self.train_s += passed;
+        if self.clock.last_was_rollout {
+            self.clock.rollout_s += passed;
+        }
+    }
+
+    fn end_iteration(&mut self, stats: IterationStats) {
+        let clock = std::mem::take(&mut self.clock);
+        self.clock.last_s = clock.last_s;
+        let metrics = self.metrics_from(&stats, &clock);
+        self.events.push(Event::Metrics(metrics));
+        if metrics.progress.iteration.is_multiple_of(self.history_stride) {
+            self.history.push(metrics);
+        }
+        if self.history.len() > MAX_HISTORY {
+            self.history_stride *= 2;
+            let stride = self.history_stride;
+            self.history.retain(|m| m.progress.iteration.is_multiple_of(stride));
+        }
+        if !(stats.policy_loss.is_finite() && stats.value_loss.is_finite() && stats.grad_norm.is_finite()) {
+            self.set_running(false);
+            self.notice(
+                Level::Error,
+                "Training diverged: the weights are no longer numbers.",
+                "Reset, or load an earlier save, and choose a lower learning rate.",
+            );
+        }
+        self.judge();
+        if metrics.progress.iteration.is_multiple_of(DIGEST_EVERY) {
+            let digest = self.digest();
+            self.compare(&digest);
+            self.events.push(Event::Digest(digest));
+        }
+        self.apply_pending();
+        self.finish_iteration = false;
+        self.give_save();
+    }
+
+    fn metrics_from(&self, stats: &IterationStats, clock: &Clock) -> Metrics {
+        let steps = (self.settings.envs * self.settings.rollout_steps) as f64;
+        let rate = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+        Metrics {
+            progress: self.progress(),
+            mean_return: stats.mean_return.map(f64::from),
+            mean_length: stats.mean_length.map(f64::from),
+            policy_loss: stats.policy_loss.into(),
+            value_loss: stats.value_loss.into(),
+            entropy: stats.entropy.into(),
+            approx_kl: stats.approx_kl.into(),
+            clip_fraction: stats.clip_fraction.into(),
+            explained_variance: stats.explained_variance.into(),
+            grad_norm: stats.grad_norm.into(),
+            lr: stats.lr.into(),
+            steps_per_s: rate(steps, clock.iteration_s),
+            rollout_share: rate(clock.rollout_s, clock.iteration_s),
+        }
+    }
+
+    /// Evaluates when it is time to, and says so once the task is solved.
+    fn judge(&mut self) {
+        let progress = self.progress();
+        if !progress.iteration.is_multiple_of(EVALUATE_EVERY[usize::from(self.solved)]) {
+            return;
+        }
+        let evaluation = self.evaluate(EVALUATION_EPISODES, progress.iteration);
+        self.evaluations.push(evaluation);
+        self.events.push(Event::Evaluation(evaluation));
+        if evaluation.mean_return >= SOLVED_AT && !self.solved {
+            self.solved = true;
+            self.events.push(Event::Solved { progress, threshold: SOLVED_AT });
+        }
+    }
+
+    /// Judges the policy as it is on fresh episodes, which leave no trace in the training.
+    pub fn evaluate(&mut self, episodes: u32, seed: u32) -> Evaluation {
+        let result = self.ppo.evaluate(episodes, seed);
+        Evaluation {
+            progress: self.progress(),
+            episodes,
+            mean_return: result.mean.into(),
+            min_return: result.min.into(),
+            max_return: result.max.into(),
+        }
+    }
+
+    fn apply_pending(&mut self) {
+        let progress = self.progress();
+        for (name, value) in std::mem::take(&mut self.pending) {
+            let (from, to) = knobs::set_live(&mut self.settings, &name, value).expect("checked when it was asked for");
+            if from != to {
+                let mark = Mark { progress, knob: name, from, to };
+                self.marks.push(mark.clone());
+                self.events.push(Event::Mark(mark));
+            }
+        }
+        self.ppo.set_live(&self.settings);
+    }
+
+    fn give_save(&mut self) {
+        if std::mem::take(&mut self.save_wanted) {
+            let bytes = self.encode();
+            self.events.push(Event::Saved { bytes });
+        }
+    }
+
+    /// The whole run as one file, once the iteration in progress is done.
+    pub fn save(&mut self) -> Vec<u8> {
+        while !self.ppo.at_boundary() {
+            if let Slice::Iteration(stats) = self.ppo.advance() {
+                self.end_iteration(stats);
+            }
+        }
+        self.encode()
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        let header = Header {
+            version: CONFIG_VERSION,
+            config: self.config.clone(),
+            knobs: knobs::values(&self.settings),
+            progress: self.progress(),
+            marks: self.marks.clone(),
+            evaluations: self.evaluations.clone(),
+            solved: self.solved,
+            arithmetic: arithmetic(self.isa).into(),
+            checksum: String::new(),
+        };
+        checkpoint::encode(header, self.ppo.state(), &self.history)
+    }
+
+    /// Goes on exactly where [`Experiment::save`] left off.
+    pub fn restore(bytes: &[u8], isa: Isa) -> Result<Self, RunError> {
+        let (header, tensors, history) = checkpoint::decode(bytes)?;
+        validate(&header.config)?;
+        let settings = knobs::settings(&header.knobs)?;
+        let find = |name: &str| tensors.iter().find(|t| t.0 == name).map(|(_, shape, data)| (shape.as_slice(), data));
+        let ppo = Ppo::restore(settings.clone(), header.config.seed, isa, &find)
+            .map_err(|e| RunError::Damaged { why: e.to_string() })?;
+        let mut experiment = Self::around(header.config, settings, isa, ppo);
+        experiment.events.clear();
+        experiment.train_s = header.progress.train_s;
+        experiment.history_stride = stride_of(&history);
+        experiment.history = history;
+        experiment.marks = header.marks;
+        experiment.evaluations = header.evaluations;
+        experiment.solved = header.solved;
+        experiment.announce();
+        if header.arithmetic != arithmetic(isa) {
+            experiment.notice(
+                Level::Info,
+                "This run was saved by a machine whose arithmetic rounds differently, so its digests will differ from here on.",
+                "Nothing to do: training goes on from the same weights.",
+            );
+        }
+        Ok(experiment)
+    }
+
+    /// Compare the run with what whoever shared it got.
+    pub fn expect(&mut self, digest: Digest) {
+        self.expected = Some(digest);
+    }
+
+    fn compare(&mut self, reached: &Digest) {
+        let Some(expected) = self.expected.take_if(|e| e.iteration == reached.iteration) else { return };
+        if expected.arithmetic != reached.arithmetic {
+            self.notice(
+                Level::Info,
+                "The link's digest was made with arithmetic that rounds differently, so it cannot be compared here.",
+                "Run it natively with `--isa portable` (unfused) or on a machine with fused multiply-add to compare.",
+            );
+        } else if expected == *reached && self.marks.is_empty() {
+            self.notice(
+                Level::Info,
+                &format!("Reproduced: after {} iterations the weights are those of the link, bit for bit.", reached.iteration),
+                "Nothing to do.",
+            );
+        } else if self.marks.is_empty() {
+            self.notice(
+                Level::Warning,
+                &format!("Not reproduced: after {} iterations the weights differ from the link's.", reached.iteration),
+                "The link may come from another version of Hothouse; compare the versions in the badge.",
+            );
+        }
+    }
+
+    fn notice(&mut self, level: Level, text: &str, next_step: &str) {
+        self.events.push(Event::Notice { level, text: text.into(), next_step: next_step.into() });
+    }
+
+    /// What happened since the last call.
+    pub fn events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    /// What the shown environments lived through since the last call.
+    pub fn frame(&mut self) -> Frame {
+        let trail = self.ppo.trail();
+        let frame = Frame {
+            shown: trail.shown as u32,
+            steps: trail.steps as u32,
+            features: trail.features as u32,
+            states: trail.states().to_vec(),
+            ended: trail.ended().to_vec(),
+            progress: self.progress(),
+        };
+        self.ppo.trail_clear();
+        frame
+    }
+
+    /// Steps the large environment by the time that passed, pushed as the hand pushes it.
+    pub fn touch(&mut self, touch: Touch) -> StageView {
+        self.stage.touch(&mut self.ppo, touch)
+    }
+
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    pub fn running(&self) -> bool {
+        self.running
+    }
+
+    pub fn solved(&self) -> bool {
+        self.solved
+    }
+
+    pub fn at_boundary(&self) -> bool {
+        self.ppo.at_boundary()
+    }
+
+    pub fn progress(&self) -> Progress {
+        let p = self.ppo.progress();
+        Progress { iteration: p.iterations, env_steps: p.env_steps, episodes: p.episodes, train_s: self.train_s }
+    }
+
+    pub fn knobs(&self) -> Vec<Knob> {
+        crate::knob_list()
+    }
+
+    pub fn digest(&self) -> Digest {
+        Digest {
+            iteration: self.progress().iteration,
+            weights: digest::of_weights(self.ppo.params().values()),
+            arithmetic: arithmetic(self.isa).into(),
+        }
+    }
+
+    pub fn plan(&self) -> PlanView {
+        crate::plan::view(&self.ppo)
+    }
+
+    pub fn backend(&self) -> Backend {
+        Backend {
+            isa: self.isa.name().into(),
+            threads: math::par::threads() as u32,
+            arithmetic: arithmetic(self.isa).into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+        }
+    }
+}
+
+/// Only digests of the same arithmetic can be equal.
+fn arithmetic(isa: Isa) -> &'static str {
+    if isa.fused() { "fused" } else { "unfused" }
+}
+
+/// A restored history goes on being thinned as it was.
+fn stride_of(history: &[Metrics]) -> u32 {
+    match history {
+        [.., a, b] => (b.progress.iteration - a.progress.iteration).max(1),
+        _ => 1,
+    }
+}

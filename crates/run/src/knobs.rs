@@ -1,0 +1,158 @@
+//! The knobs of a room: one table ties each to its field, its range and its words. Nothing else
+//! lists them: `--help`, the page, permalinks and checkpoints all read this table.
+
+use crate::error::RunError;
+use crate::protocol::{Knob, KnobKind};
+use learn::PpoConfig;
+use std::collections::BTreeMap;
+
+pub(crate) struct Entry {
+    pub knob: Knob,
+    get: fn(&PpoConfig) -> f64,
+    set: fn(&mut PpoConfig, f64),
+}
+
+macro_rules! count {
+    ($field:ident) => {
+        (|c| c.$field as f64, |c, v| c.$field = v as usize)
+    };
+}
+macro_rules! number {
+    ($field:ident) => {
+        (|c| f64::from(c.$field), |c, v| c.$field = v as f32)
+    };
+}
+macro_rules! switch {
+    ($field:ident) => {
+        (|c| f64::from(u8::from(c.$field)), |c, v| c.$field = v != 0.0)
+    };
+}
+
+type Access = (fn(&PpoConfig) -> f64, fn(&mut PpoConfig, f64));
+
+pub(crate) fn table() -> Vec<Entry> {
+    let preset = PpoConfig::default();
+    let entry = |name, label, kind, unit, live, (get, set): Access, help| Entry {
+        // f32 fields shown as the short decimal that names them: 0.003, not 0.003000000026.
+        knob: Knob { name, label, kind, default: tidy(get(&preset)), unit, help, live },
+        get,
+        set,
+    };
+    let float = |min, max, log| KnobKind::Float { min, max, log };
+    let int = |min, max| KnobKind::Int { min, max, log: true };
+    vec![
+        entry("lr", "Learning rate", float(1e-5, 0.1, true), "", true, number!(lr),
+            "How far each update moves the network. Too small and nothing happens; too large and it forgets what it knew."),
+        entry("entropy", "Curiosity", float(0.0, 0.2, false), "", true, number!(entropy),
+            "A reward for staying undecided (the entropy bonus). It keeps the agent trying things; too much and it never commits."),
+        entry("gamma", "Patience", float(0.8, 0.9999, false), "", true, number!(gamma),
+            "The discount: how much a reward one step later is still worth now. 0.99 looks about 100 steps ahead."),
+        entry("lambda", "Trust in the critic", float(0.0, 1.0, false), "", true, number!(lambda),
+            "Lambda of the advantage estimate. At 0 the critic's guess decides alone, at 1 only what really happened counts."),
+        entry("clip", "Step limit", float(0.02, 0.8, false), "", true, number!(clip),
+            "How far one update may change the odds of an action before PPO stops rewarding the change."),
+        entry("epochs", "Passes over the data", int(1.0, 20.0), "", true, count!(epochs),
+            "How often each batch of experience is learned from before it is thrown away."),
+        entry("value_coef", "Weight of the critic", float(0.0, 2.0, false), "", true, number!(value_coef),
+            "How much the error of the value estimate counts beside the policy's own loss."),
+        entry("max_grad_norm", "Gradient limit", float(0.05, 10.0, true), "", true, number!(max_grad_norm),
+            "Longer gradients are shortened to this length, so that one odd batch cannot wreck the network."),
+        entry("normalize_advantage", "Normalise advantages", KnobKind::Bool, "", true, switch!(normalize_advantage),
+            "Rescale the advantages of every minibatch to mean 0 and spread 1, so that the size of the rewards does not matter."),
+        entry("clip_value", "Limit the critic too", KnobKind::Bool, "", true, switch!(clip_value),
+            "Keep the value estimate from moving further in one update than the step limit allows."),
+        entry("anneal_steps", "Cool down over", float(0.0, 1e9, false), "steps", true, number!(anneal_steps),
+            "Lower the learning rate evenly to nothing over this many environment steps. 0 keeps it constant."),
+        entry("envs", "Environments", int(32.0, 65536.0), "environments", false, count!(envs),
+            "How many poles are balanced at once. All of them share one network."),
+        entry("rollout_steps", "Steps a rollout", int(4.0, 1024.0), "steps", false, count!(rollout_steps),
+            "How many steps every environment takes before the network learns from them."),
+        entry("minibatches", "Minibatches", int(1.0, 64.0), "", false, count!(minibatches),
+            "Into how many parts the collected experience is cut; the network is updated after each."),
+        entry("hidden", "Width of the network", int(8.0, 512.0), "units", false, count!(hidden),
+            "Units in each of the two hidden layers of the policy and of the critic."),
+    ]
+}
+
+/// The shortest decimal that a 32-bit float prints as.
+fn tidy(value: f64) -> f64 {
+    (value as f32).to_string().parse().unwrap_or(value)
+}
+
+/// The learner's settings under `knobs`, each checked; what is left out keeps its default.
+pub(crate) fn settings(knobs: &BTreeMap<String, f64>) -> Result<PpoConfig, RunError> {
+    let table = table();
+    let mut config = PpoConfig::default();
+    for (name, &value) in knobs {
+        (find(&table, name)?.set)(&mut config, check(&table, name, value)?);
+    }
+    Ok(config)
+}
+
+/// Every knob with its value in force.
+pub(crate) fn values(config: &PpoConfig) -> BTreeMap<String, f64> {
+    table().iter().map(|e| (e.knob.name.to_string(), tidy((e.get)(config)))).collect()
+}
+
+/// Changes one live knob.
+pub(crate) fn set_live(config: &mut PpoConfig, name: &str, value: f64) -> Result<(f64, f64), RunError> {
+    let table = table();
+    let entry = find(&table, name)?;
+    let value = check(&table, name, value)?;
+    if !entry.knob.live {
+        return Err(RunError::NotLive { name: name.into() });
+    }
+    let before = tidy((entry.get)(config));
+    (entry.set)(config, value);
+    Ok((before, tidy((entry.get)(config))))
+}
+
+fn find<'a>(table: &'a [Entry], name: &str) -> Result<&'a Entry, RunError> {
+    table.iter().find(|e| e.knob.name == name).ok_or_else(|| RunError::UnknownKnob {
+        name: name.into(),
+        known: table.iter().map(|e| e.knob.name).collect::<Vec<_>>().join(", "),
+    })
+}
+
+fn check(table: &[Entry], name: &str, value: f64) -> Result<f64, RunError> {
+    let (min, max, whole) = match find(table, name)?.knob.kind {
+        KnobKind::Float { min, max, .. } => (min, max, false),
+        KnobKind::Int { min, max, .. } => (min, max, true),
+        KnobKind::Bool => (0.0, 1.0, true),
+    };
+    if value >= min && value <= max && (!whole || value.fract() == 0.0) {
+        return Ok(value);
+    }
+    let kind = if whole { "a whole number" } else { "a number" };
+    let range = format!("{kind} from {min} to {max}");
+    Err(RunError::OutOfRange { name: name.into(), value, range })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_lie_in_their_own_ranges_and_survive_the_round_trip() {
+        let table = table();
+        for entry in &table {
+            check(&table, entry.knob.name, entry.knob.default).unwrap();
+        }
+        let all = values(&PpoConfig::default());
+        assert_eq!(values(&settings(&all).unwrap()), all);
+    }
+
+    #[test]
+    fn each_refusal_names_what_would_do() {
+        let refused = |name: &str, value| {
+            settings(&BTreeMap::from([(name.to_string(), value)])).unwrap_err().to_string()
+        };
+        assert!(refused("lr", 7.0).contains("from 0.00001 to 0.1"), "{}", refused("lr", 7.0));
+        assert!(refused("lr", f64::NAN).contains("out of range"));
+        assert!(refused("envs", 64.5).contains("whole number"));
+        assert!(refused("learning_rate", 0.1).contains("lr, entropy"));
+        let mut config = PpoConfig::default();
+        assert!(set_live(&mut config, "envs", 64.0).unwrap_err().to_string().contains("Reset"));
+        assert_eq!(set_live(&mut config, "clip", 0.3).unwrap().1, 0.3);
+    }
+}

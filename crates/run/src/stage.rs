@@ -1,0 +1,82 @@
+//! The one large environment that a hand can push: stepped in real time by the policy as it is at
+//! that moment, beside the training and without a trace in it.
+
+use crate::protocol::{Stage as View, Touch};
+use learn::Ppo;
+use math::rng::Rng;
+use worlds::cartpole::CartPole64;
+
+/// CartPole's own time step.
+const STEP_S: f64 = 0.02;
+/// How long a fallen pole lies before it stands up again.
+const REST_S: f64 = 0.8;
+/// After a longer gap (a sleeping tab) the missed time is let go, not caught up.
+const MAX_GAP_S: f64 = 0.1;
+
+pub(crate) struct Stage {
+    pole: CartPole64,
+    view: View,
+    owed_s: f64,
+    rest_s: f64,
+    rng: Rng,
+    falls: u64,
+}
+
+impl Stage {
+    pub fn new(seed: u32) -> Self {
+        // A stream of its own: what is watched must not change what is learned.
+        let rng = Rng::new(seed, STREAM);
+        let mut stage =
+            Self { pole: CartPole64::default(), view: View::default(), owed_s: 0.0, rest_s: 0.0, rng, falls: 0 };
+        stage.stand_up();
+        stage
+    }
+
+    fn stand_up(&mut self) {
+        let bits = self.rng.block(self.falls);
+        let state = bits.map(|b| (f64::from(b) / f64::from(u32::MAX) - 0.5) * 0.1);
+        self.pole = CartPole64::from_state(state);
+        self.falls += 1;
+        self.view.steps = 0;
+        self.view.fallen = false;
+    }
+
+    pub fn touch(&mut self, ppo: &mut Ppo, touch: Touch) -> View {
+        let dt_s = if touch.dt_s.is_finite() { touch.dt_s.clamp(0.0, MAX_GAP_S) } else { 0.0 };
+        let newtons = |f: f64| if f.is_finite() { f.clamp(-MAX_FORCE, MAX_FORCE) } else { 0.0 };
+        if self.view.fallen {
+            self.rest_s -= dt_s;
+            if self.rest_s <= 0.0 {
+                self.stand_up();
+            }
+        }
+        self.owed_s += dt_s;
+        while self.owed_s >= STEP_S && !self.view.fallen {
+            self.owed_s -= STEP_S;
+            let (probabilities, value) = ppo.policy(self.pole.state().map(|v| v as f32));
+            self.view.push_right = f64::from(probabilities[1]);
+            self.view.value = f64::from(value);
+            self.view.action = u32::from(probabilities[1] > probabilities[0]);
+            let fell =
+                self.pole.push(self.view.action, newtons(touch.cart_force), newtons(touch.tip_force));
+            self.view.steps += 1;
+            self.view.best = self.view.best.max(self.view.steps);
+            if fell {
+                self.view.fallen = true;
+                self.rest_s = REST_S;
+                self.owed_s = 0.0;
+            }
+        }
+        self.view.state = self.pole.state();
+        if !self.view.fallen {
+            // The screen is faster than the physics: carry places on by their speeds.
+            self.view.state[0] += self.view.state[1] * self.owed_s;
+            self.view.state[2] += self.view.state[3] * self.owed_s;
+        }
+        self.view
+    }
+}
+
+/// Three times what the agent itself can push with.
+const MAX_FORCE: f64 = 30.0;
+const STREAM: u32 = 0x57a6_e000;
