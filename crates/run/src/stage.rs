@@ -4,10 +4,8 @@
 use crate::protocol::{Stage as View, Touch};
 use learn::Ppo;
 use math::rng::Rng;
-use worlds::cartpole::CartPole64;
+use worlds::cartpole::{CartPole64, RESET_SPREAD, STEP_S};
 
-/// CartPole's own time step.
-const STEP_S: f64 = 0.02;
 /// How long a fallen pole lies before it stands up again.
 const REST_S: f64 = 0.8;
 /// After a longer gap (a sleeping tab) the missed time is let go, not caught up.
@@ -27,15 +25,15 @@ impl Stage {
         // A stream of its own: what is watched must not change what is learned.
         let rng = Rng::new(seed, STREAM);
         let mut stage =
-            Self { pole: CartPole64::default(), view: View::default(), owed_s: 0.0, rest_s: 0.0, rng, falls: 0 };
+            Self { pole: CartPole64::new([0.0; 4]), view: View::default(), owed_s: 0.0, rest_s: 0.0, rng, falls: 0 };
         stage.stand_up();
         stage
     }
 
     fn stand_up(&mut self) {
         let bits = self.rng.block(self.falls);
-        let state = bits.map(|b| (f64::from(b) / f64::from(u32::MAX) - 0.5) * 0.1);
-        self.pole = CartPole64::from_state(state);
+        let spread = |b: u32| (2.0 * f64::from(b) / f64::from(u32::MAX) - 1.0) * RESET_SPREAD;
+        self.pole = CartPole64::new(bits.map(spread));
         self.falls += 1;
         self.view.steps = 0;
         self.view.fallen = false;
@@ -53,12 +51,12 @@ impl Stage {
         self.owed_s += dt_s;
         while self.owed_s >= STEP_S && !self.view.fallen {
             self.owed_s -= STEP_S;
-            let (probabilities, value) = ppo.policy(self.pole.state().map(|v| v as f32));
+            let (probabilities, value) = ppo.policy(self.pole.state.map(|v| v as f32));
             self.view.push_right = f64::from(probabilities[1]);
             self.view.value = f64::from(value);
             self.view.action = u32::from(probabilities[1] > probabilities[0]);
-            let fell =
-                self.pole.push(self.view.action, newtons(touch.cart_force), newtons(touch.tip_force));
+            let (cart_n, tip_n) = (newtons(touch.cart_force), newtons(touch.tip_force));
+            let fell = self.pole.step_pushed(self.view.action, cart_n, tip_n).terminated;
             self.view.steps += 1;
             self.view.best = self.view.best.max(self.view.steps);
             if fell {
@@ -67,7 +65,7 @@ impl Stage {
                 self.owed_s = 0.0;
             }
         }
-        self.view.state = self.pole.state();
+        self.view.state = self.pole.state;
         if !self.view.fallen {
             // The screen is faster than the physics: carry places on by their speeds.
             self.view.state[0] += self.view.state[1] * self.owed_s;

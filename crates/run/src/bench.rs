@@ -1,0 +1,193 @@
+//! The figures of the compute core, the same in a terminal and in a page: `hothouse bench core` and
+//! `npm run bench -- core` both end here. Every share is against a peak measured in the same round,
+//! and what is reported is the median of the rounds, since machines are noisy.
+//!
+//! It refuses to judge: it prints what was measured.
+
+use crate::protocol::{Command, Config};
+use crate::{Experiment, RunError, default_config};
+use graph::{Executor, Graph, Layout, Optimizer, Params, Plan, models};
+use math::{Isa, gemm, peak};
+
+/// One measured number. Names are stable: scripts read them.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Figure {
+    pub name: String,
+    pub value: f64,
+    pub unit: &'static str,
+}
+
+/// Somebody else's matrix product, timed in the same rounds: `c[m][n] = a[m][k] · b[k][n]`.
+pub struct Rival {
+    pub name: &'static str,
+    pub product: fn(m: usize, n: usize, k: usize, a: &[f32], b: &[f32], c: &mut [f32]),
+}
+
+const ROUNDS: usize = 15;
+/// How long one measurement of one round lasts.
+const SLICE_S: f64 = 0.01;
+/// A run that has not solved CartPole by then counts as one that does not.
+const SOLVE_CAP_STEPS: u64 = 20_000_000;
+
+pub fn core(isa: Isa, now: &dyn Fn() -> f64, rivals: &[Rival], sink: &mut dyn FnMut(Figure)) {
+    let mut give = |name: String, value: f64, unit| sink(Figure { name, value, unit });
+    let mut peaks = Vec::new();
+    for (inp, out, batch) in [(128, 128, 64), (330, 128, 256)] {
+        let product = Product::new(isa, batch, out, inp);
+        let shape = format!("core.gemm.{inp}x{out}_b{batch}");
+        give_product(product, shape, now, rivals, &mut peaks, &mut give);
+    }
+    net(isa, now, &mut give);
+    step(isa, now, &mut give);
+    give("core.peak_gflops".into(), median(&mut peaks), "GFLOP/s");
+}
+
+/// `y[batch][out] = x[batch][inp] · Wᵀ`, with W packed as it is once per optimiser step.
+struct Product {
+    isa: Isa,
+    batch: usize,
+    out: usize,
+    inp: usize,
+    x: Vec<f32>,
+    /// `[inp][out]`, as a rival wants it.
+    b: Vec<f32>,
+    packed: Vec<f32>,
+    y: Vec<f32>,
+}
+
+impl Product {
+    fn new(isa: Isa, batch: usize, out: usize, inp: usize) -> Self {
+        let w = noise(out * inp);
+        let mut packed = vec![0.0; gemm::packed_rows_len(out, inp)];
+        gemm::pack_rows(isa, &w, out, inp, &mut packed);
+        let b = (0..inp * out).map(|i| w[(i % out) * inp + i / out]).collect();
+        Self { isa, batch, out, inp, x: noise(batch * inp), b, packed, y: vec![0.0; batch * out] }
+    }
+
+    fn gflop(&self) -> f64 {
+        2e-9 * (self.batch * self.out * self.inp) as f64
+    }
+
+    fn ours(&mut self) {
+        let plain = gemm::Epilogue::default();
+        gemm::linear_rows(self.isa, self.batch, self.out, self.inp, &self.x, &self.packed, &mut self.y, plain);
+    }
+
+    fn rival(&mut self, rival: &Rival) {
+        (rival.product)(self.batch, self.out, self.inp, &self.x, &self.b, &mut self.y);
+    }
+}
+
+fn give_product(
+    mut product: Product,
+    shape: String,
+    now: &dyn Fn() -> f64,
+    rivals: &[Rival],
+    peaks: &mut Vec<f64>,
+    give: &mut dyn FnMut(String, f64, &'static str),
+) {
+    let mut rates = Vec::new();
+    let mut shares = Vec::new();
+    let mut ratios = vec![Vec::new(); rivals.len()];
+    for _ in 0..ROUNDS {
+        let peak = peak::peak_gflops(product.isa, now);
+        let rate = product.gflop() / seconds_a_call(now, || product.ours());
+        peaks.push(peak);
+        rates.push(rate);
+        shares.push(rate / peak);
+        for (rival, ratios) in rivals.iter().zip(&mut ratios) {
+            ratios.push(rate * seconds_a_call(now, || product.rival(rival)) / product.gflop());
+        }
+    }
+    give(format!("{shape}.gflops"), median(&mut rates), "GFLOP/s");
+    give(format!("{shape}.share"), median(&mut shares), "of peak");
+    for (rival, mut ratios) in rivals.iter().zip(ratios) {
+        let shape = shape.trim_start_matches("core.gemm.");
+        give(format!("core.vs_{}.{shape}.ratio", rival.name), median(&mut ratios), "times as fast");
+    }
+}
+
+/// 330 inputs, 128 wide, 7 residual blocks of two layers with layer norm, 65 outputs; inference.
+fn net(isa: Isa, now: &dyn Fn() -> f64, give: &mut dyn FnMut(String, f64, &'static str)) {
+    const BATCH: usize = 64;
+    let (rows, flop) = {
+        let mut graph = Graph::new();
+        let output = models::residual_net(&mut graph, BATCH, 330, 128, 7, 65);
+        let flop = 2e-9 * (BATCH * (330 * 128 + 14 * 128 * 128 + 128 * 65)) as f64;
+        ((graph, output), flop)
+    };
+    let (graph, output) = rows;
+    let params = Params::init(&graph, 1);
+    let plan = Plan::new(&graph, &[("output", output)], Layout::Panels, isa).expect("the net is well formed");
+    let mut executor = Executor::new(&plan);
+    let packed = plan.pack(&params);
+    executor.input_mut("input").copy_from_slice(&noise(BATCH * 330));
+    let (mut rates, mut shares) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        let peak = peak::peak_gflops(isa, now);
+        let call_s = seconds_a_call(now, || executor.run(&params, &packed));
+        rates.push(BATCH as f64 / call_s);
+        shares.push(flop / call_s / peak);
+    }
+    give("core.net284k.states_per_s_core".into(), median(&mut rates), "states/s");
+    give("core.net284k.share".into(), median(&mut shares), "of peak");
+}
+
+/// Forward, backward, Adam and packing of a 144-128-64-6 net on a batch of 64.
+fn step(isa: Isa, now: &dyn Fn() -> f64, give: &mut dyn FnMut(String, f64, &'static str)) {
+    let mut training = models::Regression::new(isa, 64, &[144, 128, 64, 6]);
+    training.input_mut().copy_from_slice(&noise(64 * 144));
+    training.target_mut().copy_from_slice(&noise(64 * 6));
+    let mut optimizer = Optimizer::adam(training.params());
+    let mut times: Vec<f64> = (0..ROUNDS).map(|_| 1e3 * seconds_a_call(now, || training.step(&mut optimizer))).collect();
+    give("core.step_144_128_64_6_b64_ms".into(), median(&mut times), "ms");
+}
+
+/// Seconds of training until 100 fresh episodes average the task's threshold: the median of the
+/// seeds 1 to 5, and how many of the five got there.
+pub fn solve(isa: Isa, now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) -> Result<(), RunError> {
+    let mut times = Vec::new();
+    let mut solved = 0;
+    for seed in 1..=5 {
+        let began_s = now();
+        let mut experiment = Experiment::new(Config { seed, ..default_config() }, isa)?;
+        experiment.command(Command::Start)?;
+        while !experiment.solved() && experiment.progress().env_steps < SOLVE_CAP_STEPS {
+            experiment.advance(now());
+            experiment.events();
+        }
+        solved += u32::from(experiment.solved());
+        times.push(if experiment.solved() { now() - began_s } else { f64::INFINITY });
+    }
+    sink(Figure { name: "control.ppo.cartpole.solve_s".into(), value: median(&mut times), unit: "s" });
+    sink(Figure { name: "control.ppo.cartpole.solved_of_5".into(), value: solved.into(), unit: "seeds" });
+    Ok(())
+}
+
+/// Time of one call, over as many calls as fill a slice: the clock of a page is coarse.
+fn seconds_a_call(now: &dyn Fn() -> f64, mut call: impl FnMut()) -> f64 {
+    let began_s = now();
+    let mut calls = 0;
+    loop {
+        for _ in 0..8 {
+            call();
+        }
+        calls += 8;
+        let passed_s = now() - began_s;
+        if passed_s >= SLICE_S {
+            return passed_s / f64::from(calls);
+        }
+    }
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Numbers between -1 and 1 without a pattern; no zeros, no denormals.
+fn noise(len: usize) -> Vec<f32> {
+    let mut values = vec![0.0; len];
+    math::rng::Rng::new(7, 0).fill_uniform(0, &mut values);
+    values.iter().map(|u| 2.0 * u - 1.0).collect()
+}
