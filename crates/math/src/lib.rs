@@ -1,1 +1,28 @@
-//! math
+//! CPU kernels: packed GEMM with fused epilogues, elementwise functions and reductions, a counter-based random generator
+//! and the parallel seam. The only crate that names an instruction set, and the only one with `unsafe`, all of it in loads,
+//! stores and intrinsics. It knows no model, no clock and no file.
+//!
+//! Every kernel takes an [`Isa`] and gives the same bits on every set of its class (see [`isa`]). Slices that are too short
+//! for the shapes given are a bug of the caller and panic. Shapes: R rows, C columns, row-major `[R][C]`; weights are
+//! `[out][inp]`, as in PyTorch's `Linear`. A batch of features is either `[rows][features]` (training) or panels,
+//! `[rows/PANEL][features][PANEL]` (inference and rollouts), whose last panel is padded.
+#![allow(unsafe_code)]
+
+pub mod gemm;
+pub mod isa;
+pub mod ops;
+pub mod par;
+pub mod peak;
+pub mod poly;
+pub mod reference;
+pub mod rng;
+
+pub use gemm::{Act, Epilogue, Norm, PANEL};
+pub use isa::{Isa, Kernel, Simd, dispatch};
+pub use ops::{AdamStep, Binary, Span, Unary};
+pub use rng::Rng;
+
+/// Floats that `rows` rows of `features` take in panels.
+pub fn panels_len(rows: usize, features: usize) -> usize {
+    rows.div_ceil(PANEL) * PANEL * features
+}

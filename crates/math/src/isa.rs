@@ -1,0 +1,293 @@
+//! Instruction sets, and the one trait through which every kernel of the project is written.
+//!
+//! A kernel is a struct that implements [`Kernel`]; [`dispatch`] runs it with the vectors of the instruction set asked for,
+//! compiled for that set (the pattern of the `pulp` crate: one `#[target_feature]` trampoline, everything below it
+//! `#[inline(always)]`). No other crate names an instruction set or needs `unsafe`.
+//!
+//! **Which bits agree.** Every operation here is exactly rounded or exact, so a kernel gives the same bits on all sets of
+//! one class: *fused* ([`Simd::mul_add`] rounds once) or *unfused* (multiply, then add). Horizontal sums go through
+//! [`Simd::sum_lanes`], which has 16 virtual lanes and one tree everywhere. No approximate reciprocals.
+
+mod portable;
+
+#[cfg(target_arch = "aarch64")]
+mod neon;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod wasm;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+/// An instruction set that kernels are compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Isa {
+    /// Arrays of four, for whatever the compiler makes of them.
+    Portable,
+    Avx2,
+    Avx512,
+    Neon,
+    /// WebAssembly SIMD.
+    Simd128,
+    /// WebAssembly SIMD with the relaxed multiply-add.
+    Relaxed,
+}
+
+impl Isa {
+    const ALL: [Isa; 6] = [Isa::Avx512, Isa::Avx2, Isa::Neon, Isa::Relaxed, Isa::Simd128, Isa::Portable];
+
+    /// The fastest set this machine and this build have.
+    pub fn best() -> Isa {
+        Isa::ALL.into_iter().find(|isa| isa.is_available()).unwrap_or(Isa::Portable)
+    }
+
+    /// Every set this machine and this build have, fastest first. A wasm module carries one.
+    pub fn available() -> Vec<Isa> {
+        Isa::ALL.into_iter().filter(|isa| isa.is_available()).collect()
+    }
+
+    pub fn from_name(name: &str) -> Option<Isa> {
+        Isa::ALL.into_iter().find(|isa| isa.name() == name)
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Isa::Portable => "portable",
+            Isa::Avx2 => "avx2",
+            Isa::Avx512 => "avx512",
+            Isa::Neon => "neon",
+            Isa::Simd128 => "simd128",
+            Isa::Relaxed => "relaxed",
+        }
+    }
+
+    pub fn is_available(self) -> bool {
+        match self {
+            Isa::Portable => !cfg!(all(target_arch = "wasm32", target_feature = "simd128")),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => x86::has_avx2(),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => x86::has_avx512(),
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon => std::arch::is_aarch64_feature_detected!("neon"),
+            Isa::Simd128 => cfg!(all(
+                target_arch = "wasm32",
+                target_feature = "simd128",
+                not(target_feature = "relaxed-simd")
+            )),
+            Isa::Relaxed => cfg!(all(target_arch = "wasm32", target_feature = "relaxed-simd")),
+            #[allow(unreachable_patterns)] // every set is named above on some machine
+            _ => false,
+        }
+    }
+
+    /// Whether multiply-add rounds once: two sets give the same bits if they agree on this. What a relaxed multiply-add
+    /// does is the engine's choice, so there it is tried.
+    pub fn fused(self) -> bool {
+        struct Probe;
+        impl Kernel for Probe {
+            type Output = bool;
+            #[inline(always)]
+            fn run<S: Simd>(self, s: S) -> bool {
+                // (1 + ε)(1 - ε) = 1 - ε² rounds to 1 before the subtraction, unless it is not rounded at all.
+                let x = std::hint::black_box(f32::EPSILON);
+                let sum = s.mul_add(s.splat(1.0 + x), s.splat(1.0 - x), s.splat(-1.0));
+                s.first(sum) != 0.0
+            }
+        }
+        dispatch(self, Probe)
+    }
+}
+
+/// Code that is compiled once for every instruction set. Mark `run`, and every function that takes the token `s`,
+/// `#[inline(always)]`: only what is inlined into the trampoline may use its instructions.
+pub trait Kernel {
+    type Output;
+    fn run<S: Simd>(self, s: S) -> Self::Output;
+}
+
+/// Runs a kernel on `isa`, or on [`Isa::Portable`] (in wasm: on the set the module was built for) where `isa` is missing.
+#[inline]
+pub fn dispatch<K: Kernel>(isa: Isa, kernel: K) -> K::Output {
+    #[cfg(target_arch = "x86_64")]
+    match isa {
+        Isa::Avx512 if x86::has_avx512() => return x86::run_avx512(kernel),
+        Isa::Avx2 if x86::has_avx2() => return x86::run_avx2(kernel),
+        _ => {}
+    }
+    #[cfg(target_arch = "aarch64")]
+    if isa == Isa::Neon && isa.is_available() {
+        return neon::run(kernel);
+    }
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    {
+        let _ = isa;
+        kernel.run(wasm::Wasm)
+    }
+    #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+    {
+        let _ = isa;
+        kernel.run(portable::Portable)
+    }
+}
+
+/// The vector operations of one instruction set. A value of the type is the proof that the machine has it; only
+/// [`dispatch`] makes one.
+///
+/// `F` holds [`Simd::LANES`] f32, `U` as many u32, `M` as many truths. Comparisons are false on NaN.
+pub trait Simd: Copy + Send + Sync + 'static {
+    type F: Copy + Send + Sync;
+    type U: Copy + Send + Sync;
+    type M: Copy + Send + Sync;
+
+    /// 4, 8 or 16.
+    const LANES: usize;
+    /// How many vectors hold the 16 virtual lanes of a horizontal sum.
+    const PARTS: usize = 16 / Self::LANES;
+    /// Rows of the GEMM register tile: 8, 6 or 4.
+    const TILE_ROWS: usize;
+    /// Vectors across the GEMM register tile: 4 or 2.
+    const TILE_VECTORS: usize;
+
+    fn splat(self, x: f32) -> Self::F;
+    /// # Safety
+    /// `p` must be valid for reading [`Simd::LANES`] f32; any alignment.
+    unsafe fn load_ptr(self, p: *const f32) -> Self::F;
+    /// # Safety
+    /// `p` must be valid for writing [`Simd::LANES`] f32; any alignment.
+    unsafe fn store_ptr(self, x: Self::F, p: *mut f32);
+
+    fn add(self, a: Self::F, b: Self::F) -> Self::F;
+    fn sub(self, a: Self::F, b: Self::F) -> Self::F;
+    fn mul(self, a: Self::F, b: Self::F) -> Self::F;
+    fn div(self, a: Self::F, b: Self::F) -> Self::F;
+    fn sqrt(self, a: Self::F) -> Self::F;
+    /// a·b + c, rounded once or twice: see [`Isa::fused`].
+    fn mul_add(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
+    /// c - a·b, rounded as [`Simd::mul_add`].
+    fn neg_mul_add(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
+    fn neg(self, a: Self::F) -> Self::F;
+    fn abs(self, a: Self::F) -> Self::F;
+    /// a if a < b, else b (so b where one of them is NaN).
+    fn min(self, a: Self::F, b: Self::F) -> Self::F;
+    /// a if a > b, else b (so b where one of them is NaN).
+    fn max(self, a: Self::F, b: Self::F) -> Self::F;
+    /// To the nearest whole number, ties to even.
+    fn round(self, a: Self::F) -> Self::F;
+
+    fn lt(self, a: Self::F, b: Self::F) -> Self::M;
+    fn le(self, a: Self::F, b: Self::F) -> Self::M;
+    fn eq(self, a: Self::F, b: Self::F) -> Self::M;
+    #[inline(always)]
+    fn gt(self, a: Self::F, b: Self::F) -> Self::M {
+        self.lt(b, a)
+    }
+    #[inline(always)]
+    fn ge(self, a: Self::F, b: Self::F) -> Self::M {
+        self.le(b, a)
+    }
+    /// yes where the mask is true, else no.
+    fn select(self, mask: Self::M, yes: Self::F, no: Self::F) -> Self::F;
+    fn and_mask(self, a: Self::M, b: Self::M) -> Self::M;
+    fn or_mask(self, a: Self::M, b: Self::M) -> Self::M;
+    fn not_mask(self, a: Self::M) -> Self::M;
+    /// One bit a lane, lane 0 lowest.
+    fn mask_bits(self, a: Self::M) -> u32;
+
+    fn splat_u(self, x: u32) -> Self::U;
+    /// # Safety
+    /// `p` must be valid for reading [`Simd::LANES`] u32; any alignment.
+    unsafe fn load_u_ptr(self, p: *const u32) -> Self::U;
+    /// # Safety
+    /// `p` must be valid for writing [`Simd::LANES`] u32; any alignment.
+    unsafe fn store_u_ptr(self, x: Self::U, p: *mut u32);
+    fn add_u(self, a: Self::U, b: Self::U) -> Self::U;
+    fn sub_u(self, a: Self::U, b: Self::U) -> Self::U;
+    fn xor_u(self, a: Self::U, b: Self::U) -> Self::U;
+    fn and_u(self, a: Self::U, b: Self::U) -> Self::U;
+    fn or_u(self, a: Self::U, b: Self::U) -> Self::U;
+    /// Shift left by a constant 0..32.
+    fn shl_u(self, a: Self::U, n: u32) -> Self::U;
+    /// Logical shift right by a constant 0..32.
+    fn shr_u(self, a: Self::U, n: u32) -> Self::U;
+    fn eq_u(self, a: Self::U, b: Self::U) -> Self::M;
+    fn select_u(self, mask: Self::M, yes: Self::U, no: Self::U) -> Self::U;
+    /// Rotate left by a constant 1..32.
+    #[inline(always)]
+    fn rotl_u(self, a: Self::U, n: u32) -> Self::U {
+        self.or_u(self.shl_u(a, n), self.shr_u(a, 32 - n))
+    }
+    /// The same 32 bits, read as u32.
+    fn to_bits(self, a: Self::F) -> Self::U;
+    /// The same 32 bits, read as f32.
+    fn from_bits(self, a: Self::U) -> Self::F;
+    /// The f32 nearest to the lanes read as i32.
+    fn f32_from_i32(self, a: Self::U) -> Self::F;
+    /// Towards zero, as i32; only for values that fit.
+    fn i32_from_f32(self, a: Self::F) -> Self::U;
+
+    /// Sum of 16 virtual lanes held in the first [`Simd::PARTS`] vectors: lanes i and i+8 first, then i and i+4, i and
+    /// i+2, i and i+1.
+    fn sum_lanes(self, parts: [Self::F; 4]) -> f32;
+
+    /// Transposes 4 by 4 blocks: `p[r·stride + c]` for r, c < 4 is written to `q[c·q_stride + r]`.
+    /// # Safety
+    /// Both blocks must be valid, and must not overlap.
+    unsafe fn transpose4(self, p: *const f32, stride: usize, q: *mut f32, q_stride: usize);
+
+    /// Lane 0.
+    #[inline(always)]
+    fn first(self, a: Self::F) -> f32 {
+        let mut lanes = [0.0; 16];
+        self.store(a, &mut lanes);
+        lanes[0]
+    }
+    /// The first [`Simd::LANES`] of a slice, which must be that long.
+    #[inline(always)]
+    fn load(self, x: &[f32]) -> Self::F {
+        assert!(x.len() >= Self::LANES);
+        // SAFETY: the length was just checked.
+        unsafe { self.load_ptr(x.as_ptr()) }
+    }
+    #[inline(always)]
+    fn store(self, x: Self::F, y: &mut [f32]) {
+        assert!(y.len() >= Self::LANES);
+        // SAFETY: the length was just checked.
+        unsafe { self.store_ptr(x, y.as_mut_ptr()) }
+    }
+    #[inline(always)]
+    fn load_u(self, x: &[u32]) -> Self::U {
+        assert!(x.len() >= Self::LANES);
+        // SAFETY: the length was just checked.
+        unsafe { self.load_u_ptr(x.as_ptr()) }
+    }
+    #[inline(always)]
+    fn store_u(self, x: Self::U, y: &mut [u32]) {
+        assert!(y.len() >= Self::LANES);
+        // SAFETY: the length was just checked.
+        unsafe { self.store_u_ptr(x, y.as_mut_ptr()) }
+    }
+    /// A slice shorter than a vector; the missing lanes are `fill`.
+    #[inline(always)]
+    fn load_part(self, x: &[f32], fill: f32) -> Self::F {
+        let mut lanes = [fill; 16];
+        let n = x.len().min(Self::LANES);
+        lanes[..n].copy_from_slice(&x[..n]);
+        self.load(&lanes)
+    }
+    /// As many lanes as the slice takes.
+    #[inline(always)]
+    fn store_part(self, x: Self::F, y: &mut [f32]) {
+        let mut lanes = [0.0; 16];
+        self.store(x, &mut lanes);
+        let n = y.len().min(Self::LANES);
+        y[..n].copy_from_slice(&lanes[..n]);
+    }
+    /// start, start + 1, start + 2, …
+    #[inline(always)]
+    fn count_u(self, start: u32) -> Self::U {
+        const RAMP: [u32; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+        self.add_u(self.load_u(&RAMP), self.splat_u(start))
+    }
+}
+
+/// The token of the set that needs no proof.
+pub(crate) const PORTABLE: portable::Portable = portable::Portable;

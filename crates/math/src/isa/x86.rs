@@ -1,0 +1,272 @@
+//! AVX2 with FMA, and AVX-512 (F, VL, DQ, BW), found at run time.
+
+use super::{Kernel, Simd};
+use std::arch::x86_64::*;
+
+pub fn has_avx2() -> bool {
+    std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma")
+}
+
+pub fn has_avx512() -> bool {
+    std::arch::is_x86_feature_detected!("avx512f")
+        && std::arch::is_x86_feature_detected!("avx512vl")
+        && std::arch::is_x86_feature_detected!("avx512dq")
+        && std::arch::is_x86_feature_detected!("avx512bw")
+        && has_avx2()
+}
+
+/// Only where [`has_avx2`].
+#[inline]
+pub fn run_avx2<K: Kernel>(kernel: K) -> K::Output {
+    #[target_feature(enable = "avx2,fma")]
+    fn inner<K: Kernel>(kernel: K) -> K::Output {
+        kernel.run(Avx2(()))
+    }
+    debug_assert!(has_avx2());
+    // SAFETY: the only caller, `dispatch`, has checked `has_avx2`.
+    unsafe { inner(kernel) }
+}
+
+/// Only where [`has_avx512`].
+#[inline]
+pub fn run_avx512<K: Kernel>(kernel: K) -> K::Output {
+    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
+    fn inner<K: Kernel>(kernel: K) -> K::Output {
+        kernel.run(Avx512(()))
+    }
+    debug_assert!(has_avx512());
+    // SAFETY: the only caller, `dispatch`, has checked `has_avx512`.
+    unsafe { inner(kernel) }
+}
+
+/// Exists only inside [`run_avx2`].
+#[derive(Clone, Copy)]
+pub struct Avx2(());
+
+/// Exists only inside [`run_avx512`].
+#[derive(Clone, Copy)]
+pub struct Avx512(());
+
+/// Methods whose body is intrinsics on values: the token is the proof that the machine has them.
+macro_rules! values {
+    ($(fn $name:ident($($arg:ident: $t:ty),*) -> $r:ty $body:block)*) => {$(
+        #[inline(always)]
+        fn $name(self, $($arg: $t),*) -> $r {
+            // SAFETY: a token exists only where the instruction set was found.
+            unsafe { $body }
+        }
+    )*};
+}
+
+/// Sum of eight lanes: i and i+4, i and i+2, i and i+1.
+#[inline(always)]
+unsafe fn sum8(x: __m256) -> f32 {
+    // SAFETY: the caller's token has AVX2.
+    unsafe {
+        let x = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps::<1>(x));
+        let x = _mm_add_ps(x, _mm_movehl_ps(x, x));
+        _mm_cvtss_f32(_mm_add_ss(x, _mm_shuffle_ps::<1>(x, x)))
+    }
+}
+
+#[inline(always)]
+unsafe fn transpose4(p: *const f32, stride: usize, q: *mut f32, q_stride: usize) {
+    // SAFETY: the caller's; SSE is part of x86-64.
+    unsafe {
+        let mut rows = [
+            _mm_loadu_ps(p),
+            _mm_loadu_ps(p.add(stride)),
+            _mm_loadu_ps(p.add(2 * stride)),
+            _mm_loadu_ps(p.add(3 * stride)),
+        ];
+        let [a, b, c, d] = &mut rows;
+        _MM_TRANSPOSE4_PS(a, b, c, d);
+        for (c, row) in rows.into_iter().enumerate() {
+            _mm_storeu_ps(q.add(c * q_stride), row);
+        }
+    }
+}
+
+impl Simd for Avx2 {
+    type F = __m256;
+    type U = __m256i;
+    type M = __m256;
+    const LANES: usize = 8;
+    const TILE_ROWS: usize = 6;
+    const TILE_VECTORS: usize = 2;
+
+    values! {
+        fn splat(x: f32) -> __m256 { _mm256_set1_ps(x) }
+        fn add(a: __m256, b: __m256) -> __m256 { _mm256_add_ps(a, b) }
+        fn sub(a: __m256, b: __m256) -> __m256 { _mm256_sub_ps(a, b) }
+        fn mul(a: __m256, b: __m256) -> __m256 { _mm256_mul_ps(a, b) }
+        fn div(a: __m256, b: __m256) -> __m256 { _mm256_div_ps(a, b) }
+        fn sqrt(a: __m256) -> __m256 { _mm256_sqrt_ps(a) }
+        fn mul_add(a: __m256, b: __m256, c: __m256) -> __m256 { _mm256_fmadd_ps(a, b, c) }
+        fn neg_mul_add(a: __m256, b: __m256, c: __m256) -> __m256 { _mm256_fnmadd_ps(a, b, c) }
+        fn neg(a: __m256) -> __m256 { _mm256_xor_ps(a, _mm256_set1_ps(-0.0)) }
+        fn abs(a: __m256) -> __m256 { _mm256_andnot_ps(_mm256_set1_ps(-0.0), a) }
+        fn min(a: __m256, b: __m256) -> __m256 { _mm256_min_ps(a, b) }
+        fn max(a: __m256, b: __m256) -> __m256 { _mm256_max_ps(a, b) }
+        fn round(a: __m256) -> __m256 { _mm256_round_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(a) }
+        fn lt(a: __m256, b: __m256) -> __m256 { _mm256_cmp_ps::<_CMP_LT_OQ>(a, b) }
+        fn le(a: __m256, b: __m256) -> __m256 { _mm256_cmp_ps::<_CMP_LE_OQ>(a, b) }
+        fn eq(a: __m256, b: __m256) -> __m256 { _mm256_cmp_ps::<_CMP_EQ_OQ>(a, b) }
+        fn select(mask: __m256, yes: __m256, no: __m256) -> __m256 { _mm256_blendv_ps(no, yes, mask) }
+        fn and_mask(a: __m256, b: __m256) -> __m256 { _mm256_and_ps(a, b) }
+        fn or_mask(a: __m256, b: __m256) -> __m256 { _mm256_or_ps(a, b) }
+        fn not_mask(a: __m256) -> __m256 { _mm256_xor_ps(a, _mm256_castsi256_ps(_mm256_set1_epi32(-1))) }
+        fn mask_bits(a: __m256) -> u32 { _mm256_movemask_ps(a) as u32 }
+        fn splat_u(x: u32) -> __m256i { _mm256_set1_epi32(x as i32) }
+        fn add_u(a: __m256i, b: __m256i) -> __m256i { _mm256_add_epi32(a, b) }
+        fn sub_u(a: __m256i, b: __m256i) -> __m256i { _mm256_sub_epi32(a, b) }
+        fn xor_u(a: __m256i, b: __m256i) -> __m256i { _mm256_xor_si256(a, b) }
+        fn and_u(a: __m256i, b: __m256i) -> __m256i { _mm256_and_si256(a, b) }
+        fn or_u(a: __m256i, b: __m256i) -> __m256i { _mm256_or_si256(a, b) }
+        fn shl_u(a: __m256i, n: u32) -> __m256i { _mm256_sll_epi32(a, _mm_cvtsi32_si128(n as i32)) }
+        fn shr_u(a: __m256i, n: u32) -> __m256i { _mm256_srl_epi32(a, _mm_cvtsi32_si128(n as i32)) }
+        fn eq_u(a: __m256i, b: __m256i) -> __m256 { _mm256_castsi256_ps(_mm256_cmpeq_epi32(a, b)) }
+        fn select_u(mask: __m256, yes: __m256i, no: __m256i) -> __m256i {
+            _mm256_blendv_epi8(no, yes, _mm256_castps_si256(mask))
+        }
+        fn to_bits(a: __m256) -> __m256i { _mm256_castps_si256(a) }
+        fn from_bits(a: __m256i) -> __m256 { _mm256_castsi256_ps(a) }
+        fn f32_from_i32(a: __m256i) -> __m256 { _mm256_cvtepi32_ps(a) }
+        fn i32_from_f32(a: __m256) -> __m256i { _mm256_cvttps_epi32(a) }
+        fn sum_lanes(parts: [__m256; 4]) -> f32 { sum8(_mm256_add_ps(parts[0], parts[1])) }
+        fn first(a: __m256) -> f32 { _mm256_cvtss_f32(a) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_ptr(self, p: *const f32) -> __m256 {
+        // SAFETY: the caller's, and the token's.
+        unsafe { _mm256_loadu_ps(p) }
+    }
+    #[inline(always)]
+    unsafe fn store_ptr(self, x: __m256, p: *mut f32) {
+        // SAFETY: the caller's, and the token's.
+        unsafe { _mm256_storeu_ps(p, x) }
+    }
+    #[inline(always)]
+    unsafe fn load_u_ptr(self, p: *const u32) -> __m256i {
+        // SAFETY: the caller's, and the token's.
+        unsafe { _mm256_loadu_si256(p.cast()) }
+    }
+    #[inline(always)]
+    unsafe fn store_u_ptr(self, x: __m256i, p: *mut u32) {
+        // SAFETY: the caller's, and the token's.
+        unsafe { _mm256_storeu_si256(p.cast(), x) }
+    }
+    #[inline(always)]
+    unsafe fn transpose4(self, p: *const f32, stride: usize, q: *mut f32, q_stride: usize) {
+        // SAFETY: the caller's.
+        unsafe { transpose4(p, stride, q, q_stride) }
+    }
+}
+
+impl Simd for Avx512 {
+    type F = __m512;
+    type U = __m512i;
+    type M = __mmask16;
+    const LANES: usize = 16;
+    const TILE_ROWS: usize = 8;
+    const TILE_VECTORS: usize = 2;
+
+    values! {
+        fn splat(x: f32) -> __m512 { _mm512_set1_ps(x) }
+        fn add(a: __m512, b: __m512) -> __m512 { _mm512_add_ps(a, b) }
+        fn sub(a: __m512, b: __m512) -> __m512 { _mm512_sub_ps(a, b) }
+        fn mul(a: __m512, b: __m512) -> __m512 { _mm512_mul_ps(a, b) }
+        fn div(a: __m512, b: __m512) -> __m512 { _mm512_div_ps(a, b) }
+        fn sqrt(a: __m512) -> __m512 { _mm512_sqrt_ps(a) }
+        fn mul_add(a: __m512, b: __m512, c: __m512) -> __m512 { _mm512_fmadd_ps(a, b, c) }
+        fn neg_mul_add(a: __m512, b: __m512, c: __m512) -> __m512 { _mm512_fnmadd_ps(a, b, c) }
+        fn neg(a: __m512) -> __m512 { _mm512_xor_ps(a, _mm512_set1_ps(-0.0)) }
+        fn abs(a: __m512) -> __m512 { _mm512_abs_ps(a) }
+        fn min(a: __m512, b: __m512) -> __m512 { _mm512_min_ps(a, b) }
+        fn max(a: __m512, b: __m512) -> __m512 { _mm512_max_ps(a, b) }
+        fn round(a: __m512) -> __m512 {
+            _mm512_roundscale_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(a)
+        }
+        fn lt(a: __m512, b: __m512) -> __mmask16 { _mm512_cmp_ps_mask::<_CMP_LT_OQ>(a, b) }
+        fn le(a: __m512, b: __m512) -> __mmask16 { _mm512_cmp_ps_mask::<_CMP_LE_OQ>(a, b) }
+        fn eq(a: __m512, b: __m512) -> __mmask16 { _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(a, b) }
+        fn select(mask: __mmask16, yes: __m512, no: __m512) -> __m512 { _mm512_mask_blend_ps(mask, no, yes) }
+        fn splat_u(x: u32) -> __m512i { _mm512_set1_epi32(x as i32) }
+        fn add_u(a: __m512i, b: __m512i) -> __m512i { _mm512_add_epi32(a, b) }
+        fn sub_u(a: __m512i, b: __m512i) -> __m512i { _mm512_sub_epi32(a, b) }
+        fn xor_u(a: __m512i, b: __m512i) -> __m512i { _mm512_xor_si512(a, b) }
+        fn and_u(a: __m512i, b: __m512i) -> __m512i { _mm512_and_si512(a, b) }
+        fn or_u(a: __m512i, b: __m512i) -> __m512i { _mm512_or_si512(a, b) }
+        fn shl_u(a: __m512i, n: u32) -> __m512i { _mm512_sll_epi32(a, _mm_cvtsi32_si128(n as i32)) }
+        fn shr_u(a: __m512i, n: u32) -> __m512i { _mm512_srl_epi32(a, _mm_cvtsi32_si128(n as i32)) }
+        fn rotl_u(a: __m512i, n: u32) -> __m512i { _mm512_rolv_epi32(a, _mm512_set1_epi32(n as i32)) }
+        fn eq_u(a: __m512i, b: __m512i) -> __mmask16 { _mm512_cmpeq_epi32_mask(a, b) }
+        fn select_u(mask: __mmask16, yes: __m512i, no: __m512i) -> __m512i {
+            _mm512_mask_blend_epi32(mask, no, yes)
+        }
+        fn to_bits(a: __m512) -> __m512i { _mm512_castps_si512(a) }
+        fn from_bits(a: __m512i) -> __m512 { _mm512_castsi512_ps(a) }
+        fn f32_from_i32(a: __m512i) -> __m512 { _mm512_cvtepi32_ps(a) }
+        fn i32_from_f32(a: __m512) -> __m512i { _mm512_cvttps_epi32(a) }
+        fn sum_lanes(parts: [__m512; 4]) -> f32 {
+            let x = parts[0];
+            sum8(_mm256_add_ps(_mm512_castps512_ps256(x), _mm512_extractf32x8_ps::<1>(x)))
+        }
+        fn first(a: __m512) -> f32 { _mm512_cvtss_f32(a) }
+    }
+
+    #[inline(always)]
+    fn and_mask(self, a: __mmask16, b: __mmask16) -> __mmask16 {
+        a & b
+    }
+    #[inline(always)]
+    fn or_mask(self, a: __mmask16, b: __mmask16) -> __mmask16 {
+        a | b
+    }
+    #[inline(always)]
+    fn not_mask(self, a: __mmask16) -> __mmask16 {
+        !a
+    }
+    #[inline(always)]
+    fn mask_bits(self, a: __mmask16) -> u32 {
+        u32::from(a)
+    }
+    #[inline(always)]
+    unsafe fn load_ptr(self, p: *const f32) -> __m512 {
+        // SAFETY: the caller's, and the token's.
+        unsafe { _mm512_loadu_ps(p) }
+    }
+    #[inline(always)]
+    unsafe fn store_ptr(self, x: __m512, p: *mut f32) {
+        // SAFETY: the caller's, and the token's.
+        unsafe { _mm512_storeu_ps(p, x) }
+    }
+    #[inline(always)]
+    unsafe fn load_u_ptr(self, p: *const u32) -> __m512i {
+        // SAFETY: the caller's, and the token's.
+        unsafe { _mm512_loadu_si512(p.cast()) }
+    }
+    #[inline(always)]
+    unsafe fn store_u_ptr(self, x: __m512i, p: *mut u32) {
+        // SAFETY: the caller's, and the token's.
+        unsafe { _mm512_storeu_si512(p.cast(), x) }
+    }
+    #[inline(always)]
+    unsafe fn transpose4(self, p: *const f32, stride: usize, q: *mut f32, q_stride: usize) {
+        // SAFETY: the caller's.
+        unsafe { transpose4(p, stride, q, q_stride) }
+    }
+    #[inline(always)]
+    fn load_part(self, x: &[f32], fill: f32) -> __m512 {
+        let n = x.len().min(16);
+        // SAFETY: the mask covers the slice; the token's.
+        unsafe { _mm512_mask_loadu_ps(_mm512_set1_ps(fill), ((1u32 << n) - 1) as u16, x.as_ptr()) }
+    }
+    #[inline(always)]
+    fn store_part(self, x: __m512, y: &mut [f32]) {
+        let n = y.len().min(16);
+        // SAFETY: the mask covers the slice; the token's.
+        unsafe { _mm512_mask_storeu_ps(y.as_mut_ptr(), ((1u32 << n) - 1) as u16, x) }
+    }
+}

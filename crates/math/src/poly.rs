@@ -1,0 +1,177 @@
+//! exp, ln, tanh, sigmoid, sin and cos written in [`Simd`] operations: the same bits in every lane, on every set of a class
+//! and for single values ([`exp_1`] and so on), which no libm gives.
+
+use crate::isa::{Isa, Kernel, Simd, dispatch};
+
+/// eˣ. 0 below -87.34, infinity above 88.72.
+#[inline(always)]
+pub fn exp<S: Simd>(s: S, x: S::F) -> S::F {
+    // x = n·ln 2 + r, |r| <= ln 2 / 2; n rounded by adding 1.5·2²³, whose low bits then hold n.
+    const MAGIC: f32 = 12_582_912.0;
+    let shifted = s.add(s.mul(x, s.splat(std::f32::consts::LOG2_E)), s.splat(MAGIC));
+    let n = s.sub(shifted, s.splat(MAGIC));
+    let r = s.neg_mul_add(n, s.splat(LN2_HIGH), x);
+    let r = s.neg_mul_add(n, s.splat(LN2_LOW), r);
+    let mut p = s.splat(EXP[0]);
+    for &c in &EXP[1..] {
+        p = s.mul_add(p, r, s.splat(c));
+    }
+    // 1 + r + r²·p, the small terms first.
+    let p = s.add(s.mul_add(s.mul(r, r), p, r), s.splat(1.0));
+    // 2ⁿ in two factors, so that neither leaves the exponent's range.
+    let n = s.to_bits(shifted);
+    let n = s.sub_u(n, s.splat_u(MAGIC.to_bits()));
+    let half = s.sub_u(s.shr_u(s.add_u(n, s.splat_u(512)), 1), s.splat_u(256));
+    let rest = s.sub_u(n, half);
+    let power = |n| s.from_bits(s.shl_u(s.add_u(n, s.splat_u(127)), 23));
+    let y = s.mul(s.mul(p, power(half)), power(rest));
+    let y = s.select(s.lt(x, s.splat(-87.336_54)), s.splat(0.0), y);
+    let y = s.select(s.gt(x, s.splat(88.722_84)), s.splat(f32::INFINITY), y);
+    s.select(s.eq(x, x), y, x)
+}
+
+const LN2_HIGH: f32 = 0.693_359_4;
+const LN2_LOW: f32 = -2.121_944_4e-4;
+/// (eʳ - 1 - r)/r² on |r| <= ln 2 / 2, highest power first.
+const EXP: [f32; 6] =
+    [1.987_569_2e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 0.166_666_66, 0.5];
+
+/// Natural logarithm. -infinity at 0, NaN below.
+#[inline(always)]
+pub fn ln<S: Simd>(s: S, x: S::F) -> S::F {
+    // Subnormals first become normal.
+    let tiny = s.lt(x, s.splat(f32::MIN_POSITIVE));
+    let scaled = s.select(tiny, s.mul(x, s.splat(8_388_608.0)), x);
+    // x = 2ᵉ·m with m in [√½, √2).
+    let bits = s.to_bits(scaled);
+    let offset = s.sub_u(bits, s.splat_u(ROOT_HALF_BITS));
+    let exponent_bits = s.and_u(offset, s.splat_u(0xFF80_0000));
+    let m = s.from_bits(s.sub_u(bits, exponent_bits));
+    // An arithmetic shift right by 23 is a division: the low bits are zero, so the conversion is exact.
+    let e = s.mul(s.f32_from_i32(exponent_bits), s.splat(1.0 / 8_388_608.0));
+    let e = s.sub(e, s.select(tiny, s.splat(23.0), s.splat(0.0)));
+    let r = s.sub(m, s.splat(1.0));
+    let r2 = s.mul(r, r);
+    let mut p = s.splat(LN[0]);
+    for &c in &LN[1..] {
+        p = s.mul_add(p, r, s.splat(c));
+    }
+    // r - r²/2 + r³·p, with e·ln 2 in two parts.
+    let y = s.mul(s.mul(r2, r), p);
+    let y = s.mul_add(e, s.splat(LN2_LOW), y);
+    let y = s.neg_mul_add(r2, s.splat(0.5), y);
+    let y = s.mul_add(e, s.splat(LN2_HIGH), s.add(r, y));
+    let y = s.select(s.eq(x, s.splat(f32::INFINITY)), x, y);
+    let y = s.select(s.eq(x, s.splat(0.0)), s.splat(f32::NEG_INFINITY), y);
+    s.select(s.ge(x, s.splat(0.0)), y, s.splat(f32::NAN))
+}
+
+const ROOT_HALF_BITS: u32 = 0x3F35_04F3;
+/// (ln(1+r) - r + r²/2)/r³ on [√½-1, √2-1], highest power first.
+const LN: [f32; 9] = [
+    7.037_683_6e-2,
+    -1.151_461e-1,
+    1.167_699_9e-1,
+    -1.242_014_1e-1,
+    1.424_932_3e-1,
+    -1.666_805_8e-1,
+    2.000_071_5e-1,
+    -2.499_999_4e-1,
+    3.333_333_1e-1,
+];
+
+/// Hyperbolic tangent.
+#[inline(always)]
+pub fn tanh<S: Simd>(s: S, x: S::F) -> S::F {
+    let magnitude = s.abs(x);
+    // Small: x + x³·p(x²), odd by construction. Large: 1 - 2/(e²ˣ + 1).
+    let x2 = s.mul(x, x);
+    let mut p = s.splat(TANH[0]);
+    for &c in &TANH[1..] {
+        p = s.mul_add(p, x2, s.splat(c));
+    }
+    let small = s.mul_add(s.mul(p, x2), x, x);
+    let e = exp(s, s.add(magnitude, magnitude));
+    let large = s.sub(s.splat(1.0), s.div(s.splat(2.0), s.add(e, s.splat(1.0))));
+    let large = s.select(s.lt(x, s.splat(0.0)), s.neg(large), large);
+    s.select(s.lt(magnitude, s.splat(0.625)), small, s.select(s.eq(x, x), large, x))
+}
+
+const TANH: [f32; 5] =
+    [-5.704_988_7e-3, 2.063_908_9e-2, -5.373_972e-2, 1.333_144_2e-1, -3.333_328e-1];
+
+/// 1/(1 + e⁻ˣ).
+#[inline(always)]
+pub fn sigmoid<S: Simd>(s: S, x: S::F) -> S::F {
+    let e = exp(s, s.neg(x));
+    s.div(s.splat(1.0), s.add(s.splat(1.0), e))
+}
+
+/// (sin x, cos x) for |x| up to a few thousand: beyond, the reduction by π/2 loses digits.
+#[inline(always)]
+pub fn sin_cos<S: Simd>(s: S, x: S::F) -> (S::F, S::F) {
+    const MAGIC: f32 = 12_582_912.0;
+    let shifted = s.add(s.mul(x, s.splat(std::f32::consts::FRAC_2_PI)), s.splat(MAGIC));
+    let n = s.sub(shifted, s.splat(MAGIC));
+    let quadrant = s.to_bits(shifted);
+    let r = s.neg_mul_add(n, s.splat(HALF_PI[0]), x);
+    let r = s.neg_mul_add(n, s.splat(HALF_PI[1]), r);
+    let r = s.neg_mul_add(n, s.splat(HALF_PI[2]), r);
+    let r2 = s.mul(r, r);
+    let p = s.mul_add(s.splat(-1.951_529_6e-4), r2, s.splat(8.332_161e-3));
+    let p = s.mul_add(p, r2, s.splat(-1.666_665_5e-1));
+    let sin = s.mul_add(s.mul(p, r2), r, r);
+    let q = s.mul_add(s.splat(2.443_315_7e-5), r2, s.splat(-1.388_731_6e-3));
+    let q = s.mul_add(q, r2, s.splat(4.166_664_6e-2));
+    let cos = s.mul_add(s.mul(q, r2), r2, s.neg_mul_add(s.splat(0.5), r2, s.splat(1.0)));
+    // Odd quadrants swap the two; the second bit of the quadrant (of the next one, for cos) is the sign.
+    let odd = s.eq_u(s.and_u(quadrant, s.splat_u(1)), s.splat_u(1));
+    let (sin, cos) = (s.select(odd, cos, sin), s.select(odd, sin, cos));
+    let sign = |bits| s.shl_u(s.and_u(bits, s.splat_u(2)), 30);
+    let flip = |x, bits| s.from_bits(s.xor_u(s.to_bits(x), sign(bits)));
+    (flip(sin, quadrant), flip(cos, s.add_u(quadrant, s.splat_u(1))))
+}
+
+/// π/2 in three parts of few bits, so that products with small whole numbers are exact.
+const HALF_PI: [f32; 3] = [1.570_312_5, 4.837_513e-4, 7.549_789_9e-8];
+
+macro_rules! single {
+    ($($(#[$doc:meta])* $name:ident = $vector:ident;)*) => {$(
+        $(#[$doc])*
+        pub fn $name(isa: Isa, x: f32) -> f32 {
+            struct One(f32);
+            impl Kernel for One {
+                type Output = f32;
+                #[inline(always)]
+                fn run<S: Simd>(self, s: S) -> f32 {
+                    s.first($vector(s, s.splat(self.0)))
+                }
+            }
+            dispatch(isa, One(x))
+        }
+    )*};
+}
+single! {
+    /// [`exp`] of one value.
+    exp_1 = exp;
+    /// [`ln`] of one value.
+    ln_1 = ln;
+    /// [`tanh`] of one value.
+    tanh_1 = tanh;
+    /// [`sigmoid`] of one value.
+    sigmoid_1 = sigmoid;
+}
+
+/// [`sin_cos`] of one value.
+pub fn sin_cos_1(isa: Isa, x: f32) -> (f32, f32) {
+    struct One(f32);
+    impl Kernel for One {
+        type Output = (f32, f32);
+        #[inline(always)]
+        fn run<S: Simd>(self, s: S) -> (f32, f32) {
+            let (sin, cos) = sin_cos(s, s.splat(self.0));
+            (s.first(sin), s.first(cos))
+        }
+    }
+    dispatch(isa, One(x))
+}

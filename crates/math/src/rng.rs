@@ -1,0 +1,176 @@
+//! Threefry4x32 with 13 rounds, a counter-based generator (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as
+//! 1, 2, 3", 2011): a number is a function of (key, counter) and nothing else, so it does not depend on how many lanes or
+//! threads ask, nor in which order. It is not for cryptography. The only state anywhere is the caller's counter.
+
+use crate::isa::{Isa, Kernel, Simd, dispatch};
+use crate::poly;
+
+/// Rotations of Skein's 4-word mix for 32-bit words: (first pair, second pair), repeating after 8 rounds.
+const ROTATIONS: [(u32, u32); 8] =
+    [(10, 26), (11, 21), (13, 27), (23, 5), (6, 20), (17, 11), (25, 10), (18, 20)];
+const ROUNDS: usize = 13;
+const PARITY: u32 = 0x1BD1_1BDA;
+
+/// 4 random words in every lane from a key and a counter in every lane.
+#[inline(always)]
+pub fn threefry<S: Simd>(s: S, key: [u32; 4], counter: [S::U; 4]) -> [S::U; 4] {
+    let schedule = [key[0], key[1], key[2], key[3], PARITY ^ key[0] ^ key[1] ^ key[2] ^ key[3]];
+    let [mut x0, mut x1, mut x2, mut x3] = counter;
+    for round in 0..ROUNDS {
+        if round % 4 == 0 {
+            let i = round / 4;
+            x0 = s.add_u(x0, s.splat_u(schedule[i % 5]));
+            x1 = s.add_u(x1, s.splat_u(schedule[(i + 1) % 5]));
+            x2 = s.add_u(x2, s.splat_u(schedule[(i + 2) % 5]));
+            x3 = s.add_u(x3, s.splat_u(schedule[(i + 3) % 5].wrapping_add(i as u32)));
+        }
+        let (left, right) = ROTATIONS[round % 8];
+        if round % 2 == 0 {
+            x0 = s.add_u(x0, x1);
+            x1 = s.xor_u(s.rotl_u(x1, left), x0);
+            x2 = s.add_u(x2, x3);
+            x3 = s.xor_u(s.rotl_u(x3, right), x2);
+        } else {
+            x0 = s.add_u(x0, x3);
+            x3 = s.xor_u(s.rotl_u(x3, left), x0);
+            x2 = s.add_u(x2, x1);
+            x1 = s.xor_u(s.rotl_u(x1, right), x2);
+        }
+    }
+    [x0, x1, x2, x3]
+}
+
+/// A uniform f32 in [0, 1), a multiple of 2⁻²⁴, from the high bits of a random word.
+#[inline(always)]
+pub fn uniform<S: Simd>(s: S, word: S::U) -> S::F {
+    s.mul(s.f32_from_i32(s.shr_u(word, 8)), s.splat(UNIT))
+}
+
+/// [`uniform`] for one word.
+pub fn uniform_from_word(word: u32) -> f32 {
+    (word >> 8) as f32 * UNIT
+}
+
+const UNIT: f32 = 1.0 / 16_777_216.0;
+
+/// A key: one (seed, stream) of numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rng {
+    pub key: [u32; 4],
+}
+
+impl Rng {
+    pub fn new(seed: u32, stream: u32) -> Rng {
+        Rng { key: [seed, stream, 0, 0] }
+    }
+
+    /// The four words of one counter.
+    pub fn block(&self, counter: [u32; 4]) -> [u32; 4] {
+        // One lane would do; four are as fast.
+        let s = crate::isa::PORTABLE;
+        threefry(s, self.key, counter.map(|word| s.splat_u(word))).map(|lanes| lanes[0])
+    }
+
+    /// Fills `y` with uniforms in [0, 1). Element i depends on (key, fill, i) alone: give each filling its own number.
+    pub fn fill_uniform(&self, isa: Isa, fill: u32, y: &mut [f32]) {
+        dispatch(isa, Fill { key: self.key, fill, y, normal: false });
+    }
+
+    /// Fills `y` with normals of mean 0 and variance 1 (Box and Muller 1958), as [`Rng::fill_uniform`].
+    pub fn fill_normal(&self, isa: Isa, fill: u32, y: &mut [f32]) {
+        dispatch(isa, Fill { key: self.key, fill, y, normal: true });
+    }
+
+    /// A sequence of numbers, one after the other, from `position` on.
+    pub fn sequence(&self, position: u64) -> Sequence {
+        Sequence { rng: *self, position, block: [0; 4] }
+    }
+}
+
+/// Numbers drawn in turn; `position` is the whole of its state.
+#[derive(Clone, Debug)]
+pub struct Sequence {
+    rng: Rng,
+    position: u64,
+    block: [u32; 4],
+}
+
+impl Sequence {
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    pub fn word(&mut self) -> u32 {
+        let (block, word) = (self.position / 4, (self.position % 4) as usize);
+        if word == 0 || self.block == [0; 4] {
+            self.block = self.rng.block([block as u32, (block >> 32) as u32, 0, SEQUENCE]);
+        }
+        self.position += 1;
+        self.block[word]
+    }
+
+    /// In [0, 1).
+    pub fn uniform(&mut self) -> f32 {
+        uniform_from_word(self.word())
+    }
+
+    /// In 0..n, with a bias below n/2³² (Lemire's multiplication, without the rejection).
+    pub fn below(&mut self, n: u32) -> u32 {
+        ((u64::from(self.word()) * u64::from(n)) >> 32) as u32
+    }
+
+    /// Fisher and Yates.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for i in (1..items.len()).rev() {
+            items.swap(i, self.below(i as u32 + 1) as usize);
+        }
+    }
+}
+
+/// The last counter word keeps sequences and fillings of one key apart.
+const SEQUENCE: u32 = 1;
+const FILL: u32 = 2;
+
+struct Fill<'a> {
+    key: [u32; 4],
+    fill: u32,
+    y: &'a mut [f32],
+    normal: bool,
+}
+
+impl Kernel for Fill<'_> {
+    type Output = ();
+    /// 64 numbers at a time: word w of block 16g + l is number 64g + 16w + l, so that stores are contiguous and the order
+    /// does not depend on the lanes.
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        for (group, y) in self.y.chunks_mut(64).enumerate() {
+            let mut out = [0.0f32; 64];
+            for l in (0..16).step_by(S::LANES) {
+                let counter = [
+                    s.count_u((group * 16 + l) as u32),
+                    s.splat_u(self.fill),
+                    s.splat_u(0),
+                    s.splat_u(FILL),
+                ];
+                let words = threefry(s, self.key, counter);
+                let mut numbers = words.map(|word| uniform(s, word));
+                if self.normal {
+                    for pair in [0, 2] {
+                        // 1 - u lies in (0, 1], where ln is finite.
+                        let radius = poly::ln(s, s.sub(s.splat(1.0), numbers[pair]));
+                        let radius = s.sqrt(s.mul(s.splat(-2.0), radius));
+                        let angle = s.mul(numbers[pair + 1], s.splat(std::f32::consts::TAU));
+                        let (sin, cos) = poly::sin_cos(s, angle);
+                        numbers[pair] = s.mul(radius, cos);
+                        numbers[pair + 1] = s.mul(radius, sin);
+                    }
+                }
+                for (w, &number) in numbers.iter().enumerate() {
+                    s.store(number, &mut out[16 * w + l..]);
+                }
+            }
+            y.copy_from_slice(&out[..y.len()]);
+        }
+    }
+}
