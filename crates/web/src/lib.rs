@@ -1,1 +1,165 @@
-//! web
+//! An experiment behind wasm-bindgen: plain data in and out, and nothing of its own.
+//!
+//! It refuses to hold any logic. The worker that calls it (`www/run/worker.ts`) has the clock, the
+//! pace and the messages; the types of all that passes are `run::protocol`, and of what is refused
+//! too: a refusal is the notice that the page shows.
+
+mod panic;
+
+use math::Isa;
+use run::protocol::{Event, Level};
+use run::{Experiment, RunError, permalink};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use wasm_bindgen::prelude::*;
+
+#[cfg(feature = "threads")]
+pub use wasm_bindgen_rayon::init_thread_pool;
+
+/// Sends the text of any panic, on any thread, to the page's channel of this name.
+#[wasm_bindgen]
+pub fn forward_panics(channel: String) {
+    panic::forward_to(channel);
+}
+
+/// The config and expected digest that a link carries: `{ config, digest }`.
+#[wasm_bindgen]
+pub fn decode(link: &str) -> Result<JsValue, JsValue> {
+    #[derive(Serialize)]
+    struct Decoded {
+        config: run::protocol::Config,
+        digest: Option<run::protocol::Digest>,
+    }
+    let link = permalink::decode(link).map_err(refusal)?;
+    to_js(&Decoded { config: link.config, digest: link.digest })
+}
+
+#[wasm_bindgen]
+pub fn default_config() -> Result<JsValue, JsValue> {
+    to_js(&run::default_config())
+}
+
+/// The figures of the compute core in this module, on this thread; `now` gives seconds.
+#[wasm_bindgen]
+pub fn bench_core(now: &js_sys::Function, give: &js_sys::Function) {
+    let clock = || now.call0(&JsValue::NULL).ok().and_then(|t| t.as_f64()).unwrap_or(0.0);
+    run::bench::core(Isa::best(), &clock, &[], &mut |figure| {
+        if let Ok(figure) = to_js(&figure) {
+            let _ = give.call1(&JsValue::NULL, &figure);
+        }
+    });
+}
+
+/// Panics on purpose, on the calling thread or on one of the pool: the way to test what follows.
+#[wasm_bindgen]
+pub fn panic_for_test(in_pool: bool) {
+    if in_pool {
+        let mut items = [0u8; 64];
+        math::par::each_mut(&mut items, |_, _| panic!("a test asked a thread of the pool to panic"));
+    }
+    panic!("a test asked the worker to panic");
+}
+
+#[wasm_bindgen]
+pub struct Lab {
+    experiment: Experiment,
+}
+
+#[wasm_bindgen]
+impl Lab {
+    pub fn start(config: JsValue) -> Result<Lab, JsValue> {
+        let experiment = Experiment::new(from_js(config)?, Isa::best()).map_err(refusal)?;
+        Ok(Lab { experiment })
+    }
+
+    pub fn restore(bytes: &[u8]) -> Result<Lab, JsValue> {
+        let experiment = Experiment::restore(bytes, Isa::best()).map_err(refusal)?;
+        Ok(Lab { experiment })
+    }
+
+    /// The digest this run should reach, where a link told.
+    pub fn expect(&mut self, digest: JsValue) -> Result<(), JsValue> {
+        self.experiment.expect(from_js(digest)?);
+        Ok(())
+    }
+
+    pub fn command(&mut self, command: JsValue) -> Result<(), JsValue> {
+        self.experiment.command(from_js(command)?).map_err(refusal)
+    }
+
+    /// One slice of work; false when there is nothing to do.
+    pub fn advance(&mut self, now_s: f64) -> bool {
+        self.experiment.advance(now_s)
+    }
+
+    /// Undefined when nothing happened since the last call.
+    pub fn events(&mut self) -> Result<JsValue, JsValue> {
+        let events = self.experiment.events();
+        if events.is_empty() { Ok(JsValue::UNDEFINED) } else { to_js(&events) }
+    }
+
+    /// Undefined when nothing happened since the last call.
+    pub fn frame(&mut self) -> Result<JsValue, JsValue> {
+        let mut frame = self.experiment.frame();
+        if frame.steps == 0 {
+            return Ok(JsValue::UNDEFINED);
+        }
+        let states = std::mem::take(&mut frame.states);
+        let object = to_js(&frame)?;
+        js_sys::Reflect::set(&object, &"states".into(), &js_sys::Float32Array::from(&states[..]))?;
+        Ok(object)
+    }
+
+    pub fn touch(&mut self, touch: JsValue) -> Result<JsValue, JsValue> {
+        to_js(&self.experiment.touch(from_js(touch)?))
+    }
+
+    /// Steps of all environments together.
+    pub fn env_steps(&self) -> f64 {
+        self.experiment.progress().env_steps as f64
+    }
+
+    pub fn knobs(&self) -> Result<JsValue, JsValue> {
+        to_js(&self.experiment.knobs())
+    }
+
+    pub fn plan(&self) -> Result<JsValue, JsValue> {
+        to_js(&self.experiment.plan())
+    }
+
+    pub fn backend(&self) -> Result<JsValue, JsValue> {
+        to_js(&self.experiment.backend())
+    }
+
+    pub fn evaluate(&mut self, episodes: u32, seed: u32) -> Result<JsValue, JsValue> {
+        to_js(&self.experiment.evaluate(episodes, seed))
+    }
+
+    /// The link to this run, with the digest of its weights where `digest` has one.
+    pub fn permalink(&self, digest: JsValue) -> Result<String, JsValue> {
+        let digest: Option<run::protocol::Digest> = from_js(digest)?;
+        Ok(permalink::encode(self.experiment.config(), digest.as_ref()))
+    }
+
+    pub fn native_command(&self) -> String {
+        permalink::native_command(self.experiment.config())
+    }
+}
+
+/// Plain objects, null for what is missing, and typed arrays for bytes.
+fn to_js<T: Serialize>(value: &T) -> Result<JsValue, JsValue> {
+    let style = serde_wasm_bindgen::Serializer::new().serialize_missing_as_null(true).serialize_maps_as_objects(true);
+    Ok(value.serialize(&style)?)
+}
+
+fn from_js<T: DeserializeOwned>(value: JsValue) -> Result<T, JsValue> {
+    Ok(serde_wasm_bindgen::from_value(value)?)
+}
+
+/// What the page shows: every text of `RunError` ends with the next step as its last sentence.
+fn refusal(error: RunError) -> JsValue {
+    let all = error.to_string();
+    let (text, next_step) = all.split_once(". ").unwrap_or((&all, "Reload the page."));
+    let notice = Event::Notice { level: Level::Error, text: text.into(), next_step: next_step.into() };
+    to_js(&notice).unwrap_or_else(|unlikely| unlikely)
+}

@@ -1,0 +1,28 @@
+// `npm start`: everything from a fresh clone to the page in a browser.
+import { spawn } from "node:child_process";
+import { main, options, Trouble } from "./sh.mjs";
+import { build } from "./build.mjs";
+import { serve } from "./serve.mjs";
+
+const PORT = 4173;
+
+await main(import.meta.url, async () => {
+  const given = options({ port: `<number>: where to serve, ${PORT} if left out`, "no-open": "do not open a browser" });
+  const asked = Number(given.port ?? PORT);
+  if (!Number.isInteger(asked) || asked < 0 || asked > 65535) throw new Trouble(`${given.port} is not a port`, "choose one from 1024 to 65535");
+  const dist = await build();
+  const server = await serve(dist, { port: asked });
+  if (server.moved) console.log(`\nPort ${asked} is in use, so this is the next free one (or choose: npm start -- --port <number>).`);
+  console.log(`\nHothouse: ${server.url}\nCtrl-C ends it.`);
+  if (!given["no-open"]) openBrowser(server.url);
+});
+
+/** Opens the page where there is a desktop; elsewhere the printed address is enough. */
+function openBrowser(url) {
+  const [command, ...args] =
+    process.platform === "darwin" ? ["open", url] : process.platform === "win32" ? ["cmd", "/c", "start", url] : ["xdg-open", url];
+  if (process.platform === "linux" && !process.env.DISPLAY && !process.env.WAYLAND_DISPLAY) return;
+  spawn(command, args, { stdio: "ignore", detached: true })
+    .on("error", () => {})
+    .unref();
+}

@@ -1,0 +1,72 @@
+// Two things a static host may not give: the headers for cross-origin isolation, and the page
+// without a network. `npm run build` writes the build's name and its files into the two lines below.
+const BUILD = "__BUILD__";
+const SHELL = ["__SHELL__"];
+
+const CACHE = `hothouse-${BUILD}`;
+const PATIENCE_MS = 2500;
+const HEADERS = {
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Embedder-Policy": "require-corp",
+  "Cross-Origin-Resource-Policy": "same-origin",
+};
+
+self.addEventListener("install", (event) => {
+  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(SHELL)));
+  // The first one starts at once; a later one waits until no page of the build before is open.
+  if (!self.registration.active) self.skipWaiting();
+});
+
+self.addEventListener("activate", (event) => {
+  const tidy = async () => {
+    const names = await caches.keys();
+    await Promise.all(names.filter((name) => name.startsWith("hothouse-") && name !== CACHE).map((name) => caches.delete(name)));
+    await self.clients.claim();
+  };
+  event.waitUntil(tidy());
+});
+
+self.addEventListener("message", (event) => {
+  const urls = (event.data?.keep ?? []).filter((url) => ours(new URL(url)));
+  const keep = async () => {
+    const cache = await caches.open(CACHE);
+    for (const url of urls) if (!(await cache.match(url))) await cache.add(url).catch(() => {});
+  };
+  event.waitUntil(keep());
+});
+
+self.addEventListener("fetch", (event) => {
+  const { request } = event;
+  if (request.method !== "GET" || !ours(new URL(request.url))) return;
+  event.respondWith((request.mode === "navigate" ? page(request) : file(request)).then(isolated));
+});
+
+const ours = (url) => url.href.startsWith(self.registration.scope);
+
+/** The page itself comes fresh where there is a network, so that a new build is seen. */
+async function page(request) {
+  const cache = await caches.open(CACHE);
+  const fresh = fetch(request).then((response) => keepCopy(cache, "./", response));
+  const late = new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
+  const first = await Promise.race([fresh.catch(() => undefined), late]);
+  return first ?? (await cache.match("./")) ?? fresh;
+}
+
+/** Everything else has a hash in its name or belongs to this build. */
+async function file(request) {
+  const cache = await caches.open(CACHE);
+  return (await cache.match(request, { ignoreSearch: true })) ?? keepCopy(cache, request, await fetch(request));
+}
+
+function keepCopy(cache, key, response) {
+  // a full disk must not cost the response
+  if (response.ok && response.type === "basic") cache.put(key, response.clone()).catch(() => {});
+  return response;
+}
+
+function isolated(response) {
+  if (!response || response.type !== "basic" && response.type !== "default") return response;
+  const headers = new Headers(response.headers);
+  for (const [name, value] of Object.entries(HEADERS)) headers.set(name, value);
+  return new Response(response.body, { status: response.status, statusText: response.statusText, headers });
+}

@@ -1,0 +1,258 @@
+// The worker that an experiment lives in: it loads a wasm module, works in short slices, and
+// between them takes messages and posts what happened. It refuses to know the page.
+
+import type { Command, Config, Digest, Evaluation, Event, Frame, Knob, PlanView, Backend, Stage, Touch } from "./protocol";
+
+/** What the page asks and waits for, by name. */
+export interface Answers {
+  save: Uint8Array;
+  plan: PlanView;
+  permalink: string;
+  native_command: string;
+  evaluate: Evaluation;
+  bench: { name: string; value: number; unit: string }[];
+}
+
+export type ToWorker =
+  | {
+      kind: "open";
+      url: string;
+      threads: number;
+      channel: string;
+      config: Config | null;
+      checkpoint: Uint8Array | null;
+      link: string;
+    }
+  | { kind: "command"; command: Command }
+  | { kind: "speed"; ticksPerS: number | null }
+  | { kind: "visible"; visible: boolean }
+  | { kind: "touch"; touch: Touch }
+  | { kind: "autosave" }
+  | { kind: "panic"; inPool: boolean }
+  | { [Name in keyof Answers]: { kind: "ask"; id: number; what: Name } }[keyof Answers];
+
+export type FromWorker =
+  | { kind: "opened"; knobs: Knob[]; backend: Backend }
+  | { kind: "failed"; text: string }
+  | { kind: "events"; events: Event[] }
+  | { kind: "frame"; frame: Frame }
+  | { kind: "stage"; stage: Stage }
+  | { kind: "autosave"; bytes: Uint8Array }
+  | { kind: "answer"; id: number; value: unknown }
+  | { kind: "refused"; id: number; text: string }
+  | { kind: "crash"; text: string };
+
+/** The wasm module as crates/web exports it. */
+interface Lab {
+  command(command: Command): void;
+  advance(nowS: number): boolean;
+  events(): Event[] | undefined;
+  frame(): Frame | undefined;
+  touch(touch: Touch): Stage;
+  expect(digest: Digest): void;
+  env_steps(): number;
+  knobs(): Knob[];
+  plan(): PlanView;
+  backend(): Backend;
+  evaluate(episodes: number, seed: number): Evaluation;
+  permalink(digest: Digest | null): string;
+  native_command(): string;
+}
+interface Wasm {
+  default(): Promise<unknown>;
+  initThreadPool?(threads: number): Promise<unknown>;
+  forward_panics(channel: string): void;
+  panic_for_test(inPool: boolean): void;
+  decode(link: string): { config: Config; digest: Digest | null };
+  default_config(): Config;
+  bench_core(nowS: () => number, give: (figure: Answers["bench"][0]) => void): void;
+  Lab: { start(config: Config): Lab; restore(bytes: Uint8Array): Lab };
+}
+
+const FRAME_MS = 1000 / 60;
+/** How long the worker works before it looks for messages. */
+const BURST_MS = 4;
+/** At a set speed, the most that may be caught up after a pause of any kind. */
+const MOST_CREDIT_S = 0.1;
+
+const page = self as unknown as {
+  postMessage(message: FromWorker, transfer?: Transferable[]): void;
+  onmessage: ((event: MessageEvent<ToWorker>) => void) | null;
+};
+const nowS = () => performance.now() / 1000;
+
+let wasm: Wasm;
+let lab: Lab;
+let visible = true;
+let lastFrameMs = 0;
+let lastDigest: Digest | null = null;
+/** Who waits for the next save: the page's questions by number, its command, the autosave. */
+let waiting: (number | "command" | "autosave")[] = [];
+const pace = { ticksPerS: null as number | null, envs: 1, creditTicks: 0, lastS: 0, lastSteps: 0 };
+
+const loop = new MessageChannel();
+let looping = false;
+let sleeper: ReturnType<typeof setTimeout> | undefined;
+
+function wake(): void {
+  clearTimeout(sleeper);
+  if (!looping) {
+    looping = true;
+    loop.port2.postMessage(null);
+  }
+}
+
+loop.port1.onmessage = () => {
+  looping = false;
+  guarded(() => {
+    const restMs = restToKeepPace();
+    if (restMs > 0) {
+      sleeper = setTimeout(wake, restMs);
+      return;
+    }
+    const until = performance.now() + BURST_MS;
+    let worked = true;
+    while (worked && performance.now() < until && restToKeepPace() === 0) worked = lab.advance(nowS());
+    tell();
+    if (worked) wake();
+  });
+};
+
+/** At a set speed, milliseconds to wait until the next tick of the environments is due. */
+function restToKeepPace(): number {
+  const now = nowS();
+  const steps = lab.env_steps();
+  if (pace.ticksPerS !== null) {
+    const most = Math.max(1, MOST_CREDIT_S * pace.ticksPerS);
+    pace.creditTicks += (now - pace.lastS) * pace.ticksPerS - Math.max(0, steps - pace.lastSteps) / pace.envs;
+    pace.creditTicks = Math.min(most, pace.creditTicks);
+  }
+  pace.lastS = now;
+  pace.lastSteps = steps;
+  return pace.ticksPerS === null || pace.creditTicks >= 0 ? 0 : Math.max(1, (-pace.creditTicks / pace.ticksPerS) * 1000);
+}
+
+/** Posts what happened since the last time, and a frame when one is due. */
+function tell(): void {
+  const events = lab.events();
+  if (events) {
+    for (const event of events) {
+      if (event.kind === "digest") lastDigest = { iteration: event.iteration, weights: event.weights, arithmetic: event.arithmetic };
+      if (event.kind === "mark") lastDigest = null; // a link cannot tell of live changes, so its digest would not be reached
+      if (event.kind === "began") {
+        lastDigest = null;
+        pace.envs = event.knobs.envs || 1;
+        pace.lastSteps = event.progress.env_steps;
+      }
+    }
+    const posted = events.filter((event) => event.kind !== "saved" || deliver(event.bytes));
+    if (posted.length) page.postMessage({ kind: "events", events: posted });
+  }
+  const now = performance.now();
+  if (now - lastFrameMs < FRAME_MS) return;
+  lastFrameMs = now;
+  const frame = lab.frame();
+  if (frame && visible) page.postMessage({ kind: "frame", frame }, [frame.states.buffer, frame.ended.buffer]);
+}
+
+/** Gives a save to whoever asked; true when it was the page's own command. */
+function deliver(bytes: Uint8Array): boolean {
+  const asked = waiting;
+  waiting = [];
+  for (const who of asked) {
+    if (who === "autosave") page.postMessage({ kind: "autosave", bytes });
+    else if (who !== "command") page.postMessage({ kind: "answer", id: who, value: bytes });
+  }
+  return asked.includes("command");
+}
+
+function save(who: (typeof waiting)[0]): void {
+  waiting.push(who);
+  if (waiting.length === 1) lab.command({ kind: "save" });
+}
+
+/** A trap in wasm ends the worker; a refusal is an event that the page shows. */
+function guarded(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (isNotice(error)) page.postMessage({ kind: "events", events: [error] });
+    else page.postMessage({ kind: "crash", text: String(error) });
+  }
+}
+type Notice = Event & { kind: "notice" };
+const isNotice = (thrown: unknown): thrown is Notice => (thrown as Event | null)?.kind === "notice";
+
+async function open(message: ToWorker & { kind: "open" }): Promise<void> {
+  wasm = (await import(/* @vite-ignore */ message.url)) as Wasm;
+  await wasm.default();
+  wasm.forward_panics(message.channel);
+  await wasm.initThreadPool?.(message.threads);
+  const notices = begin(message);
+  page.postMessage({ kind: "opened", knobs: lab.knobs(), backend: lab.backend() });
+  if (notices.length) page.postMessage({ kind: "events", events: notices });
+  lab.command({ kind: "start" });
+  wake();
+}
+
+/** Starts what was asked for; where that is refused, says why and starts the default run. */
+function begin({ config, checkpoint, link }: ToWorker & { kind: "open" }): Event[] {
+  try {
+    if (checkpoint) lab = wasm.Lab.restore(checkpoint);
+    else if (config) lab = wasm.Lab.start(config);
+    else {
+      const decoded = wasm.decode(link);
+      lab = wasm.Lab.start(decoded.config);
+      if (decoded.digest) lab.expect(decoded.digest);
+    }
+    return [];
+  } catch (error) {
+    if (!isNotice(error)) throw error;
+    lab = wasm.Lab.start(wasm.default_config());
+    return [error];
+  }
+}
+
+function answer(id: number, what: keyof Answers): void {
+  const give = <Name extends keyof Answers>(_: Name, value: Answers[Name]) => page.postMessage({ kind: "answer", id, value });
+  if (what === "save") save(id);
+  else if (what === "plan") give(what, lab.plan());
+  else if (what === "permalink") give(what, lab.permalink(lastDigest));
+  else if (what === "native_command") give(what, lab.native_command());
+  else if (what === "evaluate") give(what, lab.evaluate(100, 0));
+  else {
+    const figures: Answers["bench"] = [];
+    wasm.bench_core(nowS, (figure) => figures.push(figure));
+    give(what, figures);
+  }
+}
+
+page.onmessage = ({ data }) => {
+  if (data.kind === "open") {
+    open(data).catch((error) => page.postMessage({ kind: "failed", text: String(error) }));
+    return;
+  }
+  guarded(() => {
+    if (data.kind === "touch") page.postMessage({ kind: "stage", stage: lab.touch(data.touch) });
+    else if (data.kind === "visible") visible = data.visible;
+    else if (data.kind === "autosave") save("autosave");
+    else if (data.kind === "panic") wasm.panic_for_test(data.inPool);
+    else if (data.kind === "ask") {
+      try {
+        answer(data.id, data.what);
+      } catch (error) {
+        if (!isNotice(error)) throw error;
+        page.postMessage({ kind: "refused", id: data.id, text: `${error.text}. ${error.next_step}` });
+      }
+    }
+    else if (data.kind === "speed") {
+      pace.ticksPerS = data.ticksPerS;
+      pace.creditTicks = 0;
+    } else if (data.command.kind === "save") save("command");
+    else lab.command(data.command);
+    if (data.kind !== "touch") {
+      tell();
+      wake();
+    }
+  });
+};
