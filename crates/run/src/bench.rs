@@ -188,6 +188,6 @@ fn median(values: &mut [f64]) -> f64 {
 /// Numbers between -1 and 1 without a pattern; no zeros, no denormals.
 fn noise(len: usize) -> Vec<f32> {
     let mut values = vec![0.0; len];
-    math::rng::Rng::new(7, 0).fill_uniform(0, &mut values);
+    math::rng::Rng::new(7, 0).fill_uniform(Isa::best(), 0, &mut values);
     values.iter().map(|u| 2.0 * u - 1.0).collect()
 }

@@ -17,7 +17,7 @@ pub(crate) struct Stage {
     owed_s: f64,
     rest_s: f64,
     rng: Rng,
-    falls: u64,
+    falls: u32,
 }
 
 impl Stage {
@@ -31,10 +31,10 @@ impl Stage {
     }
 
     fn stand_up(&mut self) {
-        let bits = self.rng.block(self.falls);
+        let bits = self.rng.block([self.falls, 0, 0, 0]);
         let spread = |b: u32| (2.0 * f64::from(b) / f64::from(u32::MAX) - 1.0) * RESET_SPREAD;
         self.pole = CartPole64::new(bits.map(spread));
-        self.falls += 1;
+        self.falls = self.falls.wrapping_add(1);
         self.view.steps = 0;
         self.view.fallen = false;
     }
