@@ -3,4 +3,4 @@
 
 pub mod cartpole;
 
-pub use cartpole::{CartPole64, Step64};
+pub use cartpole::{BadState, CartPole64, CartPoles, Step64};

@@ -2,8 +2,10 @@
 //! step from every recorded state, and the first steps of a free run. A longer replay would prove
 //! nothing: the pole is chaotic even in f64.
 
+use math::Isa;
 use serde_json::Value;
-use worlds::CartPole64;
+use worlds::cartpole::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
+use worlds::{CartPole64, CartPoles};
 
 struct Episode {
     first_step: u32,
@@ -91,4 +93,68 @@ fn a_hand_pushes_where_it_says() {
 fn a_pole_that_is_not_a_number_is_out() {
     let mut pole = CartPole64::new([f64::NAN; 4]);
     assert!(pole.step(0).terminated);
+}
+
+/// The fast form takes every recorded step at once, one environment each.
+#[test]
+fn the_f32_form_takes_every_recorded_step() {
+    let episodes = episodes();
+    let recorded: Vec<_> = episodes
+        .iter()
+        .flat_map(|e| (0..e.steps.len()).map(move |t| (e.first_step + t as u32, e.states[t], e.steps[t])))
+        .collect();
+    for isa in Isa::available() {
+        let mut poles = CartPoles::new(isa, 1, 0, recorded.len());
+        let lanes = poles.observations().len() / 4;
+        let (mut actions, mut ended) = (vec![0.0; lanes], vec![0; lanes]);
+        let mut reached = vec![0.0; lanes * 4];
+        for (env, &(steps, state, (action, ..))) in recorded.iter().enumerate() {
+            poles.set_environment(env, state.map(|s| s as f32), steps, 0).unwrap();
+            actions[env] = action as f32;
+        }
+        poles.step(&actions, &mut reached, &mut ended);
+        let mut worst: f64 = 0.0;
+        for (env, &(steps, state, (action, _, terminated, truncated))) in recorded.iter().enumerate() {
+            let mut twin = CartPole64 { state: state.map(|s| f64::from(s as f32)), steps };
+            twin.step(action);
+            let new = std::array::from_fn(|i| f64::from(reached[(env / 32 * 4 + i) * 32 + env % 32]));
+            worst = worst.max(distance(&new, &twin.state));
+            let flags = if terminated { TERMINATED } else { 0 } + if truncated { TRUNCATED } else { 0 };
+            let end = if flags == 0 { 0 } else { flags | (steps + 1) << LENGTH_SHIFT };
+            assert_eq!(ended[env], end, "{}: environment {env}", isa.name());
+            let (after, steps_after, episodes) = poles.environment(env);
+            if flags == 0 {
+                assert_eq!((after.map(f64::from), steps_after, episodes), (new, steps + 1, 0));
+            } else {
+                assert!(after.iter().all(|s| s.abs() <= 0.05), "a new episode begins near upright");
+                assert_eq!((steps_after, episodes), (0, 1));
+            }
+        }
+        assert!(worst < 5e-7, "{}: off by {worst:e}", isa.name());
+    }
+}
+
+#[test]
+fn the_f32_form_follows_its_twin_for_fifty_steps() {
+    let episodes = episodes();
+    for isa in Isa::available() {
+        let mut poles = CartPoles::new(isa, 1, 0, episodes.len());
+        let lanes = poles.observations().len() / 4;
+        let (mut reached, mut ended) = (vec![0.0; lanes * 4], vec![0; lanes]);
+        for (env, e) in episodes.iter().enumerate() {
+            poles.set_environment(env, e.states[0].map(|s| s as f32), e.first_step, 0).unwrap();
+        }
+        for t in 0..50 {
+            let mut actions = vec![0.0; lanes];
+            for (env, e) in episodes.iter().enumerate() {
+                actions[env] = e.steps.get(t).map_or(0.0, |s| s.0 as f32);
+            }
+            poles.step(&actions, &mut reached, &mut ended);
+            for (env, e) in episodes.iter().enumerate().filter(|(_, e)| t < e.steps.len()) {
+                let new = std::array::from_fn(|i| f64::from(reached[(env / 32 * 4 + i) * 32 + env % 32]));
+                let error = distance(&new, &e.states[t + 1]);
+                assert!(error < 2e-4, "{}: episode {env}, step {t}: off by {error:e}", isa.name());
+            }
+        }
+    }
 }

@@ -1,0 +1,106 @@
+//! The fast form beside itself: neither lanes, nor how environments are cut into groups, nor the way
+//! through a checkpoint changes a bit.
+
+use math::Isa;
+use worlds::cartpole::{LENGTH_SHIFT, STEP_LIMIT, TERMINATED, TRUNCATED};
+use worlds::{BadState, CartPoles};
+
+/// Even environments balance well, odd ones push the wrong way at two steps of three.
+fn play(poles: &mut CartPoles, steps: usize) -> Vec<u32> {
+    let lanes = poles.observations().len() / 4;
+    let (mut actions, mut reached) = (vec![0.0; lanes], vec![0.0; lanes * 4]);
+    let (mut ended, mut seen) = (vec![0; lanes], vec![]);
+    for t in 0..steps {
+        for env in 0..lanes {
+            let (state, ..) = poles.environment(env);
+            let lean = 0.1 * state[0] + 0.3 * state[1] + 3.0 * state[2] + 0.6 * state[3];
+            actions[env] = if (lean > 0.0) == (env % 2 == 0 || t % 3 == 0) { 1.0 } else { 0.0 };
+        }
+        poles.step(&actions, &mut reached, &mut ended);
+        seen.extend_from_slice(&ended);
+    }
+    seen
+}
+
+fn everything(poles: &CartPoles) -> Vec<([f32; 4], u32, u32)> {
+    (0..poles.count()).map(|env| poles.environment(env)).collect()
+}
+
+#[test]
+fn all_sets_of_a_class_agree_bit_for_bit() {
+    for fused in [false, true] {
+        let sets = Isa::available().into_iter().filter(|isa| isa.fused() == fused);
+        let runs: Vec<_> = sets
+            .map(|isa| {
+                let mut poles = CartPoles::new(isa, 7, 0, 96);
+                (play(&mut poles, 600), everything(&poles))
+            })
+            .collect();
+        assert!(runs.windows(2).all(|pair| pair[0] == pair[1]), "fused: {fused}");
+    }
+}
+
+#[test]
+fn episodes_end_in_both_ways_and_say_how_long_they_were() {
+    let mut poles = CartPoles::new(Isa::best(), 7, 0, 96);
+    let ended: Vec<u32> = play(&mut poles, 1200).into_iter().filter(|&e| e != 0).collect();
+    assert!(ended.iter().any(|e| e & TERMINATED != 0) && ended.iter().any(|e| e & TRUNCATED != 0));
+    for end in ended {
+        let length = end >> LENGTH_SHIFT;
+        assert!(length > 0 && length <= STEP_LIMIT);
+        assert_eq!(end & TRUNCATED != 0, length == STEP_LIMIT);
+    }
+}
+
+#[test]
+fn a_group_is_the_same_wherever_it_is_cut() {
+    let mut whole = CartPoles::new(Isa::best(), 3, 0, 128);
+    let mut half = CartPoles::new(Isa::best(), 3, 64, 64);
+    play(&mut whole, 200);
+    play(&mut half, 200);
+    assert_eq!(everything(&whole)[64..], everything(&half)[..]);
+}
+
+#[test]
+fn saved_environments_go_on_as_if_never_saved() {
+    let mut run = CartPoles::new(Isa::best(), 5, 0, 40);
+    play(&mut run, 77);
+    let mut resumed = CartPoles::new(Isa::best(), 5, 0, 40);
+    for (env, (state, steps, episodes)) in everything(&run).into_iter().enumerate() {
+        resumed.set_environment(env, state, steps, episodes).unwrap();
+    }
+    play(&mut run, 200);
+    play(&mut resumed, 200);
+    assert_eq!(everything(&run), everything(&resumed));
+}
+
+#[test]
+fn episodes_begin_evenly_within_their_bounds_and_apart_from_each_other() {
+    let poles = CartPoles::new(Isa::best(), 11, 0, 4096);
+    let starts = everything(&poles);
+    for i in 0..4 {
+        let values: Vec<f64> = starts.iter().map(|s| f64::from(s.0[i])).collect();
+        let mean = values.iter().sum::<f64>() / 4096.0;
+        let variance = values.iter().map(|v| v * v).sum::<f64>() / 4096.0;
+        assert!(values.iter().all(|v| v.abs() <= 0.05));
+        assert!(mean.abs() < 0.002, "mean {mean}");
+        assert!((variance / (0.1 * 0.1 / 12.0) - 1.0).abs() < 0.05, "variance {variance}");
+    }
+    let other = everything(&CartPoles::new(Isa::best(), 12, 0, 4096));
+    assert!(starts.iter().zip(&other).all(|(a, b)| a.0 != b.0), "another seed, other states");
+}
+
+#[test]
+fn states_that_cannot_be_are_refused() {
+    let mut poles = CartPoles::new(Isa::best(), 1, 100, 8);
+    for (state, steps) in [
+        ([3.0, 0.0, 0.0, 0.0], 0),
+        ([0.0, 0.0, 0.3, 0.0], 0),
+        ([0.0, f32::NAN, 0.0, 0.0], 0),
+        ([0.0, 0.0, 0.0, f32::INFINITY], 0),
+        ([0.0; 4], STEP_LIMIT),
+    ] {
+        assert_eq!(poles.set_environment(2, state, steps, 0), Err(BadState { env: 102 }));
+    }
+    assert!(poles.set_environment(8, [0.0; 4], 0, 0).is_err(), "there is no ninth environment");
+}
