@@ -5,14 +5,16 @@ import { filesUnder, fingerprint, main, root, sh, step } from "./sh.mjs";
 import { npmPackages } from "./setup.mjs";
 import { wasm } from "./wasm.mjs";
 
-export const dist = join(root, "dist");
+const dist = join(root, "dist");
 
+/** Builds what changed; gives `{ dist, modules }`: the folder, and where in it each wasm module is. */
 export async function build(choice) {
   await npmPackages();
   const modules = await wasm(choice);
+  const entries = {};
   await step("page", async () => {
     const places = Object.fromEntries(Object.entries(modules).map(([name, { hash }]) => [name, `wasm/${name}-${hash}`]));
-    const entries = Object.fromEntries(Object.entries(places).map(([name, place]) => [name, `${place}/lab.js`]));
+    for (const [name, place] of Object.entries(places)) entries[name] = `${place}/lab.js`;
     const { build: bundle } = await import("vite");
     process.env.HOTHOUSE_MODULES = JSON.stringify(entries);
     await bundle({ root });
@@ -21,7 +23,7 @@ export async function build(choice) {
     writeServiceWorker();
     return "dist/";
   });
-  return dist;
+  return { dist, modules: entries };
 }
 
 /** Gives the service worker its build's name and the files to have ready: all but the wasm modules. */
@@ -30,7 +32,9 @@ function writeServiceWorker() {
   const files = filesUnder(dist).map((file) => file.slice(dist.length + 1));
   const shell = ["./", ...files.filter((file) => !/^wasm\/|^sw\.js$|^index\.html$|\.map$/.test(file))];
   const text = readFileSync(path, "utf8");
-  const written = text.replace('"__BUILD__"', JSON.stringify(fingerprint([], [dist]))).replace('["__SHELL__"]', JSON.stringify(shell));
+  const written = text
+    .replace('"__BUILD__"', JSON.stringify(fingerprint([], [dist])))
+    .replace('["__SHELL__"]', JSON.stringify(shell));
   writeFileSync(path, written);
 }
 

@@ -1,56 +1,61 @@
 // A static server for loopback: the built page, with the headers that let it use threads.
-import { createReadStream, existsSync, statSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { extname, join, normalize } from 'node:path';
+import { createReadStream, existsSync, statSync } from "node:fs";
+import { createServer } from "node:http";
+import { extname, join, normalize } from "node:path";
 
 const TYPES = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.json': 'application/json',
-  '.webmanifest': 'application/manifest+json',
-  '.wasm': 'application/wasm',
-  '.svg': 'image/svg+xml',
-  '.png': 'image/png',
-  '.woff2': 'font/woff2',
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".json": "application/json",
+  ".webmanifest": "application/manifest+json",
+  ".wasm": "application/wasm",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".woff2": "font/woff2",
 };
 
 const ISOLATION = {
-  'Cross-Origin-Opener-Policy': 'same-origin',
-  'Cross-Origin-Embedder-Policy': 'require-corp',
-  'Cross-Origin-Resource-Policy': 'same-origin',
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Embedder-Policy": "require-corp",
+  "Cross-Origin-Resource-Policy": "same-origin",
 };
 
 /**
  * Serves `folder` and gives `{ url, port, moved, close }`. A port in use is passed over for the
- * next free one (`moved`). `isolated: false` is a host that sends no headers; `base` a sub-path.
+ * next free one (`moved`). `isolated: false` is a host that sends no headers; `base` a sub-path;
+ * `extra` texts by path, beside the files.
  */
-export async function serve(folder, { port = 0, isolated = true, base = '/' } = {}) {
+export async function serve(folder, { port = 0, isolated = true, base = "/", extra = {} } = {}) {
   const server = createServer((request, response) => {
-    const path = decodeURIComponent(new URL(request.url, 'http://loopback').pathname);
-    const inside = path.startsWith(base) ? normalize('/' + path.slice(base.length)) : null;
-    let file = inside && join(folder, inside);
-    if (file && existsSync(file) && statSync(file).isDirectory()) file = join(file, 'index.html');
-    if (!file || !existsSync(file)) {
-      response.writeHead(404, { 'Content-Type': 'text/plain' }).end('There is nothing here.\n');
+    const path = decodeURIComponent(new URL(request.url, "http://loopback").pathname);
+    const inside = path.startsWith(base) ? normalize("/" + path.slice(base.length)) : null;
+    if (inside in extra) {
+      response.writeHead(200, { "Content-Type": TYPES[extname(inside)], ...(isolated ? ISOLATION : {}) }).end(extra[inside]);
       return;
     }
-    const headers = { 'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream', 'Content-Length': statSync(file).size };
+    let file = inside && join(folder, inside);
+    if (file && existsSync(file) && statSync(file).isDirectory()) file = join(file, "index.html");
+    if (!file || !existsSync(file)) {
+      response.writeHead(404, { "Content-Type": "text/plain" }).end("There is nothing here.\n");
+      return;
+    }
+    const headers = { "Content-Type": TYPES[extname(file)] ?? "application/octet-stream", "Content-Length": statSync(file).size };
     // names under assets/ and wasm/ carry a hash of what is in them
-    headers['Cache-Control'] = /^\/(assets|wasm)\//.test(inside) ? 'max-age=31536000, immutable' : 'no-cache';
+    headers["Cache-Control"] = /^\/(assets|wasm)\//.test(inside) ? "max-age=31536000, immutable" : "no-cache";
     response.writeHead(200, { ...headers, ...(isolated ? ISOLATION : {}) });
-    if (request.method === 'HEAD') response.end();
+    if (request.method === "HEAD") response.end();
     else createReadStream(file).pipe(response);
   });
   const asked = port;
   for (;;) {
     const error = await new Promise((resolve) => {
-      server.once('error', resolve);
-      server.listen(port, '127.0.0.1', () => resolve(null));
+      server.once("error", resolve);
+      server.listen(port, "127.0.0.1", () => resolve(null));
     });
-    server.removeAllListeners('error');
+    server.removeAllListeners("error");
     if (!error) break;
-    if (error.code !== 'EADDRINUSE' || port - asked >= 20) throw error;
+    if (error.code !== "EADDRINUSE" || port - asked >= 20) throw error;
     port++;
   }
   port = server.address().port;

@@ -1,38 +1,41 @@
 // What a machine needs to build and test Hothouse: looked for first, fetched only where missing.
 // It never changes the default toolchain and installs its own tools under ~/.cache/hothouse.
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
-import { ask, fingerprint, main, root, sh, step, Trouble } from './sh.mjs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { ask, fingerprint, main, root, sh, step, Trouble } from "./sh.mjs";
 
-const TARGET = 'wasm32-unknown-unknown';
-const BINDGEN = '0.2.130'; // equals the crate's version in crates/web/Cargo.toml
-const WASM_PACK = '0.15.1';
+const TARGET = "wasm32-unknown-unknown";
+const BINDGEN = "0.2.130"; // equals the crate's version in crates/web/Cargo.toml
+const WASM_PACK = "0.15.1";
 const RUST_AT_LEAST = [1, 90];
-const OFFLINE = 'connect to the network and run the same command again; what is already here is kept';
+const OFFLINE = "connect to the network and run the same command again; what is already here is kept";
 
-export const tools = process.env.HOTHOUSE_TOOLS ?? join(homedir(), '.cache/hothouse/tools');
-process.env.PATH = `${join(tools, 'bin')}:${process.env.PATH}`;
+export const tools = process.env.HOTHOUSE_TOOLS ?? join(homedir(), ".cache/hothouse/tools");
+process.env.PATH = `${join(tools, "bin")}:${process.env.PATH}`;
 
 export async function npmPackages() {
-  const stamp = join(root, 'node_modules/.hothouse');
-  const wanted = fingerprint([], [join(root, 'package.json'), join(root, 'package-lock.json')]);
-  await step('npm packages', async () => {
-    if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return 'present';
-    await sh('npm', ['ci', '--no-audit', '--no-fund'], { next: OFFLINE });
+  const stamp = join(root, "node_modules/.hothouse");
+  const wanted = fingerprint([], [join(root, "package.json"), join(root, "package-lock.json")]);
+  await step("npm packages", async () => {
+    if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return "present";
+    await sh("npm", ["ci", "--no-audit", "--no-fund"], { next: OFFLINE });
     writeFileSync(stamp, wanted);
-    return 'installed';
+    return "installed";
   });
 }
 
 export async function rust() {
-  await step('Rust', async () => {
-    const version = await ask('rustc', ['--version']);
-    if (!version || !(await ask('cargo', ['--version'])))
-      throw new Trouble('there is no Rust here', 'install it from https://rustup.rs, open a new terminal, run the same command again');
+  await step("Rust", async () => {
+    const version = await ask("rustc", ["--version"]);
+    if (!version || !(await ask("cargo", ["--version"])))
+      throw new Trouble(
+        "there is no Rust here",
+        "install it from https://rustup.rs, open a new terminal, run the same command again",
+      );
     const [, major, minor] = version.match(/(\d+)\.(\d+)/).map(Number);
     if (major < RUST_AT_LEAST[0] || (major === RUST_AT_LEAST[0] && minor < RUST_AT_LEAST[1]))
-      throw new Trouble(`${version} is older than ${RUST_AT_LEAST.join('.')}`, 'rustup update stable');
+      throw new Trouble(`${version} is older than ${RUST_AT_LEAST.join(".")}`, "rustup update stable");
     return version;
   });
 }
@@ -40,14 +43,14 @@ export async function rust() {
 /** What a toolchain has: the source of std (for threads), and a std built for wasm (without). */
 async function inspect(toolchain) {
   const env = toolchain ? { RUSTUP_TOOLCHAIN: toolchain } : {};
-  const sysroot = await ask('rustc', ['--print', 'sysroot'], { env });
+  const sysroot = await ask("rustc", ["--print", "sysroot"], { env });
   if (!sysroot) return null;
-  const lib = join(sysroot, 'lib/rustlib', TARGET, 'lib');
+  const lib = join(sysroot, "lib/rustlib", TARGET, "lib");
   return {
     env,
     sysroot,
-    source: existsSync(join(sysroot, 'lib/rustlib/src/rust/library/std')),
-    std: existsSync(lib) && readdirSync(lib).some((file) => file.startsWith('libstd-')),
+    source: existsSync(join(sysroot, "lib/rustlib/src/rust/library/std")),
+    std: existsSync(lib) && readdirSync(lib).some((file) => file.startsWith("libstd-")),
   };
 }
 
@@ -57,32 +60,33 @@ async function inspect(toolchain) {
  */
 export async function wasmToolchain() {
   let route;
-  await step('Rust for wasm, with the source of std', async () => {
+  await step("Rust for wasm, with the source of std", async () => {
     let found = await inspect();
     if (found.source && found.std) {
       route = { env: found.env, std: true, rustflags: [] };
-      return 'present';
+      return "present";
     }
     const added =
-      (await ask('rustup', ['target', 'add', TARGET])) !== null && (await ask('rustup', ['component', 'add', 'rust-src'])) !== null;
+      (await ask("rustup", ["target", "add", TARGET])) !== null &&
+      (await ask("rustup", ["component", "add", "rust-src"])) !== null;
     if (added) {
       route = { env: {}, std: true, rustflags: [] };
-      return 'added by rustup';
+      return "added by rustup";
     }
-    const lld = join(found.sysroot, 'lib/rustlib/x86_64-unknown-linux-gnu/bin/rust-lld');
-    let debian = await inspect('debian');
-    if (!debian?.source && existsSync('/usr/bin/apt-get') && existsSync(lld)) {
-      await root_sh(['apt-get', 'update', '-q']);
-      await root_sh(['apt-get', 'install', '-qy', 'rustc-web', 'rust-web-src', 'cargo-web']);
-      await sh('rustup', ['toolchain', 'link', 'debian', '/usr']);
+    const lld = join(found.sysroot, "lib/rustlib/x86_64-unknown-linux-gnu/bin/rust-lld");
+    let debian = await inspect("debian");
+    if (!debian?.source && existsSync("/usr/bin/apt-get") && existsSync(lld)) {
+      await root_sh(["apt-get", "update", "-q"]);
+      await root_sh(["apt-get", "install", "-qy", "rustc-web", "rust-web-src", "cargo-web"]);
+      await sh("rustup", ["toolchain", "link", "debian", "/usr"]);
       // wasm-pack asks for this folder; with std built from source it may be empty
       const lib = `/usr/lib/rustlib/${TARGET}/lib`;
-      if (!existsSync(lib)) await root_sh(['mkdir', '-p', lib]);
-      debian = await inspect('debian');
+      if (!existsSync(lib)) await root_sh(["mkdir", "-p", lib]);
+      debian = await inspect("debian");
     }
     if (!debian?.source)
       throw new Trouble(
-        'rustup could not add the wasm target and the source of std, and no Debian package has them either',
+        "rustup could not add the wasm target and the source of std, and no Debian package has them either",
         `${OFFLINE}; by hand: rustup target add ${TARGET} && rustup component add rust-src`,
       );
     route = { env: debian.env, std: debian.std, rustflags: [`-Clinker=${lld}`] };
@@ -93,51 +97,54 @@ export async function wasmToolchain() {
 
 /** As root: directly, or through sudo where that asks no password. */
 async function root_sh(command) {
-  const env = { DEBIAN_FRONTEND: 'noninteractive' };
-  const [program, ...args] = process.getuid() === 0 ? command : ['sudo', '-n', ...command];
-  await sh(program, args, { env, next: `${OFFLINE}; or as root: ${command.join(' ')}` });
+  const env = { DEBIAN_FRONTEND: "noninteractive" };
+  const [program, ...args] = process.getuid() === 0 ? command : ["sudo", "-n", ...command];
+  await sh(program, args, { env, next: `${OFFLINE}; or as root: ${command.join(" ")}` });
 }
 
 async function cargoTool(name, version, args = []) {
   await step(name, async () => {
-    const program = name === 'wasm-bindgen-cli' ? 'wasm-bindgen' : name;
-    if ((await ask(program, ['--version']))?.includes(version)) return `${version} present`;
+    const program = name === "wasm-bindgen-cli" ? "wasm-bindgen" : name;
+    if ((await ask(program, ["--version"]))?.includes(version)) return `${version} present`;
     mkdirSync(tools, { recursive: true });
     console.log(`          ${name} ${version} is compiled once, a few minutes; it stays in ${tools}`);
-    await sh('cargo', ['install', name, '--version', version, '--root', tools, ...args], {
-      env: { CARGO_TARGET_DIR: join(tools, 'build') },
+    await sh("cargo", ["install", name, "--version", version, "--root", tools, ...args], {
+      env: { CARGO_TARGET_DIR: join(tools, "build") },
       next: OFFLINE,
     });
     return `${version} installed`;
   });
 }
-export const wasmBindgen = () => cargoTool('wasm-bindgen-cli', BINDGEN);
-export const wasmPack = () => cargoTool('wasm-pack', WASM_PACK, ['--locked']);
+export const wasmBindgen = () => cargoTool("wasm-bindgen-cli", BINDGEN);
+export const wasmPack = () => cargoTool("wasm-pack", WASM_PACK, ["--locked"]);
 
 /** Where Chromium and its driver are: `{ chromium, driver }`. */
 export async function chromium() {
   const places = {
-    chromium: [process.env.CHROMIUM, 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
-    driver: [process.env.CHROMEDRIVER, 'chromedriver', '/usr/lib/chromium-browser/chromedriver'],
+    chromium: [process.env.CHROMIUM, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
+    driver: [process.env.CHROMEDRIVER, "chromedriver", "/usr/lib/chromium-browser/chromedriver"],
   };
   const find = async () => {
     const found = {};
     for (const [what, names] of Object.entries(places))
       for (const name of names.filter(Boolean))
-        found[what] ??= name.includes('/') ? (existsSync(name) ? name : undefined) : ((await ask('which', [name])) ?? undefined);
+        found[what] ??= name.includes("/") ? (existsSync(name) ? name : undefined) : ((await ask("which", [name])) ?? undefined);
     return found;
   };
   let found;
-  await step('Chromium', async () => {
+  await step("Chromium", async () => {
     found = await find();
     if (found.chromium && found.driver) return found.chromium;
-    if (existsSync('/usr/bin/apt-get')) {
-      await root_sh(['apt-get', 'update', '-q']);
-      await root_sh(['apt-get', 'install', '-qy', '--no-install-recommends', 'chromium', 'chromium-driver']);
+    if (existsSync("/usr/bin/apt-get")) {
+      await root_sh(["apt-get", "update", "-q"]);
+      await root_sh(["apt-get", "install", "-qy", "--no-install-recommends", "chromium", "chromium-driver"]);
       found = await find();
     }
     if (!found.chromium || !found.driver)
-      throw new Trouble('there is no Chromium with its driver here', 'install both, or name them: CHROMIUM=… CHROMEDRIVER=… npm test');
+      throw new Trouble(
+        "there is no Chromium with its driver here",
+        "install both, or name them: CHROMIUM=… CHROMEDRIVER=… npm test",
+      );
     return `${found.chromium}, installed`;
   });
   return found;

@@ -1,12 +1,12 @@
 // What every script here shares: steps that say what they do and how long it took, commands, and
 // trouble that ends with the next step. It knows nothing of wasm, pages or tests.
-import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
-export const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
+export const root = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/, "");
 
 /** A failure that a person can act on: what happened, and the next step. */
 export class Trouble extends Error {
@@ -19,14 +19,18 @@ export class Trouble extends Error {
 /** Runs `work` and prints how long it took; `work` may return a word on the outcome. */
 export async function step(title, work) {
   const began = performance.now();
-  const seconds = () => ((performance.now() - began) / 1000).toFixed(1).padStart(6) + ' s';
+  const seconds = () => ((performance.now() - began) / 1000).toFixed(1).padStart(6) + " s";
+  // a quick step needs one line only
+  const slow = setTimeout(() => console.log(`       …  ${title}`), 2000);
   try {
     const outcome = await work();
-    console.log(`${seconds()}  ${title}${typeof outcome === 'string' ? `: ${outcome}` : ''}`);
+    console.log(`${seconds()}  ${title}${typeof outcome === "string" ? `: ${outcome}` : ""}`);
     return outcome;
   } catch (error) {
     console.log(`${seconds()}  ${title}: FAILED`);
     throw error;
+  } finally {
+    clearTimeout(slow);
   }
 }
 
@@ -39,30 +43,35 @@ export function sh(command, args, { env = {}, show = false, cwd = root, next } =
     const child = spawn(command, args, {
       cwd,
       env: { ...process.env, ...env },
-      stdio: ['ignore', show ? 'inherit' : 'pipe', show ? 'inherit' : 'pipe'],
+      stdio: ["ignore", "pipe", "pipe"],
     });
-    let all = '';
-    let out = '';
-    child.stdout?.on('data', (chunk) => ((out += chunk), (all += chunk)));
-    child.stderr?.on('data', (chunk) => (all += chunk));
+    let all = "";
+    let out = "";
+    child.stdout.on("data", (chunk) => ((out += chunk), (all += chunk), show && process.stdout.write(chunk)));
+    child.stderr.on("data", (chunk) => ((all += chunk), show && process.stderr.write(chunk)));
     const fail = (why) => {
-      const tail = all.trim().split('\n').slice(-30).join('\n');
-      if (tail) console.log(tail);
-      reject(new Trouble(`${command} ${args.join(' ')}: ${why}`, next ?? 'read the lines above; what they name is missing or wrong'));
+      if (!show) console.log(all.trim());
+      reject(
+        new Trouble(`${command} ${args.join(" ")}: ${why}`, next ?? "read the lines above; what they name is missing or wrong"),
+      );
     };
-    child.on('error', (error) => fail(error.message));
-    child.on('close', (code, signal) => (code === 0 ? resolve(out) : fail(signal ?? `exit status ${code}`)));
+    child.on("error", (error) => fail(error.message));
+    child.on("close", (code, signal) => (code === 0 ? resolve(out) : fail(signal ?? `exit status ${code}`)));
   });
 }
 
 /** The output of a command, or null where it cannot be had. */
 export async function ask(command, args, options = {}) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd: root, env: { ...process.env, ...options.env }, stdio: ['ignore', 'pipe', 'ignore'] });
-    let out = '';
-    child.stdout.on('data', (chunk) => (out += chunk));
-    child.on('error', () => resolve(null));
-    child.on('close', (code) => resolve(code === 0 ? out.trim() : null));
+    const child = spawn(command, args, {
+      cwd: root,
+      env: { ...process.env, ...options.env },
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    let out = "";
+    child.stdout.on("data", (chunk) => (out += chunk));
+    child.on("error", () => resolve(null));
+    child.on("close", (code) => resolve(code === 0 ? out.trim() : null));
   });
 }
 
@@ -73,17 +82,17 @@ export function filesUnder(path) {
       .flatMap((entry) => (entry.isDirectory() ? filesUnder(join(path, entry.name)) : [join(path, entry.name)]))
       .sort();
   } catch (error) {
-    if (error.code === 'ENOTDIR') return [path];
+    if (error.code === "ENOTDIR") return [path];
     throw error;
   }
 }
 
 /** A short hash of texts and of files' contents. */
 export function fingerprint(texts, paths = []) {
-  const hash = createHash('sha256');
-  for (const text of texts) hash.update(text + '\0');
-  for (const path of paths.flatMap(filesUnder)) hash.update(path.replace(root, '') + '\0').update(readFileSync(path));
-  return hash.digest('hex').slice(0, 12);
+  const hash = createHash("sha256");
+  for (const text of texts) hash.update(text + "\0");
+  for (const path of paths.flatMap(filesUnder)) hash.update(path.replace(root, "") + "\0").update(readFileSync(path));
+  return hash.digest("hex").slice(0, 12);
 }
 
 /** `--flag` and `--name value` from the command line; anything else is refused by name. */
@@ -91,12 +100,12 @@ export function options(known) {
   const given = {};
   const args = process.argv.slice(2);
   for (let i = 0; i < args.length; i++) {
-    const name = args[i].replace(/^--/, '');
+    const name = args[i].replace(/^--/, "");
     if (!(name in known)) {
       const all = Object.entries(known).map(([flag, what]) => `--${flag}  ${what}`);
-      throw new Trouble(`unknown argument ${args[i]}`, `use one of\n  ${all.join('\n  ')}`);
+      throw new Trouble(`unknown argument ${args[i]}`, `use one of\n  ${all.join("\n  ")}`);
     }
-    const takesValue = known[name].startsWith('<');
+    const takesValue = known[name].startsWith("<");
     if (takesValue && args[i + 1] === undefined) throw new Trouble(`--${name} needs a value`, `--${name} ${known[name]}`);
     given[name] = takesValue ? args[++i] : true;
   }

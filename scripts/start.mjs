@@ -9,10 +9,12 @@ const PORT = 4173;
 await main(import.meta.url, async () => {
   const given = options({ port: `<number>: where to serve, ${PORT} if left out`, "no-open": "do not open a browser" });
   const asked = Number(given.port ?? PORT);
-  if (!Number.isInteger(asked) || asked < 0 || asked > 65535) throw new Trouble(`${given.port} is not a port`, "choose one from 1024 to 65535");
-  const dist = await build();
+  if (!Number.isInteger(asked) || asked < 0 || asked > 65535)
+    throw new Trouble(`${given.port} is not a port`, "choose one from 1024 to 65535");
+  const { dist } = await build();
   const server = await serve(dist, { port: asked });
-  if (server.moved) console.log(`\nPort ${asked} is in use, so this is the next free one (or choose: npm start -- --port <number>).`);
+  if (server.moved)
+    console.log(`\nPort ${asked} is in use, so this is the next free one (or choose: npm start -- --port <number>).`);
   console.log(`\nHothouse: ${server.url}\nCtrl-C ends it.`);
   if (!given["no-open"]) openBrowser(server.url);
 });
@@ -20,7 +22,11 @@ await main(import.meta.url, async () => {
 /** Opens the page where there is a desktop; elsewhere the printed address is enough. */
 function openBrowser(url) {
   const [command, ...args] =
-    process.platform === "darwin" ? ["open", url] : process.platform === "win32" ? ["cmd", "/c", "start", url] : ["xdg-open", url];
+    process.platform === "darwin"
+      ? ["open", url]
+      : process.platform === "win32"
+        ? ["cmd", "/c", "start", url]
+        : ["xdg-open", url];
   if (process.platform === "linux" && !process.env.DISPLAY && !process.env.WAYLAND_DISPLAY) return;
   spawn(command, args, { stdio: "ignore", detached: true })
     .on("error", () => {})

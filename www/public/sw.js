@@ -65,7 +65,7 @@ function keepCopy(cache, key, response) {
 }
 
 function isolated(response) {
-  if (!response || response.type !== "basic" && response.type !== "default") return response;
+  if (!response || (response.type !== "basic" && response.type !== "default")) return response;
   const headers = new Headers(response.headers);
   for (const [name, value] of Object.entries(HEADERS)) headers.set(name, value);
   return new Response(response.body, { status: response.status, statusText: response.statusText, headers });

@@ -46,9 +46,7 @@ export interface Lab {
   permalink(): Promise<string>;
   nativeCommand(): Promise<string>;
   evaluate(): Promise<Evaluation>;
-  /** The figures of the compute core, in this module. Training stands still meanwhile. */
-  bench(): Promise<Answers["bench"]>;
-  /** What comes before there is a listener is kept for it. */
+  /** Adds a listener. What came before the first is kept for it. */
   onEvent(callback: (event: Event) => void): void;
   onFrame(callback: (frame: Frame) => void): void;
   onStage(callback: (stage: Stage) => void): void;
@@ -83,7 +81,9 @@ export async function connect(options: Options = {}): Promise<Lab> {
       choice.why.push(`The module '${module}' did not start here (${text}).`);
     }
   }
-  throw new Error(`Training could not start (${troubles.join("; ") || "this browser has no WebAssembly"}). Update the browser, or run Hothouse natively.`);
+  throw new Error(
+    `Training could not start (${troubles.join("; ") || "this browser has no WebAssembly"}). Update the browser, or run Hothouse natively.`,
+  );
 }
 
 class WorkerLab implements Lab {
@@ -100,7 +100,7 @@ class WorkerLab implements Lab {
   private autosave: Uint8Array | null = null;
   private storing = false;
   private early: Event[] = [];
-  private listener: ((event: Event) => void) | null = null;
+  private readonly listeners: ((event: Event) => void)[] = [];
   private frame: (frame: Frame) => void = () => {};
   private stage: (stage: Stage) => void = () => {};
   private crash: (crash: Crash) => void = () => {};
@@ -136,7 +136,9 @@ class WorkerLab implements Lab {
 
   private threadsInUse(module: Module): string[] {
     const threads = this.backend.threads;
-    return module.startsWith("threads") ? [`${threads} ${threads === 1 ? "thread trains" : "threads train"} on one shared memory.`] : [];
+    return module.startsWith("threads")
+      ? [`${threads} ${threads === 1 ? "thread trains" : "threads train"} on one shared memory.`]
+      : [];
   }
 
   /** Autosave, and what the page's own life means for the worker. */
@@ -226,8 +228,8 @@ class WorkerLab implements Lab {
   }
 
   private tell(event: Event): void {
-    if (this.listener) this.listener(event);
-    else this.early.push(event);
+    if (this.listeners.length === 0) this.early.push(event);
+    for (const listener of this.listeners) listener(event);
   }
 
   private notice(level: Level, text: string, next_step: string): void {
@@ -255,10 +257,9 @@ class WorkerLab implements Lab {
   permalink = () => this.ask("permalink");
   nativeCommand = () => this.ask("native_command");
   evaluate = () => this.ask("evaluate");
-  bench = () => this.ask("bench");
 
   onEvent(callback: (event: Event) => void): void {
-    this.listener = callback;
+    this.listeners.push(callback);
     for (const event of this.early.splice(0)) callback(event);
   }
   onFrame(callback: (frame: Frame) => void): void {

@@ -10,7 +10,6 @@ export interface Answers {
   permalink: string;
   native_command: string;
   evaluate: Evaluation;
-  bench: { name: string; value: number; unit: string }[];
 }
 
 export type ToWorker =
@@ -65,7 +64,6 @@ interface Wasm {
   panic_for_test(inPool: boolean): void;
   decode(link: string): { config: Config; digest: Digest | null };
   default_config(): Config;
-  bench_core(nowS: () => number, give: (figure: Answers["bench"][0]) => void): void;
   Lab: { start(config: Config): Lab; restore(bytes: Uint8Array): Lab };
 }
 
@@ -137,7 +135,8 @@ function tell(): void {
   const events = lab.events();
   if (events) {
     for (const event of events) {
-      if (event.kind === "digest") lastDigest = { iteration: event.iteration, weights: event.weights, arithmetic: event.arithmetic };
+      if (event.kind === "digest")
+        lastDigest = { iteration: event.iteration, weights: event.weights, arithmetic: event.arithmetic };
       if (event.kind === "mark") lastDigest = null; // a link cannot tell of live changes, so its digest would not be reached
       if (event.kind === "began") {
         lastDigest = null;
@@ -219,12 +218,7 @@ function answer(id: number, what: keyof Answers): void {
   else if (what === "plan") give(what, lab.plan());
   else if (what === "permalink") give(what, lab.permalink(lastDigest));
   else if (what === "native_command") give(what, lab.native_command());
-  else if (what === "evaluate") give(what, lab.evaluate(100, 0));
-  else {
-    const figures: Answers["bench"] = [];
-    wasm.bench_core(nowS, (figure) => figures.push(figure));
-    give(what, figures);
-  }
+  else give(what, lab.evaluate(100, 0));
 }
 
 page.onmessage = ({ data }) => {
@@ -242,10 +236,9 @@ page.onmessage = ({ data }) => {
         answer(data.id, data.what);
       } catch (error) {
         if (!isNotice(error)) throw error;
-        page.postMessage({ kind: "refused", id: data.id, text: `${error.text}. ${error.next_step}` });
+        page.postMessage({ kind: "refused", id: data.id, text: `${error.text} ${error.next_step}` });
       }
-    }
-    else if (data.kind === "speed") {
+    } else if (data.kind === "speed") {
       pace.ticksPerS = data.ticksPerS;
       pace.creditTicks = 0;
     } else if (data.command.kind === "save") save("command");

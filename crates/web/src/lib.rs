@@ -160,6 +160,6 @@ fn from_js<T: DeserializeOwned>(value: JsValue) -> Result<T, JsValue> {
 fn refusal(error: RunError) -> JsValue {
     let all = error.to_string();
     let (text, next_step) = all.split_once(". ").unwrap_or((&all, "Reload the page."));
-    let notice = Event::Notice { level: Level::Error, text: text.into(), next_step: next_step.into() };
+    let notice = Event::Notice { level: Level::Error, text: format!("{text}."), next_step: next_step.into() };
     to_js(&notice).unwrap_or_else(|unlikely| unlikely)
 }

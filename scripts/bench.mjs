@@ -1,0 +1,130 @@
+// `npm run bench -- core [--json]`: the figures of `hothouse bench core`, from a headless Chromium;
+// their names end in `_page`. Two more are the page's own: its size, and how soon it learns.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync } from "node:zlib";
+import { launch } from "./browser.mjs";
+import { build } from "./build.mjs";
+import { main, Trouble } from "./sh.mjs";
+import { serve } from "./serve.mjs";
+
+const SEEDS = [1, 2, 3, 4, 5];
+const SOLVE_PATIENCE_MS = 120_000;
+
+// A worker alone on an empty page, so that nothing is drawn while it measures.
+const WORKER = `
+  onmessage = async ({ data }) => {
+    try {
+      const wasm = await import(data);
+      await wasm.default();
+      const figures = [];
+      wasm.bench_core(() => performance.now() / 1000, (figure) => figures.push(figure));
+      postMessage({ figures });
+    } catch (error) {
+      postMessage({ error: String(error) });
+    }
+  };`;
+
+async function core(browser, dist, modules, give) {
+  const server = await serve(dist, { extra: { "/bench.html": "<!doctype html><title>bench</title>", "/bench.js": WORKER } });
+  const page = await browser.newPage();
+  await page.goto(`${server.url}bench.html`);
+  for (const [name, suffix] of [
+    ["threads-relaxed", "_page"],
+    ["threads-simd128", "_simd128_page"],
+  ]) {
+    const answer = await page.evaluate((url) => {
+      const worker = new Worker("bench.js", { type: "module" });
+      worker.postMessage(url);
+      return new Promise((resolve) => (worker.onmessage = ({ data }) => (worker.terminate(), resolve(data))));
+    }, server.url + modules[name]);
+    if (answer.error)
+      throw new Trouble(`the bench of ${name} failed: ${answer.error}`, "see the console of the page for the panic's text");
+    for (const figure of answer.figures) give({ ...figure, name: figure.name + suffix });
+  }
+  await page.close();
+  await server.close();
+}
+
+/** Opens the page as a visitor does, for one seed, and waits until its run is solved. */
+async function solve(browser, server, give) {
+  const times = [];
+  for (const seed of SEEDS) {
+    const page = await browser.newPage();
+    await page.goto(`${server.url}#/control?seed=${seed}&v=1`);
+    await page.waitForFunction(() => globalThis.hothouse);
+    const solved = page.evaluate(
+      () => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "solved" && resolve(event.progress.train_s))),
+    );
+    times.push(await Promise.race([solved, new Promise((resolve) => setTimeout(resolve, SOLVE_PATIENCE_MS, Infinity))]));
+    await page.close();
+  }
+  times.sort((a, b) => a - b);
+  give({ name: "control.ppo.cartpole.solve_s_page", value: times[2], unit: "s" });
+  give({ name: "control.ppo.cartpole.solved_of_5_page", value: times.filter(Number.isFinite).length, unit: "seeds" });
+}
+
+/** What a first visit loads, compressed as a static host would, and how soon a second one learns. */
+async function visits(browser, dist, server, give) {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const loaded = new Set();
+  page.on("response", (response) => loaded.add(new URL(response.url()).pathname));
+  await page.goto(server.url);
+  await page.waitForFunction(() => globalThis.hothouse);
+  await page.waitForTimeout(3000);
+  const files = [...loaded].map((path) => join(dist, path === "/" ? "index.html" : path)).filter(existsSync);
+  const sizes = files.map((file) => brotliCompressSync(readFileSync(file)).length);
+  give({ name: "page.first_load_kb", value: sizes.reduce((sum, size) => sum + size, 0) / 1000, unit: "kB" });
+  const times = [];
+  for (let i = 0; i < 5; i++) {
+    const again = await context.newPage();
+    await again.addInitScript(firstStep);
+    await again.goto(server.url);
+    times.push(await again.evaluate(() => globalThis.firstStepMs));
+    await again.close();
+  }
+  times.sort((a, b) => a - b);
+  give({ name: "page.first_step_ms", value: times[2], unit: "ms" });
+  await context.close();
+}
+
+/** In the page: `firstStepMs` is when the first steps of training reach it, from the start of loading. */
+export function firstStep() {
+  globalThis.firstStepMs = new Promise((resolve) => {
+    let lab;
+    Object.defineProperty(globalThis, "hothouse", {
+      configurable: true,
+      get: () => lab,
+      set: (value) => {
+        lab = value;
+        // after the page has its own listener, which the first events are for
+        setTimeout(() => lab.onEvent((event) => event.kind === "metrics" && resolve(performance.now())));
+      },
+    });
+  });
+}
+
+await main(import.meta.url, async () => {
+  const [what, ...flags] = process.argv.slice(2);
+  if (what !== "core" || flags.some((flag) => flag !== "--json"))
+    throw new Trouble(
+      `no bench is called '${process.argv.slice(2).join(" ")}'`,
+      "npm run bench -- core, or with --json for scripts",
+    );
+  const json = flags.includes("--json");
+  const say = console.log;
+  if (json) console.log = console.error; // only figures go to standard output
+  const { dist, modules } = await build();
+  const give = (figure) => {
+    if (json) say(JSON.stringify(figure));
+    else say(`${figure.name.padEnd(52)} ${figure.value.toPrecision(4).padStart(10)} ${figure.unit}`);
+  };
+  const browser = await launch();
+  const server = await serve(dist);
+  await core(browser, dist, modules, give);
+  await visits(browser, dist, server, give);
+  await solve(browser, server, give);
+  await browser.close();
+  await server.close();
+});

@@ -1,0 +1,122 @@
+// `npm test`: sets up what is missing, then runs everything there is, part by part.
+import { writeFileSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { filesUnder, main, options, root, sh, step, Trouble } from "./sh.mjs";
+import { build } from "./build.mjs";
+import { cargoSettings, flavours } from "./wasm.mjs";
+import { chromium, npmPackages, rust, wasmBindgen, wasmPack, wasmToolchain } from "./setup.mjs";
+
+const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
+
+/** Each part gives `{ passed, failed }`, or nothing where it either holds or throws. */
+const parts = {
+  format: () => sh("cargo", ["fmt", "--all", "--check"], { next: "cargo fmt --all" }),
+  lints: () => sh("cargo", ["clippy", "--workspace", "--all-targets", "--features", "run/typescript", "--", "-D", "warnings"]),
+  types: async () => {
+    await npmPackages();
+    await sh("npx", ["--no-install", "tsc", "--noEmit"]);
+  },
+  native: async () => counted(await sh("cargo", ["test", "--release", "--workspace", "--features", "run/typescript"])),
+  wasm: wasmTests,
+  page: () => browserTests("tests/web"),
+  parity: () => browserTests("tests/parity"),
+};
+
+/** The core crates' own tests, in Chromium, in the module that has SIMD but no threads. */
+async function wasmTests() {
+  const route = await wasmToolchain();
+  await wasmBindgen();
+  await wasmPack();
+  const found = await chromium();
+  const webdriver = join(target, "webdriver.json");
+  const args = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"].concat([
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+  ]);
+  mkdirSync(target, { recursive: true });
+  writeFileSync(webdriver, JSON.stringify({ "goog:chromeOptions": { binary: found.chromium, args } }));
+  const settings = cargoSettings(flavours.simd128, route);
+  const env = {
+    ...settings.env,
+    CARGO_TARGET_DIR: join(target, "wasm"),
+    WASM_BINDGEN_TEST_WEBDRIVER_JSON: webdriver,
+    WASM_BINDGEN_TEST_TIMEOUT: "300",
+  };
+  const cargo = settings.args.filter((argument) => argument.startsWith("-Z"));
+  const total = { passed: 0, failed: 0 };
+  for (const name of ["math", "graph", "worlds", "learn"]) {
+    const command = [
+      "test",
+      "--headless",
+      "--chrome",
+      "--chromedriver",
+      found.driver,
+      "--release",
+      join("crates", name),
+      "--",
+      ...cargo,
+    ];
+    const counts = counted(await sh("wasm-pack", command, { env }));
+    if (counts.passed === 0)
+      throw new Trouble(`no test of ${name} ran in the browser`, "see how the other crates name wasm_bindgen_test");
+    total.passed += counts.passed;
+    total.failed += counts.failed;
+  }
+  return total;
+}
+
+/** A folder of Node tests that drive the built page, and where they need it the native program. */
+async function browserTests(folder) {
+  await rust();
+  await build();
+  await chromium();
+  await step("native program", () => sh("cargo", ["build", "--release"]));
+  const files = filesUnder(join(root, folder)).filter((file) => file.endsWith(".test.mjs"));
+  const out = await sh("node", ["--test", "--test-concurrency=1", "--test-reporter=spec", ...files], {
+    env: { CARGO_TARGET_DIR: target },
+    show: true,
+  });
+  const count = (word) => Number(out.match(new RegExp(`^ℹ ${word} (\\d+)`, "m"))?.[1] ?? 0);
+  return { passed: count("pass"), failed: count("fail") };
+}
+
+/** What cargo's and wasm-bindgen's runners say they ran. */
+function counted(output) {
+  const sums = [...output.matchAll(/test result: \w+\. (\d+) passed; (\d+) failed/g)];
+  const sum = (column) => sums.reduce((total, match) => total + Number(match[column]), 0);
+  return { passed: sum(1), failed: sum(2) };
+}
+
+await main(import.meta.url, async () => {
+  const given = options({ only: `<parts>: some of ${Object.keys(parts).join(",")}` });
+  const chosen = given.only?.split(",") ?? Object.keys(parts);
+  for (const name of chosen)
+    if (!(name in parts)) throw new Trouble(`there is no part called '${name}'`, `choose from ${Object.keys(parts).join(", ")}`);
+  const began = performance.now();
+  await rust();
+  const total = { passed: 0, failed: 0 };
+  const rows = [];
+  for (const name of chosen) {
+    const partBegan = performance.now();
+    let result = { passed: 1, failed: 0 };
+    try {
+      await step(name, async () => {
+        const counts = await parts[name]();
+        if (typeof counts === "object") result = counts;
+        return `${result.passed} passed, ${result.failed} failed`;
+      });
+    } catch (error) {
+      result = { passed: 0, failed: 1 };
+      console.log(error instanceof Trouble ? `${error.message}\nNext: ${error.next}` : error);
+    }
+    rows.push([name, (performance.now() - partBegan) / 1000, result]);
+    total.passed += result.passed;
+    total.failed += result.failed;
+  }
+  console.log("");
+  for (const [name, seconds, { passed, failed }] of rows)
+    console.log(`${seconds.toFixed(1).padStart(6)} s  ${name.padEnd(8)} ${failed ? "FAILED" : `${passed} passed`}`);
+  console.log(`\n${total.passed} passed, ${total.failed} failed in ${((performance.now() - began) / 60000).toFixed(1)} min`);
+  if (total.failed) process.exit(1);
+});
