@@ -1,1 +1,334 @@
-fn main() {}
+//! `hothouse`: the shell in a terminal. It owns what the experiment must not know: the command
+//! line, files, the clock, threads and signals. Errors end here, with the next step, and status 1;
+//! a wrong command line has status 2.
+
+mod args;
+mod bench;
+mod braille;
+mod draw;
+mod files;
+mod lines;
+mod record;
+mod screen;
+mod session;
+mod tui;
+mod view;
+mod watch;
+mod words;
+
+use anyhow::{Context, Result, anyhow, bail};
+use args::{Cli, CommonArgs, MachineArgs, ShowArgs, TrainArgs, Verb};
+use clap::{CommandFactory, FromArgMatches};
+use lines::{EventLog, Printer};
+use math::Isa;
+use record::{Opened, Record};
+use run::protocol::{Command, Config, KnobKind};
+use run::{Experiment, RunError};
+use screen::{Mode, Screen};
+use session::{Budget, Session, Signals, Update, Wish};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
+use std::time::Instant;
+use view::View;
+
+/// The command line is wrong: status 2.
+#[derive(Debug)]
+struct Usage(String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+static SIGNALS: Signals = Signals::new();
+
+fn main() -> ExitCode {
+    let began = Instant::now();
+    let grammar = Cli::command().mut_subcommand("train", |train| train.after_long_help(knob_help()));
+    let parsed = grammar.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(answer) => {
+            // Help and version come this way too; if nobody reads them, nobody misses them.
+            let _ = answer.print();
+            return ExitCode::from(answer.exit_code() as u8);
+        }
+    };
+    match obey(cli, began) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "error: {error:#}");
+            ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
+        }
+    }
+}
+
+fn closed_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe)
+}
+
+fn obey(cli: Cli, began: Instant) -> Result<()> {
+    match cli.command {
+        None => train("control", cli.train, began),
+        Some(Verb::Train { room, args }) => train(&room, args, began),
+        Some(Verb::Eval { file, episodes, seed, json, machine }) => {
+            eval(&file, episodes, seed, json, &machine)
+        }
+        Some(Verb::Resume { file, common }) => resume(&file, common, began),
+        Some(Verb::Bench { suite, json, machine }) => {
+            let (isa, pool) = machine_of(&machine)?;
+            pool.install(|| bench::run(&suite, json, isa, pool.current_num_threads()))
+        }
+        Some(Verb::Watch { file, show }) => watch(&file, &show),
+    }
+}
+
+fn train(room: &str, args: TrainArgs, began: Instant) -> Result<()> {
+    let knobs = args.common.set.iter().cloned().collect();
+    let config = Config { room: room.into(), env: args.env, seed: args.seed, knobs, ..run::default_config() };
+    let (isa, pool) = machine_of(&args.common.machine)?;
+    let experiment = Experiment::new(config, isa).map_err(refusal)?;
+    let save = args.common.save.clone();
+    session(experiment, args.common, save, pool, began)
+}
+
+fn resume(file: &Path, common: CommonArgs, began: Instant) -> Result<()> {
+    let (isa, pool) = machine_of(&common.machine)?;
+    let mut experiment = restore(file, isa)?;
+    for (name, value) in &common.set {
+        let knob = Command::SetKnob { name: name.clone(), value: *value };
+        experiment.command(knob).map_err(refusal)?;
+    }
+    let save = common.save.clone().or_else(|| Some(file.to_path_buf()));
+    session(experiment, common, save, pool, began)
+}
+
+fn restore(file: &Path, isa: Isa) -> Result<Experiment> {
+    let bytes = files::read_checkpoint(file)?;
+    Experiment::restore(&bytes, isa).with_context(|| format!("cannot use {}", file.display()))
+}
+
+/// What the person typed cannot be; the rest is the program's trouble.
+fn refusal(error: RunError) -> anyhow::Error {
+    Usage(error.to_string()).into()
+}
+
+/// Trains `experiment` and shows it as the person wants to see it.
+fn session(
+    experiment: Experiment,
+    common: CommonArgs,
+    save: Option<PathBuf>,
+    pool: rayon::ThreadPool,
+    began: Instant,
+) -> Result<()> {
+    let config = experiment.config();
+    let default_save = PathBuf::from(format!("hothouse-{}-seed{}.safetensors", config.env, config.seed));
+    if let Some(path) = &save {
+        files::check_writable(path)?;
+    }
+    if common.events.is_some() && common.events == save {
+        bail!(Usage("--save and --events name the same file. Give each its own".into()));
+    }
+    let mut log = match &common.events {
+        Some(path) => Some(EventLog::create(path).with_context(|| {
+            format!("cannot write events to {}. Name a file in a folder that can be written", path.display())
+        })?),
+        None => None,
+    };
+    let mut log = move |record: &Record| {
+        let Some(open) = &mut log else { return };
+        // `watch` reads along, so every record goes out at once.
+        if let Err(error) = open.record(record).and_then(|()| open.flush()) {
+            let _ = writeln!(
+                std::io::stderr(),
+                "warning: events are no longer written ({error}); training goes on"
+            );
+            log = None;
+        }
+    };
+    on_interrupt()?;
+
+    let (wish, wishes) = channel();
+    let (update, updates) = sync_channel(session::BACKLOG);
+    let screen = wants_screen(&common.show);
+    let session = Session {
+        experiment,
+        budget: Budget {
+            steps: common.steps,
+            seconds: common.seconds,
+            cpu_seconds: common.cpu_seconds,
+            until_solved: common.until_solved,
+        },
+        save,
+        default_save,
+        interactive: screen,
+        program: std::env::args().next().unwrap_or("hothouse".into()),
+        resume_flags: machine_flags(&common.machine),
+        began,
+        signals: &SIGNALS,
+        wishes,
+        updates: update,
+    };
+    std::thread::scope(|scope| {
+        // On a thread of the pool, so that training and its helpers are exactly that many.
+        let trainer = scope.spawn(move || pool.install(|| session.run()));
+        let shown = if screen {
+            on_screen(Mode::Training, &wish, &updates, &mut log)
+        } else {
+            in_lines(common.show.json, &updates, &mut log)
+        };
+        // Whatever became of the showing, the run ends well.
+        if shown.is_err() {
+            SIGNALS.output_closed.store(true, Relaxed);
+        }
+        updates.iter().for_each(drop);
+        let ended = trainer.join().map_err(|_| {
+            anyhow!("training stopped at an internal error, told above. Resume from the last save, and please report it")
+        })?;
+        shown?;
+        ended
+    })
+}
+
+fn eval(file: &Path, episodes: u32, seed: u32, json: bool, machine: &MachineArgs) -> Result<()> {
+    let (isa, pool) = machine_of(machine)?;
+    let mut experiment = restore(file, isa)?;
+    let e = pool.install(|| experiment.evaluate(episodes, seed));
+    let mut out = std::io::stdout().lock();
+    if json {
+        writeln!(out, "{}", Record::Event(run::protocol::Event::Evaluation(e)).line())?;
+    } else {
+        let config = experiment.config();
+        writeln!(
+            out,
+            "{} seed {} after {} steps: mean return {:.1} over {} episodes ({:.0} to {:.0})",
+            config.env,
+            config.seed,
+            words::grouped(e.progress.env_steps),
+            e.mean_return,
+            e.episodes,
+            e.min_return,
+            e.max_return
+        )?;
+    }
+    Ok(())
+}
+
+fn watch(file: &Path, show: &ShowArgs) -> Result<()> {
+    on_interrupt()?;
+    let (update, updates) = sync_channel(session::BACKLOG);
+    let (wish, _no_wishes) = channel();
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(move || watch::follow(file, &SIGNALS, &update));
+        let shown = if wants_screen(show) {
+            on_screen(Mode::Watching, &wish, &updates, &mut |_| {})
+        } else {
+            in_lines(show.json, &updates, &mut |_| {})
+        };
+        SIGNALS.output_closed.store(true, Relaxed);
+        updates.iter().for_each(drop);
+        let read = reader.join().map_err(|_| anyhow!("reading stopped at an internal error, told above"))?;
+        shown.and(read)
+    })
+}
+
+/// Draws until the run ends, then tells in lines what is worth keeping in the scrollback.
+fn on_screen(
+    mode: Mode,
+    wish: &Sender<Wish>,
+    updates: &Receiver<Update>,
+    log: &mut dyn FnMut(&Record),
+) -> Result<()> {
+    let mut summary = None;
+    let screen = Screen::new(View::new(Opened::default(), run::knob_list()), mode);
+    let shown = tui::show(screen, &SIGNALS, wish, updates, &mut |record| {
+        log(record);
+        if matches!(record, Record::Summary(_)) {
+            summary = Some(record.clone());
+        }
+    });
+    if let Some(summary) = summary {
+        let mut printer = Printer::new(std::io::stdout(), false);
+        printer.record(&summary)?;
+        printer.flush()?;
+    }
+    shown
+}
+
+fn in_lines(json: bool, updates: &Receiver<Update>, log: &mut dyn FnMut(&Record)) -> Result<()> {
+    let mut printer = Printer::new(std::io::stdout(), json);
+    let mut printed = Ok(());
+    while let Ok(first) = updates.recv() {
+        for update in std::iter::once(first).chain(updates.try_iter()) {
+            if let Update::Record(record) = update {
+                log(&record);
+                if printed.is_ok() {
+                    printed = printer.record(&record);
+                }
+            }
+        }
+        if printed.is_ok() {
+            printed = printer.flush();
+        }
+        if printed.is_err() {
+            SIGNALS.output_closed.store(true, Relaxed);
+        }
+    }
+    Ok(printed?)
+}
+
+fn wants_screen(show: &ShowArgs) -> bool {
+    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    std::io::stdout().is_terminal() && !show.json && !show.plain && !dumb
+}
+
+fn on_interrupt() -> Result<()> {
+    ctrlc::set_handler(|| SIGNALS.interrupt()).context("cannot listen for Ctrl-C")
+}
+
+fn machine_of(machine: &MachineArgs) -> Result<(Isa, rayon::ThreadPool)> {
+    let isa = match &machine.isa {
+        None => Isa::best(),
+        Some(name) => Isa::from_name(name).filter(|isa| isa.is_available()).ok_or_else(|| {
+            let have: Vec<_> = Isa::available().into_iter().map(Isa::name).collect();
+            Usage(format!("there is no instruction set '{name}' here. This machine has: {}", have.join(", ")))
+        })?,
+    };
+    let threads = machine.threads.unwrap_or(0) as usize;
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .context("cannot start the threads. Ask for fewer with --threads")?;
+    Ok((isa, pool))
+}
+
+fn machine_flags(machine: &MachineArgs) -> String {
+    let threads = machine.threads.map_or(String::new(), |n| format!(" --threads {n}"));
+    threads + &machine.isa.as_ref().map_or(String::new(), |name| format!(" --isa {name}"))
+}
+
+/// Every knob, from the one table that the page reads too.
+fn knob_help() -> String {
+    let mut text = String::from("Knobs, for --set (those marked * can also change while the run goes on):\n");
+    for knob in run::knob_list() {
+        let range = match knob.kind {
+            KnobKind::Float { min, max, .. } => format!("{min} to {max}"),
+            KnobKind::Int { min, max, .. } => format!("{min} to {max}, whole"),
+            KnobKind::Bool => "0 or 1".into(),
+        };
+        let mark = if knob.live { "*" } else { "" };
+        let unit = if knob.unit.is_empty() { String::new() } else { format!(" {}", knob.unit) };
+        text += &format!("\n  {}{mark}  {range}{unit}, default {}\n", knob.name, knob.default);
+        for line in words::wrapped(&format!("{}. {}", knob.label, knob.help), 90) {
+            text += &format!("      {line}\n");
+        }
+    }
+    text
+}

@@ -1,0 +1,221 @@
+//! The grammar of the command line, one for every room. It refuses to do anything: it turns words
+//! into plain data, or into an error that says what would do.
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  hothouse                                   train CartPole and watch it learn (q saves and quits)
+  hothouse --seed 7 --until-solved           stop as soon as the task is solved
+  hothouse train control --env CartPole-v1 --seed 1 --set lr=0.003 --steps 2e6 --save run.safetensors
+  hothouse resume run.safetensors --steps 4e6
+  hothouse eval run.safetensors --episodes 1000
+  hothouse train --seconds 10 --json         one JSON object a line, the last one sums up
+  hothouse train --events run.jsonl          and in a second terminal: hothouse watch run.jsonl
+  hothouse bench core --json
+
+A budget is any of --steps, --seconds and --cpu-seconds; training ends at the end of the iteration in
+which the first of them is reached. Without one it goes on until you stop it: Ctrl-C ends the
+iteration, saves a checkpoint and prints the command that continues it; a second Ctrl-C quits at once.
+
+Exit status: 0 done (also when stopped and saved), 1 failed, 2 the command line is wrong.";
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "hothouse",
+    version,
+    about = "Reinforcement learning at the full speed of your machine, live in your terminal.",
+    after_help = EXAMPLES,
+    args_conflicts_with_subcommands = true
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Verb>,
+    #[command(flatten)]
+    pub train: TrainArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Train an agent (also what happens without a command)
+    Train {
+        /// The room to train in
+        #[arg(default_value = "control")]
+        room: String,
+        #[command(flatten)]
+        args: TrainArgs,
+    },
+    /// Judge a saved agent on fresh episodes, always taking the likelier action
+    Eval {
+        /// A checkpoint, saved here or in the page
+        file: PathBuf,
+        /// Episodes to play
+        #[arg(long, default_value = "100", value_parser = episodes, value_name = "N")]
+        episodes: u32,
+        /// Seed of the episodes
+        #[arg(long, default_value_t = 1, value_name = "N")]
+        seed: u32,
+        /// Print the result as one JSON object
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        machine: MachineArgs,
+    },
+    /// Continue a saved run exactly where it stopped
+    Resume {
+        /// A checkpoint, saved here or in the page; the continued run is saved back to it, unless --save says otherwise
+        file: PathBuf,
+        #[command(flatten)]
+        common: CommonArgs,
+    },
+    /// Measure this machine
+    Bench {
+        /// What to measure: core (everything) or control (how soon CartPole is solved)
+        #[arg(default_value = "core")]
+        suite: String,
+        /// One {"name":…,"value":…,"unit":…} a line
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        machine: MachineArgs,
+    },
+    /// Follow a run that writes --events, or look at one that has ended
+    Watch {
+        /// The file that the training process writes with --events
+        file: PathBuf,
+        #[command(flatten)]
+        show: ShowArgs,
+    },
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct TrainArgs {
+    /// The environment to train in
+    #[arg(long, default_value = "CartPole-v1", value_name = "NAME")]
+    pub env: String,
+    /// Same seed, knobs and kind of arithmetic: the same run, whatever the number of threads
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub seed: u32,
+    #[command(flatten)]
+    pub common: CommonArgs,
+}
+
+/// What training and resuming have in common.
+#[derive(Clone, Debug, Args)]
+pub struct CommonArgs {
+    /// Set a knob, as in --set lr=0.003; repeat for more (a resumed run takes the live ones). `hothouse train --help` lists them
+    #[arg(long = "set", value_name = "KNOB=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, f64)>,
+    /// Stop when the run has come this far, its saved part included: environment steps, as in 2e6 or 2_000_000
+    #[arg(long, value_parser = count, value_name = "N")]
+    pub steps: Option<u64>,
+    /// Stop after this many seconds
+    #[arg(long, value_parser = seconds, value_name = "S")]
+    pub seconds: Option<f64>,
+    /// Stop after this many seconds of processor time, all threads together
+    #[arg(long, value_parser = seconds, value_name = "S")]
+    pub cpu_seconds: Option<f64>,
+    /// Stop as soon as the evaluation reaches the task's published threshold
+    #[arg(long)]
+    pub until_solved: bool,
+    /// Where the checkpoint goes
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
+    /// Also write every event to this file, for `hothouse watch`
+    #[arg(long, value_name = "FILE")]
+    pub events: Option<PathBuf>,
+    #[command(flatten)]
+    pub show: ShowArgs,
+    #[command(flatten)]
+    pub machine: MachineArgs,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct ShowArgs {
+    /// Print events as JSON, one object a line; the last one sums up the run
+    #[arg(long, conflicts_with = "plain")]
+    pub json: bool,
+    /// Print plain lines, also in a terminal
+    #[arg(long)]
+    pub plain: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct MachineArgs {
+    /// Threads to use; all processors by default
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024), value_name = "N")]
+    pub threads: Option<u32>,
+    /// Instruction set to use; the best one by default
+    #[arg(long, value_name = "NAME")]
+    pub isa: Option<String>,
+}
+
+/// A number as people write it: `2000000`, `2_000_000`, `2e6`, `2.5e6`.
+fn number(text: &str) -> Result<f64, String> {
+    let grouped = text.split('_').all(|part| !part.is_empty());
+    let digits = text.replace('_', "");
+    match digits.parse::<f64>() {
+        Ok(value) if grouped && value.is_finite() => Ok(value),
+        _ => Err("write a number, as in 2e6 or 2_000_000".into()),
+    }
+}
+
+fn count(text: &str) -> Result<u64, String> {
+    // Beyond 2^53 not every whole number is an f64.
+    match number(text)? {
+        value if value >= 1.0 && value <= (1u64 << 53) as f64 && value.fract() == 0.0 => Ok(value as u64),
+        _ => Err("write a whole number from 1, as in 2e6 or 2_000_000".into()),
+    }
+}
+
+fn episodes(text: &str) -> Result<u32, String> {
+    match count(text)? {
+        value @ 1..=1_000_000 => Ok(value as u32),
+        _ => Err("write a whole number from 1 to 1_000_000".into()),
+    }
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match number(text)? {
+        value if value > 0.0 => Ok(value),
+        _ => Err("write seconds above 0, as in 90 or 0.5".into()),
+    }
+}
+
+fn assignment(text: &str) -> Result<(String, f64), String> {
+    let (name, value) = text.split_once('=').ok_or("write it as KNOB=VALUE, as in lr=0.003")?;
+    let value = match value {
+        "true" | "on" | "yes" => 1.0,
+        "false" | "off" | "no" => 0.0,
+        _ => number(value)?,
+    };
+    Ok((name.to_string(), value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_grammar_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn numbers_are_read_as_people_write_them() {
+        assert_eq!(count("2e6"), Ok(2_000_000));
+        assert_eq!(count("1_000_000"), Ok(1_000_000));
+        assert_eq!(count("2.5e3"), Ok(2500));
+        for bad in ["", "0", "-1", "1.5", "1e99", "nan", "inf", "_1", "1__0", "1_", "ten"] {
+            assert!(count(bad).is_err(), "{bad}");
+        }
+        assert_eq!(seconds("0.5"), Ok(0.5));
+        assert!(seconds("0").is_err() && seconds("-3").is_err());
+        assert_eq!(assignment("lr=3e-3"), Ok(("lr".into(), 0.003)));
+        assert_eq!(assignment("clip_value=on"), Ok(("clip_value".into(), 1.0)));
+        assert!(assignment("lr").is_err() && assignment("lr=").is_err() && assignment("lr=fast").is_err());
+        assert!(episodes("1e7").is_err());
+    }
+}

@@ -1,0 +1,80 @@
+//! `hothouse bench`: the figures of the compute core, and how soon CartPole is solved by this very
+//! program, from its start to its end. Every figure is printed as soon as it is known.
+
+use crate::record::{EndedBy, Record};
+use anyhow::{Context, Result, bail};
+use math::Isa;
+use run::bench::Figure;
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+const SEEDS: [u32; 5] = [1, 2, 3, 4, 5];
+/// A run that has not solved CartPole by then counts as one that does not.
+const SOLVE_CAP_STEPS: &str = "20_000_000";
+
+pub fn run(suite: &str, json: bool, isa: Isa, threads: usize) -> Result<()> {
+    let mut trouble = Ok(());
+    let mut print = |figure: Figure| {
+        if trouble.is_ok() {
+            trouble = print(&figure, json);
+        }
+    };
+    match suite {
+        "core" => {
+            let began = Instant::now();
+            run::bench::core(isa, &|| began.elapsed().as_secs_f64(), &[], &mut print);
+            solve(isa, threads, &mut print)?;
+        }
+        "control" => solve(isa, threads, &mut print)?,
+        _ => bail!(crate::Usage(format!(
+            "there is nothing called '{suite}' to measure. Choose core or control"
+        ))),
+    }
+    trouble.map_err(Into::into)
+}
+
+fn print(figure: &Figure, json: bool) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    if json {
+        serde_json::to_writer(&mut out, figure)?;
+        writeln!(out)?;
+    } else {
+        writeln!(out, "{:<44} {:>12.4} {}", figure.name, figure.value, figure.unit)?;
+    }
+    out.flush()
+}
+
+/// Whole processes, since that is what a person waits for: median of five seeds.
+fn solve(isa: Isa, threads: usize, print: &mut dyn FnMut(Figure)) -> Result<()> {
+    let program = std::env::current_exe().context("cannot find this program's own file")?;
+    let (mut times_s, mut solved) = (Vec::new(), 0);
+    for seed in SEEDS {
+        let began = Instant::now();
+        let output = Command::new(&program)
+            .args(["train", "--json", "--until-solved", "--steps", SOLVE_CAP_STEPS, "--isa", isa.name()])
+            .args(["--seed", &seed.to_string(), "--threads", &threads.to_string()])
+            .stdin(Stdio::null())
+            .stderr(Stdio::inherit())
+            .output()
+            .context("cannot start a training process")?;
+        let took_s = began.elapsed().as_secs_f64();
+        let last = output.stdout.trim_ascii_end().rsplit(|&b| b == b'\n').next().unwrap_or_default();
+        let Ok(Record::Summary(summary)) = serde_json::from_slice(last) else {
+            bail!(
+                "the training process with seed {seed} gave no summary. Run `hothouse train --seed {seed}` to see why"
+            );
+        };
+        let done = summary.ended_by == EndedBy::Solved;
+        solved += u32::from(done);
+        times_s.push(if done { took_s } else { f64::INFINITY });
+    }
+    times_s.sort_by(f64::total_cmp);
+    print(Figure {
+        name: "control.ppo.cartpole.solve_s".into(),
+        value: times_s[times_s.len() / 2],
+        unit: "s",
+    });
+    print(Figure { name: "control.ppo.cartpole.solved_of_5".into(), value: solved.into(), unit: "seeds" });
+    Ok(())
+}

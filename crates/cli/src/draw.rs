@@ -1,0 +1,375 @@
+//! One screen of a run, drawn from its view: type and thin rules, no boxes. It refuses to keep
+//! state; the same screen gives the same cells, which is how it is tested.
+
+use crate::braille::Braille;
+use crate::screen::{Mode, Screen};
+use crate::view::View;
+use crate::words::{clock, figure, fitted, grouped, short, wrapped};
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
+use run::protocol::{Knob, KnobKind, Level};
+
+const ACCENT: Color = Color::Green;
+const MARKED: Color = Color::Yellow;
+const FAINT: Color = Color::DarkGray;
+
+/// Half the track of CartPole-v1 (m), and the part of a pole's height that is the pole.
+const TRACK_M: f64 = 2.4;
+const POLE_SHARE: f64 = 0.78;
+
+pub fn draw(frame: &mut Frame, screen: &Screen) {
+    let area = frame.area();
+    if area.width < 40 || area.height < 8 {
+        let mean = screen.view.metrics.and_then(|m| m.mean_return).map_or("-".into(), |r| format!("{r:.1}"));
+        frame.render_widget(format!("return {mean}"), area);
+        return;
+    }
+    let area = Rect { x: area.x + 1, width: area.width - 2, ..area };
+    // The lower part gives way first; the curve is what people came for.
+    let lower = if area.height >= 20 { 7 } else { 0 };
+    let [head, rule, figures, _, upper, _, lower, _, note, foot] = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Length(1),
+        Constraint::Length(1),
+        Constraint::Length(u16::from(area.height >= 14)),
+        Constraint::Min(3),
+        Constraint::Length(u16::from(lower > 0)),
+        Constraint::Length(lower),
+        Constraint::Length(u16::from(area.height >= 26)),
+        Constraint::Length(if area.height >= 16 { 2 } else { 1 }),
+        Constraint::Length(1),
+    ])
+    .areas(area);
+    let right = if area.width >= 72 { (area.width * 2 / 5).clamp(28, 64) } else { 0 };
+    let sides = |area: Rect| -> [Rect; 3] {
+        let gap = if right > 0 { 2 } else { 0 };
+        Layout::horizontal([Constraint::Min(20), Constraint::Length(gap), Constraint::Length(right)])
+            .areas(area)
+    };
+
+    header(frame, head, screen);
+    frame.render_widget(faint("─".repeat(rule.width.into())), rule);
+    headline(frame, figures, &screen.view);
+    let [chart_area, _, poles_area] = sides(upper);
+    chart(frame, chart_area, &screen.view);
+    poles(frame, poles_area, screen);
+    let [learning_area, _, knobs_area] = sides(lower);
+    if right > 0 {
+        learning(frame, learning_area, &screen.view);
+        knobs(frame, knobs_area, screen);
+    } else {
+        knobs(frame, learning_area, screen);
+    }
+    self::note(frame, note, screen);
+    footer(frame, foot, screen);
+}
+
+fn faint(text: impl Into<String>) -> Span<'static> {
+    Span::styled(text.into(), Style::new().fg(FAINT))
+}
+
+fn bold(text: impl Into<String>) -> Span<'static> {
+    Span::styled(text.into(), Style::new().add_modifier(Modifier::BOLD))
+}
+
+fn header(frame: &mut Frame, area: Rect, screen: &Screen) {
+    let view = &screen.view;
+    let mut left = vec![bold("hothouse")];
+    if let Some(c) = &view.config {
+        left.push(Span::raw(format!("  {}  {}  seed {}", c.room, c.env, c.seed)));
+    }
+    let o = &view.opened;
+    let threads = if o.threads == 1 { "thread" } else { "threads" };
+    let right = format!("{}  {}  {} {threads}", o.isa, o.arithmetic, o.threads);
+    let left = Line::from(left);
+    let room = usize::from(area.width).saturating_sub(left.width() + 2);
+    frame.render_widget(left, area);
+    if right.chars().count() <= room {
+        frame.render_widget(Line::from(faint(right)).right_aligned(), area);
+    }
+}
+
+/// The few numbers that matter most.
+fn headline(frame: &mut Frame, area: Rect, view: &View) {
+    let state = match (&view.summary, view.running) {
+        (Some(_), _) => "ended",
+        (None, false) => "paused",
+        (None, true) => "",
+    };
+    let mut spans = Vec::new();
+    let mut room = usize::from(area.width).saturating_sub(state.len() + 2);
+    let mut pair = |label: &str, value: String, style: Style| {
+        let gap = if spans.is_empty() { "" } else { "   " };
+        let wanted = gap.len() + label.len() + 1 + value.chars().count();
+        // What does not fit whole is left out, from the least important on.
+        room = if wanted <= room { room - wanted } else { 0 };
+        if room > 0 {
+            spans.push(faint(format!("{gap}{label} ")));
+            spans.push(Span::styled(value, style));
+        }
+    };
+    let strong = Style::new().add_modifier(Modifier::BOLD);
+    let metrics = view.metrics.unwrap_or_default();
+    pair("return", metrics.mean_return.map_or("-".into(), |r| format!("{r:.1}")), strong.fg(ACCENT));
+    if let Some(e) = &view.evaluation {
+        pair("evaluation", format!("{:.1}", e.mean_return), strong);
+    }
+    if let Some(at) = &view.solved {
+        pair("solved at", clock(at.train_s), strong);
+    }
+    pair("time", clock(view.progress.train_s), Style::new());
+    pair("steps/s", short(metrics.steps_per_s), Style::new());
+    pair("steps", short(view.progress.env_steps as f64), Style::new());
+    frame.render_widget(Line::from(spans), area);
+    frame.render_widget(Line::styled(state, Style::new().fg(MARKED)).right_aligned(), area);
+}
+
+/// Returns against steps, with the threshold, evaluations, and what was changed on the way.
+fn chart(frame: &mut Frame, area: Rect, view: &View) {
+    const GUTTER: u16 = 6;
+    if area.height < 3 || area.width < GUTTER + 8 {
+        return;
+    }
+    // What was changed is named above the curve, once there is something to name.
+    let names = u16::from(!view.marks.is_empty() && area.height >= 6);
+    let plot = Rect {
+        x: area.x + GUTTER,
+        y: area.y + names,
+        width: area.width - GUTTER,
+        height: area.height - 1 - names,
+    };
+    let points: Vec<(f64, f64)> = view.returns.iter().collect();
+    let evaluations: Vec<(f64, f64)> = view.evaluations.iter().collect();
+    let all = || points.iter().chain(&evaluations);
+    let right = all().map(|p| p.0).fold(1.0, f64::max);
+    let threshold = run::experiment::SOLVED_AT;
+    let top = nice_above(all().map(|p| p.1).fold(threshold, f64::max));
+    let bottom = match all().map(|p| p.1).fold(0.0, f64::min) {
+        low if low < 0.0 => -nice_above(-low),
+        _ => 0.0,
+    };
+    let mut canvas = Braille::new(plot);
+    let (w, h) = (canvas.width() - 1.0, canvas.height() - 1.0);
+    let at = |(x, y): (f64, f64)| (x / right * w, (top - y) / (top - bottom) * h);
+
+    let level = at((0.0, threshold)).1;
+    (0..=w as u32).step_by(6).for_each(|x| canvas.dot(x.into(), level, FAINT));
+    for mark in &view.marks {
+        let x = at((mark.progress.env_steps as f64, 0.0)).0;
+        (0..=h as u32).step_by(3).for_each(|y| canvas.dot(x, y.into(), MARKED));
+    }
+    for &e in &evaluations {
+        let (x, y) = at(e);
+        canvas.dot(x, y, Color::Reset);
+        canvas.dot(x, y - 1.0, Color::Reset);
+    }
+    points.windows(2).for_each(|pair| canvas.line(at(pair[0]), at(pair[1]), ACCENT));
+    if let [only] = points[..] {
+        canvas.dot(at(only).0, at(only).1, ACCENT);
+    }
+    let buffer = frame.buffer_mut();
+    canvas.render(buffer);
+
+    // The newest marks keep their names where names would collide.
+    let mut free_until = plot.right();
+    for mark in view.marks.iter().rev() {
+        let column = plot.x + (at((mark.progress.env_steps as f64, 0.0)).0 / 2.0) as u16;
+        let name = fitted(&mark.knob, 10);
+        let width = name.chars().count() as u16;
+        let start =
+            if column + 1 + width <= plot.right() { column + 1 } else { column.saturating_sub(width) };
+        if names > 0 && start >= plot.x && start + width <= free_until {
+            buffer.set_string(start, area.y, name, Style::new().fg(MARKED));
+            free_until = start.saturating_sub(1);
+        }
+    }
+
+    let label = |value: f64| format!("{:>5}", short(value));
+    for (row, value) in [(0, top), (plot.height / 2, (top + bottom) / 2.0), (plot.height - 1, bottom)] {
+        // Three labels need room; the ends come first.
+        if row == 0 || row == plot.height - 1 || plot.height >= 5 {
+            buffer.set_string(area.x, plot.y + row, label(value), Style::new().fg(FAINT));
+        }
+    }
+    let below = area.bottom() - 1;
+    buffer.set_string(plot.x, below, "0", Style::new().fg(FAINT));
+    let end = format!("{} steps", short(right));
+    buffer.set_string(plot.right().saturating_sub(end.len() as u16), below, &end, Style::new().fg(FAINT));
+    let fits = |title: &&str| title.len() + end.len() + 6 < usize::from(plot.width);
+    if let Some(title) = ["mean return of the last 100 episodes", "mean return"].into_iter().find(fits) {
+        buffer.set_string(plot.x + 3, below, title, Style::new().fg(FAINT));
+    }
+}
+
+/// The next of 1, 2, 2.5, 5, 10 times a power of ten.
+fn nice_above(x: f64) -> f64 {
+    if !(x.is_finite() && x > 0.0) {
+        return 1.0;
+    }
+    let power = 10f64.powf(x.log10().floor());
+    [1.0, 2.0, 2.5, 5.0, 10.0].map(|m| m * power).into_iter().find(|n| *n >= x).unwrap_or(10.0 * power)
+}
+
+/// A few of the poles that train, at the pace of the real thing.
+fn poles(frame: &mut Frame, area: Rect, screen: &Screen) {
+    let states = screen.clip.now();
+    if area.height < 4 || area.width < 10 || states.is_empty() {
+        return;
+    }
+    let place = Rect { height: area.height - 1, ..area };
+    // Characters are about twice as high as wide, so these are nearly square.
+    let rows = (place.height / 4).clamp(1, 5);
+    let columns = (place.width / 9).clamp(1, 6);
+    let shown = usize::from(rows * columns).min(states.len());
+    let mut canvas = Braille::new(place);
+    let (w, h) = ((canvas.width() / f64::from(columns)).floor(), (canvas.height() / f64::from(rows)).floor());
+    for (i, &[x_m, angle]) in states.iter().take(shown).enumerate() {
+        let (column, row) = (i % usize::from(columns), i / usize::from(columns));
+        let (left, ground) = (column as f64 * w, (row + 1) as f64 * h - 3.0);
+        let track = w - 4.0;
+        let foot = (left + track * (0.5 + 0.5 * (f64::from(x_m) / TRACK_M).clamp(-1.0, 1.0)), ground - 1.0);
+        let length = (h * POLE_SHARE).min(track);
+        let tip = (foot.0 + length * f64::from(angle).sin(), foot.1 - length * f64::from(angle).cos());
+        (0..track as u32).step_by(2).for_each(|x| canvas.dot(left + f64::from(x), ground + 1.0, FAINT));
+        canvas.line((foot.0 - 2.0, foot.1), (foot.0 + 2.0, foot.1), Color::Reset);
+        canvas.line((foot.0 - 2.0, ground), (foot.0 + 2.0, ground), Color::Reset);
+        canvas.line(foot, tip, ACCENT);
+    }
+    let buffer = frame.buffer_mut();
+    canvas.render(buffer);
+    let caption = match screen.view.values.get("envs") {
+        Some(envs) => format!("{shown} of {} poles", grouped(*envs as u64)),
+        None => format!("{shown} poles"),
+    };
+    buffer.set_string(area.x, area.bottom() - 1, fitted(&caption, area.width.into()), Style::new().fg(FAINT));
+}
+
+/// What the learner says about itself, in two columns.
+fn learning(frame: &mut Frame, area: Rect, view: &View) {
+    let Some(m) = &view.metrics else { return };
+    let rows = [
+        ("policy loss", figure(m.policy_loss), "entropy", figure(m.entropy)),
+        ("value loss", figure(m.value_loss), "kl", figure(m.approx_kl)),
+        ("gradient", figure(m.grad_norm), "clipped", percent(m.clip_fraction)),
+        ("rate", figure(m.lr), "explained", percent(m.explained_variance)),
+        ("iteration", grouped(m.progress.iteration.into()), "acting", percent(m.rollout_share)),
+        (
+            "episodes",
+            grouped(m.progress.episodes),
+            "length",
+            m.mean_length.map_or("-".into(), |l| format!("{l:.1}")),
+        ),
+    ];
+    let mut lines: Vec<Line> = rows
+        .into_iter()
+        .map(|(a, x, b, y)| {
+            let cell = |label: &str, value: String| {
+                [faint(format!("{label:<12}")), Span::raw(format!("{value:>9}"))]
+            };
+            let [a, x] = cell(a, x);
+            let [b, y] = cell(b, y);
+            Line::from(vec![a, x, Span::raw("   "), b, y])
+        })
+        .collect();
+    if let Some(d) = &view.digest {
+        lines.push(Line::from(faint(format!("digest      {} at iteration {}", d.weights, d.iteration))));
+    }
+    frame.render_widget(ratatui::text::Text::from(lines), area);
+}
+
+fn percent(share: f64) -> String {
+    if share.is_finite() { format!("{:.0}%", 100.0 * share) } else { "-".into() }
+}
+
+/// The knobs that can be turned now, the chosen one always in sight.
+fn knobs(frame: &mut Frame, area: Rect, screen: &Screen) {
+    let live: Vec<&Knob> = screen.live_knobs().collect();
+    if area.height == 0 || live.is_empty() {
+        return;
+    }
+    let height = usize::from(area.height);
+    let first = screen.chosen.saturating_sub(height / 2).min(live.len().saturating_sub(height));
+    let wide = area.width >= 44;
+    let mut lines = Vec::new();
+    for (i, knob) in live.iter().enumerate().skip(first).take(height) {
+        let value = screen.value(knob);
+        let chosen = i == screen.chosen && screen.mode != Mode::Watching;
+        let name = fitted(if wide { knob.label } else { knob.name }, if wide { 20 } else { 13 });
+        let width = if wide { 20 } else { 13 };
+        let style = if chosen { Style::new().add_modifier(Modifier::BOLD) } else { Style::new() };
+        let bar = usize::from(area.width).saturating_sub(width + 13).min(20);
+        lines.push(Line::from(vec![
+            Span::styled(if chosen { "> " } else { "  " }, Style::new().fg(ACCENT)),
+            Span::styled(format!("{name:<width$}"), style),
+            Span::styled(format!(" {:>8} ", shown_value(knob, value)), style),
+            slider(knob, value, bar, chosen),
+        ]));
+    }
+    frame.render_widget(ratatui::text::Text::from(lines), area);
+}
+
+fn shown_value(knob: &Knob, value: f64) -> String {
+    match knob.kind {
+        KnobKind::Bool => (if value == 0.0 { "off" } else { "on" }).into(),
+        _ if value.abs() >= 1e6 => short(value),
+        _ => value.to_string(),
+    }
+}
+
+fn slider(knob: &Knob, value: f64, width: usize, chosen: bool) -> Span<'static> {
+    if width < 4 || knob.kind == KnobKind::Bool {
+        return Span::raw("");
+    }
+    let at = (crate::screen::share(knob, value) * (width - 1) as f64).round() as usize;
+    let text = (0..width).map(|i| if i == at { '●' } else { '─' }).collect::<String>();
+    Span::styled(text, Style::new().fg(if chosen { ACCENT } else { FAINT }))
+}
+
+/// A question, else news, else what the chosen knob means.
+fn note(frame: &mut Frame, area: Rect, screen: &Screen) {
+    let (text, color) = match (&screen.mode, &screen.view.notice) {
+        (Mode::AskReset, _) => {
+            ("Begin again with fresh weights? What is not saved is lost. y / n".to_string(), MARKED)
+        }
+        (_, Some((Level::Info, text))) if screen.notice_is_fresh() => (text.clone(), ACCENT),
+        (_, Some((Level::Warning, text))) if screen.notice_is_fresh() => (text.clone(), MARKED),
+        (_, Some((Level::Error, text))) => (text.clone(), Color::Red),
+        (Mode::Watching, _) => return,
+        _ => match screen.live_knobs().nth(screen.chosen) {
+            Some(knob) => (format!("{}: {}", knob.label, knob.help), FAINT),
+            None => return,
+        },
+    };
+    let mut lines = wrapped(&text, area.width.into());
+    if lines.len() > usize::from(area.height) {
+        let rest = lines.split_off(usize::from(area.height).saturating_sub(1)).join(" ");
+        lines.push(fitted(&rest, area.width.into()));
+    }
+    let lines: Vec<Line> = lines.into_iter().map(|l| Line::styled(l, Style::new().fg(color))).collect();
+    frame.render_widget(ratatui::text::Text::from(lines), area);
+}
+
+fn footer(frame: &mut Frame, area: Rect, screen: &Screen) {
+    let keys: &[(&str, &str)] = match screen.mode {
+        Mode::Watching => &[("q", "quit")],
+        Mode::AskReset => &[("y", "begin again"), ("n", "go on")],
+        Mode::Stopping => &[("ctrl-c", "quit at once, without saving")],
+        Mode::Training => &[
+            ("space", if screen.view.running { "pause" } else { "go on" }),
+            ("q", "save, quit"),
+            ("↑↓", "knob"),
+            ("←→", "change"),
+            ("w", "save"),
+            ("r", "reset"),
+            ("s", "step"),
+        ],
+    };
+    let mut spans = Vec::new();
+    for (key, what) in keys {
+        spans.push(bold(*key));
+        spans.push(faint(format!(" {what}   ")));
+    }
+    frame.render_widget(Line::from(spans), area);
+}

@@ -1,0 +1,170 @@
+//! Files, written so that nothing is lost: beside the old one first, then put in its place in one
+//! step; and elsewhere, where the place asked for cannot be written any more.
+
+use anyhow::{Context, Result, bail};
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// Checkpoints are a few hundred kilobytes; what is far larger is some other file.
+const LARGEST_BYTES: u64 = 1 << 30;
+
+/// Fails where it can be known before training that `path` cannot be written.
+pub fn check_writable(path: &Path) -> Result<()> {
+    let shown = path.display();
+    if path.file_name().is_none() {
+        bail!("'{shown}' names no file. Add a file name, as in run.safetensors");
+    }
+    if path.is_dir() {
+        bail!("{shown} is a folder. Add a file name, as in {}", path.join("run.safetensors").display());
+    }
+    // Renaming over a device or a pipe would replace it.
+    if fs::metadata(path).is_ok_and(|m| !m.is_file()) {
+        bail!("{shown} is not a regular file. Name another file");
+    }
+    let folder = folder_of(path);
+    if !folder.is_dir() {
+        bail!("there is no folder {}. Create it, or name a file in another one", folder.display());
+    }
+    let probe = beside(path);
+    let tried = File::create(&probe).and_then(|mut file| file.write_all(b"probe"));
+    let removed = fs::remove_file(&probe);
+    tried.and(removed).with_context(|| {
+        format!(
+            "cannot write in {}. Make room, change its permissions, or name a file elsewhere",
+            folder.display()
+        )
+    })
+}
+
+/// All of `bytes` or none of them: a crash or a full disk leaves the file that was there.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    // Behind a link, the file it points to is the one to replace.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let temporary = beside(&target);
+    let written = File::create(&temporary)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&temporary, &target));
+    if written.is_err() {
+        // The first error is the one to tell; what is left of the attempt only takes room.
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+/// Where a checkpoint ended up, and why not where it should be.
+#[derive(Debug)]
+pub struct Kept {
+    pub path: PathBuf,
+    pub trouble: Option<String>,
+}
+
+/// Writes to `path`, else to the folder for temporary files.
+pub fn keep(path: &Path, bytes: &[u8]) -> Result<Kept> {
+    let Err(first) = write_whole(path, bytes) else {
+        return Ok(Kept { path: path.to_path_buf(), trouble: None });
+    };
+    let name = path.file_name().unwrap_or("run.safetensors".as_ref());
+    let refuge = free_name(&std::env::temp_dir().join(name));
+    write_whole(&refuge, bytes).with_context(|| {
+        format!(
+            "cannot save to {} ({first}), nor to {}. Make room and try again",
+            path.display(),
+            refuge.display()
+        )
+    })?;
+    let trouble =
+        format!("cannot save to {} ({first}); the run is safe in {}", path.display(), refuge.display());
+    Ok(Kept { path: refuge, trouble: Some(trouble) })
+}
+
+/// `path`, or the first of `…-2`, `…-3` that does not exist: a default name overwrites nothing.
+pub fn free_name(path: &Path) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let extension = path.extension().map_or(String::new(), |e| format!(".{}", e.to_string_lossy()));
+    let numbered = (2u32..).map(|n| path.with_file_name(format!("{stem}-{n}{extension}")));
+    std::iter::once(path.to_path_buf()).chain(numbered).find(|p| !p.exists()).unwrap_or(path.to_path_buf())
+}
+
+pub fn read_checkpoint(path: &Path) -> Result<Vec<u8>> {
+    let shown = path.display();
+    let file = File::open(path).with_context(|| match fs::metadata(path) {
+        Err(e) if e.kind() == ErrorKind::NotFound => {
+            format!("there is no file {shown}. `hothouse train --save {shown}` makes one")
+        }
+        _ => format!("cannot open {shown}. Check its permissions"),
+    })?;
+    if file.metadata().is_ok_and(|m| m.is_dir()) {
+        bail!(
+            "{shown} is a folder. Name a checkpoint in it, as in {}",
+            path.join("run.safetensors").display()
+        );
+    }
+    let mut bytes = Vec::new();
+    file.take(LARGEST_BYTES + 1).read_to_end(&mut bytes).with_context(|| format!("cannot read {shown}"))?;
+    if bytes.len() as u64 > LARGEST_BYTES {
+        bail!("{shown} is far too large for a checkpoint. Choose a .safetensors file that Hothouse saved");
+    }
+    Ok(bytes)
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// A name in the same folder, so that renaming never crosses a file system.
+fn beside(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    folder_of(path).join(format!(".{name}.{}.part", std::process::id()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scratch(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("hothouse-files-{}-{name}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_and_nothing_is_left_beside_it() {
+        let folder = scratch("whole");
+        let path = folder.join("run.safetensors");
+        check_writable(&path).unwrap();
+        write_whole(&path, b"one").unwrap();
+        let kept = keep(&path, b"two").unwrap();
+        assert_eq!((kept.path.as_path(), kept.trouble), (path.as_path(), None));
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+        assert_eq!(free_name(&path), folder.join("run-2.safetensors"));
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_place_that_is_gone_sends_the_run_elsewhere() {
+        let folder = scratch("gone");
+        let path = folder.join("missing").join("run.safetensors");
+        assert!(check_writable(&path).unwrap_err().to_string().contains("no folder"));
+        let kept = keep(&path, b"kept").unwrap();
+        assert!(kept.trouble.unwrap().contains("safe in"));
+        assert_eq!(fs::read(&kept.path).unwrap(), b"kept");
+        fs::remove_file(kept.path).unwrap();
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn folders_and_devices_are_refused() {
+        let folder = scratch("folder");
+        assert!(check_writable(&folder).unwrap_err().to_string().contains("folder"));
+        assert!(check_writable(Path::new("")).is_err());
+        assert!(read_checkpoint(&folder).unwrap_err().to_string().contains("folder"));
+        #[cfg(unix)]
+        assert!(check_writable(Path::new("/dev/null")).unwrap_err().to_string().contains("regular"));
+        fs::remove_dir_all(folder).unwrap();
+    }
+}

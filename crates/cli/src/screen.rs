@@ -1,0 +1,209 @@
+//! What a person sees and has chosen, and what their keys ask for. It refuses to touch the
+//! terminal or the training: keys come in, wishes go out.
+
+use crate::session::Wish;
+use crate::view::View;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use run::protocol::{Command, Frame, Knob, KnobKind};
+use std::time::{Duration, Instant};
+
+/// A real CartPole takes 50 steps a second.
+const STEP: Duration = Duration::from_millis(20);
+/// How long a notice stays.
+const NOTICE: Duration = Duration::from_secs(6);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    Training,
+    AskReset,
+    /// The end was asked for; the iteration in progress is on its way to it.
+    Stopping,
+    Watching,
+}
+
+pub struct Screen {
+    pub view: View,
+    pub mode: Mode,
+    /// Which of the live knobs is chosen.
+    pub chosen: usize,
+    pub clip: Clip,
+    notice_since: Instant,
+}
+
+pub enum Key {
+    Wish(Wish),
+    /// End the run, or stop watching.
+    Quit,
+    Nothing,
+}
+
+impl Screen {
+    pub fn new(view: View, mode: Mode) -> Screen {
+        Screen { view, mode, chosen: 0, clip: Clip::default(), notice_since: Instant::now() }
+    }
+
+    pub fn apply(&mut self, record: crate::record::Record) {
+        let before = self.view.notice.take();
+        self.view.apply(record);
+        match self.view.notice {
+            Some(_) => self.notice_since = Instant::now(),
+            None => self.view.notice = before,
+        }
+    }
+
+    pub fn notice_is_fresh(&self) -> bool {
+        self.notice_since.elapsed() < NOTICE
+    }
+
+    pub fn live_knobs(&self) -> impl Iterator<Item = &Knob> {
+        self.view.knobs.iter().filter(|k| k.live)
+    }
+
+    pub fn value(&self, knob: &Knob) -> f64 {
+        self.view.values.get(knob.name).copied().unwrap_or(knob.default)
+    }
+
+    pub fn key(&mut self, key: KeyEvent) -> Key {
+        if key.modifiers.contains(KeyModifiers::CONTROL) && matches!(key.code, KeyCode::Char('c' | 'C')) {
+            return Key::Quit;
+        }
+        match (self.mode, key.code) {
+            (Mode::Watching, KeyCode::Char('q') | KeyCode::Esc) => Key::Quit,
+            (Mode::Watching | Mode::Stopping, _) => Key::Nothing,
+            (Mode::AskReset, code) => {
+                self.mode = Mode::Training;
+                match code {
+                    KeyCode::Char('y' | 'Y') => Key::Wish(Wish::Command(Command::Reset { config: None })),
+                    _ => Key::Nothing,
+                }
+            }
+            (Mode::Training, code) => self.training_key(code),
+        }
+    }
+
+    fn training_key(&mut self, code: KeyCode) -> Key {
+        let command = match code {
+            KeyCode::Char('q') => return Key::Quit,
+            KeyCode::Char('w') => return Key::Wish(Wish::Save),
+            KeyCode::Char('r') => {
+                self.mode = Mode::AskReset;
+                return Key::Nothing;
+            }
+            KeyCode::Char(' ') if self.view.running => Command::Pause,
+            KeyCode::Char(' ') => Command::Start,
+            KeyCode::Char('s') => Command::Step,
+            KeyCode::Up => return self.choose(-1),
+            KeyCode::Down => return self.choose(1),
+            KeyCode::Left => return self.turn(-1),
+            KeyCode::Right => return self.turn(1),
+            _ => return Key::Nothing,
+        };
+        Key::Wish(Wish::Command(command))
+    }
+
+    fn choose(&mut self, by: isize) -> Key {
+        let last = self.live_knobs().count().saturating_sub(1);
+        self.chosen = self.chosen.saturating_add_signed(by).min(last);
+        Key::Nothing
+    }
+
+    fn turn(&mut self, by: i32) -> Key {
+        let Some(knob) = self.live_knobs().nth(self.chosen) else { return Key::Nothing };
+        let (name, before) = (knob.name, self.value(knob));
+        let value = turned(knob, before, by);
+        if value == before {
+            return Key::Nothing;
+        }
+        // Shown at once; the run confirms it at the end of its iteration.
+        self.view.values.insert(name.into(), value);
+        Key::Wish(Wish::Command(Command::SetKnob { name: name.into(), value }))
+    }
+}
+
+/// Where a value lies in its knob's range, from 0 to 1.
+pub fn share(knob: &Knob, value: f64) -> f64 {
+    let share = match knob.kind {
+        KnobKind::Float { min, max, log: true } | KnobKind::Int { min, max, log: true } if min > 0.0 => {
+            (value / min).ln() / (max / min).ln()
+        }
+        KnobKind::Float { min, max, .. } | KnobKind::Int { min, max, .. } => (value - min) / (max - min),
+        KnobKind::Bool => value,
+    };
+    if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
+}
+
+/// The next round value up or down, within the knob's range.
+fn turned(knob: &Knob, value: f64, by: i32) -> f64 {
+    match knob.kind {
+        KnobKind::Bool => f64::from(u8::from(by > 0)),
+        KnobKind::Int { min, max, .. } => {
+            let step = if value < 20.0 { 1.0 } else { 10f64.powf(value.log10().floor() - 1.0).round() };
+            (value + step * f64::from(by)).round().clamp(min, max)
+        }
+        KnobKind::Float { min, max, log: true } => on_ladder(value, by).clamp(min, max),
+        // A range that spans many powers of ten from 0 is climbed as a ladder too.
+        KnobKind::Float { min, max, .. } if max - min > 1e4 => match (value <= 1e3, by > 0) {
+            (true, true) if value < 1e3 => 1e3_f64.clamp(min, max),
+            (true, false) => min,
+            _ => on_ladder(value, by).clamp(min, max),
+        },
+        KnobKind::Float { min, max, .. } => {
+            // A fiftieth of the range, rounded down to 1, 2 or 5 of some power of ten.
+            let raw = (max - min) / 50.0;
+            let power = 10f64.powf(raw.log10().floor());
+            let step = [5.0, 2.0, 1.0].map(|m| m * power).into_iter().find(|s| *s <= raw).unwrap_or(power);
+            tidy(((value / step).round() + f64::from(by)) * step).clamp(min, max)
+        }
+    }
+}
+
+/// Ten even rungs to a power of ten: 1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8.
+fn on_ladder(value: f64, by: i32) -> f64 {
+    const RUNGS: [f64; 10] = [1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0, 6.3, 8.0];
+    let place = (value.log10() * 10.0).round() as i32 + by;
+    tidy(RUNGS[place.rem_euclid(10) as usize] * 10f64.powi(place.div_euclid(10)))
+}
+
+/// Without the last digits that arithmetic leaves behind.
+fn tidy(x: f64) -> f64 {
+    format!("{x:.6e}").parse().unwrap_or(x)
+}
+
+/// A stretch of the shown environments' lives, played at the pace of the real thing. Training is
+/// far ahead of it; when it ends, the newest stretch takes its place.
+#[derive(Default)]
+pub struct Clip {
+    frame: Frame,
+    since: Option<Instant>,
+    now: Vec<[f32; 2]>,
+}
+
+impl Clip {
+    pub fn give(&mut self, frame: Frame, at: Instant) {
+        let expected = frame.steps as usize * frame.shown as usize * frame.features as usize;
+        if frame.steps > 0 && frame.features >= 2 && frame.states.len() >= expected {
+            self.frame = frame;
+            self.since = Some(at);
+            self.seek(at);
+        }
+    }
+
+    /// Moves on to what belongs to this moment; true when a new stretch is wanted.
+    pub fn seek(&mut self, at: Instant) -> bool {
+        let Some(since) = self.since else { return true };
+        let played = (at.duration_since(since).as_secs_f64() / STEP.as_secs_f64()) as usize;
+        let (steps, shown, features) =
+            (self.frame.steps as usize, self.frame.shown as usize, self.frame.features as usize);
+        let first = played.min(steps - 1) * shown * features;
+        self.now.clear();
+        self.now.extend(
+            self.frame.states[first..first + shown * features].chunks_exact(features).map(|s| [s[0], s[1]]),
+        );
+        played >= steps
+    }
+
+    /// `[x, angle]` of each shown environment.
+    pub fn now(&self) -> &[[f32; 2]] {
+        &self.now
+    }
+}

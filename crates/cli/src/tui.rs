@@ -1,0 +1,79 @@
+//! The terminal while a run is shown in it: drawn at most twenty times a second on a thread that
+//! does no training, and given back as it was however the run ends.
+
+use crate::record::Record;
+use crate::screen::{Key, Mode, Screen};
+use crate::session::{Signals, Update, Wish};
+use anyhow::Result;
+use ratatui::crossterm::event::{self, Event as TerminalEvent, KeyEventKind};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError};
+use std::time::{Duration, Instant};
+
+const DRAW_EVERY: Duration = Duration::from_millis(50);
+
+/// Shows updates until the run sums up or the person stops watching. Fails if there is no terminal
+/// to draw on; the run itself is then untouched.
+pub fn show(
+    mut screen: Screen,
+    signals: &Signals,
+    wishes: &Sender<Wish>,
+    updates: &Receiver<Update>,
+    log: &mut dyn FnMut(&Record),
+) -> Result<()> {
+    let mut terminal = ratatui::try_init()?;
+    let _given_back = GiveBack(signals);
+    signals.screen.store(true, Relaxed);
+    loop {
+        loop {
+            match updates.try_recv() {
+                Ok(Update::Record(record)) => {
+                    log(&record);
+                    let last = matches!(*record, Record::Summary(_));
+                    screen.apply(*record);
+                    if last && screen.mode != Mode::Watching {
+                        return Ok(());
+                    }
+                }
+                Ok(Update::Frame(frame)) => screen.clip.give(frame, Instant::now()),
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) if screen.view.summary.is_some() => break,
+                Err(TryRecvError::Disconnected) => return Ok(()),
+            }
+        }
+        if screen.clip.seek(Instant::now()) {
+            signals.frame_wanted.store(true, Relaxed);
+        }
+        if signals.stopping() && screen.mode != Mode::Watching {
+            screen.mode = Mode::Stopping;
+        }
+        terminal.draw(|frame| crate::draw::draw(frame, &screen))?;
+        let next = Instant::now() + DRAW_EVERY;
+        // Keys are answered in the next drawing; the wait for them is what paces the drawings.
+        while event::poll(next.saturating_duration_since(Instant::now()))? {
+            let TerminalEvent::Key(key) = event::read()? else { continue };
+            if key.kind == KeyEventKind::Release {
+                continue;
+            }
+            match screen.key(key) {
+                // A run that has just ended takes no more wishes, and needs none.
+                Key::Wish(wish) => drop(wishes.send(wish)),
+                Key::Quit if screen.mode == Mode::Watching => return Ok(()),
+                Key::Quit => signals.interrupt(),
+                Key::Nothing => {}
+            }
+        }
+        if signals.stopping() && screen.mode == Mode::Watching {
+            return Ok(());
+        }
+    }
+}
+
+struct GiveBack<'a>(&'a Signals);
+
+impl Drop for GiveBack<'_> {
+    fn drop(&mut self) {
+        ratatui::restore();
+        self.0.screen.store(false, Relaxed);
+    }
+}
