@@ -1,0 +1,392 @@
+// A curve over environment steps, and the same numbers as a table. Marks, a threshold, evaluations and a past run
+// are drawn around the present one. Colours come from the style sheet.
+
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import type { Column, History } from "./history";
+import { h, id, write } from "./dom";
+import { figure, seconds, short } from "./format";
+import { animate } from "./loop";
+import { onTheme, palette } from "./theme";
+
+export type ChartOptions = {
+  column: Column;
+  title: string;
+  /** One plain line on what the curve tells. */
+  about: string;
+  digits?: number;
+  /** What the scale shows at least. */
+  span?: [number, number];
+  threshold?: { value: number; label: string };
+  /** The large chart: step axis, evaluations, the past run and what was changed, in words. */
+  main?: boolean;
+};
+
+const DRAW_EVERY_MS = 200;
+const FONT = '11px system-ui, -apple-system, "Segoe UI", sans-serif';
+
+/** The end of the step axis: a round number, so that the curve does not creep. */
+function roundUp(steps: number): number {
+  const size = 10 ** Math.floor(Math.log10(Math.max(steps, 1)));
+  return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((k) => k * size).find((end) => end >= steps) ?? steps;
+}
+
+/** The steps that the charts of one room show, the same for all. */
+export function stepSpan(present: History, past: History | undefined): number {
+  const own = present.steps.at(-1) ?? 0;
+  // Of a long past run, what is of interest: a little more than it took to solve.
+  const pastEnd = past?.steps.at(-1) ?? 0;
+  const interest = past?.solved ? Math.min(pastEnd, past.solved.env_steps * 1.3) : Math.min(pastEnd, 2_000_000);
+  return roundUp(Math.max(100_000, own * 1.02, interest));
+}
+
+export class Chart {
+  readonly element: HTMLElement;
+  private readonly plot: uPlot;
+  private readonly area = h("div", { class: "plot" });
+  private readonly now = h("output", { class: "number" });
+  private present: History | undefined;
+  private past: History | undefined;
+  private span = 100_000;
+  private dirty = true;
+  private hovered: number | null = null;
+  private readonly stops: (() => void)[];
+
+  constructor(
+    private readonly options: ChartOptions,
+    private readonly label: (knob: string) => string,
+    tools: Node[] = [],
+  ) {
+    const titleId = id("chart");
+    this.element = h(
+      "figure",
+      { class: options.main ? "chart main-chart" : "chart", "aria-labelledby": titleId },
+      h(
+        "figcaption",
+        {},
+        h("h3", { id: titleId }, options.title),
+        this.now,
+        h("span", { class: "about" }, options.about),
+        ...tools,
+      ),
+      this.area,
+    );
+    this.area.setAttribute("role", "img");
+    this.area.setAttribute("aria-label", `${options.title}: nothing yet`);
+    this.plot = new uPlot(this.uplot(), [[], []], this.area);
+    const sizes = new ResizeObserver(() => {
+      const { clientWidth: width, clientHeight: height } = this.area;
+      if (width > 0 && height > 0) this.plot.setSize({ width, height });
+    });
+    sizes.observe(this.area);
+    this.stops = [
+      animate(this.area, () => this.draw(), DRAW_EVERY_MS),
+      onTheme(() => this.plot.redraw(false)),
+      () => sizes.disconnect(),
+      () => this.plot.destroy(),
+    ];
+  }
+
+  show(present: History, past: History | undefined, span: number): void {
+    this.present = present;
+    this.past = past;
+    this.span = span;
+    this.dirty = true;
+  }
+
+  close(): void {
+    for (const stop of this.stops) stop();
+  }
+
+  private draw(): void {
+    const { present, options } = this;
+    if (!this.dirty || !present) return;
+    this.dirty = false;
+    this.plot.setData([present.steps, present.columns[options.column]] as uPlot.AlignedData);
+    this.writeNow();
+    const last = present.columns[options.column].at(-1);
+    this.area.setAttribute(
+      "aria-label",
+      last == null
+        ? `${options.title}: nothing yet`
+        : `${options.title}: ${this.number(last)} after ${short(present.steps.at(-1)!)} steps`,
+    );
+  }
+
+  private number(value: number): string {
+    return this.options.digits === undefined ? figure(value) : value.toFixed(this.options.digits);
+  }
+
+  private writeNow(): void {
+    const { present, hovered } = this;
+    const column = present?.columns[this.options.column] ?? [];
+    const row = hovered ?? column.length - 1;
+    const value = column[row];
+    const where = hovered !== null && present ? ` at ${short(present.steps[row] ?? 0)}` : "";
+    write(this.now, value == null ? "" : this.number(value) + where);
+  }
+
+  private uplot(): uPlot.Options {
+    const { options } = this;
+    const thin = { width: 1, size: 4 };
+    const pad = (_: uPlot, from: number | null, to: number | null): [number, number] => {
+      let low = Math.min(from ?? 0, options.span?.[0] ?? Infinity);
+      let high = Math.max(to ?? 1, options.span?.[1] ?? -Infinity);
+      if (high - low < 1e-9) [low, high] = [low - 0.5, high + 0.5];
+      const room = (high - low) * 0.06;
+      return [low === options.span?.[0] ? low : low - room, high + room];
+    };
+    return {
+      width: 300,
+      height: options.main ? 220 : 90,
+      padding: [options.main ? 16 : 6, 10, options.main ? 0 : 4, 0],
+      legend: { show: false },
+      cursor: { sync: { key: "steps" }, y: false, drag: { x: false, y: false }, points: { size: 6 } },
+      scales: { x: { time: false, range: () => [0, this.span] }, y: { range: pad } },
+      axes: [
+        {
+          show: options.main ?? false,
+          font: FONT,
+          stroke: () => palette.muted,
+          grid: { show: false },
+          ticks: { stroke: () => palette.hair, ...thin },
+          border: { show: true, stroke: () => palette.hair, width: 1 },
+          values: (_, ticks) => ticks.map(short),
+          space: 64,
+          size: 26,
+          gap: 3,
+        },
+        {
+          font: FONT,
+          stroke: () => palette.muted,
+          grid: { stroke: () => palette.line, width: 1 },
+          ticks: { show: false },
+          values: (_, ticks) => ticks.map((tick) => (Math.abs(tick) >= 1000 ? short(tick) : String(Number(tick.toPrecision(4))).replace("-", "−"))),
+          space: options.main ? 40 : 24,
+          size: 44,
+          gap: 6,
+        },
+      ],
+      series: [
+        {},
+        {
+          stroke: () => (options.main ? palette.accent : palette.ink),
+          width: options.main ? 2 : 1.25,
+          points: { show: false },
+          spanGaps: true,
+        },
+      ],
+      hooks: {
+        drawAxes: [(plot) => this.drawBehind(plot)],
+        draw: [(plot) => this.drawAround(plot)],
+        setCursor: [
+          (plot) => {
+            this.hovered = plot.cursor.left != null && plot.cursor.left >= 0 ? (plot.cursor.idx ?? null) : null;
+            this.writeNow();
+          },
+        ],
+      },
+    };
+  }
+
+  /** The past run and the threshold, behind the curve. */
+  private drawBehind(plot: uPlot): void {
+    const { ctx: c, bbox } = plot;
+    const ratio = uPlot.pxRatio;
+    const { past, options } = this;
+    c.save();
+    c.beginPath();
+    c.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    c.clip();
+    if (options.threshold) {
+      const y = Math.round(plot.valToPos(options.threshold.value, "y", true)) + 0.5;
+      c.strokeStyle = palette.muted;
+      c.lineWidth = ratio;
+      c.setLineDash([2 * ratio, 4 * ratio]);
+      c.beginPath();
+      c.moveTo(bbox.left, y);
+      c.lineTo(bbox.left + bbox.width, y);
+      c.stroke();
+      c.setLineDash([]);
+      c.fillStyle = palette.muted;
+      c.font = `${11 * ratio}px system-ui, sans-serif`;
+      c.textAlign = "right";
+      c.fillText(options.threshold.label, bbox.left + bbox.width - 4 * ratio, y + 13 * ratio);
+    }
+    if (past) {
+      c.strokeStyle = palette.ghost;
+      c.lineWidth = (options.main ? 1.5 : 1) * ratio;
+      c.beginPath();
+      const column = past.columns[options.column];
+      column.forEach((value, row) => {
+        if (value != null) c.lineTo(plot.valToPos(past.steps[row]!, "x", true), plot.valToPos(value, "y", true));
+      });
+      c.stroke();
+    }
+    c.restore();
+  }
+
+  /** Marks of what was changed, and evaluations, over the curve. */
+  private drawAround(plot: uPlot): void {
+    const { ctx: c, bbox } = plot;
+    const ratio = uPlot.pxRatio;
+    const { present, options } = this;
+    if (!present) return;
+    const right = bbox.left + bbox.width;
+    c.save();
+    c.font = `${11 * ratio}px system-ui, sans-serif`;
+    c.textAlign = "left";
+    const endOf: number[] = [];
+    for (const mark of present.marks) {
+      const x = Math.round(plot.valToPos(mark.progress.env_steps, "x", true)) + 0.5;
+      c.strokeStyle = palette.soft;
+      c.lineWidth = ratio;
+      c.setLineDash([ratio, 2 * ratio]);
+      c.beginPath();
+      c.moveTo(x, bbox.top - (options.main ? 4 * ratio : 0));
+      c.lineTo(x, bbox.top + bbox.height);
+      c.stroke();
+      c.setLineDash([]);
+      if (!options.main) continue;
+      const words = `${this.label(mark.knob)} ${figure(mark.to)}`;
+      const width = c.measureText(words).width;
+      const from = x + width + 4 * ratio > right ? x - width - 4 * ratio : x + 4 * ratio;
+      // The first of a few lines on which it covers no other.
+      let line = endOf.findIndex((end) => end < from);
+      if (line < 0) line = endOf.length;
+      if (line > 5) continue;
+      endOf[line] = from + width + 8 * ratio;
+      const y = bbox.top + (2 + 13 * line) * ratio;
+      c.fillStyle = palette.paper;
+      c.globalAlpha = 0.85;
+      c.fillRect(from - 2 * ratio, y - 10 * ratio, width + 4 * ratio, 13 * ratio);
+      c.globalAlpha = 1;
+      c.fillStyle = palette.ink;
+      c.fillText(words, from, y);
+    }
+    if (options.main) {
+      c.strokeStyle = palette.accent;
+      c.fillStyle = palette.paper;
+      c.lineWidth = 1.5 * ratio;
+      for (const evaluation of present.evaluations) {
+        const x = plot.valToPos(evaluation.progress.env_steps, "x", true);
+        if (x > right) continue;
+        c.beginPath();
+        c.arc(x, plot.valToPos(evaluation.mean_return, "y", true), 3.2 * ratio, 0, 7);
+        c.fill();
+        c.stroke();
+      }
+    }
+    c.restore();
+  }
+}
+
+/** A table in place of charts: the button that asks for it, and the table, kept up to date while it is open. */
+export class Table {
+  readonly button: HTMLButtonElement;
+  readonly element: HTMLElement;
+  private readonly body = h("tbody");
+  private readonly caption = h("caption");
+  private present: History | undefined;
+  private past: History | undefined;
+  private wroteMs = 0;
+
+  constructor(
+    private readonly name: string,
+    private readonly columns: { name: Column; title: string }[],
+    private readonly label: (knob: string) => string,
+    private readonly withEvents: boolean,
+  ) {
+    const tableId = id("table");
+    const titles = ["Steps", "Time", ...columns.map((column) => column.title), ...(withEvents ? ["Past run", "What happened"] : [])];
+    this.element = h(
+      "div",
+      { class: "scroll", id: tableId, tabindex: 0, role: "region", "aria-label": `${name} as a table`, hidden: true },
+      h(
+        "table",
+        {},
+        this.caption,
+        h("thead", {}, h("tr", {}, ...titles.map((title) => h("th", { scope: "col" }, title)))),
+        this.body,
+      ),
+    );
+    this.button = h(
+      "button",
+      { type: "button", class: "quiet small", "aria-expanded": "false", "aria-controls": tableId, "aria-label": `${name} as a table` },
+      "Table",
+    );
+    this.button.addEventListener("click", () => {
+      this.element.hidden = !this.element.hidden;
+      this.button.setAttribute("aria-expanded", String(!this.element.hidden));
+      this.button.textContent = this.element.hidden ? "Table" : "Close table";
+      this.wroteMs = 0;
+      this.refresh();
+    });
+  }
+
+  show(present: History, past: History | undefined): void {
+    this.present = present;
+    this.past = past;
+    this.refresh();
+  }
+
+  private refresh(): void {
+    const { present } = this;
+    const now = performance.now();
+    if (this.element.hidden || !present || now - this.wroteMs < 2000) return;
+    this.wroteMs = now;
+    const rows = present.rows(80);
+    const every = rows.length > 1 ? present.iterations[rows[1]!]! - present.iterations[rows[0]!]! : 1;
+    write(
+      this.caption,
+      `${this.name}${every > 1 ? `, every ${every} iterations` : ", each iteration"}, newest first. Steps count all environments together.`,
+    );
+    const events = this.events();
+    this.body.replaceChildren(
+      ...rows
+        .map((row, k) => {
+          const from = k > 0 ? present.steps[rows[k - 1]!]! : -1;
+          const to = present.steps[row]!;
+          const happened = events.filter((event) => event.steps > from && event.steps <= to).map((event) => event.text);
+          return h(
+            "tr",
+            {},
+            h("th", { scope: "row" }, short(to)),
+            h("td", {}, seconds(present.train_s[row]!)),
+            ...this.columns.map(({ name }) => h("td", {}, this.cell(present, name, row))),
+            ...(this.withEvents ? [h("td", {}, this.pastAt(to)), h("td", { class: "text" }, happened.join("; "))] : []),
+          );
+        })
+        .reverse(),
+    );
+  }
+
+  private cell(history: History, column: Column, row: number): string {
+    const value = history.columns[column][row];
+    return value == null ? "" : figure(value);
+  }
+
+  /** The past run's value of the first column at that many steps. */
+  private pastAt(steps: number): string {
+    const { past } = this;
+    if (!past) return "";
+    const row = past.steps.findIndex((at) => at >= steps);
+    return row < 0 ? "" : this.cell(past, this.columns[0]!.name, row);
+  }
+
+  private events(): { steps: number; text: string }[] {
+    const { present } = this;
+    if (!present || !this.withEvents) return [];
+    return [
+      ...present.marks.map((mark) => ({
+        steps: mark.progress.env_steps,
+        text: `${this.label(mark.knob)} changed from ${figure(mark.from)} to ${figure(mark.to)}`,
+      })),
+      ...present.evaluations.map((evaluation) => ({
+        steps: evaluation.progress.env_steps,
+        text: `${evaluation.episodes} fresh episodes: mean ${figure(evaluation.mean_return)}, from ${figure(evaluation.min_return)} to ${figure(evaluation.max_return)}`,
+      })),
+      ...(present.solved ? [{ steps: present.solved.env_steps, text: "Solved" }] : []),
+    ];
+  }
+}

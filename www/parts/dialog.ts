@@ -1,0 +1,64 @@
+// A modal dialog on the browser's own element: it keeps the focus inside, closes on Escape and gives the focus back.
+
+import { h, icon, id, type Child } from "./dom";
+
+export class Dialog {
+  readonly element: HTMLDialogElement;
+
+  constructor(title: string, ...children: Child[]) {
+    const titleId = id("dialog");
+    this.element = h(
+      "dialog",
+      { "aria-labelledby": titleId },
+      h(
+        "div",
+        { class: "dialog-head" },
+        h("h2", { id: titleId }, title),
+        h("button", { type: "button", class: "quiet", "aria-label": "Close", onclick: () => this.close() }, icon("close")),
+      ),
+      ...children,
+    );
+    // A click on the backdrop lands on the dialog itself.
+    this.element.addEventListener("click", (event) => {
+      if (event.target === this.element) this.close();
+    });
+    document.body.append(this.element);
+  }
+
+  open(): void {
+    if (!this.element.open) this.element.showModal();
+  }
+
+  close(): void {
+    this.element.close();
+  }
+
+  remove(): void {
+    this.element.remove();
+  }
+}
+
+/** A command or link to read and copy. The button says what came of it. */
+export function copyField(label: string, text: string): HTMLElement {
+  const code = h("code", { tabindex: 0, role: "textbox", "aria-readonly": "true", "aria-label": label }, text);
+  const button = h("button", { type: "button" }, "Copy");
+  const said = h("span", { class: "unseen", role: "status" });
+  button.addEventListener("click", async () => {
+    const done = await copy(text);
+    button.textContent = done ? "Copied" : "Select and copy";
+    said.textContent = done ? `${label} copied` : "The browser refused the clipboard. The text is selected: copy it by hand.";
+    if (!done) getSelection()?.selectAllChildren(code);
+    setTimeout(() => (button.textContent = "Copy"), 2000);
+  });
+  return h("div", { class: "copy" }, code, button, said);
+}
+
+/** Puts text on the clipboard; false where the browser refuses. */
+export async function copy(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,55 @@
+// Elements and their attributes, nothing more: no diffing, no state. A part builds its nodes once and then
+// writes to the few that change.
+
+type Value = string | number | boolean | null | undefined | EventListener | ((event: never) => void);
+export type Child = Node | string | null | undefined | false;
+
+/** `h("button", { type: "button", onclick: f }, "Go")`: `on…` attributes are listeners, `false` and `null` leave out. */
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Record<string, Value> = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") element.addEventListener(name.slice(2), value as EventListener);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value != null) element.setAttribute(name, String(value));
+  }
+  element.append(...children.filter((child): child is Node | string => child instanceof Node || !!child));
+  return element;
+}
+
+/** Nodes of markup that this project wrote itself (explanations, equations, icons); never of outside data. */
+export function markup(source: string): DocumentFragment {
+  const template = document.createElement("template");
+  template.innerHTML = source;
+  return template.content;
+}
+
+/** Writes only where something changes, so that readouts cost nothing while they stand still. */
+export function write(element: Element, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+let ids = 0;
+/** A fresh id, for `for`, `aria-describedby` and their kin. */
+export const id = (stem: string): string => `${stem}-${++ids}`;
+
+/** Strokes of the few icons, on a 16 by 16 grid. */
+const icons = {
+  play: '<path d="M4.5 2.8v10.4L13 8z" fill="currentColor" stroke="none"/>',
+  pause: '<path d="M5 3v10M11 3v10" stroke-width="2.4"/>',
+  step: '<path d="M3.5 3v10L10 8z" fill="currentColor" stroke="none"/><path d="M12 3v10" stroke-width="2"/>',
+  reset: '<path d="M13 8a5 5 0 1 1-1.6-3.7M13 2.4v2.9h-2.9"/>',
+  theme: '<circle cx="8" cy="8" r="5.2"/><path d="M8 2.8a5.2 5.2 0 0 1 0 10.4z" fill="currentColor"/>',
+  left: '<path d="M13 8H3.5M7 4 3 8l4 4"/>',
+  right: '<path d="M3 8h9.5M9 4l4 4-4 4"/>',
+  close: '<path d="m4 4 8 8M12 4l-8 8"/>',
+};
+export function icon(name: keyof typeof icons): Node {
+  return markup(
+    `<svg class="icon" viewBox="0 0 16 16" width="16" height="16" fill="none" stroke="currentColor" ` +
+      `stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">${icons[name]}</svg>`,
+  );
+}

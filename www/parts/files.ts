@@ -1,0 +1,54 @@
+// A run in and out of a file: download, chooser, and a file dropped anywhere on the page.
+
+import { h } from "./dom";
+
+export function download(name: string, data: Uint8Array): void {
+  const url = URL.createObjectURL(new Blob([data as Uint8Array<ArrayBuffer>], { type: "application/octet-stream" }));
+  h("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+export type Taken = (name: string, bytes: Uint8Array) => void;
+
+/** A button that opens the browser's file chooser. */
+export function chooser(label: string, taken: Taken): HTMLElement {
+  const input = h("input", { type: "file", accept: ".safetensors", hidden: true, "aria-label": label });
+  const button = h("button", { type: "button", onclick: () => input.click() }, label);
+  input.addEventListener("change", async () => {
+    const file = input.files?.[0];
+    input.value = "";
+    if (file) taken(file.name, new Uint8Array(await file.arrayBuffer()));
+  });
+  return h("span", {}, button, input);
+}
+
+/** Takes a file dropped anywhere; returns how to stop. */
+export function dropping(words: string, taken: Taken): () => void {
+  const veil = h("div", { class: "veil", hidden: true, "aria-hidden": "true" }, h("p", {}, words));
+  document.body.append(veil);
+  const carriesFile = (event: DragEvent): boolean => event.dataTransfer?.types.includes("Files") ?? false;
+  const over = (event: DragEvent): void => {
+    if (!carriesFile(event)) return;
+    event.preventDefault();
+    veil.hidden = false;
+  };
+  const leave = (event: DragEvent): void => {
+    if (event.relatedTarget === null) veil.hidden = true;
+  };
+  const drop = async (event: DragEvent): Promise<void> => {
+    if (!carriesFile(event)) return;
+    event.preventDefault();
+    veil.hidden = true;
+    const file = event.dataTransfer?.files[0];
+    if (file) taken(file.name, new Uint8Array(await file.arrayBuffer()));
+  };
+  document.addEventListener("dragover", over);
+  document.addEventListener("dragleave", leave);
+  document.addEventListener("drop", drop);
+  return () => {
+    document.removeEventListener("dragover", over);
+    document.removeEventListener("dragleave", leave);
+    document.removeEventListener("drop", drop);
+    veil.remove();
+  };
+}

@@ -1,0 +1,48 @@
+// Numbers as people read them. Units stay with the caller.
+
+const trim = (text: string): string => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
+
+/** `312,416` */
+export const count = (n: number): string => Math.round(n).toLocaleString("en");
+
+/** `950`, `312k`, `1.24M`: for axes and readouts. */
+export function short(n: number): string {
+  const size = Math.abs(n);
+  if (size >= 999_500_000) return `${trim((n / 1e9).toPrecision(3))}G`;
+  if (size >= 999_500) return `${trim((n / 1e6).toPrecision(3))}M`;
+  if (size >= 1000) return `${trim((n / 1e3).toPrecision(3))}k`;
+  return trim(n.toFixed(0));
+}
+
+/** `312 thousand`, `1.2 million`: for sentences. */
+export function words(n: number): string {
+  if (n >= 999_500_000) return `${trim((n / 1e9).toPrecision(2))} billion`;
+  if (n >= 999_500) return `${trim((n / 1e6).toPrecision(2))} million`;
+  if (n >= 1000) return `${Math.round(n / 1000)} thousand`;
+  return count(n);
+}
+
+/** Three significant digits without noise: `0.003`, `12.4`, `3e-5`. */
+export function figure(n: number): string {
+  if (!Number.isFinite(n)) return "none";
+  if (n === 0) return "0";
+  const size = Math.abs(n);
+  if (size < 1e-3) return n.toExponential(1).replace(".0e", "e");
+  if (size >= 1000) return count(n);
+  return trim(n.toPrecision(3));
+}
+
+/** A knob's value in full, as it would be typed. */
+export const exact = (n: number): string => String(Number(n.toPrecision(6)));
+
+/** `0.8 s`, `42 s`, `3 min 12 s` */
+export function seconds(s: number): string {
+  if (s < 9.95) return `${s.toFixed(1)} s`;
+  if (s < 60) return `${Math.round(s)} s`;
+  const minutes = Math.floor(s / 60);
+  if (minutes < 60) return `${minutes} min ${Math.round(s - minutes * 60)} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** `412 kB`, `1.1 MB` */
+export const bytes = (n: number): string => (n >= 1e6 ? `${(n / 1e6).toFixed(1)} MB` : `${Math.round(n / 1e3)} kB`);

@@ -1,0 +1,250 @@
+// A run's settings, made from their declarations. Live ones go to the run as soon as they are let go of; the others
+// wait until the next start, and say so.
+
+import type { Knob } from "../run/protocol";
+import { h, id, write } from "./dom";
+import { exact } from "./format";
+
+const SLIDER_STEPS = 1000;
+const SETTLE_MS = 350;
+
+type Parts = { knob: Knob; set: (value: number) => void; row: HTMLElement; waiting: HTMLElement };
+
+/** Where a value stands on the slider, from 0 to 1, and back. */
+function scale(knob: Knob): { place: (value: number) => number; value: (place: number) => number } {
+  const { kind } = knob;
+  if (kind.kind === "bool") return { place: (v) => v, value: (p) => p };
+  const { min, max } = kind;
+  // A logarithmic scale needs a positive end.
+  if (kind.log && min > 0) {
+    const ratio = Math.log(max / min);
+    return { place: (v) => Math.log(v / min) / ratio, value: (p) => min * Math.exp(p * ratio) };
+  }
+  return { place: (v) => (v - min) / (max - min), value: (p) => min + p * (max - min) };
+}
+
+/** Three significant digits from a slider are as much as anyone means. */
+const rounded = (knob: Knob, value: number): number =>
+  knob.kind.kind === "int" ? Math.round(value) : Number(value.toPrecision(3));
+
+export class Knobs {
+  readonly element: HTMLElement;
+  private readonly parts = new Map<string, Parts>();
+  private inForce: Record<string, number> = {};
+  /** Changes that wait for the next start. */
+  private readonly pending = new Map<string, number>();
+  private readonly seed = h("input", { type: "number", min: 0, max: 4294967295, step: 1, id: id("seed"), inputmode: "numeric" });
+  private seedInForce = 0;
+  private readonly banner = h("div", { class: "pending", role: "status" });
+
+  constructor(
+    knobs: Knob[],
+    private readonly change: (name: string, value: number) => void,
+    private readonly reset: () => void,
+  ) {
+    const live = knobs.filter((knob) => knob.live);
+    const fixed = knobs.filter((knob) => !knob.live);
+    this.seed.addEventListener("input", () => this.writeBanner());
+    this.element = h(
+      "div",
+      { class: "knobs" },
+      h(
+        "section",
+        { class: "knob-group", "aria-labelledby": "knobs-live" },
+        h("h3", { id: "knobs-live" }, "Change while it learns"),
+        h("p", { class: "small" }, "These act from the next iteration on. Each change leaves a mark on the curves."),
+        h("div", { class: "knob-grid" }, ...live.map((knob) => this.row(knob))),
+      ),
+      h(
+        "section",
+        { class: "knob-group", "aria-labelledby": "knobs-fixed" },
+        h("h3", { id: "knobs-fixed" }, "Take effect at the next start"),
+        h("p", { class: "small" }, "These shape the run itself, so a new one begins; the present one stays behind it as a ghost."),
+        h("div", { class: "knob-grid" }, ...fixed.map((knob) => this.row(knob)), this.seedRow()),
+        this.banner,
+      ),
+    );
+  }
+
+  /** The values of a run that has just begun. */
+  begin(values: Record<string, number>, seed: number): void {
+    this.inForce = { ...values };
+    this.pending.clear();
+    this.seedInForce = seed;
+    this.seed.value = String(seed);
+    for (const [name, parts] of this.parts) {
+      parts.set(values[name] ?? parts.knob.default);
+      parts.row.classList.remove("waits");
+      write(parts.waiting, "");
+    }
+    this.writeBanner();
+  }
+
+  /** A live change that the run has taken. */
+  took(name: string, value: number): void {
+    this.inForce[name] = value;
+    this.parts.get(name)?.set(value);
+  }
+
+  /** What a new run would start with: everything in force, and what waits. */
+  wanted(): { knobs: Record<string, number>; seed: number } {
+    const knobs: Record<string, number> = {};
+    for (const [name, { knob }] of this.parts) {
+      const value = this.pending.get(name) ?? this.inForce[name] ?? knob.default;
+      if (value !== knob.default) knobs[name] = value;
+    }
+    const seed = Number(this.seed.value);
+    return { knobs, seed: Number.isInteger(seed) && seed >= 0 && seed <= 4294967295 ? seed : this.seedInForce };
+  }
+
+  private commit(knob: Knob, value: number): void {
+    if (knob.live) {
+      if (value !== this.inForce[knob.name]) this.change(knob.name, value);
+      return;
+    }
+    const parts = this.parts.get(knob.name)!;
+    const waits = value !== this.inForce[knob.name];
+    if (waits) this.pending.set(knob.name, value);
+    else this.pending.delete(knob.name);
+    parts.row.classList.toggle("waits", waits);
+    write(parts.waiting, waits ? `waits for a start; now ${exact(this.inForce[knob.name] ?? knob.default)}` : "");
+    this.writeBanner();
+  }
+
+  private writeBanner(): void {
+    const changes = this.pending.size + (Number(this.seed.value) !== this.seedInForce ? 1 : 0);
+    if (changes === 0) {
+      this.banner.replaceChildren();
+      return;
+    }
+    const words = `${changes === 1 ? "One change waits" : `${changes} changes wait`} for a new start.`;
+    if (this.banner.firstChild) {
+      write(this.banner.firstElementChild!, words);
+      return;
+    }
+    this.banner.replaceChildren(
+      h("span", {}, words),
+      h("button", { type: "button", class: "strong", onclick: () => this.reset() }, "Start again to apply"),
+      h("button", { type: "button", onclick: () => this.begin(this.inForce, this.seedInForce) }, "Undo"),
+    );
+  }
+
+  private row(knob: Knob): HTMLElement {
+    const { kind } = knob;
+    const [inputId, helpId, errorId] = [id("knob"), id("help"), id("error")];
+    const waiting = h("span", { class: "waiting" });
+    const error = h("p", { class: "error", id: errorId, role: "alert" });
+    const help = h("p", { class: "small", id: helpId }, knob.help);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const settle = (value: number): void => {
+      clearTimeout(timer);
+      timer = setTimeout(() => this.commit(knob, value), SETTLE_MS);
+    };
+
+    if (kind.kind === "bool") {
+      const box = h("input", { type: "checkbox", id: inputId, "aria-describedby": helpId, role: "switch" });
+      box.addEventListener("change", () => this.commit(knob, box.checked ? 1 : 0));
+      const row = h(
+        "div",
+        { class: "knob" },
+        h("div", { class: "knob-head" }, h("label", { for: inputId }, knob.label), waiting, box),
+        help,
+      );
+      this.parts.set(knob.name, { knob, row, waiting, set: (value) => (box.checked = value !== 0) });
+      return row;
+    }
+
+    const { place, value: valueAt } = scale(knob);
+    const input = h("input", {
+      type: "number",
+      id: inputId,
+      min: kind.min,
+      max: kind.max,
+      step: kind.kind === "int" ? 1 : "any",
+      inputmode: kind.kind === "int" ? "numeric" : "decimal",
+      "aria-describedby": `${helpId} ${errorId}`,
+    });
+    const slider = h("input", { type: "range", min: 0, max: SLIDER_STEPS, step: 1, "aria-label": `${knob.label}, slider` });
+    const spoken = (value: number): string => `${exact(value)}${knob.unit ? ` ${knob.unit}` : ""}`;
+    const showSlider = (value: number): void => {
+      slider.value = String(Math.round(place(value) * SLIDER_STEPS));
+      slider.style.setProperty("--share", `${place(value) * 100}%`);
+      slider.setAttribute("aria-valuetext", spoken(value));
+    };
+    slider.addEventListener("input", () => {
+      const value = rounded(knob, valueAt(Number(slider.value) / SLIDER_STEPS));
+      input.value = exact(value);
+      slider.style.setProperty("--share", `${(Number(slider.value) / SLIDER_STEPS) * 100}%`);
+      slider.setAttribute("aria-valuetext", spoken(value));
+      error.textContent = "";
+    });
+    slider.addEventListener("change", () => settle(rounded(knob, valueAt(Number(slider.value) / SLIDER_STEPS))));
+    input.addEventListener("change", () => {
+      const value = Number(input.value);
+      const whole = kind.kind !== "int" || Number.isInteger(value);
+      const good = input.value.trim() !== "" && Number.isFinite(value) && value >= kind.min && value <= kind.max && whole;
+      input.setAttribute("aria-invalid", String(!good));
+      error.textContent = good ? "" : `Give a ${kind.kind === "int" ? "whole " : ""}number from ${exact(kind.min)} to ${exact(kind.max)}.`;
+      if (!good) return;
+      showSlider(value);
+      this.commit(knob, value);
+    });
+    const row = h(
+      "div",
+      { class: "knob" },
+      h(
+        "div",
+        { class: "knob-head" },
+        h("label", { for: inputId }, knob.label),
+        waiting,
+        h("span", { class: "knob-value" }, input, knob.unit && h("span", { class: "unit" }, knob.unit)),
+      ),
+      slider,
+      help,
+      error,
+    );
+    this.parts.set(knob.name, {
+      knob,
+      row,
+      waiting,
+      set: (value) => {
+        clearTimeout(timer);
+        if (document.activeElement !== input) input.value = exact(value);
+        input.setAttribute("aria-invalid", "false");
+        error.textContent = "";
+        if (document.activeElement !== slider || Math.abs(rounded(knob, valueAt(Number(slider.value) / SLIDER_STEPS)) - value) > 1e-12) showSlider(value);
+      },
+    });
+    return row;
+  }
+
+  private seedRow(): HTMLElement {
+    return h(
+      "div",
+      { class: "knob" },
+      h(
+        "div",
+        { class: "knob-head" },
+        h("label", { for: this.seed.id }, "Seed"),
+        h(
+          "span",
+          { class: "knob-value" },
+          this.seed,
+          h(
+            "button",
+            {
+              type: "button",
+              class: "small",
+              onclick: () => {
+                this.seed.value = String(Math.floor(Math.random() * 1_000_000));
+                this.writeBanner();
+              },
+            },
+            "Another",
+          ),
+        ),
+      ),
+      h("p", { class: "small" }, "All chance in a run comes from this number. The same seed and knobs give the same run, number for number."),
+    );
+  }
+}

@@ -1,0 +1,78 @@
+// One animation loop for everything that moves. A canvas that is off the screen, or a page in the background,
+// is not drawn.
+
+type Draw = (nowMs: number) => void;
+type Entry = { draw: Draw; everyMs: number; lastMs: number; seen: boolean };
+
+const entries = new Map<Element, Entry>();
+const watcher = new IntersectionObserver((changes) => {
+  for (const change of changes) {
+    const entry = entries.get(change.target);
+    if (entry) entry.seen = change.isIntersecting;
+  }
+});
+let running = false;
+
+function tick(nowMs: number): void {
+  if (entries.size === 0) {
+    running = false;
+    return;
+  }
+  for (const entry of entries.values()) {
+    if (!entry.seen || nowMs - entry.lastMs < entry.everyMs) continue;
+    entry.lastMs = nowMs;
+    entry.draw(nowMs);
+  }
+  requestAnimationFrame(tick);
+}
+
+/** Draws `element` while it is on the screen, at most every `everyMs`; returns how to stop. */
+export function animate(element: Element, draw: Draw, everyMs = 0): () => void {
+  entries.set(element, { draw, everyMs, lastMs: -Infinity, seen: false });
+  watcher.observe(element);
+  if (!running) {
+    running = true;
+    requestAnimationFrame(tick);
+  }
+  return () => {
+    entries.delete(element);
+    watcher.unobserve(element);
+  };
+}
+
+/** Whether the visitor asked for less motion; read anew each time, as the choice may change. */
+const reduced = matchMedia("(prefers-reduced-motion: reduce)");
+export const calm = (): boolean => reduced.matches;
+
+/** Keeps a canvas as sharp as its screen. `size()` is in CSS pixels. */
+export class Surface {
+  readonly context: CanvasRenderingContext2D;
+  width = 0;
+  height = 0;
+  private readonly observer: ResizeObserver;
+
+  constructor(readonly canvas: HTMLCanvasElement, resized: () => void = () => {}) {
+    this.context = canvas.getContext("2d")!;
+    this.observer = new ResizeObserver(() => {
+      const ratio = Math.min(devicePixelRatio || 1, 3);
+      this.width = canvas.clientWidth;
+      this.height = canvas.clientHeight;
+      canvas.width = Math.round(this.width * ratio);
+      canvas.height = Math.round(this.height * ratio);
+      resized();
+    });
+    this.observer.observe(canvas);
+  }
+
+  /** Clears, and returns the context with one unit a CSS pixel. */
+  begin(): CanvasRenderingContext2D {
+    const ratio = this.canvas.width / Math.max(1, this.width);
+    this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.context.clearRect(0, 0, this.width, this.height);
+    return this.context;
+  }
+
+  close(): void {
+    this.observer.disconnect();
+  }
+}

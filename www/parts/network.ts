@@ -1,0 +1,157 @@
+// The network as its plan has it: kernels from left to right (or downwards on a narrow screen) with what they read,
+// and the same as a table. It draws any plan and knows no room.
+
+import type { PlanView } from "../run/protocol";
+import { h, id } from "./dom";
+import { bytes, count } from "./format";
+
+const SVG = "http://www.w3.org/2000/svg";
+const BOX = { width: 148, height: 58, across: 40, apart: 22 };
+
+type Placed = { x: number; y: number };
+
+function svg(tag: string, attributes: Record<string, string | number>, text?: string): SVGElement {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  if (text !== undefined) element.textContent = text;
+  return element;
+}
+
+/** Columns by the longest way from an input; within a column near what is read, to keep lines from crossing. */
+function place(plan: PlanView): { at: Placed[]; columns: number; lanes: number } {
+  const depth: number[] = [];
+  plan.nodes.forEach((node, k) => (depth[k] = Math.max(0, ...node.reads.map((read) => (depth[read] ?? 0) + 1))));
+  // An input stands right before its first reader.
+  plan.nodes.forEach((node, k) => {
+    const readers = plan.nodes.flatMap((other, j) => (other.reads.includes(k) ? [depth[j]!] : []));
+    if (node.reads.length === 0 && readers.length > 0) depth[k] = Math.min(...readers) - 1;
+  });
+  const columns = 1 + Math.max(0, ...depth);
+  const lane: number[] = [];
+  const byColumn = Array.from({ length: columns }, (_, column) => depth.flatMap((d, k) => (d === column ? [k] : [])));
+  const lanes = Math.max(1, ...byColumn.map((nodes) => nodes.length));
+  for (const nodes of byColumn) {
+    const wish = (k: number): number => {
+      const reads = plan.nodes[k]!.reads.map((read) => lane[read] ?? 0);
+      return reads.length ? reads.reduce((a, b) => a + b) / reads.length : k / plan.nodes.length;
+    };
+    const sorted = [...nodes].sort((a, b) => wish(a) - wish(b) || a - b);
+    sorted.forEach((k, row) => (lane[k] = row + (lanes - nodes.length) / 2));
+  }
+  // A lone column keeps to the lane of what it reads.
+  for (const nodes of byColumn) {
+    const [only] = nodes;
+    const reads = only === undefined ? [] : plan.nodes[only]!.reads;
+    if (nodes.length === 1 && reads.length === 1) lane[only!] = lane[reads[0]!]!;
+  }
+  return { at: plan.nodes.map((_, k) => ({ x: depth[k]!, y: lane[k]! })), columns, lanes };
+}
+
+/** `[2048, 64]` as `2,048 × 64` */
+const shape = ([rows, columns]: readonly [number, number]): string => `${count(rows)} × ${count(columns)}`;
+
+function draw(plan: PlanView, down: boolean): SVGElement {
+  const { at, columns, lanes } = place(plan);
+  const stepX = BOX.width + (down ? BOX.apart : BOX.across);
+  const stepY = BOX.height + (down ? BOX.across * 0.7 : BOX.apart);
+  const corner = (k: number): Placed => {
+    const { x, y } = at[k]!;
+    return down ? { x: y * stepX, y: x * stepY } : { x: x * stepX, y: y * stepY };
+  };
+  const width = (down ? lanes : columns) * stepX - (down ? BOX.apart : BOX.across);
+  const height = (down ? columns : lanes) * stepY - (down ? BOX.across * 0.7 : BOX.apart);
+  const drawing = svg("svg", {
+    viewBox: `-1 -1 ${width + 2} ${height + 2}`,
+    role: "img",
+    "aria-label": `The network: ${plan.nodes.map((node) => `${node.name}, ${node.op}`).join("; ")}`,
+    style: `max-width: ${width + 2}px`,
+  });
+  plan.nodes.forEach((node, k) => {
+    const to = corner(k);
+    for (const read of node.reads) {
+      const from = corner(read);
+      const line = down
+        ? [from.x + BOX.width / 2, from.y + BOX.height, to.x + BOX.width / 2, to.y]
+        : [from.x + BOX.width, from.y + BOX.height / 2, to.x, to.y + BOX.height / 2];
+      const [x0, y0, x1, y1] = line as [number, number, number, number];
+      const bend = down ? `${x0} ${(y0 + y1) / 2} ${x1} ${(y0 + y1) / 2}` : `${(x0 + x1) / 2} ${y0} ${(x0 + x1) / 2} ${y1}`;
+      drawing.append(svg("path", { class: "edge", d: `M${x0} ${y0}C${bend} ${x1} ${y1}` }));
+    }
+  });
+  plan.nodes.forEach((node, k) => {
+    const { x, y } = corner(k);
+    const group = svg("g", { class: node.parameters > 0 ? "kernel" : "kernel bare", transform: `translate(${x} ${y})` });
+    group.append(
+      svg("rect", { width: BOX.width, height: BOX.height, rx: 4 }),
+      svg("text", { x: 10, y: 18, class: "name" }, node.name),
+      svg("text", { x: 10, y: 34 }, node.op),
+      svg("text", { x: 10, y: 49, class: "shape" }, shape(node.shape) + (node.parameters ? `, ${count(node.parameters)} weights` : "")),
+    );
+    drawing.append(group);
+  });
+  return drawing;
+}
+
+export class Network {
+  readonly element: HTMLElement;
+  private readonly drawing = h("div", { class: "network" });
+  private readonly sentence = h("p", {});
+  private readonly body = h("tbody");
+  private readonly narrow = matchMedia("(max-width: 760px)");
+  private plan: PlanView | undefined;
+  private readonly redraw = (): void => {
+    if (this.plan) this.drawing.replaceChildren(draw(this.plan, this.narrow.matches));
+  };
+
+  constructor() {
+    const tableId = id("plan");
+    const table = h(
+      "div",
+      { class: "scroll", id: tableId, hidden: true, tabindex: 0, role: "region", "aria-label": "The network as a table" },
+      h(
+        "table",
+        {},
+        h("caption", {}, "The forward plan, kernel by kernel"),
+        h("thead", {}, h("tr", {}, ...["Kernel", "What it does", "Output", "Weights", "Reads"].map((title) => h("th", { scope: "col" }, title)))),
+        this.body,
+      ),
+    );
+    const button = h(
+      "button",
+      { type: "button", class: "quiet small", "aria-expanded": "false", "aria-controls": tableId, "aria-label": "The network as a table" },
+      "Table",
+    );
+    button.addEventListener("click", () => {
+      table.hidden = !table.hidden;
+      button.setAttribute("aria-expanded", String(!table.hidden));
+      button.textContent = table.hidden ? "Table" : "Close table";
+    });
+    this.element = h("div", {}, h("div", { class: "row spread" }, this.sentence, button), this.drawing, table);
+    this.narrow.addEventListener("change", this.redraw);
+  }
+
+  show(plan: PlanView): void {
+    this.plan = plan;
+    this.redraw();
+    this.sentence.textContent =
+      `${count(plan.parameters)} weights in all. Planned once: a training step keeps every activation and gradient in one arena of ` +
+      `${bytes(plan.arena_bytes)}; if none shared its place, they would take ${bytes(plan.unshared_bytes)}.`;
+    this.body.replaceChildren(
+      ...plan.nodes.map((node) =>
+        h(
+          "tr",
+          {},
+          h("th", { scope: "row" }, node.name),
+          h("td", { class: "text" }, node.op),
+          h("td", {}, shape(node.shape)),
+          h("td", {}, node.parameters ? count(node.parameters) : ""),
+          h("td", { class: "text" }, node.reads.map((read) => plan.nodes[read]?.name ?? "").join(", ")),
+        ),
+      ),
+    );
+  }
+
+  close(): void {
+    this.narrow.removeEventListener("change", this.redraw);
+  }
+}

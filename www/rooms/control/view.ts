@@ -1,0 +1,532 @@
+// The control room: thousands of poles under PPO, hundreds of them in sight, and one to push. It shows what a run says
+// and sends what the visitor wishes; it computes nothing of the run itself.
+
+import type { Lab } from "../../run/client";
+import type { Evaluation, Event as RunEvent, Mark, Progress } from "../../run/protocol";
+import type { Announcer } from "../../parts/announce";
+import { Chart, stepSpan, Table, type ChartOptions } from "../../parts/chart";
+import { copy, copyField, Dialog } from "../../parts/dialog";
+import { h, markup, write } from "../../parts/dom";
+import { chooser, download, dropping } from "../../parts/files";
+import { count, exact, figure, seconds, short, words } from "../../parts/format";
+import { History } from "../../parts/history";
+import { Knobs } from "../../parts/knobs";
+import { Network } from "../../parts/network";
+import type { Notices } from "../../parts/notices";
+import { Shortcuts } from "../../parts/shortcuts";
+import { SPEEDS, Transport } from "../../parts/transport";
+import { Forest } from "./forest";
+import { LargePole } from "./stage";
+import * as text from "./text";
+
+const MOST_RETURN = 500;
+const THRESHOLD = 475;
+const CALM_MS = 500;
+const LABELS_MS = 4000;
+/** A run as it was before a live change, to go back to; older ones are let go. */
+const MOST_FORKS = 12;
+const SLEPT_S = 30;
+
+const SMALL: ChartOptions[] = [
+  { column: "policy_loss", title: "Policy loss", about: text.charts.policy_loss, span: [-0.01, 0.01] },
+  { column: "value_loss", title: "Value loss", about: text.charts.value_loss, span: [0, 1] },
+  { column: "entropy", title: "Entropy", about: text.charts.entropy, span: [0, 0.7] },
+  { column: "approx_kl", title: "Policy change (KL)", about: text.charts.approx_kl, span: [0, 0.02] },
+];
+
+type Fork = { mark: Mark; bytes: Uint8Array };
+export type Surroundings = { notices: Notices; announcer: Announcer };
+
+export class ControlRoom {
+  readonly element: HTMLElement;
+  private readonly status = h("p", { class: "lead" });
+  private readonly forest = new Forest();
+  private readonly pole: LargePole;
+  private readonly transport: Transport;
+  private readonly knobs: Knobs;
+  private readonly network = new Network();
+  private readonly shortcuts: Shortcuts;
+  private readonly charts: Chart[];
+  private readonly tables: Table[];
+  private readonly ghost = h("input", { type: "checkbox", checked: true, id: "ghost" });
+  private readonly ghostLine = h("span", { class: "ghost-line", hidden: true });
+  private readonly ghostLabel = h("label", { for: "ghost" });
+  private readonly forkList = h("ol", { class: "forks" });
+  private readonly forkSection: HTMLElement;
+  private readonly nativeDialog = new Dialog("Run it natively");
+  private readonly nativeBody = h("div");
+  private readonly stops: (() => void)[] = [];
+
+  private present: History | undefined;
+  private past: History | undefined;
+  private progress: Progress = { iteration: 0, env_steps: 0, episodes: 0, train_s: 0 };
+  private stepsPerS: number | undefined;
+  private running = true;
+  private evaluation: Evaluation | undefined;
+  private envs = 0;
+  private forks: Fork[] = [];
+  /** Saves made just before a change, until the run's own mark of it arrives. */
+  private readonly savedBefore = new Map<string, Uint8Array>();
+  private changing: Promise<unknown> = Promise.resolve();
+  private statusMs = 0;
+  private labelsMs = 0;
+  private timer: ReturnType<typeof setInterval>;
+  private closed = false;
+
+  constructor(private readonly lab: Lab, private readonly around: Surroundings) {
+    const { announcer } = around;
+    this.pole = new LargePole((touch) => lab.touch(touch), (words) => announcer.say(words));
+    this.transport = new Transport({
+      run: (running) => lab.command({ kind: running ? "start" : "pause" }),
+      step: () => lab.command({ kind: "step" }),
+      reset: () => this.reset(),
+      speed: (index) => {
+        lab.setSpeed(SPEEDS[index]!.ticksPerS);
+        announcer.say(`Speed: ${SPEEDS[index]!.spoken}`);
+      },
+    });
+    this.knobs = new Knobs(lab.knobs, (name, value) => this.change(name, value), () => this.reset());
+    const label = (name: string): string => lab.knobs.find((knob) => knob.name === name)?.label ?? name;
+    this.forkSection = h(
+      "section",
+      { class: "knob-group", "aria-labelledby": "forks", hidden: true },
+      h("h3", { id: "forks" }, "Changes in this run"),
+      h("p", { class: "small" }, "Go back to just before a change and try something else; what came of it stays as a ghost."),
+      this.forkList,
+    );
+
+    const ofReturn = new Table("Mean return", [{ name: "mean_return", title: "Mean return" }], label, true);
+    const ofLosses = new Table(
+      "Losses",
+      [...SMALL.map(({ column, title }) => ({ name: column, title })), { name: "clip_fraction", title: "Clipped" }, { name: "explained_variance", title: "Explained" }],
+      label,
+      false,
+    );
+    this.tables = [ofReturn, ofLosses];
+    const returns = new Chart(
+      {
+        column: "mean_return",
+        title: "Mean return",
+        about: text.charts.mean_return,
+        digits: 0,
+        span: [0, MOST_RETURN],
+        threshold: { value: THRESHOLD, label: `solved at ${THRESHOLD}` },
+        main: true,
+      },
+      label,
+      [ofReturn.button],
+    );
+    const small = SMALL.map((options) => new Chart(options, label));
+    this.charts = [returns, ...small];
+    this.ghost.addEventListener("change", () => this.showCurves());
+
+    this.shortcuts = new Shortcuts(
+      [
+        { key: " ", shown: "space", does: "play or pause", run: () => this.transport.toggle() },
+        { key: "s", shown: "s", does: "step: one iteration, then pause", run: () => lab.command({ kind: "step" }) },
+        { key: "r", shown: "r", does: "start again from nothing", run: () => this.reset() },
+        ...SPEEDS.map((speed, index) => ({
+          key: String(index + 1),
+          shown: String(index + 1),
+          does: `speed: ${speed.spoken}`,
+          run: () => this.transport.setSpeed(index),
+        })),
+        { key: "p", shown: "p", does: "go to the large pole", run: () => this.element.querySelector<HTMLElement>("[role=application]")?.focus() },
+        { key: "t", shown: "t", does: "open or close the table of returns", run: () => ofReturn.button.click() },
+        { key: "g", shown: "g", does: "show or hide the past run", run: () => this.ghost.click() },
+      ],
+      [
+        { shown: "← →", does: "on the large pole: push the cart" },
+        { shown: "shift ← →", does: "on the large pole: push the tip" },
+      ],
+    );
+    this.nativeDialog.element.append(this.nativeBody);
+
+    this.element = h(
+      "main",
+      { id: "main", tabindex: -1 },
+      h("div", { class: "intro" }, h("h1", {}, text.title), this.status),
+      this.transport.element,
+      h(
+        "div",
+        { class: "bench" },
+        h(
+          "section",
+          { class: "forest", "aria-labelledby": "forest-title" },
+          h("h2", { id: "forest-title", class: "label" }, text.forest.title),
+          h("ul", { class: "legend", "aria-label": "Colour of a pole by the time it has stood" }, ...text.forest.legend.map((age, k) => h("li", { class: `age-${k}` }, age))),
+          this.forest.element,
+        ),
+        h(
+          "section",
+          { class: "large", "aria-labelledby": "stage-title" },
+          h("h2", { id: "stage-title", class: "label" }, text.stage.title),
+          h("p", { class: "about" }, text.stage.invite),
+          this.pole.element,
+        ),
+        h(
+          "section",
+          { class: "returns", "aria-label": "How well it does" },
+          returns.element,
+          h("p", { class: "ghost-line-row" }, this.ghostLine),
+          ofReturn.element,
+        ),
+        h(
+          "section",
+          { class: "losses", "aria-labelledby": "losses-title" },
+          h("div", { class: "row spread" }, h("h2", { id: "losses-title", class: "label" }, "How it learns"), ofLosses.button),
+          h("div", { class: "multiples" }, ...small.map((chart) => chart.element)),
+          ofLosses.element,
+        ),
+      ),
+      h(
+        "section",
+        { class: "band", "aria-labelledby": "knobs-title" },
+        h("h2", { id: "knobs-title" }, "Knobs"),
+        h("div", {}, this.forkSection, this.knobs.element),
+      ),
+      h("section", { class: "band", "aria-labelledby": "explain-title" }, h("h2", { id: "explain-title" }, "What it means"), this.explanations()),
+      h("section", { class: "band", "aria-labelledby": "network-title" }, h("h2", { id: "network-title" }, "The network"), this.network.element),
+      h("section", { class: "band", "aria-labelledby": "take-title" }, h("h2", { id: "take-title" }, "Take it with you"), this.takeAway()),
+    );
+    this.ghostLine.append(this.ghost, this.ghostLabel);
+
+    lab.onEvent((event) => this.take(event));
+    lab.onFrame((frame) => {
+      this.progress = frame.progress;
+      this.forest.push(frame);
+    });
+    lab.onStage((stage) => this.pole.take(stage));
+    lab.setSpeed(null);
+    void lab.plan().then((plan) => this.closed || this.network.show(plan), () => {});
+    this.timer = setInterval(() => this.refresh(), 100);
+    this.stops.push(dropping("Drop a saved run to go on from it", (name, bytes) => this.load(name, bytes)));
+    this.watchSleep();
+  }
+
+  help(): void {
+    this.shortcuts.help();
+  }
+
+  close(): void {
+    this.closed = true;
+    clearInterval(this.timer);
+    for (const part of [this.forest, this.pole, this.network, this.shortcuts, ...this.charts]) part.close();
+    for (const stop of this.stops) stop();
+    this.nativeDialog.remove();
+    this.element.remove();
+  }
+
+  // ---- what the run says
+
+  private take(event: RunEvent): void {
+    const { announcer, notices } = this.around;
+    switch (event.kind) {
+      case "began":
+        this.began(event);
+        break;
+      case "running":
+        this.running = event.running;
+        this.transport.setRunning(event.running);
+        announcer.say(event.running ? "Training" : "Paused");
+        break;
+      case "metrics":
+        this.present?.push(event);
+        this.progress = event.progress;
+        this.stepsPerS = this.stepsPerS === undefined ? event.steps_per_s : this.stepsPerS + (event.steps_per_s - this.stepsPerS) * 0.2;
+        this.showCurves();
+        if (event.mean_return !== null) {
+          const mean = event.mean_return;
+          announcer.progress(() => `Mean return ${figure(mean)} after ${words(event.progress.env_steps)} steps.`);
+        }
+        break;
+      case "mark":
+        this.present?.marks.push(event);
+        this.knobs.took(event.knob, event.to);
+        this.addFork(event);
+        this.showCurves();
+        announcer.say(`${this.labelOf(event.knob)} is now ${exact(event.to)}.`);
+        break;
+      case "evaluation":
+        this.present?.evaluations.push(event);
+        this.evaluation = event;
+        this.showCurves();
+        break;
+      case "solved":
+        if (this.present) this.present.solved = event.progress;
+        announcer.say(this.solvedWords(event.progress));
+        this.statusMs = 0;
+        break;
+      case "notice":
+        notices.show(event.level, event.text, event.next_step);
+        break;
+      case "digest":
+      case "saved":
+        break;
+    }
+  }
+
+  private began(event: RunEvent & { kind: "began" }): void {
+    // A run of any length stays behind the new one.
+    if (this.present && this.present.length > 2) this.past = this.present;
+    const present = new History(event.config, event.knobs);
+    event.history.forEach((row) => present.push(row));
+    present.marks.push(...event.marks);
+    present.evaluations.push(...event.evaluations);
+    present.solved = event.evaluations.find((evaluation) => evaluation.mean_return >= THRESHOLD)?.progress;
+    this.evaluation = event.evaluations.at(-1);
+    this.present = present;
+    this.progress = event.progress;
+    this.stepsPerS = undefined;
+    this.envs = event.knobs["envs"] ?? 0;
+    // Of what one may go back to, only what lies in this run's own past.
+    this.forks = this.forks.filter(({ mark }) => event.marks.some((own) => sameMark(own, mark)));
+    this.writeForks();
+    this.forest.clear();
+    this.knobs.begin(event.knobs, event.config.seed);
+    this.ghostLine.hidden = !this.past;
+    if (this.past) write(this.ghostLabel, `Past run: ${differences(this.past, present, (name) => this.labelOf(name))}`);
+    this.showCurves();
+    this.statusMs = 0;
+    void this.lab.plan().then((plan) => this.closed || this.network.show(plan), () => {});
+  }
+
+  private showCurves(): void {
+    const { present } = this;
+    if (!present) return;
+    const past = this.ghost.checked ? this.past : undefined;
+    const span = stepSpan(present, past);
+    for (const chart of this.charts) chart.show(present, past, span);
+    for (const table of this.tables) table.show(present, past);
+  }
+
+  private refresh(): void {
+    const now = performance.now();
+    this.transport.show(this.progress, this.stepsPerS);
+    if (now - this.statusMs > CALM_MS) {
+      this.statusMs = now;
+      write(this.status, this.statusWords());
+    }
+    if (now - this.labelsMs > LABELS_MS && this.forest.shown > 0) {
+      this.labelsMs = now;
+      const { shown } = this.forest;
+      this.forest.element.setAttribute(
+        "aria-label",
+        `${shown} of ${count(this.envs)} poles that train: ${this.forest.standing(250)} have stood for 5 seconds or more, ${shown - this.forest.standing(25)} have just begun`,
+      );
+    }
+  }
+
+  private statusWords(): string {
+    const { present } = this;
+    if (!present) return "Starting.";
+    const poles = `${count(this.envs)} poles share one network, which learns by trial and error to keep them upright.`;
+    if (present.solved) return `${this.solvedWords(present.solved)} ${this.running ? "It goes on learning." : "Paused."}`;
+    const mean = present.columns.mean_return.at(-1);
+    if (mean == null) return poles;
+    return `${poles} So far they stay up for ${figure(Math.round(mean))} steps of ${MOST_RETURN}.${this.running ? "" : " Paused."}`;
+  }
+
+  private solvedWords(at: Progress): string {
+    const evaluation = this.present?.evaluations.find((one) => one.progress.iteration === at.iteration) ?? this.evaluation;
+    const score = evaluation ? `${evaluation.episodes} fresh episodes average ${figure(evaluation.mean_return)}` : `an average of ${THRESHOLD} is reached`;
+    return `Solved: ${score} after ${seconds(at.train_s)} of training, ${words(at.env_steps)} steps.`;
+  }
+
+  private labelOf(name: string): string {
+    return this.lab.knobs.find((knob) => knob.name === name)?.label ?? name;
+  }
+
+  // ---- what the visitor wishes
+
+  private reset(): void {
+    if (!this.present) return;
+    const { knobs, seed } = this.knobs.wanted();
+    this.lab.command({ kind: "reset", config: { ...this.present.config, knobs, seed } });
+    this.around.announcer.say("A new run begins.");
+  }
+
+  /** Saves first, so that one can go back to just before the change. */
+  private change(name: string, value: number): void {
+    this.changing = this.changing
+      .then(async () => this.savedBefore.set(name, await this.lab.save()))
+      .catch(() => {})
+      .then(() => this.closed || this.lab.command({ kind: "set_knob", name, value }));
+  }
+
+  private addFork(mark: Mark): void {
+    const bytes = this.savedBefore.get(mark.knob);
+    this.savedBefore.delete(mark.knob);
+    if (!bytes) return;
+    this.forks = [...this.forks, { mark, bytes }].slice(-MOST_FORKS);
+    this.writeForks();
+  }
+
+  private writeForks(): void {
+    this.forkSection.hidden = this.forks.length === 0;
+    this.forkList.replaceChildren(
+      ...this.forks.map(({ mark, bytes }) => {
+        const what = `${this.labelOf(mark.knob)} ${figure(mark.from)} → ${figure(mark.to)}`;
+        return h(
+          "li",
+          {},
+          h("span", {}, what),
+          h("span", { class: "small" }, `after ${short(mark.progress.env_steps)} steps`),
+          h(
+            "button",
+            {
+              type: "button",
+              class: "small",
+              "aria-label": `Go back to before ${what}`,
+              onclick: () => this.lab.command({ kind: "restore", bytes: bytes.slice() }),
+            },
+            "Go back to before it",
+          ),
+        );
+      }),
+    );
+  }
+
+  private load(name: string, bytes: Uint8Array): void {
+    this.lab.command({ kind: "restore", bytes });
+    this.around.announcer.say(`Loading ${name}`);
+  }
+
+  private async save(): Promise<void> {
+    try {
+      const bytes = await this.lab.save();
+      const config = this.present?.config;
+      download(`hothouse-${config?.env ?? "run"}-seed${config?.seed ?? 0}-${short(this.progress.env_steps)}.safetensors`, bytes);
+      this.around.announcer.say("The run is saved.");
+    } catch (error) {
+      this.around.notices.show("error", `The run could not be saved: ${error instanceof Error ? error.message : error}`, "Try again; training goes on.");
+    }
+  }
+
+  private async copyLink(button: HTMLButtonElement): Promise<void> {
+    const hash = await this.lab.permalink();
+    const link = new URL(location.pathname + hash, location.href).href;
+    if (await copy(link)) {
+      button.textContent = "Link copied";
+      this.around.announcer.say("Link copied");
+      setTimeout(() => (button.textContent = "Copy link"), 2000);
+      return;
+    }
+    const dialog = new Dialog("A link to this run", h("p", {}, "The browser refused the clipboard. Copy the link from here."), copyField("Link", link));
+    dialog.element.addEventListener("close", () => dialog.remove());
+    dialog.open();
+  }
+
+  private async showNative(): Promise<void> {
+    const command = await this.lab.nativeCommand();
+    this.nativeBody.replaceChildren(
+      h("p", {}, "The same run at the full speed of this machine: in a copy of the repository, with Rust installed,"),
+      copyField("Command", command),
+      h("p", {}, "To go on from here instead of from the start, save the run and resume the file:"),
+      copyField("Resume command", "cargo run --release -- resume run.safetensors"),
+    );
+    this.nativeDialog.open();
+  }
+
+  private takeAway(): HTMLElement {
+    const link = h("button", { type: "button" }, "Copy link");
+    link.addEventListener("click", () => void this.copyLink(link));
+    const { lastRun } = this.lab;
+    const last =
+      lastRun &&
+      h(
+        "p",
+        { class: "row" },
+        h("button", { type: "button", onclick: () => this.lab.command({ kind: "restore", bytes: lastRun.bytes.slice() }) }, "Go on from your last visit"),
+        h("span", { class: "small" }, `kept in this browser ${ago(lastRun.savedAtMs)}`),
+      );
+    return h(
+      "div",
+      {},
+      h(
+        "p",
+        {},
+        "A saved run holds everything: weights, optimiser, random numbers, poles and progress. It goes on here or in a terminal exactly where it stopped. A link carries the settings and the seed.",
+      ),
+      h(
+        "div",
+        { class: "row" },
+        h("button", { type: "button", onclick: () => void this.save() }, "Save run"),
+        chooser("Load run", (name, bytes) => this.load(name, bytes)),
+        link,
+        h("button", { type: "button", onclick: () => void this.showNative() }, "Run it natively"),
+      ),
+      last,
+      h("p", { class: "small" }, "A file can also be dropped anywhere on the page."),
+    );
+  }
+
+  private explanations(): HTMLElement {
+    return h(
+      "div",
+      { class: "explain" },
+      ...text.explanations.map(({ heading, words, equation }) =>
+        h(
+          "article",
+          {},
+          h("h3", {}, heading),
+          h("p", {}, words),
+          ...equation.map(({ summary, markup: source }) => {
+            const details = h("details", {}, h("summary", {}, summary));
+            details.append(markup(source));
+            return details;
+          }),
+        ),
+      ),
+    );
+  }
+
+  /** A browser may put a hidden tab to sleep; training then stood still, and the visitor should know why. */
+  private watchSleep(): void {
+    let hiddenAt: { ms: number; train_s: number } | undefined;
+    const seen = (): void => {
+      if (document.hidden) {
+        hiddenAt = this.running ? { ms: Date.now(), train_s: this.progress.train_s } : undefined;
+        return;
+      }
+      const since = hiddenAt;
+      hiddenAt = undefined;
+      if (!since) return;
+      // What the worker has to tell of the meantime arrives first.
+      setTimeout(() => {
+        const awayS = (Date.now() - since.ms) / 1000;
+        const sleptS = awayS - (this.progress.train_s - since.train_s);
+        if (this.closed || !this.running || awayS < SLEPT_S || sleptS < awayS / 2) return;
+        this.around.notices.show("info", `The browser put this tab to sleep, and training stood still for ${seconds(sleptS)}.`, "It goes on now; keep the tab in sight to train without a break.");
+      }, 1500);
+    };
+    document.addEventListener("visibilitychange", seen);
+    this.stops.push(() => document.removeEventListener("visibilitychange", seen));
+  }
+}
+
+const sameMark = (a: Mark, b: Mark): boolean =>
+  a.knob === b.knob && a.to === b.to && a.progress.env_steps === b.progress.env_steps;
+
+/** In what a past run differs from the present one, and how it ended. */
+function differences(past: History, present: History, label: (name: string) => string): string {
+  const parts: string[] = [];
+  if (past.config.seed !== present.config.seed) parts.push(`seed ${past.config.seed}`);
+  for (const [name, value] of Object.entries(past.knobs)) {
+    if (present.knobs[name] !== value) parts.push(`${label(name)} ${figure(value)}`);
+  }
+  for (const mark of past.marks) {
+    if (!present.marks.some((own) => sameMark(own, mark))) parts.push(`${label(mark.knob)} changed to ${figure(mark.to)}`);
+  }
+  const end = past.solved ? `solved after ${short(past.solved.env_steps)} steps` : `${short(past.steps.at(-1) ?? 0)} steps, not solved`;
+  return [...(parts.length ? parts.slice(0, 3) : ["same settings"]), end].join(", ");
+}
+
+function ago(ms: number): string {
+  const minutes = Math.round((Date.now() - ms) / 60_000);
+  if (minutes < 2) return "a moment ago";
+  if (minutes < 90) return `${minutes} minutes ago`;
+  if (minutes < 36 * 60) return `${Math.round(minutes / 60)} hours ago`;
+  return `${Math.round(minutes / 1440)} days ago`;
+}
+
