@@ -46,7 +46,7 @@ export interface Lab {
   permalink(): Promise<string>;
   nativeCommand(): Promise<string>;
   evaluate(): Promise<Evaluation>;
-  /** Adds a listener. What came before the first is kept for it. */
+  /** These four add a listener. Events from before the first listener are kept for it. */
   onEvent(callback: (event: Event) => void): void;
   onFrame(callback: (frame: Frame) => void): void;
   onStage(callback: (stage: Stage) => void): void;
@@ -100,10 +100,12 @@ class WorkerLab implements Lab {
   private autosave: Uint8Array | null = null;
   private storing = false;
   private early: Event[] = [];
-  private readonly listeners: ((event: Event) => void)[] = [];
-  private frame: (frame: Frame) => void = () => {};
-  private stage: (stage: Stage) => void = () => {};
-  private crash: (crash: Crash) => void = () => {};
+  private readonly listeners = {
+    event: [] as ((event: Event) => void)[],
+    frame: [] as ((frame: Frame) => void)[],
+    stage: [] as ((stage: Stage) => void)[],
+    crash: [] as ((crash: Crash) => void)[],
+  };
   private crashText: string | null = null;
   private opened!: { resolve(): void; reject(error: Error): void };
 
@@ -181,8 +183,8 @@ class WorkerLab implements Lab {
   }
 
   private receive(message: FromWorker): void {
-    if (message.kind === "frame") this.frame(message.frame);
-    else if (message.kind === "stage") this.stage(message.stage);
+    if (message.kind === "frame") for (const listen of this.listeners.frame) listen(message.frame);
+    else if (message.kind === "stage") for (const listen of this.listeners.stage) listen(message.stage);
     else if (message.kind === "events") message.events.forEach((event) => this.tell(event));
     else if (message.kind === "autosave") this.keepAutosave(message.bytes);
     else if (message.kind === "crash") this.crashed(message.text, false);
@@ -223,13 +225,13 @@ class WorkerLab implements Lab {
       const crash = { text: this.crashText ?? text, autosave: this.autosave };
       this.close();
       this.opened.reject(new Error(crash.text));
-      this.crash(crash);
+      for (const listen of this.listeners.crash) listen(crash);
     }, CRASH_GATHER_MS);
   }
 
   private tell(event: Event): void {
-    if (this.listeners.length === 0) this.early.push(event);
-    for (const listener of this.listeners) listener(event);
+    if (this.listeners.event.length === 0) this.early.push(event);
+    for (const listen of this.listeners.event) listen(event);
   }
 
   private notice(level: Level, text: string, next_step: string): void {
@@ -258,19 +260,13 @@ class WorkerLab implements Lab {
   nativeCommand = () => this.ask("native_command");
   evaluate = () => this.ask("evaluate");
 
-  onEvent(callback: (event: Event) => void): void {
-    this.listeners.push(callback);
+  onEvent = (callback: (event: Event) => void) => {
+    this.listeners.event.push(callback);
     for (const event of this.early.splice(0)) callback(event);
-  }
-  onFrame(callback: (frame: Frame) => void): void {
-    this.frame = callback;
-  }
-  onStage(callback: (stage: Stage) => void): void {
-    this.stage = callback;
-  }
-  onCrash(callback: (crash: Crash) => void): void {
-    this.crash = callback;
-  }
+  };
+  onFrame = (callback: (frame: Frame) => void) => void this.listeners.frame.push(callback);
+  onStage = (callback: (stage: Stage) => void) => void this.listeners.stage.push(callback);
+  onCrash = (callback: (crash: Crash) => void) => void this.listeners.crash.push(callback);
 
   close(): void {
     this.closing.abort();

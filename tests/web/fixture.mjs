@@ -1,0 +1,71 @@
+// One Chromium and one server a test file, and the few things that every test of the page does.
+import { execFile } from "node:child_process";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before } from "node:test";
+import { promisify } from "node:util";
+import { launch } from "../../scripts/browser.mjs";
+import { root } from "../../scripts/sh.mjs";
+import { serve } from "../../scripts/serve.mjs";
+
+export const dist = join(root, "dist");
+export const WAIT_MS = 30_000;
+
+/** `{ browser, server }`, alive while the file's tests run. */
+export function house() {
+  const here = {};
+  before(async () => {
+    here.browser = await launch();
+    here.server = await serve(dist);
+  });
+  after(async () => {
+    await here.browser?.close();
+    await here.server?.close();
+  });
+  return here;
+}
+
+/** Opens the page in a fresh profile; `init` runs before the page's own scripts. `page.said` is what its console said. */
+export async function visit(here, { at = "", server = here.server, init, context: settings, started = true } = {}) {
+  const context = await here.browser.newContext(settings);
+  context.setDefaultTimeout(WAIT_MS);
+  if (init) await context.addInitScript(init);
+  const page = await context.newPage();
+  page.said = [];
+  page.on("console", (message) => message.type() === "error" && page.said.push(message.text()));
+  page.on("pageerror", (error) => page.said.push(String(error)));
+  await page.goto(server.url + at);
+  if (started) await lab(page);
+  return page;
+}
+
+/** Waits until an experiment runs in the page. */
+export const lab = (page) => page.waitForFunction(() => globalThis.hothouse);
+
+/** The next event of a kind, or the one with this iteration or later. */
+export const event = (page, kind, iteration = 0) =>
+  page.evaluate(
+    ([kind, iteration]) =>
+      new Promise((resolve) =>
+        hothouse.onEvent((event) => {
+          if (event.kind === kind && (event.iteration ?? event.progress?.iteration ?? 0) >= iteration) resolve(event);
+        }),
+      ),
+    [kind, iteration],
+  );
+
+/** Waits for a notice on the page whose text matches. */
+export const notice = (page, text) => page.getByText(text).first().waitFor({ timeout: WAIT_MS });
+
+/** The run as the page saves it. */
+export const saved = async (page) => Buffer.from(await page.evaluate(async () => Array.from(await hothouse.save())));
+
+/** Runs the native program; gives its lines of standard output. */
+export async function hothouse(args, env = {}) {
+  const program = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "release/hothouse");
+  const { stdout } = await promisify(execFile)(program, args, { env: { ...process.env, ...env }, maxBuffer: 1 << 28 });
+  return stdout.trim().split("\n");
+}
+
+export const folder = () => mkdtempSync(join(tmpdir(), "hothouse-"));

@@ -1,0 +1,162 @@
+// Where the page may stand: hosts that send no headers, sub-paths, no network, old browsers; and the
+// command that serves it.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { test } from "node:test";
+import { root } from "../../scripts/sh.mjs";
+import { serve } from "../../scripts/serve.mjs";
+import { dist, event, house, lab, visit } from "./fixture.mjs";
+
+const here = house();
+const backend = (page) => page.evaluate(() => hothouse.backend);
+
+test("a host without headers, at a sub-path: one reload gives the page its threads", async () => {
+  const server = await serve(dist, { isolated: false, base: "/some/path/" });
+  const page = await visit(here, { server, started: false });
+  let loads = 1;
+  page.on("framenavigated", () => loads++);
+  await page.waitForFunction(() => crossOriginIsolated && globalThis.hothouse);
+  assert.equal(loads, 2);
+  assert.equal((await backend(page)).module, "threads-relaxed");
+  await event(page, "metrics");
+  await page.context().close();
+  await server.close();
+});
+
+test("a host without headers and a browser without service workers: no loop, no threads, and it says why", async () => {
+  const server = await serve(dist, { isolated: false });
+  const init = () =>
+    Object.defineProperty(Navigator.prototype, "serviceWorker", {
+      get: () => ({ register: () => Promise.reject(new Error("refused")), ready: new Promise(() => {}) }),
+    });
+  const page = await visit(here, { server, init });
+  let loads = 0;
+  page.on("framenavigated", () => loads++);
+  const inUse = await backend(page);
+  assert.equal(inUse.module, "simd128");
+  assert.equal(inUse.threads, 1);
+  assert.match(inUse.why.join("\n"), /No threads: this page is not cross-origin isolated/);
+  await event(page, "metrics");
+  assert.equal(loads, 0);
+  await page.context().close();
+  await server.close();
+});
+
+test("a service worker that never helps costs one reload and no more", async () => {
+  const server = await serve(dist, { isolated: false, extra: { "/sw.js": "// adds no headers\n" } });
+  const page = await visit(here, { server, started: false });
+  let loads = 1;
+  page.on("framenavigated", () => loads++);
+  await lab(page);
+  await page.waitForTimeout(1500);
+  assert.ok(loads <= 2, `${loads} loads`);
+  assert.equal((await backend(page)).module, "simd128");
+  await page.context().close();
+  await server.close();
+});
+
+for (const isolated of [true, false])
+  test(`offline after the first visit (${isolated ? "with" : "without"} the host's headers)`, async () => {
+    const server = await serve(dist, { isolated });
+    const page = await visit(here, { server, started: false });
+    await page.waitForFunction(() => crossOriginIsolated && globalThis.hothouse);
+    await page.waitForFunction(async () => {
+      const names = await caches.keys();
+      const kept = names.length ? await (await caches.open(names[0])).keys() : [];
+      return kept.some((request) => request.url.endsWith("lab_bg.wasm"));
+    });
+    await server.close();
+    await page.reload();
+    await lab(page);
+    await event(page, "metrics");
+    assert.equal((await backend(page)).module, "threads-relaxed");
+    await page.context().close();
+  });
+
+for (const [module, why] of [
+  ["simd128", /was asked for/],
+  ["scalar", /was asked for/],
+])
+  test(`it trains in the module '${module}' too`, async () => {
+    const page = await visit(here, { at: `?use=${module}#/control?envs=64&v=1` });
+    await event(page, "metrics");
+    const inUse = await backend(page);
+    assert.equal(inUse.module, module);
+    assert.equal(inUse.threads, 1);
+    assert.match(inUse.why.join("\n"), why);
+    await page.context().close();
+  });
+
+test("a browser whose WebAssembly has no SIMD gets the scalar module, and hears why", async () => {
+  const init = () => {
+    const validate = WebAssembly.validate;
+    WebAssembly.validate = (bytes) => !new Uint8Array(bytes).includes(0xfd) && validate(bytes);
+  };
+  const page = await visit(here, { at: "#/control?envs=64&v=1", init });
+  const inUse = await backend(page);
+  assert.equal(inUse.module, "scalar");
+  assert.match(inUse.why.join("\n"), /No SIMD/);
+  await event(page, "metrics");
+  await page.context().close();
+});
+
+test("a browser without WebGPU trains, and the badge says so", async () => {
+  const init = () => Reflect.deleteProperty(Navigator.prototype, "gpu");
+  const page = await visit(here, { init });
+  assert.match((await backend(page)).why.join("\n"), /No WebGPU in this browser/);
+  await event(page, "metrics");
+  await page.context().close();
+});
+
+test("a module that does not load gives way to the next", async () => {
+  const context = await here.browser.newContext({ serviceWorkers: "block" });
+  await context.route("**/wasm/threads-relaxed-*/**", (route) => route.abort());
+  const page = await context.newPage();
+  await page.goto(here.server.url);
+  await lab(page);
+  const inUse = await backend(page);
+  assert.equal(inUse.module, "threads-simd128");
+  assert.match(inUse.why.join("\n"), /'threads-relaxed' did not start/);
+  await context.close();
+});
+
+test("npm start passes over a port in use and says so", async () => {
+  const blocker = createServer();
+  await new Promise((resolve) => blocker.listen(0, "127.0.0.1", resolve));
+  const { port } = blocker.address();
+  const child = spawn("node", [join(root, "scripts/start.mjs"), "--no-open", "--port", String(port)], { cwd: root });
+  let said = "";
+  const url = await new Promise((resolve, reject) => {
+    child.on("exit", () => reject(new Error(said)));
+    child.stderr.on("data", (chunk) => (said += chunk));
+    child.stdout.on("data", (chunk) => {
+      said += chunk;
+      const found = said.match(/Hothouse: (\S+)/);
+      if (found) resolve(found[1]);
+    });
+  });
+  assert.match(said, new RegExp(`Port ${port} is in use`));
+  const response = await fetch(url);
+  assert.equal(response.headers.get("cross-origin-opener-policy"), "same-origin");
+  assert.match(await response.text(), /Hothouse/);
+  child.kill();
+  blocker.close();
+});
+
+test("a command line that cannot be right names what would be", async () => {
+  for (const [args, wanted] of [
+    [["start.mjs", "--colour", "red"], /unknown argument --colour[\s\S]*--no-open/],
+    [["start.mjs", "--port", "seventy"], /seventy is not a port/],
+    [["test.mjs", "--only", "everything"], /no part called 'everything'[\s\S]*page/],
+    [["bench.mjs", "speed"], /no bench is called 'speed'[\s\S]*core/],
+  ]) {
+    const child = spawn("node", [join(root, "scripts", args[0]), ...args.slice(1)], { cwd: root });
+    let said = "";
+    child.stderr.on("data", (chunk) => (said += chunk));
+    const status = await new Promise((resolve) => child.on("exit", resolve));
+    assert.equal(status, 1);
+    assert.match(said, wanted);
+  }
+});

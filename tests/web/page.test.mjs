@@ -1,0 +1,163 @@
+// What a visitor sees: an agent that learns before any click, reachable by keyboard, in any light.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { test } from "node:test";
+import { brotliCompressSync } from "node:zlib";
+import { firstStep } from "../../scripts/bench.mjs";
+import { dist, event, house, lab, visit } from "./fixture.mjs";
+
+const here = house();
+const axe = createRequire(import.meta.url).resolve("axe-core");
+
+test("a warm page learns within 3 s, before any click, and says nothing bad", async () => {
+  const page = await visit(here);
+  await event(page, "metrics");
+  const again = await page.context().newPage();
+  again.said = [];
+  again.on("console", (message) => message.type() === "error" && again.said.push(message.text()));
+  await again.addInitScript(firstStep);
+  await again.goto(here.server.url);
+  const ms = await again.evaluate(() => globalThis.firstStepMs);
+  console.log(`page.first_step_ms ${ms.toFixed(0)}`);
+  assert.ok(ms <= 3000, `${ms} ms`);
+  assert.equal(await again.evaluate(() => hothouse.backend.module), "threads-relaxed");
+  assert.deepEqual([...page.said, ...again.said], []);
+  await page.context().close();
+});
+
+test("a first visit loads at most 1,500 kB, compressed", async () => {
+  const context = await here.browser.newContext();
+  const page = await context.newPage();
+  const paths = new Set();
+  context.on("response", (response) => paths.add(new URL(response.url()).pathname));
+  await page.goto(here.server.url);
+  await lab(page);
+  await page.waitForTimeout(2000);
+  assert.ok(
+    [...paths].some((path) => path.endsWith(".wasm")),
+    [...paths].join(" "),
+  );
+  let bytes = 0;
+  for (const path of paths) bytes += brotliCompressSync(readFileSync(join(dist, path === "/" ? "index.html" : path))).length;
+  console.log(`page.first_load_kb ${(bytes / 1000).toFixed(0)}`);
+  assert.ok(bytes <= 1_500_000, `${bytes} bytes`);
+  await context.close();
+});
+
+test("it gets better: the mean return of the training episodes rises", async () => {
+  const page = await visit(here, { at: "#/control?seed=3&v=1" });
+  const { mean_return } = await event(page, "evaluation", 8);
+  assert.ok(mean_return > 100, `${mean_return} after some iterations; a random policy reaches about 22`);
+  await page.context().close();
+});
+
+test("frames keep coming smoothly while it trains", async () => {
+  const page = await visit(here);
+  await event(page, "metrics");
+  const { perSecond, worstMs } = await page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        const times = [];
+        const tick = (now) => {
+          times.push(now);
+          if (now - times[0] < 4000) return void requestAnimationFrame(tick);
+          const gaps = times.slice(1).map((time, i) => time - times[i]);
+          resolve({ perSecond: (gaps.length * 1000) / (now - times[0]), worstMs: Math.max(...gaps) });
+        };
+        requestAnimationFrame(tick);
+      }),
+  );
+  console.log(`page.frames_per_s ${perSecond.toFixed(1)}, longest gap ${worstMs.toFixed(0)} ms`);
+  // without a GPU Chromium draws on the same cores that train, so this is generous
+  assert.ok(perSecond > 12, `${perSecond} frames a second`);
+  await page.context().close();
+});
+
+test("the transport and the knobs work from the keyboard alone, with the focus in sight", async () => {
+  const page = await visit(here);
+  const reached = [];
+  for (let i = 0; i < 80; i++) {
+    await page.keyboard.press("Tab");
+    const focus = await page.evaluate(() => {
+      const element = document.activeElement;
+      if (!element || element === document.body) return null;
+      const style = getComputedStyle(element);
+      const label = getComputedStyle(element.nextElementSibling ?? element);
+      const outlined = [style, label].some(
+        (s) => (s.outlineStyle !== "none" && s.outlineWidth !== "0px") || s.boxShadow !== "none",
+      );
+      const name = element.getAttribute("aria-label") || element.labels?.[0]?.textContent || element.textContent || element.id;
+      return { name: name.trim(), outlined, tag: element.tagName };
+    });
+    if (focus) reached.push(focus);
+  }
+  const names = reached.map((focus) => focus.name);
+  for (const wanted of [/^Pause/, /^Step/, /^Start again/, /^Speed/, /Learning rate/, /link/i, /natively/i])
+    assert.ok(
+      names.some((name) => wanted.test(name)),
+      `no ${wanted} among: ${names.join(" | ")}`,
+    );
+  assert.deepEqual(
+    reached.filter((focus) => !focus.outlined),
+    [],
+  );
+
+  await page.evaluate(() => document.activeElement.blur());
+  const paused = event(page, "running");
+  await page.keyboard.press("Space");
+  assert.equal((await paused).running, false);
+  const stepped = event(page, "metrics");
+  await page.keyboard.press("s");
+  await stepped;
+  await page.context().close();
+});
+
+const views = [
+  { name: "desktop, light", viewport: { width: 1280, height: 800 }, colorScheme: "light" },
+  { name: "desktop, dark", viewport: { width: 1280, height: 800 }, colorScheme: "dark" },
+  { name: "phone, light", viewport: { width: 390, height: 844 }, colorScheme: "light" },
+  { name: "phone, dark", viewport: { width: 390, height: 844 }, colorScheme: "dark" },
+];
+for (const { name, ...context } of views)
+  test(`axe finds nothing serious (${name}), and nothing sticks out`, async () => {
+    const page = await visit(here, { context });
+    await event(page, "metrics");
+    await page.addScriptTag({ path: axe });
+    const { violations } = await page.evaluate(() => axe.run());
+    const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+    assert.deepEqual(
+      serious.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target).join(", ")}`),
+      [],
+    );
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    assert.ok(over <= 0, `${over} pixels wider than the screen`);
+    await page.context().close();
+  });
+
+test("with reduced motion nothing on the page moves by itself", async () => {
+  const page = await visit(here, { context: { reducedMotion: "reduce" } });
+  await event(page, "metrics");
+  const moving = await page.evaluate(
+    () => document.getAnimations().filter((animation) => animation.playState === "running").length,
+  );
+  assert.equal(moving, 0);
+  await page.context().close();
+});
+
+test("each tick takes its time when a speed is set", async () => {
+  const page = await visit(here, { at: "#/control?envs=64&v=1" });
+  const rate = await page.evaluate(async () => {
+    const steps = () =>
+      new Promise((resolve) => hothouse.onFrame((frame) => resolve([performance.now(), frame.progress.env_steps])));
+    hothouse.setSpeed(50);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const [beganMs, before] = await steps();
+    await new Promise((resolve) => setTimeout(resolve, 3000));
+    const [endMs, after] = await steps();
+    return (after - before) / 64 / ((endMs - beganMs) / 1000);
+  });
+  assert.ok(rate > 25 && rate < 75, `${rate} ticks a second, 50 were asked for`);
+  await page.context().close();
+});

@@ -1,0 +1,178 @@
+// What goes wrong ends in a plain message with the next step, and training goes on where it can.
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { event, folder, hothouse, house, lab, notice, saved, visit } from "./fixture.mjs";
+
+const here = house();
+
+for (const [what, at, text] of [
+  ["from a later version", "#/control?v=999", /newer Hothouse/],
+  ["that is no link at all", "#/%%%?&&=", /link cannot be read|no room called/],
+  ["with a knob out of range", "#/control?lr=99&v=1", /out of range/],
+  ["with a knob that does not exist", "#/control?wings=2&v=1", /no knob called/],
+])
+  test(`a link ${what}: a notice, and the default run`, async () => {
+    const page = await visit(here, { at });
+    await notice(page, text);
+    await event(page, "metrics");
+    await page.context().close();
+  });
+
+test("a module that does not exist: the badge says which do", async () => {
+  const page = await visit(here, { at: "?use=steam" });
+  assert.match(
+    (await page.evaluate(() => hothouse.backend.why)).join("\n"),
+    /no module called 'steam'; there are: auto, threads-relaxed/,
+  );
+  await page.context().close();
+});
+
+test("a file that was cut short, one from elsewhere and an empty one are refused; the run goes on", async () => {
+  const page = await visit(here, { at: "#/control?envs=64&v=1" });
+  await event(page, "metrics");
+  const bytes = await saved(page);
+  const dir = folder();
+  const files = {
+    cut: bytes.subarray(0, bytes.length >> 1),
+    foreign: Buffer.from("PK\x03\x04 not a run"),
+    empty: Buffer.alloc(0),
+  };
+  for (const [name, content] of Object.entries(files)) {
+    const path = join(dir, `${name}.safetensors`);
+    writeFileSync(path, content);
+    await page.locator("input[type=file]").first().setInputFiles(path);
+    await notice(
+      page,
+      name === "cut" ? /damaged or cut short|no Hothouse checkpoint/ : /no Hothouse checkpoint|damaged or cut short/,
+    );
+    await page
+      .getByRole("button", { name: /^Dismiss/ })
+      .first()
+      .click();
+  }
+  await event(page, "metrics");
+  await page.context().close();
+});
+
+for (const inPool of [false, true])
+  test(`a panic ${inPool ? "on a thread of the pool" : "in the worker"}: its text, and a restart from the autosave`, async () => {
+    const page = await visit(here, { at: "#/control?envs=64&v=1" });
+    await event(page, "metrics");
+    // a page that goes out of sight saves at once
+    await page.evaluate(() => {
+      Object.defineProperty(document, "hidden", { configurable: true, get: () => true });
+      document.dispatchEvent(new Event("visibilitychange"));
+    });
+    await page.waitForTimeout(1000);
+    await page.evaluate(() => Object.defineProperty(document, "hidden", { configurable: true, get: () => false }));
+    const { progress } = await event(page, "metrics");
+    await page.evaluate((inPool) => hothouse.panic(inPool), inPool);
+    await notice(page, inPool ? /asked a thread of the pool to panic/ : /asked the worker to panic/);
+    await page.evaluate(() => (globalThis.hothouse = undefined));
+    await page.getByRole("button", { name: "Go on from the last autosave" }).click();
+    await lab(page);
+    const after = await event(page, "metrics");
+    assert.ok(after.progress.iteration > 1, `iteration ${after.progress.iteration}, it had reached ${progress.iteration}`);
+    await page.context().close();
+  });
+
+test("of two tabs one keeps the autosave, the other says so", async () => {
+  const page = await visit(here);
+  await event(page, "metrics");
+  const second = await page.context().newPage();
+  await second.goto(here.server.url);
+  await lab(second);
+  await notice(second, /open in another tab/);
+  await event(second, "metrics");
+  await page.context().close();
+});
+
+test("a browser that refuses storage: a notice, and training goes on", async () => {
+  const init = () => {
+    indexedDB.open = () => {
+      throw new DOMException("The user denied permission to access the database.", "SecurityError");
+    };
+  };
+  const page = await visit(here, { init });
+  await event(page, "metrics");
+  await page.evaluate(() => {
+    Object.defineProperty(document, "hidden", { configurable: true, get: () => true });
+    document.dispatchEvent(new Event("visibilitychange"));
+  });
+  await notice(page, /refused to store the run/);
+  await event(page, "metrics");
+  await page.context().close();
+});
+
+test("a tab that slept goes on training, and its clock does not count the sleep", async () => {
+  const init = () => {
+    // workers get their clock from the browser; this one is told that ten minutes passed
+    const plain = Worker;
+    globalThis.Worker = class extends plain {
+      constructor(url, settings) {
+        const script = `
+          const now = performance.now.bind(performance);
+          let slept = 0;
+          performance.now = () => now() + slept;
+          addEventListener("message", (event) => { if (event.data === "sleep") { slept += 600000; event.stopImmediatePropagation(); } });
+          import(${JSON.stringify(String(url))}).then(() => postMessage({ kind: "stage" }));`;
+        super(URL.createObjectURL(new Blob([script], { type: "text/javascript" })), settings);
+        globalThis.slumberer = this;
+      }
+      postMessage(message, transfer) {
+        // the module loads a moment later than a worker's own script would
+        this.loaded ??= new Promise((resolve) => this.addEventListener("message", resolve, { once: true }));
+        this.loaded.then(() => super.postMessage(message, transfer));
+      }
+    };
+  };
+  const page = await visit(here, { init, at: "#/control?envs=64&v=1" });
+  const before = await event(page, "metrics");
+  await page.evaluate(() => slumberer.postMessage("sleep"));
+  const after = await event(page, "metrics", before.progress.iteration + 4);
+  const passedS = after.progress.train_s - before.progress.train_s;
+  assert.ok(passedS < 60, `${passedS} s of training`);
+  await page.context().close();
+});
+
+test("a saved run goes on exactly where it was", async () => {
+  const page = await visit(here, { at: "#/control?envs=64&rollout_steps=16&seed=5&v=1" });
+  const uninterrupted = await event(page, "digest", 32);
+  await page.reload();
+  await lab(page);
+  await event(page, "metrics", 5);
+  const bytes = await page.evaluate(async () => Array.from(await hothouse.save()));
+  const restored = event(page, "began");
+  await page.evaluate((bytes) => hothouse.command({ kind: "restore", bytes: new Uint8Array(bytes) }), bytes);
+  const { progress } = await restored;
+  assert.ok(progress.iteration >= 5 && progress.iteration < 32, `restored at ${progress.iteration}`);
+  assert.deepEqual(await event(page, "digest", 32), uninterrupted);
+  await page.context().close();
+});
+
+test("a run saved in the page goes on natively, and the reverse", async () => {
+  const dir = folder();
+  const page = await visit(here, { at: "#/control?envs=64&rollout_steps=16&seed=5&v=1" });
+  await event(page, "metrics", 3);
+  const path = join(dir, "page.safetensors");
+  writeFileSync(path, await saved(page));
+  const lines = (await hothouse(["resume", path, "--steps", "60000", "--json", "--save", join(dir, "native.safetensors")])).map(
+    (line) => JSON.parse(line),
+  );
+  const began = lines.find((line) => line.kind === "began");
+  const summary = lines.at(-1);
+  assert.equal(began.config.seed, 5);
+  assert.ok(began.progress.iteration >= 3);
+  assert.ok(summary.steps >= 60000, JSON.stringify(summary));
+
+  await page.locator("input[type=file]").first().setInputFiles(join(dir, "native.safetensors"));
+  await page.waitForFunction(
+    (steps) => new Promise((resolve) => hothouse.onFrame((frame) => resolve(frame.progress.env_steps > steps))),
+    summary.steps,
+  );
+  const metrics = await event(page, "metrics");
+  assert.ok(metrics.progress.env_steps > summary.steps);
+  await page.context().close();
+});
