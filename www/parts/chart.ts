@@ -22,7 +22,9 @@ export type ChartOptions = {
   main?: boolean;
 };
 
+const EVENTS = "What happened";
 const DRAW_EVERY_MS = 200;
+const WRITE_EVERY_MS = 2000;
 const FONT = '11px system-ui, -apple-system, "Segoe UI", sans-serif';
 
 /** The end of the step axis: a round number, so that the curve does not creep. */
@@ -139,7 +141,7 @@ export class Chart {
     return {
       width: 300,
       height: options.main ? 220 : 90,
-      padding: [options.main ? 16 : 6, 10, options.main ? 0 : 4, 0],
+      padding: [options.main ? 16 : 6, options.main ? 18 : 10, options.main ? 0 : 4, 0],
       legend: { show: false },
       cursor: { sync: { key: "steps" }, y: false, drag: { x: false, y: false }, points: { size: 6 } },
       scales: { x: { time: false, range: () => [0, this.span] }, y: { range: pad } },
@@ -290,6 +292,7 @@ export class Table {
   private present: History | undefined;
   private past: History | undefined;
   private wroteMs = 0;
+  private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
     private readonly name: string,
@@ -298,7 +301,7 @@ export class Table {
     private readonly withEvents: boolean,
   ) {
     const tableId = id("table");
-    const titles = ["Steps", "Time", ...columns.map((column) => column.title), ...(withEvents ? ["Past run", "What happened"] : [])];
+    const titles = ["Steps", "Time", ...columns.map((column) => column.title), ...(withEvents ? ["Past run", EVENTS] : [])];
     this.element = h(
       "div",
       { class: "scroll", id: tableId, tabindex: 0, role: "region", "aria-label": `${name} as a table`, hidden: true },
@@ -306,7 +309,7 @@ export class Table {
         "table",
         {},
         this.caption,
-        h("thead", {}, h("tr", {}, ...titles.map((title) => h("th", { scope: "col" }, title)))),
+        h("thead", {}, h("tr", {}, ...titles.map((title) => h("th", { scope: "col", class: title === EVENTS && "text" }, title)))),
         this.body,
       ),
     );
@@ -319,7 +322,7 @@ export class Table {
       this.element.hidden = !this.element.hidden;
       this.button.setAttribute("aria-expanded", String(!this.element.hidden));
       this.button.textContent = this.element.hidden ? "Table" : "Close table";
-      this.wroteMs = 0;
+      this.wroteMs = -Infinity;
       this.refresh();
     });
   }
@@ -332,8 +335,17 @@ export class Table {
 
   private refresh(): void {
     const { present } = this;
+    if (this.element.hidden || !present) return;
     const now = performance.now();
-    if (this.element.hidden || !present || now - this.wroteMs < 2000) return;
+    const waitMs = this.wroteMs + WRITE_EVERY_MS - now;
+    // Whoever has the focus in the table reads it: it stands still for them.
+    if (waitMs > 0 || this.element.contains(document.activeElement)) {
+      this.timer ??= setTimeout(() => {
+        this.timer = undefined;
+        this.refresh();
+      }, Math.max(waitMs, 500));
+      return;
+    }
     this.wroteMs = now;
     const rows = present.rows(80);
     const every = rows.length > 1 ? present.iterations[rows[1]!]! - present.iterations[rows[0]!]! : 1;

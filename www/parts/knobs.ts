@@ -5,7 +5,7 @@ import type { Knob } from "../run/protocol";
 import { h, id, write } from "./dom";
 import { exact } from "./format";
 
-const SLIDER_STEPS = 1000;
+const SLIDER_STEPS = 200;
 const SETTLE_MS = 350;
 
 type Parts = { knob: Knob; set: (value: number) => void; row: HTMLElement; waiting: HTMLElement };
@@ -23,9 +23,14 @@ function scale(knob: Knob): { place: (value: number) => number; value: (place: n
   return { place: (v) => (v - min) / (max - min), value: (p) => min + p * (max - min) };
 }
 
-/** Three significant digits from a slider are as much as anyone means. */
-const rounded = (knob: Knob, value: number): number =>
-  knob.kind.kind === "int" ? Math.round(value) : Number(value.toPrecision(3));
+/** As many digits from a slider as its steps can tell apart. */
+function rounded({ kind }: Knob, value: number): number {
+  if (kind.kind === "bool") return value;
+  const { min, max, log } = kind;
+  const step = (log && min > 0 ? value : max - min) / SLIDER_STEPS;
+  const digits = kind.kind === "int" ? 0 : Math.min(12, Math.max(0, Math.ceil(-Math.log10(step))));
+  return Math.min(max, Math.max(min, Number(value.toFixed(digits))));
+}
 
 export class Knobs {
   readonly element: HTMLElement;
@@ -35,6 +40,7 @@ export class Knobs {
   private readonly pending = new Map<string, number>();
   private readonly seed = h("input", { type: "number", min: 0, max: 4294967295, step: 1, id: id("seed"), inputmode: "numeric" });
   private seedInForce = 0;
+  private readonly fixedHeading = h("h3", { id: "knobs-fixed", tabindex: -1 }, "Take effect at the next start");
   private readonly banner = h("div", { class: "pending", role: "status" });
 
   constructor(
@@ -58,7 +64,7 @@ export class Knobs {
       h(
         "section",
         { class: "knob-group", "aria-labelledby": "knobs-fixed" },
-        h("h3", { id: "knobs-fixed" }, "Take effect at the next start"),
+        this.fixedHeading,
         h("p", { class: "small" }, "These shape the run itself, so a new one begins; the present one stays behind it as a ghost."),
         h("div", { class: "knob-grid" }, ...fixed.map((knob) => this.row(knob)), this.seedRow()),
         this.banner,
@@ -107,7 +113,7 @@ export class Knobs {
     if (waits) this.pending.set(knob.name, value);
     else this.pending.delete(knob.name);
     parts.row.classList.toggle("waits", waits);
-    write(parts.waiting, waits ? `waits for a start; now ${exact(this.inForce[knob.name] ?? knob.default)}` : "");
+    write(parts.waiting, waits ? `Waits for a new start. The present run has ${exact(this.inForce[knob.name] ?? knob.default)}.` : "");
     this.writeBanner();
   }
 
@@ -124,15 +130,17 @@ export class Knobs {
     }
     this.banner.replaceChildren(
       h("span", {}, words),
-      h("button", { type: "button", class: "strong", onclick: () => this.reset() }, "Start again to apply"),
-      h("button", { type: "button", onclick: () => this.begin(this.inForce, this.seedInForce) }, "Undo"),
+      h("button", { type: "button", class: "strong", onclick: () => (this.reset(), this.fixedHeading.focus()) }, "Start again to apply"),
+      h("button", { type: "button", onclick: () => (this.begin(this.inForce, this.seedInForce), this.fixedHeading.focus()) }, "Undo"),
     );
   }
 
   private row(knob: Knob): HTMLElement {
     const { kind } = knob;
+    // "Environments: 2,048 environments" says it twice.
+    const unit = knob.unit === knob.label.toLowerCase() ? "" : knob.unit;
     const [inputId, helpId, errorId] = [id("knob"), id("help"), id("error")];
-    const waiting = h("span", { class: "waiting" });
+    const waiting = h("p", { class: "waiting" });
     const error = h("p", { class: "error", id: errorId, role: "alert" });
     const help = h("p", { class: "small", id: helpId }, knob.help);
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -147,8 +155,9 @@ export class Knobs {
       const row = h(
         "div",
         { class: "knob" },
-        h("div", { class: "knob-head" }, h("label", { for: inputId }, knob.label), waiting, box),
+        h("div", { class: "knob-head" }, h("label", { for: inputId }, knob.label), box),
         help,
+        waiting,
       );
       this.parts.set(knob.name, { knob, row, waiting, set: (value) => (box.checked = value !== 0) });
       return row;
@@ -196,11 +205,11 @@ export class Knobs {
         "div",
         { class: "knob-head" },
         h("label", { for: inputId }, knob.label),
-        waiting,
-        h("span", { class: "knob-value" }, input, knob.unit && h("span", { class: "unit" }, knob.unit)),
+        h("span", { class: "knob-value" }, input, unit && h("span", { class: "unit" }, unit)),
       ),
       slider,
       help,
+      waiting,
       error,
     );
     this.parts.set(knob.name, {

@@ -6,7 +6,7 @@ import { h, id } from "./dom";
 import { bytes, count } from "./format";
 
 const SVG = "http://www.w3.org/2000/svg";
-const BOX = { width: 148, height: 58, across: 40, apart: 22 };
+const BOX = { width: 160, height: 60, across: 40, apart: 22 };
 
 type Placed = { x: number; y: number };
 
@@ -83,9 +83,10 @@ function draw(plan: PlanView, down: boolean): SVGElement {
     const group = svg("g", { class: node.parameters > 0 ? "kernel" : "kernel bare", transform: `translate(${x} ${y})` });
     group.append(
       svg("rect", { width: BOX.width, height: BOX.height, rx: 4 }),
-      svg("text", { x: 10, y: 18, class: "name" }, node.name),
-      svg("text", { x: 10, y: 34 }, node.op),
-      svg("text", { x: 10, y: 49, class: "shape" }, shape(node.shape) + (node.parameters ? `, ${count(node.parameters)} weights` : "")),
+      svg("text", { x: 10, y: 19, class: "name" }, node.name),
+      svg("text", { x: 10, y: 35 }, node.op),
+      svg("text", { x: 10, y: 51, class: "shape" }, shape(node.shape)),
+      svg("text", { x: BOX.width - 10, y: 51, class: "shape", "text-anchor": "end" }, node.parameters ? `${count(node.parameters)} w` : ""),
     );
     drawing.append(group);
   });
@@ -134,7 +135,7 @@ export class Network {
     this.plan = plan;
     this.redraw();
     this.sentence.textContent =
-      `${count(plan.parameters)} weights in all. Planned once: a training step keeps every activation and gradient in one arena of ` +
+      `${count(plan.parameters)} weights (w) in all. Planned once: a training step keeps every activation and gradient in one arena of ` +
       `${bytes(plan.arena_bytes)}; if none shared its place, they would take ${bytes(plan.unshared_bytes)}.`;
     this.body.replaceChildren(
       ...plan.nodes.map((node) =>

@@ -129,7 +129,7 @@ function rowsOf(width: number, height: number, shown: number): Row[] {
     due += (shown * weights[r]!) / weightSum;
     const columns = Math.round(due) - first;
     const cell = width / columns;
-    const row = { y, scale, first, columns, cell, pole: Math.min(unit * scale * 1.02, cell * 1.7) };
+    const row = { y, scale, first, columns, cell, pole: Math.min(unit * scale * 0.84, cell * 1.6) };
     first += columns;
     return row;
   });

@@ -43,6 +43,7 @@ export class LargePole {
   private askedMs = -Infinity;
   private asking = false;
   private lastMs = performance.now();
+  private drewMs = -Infinity;
   private wroteMs = 0;
   private readonly values: number[] = [];
   private touchedMs = -Infinity;
@@ -240,7 +241,11 @@ export class LargePole {
     const lead = state.fallen ? 0 : passedS;
     this.shown.x += speed * lead * (1 - pull) + (x - this.shown.x) * pull;
     this.shown.theta += turn * lead * (1 - pull) + (theta - this.shown.theta) * pull;
-    this.drawField(state);
+    // Less motion: it moves by itself only while it is pushed.
+    if (!calm() || nowMs - this.touchedMs < 3000 || nowMs - this.drewMs > 500) {
+      this.drewMs = nowMs;
+      this.drawField(state);
+    }
     const everyMs = calm() ? 1000 : 120;
     if (nowMs - this.wroteMs > everyMs) {
       this.wroteMs = nowMs;

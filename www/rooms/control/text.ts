@@ -6,21 +6,21 @@ export const title = "Poles that learn to stand";
 
 export const forest = {
   title: "Some of the poles that train",
-  legend: ["just begun", "half a second", "2 seconds", "5 seconds and more"],
+  legend: ["just begun", "½ s", "2 s", "5 s and more upright"],
 };
 
 export const stage = {
   title: "One pole to push",
-  invite: "Drag the cart or the pole, or focus it and use the arrow keys. Training goes on meanwhile.",
+  invite: "Drag the cart or the pole, or use the arrow keys. Training goes on.",
   help:
     "The policy as it is now balances this pole in real time. Left and right arrow keys push the cart, with Shift the tip of the pole.",
   pushRight: "Policy: push right",
-  value: "Critic: reward still to come",
+  value: "Critic: still to come",
   upright: "Upright for",
 };
 
 export const charts = {
-  mean_return: "steps a pole stays up, mean of the last 100 episodes",
+  mean_return: "steps upright; circles: fresh tests",
   policy_loss: "how much the update favours what went well; hovers about 0",
   value_loss: "how far the critic is off; falls as it understands",
   entropy: "how undecided the policy is; 0.69 is a coin toss",

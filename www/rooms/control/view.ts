@@ -151,32 +151,34 @@ export class ControlRoom {
         "div",
         { class: "bench" },
         h(
-          "section",
-          { class: "forest", "aria-labelledby": "forest-title" },
-          h("h2", { id: "forest-title", class: "label" }, text.forest.title),
-          h("ul", { class: "legend", "aria-label": "Colour of a pole by the time it has stood" }, ...text.forest.legend.map((age, k) => h("li", { class: `age-${k}` }, age))),
-          this.forest.element,
+          "div",
+          { class: "side" },
+          h(
+            "section",
+            { class: "forest", "aria-labelledby": "forest-title" },
+            h("h2", { id: "forest-title", class: "label" }, text.forest.title),
+            h("ul", { class: "legend", "aria-label": "Colour of a pole by the time it has stood" }, ...text.forest.legend.map((age, k) => h("li", { class: `age-${k}` }, age))),
+            this.forest.element,
+          ),
+          h(
+            "section",
+            { class: "large", "aria-labelledby": "stage-title" },
+            h("h2", { id: "stage-title", class: "label" }, text.stage.title),
+            h("p", { class: "about" }, text.stage.invite),
+            this.pole.element,
+          ),
         ),
         h(
-          "section",
-          { class: "large", "aria-labelledby": "stage-title" },
-          h("h2", { id: "stage-title", class: "label" }, text.stage.title),
-          h("p", { class: "about" }, text.stage.invite),
-          this.pole.element,
-        ),
-        h(
-          "section",
-          { class: "returns", "aria-label": "How well it does" },
-          returns.element,
-          h("p", { class: "ghost-line-row" }, this.ghostLine),
-          ofReturn.element,
-        ),
-        h(
-          "section",
-          { class: "losses", "aria-labelledby": "losses-title" },
-          h("div", { class: "row spread" }, h("h2", { id: "losses-title", class: "label" }, "How it learns"), ofLosses.button),
-          h("div", { class: "multiples" }, ...small.map((chart) => chart.element)),
-          ofLosses.element,
+          "div",
+          { class: "side" },
+          h("section", { class: "returns", "aria-label": "How well it does" }, returns.element, this.ghostLine, ofReturn.element),
+          h(
+            "section",
+            { class: "losses", "aria-labelledby": "losses-title" },
+            h("div", { class: "row spread" }, h("h2", { id: "losses-title", class: "label" }, "How it learns"), ofLosses.button),
+            h("div", { class: "multiples" }, ...small.map((chart) => chart.element)),
+            ofLosses.element,
+          ),
         ),
       ),
       h(
@@ -512,11 +514,14 @@ const sameMark = (a: Mark, b: Mark): boolean =>
 function differences(past: History, present: History, label: (name: string) => string): string {
   const parts: string[] = [];
   if (past.config.seed !== present.config.seed) parts.push(`seed ${past.config.seed}`);
-  for (const [name, value] of Object.entries(past.knobs)) {
-    if (present.knobs[name] !== value) parts.push(`${label(name)} ${figure(value)}`);
-  }
-  for (const mark of past.marks) {
-    if (!present.marks.some((own) => sameMark(own, mark))) parts.push(`${label(mark.knob)} changed to ${figure(mark.to)}`);
+  // As each run stands now: how it began, and what was changed since.
+  const now = (run: History): Record<string, number> => ({
+    ...run.knobs,
+    ...Object.fromEntries(run.marks.map((mark) => [mark.knob, mark.to])),
+  });
+  const other = now(present);
+  for (const [name, value] of Object.entries(now(past))) {
+    if (other[name] !== value) parts.push(`${label(name)} ${figure(value)}`);
   }
   const end = past.solved ? `solved after ${short(past.solved.env_steps)} steps` : `${short(past.steps.at(-1) ?? 0)} steps, not solved`;
   return [...(parts.length ? parts.slice(0, 3) : ["same settings"]), end].join(", ");
