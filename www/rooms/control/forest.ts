@@ -15,7 +15,10 @@ const FALL_MS = 320;
 /** Steps upright from which a pole takes the next colour. */
 const AGES = [25, 100, 250];
 const CART_LIMIT_M = 2.4;
-const FALLEN_RAD = 0.2;
+/** One step before the limits of 12 degrees and 2.4 m. */
+const FALLING_RAD = 0.1;
+const EDGE_M = 2.2;
+const MOST_STEPS = 499;
 
 /** Plays the history that frames carry at the pace at which they come. */
 class Player {
@@ -90,11 +93,10 @@ class Player {
       this.justReset[env] = 0;
       this.age[env]!++;
       if (!step.ended[env]) continue;
-      const k = env * this.features;
-      // The last state of the episode, or the one before it where the environment already stands anew.
-      const from = Math.abs(step.states[k + 1]!) >= Math.abs(this.at[k + 1]!) ? step.states : this.at;
-      const [x, theta] = [from[k]!, from[k + 1]!];
-      if (Math.abs(theta) > FALLEN_RAD * 0.8 || Math.abs(x) > CART_LIMIT_M * 0.97) this.onFall(env, x, theta);
+      const [x, theta] = [step.states[env * this.features]!, step.states[env * this.features + 1]!];
+      // States are from before the step, so a fall shows by a lean; the others reached their 500 steps.
+      const fell = Math.abs(theta) > FALLING_RAD || Math.abs(x) > EDGE_M;
+      if (fell && this.age[env]! < MOST_STEPS) this.onFall(env, x, theta);
       this.age[env] = 0;
       this.justReset[env] = 1;
     }
