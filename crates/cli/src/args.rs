@@ -51,10 +51,10 @@ pub enum Verb {
         /// A checkpoint, saved here or in the page
         file: PathBuf,
         /// Episodes to play
-        #[arg(long, default_value = "100", value_parser = episodes, value_name = "N")]
+        #[arg(long, default_value = "100", value_parser = episodes, allow_negative_numbers = true, value_name = "N")]
         episodes: u32,
         /// Seed of the episodes
-        #[arg(long, default_value_t = 1, value_name = "N")]
+        #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_name = "N")]
         seed: u32,
         /// Print the result as one JSON object
         #[arg(long)]
@@ -95,7 +95,7 @@ pub struct TrainArgs {
     #[arg(long, default_value = "CartPole-v1", value_name = "NAME")]
     pub env: String,
     /// Same seed, knobs and kind of arithmetic: the same run, whatever the number of threads
-    #[arg(long, default_value_t = 1, value_name = "N")]
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_name = "N")]
     pub seed: u32,
     #[command(flatten)]
     pub common: CommonArgs,
@@ -108,13 +108,13 @@ pub struct CommonArgs {
     #[arg(long = "set", value_name = "KNOB=VALUE", value_parser = assignment)]
     pub set: Vec<(String, f64)>,
     /// Stop when the run has come this far, its saved part included: environment steps, as in 2e6 or 2_000_000
-    #[arg(long, value_parser = count, value_name = "N")]
+    #[arg(long, value_parser = count, allow_negative_numbers = true, value_name = "N")]
     pub steps: Option<u64>,
     /// Stop after this many seconds
-    #[arg(long, value_parser = seconds, value_name = "S")]
+    #[arg(long, value_parser = seconds, allow_negative_numbers = true, value_name = "S")]
     pub seconds: Option<f64>,
     /// Stop after this many seconds of processor time, all threads together
-    #[arg(long, value_parser = seconds, value_name = "S")]
+    #[arg(long, value_parser = seconds, allow_negative_numbers = true, value_name = "S")]
     pub cpu_seconds: Option<f64>,
     /// Stop as soon as the evaluation reaches the task's published threshold
     #[arg(long)]
@@ -144,7 +144,7 @@ pub struct ShowArgs {
 #[derive(Clone, Debug, Args)]
 pub struct MachineArgs {
     /// Threads to use; all processors by default
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024), value_name = "N")]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024), allow_negative_numbers = true, value_name = "N")]
     pub threads: Option<u32>,
     /// Instruction set to use; the best one by default
     #[arg(long, value_name = "NAME")]

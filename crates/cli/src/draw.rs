@@ -99,13 +99,14 @@ fn headline(frame: &mut Frame, area: Rect, view: &View) {
         (None, true) => "",
     };
     let mut spans = Vec::new();
-    let mut room = usize::from(area.width).saturating_sub(state.len() + 2);
+    let mut room = usize::from(area.width).saturating_sub(if state.is_empty() { 0 } else { state.len() + 2 });
     let mut pair = |label: &str, value: String, style: Style| {
         let gap = if spans.is_empty() { "" } else { "   " };
         let wanted = gap.len() + label.len() + 1 + value.chars().count();
-        // What does not fit whole is left out, from the least important on.
-        room = if wanted <= room { room - wanted } else { 0 };
-        if room > 0 {
+        // What does not fit whole is left out, and so is all that comes after it.
+        let fits = wanted <= room;
+        room = room.saturating_sub(wanted);
+        if fits {
             spans.push(faint(format!("{gap}{label} ")));
             spans.push(Span::styled(value, style));
         }
@@ -372,4 +373,141 @@ fn footer(frame: &mut Frame, area: Rect, screen: &Screen) {
         spans.push(faint(format!(" {what}   ")));
     }
     frame.render_widget(Line::from(spans), area);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Opened, Record};
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+    use run::protocol::{Digest, Evaluation, Event, Frame as Poles, Mark, Metrics, Progress};
+    use std::time::Instant;
+
+    /// A run half-way to solving its task, with one change on the way.
+    fn screen(mode: Mode) -> Screen {
+        let opened =
+            Opened { isa: "avx2".into(), threads: 2, arithmetic: "fused".into(), version: "1".into() };
+        let mut screen = Screen::new(View::new(opened, run::knob_list()), mode);
+        let mut tell = |event| screen.apply(Record::Event(event));
+        tell(Event::Began {
+            config: run::default_config(),
+            knobs: run::knob_list().iter().map(|k| (k.name.to_string(), k.default)).collect(),
+            history: Vec::new(),
+            marks: Vec::new(),
+            evaluations: Vec::new(),
+            progress: Progress::default(),
+        });
+        tell(Event::Running { running: true });
+        for i in 1..=40u32 {
+            let progress = Progress {
+                iteration: i,
+                env_steps: u64::from(i) * 65_536,
+                episodes: u64::from(i) * 300,
+                train_s: f64::from(i) * 0.02,
+            };
+            let mean = f64::from(i) * 10.0;
+            tell(Event::Metrics(Metrics {
+                progress,
+                mean_return: Some(mean),
+                mean_length: Some(mean),
+                policy_loss: -0.0021,
+                entropy: 0.5,
+                steps_per_s: 3.2e6,
+                ..Metrics::default()
+            }));
+            if i == 20 {
+                tell(Event::Mark(Mark { progress, knob: "lr".into(), from: 0.0025, to: 0.0032 }));
+                tell(Event::Evaluation(Evaluation {
+                    progress,
+                    episodes: 100,
+                    mean_return: 212.5,
+                    min_return: 9.0,
+                    max_return: 500.0,
+                }));
+            }
+        }
+        tell(Event::Digest(Digest {
+            iteration: 32,
+            weights: "0123456789abcdef".into(),
+            arithmetic: "fused".into(),
+        }));
+        let states = (0..256).flat_map(|i| [(i as f32).sin(), 0.1]).collect();
+        let poles = Poles { shown: 256, steps: 1, features: 2, states, ..Poles::default() };
+        screen.clip.give(poles, Instant::now());
+        screen
+    }
+
+    fn rows(screen: &Screen, width: u16, height: u16) -> Vec<String> {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        terminal.draw(|frame| draw(frame, screen)).unwrap();
+        let cells: Vec<&str> = terminal.backend().buffer().content().iter().map(|c| c.symbol()).collect();
+        cells.chunks(width.into()).map(|row| row.concat().trim_end().to_string()).collect()
+    }
+
+    fn dots(rows: &[String], columns: std::ops::Range<usize>) -> u32 {
+        let all = rows.iter().flat_map(|r| r.chars().skip(columns.start).take(columns.len()));
+        all.filter(|c| ('\u{2801}'..='\u{28ff}').contains(c)).map(|c| (c as u32 - 0x2800).count_ones()).sum()
+    }
+
+    #[test]
+    fn an_ordinary_terminal_shows_everything() {
+        let rows = rows(&screen(Mode::Training), 80, 24);
+        assert_eq!(
+            rows[0],
+            " hothouse  control  CartPole-v1  seed 1                  avx2  fused  2 threads"
+        );
+        assert_eq!(rows[2], " return 400.0   evaluation 212.5   time 0.80 s   steps/s 3.20 M   steps 2.62 M");
+        assert!(rows[4].contains("lr"), "the change has its name over its mark: {}", rows[4]);
+        assert!(rows[5].starts_with("   500 ") && rows[12].starts_with("     0 "), "{rows:#?}");
+        assert!(rows[13].contains("2.62 M steps"), "{}", rows[13]);
+        assert!(rows[15].starts_with(" policy loss   -0.0021   entropy        0.5000    > "), "{}", rows[15]);
+        assert!(rows[15].contains('●') && rows[21].contains("0123456789abcdef at iteration 32"), "{rows:#?}");
+        assert!(rows[23].starts_with(" space pause   q save, quit   ↑↓ knob   ←→ change"), "{}", rows[23]);
+        assert!(dots(&rows[5..13], 7..48) > 150, "the curve is drawn");
+        assert!(dots(&rows[4..13], 50..80) > 100, "poles are drawn");
+    }
+
+    #[test]
+    fn the_curve_rises_as_the_returns_do() {
+        let mut only_curve = screen(Mode::Training);
+        only_curve.view.marks.clear();
+        only_curve.view.evaluations = Default::default();
+        let rows = rows(&only_curve, 80, 24);
+        // The lowest part of the plot on the left, the upper part on the right.
+        assert!(dots(&rows[11..13], 7..12) > 3, "{rows:#?}");
+        assert_eq!(dots(&rows[9..13], 42..48), 0, "{rows:#?}");
+        assert!(dots(&rows[5..8], 42..48) > 3, "{rows:#?}");
+    }
+
+    #[test]
+    fn no_size_and_no_number_breaks_the_drawing() {
+        let mut wild = screen(Mode::Training);
+        let mut metrics = wild.view.metrics.unwrap();
+        (metrics.value_loss, metrics.explained_variance, metrics.mean_return) =
+            (f64::NAN, f64::NEG_INFINITY, Some(-1e300));
+        wild.apply(Record::Event(Event::Metrics(metrics)));
+        wild.view.values.insert("lr".into(), f64::NAN);
+        let states = vec![f32::NAN, 1e30, f32::INFINITY, -1e30];
+        wild.clip.give(Poles { shown: 2, steps: 1, features: 2, states, ..Poles::default() }, Instant::now());
+        for screen in [wild, screen(Mode::AskReset), screen(Mode::Watching), screen(Mode::Stopping)] {
+            for width in (1..30).chain([39, 40, 41, 71, 72, 80, 133, 250]) {
+                for height in (1..28).chain([40, 90]) {
+                    assert_eq!(rows(&screen, width, height).len(), usize::from(height));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn each_mode_says_which_keys_it_takes() {
+        let last = |mode| rows(&screen(mode), 80, 24).pop().unwrap();
+        assert_eq!(last(Mode::Watching), " q quit");
+        assert_eq!(last(Mode::AskReset), " y begin again   n go on");
+        assert_eq!(last(Mode::Stopping), " ctrl-c quit at once, without saving");
+        let mut paused = screen(Mode::Training);
+        paused.apply(Record::Event(Event::Running { running: false }));
+        let rows = rows(&paused, 80, 24);
+        assert!(rows[2].ends_with("paused") && rows[23].starts_with(" space go on"), "{rows:#?}");
+    }
 }

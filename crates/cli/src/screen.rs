@@ -207,3 +207,127 @@ impl Clip {
         &self.now
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Opened, Record};
+    use run::protocol::Event;
+
+    fn screen() -> Screen {
+        Screen::new(View::new(Opened::default(), run::knob_list()), Mode::Training)
+    }
+
+    fn press(screen: &mut Screen, code: KeyCode) -> Option<Command> {
+        match screen.key(KeyEvent::new(code, KeyModifiers::NONE)) {
+            Key::Wish(Wish::Command(command)) => Some(command),
+            _ => None,
+        }
+    }
+
+    fn knob(name: &str) -> Knob {
+        run::knob_list().into_iter().find(|k| k.name == name).unwrap()
+    }
+
+    #[test]
+    fn knobs_turn_to_round_values_within_their_range() {
+        let (lr, gamma, epochs, anneal, flag) =
+            (knob("lr"), knob("gamma"), knob("epochs"), knob("anneal_steps"), knob("clip_value"));
+        assert_eq!(turned(&lr, 0.0025, 1), 0.0032);
+        assert_eq!(turned(&lr, 0.0025, -1), 0.002);
+        assert_eq!((turned(&lr, 0.1, 1), turned(&lr, 1e-5, -1)), (0.1, 1e-5));
+        assert_eq!(turned(&gamma, 0.99, -1), 0.988);
+        assert_eq!((turned(&epochs, 4.0, 1), turned(&epochs, 1.0, -1)), (5.0, 1.0));
+        assert_eq!([0.0, 1e3, 1e6].map(|v| turned(&anneal, v, 1)), [1e3, 1250.0, 1.25e6]);
+        assert_eq!((turned(&anneal, 1e3, -1), turned(&anneal, 1e9, 1)), (0.0, 1e9));
+        assert_eq!((turned(&flag, 0.0, 1), turned(&flag, 1.0, -1)), (1.0, 0.0));
+    }
+
+    #[test]
+    fn every_turn_of_every_knob_stays_in_range_and_gets_somewhere() {
+        for knob in run::knob_list() {
+            let (min, max) = match knob.kind {
+                KnobKind::Float { min, max, .. } | KnobKind::Int { min, max, .. } => (min, max),
+                KnobKind::Bool => (0.0, 1.0),
+            };
+            for (by, end) in [(1, max), (-1, min)] {
+                let mut value = knob.default;
+                let mut turns = 0;
+                while value != end {
+                    let next = turned(&knob, value, by);
+                    assert!((min..=max).contains(&next) && next != value, "{} sticks at {value}", knob.name);
+                    assert!((0.0..=1.0).contains(&share(&knob, next)));
+                    value = next;
+                    turns += 1;
+                    assert!(turns < 1000, "{} takes too many turns", knob.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn keys_ask_for_what_the_footer_says() {
+        let mut screen = screen();
+        assert_eq!(press(&mut screen, KeyCode::Char(' ')), Some(Command::Start));
+        screen.apply(Record::Event(Event::Running { running: true }));
+        assert_eq!(press(&mut screen, KeyCode::Char(' ')), Some(Command::Pause));
+        assert_eq!(press(&mut screen, KeyCode::Char('s')), Some(Command::Step));
+        assert_eq!(press(&mut screen, KeyCode::Char('r')), None);
+        assert_eq!(screen.mode, Mode::AskReset);
+        assert_eq!(press(&mut screen, KeyCode::Char('n')), None);
+        press(&mut screen, KeyCode::Char('r'));
+        assert_eq!(press(&mut screen, KeyCode::Char('y')), Some(Command::Reset { config: None }));
+
+        let (first, second) =
+            (screen.live_knobs().next().unwrap().clone(), screen.live_knobs().nth(1).unwrap().clone());
+        assert_eq!(press(&mut screen, KeyCode::Up), None);
+        let up = turned(&first, first.default, 1);
+        assert_eq!(
+            press(&mut screen, KeyCode::Right),
+            Some(Command::SetKnob { name: first.name.into(), value: up })
+        );
+        assert_eq!(screen.value(&first), up, "shown before the run confirms it");
+        press(&mut screen, KeyCode::Down);
+        assert!(
+            matches!(press(&mut screen, KeyCode::Left), Some(Command::SetKnob { name, .. }) if name == second.name)
+        );
+        (0..50).for_each(|_| drop(press(&mut screen, KeyCode::Down)));
+        assert_eq!(screen.chosen, screen.live_knobs().count() - 1);
+
+        let quit = |screen: &mut Screen, key| matches!(screen.key(key), Key::Quit);
+        let ctrl_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+        assert!(quit(&mut screen, ctrl_c) && quit(&mut screen, KeyCode::Char('q').into()));
+        screen.mode = Mode::Stopping;
+        assert!(!quit(&mut screen, KeyCode::Char('q').into()), "a second q is no emergency; Ctrl-C is");
+        assert!(quit(&mut screen, ctrl_c));
+        screen.mode = Mode::Watching;
+        assert_eq!(press(&mut screen, KeyCode::Right), None, "who watches changes nothing");
+    }
+
+    #[test]
+    fn a_clip_plays_at_the_pace_of_the_real_thing() {
+        let mut clip = Clip::default();
+        let start = Instant::now();
+        assert!(clip.seek(start), "nothing to play yet");
+        clip.give(
+            Frame {
+                steps: 3,
+                shown: 1,
+                features: 2,
+                states: vec![0.0, 0.1, 1.0, 0.1, 2.0, 0.1],
+                ..Frame::default()
+            },
+            start,
+        );
+        let at = |clip: &mut Clip, ms| {
+            let over = clip.seek(start + Duration::from_millis(ms));
+            (clip.now()[0][0], over)
+        };
+        assert_eq!(
+            [0, 19, 21, 59, 61].map(|ms| at(&mut clip, ms)),
+            [(0.0, false), (0.0, false), (1.0, false), (2.0, false), (2.0, true)]
+        );
+        clip.give(Frame { steps: 9, shown: 1, features: 2, states: vec![], ..Frame::default() }, start);
+        assert_eq!(clip.now()[0][0], 2.0, "a frame without its states is left aside");
+    }
+}
