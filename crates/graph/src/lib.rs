@@ -1,1 +1,76 @@
-//! graph
+//! A model is a graph, built once for fixed shapes, planned once and replayed.
+//!
+//! All tensors are two-dimensional, `[rows, cols]`. [`Graph`] appends nodes; [`Graph::gradients`] appends
+//! the backward nodes of a loss; [`Plan`] fuses, decides lifetimes and lays every tensor into one arena;
+//! [`Executor`] replays the plan and allocates nothing. Parameters, gradients and the optimiser's moments
+//! are one contiguous slice each. This crate knows no environment, no learner, no file and no clock.
+//!
+//! ```
+//! use graph::{Adam, Executor, Graph, Init, Isa, Layout, Optimizer, Packed, Params, Plan};
+//! use std::sync::Arc;
+//!
+//! let isa = Isa::best();
+//! let mut g = Graph::new();
+//! let x = g.input("x", [64, 2]);
+//! let target = g.input("target", [64, 1]);
+//! let h = g.dense(x, "net.0", 32, Init::Orthogonal(2f32.sqrt()));
+//! let h = g.tanh(h);
+//! let y = g.dense(h, "net.1", 1, Init::Orthogonal(1.0));
+//! let error = g.sub(y, target);
+//! let error = g.square(error);
+//! let loss = g.mean_all(error);
+//! let gradients = g.gradients(loss);
+//!
+//! let plan = Arc::new(Plan::training(&g, &[("loss", loss)], &gradients, isa)?);
+//! let mut params = Params::new(g.table(), 1);
+//! let mut packed = Packed::new(&plan, &params);
+//! let mut executor = Executor::new(&plan);
+//! let mut optimizer = Optimizer::new(&params);
+//! let mut grads = vec![0.0; params.values().len()];
+//! let adam = Adam { lr: 0.01, max_grad_norm: 0.5, ..Adam::default() };
+//! let mut losses = Vec::new();
+//! for step in 0..200 {
+//!     for row in 0..64 {
+//!         let (a, b) = ((row % 8) as f32 / 8.0, (row / 8) as f32 / 8.0);
+//!         executor.input_mut("x")[2 * row..][..2].copy_from_slice(&[a, b]);
+//!         executor.input_mut("target")[row] = a * b;
+//!     }
+//!     executor.train(&params, &packed, &mut grads, false);
+//!     losses.push(executor.output("loss")[0]);
+//!     optimizer.step(isa, &adam, &mut params, &grads);
+//!     packed.pack(&params);
+//! }
+//! assert!(losses[199] < 0.05 * losses[0], "{} -> {}", losses[0], losses[199]);
+//!
+//! // The same parameters in another shape, for acting: a graph `like` the first finds them by name.
+//! let mut g = Graph::like(&g);
+//! let x = g.input("x", [1024, 2]);
+//! let h = g.dense(x, "net.0", 32, Init::Zeros);
+//! let h = g.tanh(h);
+//! let y = g.dense(h, "net.1", 1, Init::Zeros);
+//! let plan = Arc::new(Plan::new(&g, &[("y", y)], Layout::Panels, isa)?);
+//! let packed = Packed::new(&plan, &params);
+//! let mut executor = Executor::new(&plan);
+//! executor.input_mut("x").fill(0.5); // [1024/32][2][32]
+//! executor.run(&params, &packed);
+//! assert!((executor.output("y")[0] - 0.25).abs() < 0.1);
+//! # Ok::<(), graph::PlanError>(())
+//! ```
+
+mod buffer;
+mod exec;
+mod graph;
+pub mod models;
+mod op;
+mod optimizer;
+mod params;
+mod plan;
+pub mod reference;
+
+pub use buffer::Buffer;
+pub use exec::{Executor, Packed};
+pub use graph::{Gradients, Graph, NodeId, Shape};
+pub use math::{Act, Isa, PANEL, panels_len};
+pub use optimizer::{Adam, Optimizer};
+pub use params::{Init, ParamSpec, Params, ParamsError, Table};
+pub use plan::{Layout, Plan, PlanError, PlanNode};

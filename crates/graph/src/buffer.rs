@@ -1,0 +1,44 @@
+//! Floats that start at a cache line, so that no vector load straddles two.
+
+use std::ops::{Deref, DerefMut};
+
+/// Floats in a cache line; tensors start at multiples of it.
+pub(crate) const LINE: usize = 16;
+
+/// A fixed number of floats.
+#[derive(Debug, Default)]
+pub struct Buffer {
+    /// Never grows after it is made: its address decides `start`.
+    memory: Vec<f32>,
+    start: usize,
+    len: usize,
+}
+
+impl Buffer {
+    pub fn zeros(len: usize) -> Buffer {
+        let memory = vec![0.0; len + LINE];
+        let start = memory.as_ptr().align_offset(LINE * size_of::<f32>()).min(LINE);
+        Buffer { memory, start, len }
+    }
+}
+
+impl Clone for Buffer {
+    fn clone(&self) -> Buffer {
+        let mut copy = Buffer::zeros(self.len);
+        copy.copy_from_slice(self);
+        copy
+    }
+}
+
+impl Deref for Buffer {
+    type Target = [f32];
+    fn deref(&self) -> &[f32] {
+        &self.memory[self.start..self.start + self.len]
+    }
+}
+
+impl DerefMut for Buffer {
+    fn deref_mut(&mut self) -> &mut [f32] {
+        &mut self.memory[self.start..self.start + self.len]
+    }
+}

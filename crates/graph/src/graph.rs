@@ -1,0 +1,446 @@
+//! The builder: a model as a list of nodes with fixed two-dimensional shapes.
+//!
+//! A method per operation checks shapes and appends one node; nothing is computed here. Shapes are
+//! the author's, not the visitor's, so a wrong one panics at the line that wrote it. This file
+//! refuses to know kernels, memory or instruction sets.
+
+use crate::op::{Map, Op, Sums, Wrt, Zip};
+use crate::params::{Init, ParamSpec, Table};
+use std::sync::Arc;
+
+/// `[rows, cols]`
+pub type Shape = [usize; 2];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub(crate) usize);
+
+impl NodeId {
+    /// Its place in the graph, and in what [`crate::reference::evaluate`] gives.
+    pub fn index(self) -> usize {
+        self.0
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub op: Op,
+    pub inputs: Vec<NodeId>,
+    pub shape: Shape,
+}
+
+/// Nodes in an order in which each reads only earlier ones.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) table: Table,
+}
+
+/// The gradient of one scalar with respect to every parameter it depends on.
+#[derive(Clone, Debug, Default)]
+pub struct Gradients {
+    /// Index into the parameter table, and the node of the same shape that holds its gradient.
+    pub(crate) of: Vec<(usize, NodeId)>,
+}
+
+impl Gradients {
+    /// Pairs of an index into the parameter table and the gradient's node.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, NodeId)> {
+        self.of.iter().copied()
+    }
+}
+
+impl Graph {
+    pub fn new() -> Graph {
+        Graph::default()
+    }
+
+    /// An empty graph over the parameters of another, so that both run on the same [`crate::Params`].
+    pub fn like(other: &Graph) -> Graph {
+        Graph { nodes: Vec::new(), table: other.table.clone() }
+    }
+
+    pub fn shape(&self, x: NodeId) -> Shape {
+        self.nodes[x.0].shape
+    }
+
+    /// Inputs by name, in the order they were made.
+    pub fn inputs(&self) -> impl Iterator<Item = (&str, Shape)> {
+        self.nodes.iter().filter_map(|node| match &node.op {
+            Op::Input(name) => Some((&**name, node.shape)),
+            _ => None,
+        })
+    }
+
+    /// What is trained: names, shapes, offsets.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    fn push(&mut self, op: Op, inputs: &[NodeId], shape: Shape) -> NodeId {
+        self.nodes.push(Node { op, inputs: inputs.to_vec(), shape });
+        NodeId(self.nodes.len() - 1)
+    }
+
+    // ---- leaves ----
+
+    /// Filled by the caller before each run.
+    #[track_caller]
+    pub fn input(&mut self, name: &str, shape: Shape) -> NodeId {
+        assert!(shape[0] > 0 && shape[1] > 0, "input {name} is empty: {shape:?}");
+        let taken = self.nodes.iter().any(|n| matches!(&n.op, Op::Input(other) if **other == *name));
+        assert!(!taken, "two inputs are named {name}");
+        self.push(Op::Input(name.into()), &[], shape)
+    }
+
+    /// A trained matrix. The same name again is the same parameter.
+    #[track_caller]
+    pub fn param(&mut self, name: &str, shape: Shape, init: Init) -> NodeId {
+        self.trained(ParamSpec { name: name.into(), shape, vector: false, offset: 0, init })
+    }
+
+    /// A trained row `[1, len]` (bias, gain), one-dimensional in files.
+    #[track_caller]
+    pub fn vector(&mut self, name: &str, len: usize, init: Init) -> NodeId {
+        self.trained(ParamSpec { name: name.into(), shape: [1, len], vector: true, offset: 0, init })
+    }
+
+    #[track_caller]
+    fn trained(&mut self, spec: ParamSpec) -> NodeId {
+        let shape = spec.shape;
+        assert!(shape[0] > 0 && shape[1] > 0, "parameter {} is empty: {shape:?}", spec.name);
+        let index = self.table.add(spec);
+        let known = self.nodes.iter().position(|n| matches!(n.op, Op::Param(i) if i == index));
+        known.map_or_else(|| self.push(Op::Param(index), &[], shape), NodeId)
+    }
+
+    /// Fixed numbers, row-major.
+    #[track_caller]
+    pub fn constant(&mut self, values: &[f32], shape: Shape) -> NodeId {
+        assert_eq!(values.len(), shape[0] * shape[1], "a constant of shape {shape:?}");
+        self.push(Op::Constant(Arc::from(values)), &[], shape)
+    }
+
+    pub fn scalar(&mut self, value: f32) -> NodeId {
+        self.constant(&[value], [1, 1])
+    }
+
+    /// The value of a `[1, 1]` constant.
+    fn scalar_of(&self, x: NodeId) -> Option<f32> {
+        match &self.nodes[x.0].op {
+            Op::Constant(v) if v.len() == 1 => Some(v[0]),
+            _ => None,
+        }
+    }
+
+    // ---- products ----
+
+    /// `a·b`, either one read transposed.
+    #[track_caller]
+    pub fn matmul(&mut self, a: NodeId, b: NodeId, ta: bool, tb: bool) -> NodeId {
+        let (mut sa, mut sb) = (self.shape(a), self.shape(b));
+        if ta {
+            sa.reverse();
+        }
+        if tb {
+            sb.reverse();
+        }
+        assert_eq!(sa[1], sb[0], "matmul of {sa:?} and {sb:?}");
+        self.push(Op::MatMul { ta, tb }, &[a, b], [sa[0], sb[1]])
+    }
+
+    /// `x·wᵀ + b`: x `[rows, in]`, w `[out, in]`, b `[1, out]`.
+    #[track_caller]
+    pub fn linear(&mut self, x: NodeId, w: NodeId, b: NodeId) -> NodeId {
+        let product = self.matmul(x, w, false, true);
+        self.add(product, b)
+    }
+
+    /// A [`Graph::linear`] with its own parameters `name.weight` and `name.bias` (zeros).
+    #[track_caller]
+    pub fn dense(&mut self, x: NodeId, name: &str, out: usize, init: Init) -> NodeId {
+        let inp = self.shape(x)[1];
+        let w = self.param(&format!("{name}.weight"), [out, inp], init);
+        let b = self.vector(&format!("{name}.bias"), out, Init::Zeros);
+        self.linear(x, w, b)
+    }
+
+    // ---- one value at a time ----
+
+    fn map(&mut self, x: NodeId, map: Map) -> NodeId {
+        let shape = self.shape(x);
+        self.push(Op::Map(map), &[x], shape)
+    }
+
+    /// `x·scale + shift`
+    pub fn affine(&mut self, x: NodeId, scale: f32, shift: f32) -> NodeId {
+        if scale == 1.0 && shift == 0.0 {
+            return x;
+        }
+        match (self.scalar_of(x), &self.nodes[x.0].op) {
+            (Some(v), _) => self.scalar(v * scale + shift),
+            // A scaled scaled value is one scaling.
+            (_, &Op::Map(Map::Affine { scale: s, shift: 0.0 })) => {
+                let inner = self.nodes[x.0].inputs[0];
+                self.map(inner, Map::Affine { scale: s * scale, shift })
+            }
+            _ => self.map(x, Map::Affine { scale, shift }),
+        }
+    }
+    pub fn neg(&mut self, x: NodeId) -> NodeId {
+        self.affine(x, -1.0, 0.0)
+    }
+    pub fn relu(&mut self, x: NodeId) -> NodeId {
+        self.map(x, Map::Relu)
+    }
+    pub fn tanh(&mut self, x: NodeId) -> NodeId {
+        self.map(x, Map::Tanh)
+    }
+    pub fn gelu(&mut self, x: NodeId) -> NodeId {
+        self.map(x, Map::Gelu)
+    }
+    pub fn sigmoid(&mut self, x: NodeId) -> NodeId {
+        self.map(x, Map::Sigmoid)
+    }
+    pub fn exp(&mut self, x: NodeId) -> NodeId {
+        self.map(x, Map::Exp)
+    }
+    pub fn ln(&mut self, x: NodeId) -> NodeId {
+        self.map(x, Map::Ln)
+    }
+    pub fn square(&mut self, x: NodeId) -> NodeId {
+        self.map(x, Map::Square)
+    }
+    pub fn sqrt(&mut self, x: NodeId) -> NodeId {
+        self.map(x, Map::Sqrt)
+    }
+
+    // ---- two values at a time: shapes are equal, or one side is a row, a column or a scalar ----
+
+    #[track_caller]
+    pub(crate) fn zip(&mut self, a: NodeId, b: NodeId, zip: Zip) -> NodeId {
+        let (sa, sb) = (self.shape(a), self.shape(b));
+        let shape = [sa[0].max(sb[0]), sa[1].max(sb[1])];
+        let fits = |s: Shape| (0..2).all(|i| s[i] == shape[i] || s[i] == 1);
+        assert!(fits(sa) && fits(sb), "{} of {sa:?} and {sb:?}", zip.text());
+        self.push(Op::Zip(zip), &[a, b], shape)
+    }
+    #[track_caller]
+    pub fn add(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        self.zip(a, b, Zip::Add)
+    }
+    #[track_caller]
+    pub fn sub(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        self.zip(a, b, Zip::Sub)
+    }
+    #[track_caller]
+    pub fn mul(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        match (self.scalar_of(a), self.scalar_of(b)) {
+            (_, Some(scale)) => self.affine(a, scale, 0.0),
+            (Some(scale), _) => self.affine(b, scale, 0.0),
+            _ => self.zip(a, b, Zip::Mul),
+        }
+    }
+    #[track_caller]
+    pub fn div(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        self.zip(a, b, Zip::Div)
+    }
+    /// The smaller; the gradient of a tie goes to `a`.
+    #[track_caller]
+    pub fn min(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        self.zip(a, b, Zip::Min)
+    }
+    /// The larger; the gradient of a tie goes to `a`.
+    #[track_caller]
+    pub fn max(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        self.zip(a, b, Zip::Max)
+    }
+    /// 1 where `a > b`, else 0; passes no gradient.
+    #[track_caller]
+    pub fn greater(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        self.zip(a, b, Zip::Greater)
+    }
+    pub fn clamp(&mut self, x: NodeId, lo: f32, hi: f32) -> NodeId {
+        let (lo, hi) = (self.scalar(lo), self.scalar(hi));
+        let below = self.min(x, hi);
+        self.max(below, lo)
+    }
+
+    // ---- along an axis ----
+
+    fn sum(&mut self, x: NodeId, of: Sums) -> NodeId {
+        let [rows, cols] = self.shape(x);
+        let shape = match of {
+            Sums::All => [1, 1],
+            Sums::Rows => [rows, 1],
+            Sums::Cols => [1, cols],
+        };
+        if shape == [rows, cols] { x } else { self.push(Op::Sum(of), &[x], shape) }
+    }
+    /// Of each row: `[r, c] -> [r, 1]`.
+    pub fn sum_rows(&mut self, x: NodeId) -> NodeId {
+        self.sum(x, Sums::Rows)
+    }
+    /// Of each column: `[r, c] -> [1, c]`.
+    pub fn sum_cols(&mut self, x: NodeId) -> NodeId {
+        self.sum(x, Sums::Cols)
+    }
+    /// `[r, c] -> [1, 1]`
+    pub fn sum_all(&mut self, x: NodeId) -> NodeId {
+        self.sum(x, Sums::All)
+    }
+    pub fn mean_all(&mut self, x: NodeId) -> NodeId {
+        let [rows, cols] = self.shape(x);
+        let sum = self.sum_all(x);
+        self.affine(sum, 1.0 / (rows * cols) as f32, 0.0)
+    }
+    /// A row, column or scalar repeated to a shape. Binary operations do this by themselves.
+    #[track_caller]
+    pub fn broadcast(&mut self, x: NodeId, shape: Shape) -> NodeId {
+        let from = self.shape(x);
+        assert!((0..2).all(|i| from[i] == shape[i] || from[i] == 1), "broadcast {from:?} to {shape:?}");
+        if from == shape { x } else { self.push(Op::Broadcast, &[x], shape) }
+    }
+
+    // ---- along each row ----
+
+    /// `(x - mean)/√(variance + eps)·gamma + beta`, gamma and beta `[1, cols]`.
+    #[track_caller]
+    pub fn layer_norm(&mut self, x: NodeId, gamma: NodeId, beta: NodeId, eps: f32) -> NodeId {
+        let shape = self.shape(x);
+        assert_eq!([self.shape(gamma), self.shape(beta)], [[1, shape[1]]; 2], "layer norm of {shape:?}");
+        self.push(Op::LayerNorm { eps }, &[x, gamma, beta], shape)
+    }
+    /// A [`Graph::layer_norm`] with its own `name.weight` (ones) and `name.bias` (zeros).
+    #[track_caller]
+    pub fn norm(&mut self, x: NodeId, name: &str) -> NodeId {
+        let cols = self.shape(x)[1];
+        let gamma = self.vector(&format!("{name}.weight"), cols, Init::Ones);
+        let beta = self.vector(&format!("{name}.bias"), cols, Init::Zeros);
+        self.layer_norm(x, gamma, beta, 1e-5)
+    }
+    pub(crate) fn layer_norm_grad(&mut self, inputs: [NodeId; 4], eps: f32, wrt: Wrt) -> NodeId {
+        let [rows, cols] = self.shape(inputs[0]);
+        let shape = if wrt == Wrt::X { [rows, cols] } else { [1, cols] };
+        self.push(Op::LayerNormGrad { eps, wrt }, &inputs, shape)
+    }
+    pub fn softmax(&mut self, x: NodeId) -> NodeId {
+        let shape = self.shape(x);
+        self.push(Op::Softmax, &[x], shape)
+    }
+    pub fn log_softmax(&mut self, x: NodeId) -> NodeId {
+        let shape = self.shape(x);
+        self.push(Op::LogSoftmax, &[x], shape)
+    }
+    pub(crate) fn softmax_grad(&mut self, y: NodeId, dy: NodeId, log: bool) -> NodeId {
+        let shape = self.shape(y);
+        self.push(if log { Op::LogSoftmaxGrad } else { Op::SoftmaxGrad }, &[y, dy], shape)
+    }
+
+    // ---- by index: whole numbers stored as f32, held to the valid range when they leave it ----
+
+    /// One column of each row: x `[r, c]`, index `[r, 1]` -> `[r, 1]`.
+    #[track_caller]
+    pub fn take(&mut self, x: NodeId, index: NodeId) -> NodeId {
+        let rows = self.shape(x)[0];
+        assert_eq!(self.shape(index), [rows, 1], "take from {rows} rows");
+        self.push(Op::Take, &[x, index], [rows, 1])
+    }
+    pub(crate) fn take_grad(&mut self, index: NodeId, dy: NodeId, cols: usize) -> NodeId {
+        let rows = self.shape(dy)[0];
+        self.push(Op::TakeGrad, &[index, dy], [rows, cols])
+    }
+    /// Rows of a table: table `[n, c]`, index `[r, 1]` -> `[r, c]`.
+    #[track_caller]
+    pub fn embedding(&mut self, table: NodeId, index: NodeId) -> NodeId {
+        let [rows, one] = self.shape(index);
+        assert_eq!(one, 1, "an index is one column");
+        let cols = self.shape(table)[1];
+        self.push(Op::Embedding, &[table, index], [rows, cols])
+    }
+    pub(crate) fn embedding_grad(&mut self, index: NodeId, dy: NodeId, shape: Shape) -> NodeId {
+        self.push(Op::EmbeddingGrad, &[index, dy], shape)
+    }
+
+    // ---- columns ----
+
+    /// Side by side: `[r, a]` and `[r, b]` -> `[r, a + b]`.
+    #[track_caller]
+    pub fn concat(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        let (sa, sb) = (self.shape(a), self.shape(b));
+        assert_eq!(sa[0], sb[0], "concat of {sa:?} and {sb:?}");
+        self.push(Op::Concat, &[a, b], [sa[0], sa[1] + sb[1]])
+    }
+    /// Columns `from..to`.
+    #[track_caller]
+    pub fn slice_cols(&mut self, x: NodeId, from: usize, to: usize) -> NodeId {
+        let [rows, cols] = self.shape(x);
+        assert!(from < to && to <= cols, "columns {from}..{to} of {cols}");
+        self.push(Op::SliceCols { from }, &[x], [rows, to - from])
+    }
+    pub(crate) fn pad_cols(&mut self, x: NodeId, from: usize, cols: usize) -> NodeId {
+        let rows = self.shape(x)[0];
+        self.push(Op::PadCols { from }, &[x], [rows, cols])
+    }
+
+    /// The same values; no gradient passes.
+    pub fn stop_gradient(&mut self, x: NodeId) -> NodeId {
+        let shape = self.shape(x);
+        self.push(Op::StopGradient, &[x], shape)
+    }
+
+    // ---- differentiation ----
+
+    /// Adds the backward nodes of a scalar; gives its gradient by every parameter it depends on.
+    #[track_caller]
+    pub fn gradients(&mut self, loss: NodeId) -> Gradients {
+        let params: Vec<(usize, NodeId)> = (0..self.nodes.len())
+            .filter_map(|i| match self.nodes[i].op {
+                Op::Param(index) => Some((index, NodeId(i))),
+                _ => None,
+            })
+            .collect();
+        let wrt: Vec<NodeId> = params.iter().map(|p| p.1).collect();
+        let nodes = self.grad(loss, &wrt);
+        Gradients { of: params.iter().zip(nodes).filter_map(|(p, n)| Some((p.0, n?))).collect() }
+    }
+
+    /// Reverse-mode differentiation as a graph transform: appends the nodes that compute the
+    /// gradient of a `[1, 1]` node by each node of `wrt`; `None` where it does not depend on it.
+    #[track_caller]
+    pub fn grad(&mut self, loss: NodeId, wrt: &[NodeId]) -> Vec<Option<NodeId>> {
+        assert_eq!(self.shape(loss), [1, 1], "only a scalar has a gradient");
+        let len = loss.0 + 1;
+        let mut depends = vec![false; len];
+        for id in 0..len {
+            let node = &self.nodes[id];
+            depends[id] = wrt.contains(&NodeId(id))
+                || node.op.passes_gradient() && node.inputs.iter().any(|i| depends[i.0]);
+        }
+        // An adjoint may still be a row, a column or a scalar that stands for its node's full shape.
+        let mut adjoint: Vec<Option<NodeId>> = vec![None; len];
+        adjoint[loss.0] = Some(self.scalar(1.0));
+        for id in (0..len).rev() {
+            let Some(dy) = adjoint[id].filter(|_| depends[id]) else { continue };
+            let inputs = self.nodes[id].inputs.clone();
+            if inputs.iter().all(|i| !depends[i.0]) {
+                continue;
+            }
+            for (slot, part) in self.backward(NodeId(id), dy) {
+                let to = inputs[slot];
+                if depends[to.0] {
+                    adjoint[to.0] = Some(match adjoint[to.0] {
+                        Some(sum) => self.add(sum, part),
+                        None => part,
+                    });
+                }
+            }
+        }
+        wrt.iter()
+            .map(|&to| {
+                let dy = adjoint.get(to.0).copied().flatten()?;
+                let shape = self.shape(to);
+                Some(self.broadcast(dy, shape))
+            })
+            .collect()
+    }
+}

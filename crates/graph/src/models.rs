@@ -1,0 +1,42 @@
+//! Networks that benches, tests and rooms share.
+
+use crate::graph::{Graph, NodeId};
+use crate::params::Init;
+use math::Act;
+
+/// An activation as a node.
+pub fn activate(g: &mut Graph, x: NodeId, act: Act) -> NodeId {
+    match act {
+        Act::None => x,
+        Act::Relu => g.relu(x),
+        Act::Tanh => g.tanh(x),
+        Act::Gelu => g.gelu(x),
+    }
+}
+
+/// Linear layers `name.0`, `name.1`, … to the given widths, with `act` between them.
+pub fn mlp(g: &mut Graph, x: NodeId, name: &str, widths: &[usize], act: Act) -> NodeId {
+    let last = widths.len() - 1;
+    widths.iter().enumerate().fold(x, |x, (i, &width)| {
+        let y = g.dense(x, &format!("{name}.{i}"), width, Init::FanIn);
+        if i < last { activate(g, y, act) } else { y }
+    })
+}
+
+/// A linear layer to `width`, then `blocks` of `relu(x + norm(linear(relu(norm(linear(x))))))`, then a
+/// linear layer to `outputs`.
+pub fn residual_net(g: &mut Graph, x: NodeId, width: usize, blocks: usize, outputs: usize) -> NodeId {
+    let stem = g.dense(x, "stem", width, Init::FanIn);
+    let stem = g.norm(stem, "stem.norm");
+    let mut x = g.relu(stem);
+    for i in 0..blocks {
+        let y = g.dense(x, &format!("block.{i}.0"), width, Init::FanIn);
+        let y = g.norm(y, &format!("block.{i}.0.norm"));
+        let y = g.relu(y);
+        let y = g.dense(y, &format!("block.{i}.1"), width, Init::FanIn);
+        let y = g.norm(y, &format!("block.{i}.1.norm"));
+        let y = g.add(y, x);
+        x = g.relu(y);
+    }
+    g.dense(x, "head", outputs, Init::FanIn)
+}

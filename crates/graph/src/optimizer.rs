@@ -1,0 +1,64 @@
+//! Adam and AdamW over the slices of [`Params`], with the clip by the global norm.
+
+use crate::buffer::Buffer;
+use crate::params::Params;
+use math::{AdamStep, Isa, ops};
+
+/// Adam (Kingma & Ba 2015) with decoupled weight decay (Loshchilov & Hutter 2019).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Adam {
+    pub lr: f32,
+    pub beta1: f32,
+    pub beta2: f32,
+    pub eps: f32,
+    pub weight_decay: f32,
+    /// Gradients longer than this together are scaled down to it; infinity for no clip.
+    pub max_grad_norm: f32,
+}
+
+impl Default for Adam {
+    fn default() -> Adam {
+        Adam {
+            lr: 1e-3,
+            beta1: 0.9,
+            beta2: 0.999,
+            eps: 1e-8,
+            weight_decay: 0.0,
+            max_grad_norm: f32::INFINITY,
+        }
+    }
+}
+
+/// The optimiser's memory: two moments of every parameter, and how many steps it took.
+#[derive(Clone, Debug)]
+pub struct Optimizer {
+    pub m: Buffer,
+    pub v: Buffer,
+    pub steps: u64,
+}
+
+impl Optimizer {
+    pub fn new(params: &Params) -> Optimizer {
+        let len = params.values().len();
+        Optimizer { m: Buffer::zeros(len), v: Buffer::zeros(len), steps: 0 }
+    }
+
+    /// One step on gradients laid out as the parameters; gives their norm before the clip. Where it is
+    /// not finite nothing changes.
+    pub fn step(&mut self, isa: Isa, adam: &Adam, params: &mut Params, grads: &[f32]) -> f32 {
+        assert_eq!(grads.len(), self.m.len(), "gradients are as long as the parameters");
+        let norm = ops::sum_of_squares(isa, grads).sqrt();
+        if !norm.is_finite() {
+            return norm;
+        }
+        self.steps += 1;
+        let step = AdamStep {
+            weight_decay: adam.weight_decay,
+            // The small term keeps a norm of 0 harmless, as in PyTorch's clip.
+            grad_scale: (adam.max_grad_norm / (norm + 1e-6)).min(1.0),
+            ..AdamStep::new(self.steps, adam.lr, adam.beta1, adam.beta2, adam.eps)
+        };
+        ops::adam(isa, params.values_mut(), grads, &mut self.m, &mut self.v, &step);
+        norm
+    }
+}

@@ -1,0 +1,34 @@
+//! The interpreter: every node's value in f64 by the plain definitions. It is the judge of the
+//! planner, the kernels and the gradients, and refuses to be fast.
+
+use crate::graph::{Graph, NodeId};
+use crate::op::Op;
+
+/// Values of all nodes, row-major; `inputs` by name, `params` as laid out by the graph's table.
+///
+/// # Panics
+/// Where an input of the graph is missing or has another length.
+pub fn evaluate(graph: &Graph, inputs: &[(&str, &[f64])], params: &[f64]) -> Vec<Vec<f64>> {
+    let mut values: Vec<Vec<f64>> = Vec::with_capacity(graph.nodes.len());
+    for node in &graph.nodes {
+        let len = node.shape[0] * node.shape[1];
+        let value = match &node.op {
+            Op::Input(name) => {
+                let found = inputs.iter().find(|(other, _)| **other == **name);
+                let (_, given) = found.unwrap_or_else(|| panic!("no input {name}"));
+                assert_eq!(given.len(), len, "input {name}");
+                given.to_vec()
+            }
+            Op::Param(index) => {
+                let offset = graph.table.specs()[*index].offset;
+                params[offset..offset + len].to_vec()
+            }
+            op => {
+                let read = |&NodeId(i): &NodeId| (values[i].as_slice(), graph.nodes[i].shape);
+                op.reference(node.shape, &node.inputs.iter().map(read).collect::<Vec<_>>())
+            }
+        };
+        values.push(value);
+    }
+    values
+}

@@ -1,0 +1,223 @@
+//! Small nets that the tests share, and numbers to run them on.
+
+use graph::{Act, Executor, Graph, Init, Layout, NodeId, PANEL, Params, models, reference};
+
+/// Inputs and parameters of a graph, in the range -1..1; an input called `index5` holds 0..5.
+pub struct Case {
+    pub inputs: Vec<(String, [usize; 2], Vec<f64>)>,
+    pub params: Vec<f64>,
+}
+
+impl Case {
+    pub fn new(g: &Graph, seed: u32) -> Case {
+        let numbers = |stream: u32, len: usize| {
+            let mut numbers = math::Rng::new(seed, stream).sequence(0);
+            (0..len).map(move |_| f64::from(numbers.uniform() * 2.0 - 1.0)).collect::<Vec<f64>>()
+        };
+        let inputs = g.inputs().enumerate().map(|(i, (name, shape))| {
+            let mut values = numbers(i as u32, shape[0] * shape[1]);
+            if let Some(count) = name.strip_prefix("index").and_then(|n| n.parse::<f64>().ok()) {
+                values.iter_mut().for_each(|v| *v = ((*v + 1.0) / 2.0 * count).floor());
+            }
+            (name.to_string(), shape, values)
+        });
+        let inputs = inputs.collect();
+        let random = numbers(1000, g.table().len());
+        let mut params = vec![0.0; g.table().len()];
+        for spec in g.table().specs() {
+            params[spec.range()].copy_from_slice(&random[spec.range()]);
+        }
+        Case { inputs, params }
+    }
+
+    pub fn reference(&self, g: &Graph) -> Vec<Vec<f64>> {
+        let inputs: Vec<(&str, &[f64])> =
+            self.inputs.iter().map(|(n, _, v)| (n.as_str(), v.as_slice())).collect();
+        reference::evaluate(g, &inputs, &self.params)
+    }
+
+    pub fn params(&self, g: &Graph) -> Params {
+        let mut params = Params::new(g.table(), 0);
+        params.values_mut().iter_mut().zip(&self.params).for_each(|(to, from)| *to = *from as f32);
+        params
+    }
+
+    pub fn fill(&self, executor: &mut Executor) {
+        let panels = executor.plan().layout() == Layout::Panels;
+        let batch = self.inputs.iter().map(|(_, shape, _)| shape[0]).max().unwrap_or(0);
+        for (name, [rows, cols], values) in &self.inputs {
+            let to = executor.input_mut(name);
+            for (i, value) in values.iter().enumerate() {
+                let (row, col) = (i / cols, i % cols);
+                let place = if panels && *rows == batch {
+                    (row / PANEL * cols + col) * PANEL + row % PANEL
+                } else {
+                    i
+                };
+                to[place] = *value as f32;
+            }
+        }
+    }
+}
+
+/// Cross-entropy of a net's outputs against the input `index{classes}`.
+fn cross_entropy(g: &mut Graph, logits: NodeId) -> NodeId {
+    let [rows, classes] = g.shape(logits);
+    let index = g.input(&format!("index{classes}"), [rows, 1]);
+    let log_p = g.log_softmax(logits);
+    let taken = g.take(log_p, index);
+    let mean = g.mean_all(taken);
+    g.neg(mean)
+}
+
+fn relu_classifier(g: &mut Graph) -> NodeId {
+    let x = g.input("x", [20, 9]);
+    let logits = models::mlp(g, x, "net", &[16, 12, 5], Act::Relu);
+    cross_entropy(g, logits)
+}
+
+fn tanh_regression(g: &mut Graph) -> NodeId {
+    let (x, target) = (g.input("x", [17, 4]), g.input("target", [17, 1]));
+    let y = models::mlp(g, x, "net", &[8, 8, 1], Act::Tanh);
+    let error = g.sub(y, target);
+    let error = g.square(error);
+    g.mean_all(error)
+}
+
+fn gelu_residual(g: &mut Graph) -> NodeId {
+    let x = g.input("x", [10, 6]);
+    let h = models::mlp(g, x, "in", &[8, 8], Act::Gelu);
+    let f = models::mlp(g, h, "mid", &[8, 8], Act::Gelu);
+    let y = g.add(f, h);
+    let y = g.gelu(y);
+    let logits = g.dense(y, "out", 3, Init::FanIn);
+    cross_entropy(g, logits)
+}
+
+fn residual_classifier(g: &mut Graph) -> NodeId {
+    let x = g.input("x", [12, 10]);
+    let logits = models::residual_net(g, x, 16, 2, 4);
+    cross_entropy(g, logits)
+}
+
+/// A batch of one, where a bias, a residual and a row look the same.
+fn one_row(g: &mut Graph) -> NodeId {
+    let x = g.input("x", [1, 6]);
+    let logits = models::residual_net(g, x, 6, 1, 4);
+    cross_entropy(g, logits)
+}
+
+/// A layer used twice, two products added, and a norm whose input is used again.
+fn shared_layers(g: &mut Graph) -> NodeId {
+    let (x, u) = (g.input("x", [11, 6]), g.input("u", [11, 6]));
+    let a = g.dense(x, "shared", 6, Init::FanIn);
+    let a = g.tanh(a);
+    let a = g.dense(a, "shared", 6, Init::FanIn);
+    let b = g.dense(u, "other", 6, Init::FanIn);
+    let sum = g.add(a, b);
+    let n = g.norm(sum, "norm");
+    let y = g.add(n, sum);
+    let y = g.relu(y);
+    cross_entropy(g, y)
+}
+
+pub const LOSSES: [(&str, fn(&mut Graph) -> NodeId); 6] = [
+    ("relu classifier", relu_classifier),
+    ("tanh regression", tanh_regression),
+    ("gelu residual", gelu_residual),
+    ("residual classifier", residual_classifier),
+    ("one row", one_row),
+    ("shared layers", shared_layers),
+];
+
+pub const FORWARD: [(&str, fn(&mut Graph, usize) -> NodeId); 6] = [
+    ("mlp", |g, batch| {
+        let x = g.input("x", [batch, 7]);
+        models::mlp(g, x, "net", &[33, 5], Act::Tanh)
+    }),
+    ("residual net", |g, batch| {
+        let x = g.input("x", [batch, 11]);
+        models::residual_net(g, x, 24, 2, 3)
+    }),
+    ("softmax", |g, batch| {
+        let x = g.input("x", [batch, 7]);
+        let y = models::mlp(g, x, "net", &[9, 4], Act::Gelu);
+        let p = g.softmax(y);
+        let log_p = g.log_softmax(y);
+        g.mul(p, log_p)
+    }),
+    ("norm of an input", |g, batch| {
+        let x = g.input("x", [batch, 7]);
+        g.norm(x, "norm")
+    }),
+    ("columns", |g, batch| {
+        let x = g.input("x", [batch, 7]);
+        let (a, b) = (g.slice_cols(x, 0, 3), g.slice_cols(x, 2, 5));
+        let ab = g.concat(b, a);
+        let one = g.slice_cols(x, 6, 7);
+        g.mul(ab, one)
+    }),
+    ("broadcasts", |g, batch| {
+        let (x, knob) = (g.input("x", [batch, 7]), g.input("knob", [1, 1]));
+        let row = g.vector("row", 7, Init::Ones);
+        let y = g.mul(x, knob);
+        let y = g.sub(row, y);
+        let y = g.exp(y);
+        let column = g.slice_cols(y, 0, 1);
+        g.div(column, y)
+    }),
+];
+
+/// PPO's whole loss with live knobs: the loss, and what a learner watches.
+pub fn ppo_loss(g: &mut Graph, rows: usize) -> (NodeId, [(&'static str, NodeId); 5]) {
+    let obs = g.input("obs", [rows, 4]);
+    let column = |g: &mut Graph, name: &str| g.input(name, [rows, 1]);
+    let (action, old_log_p) = (column(g, "index2"), column(g, "old_log_p"));
+    let (advantage, target) = (column(g, "advantage"), column(g, "return"));
+    let knob = |g: &mut Graph, name: &str| g.input(name, [1, 1]);
+    let (clip, entropy_coef, value_coef) = (knob(g, "clip"), knob(g, "entropy_coef"), knob(g, "value_coef"));
+
+    let logits = models::mlp(g, obs, "policy", &[8, 8, 2], Act::Tanh);
+    let value = models::mlp(g, obs, "value", &[8, 8, 1], Act::Tanh);
+    let log_p_all = g.log_softmax(logits);
+    let log_p = g.take(log_p_all, action);
+    let log_ratio = g.sub(log_p, old_log_p);
+    let ratio = g.exp(log_ratio);
+    // The clipped surrogate, -min(r·A, clamp(r, 1 - c, 1 + c)·A).
+    let (high, low) = (g.affine(clip, 1.0, 1.0), g.affine(clip, -1.0, 1.0));
+    let held = g.min(ratio, high);
+    let held = g.max(held, low);
+    let (plain, clipped) = (g.mul(ratio, advantage), g.mul(held, advantage));
+    let surrogate = g.min(plain, clipped);
+    let surrogate = g.mean_all(surrogate);
+    let policy_loss = g.neg(surrogate);
+    let error = g.sub(value, target);
+    let error = g.square(error);
+    let value_loss = g.mean_all(error);
+    let p = g.exp(log_p_all);
+    let p_log_p = g.mul(p, log_p_all);
+    let negative_entropy = g.sum_all(p_log_p);
+    let entropy = g.affine(negative_entropy, -1.0 / rows as f32, 0.0);
+    let weighted_value = g.mul(value_loss, value_coef);
+    let weighted_entropy = g.mul(entropy, entropy_coef);
+    let loss = g.add(policy_loss, weighted_value);
+    let loss = g.sub(loss, weighted_entropy);
+
+    // http://joschu.net/blog/kl-approx.html: (r - 1) - ln r
+    let kl = g.affine(ratio, 1.0, -1.0);
+    let kl = g.sub(kl, log_ratio);
+    let kl = g.mean_all(kl);
+    let away = g.affine(ratio, 1.0, -1.0);
+    let away = g.square(away);
+    let limit = g.square(clip);
+    let outside = g.greater(away, limit);
+    let clip_fraction = g.mean_all(outside);
+    let watched = [
+        ("policy_loss", policy_loss),
+        ("value_loss", value_loss),
+        ("entropy", entropy),
+        ("approx_kl", kl),
+        ("clip_fraction", clip_fraction),
+    ];
+    (loss, watched)
+}

@@ -1,0 +1,323 @@
+//! Every operation, alone and in nets: the plan's kernels, fused and not, agree with the interpreter;
+//! its gradients agree with central differences of the interpreter.
+
+mod nets;
+
+use graph::{
+    Executor, Gradients, Graph, Init, Isa, Layout, NodeId, PANEL, Packed, Plan, panels_len, reference,
+};
+use nets::{Case, ppo_loss};
+use std::sync::Arc;
+
+/// Judges a scalar loss: values and gradients in f64 against differences, in f32 against f64.
+fn check(name: &str, build: impl Fn(&mut Graph) -> NodeId) {
+    let mut g = Graph::new();
+    let loss = build(&mut g);
+    let gradients = g.gradients(loss);
+    let case = Case::new(&g, 7);
+    let values = case.reference(&g);
+    let exact = exact_gradient(&g, &gradients, &values);
+
+    // Central differences, through the interpreter.
+    for at in (0..case.params.len()).step_by(1 + case.params.len() / 60) {
+        let step = 1e-5;
+        let loss_at = |shift: f64| {
+            let mut moved = Case { params: case.params.clone(), inputs: case.inputs.clone() };
+            moved.params[at] += shift;
+            moved.reference(&g)[loss.index()][0]
+        };
+        let slope = (loss_at(step) - loss_at(-step)) / (2.0 * step);
+        let error = (slope - exact[at]).abs() / slope.abs().max(1.0);
+        assert!(error < 1e-6, "{name}: gradient {at} is {} but the slope is {slope}", exact[at]);
+    }
+
+    for isa in Isa::available() {
+        let fused = Plan::training(&g, &[("loss", loss)], &gradients, isa).unwrap();
+        let unfused = Plan::unfused(&g, &[("loss", loss)], Some(&gradients), Layout::Rows, isa).unwrap();
+        for (kind, plan) in [("fused", fused), ("unfused", unfused)] {
+            let (plan, params) = (Arc::new(plan), case.params(&g));
+            let packed = Packed::new(&plan, &params);
+            let mut executor = Executor::new(&plan);
+            case.fill(&mut executor);
+            let mut grads = vec![0.25; params.values().len()];
+            executor.train(&params, &packed, &mut grads, false);
+            let what = format!("{name}, {kind}, {}", isa.name());
+            close(&format!("{what}: loss"), executor.output("loss"), &values[loss.index()], 1e-3);
+            for spec in g.table().specs() {
+                close(&format!("{what}: {}", spec.name), &grads[spec.range()], &exact[spec.range()], 1e-3);
+            }
+            // A second run on the same arena, added to the first, doubles everything.
+            executor.train(&params, &packed, &mut grads, true);
+            let double: Vec<f64> = exact.iter().map(|v| 2.0 * v).collect();
+            for spec in g.table().specs() {
+                close(
+                    &format!("{what}: {} twice", spec.name),
+                    &grads[spec.range()],
+                    &double[spec.range()],
+                    1e-3,
+                );
+            }
+        }
+    }
+}
+
+fn exact_gradient(g: &Graph, gradients: &Gradients, values: &[Vec<f64>]) -> Vec<f64> {
+    let mut exact = vec![0.0; g.table().len()];
+    for (param, node) in gradients.iter() {
+        exact[g.table().specs()[param].range()].copy_from_slice(&values[node.index()]);
+    }
+    exact
+}
+
+/// Within `tolerance` of the largest value.
+#[track_caller]
+fn close(what: &str, found: &[f32], expected: &[f64], tolerance: f64) {
+    let scale = expected.iter().fold(0.1f64, |m, v| m.max(v.abs()));
+    for (i, (&f, &e)) in found.iter().zip(expected).enumerate() {
+        let error = (f64::from(f) - e).abs() / scale;
+        assert!(error < tolerance, "{what}: element {i} is {f}, not {e}");
+    }
+    assert!(found.len() >= expected.len(), "{what}: {} values, not {}", found.len(), expected.len());
+}
+
+/// A loss that weighs every element of x differently.
+fn weigh(g: &mut Graph, x: NodeId) -> NodeId {
+    let [rows, cols] = g.shape(x);
+    let weights: Vec<f32> = (0..rows * cols).map(|i| ((i * 37 % 19) as f32 - 9.0) / 10.0).collect();
+    let w = g.constant(&weights, [rows, cols]);
+    let weighed = g.mul(x, w);
+    g.sum_all(weighed)
+}
+
+const INIT: Init = Init::Uniform(1.0);
+
+#[test]
+fn maps() {
+    let maps: [(&str, fn(&mut Graph, NodeId) -> NodeId); 11] = [
+        ("relu", |g, x| g.relu(x)),
+        ("tanh", |g, x| g.tanh(x)),
+        ("gelu", |g, x| g.gelu(x)),
+        ("sigmoid", |g, x| g.sigmoid(x)),
+        ("exp", |g, x| g.exp(x)),
+        ("square", |g, x| g.square(x)),
+        ("neg", |g, x| g.neg(x)),
+        ("affine", |g, x| g.affine(x, -1.5, 0.25)),
+        ("clamp", |g, x| g.clamp(x, -0.4, 0.3)),
+        ("ln", |g, x| {
+            let x = g.affine(x, 0.5, 1.0);
+            g.ln(x)
+        }),
+        ("sqrt", |g, x| {
+            let x = g.affine(x, 0.5, 1.0);
+            g.sqrt(x)
+        }),
+    ];
+    for (name, map) in maps {
+        for shape in [[1, 1], [5, 7], [33, 16]] {
+            check(name, |g| {
+                let x = g.param("x", shape, INIT);
+                let y = map(g, x);
+                weigh(g, y)
+            });
+        }
+        check(&format!("mean of {name}"), |g| {
+            let x = g.param("x", [3, 5], INIT);
+            let y = map(g, x);
+            g.mean_all(y)
+        });
+    }
+}
+
+#[test]
+fn zips() {
+    let zips: [(&str, fn(&mut Graph, NodeId, NodeId) -> NodeId); 7] = [
+        ("add", Graph::add),
+        ("sub", Graph::sub),
+        ("mul", Graph::mul),
+        ("div", |g, a, b| {
+            let b = g.affine(b, 0.5, 1.5);
+            g.div(a, b)
+        }),
+        ("min", Graph::min),
+        ("max", Graph::max),
+        ("greater", |g, a, b| {
+            let picked = g.greater(a, b);
+            g.mul(picked, a)
+        }),
+    ];
+    let full = [6, 5];
+    for (name, zip) in zips {
+        for a in [full, [1, 5], [6, 1], [1, 1]] {
+            for b in [full, [1, 5], [6, 1], [1, 1]] {
+                check(&format!("{name} of {a:?} and {b:?}"), |g| {
+                    let (a, b) = (g.param("a", a, INIT), g.param("b", b, INIT));
+                    let y = zip(g, a, b);
+                    weigh(g, y)
+                });
+            }
+        }
+    }
+    check("a value with itself", |g| {
+        let a = g.param("a", full, INIT);
+        let square = g.mul(a, a);
+        let y = g.add(square, a);
+        g.mean_all(y)
+    });
+}
+
+#[test]
+fn products() {
+    for (ta, tb) in [(false, false), (false, true), (true, false), (true, true)] {
+        let turn = |t: bool, [a, b]: [usize; 2]| if t { [b, a] } else { [a, b] };
+        check(&format!("matmul {ta} {tb}"), |g| {
+            let a = g.param("a", turn(ta, [9, 4]), INIT);
+            let b = g.param("b", turn(tb, [4, 6]), INIT);
+            let y = g.matmul(a, b, ta, tb);
+            weigh(g, y)
+        });
+        check(&format!("matmul {ta} {tb} of what was computed"), |g| {
+            let a = g.param("a", turn(ta, [9, 4]), INIT);
+            let b = g.param("b", turn(tb, [4, 6]), INIT);
+            let (a, b) = (g.tanh(a), g.tanh(b));
+            let y = g.matmul(a, b, ta, tb);
+            weigh(g, y)
+        });
+    }
+}
+
+#[test]
+fn reductions_and_rows() {
+    for shape in [[1, 1], [1, 6], [6, 1], [7, 3], [40, 18]] {
+        let rows: [(&str, fn(&mut Graph, NodeId) -> NodeId); 8] = [
+            ("sum of rows", Graph::sum_rows),
+            ("sum of columns", Graph::sum_cols),
+            ("sum", Graph::sum_all),
+            ("softmax", Graph::softmax),
+            ("log softmax", Graph::log_softmax),
+            ("broadcast sums", |g, x| {
+                let shape = g.shape(x);
+                let sums = g.sum_rows(x);
+                g.broadcast(sums, shape)
+            }),
+            ("layer norm", |g, x| g.norm(x, "norm")),
+            ("two norms", |g, x| {
+                let y = g.norm(x, "norm.0");
+                g.norm(y, "norm.1")
+            }),
+        ];
+        for (name, f) in rows {
+            check(&format!("{name} of {shape:?}"), |g| {
+                let x = g.param("x", shape, INIT);
+                let y = f(g, x);
+                weigh(g, y)
+            });
+        }
+    }
+}
+
+#[test]
+fn indices_and_columns() {
+    check("take", |g| {
+        let (x, index) = (g.param("x", [9, 5], INIT), g.input("index5", [9, 1]));
+        let y = g.take(x, index);
+        weigh(g, y)
+    });
+    check("embedding", |g| {
+        let (table, index) = (g.param("table", [5, 3], INIT), g.input("index5", [12, 1]));
+        let y = g.embedding(table, index);
+        weigh(g, y)
+    });
+    check("embedding used twice", |g| {
+        let (table, index) = (g.param("table", [5, 3], INIT), g.input("index5", [12, 1]));
+        let y = g.embedding(table, index);
+        let y = g.matmul(y, table, false, true);
+        weigh(g, y)
+    });
+    check("concat and slices", |g| {
+        let (a, b) = (g.param("a", [4, 3], INIT), g.param("b", [4, 2], INIT));
+        let ab = g.concat(a, b);
+        let square = g.square(ab);
+        let middle = g.slice_cols(square, 1, 4);
+        let y = g.mul(middle, a);
+        weigh(g, y)
+    });
+    check("stop gradient", |g| {
+        let a = g.param("a", [4, 3], INIT);
+        let square = g.square(a);
+        let stopped = g.stop_gradient(square);
+        // The slope sees a constant only through the interpreter's own rule, so weigh it with 0.
+        let nothing = g.affine(stopped, 0.0, 0.0);
+        let y = g.add(a, nothing);
+        weigh(g, y)
+    });
+}
+
+#[test]
+fn an_unused_parameter_has_gradient_zero() {
+    check("unused", |g| {
+        let a = g.param("a", [4, 3], INIT);
+        g.param("b", [2, 2], INIT);
+        weigh(g, a)
+    });
+}
+
+#[test]
+fn nets() {
+    for (name, build) in nets::LOSSES {
+        check(name, |g| build(g));
+    }
+    check("ppo", |g| ppo_loss(g, 40).0);
+}
+
+#[test]
+fn panels_agree_with_rows() {
+    for batch in [2, 32, 50, 96] {
+        for (name, build) in nets::FORWARD {
+            let mut g = Graph::new();
+            let y = build(&mut g, batch);
+            let case = Case::new(&g, 3);
+            let expected = &case.reference(&g)[y.index()];
+            for isa in Isa::available() {
+                let fused = Plan::new(&g, &[("y", y)], Layout::Panels, isa).unwrap();
+                let unfused = Plan::unfused(&g, &[("y", y)], None, Layout::Panels, isa).unwrap();
+                let rows = Plan::new(&g, &[("y", y)], Layout::Rows, isa).unwrap();
+                for (kind, plan) in [("fused", fused), ("unfused", unfused), ("rows", rows)] {
+                    let (plan, params) = (Arc::new(plan), case.params(&g));
+                    let packed = Packed::new(&plan, &params);
+                    let mut executor = Executor::new(&plan);
+                    case.fill(&mut executor);
+                    executor.run(&params, &packed);
+                    let found = executor.output("y");
+                    let cols = g.shape(y)[1];
+                    let found: Vec<f32> = match plan.layout() {
+                        Layout::Rows => found.to_vec(),
+                        Layout::Panels => {
+                            assert_eq!(found.len(), panels_len(batch, cols));
+                            let at = |i: usize| (i / cols, i % cols);
+                            (0..batch * cols)
+                                .map(|i| found[(at(i).0 / PANEL * cols + at(i).1) * PANEL + at(i).0 % PANEL])
+                                .collect()
+                        }
+                    };
+                    close(&format!("{name}, {kind}, {}, batch {batch}", isa.name()), &found, expected, 1e-4);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_panels_lack_is_said() {
+    let mut g = Graph::new();
+    let x = g.input("x", [64, 4]);
+    let loss = g.mean_all(x);
+    let error = Plan::new(&g, &[("loss", loss)], Layout::Panels, Isa::best()).unwrap_err();
+    assert!(error.to_string().contains("plan this graph with Layout::Rows"), "{error}");
+}
+
+#[test]
+fn the_interpreter_wants_every_input() {
+    let mut g = Graph::new();
+    g.input("x", [1, 1]);
+    assert!(std::panic::catch_unwind(|| reference::evaluate(&g, &[], &[])).is_err());
+}
