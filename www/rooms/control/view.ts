@@ -31,7 +31,7 @@ const SMALL: ChartOptions[] = [
   { column: "policy_loss", title: "Policy loss", about: text.charts.policy_loss, span: [-0.01, 0.01] },
   { column: "value_loss", title: "Value loss", about: text.charts.value_loss, span: [0, 1] },
   { column: "entropy", title: "Entropy", about: text.charts.entropy, span: [0, 0.7] },
-  { column: "approx_kl", title: "Policy change (KL)", about: text.charts.approx_kl, span: [0, 0.02] },
+  { column: "approx_kl", title: "Policy change", about: text.charts.approx_kl, span: [0, 0.02] },
 ];
 
 type Fork = { mark: Mark; bytes: Uint8Array };
