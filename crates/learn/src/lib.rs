@@ -1,1 +1,6 @@
-//! learn
+//! Learners: one algorithm, one readable file. A learner knows worlds, graphs and kernels; it knows no
+//! user interface, no clock, no file and no platform.
+
+pub mod ppo;
+
+pub use ppo::{Data, Evaluation, IterationStats, Ppo, PpoConfig, PpoError, PpoProgress, SHOWN, Slice, Trail};

@@ -135,13 +135,14 @@ impl CartPoles {
             steps: vec![0; lanes],
             episodes: vec![0; lanes],
         };
-        poles.reset(seed);
+        poles.reset(seed, first);
         poles
     }
 
-    /// Begins anew, as [`CartPoles::new`] with this seed.
-    pub fn reset(&mut self, seed: u32) {
+    /// Begins anew, as [`CartPoles::new`] does.
+    pub fn reset(&mut self, seed: u32, first: u32) {
         self.rng = Rng::new(seed, STREAM);
+        self.first = first;
         self.steps.fill(0);
         self.episodes.fill(0);
         for env in 0..self.steps.len() {
