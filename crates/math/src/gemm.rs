@@ -1,8 +1,13 @@
-//! Matrix products.
+//! Matrix products for small nets: weights packed once per optimiser step, batches of tens to thousands of rows.
+//!
+//! One register tile serves every product: C[m][n] = Σ_k A[m][k]·B[k][n], where A is broadcast, one number at a time, and B
+//! comes in rows of whole vectors (Goto and van de Geijn 2008, the inner kernel). Each element of C is one chain of
+//! multiply-adds in the order of k: blocks over k continue the chain from C, so neither tile shapes nor block sizes change a
+//! bit. It refuses to be a BLAS: no threads (the caller cuts the batch), no blocking for matrices far beyond the caches.
 
-use crate::isa::Isa;
-use crate::ops::Unary;
-use crate::reference;
+use crate::isa::{Isa, Kernel, Simd, dispatch};
+use crate::ops::{self, Unary};
+use std::mem::MaybeUninit;
 
 /// Rows of a batch that one panel holds.
 pub const PANEL: usize = 32;
@@ -50,36 +55,39 @@ pub struct Epilogue<'a> {
     pub act: Act,
 }
 
+/// Floats that [`pack_rows`] writes.
 pub fn packed_rows_len(out: usize, inp: usize) -> usize {
     out.div_ceil(PANEL) * PANEL * inp
 }
 
+/// Floats that [`pack_rows_t`] writes.
 pub fn packed_rows_t_len(out: usize, inp: usize) -> usize {
     inp.div_ceil(PANEL) * PANEL * out
 }
 
+/// Floats that [`pack_panels`] writes.
 pub fn packed_panels_len(out: usize, inp: usize) -> usize {
     out * inp
 }
 
-/// W for [`linear_rows`].
-pub fn pack_rows(_isa: Isa, w: &[f32], out: usize, inp: usize, dst: &mut [f32]) {
-    dst[..out * inp].copy_from_slice(&w[..out * inp]);
+/// W for [`linear_rows`]: blocks of columns as wide as the tile, `[out/width][inp][width]`, padded with zeros.
+pub fn pack_rows(isa: Isa, w: &[f32], out: usize, inp: usize, dst: &mut [f32]) {
+    dispatch(isa, PackColumns { n: out, k: inp, b: w, ks: 1, cs: inp, dst });
 }
 
-/// W for [`linear_rows_dx`].
-pub fn pack_rows_t(_isa: Isa, w: &[f32], out: usize, inp: usize, dst: &mut [f32]) {
-    dst[..out * inp].copy_from_slice(&w[..out * inp]);
+/// W for [`linear_rows_dx`]: `[inp/width][out][width]`.
+pub fn pack_rows_t(isa: Isa, w: &[f32], out: usize, inp: usize, dst: &mut [f32]) {
+    dispatch(isa, PackColumns { n: inp, k: out, b: w, ks: inp, cs: 1, dst });
 }
 
-/// W for [`linear_panels`].
-pub fn pack_panels(_isa: Isa, w: &[f32], out: usize, inp: usize, dst: &mut [f32]) {
-    dst[..out * inp].copy_from_slice(&w[..out * inp]);
+/// W for [`linear_panels`]: blocks of rows as high as the tile, `[out/height][inp][height]`.
+pub fn pack_panels(isa: Isa, w: &[f32], out: usize, inp: usize, dst: &mut [f32]) {
+    dispatch(isa, PackRows { m: out, k: inp, w, dst });
 }
 
 /// y[rows][out] = epilogue(x[rows][inp] · Wᵀ).
 pub fn linear_rows(
-    _isa: Isa,
+    isa: Isa,
     rows: usize,
     out: usize,
     inp: usize,
@@ -88,36 +96,40 @@ pub fn linear_rows(
     y: &mut [f32],
     ep: Epilogue,
 ) {
-    reference::matmul(rows, out, inp, x, (inp, 1), packed, (1, inp), y, false);
-    for r in 0..rows {
-        let y = &mut y[r * out..][..out];
-        if let Some(bias) = ep.bias {
-            (0..out).for_each(|c| y[c] += bias[c]);
+    let (x, y) = (&x[..rows * inp], &mut y[..rows * out]);
+    let packed = &packed[..packed_rows_len(out, inp)];
+    let mut finish = Finish::new(&ep);
+    let (mut pre, mut stats) = ep.norm.map_or((None, None), |n| (n.save_pre, n.save_stats));
+    for first in (0..rows).step_by(ROW_BLOCK) {
+        let count = ROW_BLOCK.min(rows - first);
+        let block = first * out..(first + count) * out;
+        let y = &mut y[block.clone()];
+        dispatch(
+            isa,
+            Product {
+                m: count,
+                n: out,
+                k: inp,
+                a: Left { p: x[first * inp..].as_ptr(), rs: inp, ks: 1, packed: false },
+                b: Right::Packed(packed.as_ptr()),
+                c: Target { p: y.as_mut_ptr(), rs: out, cs: 1 },
+                start: ep.bias.map_or(Start::Zero, |bias| Start::Columns(bias[..out].as_ptr())),
+                relu: ep.act == Act::Relu && !finish.needed,
+            },
+        );
+        if finish.needed {
+            finish.residual = ep.residual.map(|r| &r[block.clone()]);
+            let pre = pre.as_deref_mut().map(|p| &mut p[block]);
+            let stats = stats.as_deref_mut().map(|s| &mut s[2 * first..2 * (first + count)]);
+            dispatch(isa, FinishRows { cols: out, y, finish, pre, stats });
         }
-    }
-    if let Some(norm) = ep.norm {
-        let pre = y[..rows * out].to_vec();
-        reference::layer_norm(rows, out, &pre, norm.gamma, norm.beta, f64::from(norm.eps), y);
-        if let Some(save) = norm.save_stats {
-            for r in 0..rows {
-                let (mean, rstd) = reference::stats(&pre[r * out..][..out], f64::from(norm.eps));
-                save[2 * r] = mean;
-                save[2 * r + 1] = rstd;
-            }
-        }
-        if let Some(save) = norm.save_pre {
-            save[..rows * out].copy_from_slice(&pre);
-        }
-    }
-    for i in 0..rows * out {
-        let sum = ep.residual.map_or(y[i], |r| y[i] + r[i]);
-        y[i] = ep.act.unary().map_or(sum, |op| reference::unary(op, sum));
+        finish_act(isa, ep.act, y);
     }
 }
 
 /// dx[rows][inp] (+)= dy[rows][out] · W.
 pub fn linear_rows_dx(
-    _isa: Isa,
+    isa: Isa,
     rows: usize,
     out: usize,
     inp: usize,
@@ -126,12 +138,25 @@ pub fn linear_rows_dx(
     dx: &mut [f32],
     accumulate: bool,
 ) {
-    reference::matmul(rows, inp, out, dy, (out, 1), packed_t, (inp, 1), dx, accumulate);
+    let (dy, dx) = (&dy[..rows * out], &mut dx[..rows * inp]);
+    dispatch(
+        isa,
+        Product {
+            m: rows,
+            n: inp,
+            k: out,
+            a: Left { p: dy.as_ptr(), rs: out, ks: 1, packed: false },
+            b: Right::Packed(packed_t[..packed_rows_t_len(out, inp)].as_ptr()),
+            c: Target { p: dx.as_mut_ptr(), rs: inp, cs: 1 },
+            start: if accumulate { Start::Target } else { Start::Zero },
+            relu: false,
+        },
+    );
 }
 
 /// dw[out][inp] (+)= dyᵀ · x.
 pub fn linear_rows_dw(
-    _isa: Isa,
+    isa: Isa,
     rows: usize,
     out: usize,
     inp: usize,
@@ -140,10 +165,11 @@ pub fn linear_rows_dw(
     dw: &mut [f32],
     accumulate: bool,
 ) {
-    reference::matmul(out, inp, rows, dy, (1, out), x, (inp, 1), dw, accumulate);
+    matmul(isa, out, inp, rows, dy, (1, out), x, (inp, 1), dw, accumulate);
 }
 
-/// [`linear_rows`] for a batch in panels: x is `[batch/PANEL][inp][PANEL]`, y `[batch/PANEL][out][PANEL]`.
+/// [`linear_rows`] for a batch in panels: x is `[batch/PANEL][inp][PANEL]`, y `[batch/PANEL][out][PANEL]`. What the norm
+/// saves has the layout of y; its statistics are `[batch, rounded up to whole panels][2]`.
 pub fn linear_panels(
     isa: Isa,
     batch: usize,
@@ -154,45 +180,575 @@ pub fn linear_panels(
     y: &mut [f32],
     ep: Epilogue,
 ) {
-    let rows = batch.div_ceil(PANEL) * PANEL;
-    let (mut x_rows, mut y_rows) = (vec![0.0; rows * inp], vec![0.0; rows * out]);
-    let (mut pre_rows, mut residual_rows) = (y_rows.clone(), y_rows.clone());
-    crate::ops::panels_to_rows(isa, rows, inp, x, &mut x_rows);
-    if let Some(r) = ep.residual {
-        crate::ops::panels_to_rows(isa, rows, out, r, &mut residual_rows);
-    }
-    let mut save = None;
-    let norm = ep.norm.map(|norm| {
-        save = norm.save_pre;
-        Norm {
-            gamma: norm.gamma,
-            beta: norm.beta,
-            eps: norm.eps,
-            save_pre: Some(&mut pre_rows),
-            save_stats: norm.save_stats,
+    let (x, y) = (&x[..crate::panels_len(batch, inp)], &mut y[..crate::panels_len(batch, out)]);
+    let packed = &packed[..packed_panels_len(out, inp)];
+    let mut finish = Finish::new(&ep);
+    let (mut pre, mut stats) = ep.norm.map_or((None, None), |n| (n.save_pre, n.save_stats));
+    for panel in 0..batch.div_ceil(PANEL) {
+        let block = panel * out * PANEL..(panel + 1) * out * PANEL;
+        let y = &mut y[block.clone()];
+        dispatch(
+            isa,
+            Product {
+                m: out,
+                n: PANEL,
+                k: inp,
+                a: Left { p: packed.as_ptr(), rs: 0, ks: 0, packed: true },
+                b: Right::Direct(x[panel * inp * PANEL..].as_ptr(), PANEL),
+                c: Target { p: y.as_mut_ptr(), rs: PANEL, cs: 1 },
+                start: ep.bias.map_or(Start::Zero, |bias| Start::Rows(bias[..out].as_ptr())),
+                relu: ep.act == Act::Relu && !finish.needed,
+            },
+        );
+        if finish.needed {
+            finish.residual = ep.residual.map(|r| &r[block.clone()]);
+            let pre = pre.as_deref_mut().map(|p| &mut p[block]);
+            let stats = stats.as_deref_mut().map(|s| &mut s[2 * panel * PANEL..2 * (panel + 1) * PANEL]);
+            dispatch(isa, FinishPanel { features: out, y, finish, pre, stats });
         }
-    });
-    let inner = Epilogue { bias: ep.bias, norm, residual: ep.residual.map(|_| &residual_rows[..]), act: ep.act };
-    linear_rows(isa, rows, out, inp, &x_rows, packed, &mut y_rows, inner);
-    crate::ops::rows_to_panels(isa, rows, out, &y_rows, y);
-    if let Some(save) = save {
-        crate::ops::rows_to_panels(isa, rows, out, &pre_rows, save);
+        finish_act(isa, ep.act, y);
     }
 }
 
-/// c[m][n] (+)= Σ_k a[m·rs + k·ks] · b[k·rs + n·cs], strides given as (per row, per column) of each operand: a transposed
-/// operand has its strides swapped. Nothing is packed beforehand.
+/// c[m][n] (+)= Σ_k a[m·rs + k·ks] · b[k·rs + n·cs]; the strides of an operand are (to the next row, to the next column), so
+/// a transposed operand has its strides swapped. Nothing is packed beforehand.
 pub fn matmul(
-    _isa: Isa,
+    isa: Isa,
     m: usize,
     n: usize,
     k: usize,
     a: &[f32],
-    a_strides: (usize, usize),
+    (a_rs, a_ks): (usize, usize),
     b: &[f32],
-    b_strides: (usize, usize),
+    (b_ks, b_cs): (usize, usize),
     c: &mut [f32],
     accumulate: bool,
 ) {
-    reference::matmul(m, n, k, a, a_strides, b, b_strides, c, accumulate);
+    if m * n == 0 {
+        return;
+    }
+    let c = &mut c[..m * n];
+    if k == 0 {
+        if !accumulate {
+            c.fill(0.0);
+        }
+        return;
+    }
+    assert!(a.len() > (m - 1) * a_rs + (k - 1) * a_ks && b.len() > (k - 1) * b_ks + (n - 1) * b_cs);
+    let start = if accumulate { Start::Target } else { Start::Zero };
+    // The lanes go along the side that fills them better: Cᵀ = Bᵀ·Aᵀ has the same chains.
+    let swap = n * padded(m) < m * padded(n);
+    let product = if swap {
+        Product {
+            m: n,
+            n: m,
+            k,
+            a: Left { p: b.as_ptr(), rs: b_cs, ks: b_ks, packed: false },
+            b: Right::Strided { p: a.as_ptr(), ks: a_ks, cs: a_rs },
+            c: Target { p: c.as_mut_ptr(), rs: 1, cs: n },
+            start,
+            relu: false,
+        }
+    } else {
+        Product {
+            m,
+            n,
+            k,
+            a: Left { p: a.as_ptr(), rs: a_rs, ks: a_ks, packed: false },
+            b: Right::Strided { p: b.as_ptr(), ks: b_ks, cs: b_cs },
+            c: Target { p: c.as_mut_ptr(), rs: n, cs: 1 },
+            start,
+            relu: false,
+        }
+    };
+    dispatch(isa, product);
+}
+
+/// A side as the lanes see it, give or take an instruction set.
+fn padded(n: usize) -> usize {
+    n.div_ceil(16) * 16
+}
+
+/// Rows whose output is still in cache when its epilogue comes.
+const ROW_BLOCK: usize = 64;
+/// Steps of k for which a block of B stays in the first cache.
+const K_BLOCK: usize = 384;
+/// The same, where B is packed on the stack as it is met.
+const K_STACK: usize = 128;
+
+/// The operand that is broadcast.
+#[derive(Clone, Copy)]
+struct Left {
+    p: *const f32,
+    rs: usize,
+    ks: usize,
+    /// By [`pack_panels`]; the strides follow from the tile.
+    packed: bool,
+}
+
+/// The operand whose rows fill vectors.
+#[derive(Clone, Copy)]
+enum Right {
+    /// Blocks of columns, by [`PackColumns`].
+    Packed(*const f32),
+    /// Rows of whole tiles, and the stride between them.
+    Direct(*const f32, usize),
+    /// Anything; packed on the stack, block by block.
+    Strided { p: *const f32, ks: usize, cs: usize },
+}
+
+#[derive(Clone, Copy)]
+struct Target {
+    p: *mut f32,
+    rs: usize,
+    cs: usize,
+}
+
+/// What the chains start from.
+#[derive(Clone, Copy)]
+enum Start {
+    Zero,
+    /// What C holds.
+    Target,
+    /// A bias for each column.
+    Columns(*const f32),
+    /// A bias for each row.
+    Rows(*const f32),
+}
+
+/// One product of any kind: the only kernel that holds tiles, so that a module carries each tile once.
+struct Product {
+    m: usize,
+    n: usize,
+    k: usize,
+    a: Left,
+    b: Right,
+    c: Target,
+    start: Start,
+    relu: bool,
+}
+
+/// Vectors across the tile that covers `cols` columns, or as many as there are.
+#[inline(always)]
+fn tile_vectors<S: Simd>(cols: usize) -> usize {
+    if cols <= S::LANES {
+        1
+    } else if cols <= 2 * S::LANES {
+        2
+    } else {
+        S::TILE_VECTORS
+    }
+}
+
+/// Rows of the tile that begins a block of `rows` rows.
+#[inline(always)]
+fn tile_rows<S: Simd>(rows: usize) -> usize {
+    match rows {
+        1 => 1,
+        2 | 3 => 2,
+        rows if rows >= S::TILE_ROWS => S::TILE_ROWS,
+        _ => 4,
+    }
+}
+
+impl Kernel for Product {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let mut stack = [MaybeUninit::<f32>::uninit(); K_STACK * PANEL];
+        let stack = stack.as_mut_ptr().cast::<f32>();
+        let k_block = if matches!(self.b, Right::Strided { .. }) { K_STACK } else { K_BLOCK };
+        // SAFETY: the public functions have checked every operand against m, n and k; tiles of fewer columns than lanes
+        // touch C through a buffer, and a packed B is padded to whole vectors.
+        unsafe {
+            let mut n0 = 0;
+            while n0 < self.n {
+                let vectors = tile_vectors::<S>(self.n - n0);
+                let width = vectors * S::LANES;
+                let cols = width.min(self.n - n0);
+                let mut bias = [0.0; PANEL];
+                let mut k0 = 0;
+                while k0 < self.k || k0 == 0 {
+                    let left = self.k - k0;
+                    let steps = left.div_ceil(left.div_ceil(k_block).max(1));
+                    let (b, b_ks) = match self.b {
+                        Right::Packed(p) => (p.add(n0 * self.k + k0 * width), width),
+                        Right::Direct(p, stride) => (p.add(k0 * stride + n0), stride),
+                        Right::Strided { p, ks, cs } => {
+                            pack_block(s, p.add(k0 * ks + n0 * cs), ks, cs, steps, cols, width, stack);
+                            (stack.cast_const(), width)
+                        }
+                    };
+                    let mut m0 = 0;
+                    while m0 < self.m {
+                        let rows = tile_rows::<S>(self.m - m0);
+                        let (a, a_rs, a_ks) = if self.a.packed {
+                            (self.a.p.add(m0 * self.k + k0 * rows), 1, rows)
+                        } else {
+                            (self.a.p.add(m0 * self.a.rs + k0 * self.a.ks), self.a.rs, self.a.ks)
+                        };
+                        let start = match self.start {
+                            _ if k0 > 0 => Start::Target,
+                            Start::Columns(p) if cols < width => {
+                                std::ptr::copy_nonoverlapping(p.add(n0), bias.as_mut_ptr(), cols);
+                                Start::Columns(bias.as_ptr())
+                            }
+                            Start::Columns(p) => Start::Columns(p.add(n0)),
+                            Start::Rows(p) => Start::Rows(p.add(m0)),
+                            start => start,
+                        };
+                        let tile = Tile {
+                            a,
+                            a_rs,
+                            a_ks,
+                            b,
+                            b_ks,
+                            steps,
+                            c: Target { p: self.c.p.add(m0 * self.c.rs + n0 * self.c.cs), ..self.c },
+                            cols,
+                            start,
+                            relu: self.relu && k0 + steps == self.k,
+                        };
+                        tile_of(s, rows, vectors, &tile);
+                        m0 += rows;
+                    }
+                    k0 += steps.max(1);
+                }
+                n0 += width;
+            }
+        }
+    }
+}
+
+struct Tile {
+    a: *const f32,
+    a_rs: usize,
+    a_ks: usize,
+    b: *const f32,
+    b_ks: usize,
+    steps: usize,
+    c: Target,
+    cols: usize,
+    start: Start,
+    relu: bool,
+}
+
+/// The tile of a given shape; shapes that the instruction set never asks for are not compiled.
+#[inline(always)]
+unsafe fn tile_of<S: Simd>(s: S, rows: usize, vectors: usize, t: &Tile) {
+    // SAFETY: the caller's.
+    unsafe {
+        if S::TILE_VECTORS == 4 && vectors == 4 {
+            tile_high::<S, 4>(s, rows, t);
+        } else if vectors == 2 {
+            tile_high::<S, 2>(s, rows, t);
+        } else {
+            tile_high::<S, 1>(s, rows, t);
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn tile_high<S: Simd, const NV: usize>(s: S, rows: usize, t: &Tile) {
+    // SAFETY: the caller's.
+    unsafe {
+        if S::TILE_ROWS == 8 && rows == 8 {
+            tile::<S, 8, NV>(s, t);
+        } else if S::TILE_ROWS == 6 && rows == 6 {
+            tile::<S, 6, NV>(s, t);
+        } else if rows == 4 {
+            tile::<S, 4, NV>(s, t);
+        } else if rows == 2 {
+            tile::<S, 2, NV>(s, t);
+        } else {
+            tile::<S, 1, NV>(s, t);
+        }
+    }
+}
+
+/// C[MR][NV vectors] = start + Σ_k A·B, held in registers.
+#[inline(always)]
+unsafe fn tile<S: Simd, const MR: usize, const NV: usize>(s: S, t: &Tile) {
+    // SAFETY: the caller's.
+    unsafe {
+        let whole = t.cols == NV * S::LANES && t.c.cs == 1;
+        let mut buffer = [0.0f32; 8 * PANEL];
+        let mut acc = [[s.splat(0.0); NV]; MR];
+        match t.start {
+            Start::Zero => {}
+            Start::Columns(bias) => {
+                for m in 0..MR {
+                    for v in 0..NV {
+                        acc[m][v] = s.load_ptr(bias.add(v * S::LANES));
+                    }
+                }
+            }
+            Start::Rows(bias) => {
+                for m in 0..MR {
+                    acc[m] = [s.splat(*bias.add(m)); NV];
+                }
+            }
+            Start::Target => {
+                let (mut from, mut stride) = (t.c.p.cast_const(), t.c.rs);
+                if !whole {
+                    for m in 0..MR {
+                        for c in 0..t.cols {
+                            buffer[m * PANEL + c] = *t.c.p.add(m * t.c.rs + c * t.c.cs);
+                        }
+                    }
+                    (from, stride) = (buffer.as_ptr(), PANEL);
+                }
+                for m in 0..MR {
+                    for v in 0..NV {
+                        acc[m][v] = s.load_ptr(from.add(m * stride + v * S::LANES));
+                    }
+                }
+            }
+        }
+        let mut rows = [t.a; MR];
+        for m in 1..MR {
+            rows[m] = t.a.add(m * t.a_rs);
+        }
+        let (mut b, mut at) = (t.b, 0);
+        for _ in 0..t.steps {
+            let mut columns = [s.splat(0.0); NV];
+            for v in 0..NV {
+                columns[v] = s.load_ptr(b.add(v * S::LANES));
+            }
+            for m in 0..MR {
+                let x = s.splat(*rows[m].add(at));
+                for v in 0..NV {
+                    acc[m][v] = s.mul_add(x, columns[v], acc[m][v]);
+                }
+            }
+            b = b.add(t.b_ks);
+            at += t.a_ks;
+        }
+        if t.relu {
+            for m in 0..MR {
+                for v in 0..NV {
+                    acc[m][v] = s.max(s.splat(0.0), acc[m][v]);
+                }
+            }
+        }
+        let (to, stride) = if whole { (t.c.p, t.c.rs) } else { (buffer.as_mut_ptr(), PANEL) };
+        for m in 0..MR {
+            for v in 0..NV {
+                s.store_ptr(acc[m][v], to.add(m * stride + v * S::LANES));
+            }
+        }
+        if !whole {
+            for m in 0..MR {
+                for c in 0..t.cols {
+                    *t.c.p.add(m * t.c.rs + c * t.c.cs) = buffer[m * PANEL + c];
+                }
+            }
+        }
+    }
+}
+
+/// dst[steps][width] = b[k·ks + c·cs], the columns from `cols` on 0.
+#[inline(always)]
+unsafe fn pack_block<S: Simd>(
+    s: S,
+    b: *const f32,
+    ks: usize,
+    cs: usize,
+    steps: usize,
+    cols: usize,
+    width: usize,
+    dst: *mut f32,
+) {
+    // SAFETY: the caller's: b holds [steps][cols] at these strides, dst [steps][width].
+    unsafe {
+        if cols < width {
+            for k in 0..steps {
+                for c in cols..width {
+                    *dst.add(k * width + c) = 0.0;
+                }
+            }
+        }
+        if cs == 1 && cols == width && width % S::LANES == 0 {
+            for k in 0..steps {
+                for v in (0..width).step_by(S::LANES) {
+                    s.store_ptr(s.load_ptr(b.add(k * ks + v)), dst.add(k * width + v));
+                }
+            }
+            return;
+        }
+        // Where k is the contiguous side, four rows by four are transposed at a time.
+        let (steps4, cols4) = if ks == 1 { (steps / 4 * 4, cols / 4 * 4) } else { (0, 0) };
+        for k in (0..steps4).step_by(4) {
+            for c in (0..cols4).step_by(4) {
+                s.transpose4(b.add(c * cs + k), cs, dst.add(k * width + c), width);
+            }
+        }
+        for k in 0..steps {
+            for c in if k < steps4 { cols4 } else { 0 }..cols {
+                *dst.add(k * width + c) = *b.add(k * ks + c * cs);
+            }
+        }
+    }
+}
+
+/// B[k][n] at any strides → `[n/width][k][width]`.
+struct PackColumns<'a> {
+    n: usize,
+    k: usize,
+    b: &'a [f32],
+    ks: usize,
+    cs: usize,
+    dst: &'a mut [f32],
+}
+
+impl Kernel for PackColumns<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        assert!(self.b.len() >= self.n * self.k && self.dst.len() >= self.n.div_ceil(PANEL) * PANEL * self.k);
+        let mut n0 = 0;
+        while n0 < self.n {
+            let width = tile_vectors::<S>(self.n - n0) * S::LANES;
+            let cols = width.min(self.n - n0);
+            // SAFETY: the lengths were just checked; a block begins after n0 whole columns of k.
+            unsafe {
+                let (b, dst) = (self.b.as_ptr().add(n0 * self.cs), self.dst.as_mut_ptr().add(n0 * self.k));
+                pack_block(s, b, self.ks, self.cs, self.k, cols, width, dst);
+            }
+            n0 += width;
+        }
+    }
+}
+
+/// W[m][k] → `[m/height][k][height]`, the last blocks lower.
+struct PackRows<'a> {
+    m: usize,
+    k: usize,
+    w: &'a [f32],
+    dst: &'a mut [f32],
+}
+
+impl Kernel for PackRows<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        assert!(self.w.len() >= self.m * self.k && self.dst.len() >= self.m * self.k);
+        let mut m0 = 0;
+        while m0 < self.m {
+            let rows = tile_rows::<S>(self.m - m0);
+            // SAFETY: the lengths were just checked.
+            unsafe {
+                let (w, dst) = (self.w.as_ptr().add(m0 * self.k), self.dst.as_mut_ptr().add(m0 * self.k));
+                pack_block(s, w, 1, self.k, self.k, rows, rows, dst);
+            }
+            m0 += rows;
+        }
+    }
+}
+
+/// The part of an epilogue that needs a whole row: norm, residual, and a relu after them.
+#[derive(Clone, Copy)]
+struct Finish<'a> {
+    needed: bool,
+    /// gamma, beta, eps
+    norm: Option<(&'a [f32], &'a [f32], f32)>,
+    residual: Option<&'a [f32]>,
+    /// 0 for relu, else -infinity.
+    floor: f32,
+}
+
+impl<'a> Finish<'a> {
+    fn new(ep: &Epilogue<'a>) -> Finish<'a> {
+        Finish {
+            needed: ep.norm.is_some() || ep.residual.is_some(),
+            norm: ep.norm.as_ref().map(|n| (n.gamma, n.beta, n.eps)),
+            residual: ep.residual,
+            floor: if ep.act == Act::Relu { 0.0 } else { f32::NEG_INFINITY },
+        }
+    }
+}
+
+/// The dear functions have a pass of their own, over what is still in cache.
+fn finish_act(isa: Isa, act: Act, y: &mut [f32]) {
+    if matches!(act, Act::Tanh | Act::Gelu)
+        && let Some(op) = act.unary()
+    {
+        ops::unary_in_place(isa, op, y);
+    }
+}
+
+/// y[rows][cols] = max(norm(y) + residual, floor)
+struct FinishRows<'a, 'b> {
+    cols: usize,
+    y: &'b mut [f32],
+    finish: Finish<'a>,
+    pre: Option<&'b mut [f32]>,
+    stats: Option<&'b mut [f32]>,
+}
+
+impl Kernel for FinishRows<'_, '_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(mut self, s: S) {
+        let cols = self.cols;
+        if let Some(pre) = &mut self.pre {
+            pre.copy_from_slice(self.y);
+        }
+        for (r, y) in self.y.chunks_exact_mut(cols).enumerate() {
+            let norm = self.finish.norm.map(
+                #[inline(always)]
+                |(gamma, beta, eps)| {
+                    let (mean, rstd) = ops::row_stats(s, y, eps);
+                    if let Some(stats) = &mut self.stats {
+                        stats[2 * r] = mean;
+                        stats[2 * r + 1] = rstd;
+                    }
+                    (mean, rstd, gamma, beta)
+                },
+            );
+            let residual = self.finish.residual.map(|x| &x[r * cols..][..cols]);
+            ops::finish_row(s, y, norm, residual, self.finish.floor);
+        }
+    }
+}
+
+/// y[features][PANEL] = max(norm(y) + residual, floor), the norm down the columns.
+struct FinishPanel<'a, 'b> {
+    features: usize,
+    y: &'b mut [f32],
+    finish: Finish<'a>,
+    pre: Option<&'b mut [f32]>,
+    stats: Option<&'b mut [f32]>,
+}
+
+impl Kernel for FinishPanel<'_, '_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(mut self, s: S) {
+        let floor = s.splat(self.finish.floor);
+        if let Some(pre) = &mut self.pre {
+            pre.copy_from_slice(self.y);
+        }
+        for lane in (0..PANEL).step_by(S::LANES) {
+            let (mut mean, mut rstd) = (s.splat(0.0), s.splat(1.0));
+            if let Some((_, _, eps)) = self.finish.norm {
+                (mean, rstd) = ops::column_stats(s, self.features, self.y, lane, eps);
+                if let Some(stats) = &mut self.stats {
+                    ops::store_stats(s, mean, rstd, &mut stats[2 * lane..]);
+                }
+            }
+            for f in 0..self.features {
+                let y = &mut self.y[f * PANEL + lane..][..S::LANES];
+                let mut x = s.load(y);
+                if let Some((gamma, beta, _)) = self.finish.norm {
+                    let hat = s.mul(s.sub(x, mean), rstd);
+                    x = s.mul_add(hat, s.splat(gamma[f]), s.splat(beta[f]));
+                }
+                if let Some(residual) = self.finish.residual {
+                    x = s.add(x, s.load(&residual[f * PANEL + lane..]));
+                }
+                s.store(s.max(floor, x), y);
+            }
+        }
+    }
 }

@@ -240,6 +240,13 @@ pub trait Simd: Copy + Send + Sync + 'static {
         self.store(a, &mut lanes);
         lanes[0]
     }
+    /// Lane 0.
+    #[inline(always)]
+    fn first_u(self, a: Self::U) -> u32 {
+        let mut lanes = [0; 16];
+        self.store_u(a, &mut lanes);
+        lanes[0]
+    }
     /// The first [`Simd::LANES`] of a slice, which must be that long.
     #[inline(always)]
     fn load(self, x: &[f32]) -> Self::F {

@@ -33,8 +33,7 @@ pub fn exp<S: Simd>(s: S, x: S::F) -> S::F {
 const LN2_HIGH: f32 = 0.693_359_4;
 const LN2_LOW: f32 = -2.121_944_4e-4;
 /// (eʳ - 1 - r)/r² on |r| <= ln 2 / 2, highest power first.
-const EXP: [f32; 6] =
-    [1.987_569_2e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 0.166_666_66, 0.5];
+const EXP: [f32; 6] = [1.987_569_2e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 0.166_666_66, 0.5];
 
 /// Natural logarithm. -infinity at 0, NaN below.
 #[inline(always)]
@@ -97,8 +96,7 @@ pub fn tanh<S: Simd>(s: S, x: S::F) -> S::F {
     s.select(s.lt(magnitude, s.splat(0.625)), small, s.select(s.eq(x, x), large, x))
 }
 
-const TANH: [f32; 5] =
-    [-5.704_988_7e-3, 2.063_908_9e-2, -5.373_972e-2, 1.333_144_2e-1, -3.333_328e-1];
+const TANH: [f32; 5] = [-5.704_988_7e-3, 2.063_908_9e-2, -5.373_972e-2, 1.333_144_2e-1, -3.333_328e-1];
 
 /// 1/(1 + e⁻ˣ).
 #[inline(always)]

@@ -95,8 +95,20 @@ pub fn unary<T: Real>(op: Unary, x: T) -> T {
     let (zero, one, half) = (T::of(0.0), T::of(1.0), T::of(0.5));
     match op {
         Unary::Neg => -x,
-        Unary::Abs => if x < zero { -x } else { x },
-        Unary::Relu => if x > zero { x } else { zero },
+        Unary::Abs => {
+            if x < zero {
+                -x
+            } else {
+                x
+            }
+        }
+        Unary::Relu => {
+            if zero > x {
+                zero
+            } else {
+                x
+            }
+        }
         Unary::Tanh => x.tanh(),
         Unary::Gelu => half * x * (one + gelu_inner(x).tanh()),
         Unary::Exp => x.exp(),
@@ -120,8 +132,20 @@ pub fn unary_slope<T: Real>(op: Unary, x: T) -> T {
     let (zero, one, two, half) = (T::of(0.0), T::of(1.0), T::of(2.0), T::of(0.5));
     match op {
         Unary::Neg => -one,
-        Unary::Abs => if x < zero { -one } else { one },
-        Unary::Relu => if x > zero { one } else { zero },
+        Unary::Abs => {
+            if x < zero {
+                -one
+            } else {
+                one
+            }
+        }
+        Unary::Relu => {
+            if x > zero {
+                one
+            } else {
+                zero
+            }
+        }
         Unary::Tanh => one - x.tanh() * x.tanh(),
         Unary::Gelu => {
             let t = gelu_inner(x).tanh();
@@ -148,8 +172,20 @@ pub fn binary<T: Real>(op: Binary, a: T, b: T) -> T {
         Binary::Sub => a - b,
         Binary::Mul => a * b,
         Binary::Div => a / b,
-        Binary::Min => if a < b { a } else { b },
-        Binary::Max => if a > b { a } else { b },
+        Binary::Min => {
+            if a < b {
+                a
+            } else {
+                b
+            }
+        }
+        Binary::Max => {
+            if a > b {
+                a
+            } else {
+                b
+            }
+        }
         Binary::Greater => truth(a > b),
         Binary::Less => truth(a < b),
     }
@@ -214,7 +250,15 @@ pub fn stats<T: Real>(x: &[T], eps: f64) -> (T, T) {
 }
 
 /// Layer norm of each row (Ba et al. 2016).
-pub fn layer_norm<T: Real>(rows: usize, cols: usize, x: &[T], gamma: &[T], beta: &[T], eps: f64, y: &mut [T]) {
+pub fn layer_norm<T: Real>(
+    rows: usize,
+    cols: usize,
+    x: &[T],
+    gamma: &[T],
+    beta: &[T],
+    eps: f64,
+    y: &mut [T],
+) {
     for r in 0..rows {
         let (mean, rstd) = stats(&x[r * cols..][..cols], eps);
         for c in 0..cols {

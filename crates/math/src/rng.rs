@@ -147,12 +147,8 @@ impl Kernel for Fill<'_> {
         for (group, y) in self.y.chunks_mut(64).enumerate() {
             let mut out = [0.0f32; 64];
             for l in (0..16).step_by(S::LANES) {
-                let counter = [
-                    s.count_u((group * 16 + l) as u32),
-                    s.splat_u(self.fill),
-                    s.splat_u(0),
-                    s.splat_u(FILL),
-                ];
+                let counter =
+                    [s.count_u((group * 16 + l) as u32), s.splat_u(self.fill), s.splat_u(0), s.splat_u(FILL)];
                 let words = threefry(s, self.key, counter);
                 let mut numbers = words.map(|word| uniform(s, word));
                 if self.normal {

@@ -1,0 +1,583 @@
+//! Every kernel on every instruction set against its plain twin in f64, and bit against bit within a class of sets. Shapes
+//! and numbers are drawn by proptest from a fixed seed; run natively with `cargo test`, in a browser with `wasm-pack test`.
+
+use math::ops::{self, AdamStep};
+use math::{Act, Binary, Epilogue, Isa, Norm, PANEL, Rng, Span, Unary, gemm, panels_len, reference};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test;
+#[cfg(target_arch = "wasm32")]
+wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
+
+/// Runs `check` on drawn cases, smallest failing case reported.
+fn property<S: Strategy>(cases: u32, strategy: S, check: impl Fn(S::Value)) {
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let result = runner.run(&strategy, |case| {
+        check(case);
+        Ok(())
+    });
+    if let Err(error) = result {
+        panic!("{error}");
+    }
+}
+
+/// n numbers in [-1, 1), different for each seed.
+fn numbers(seed: u32, n: usize) -> Vec<f32> {
+    let mut x = vec![0.0; n];
+    Rng::new(seed, 7).fill_uniform(Isa::Portable, 0, &mut x);
+    x.iter().map(|x| 2.0 * x - 1.0).collect()
+}
+
+fn wide(x: &[f32]) -> Vec<f64> {
+    x.iter().map(|&x| f64::from(x)).collect()
+}
+
+/// `run` on every set: within `tolerance` of `want` (relative above 1, absolute below), and the same bits within a class.
+#[track_caller]
+fn check(want: &[f64], tolerance: f64, run: impl Fn(Isa) -> Vec<f32>) {
+    let mut classes: [Option<(Isa, Vec<f32>)>; 2] = [None, None];
+    for isa in Isa::available() {
+        let got = run(isa);
+        assert_eq!(got.len(), want.len(), "{}", isa.name());
+        for (i, (&got, &want)) in got.iter().zip(want).enumerate() {
+            let error = (f64::from(got) - want).abs() / want.abs().max(1.0);
+            assert!(error <= tolerance, "{} [{i}]: {got} for {want}", isa.name());
+        }
+        match &classes[usize::from(isa.fused())] {
+            None => classes[usize::from(isa.fused())] = Some((isa, got)),
+            Some((first, bits)) => {
+                for i in 0..got.len() {
+                    let (a, b) = (bits[i], got[i]);
+                    assert_eq!(a.to_bits(), b.to_bits(), "{} {} [{i}]: {a} {b}", first.name(), isa.name());
+                }
+            }
+        }
+    }
+}
+
+fn to_panels(rows: usize, cols: usize, x: &[f32]) -> Vec<f32> {
+    let mut y = vec![0.0; panels_len(rows, cols)];
+    for r in 0..rows {
+        for c in 0..cols {
+            y[reference::panel_index(cols, r, c)] = x[r * cols + c];
+        }
+    }
+    y
+}
+
+fn from_panels(rows: usize, cols: usize, x: &[f32]) -> Vec<f32> {
+    (0..rows * cols).map(|i| x[reference::panel_index(cols, i / cols, i % cols)]).collect()
+}
+
+/// A side of a matrix: small and odd, or around the tiles and blocks.
+fn side() -> impl Strategy<Value = usize> {
+    prop_oneof![1usize..20, 28usize..70, Just(128usize), 120usize..140]
+}
+
+fn depth() -> impl Strategy<Value = usize> {
+    prop_oneof![1usize..20, 60usize..140, 380usize..400]
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
+fn products() {
+    let case = (side(), side(), depth(), any::<bool>(), any::<bool>(), any::<bool>(), any::<u32>());
+    property(60, case, |(m, n, k, a_turned, b_turned, accumulate, seed)| {
+        let (a, b, old) = (numbers(seed, m * k), numbers(!seed, k * n), numbers(seed ^ 1, m * n));
+        let a_strides = if a_turned { (1, m) } else { (k, 1) };
+        let b_strides = if b_turned { (1, k) } else { (n, 1) };
+        let mut want = wide(&old);
+        reference::matmul(m, n, k, &wide(&a), a_strides, &wide(&b), b_strides, &mut want, accumulate);
+        check(&want, 2e-5, |isa| {
+            let mut c = old.clone();
+            gemm::matmul(isa, m, n, k, &a, a_strides, &b, b_strides, &mut c, accumulate);
+            c
+        });
+    });
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Layer {
+    rows: usize,
+    out: usize,
+    inp: usize,
+    bias: bool,
+    norm: bool,
+    residual: bool,
+    act: Act,
+    seed: u32,
+}
+
+fn layer() -> impl Strategy<Value = Layer> {
+    let act = prop_oneof![Just(Act::None), Just(Act::Relu), Just(Act::Tanh), Just(Act::Gelu)];
+    (side(), side(), depth(), any::<bool>(), any::<bool>(), any::<bool>(), act, any::<u32>()).prop_map(
+        |(rows, out, inp, bias, norm, residual, act, seed)| Layer {
+            rows,
+            out,
+            inp,
+            bias,
+            norm: norm && out > 2,
+            residual,
+            act,
+            seed,
+        },
+    )
+}
+
+const EPS: f32 = 1e-5;
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
+fn layers_in_both_layouts() {
+    property(80, layer(), |l| {
+        let Layer { rows, out, inp, act, .. } = l;
+        let (x, w) = (numbers(l.seed, rows * inp), numbers(!l.seed, out * inp));
+        let (bias, gamma) = (numbers(l.seed ^ 1, out), numbers(l.seed ^ 2, out));
+        let (beta, residual) = (numbers(l.seed ^ 3, out), numbers(l.seed ^ 4, rows * out));
+        let (wide_bias, wide_residual) = (wide(&bias), wide(&residual));
+        let (wide_gamma, wide_beta) = (wide(&gamma), wide(&beta));
+        let (wide_x, wide_w) = (wide(&x), wide(&w));
+        let mut pre = vec![0.0; rows * out];
+        let mut want = pre.clone();
+        let wide_bias = l.bias.then_some(&wide_bias[..]);
+        reference::linear(rows, out, inp, &wide_x, &wide_w, wide_bias, None, None, Act::None, &mut pre);
+        reference::linear(
+            rows,
+            out,
+            inp,
+            &wide_x,
+            &wide_w,
+            wide_bias,
+            l.norm.then_some((&wide_gamma[..], &wide_beta[..], f64::from(EPS))),
+            l.residual.then_some(&wide_residual[..]),
+            act,
+            &mut want,
+        );
+        // The outputs, then what the norm saves: its input and each row's statistics.
+        if l.norm {
+            want.extend(&pre);
+            for r in 0..rows {
+                let (mean, rstd) = reference::stats(&pre[r * out..][..out], f64::from(EPS));
+                want.extend([mean, rstd]);
+            }
+        }
+        let run = |isa: Isa, panels: bool| {
+            let (n, batch) =
+                if panels { (panels_len(rows, out), panels_len(rows, 1)) } else { (rows * out, rows) };
+            let (mut y, mut save_pre, mut save_stats) = (vec![0.0; n], vec![0.0; n], vec![0.0; 2 * batch]);
+            let residual_panels = to_panels(rows, out, &residual);
+            let residual = if panels { &residual_panels } else { &residual };
+            let ep = Epilogue {
+                bias: l.bias.then_some(&bias[..]),
+                residual: l.residual.then_some(&residual[..]),
+                norm: l.norm.then_some(Norm {
+                    gamma: &gamma,
+                    beta: &beta,
+                    eps: EPS,
+                    save_pre: Some(&mut save_pre),
+                    save_stats: Some(&mut save_stats),
+                }),
+                act,
+            };
+            if panels {
+                let mut packed = vec![0.0; gemm::packed_panels_len(out, inp)];
+                gemm::pack_panels(isa, &w, out, inp, &mut packed);
+                gemm::linear_panels(isa, rows, out, inp, &to_panels(rows, inp, &x), &packed, &mut y, ep);
+                (y, save_pre) = (from_panels(rows, out, &y), from_panels(rows, out, &save_pre));
+            } else {
+                let mut packed = vec![0.0; gemm::packed_rows_len(out, inp)];
+                gemm::pack_rows(isa, &w, out, inp, &mut packed);
+                gemm::linear_rows(isa, rows, out, inp, &x, &packed, &mut y, ep);
+            }
+            if l.norm {
+                y.extend(save_pre);
+                y.extend(&save_stats[..2 * rows]);
+            }
+            y
+        };
+        check(&want, 3e-4, |isa| run(isa, false));
+        check(&want, 3e-4, |isa| run(isa, true));
+        if !l.norm {
+            for isa in Isa::available() {
+                assert_eq!(
+                    run(isa, false),
+                    run(isa, true),
+                    "the layouts share their chains on {}",
+                    isa.name()
+                );
+            }
+        }
+    });
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
+fn layers_backward() {
+    let case = (side(), side(), side(), any::<bool>(), any::<u32>());
+    property(60, case, |(rows, out, inp, accumulate, seed)| {
+        let (x, w, dy) =
+            (numbers(seed, rows * inp), numbers(!seed, out * inp), numbers(seed ^ 1, rows * out));
+        let (dx, dw) = (numbers(seed ^ 2, rows * inp), numbers(seed ^ 3, out * inp));
+        let mut want = wide(&dx);
+        reference::matmul(rows, inp, out, &wide(&dy), (out, 1), &wide(&w), (inp, 1), &mut want, accumulate);
+        check(&want, 2e-5, |isa| {
+            let mut packed = vec![0.0; gemm::packed_rows_t_len(out, inp)];
+            gemm::pack_rows_t(isa, &w, out, inp, &mut packed);
+            let mut dx = dx.clone();
+            gemm::linear_rows_dx(isa, rows, out, inp, &dy, &packed, &mut dx, accumulate);
+            dx
+        });
+        let mut want = wide(&dw);
+        reference::matmul(out, inp, rows, &wide(&dy), (1, out), &wide(&x), (inp, 1), &mut want, accumulate);
+        check(&want, 2e-5, |isa| {
+            let mut dw = dw.clone();
+            gemm::linear_rows_dw(isa, rows, out, inp, &dy, &x, &mut dw, accumulate);
+            dw
+        });
+    });
+}
+
+fn any_unary() -> impl Strategy<Value = Unary> {
+    proptest::sample::select(Unary::ALL.to_vec())
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
+fn functions_of_one_argument() {
+    property(120, (any_unary(), 0usize..70, any::<bool>(), any::<u32>()), |(op, n, accumulate, seed)| {
+        let mut x: Vec<f32> = numbers(seed, n).iter().map(|x| 4.0 * x).collect();
+        if matches!(op, Unary::Ln | Unary::Sqrt | Unary::Recip) {
+            x.iter_mut().for_each(|x| *x = x.abs() + 0.1);
+        }
+        let want: Vec<f64> = x.iter().map(|&x| reference::unary(op, f64::from(x))).collect();
+        let run = |isa| {
+            let mut y = vec![0.0; n];
+            ops::unary(isa, op, &x, &mut y);
+            y
+        };
+        check(&want, 1e-6, run);
+        check(&want, 1e-6, |isa| {
+            let mut y = x.clone();
+            ops::unary_in_place(isa, op, &mut y);
+            y
+        });
+        let (dy, old) = (numbers(!seed, n), numbers(seed ^ 1, n));
+        let want: Vec<f64> = (0..n)
+            .map(|i| {
+                let slope = reference::unary_slope(op, f64::from(x[i]));
+                f64::from(dy[i]) * slope + if accumulate { f64::from(old[i]) } else { 0.0 }
+            })
+            .collect();
+        check(&want, 5e-6, |isa| {
+            let mut dx = old.clone();
+            ops::unary_backward(isa, op, &x, &run(isa), &dy, &mut dx, accumulate);
+            dx
+        });
+    });
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
+fn functions_of_two_arguments() {
+    let span = || proptest::sample::select(vec![Span::Full, Span::Row, Span::Column, Span::Scalar]);
+    let op = proptest::sample::select(Binary::ALL.to_vec());
+    property(
+        200,
+        (op, 1usize..40, 1usize..40, span(), span(), any::<u32>()),
+        |(op, rows, cols, a, b, seed)| {
+            let len = |span| match span {
+                Span::Full => rows * cols,
+                Span::Row => cols,
+                Span::Column => rows,
+                Span::Scalar => 1,
+            };
+            let (x, mut z) = (numbers(seed, len(a)), numbers(!seed, len(b)));
+            if op == Binary::Div {
+                z.iter_mut().for_each(|z| *z = z.signum() * (z.abs() + 0.1));
+            }
+            let mut want = vec![0.0; rows * cols];
+            reference::binary_all(op, rows, cols, (&wide(&x), a), (&wide(&z), b), &mut want);
+            check(&want, 1e-6, |isa| {
+                let mut y = vec![0.0; rows * cols];
+                ops::binary(isa, op, rows, cols, (&x, a), (&z, b), &mut y);
+                y
+            });
+            if a == Span::Full {
+                check(&want, 1e-6, |isa| {
+                    let mut y = x.clone();
+                    ops::binary_in_place(isa, op, rows, cols, &mut y, (&z, b));
+                    y
+                });
+            }
+        },
+    );
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
+fn affine_clamp_and_added() {
+    property(40, (0usize..70, any::<bool>(), any::<u32>()), |(n, accumulate, seed)| {
+        let (x, dy, old) = (numbers(seed, n), numbers(!seed, n), numbers(seed ^ 1, n));
+        let of = |f: &dyn Fn(usize) -> f64| (0..n).map(f).collect::<Vec<f64>>();
+        check(&of(&|i| 0.3 * f64::from(x[i]) - 0.7), 1e-6, |isa| {
+            let mut y = vec![0.0; n];
+            ops::affine(isa, 0.3, -0.7, &x, &mut y);
+            y
+        });
+        check(&of(&|i| f64::from(old[i]) + 0.3 * f64::from(x[i])), 1e-6, |isa| {
+            let mut y = old.clone();
+            ops::add_scaled(isa, 0.3, &x, &mut y);
+            y
+        });
+        check(&of(&|i| f64::from(x[i].clamp(-0.25, 0.5))), 0.0, |isa| {
+            let mut y = vec![0.0; n];
+            ops::clamp(isa, -0.25, 0.5, &x, &mut y);
+            y
+        });
+        let slope = |i: usize| {
+            let kept = if accumulate { f64::from(old[i]) } else { 0.0 };
+            kept + if (-0.25..=0.5).contains(&x[i]) { f64::from(dy[i]) } else { 0.0 }
+        };
+        check(&of(&slope), 1e-6, |isa| {
+            let mut dx = old.clone();
+            ops::clamp_backward(isa, -0.25, 0.5, &x, &dy, &mut dx, accumulate);
+            dx
+        });
+    });
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
+fn sums() {
+    property(80, (1usize..50, 1usize..100, any::<bool>(), any::<u32>()), |(rows, cols, accumulate, seed)| {
+        let n = rows * cols;
+        let (x, z) = (numbers(seed, n), numbers(!seed, n));
+        let total: f64 = wide(&x).iter().sum();
+        let product: f64 = wide(&x).iter().zip(wide(&z)).map(|(a, b)| a * b).sum();
+        let squares: f64 = wide(&x).iter().map(|x| x * x).sum();
+        check(&[total, product, squares], 1e-5, |isa| {
+            vec![ops::sum(isa, &x), ops::dot(isa, &x, &z), ops::sum_of_squares(isa, &x)]
+        });
+        let kept = |i: usize| if accumulate { f64::from(z[i]) } else { 0.0 };
+        let by_row: Vec<f64> =
+            (0..rows).map(|r| kept(r) + wide(&x[r * cols..][..cols]).iter().sum::<f64>()).collect();
+        check(&by_row, 1e-5, |isa| {
+            let mut y = z[..rows].to_vec();
+            ops::sum_rows(isa, rows, cols, &x, &mut y, accumulate);
+            y
+        });
+        let by_col: Vec<f64> =
+            (0..cols).map(|c| kept(c) + (0..rows).map(|r| f64::from(x[r * cols + c])).sum::<f64>()).collect();
+        check(&by_col, 1e-5, |isa| {
+            let mut y = z[..cols].to_vec();
+            ops::sum_cols(isa, rows, cols, &x, &mut y, accumulate);
+            y
+        });
+    });
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
+fn softmax_and_its_slope() {
+    let case = (1usize..50, 1usize..80, any::<bool>(), any::<bool>(), any::<u32>());
+    property(80, case, |(rows, cols, log, accumulate, seed)| {
+        let n = rows * cols;
+        let x: Vec<f32> = numbers(seed, n).iter().map(|x| 10.0 * x).collect();
+        let (dy, old) = (numbers(!seed, n), numbers(seed ^ 1, n));
+        let mut y = vec![0.0; n];
+        reference::softmax(rows, cols, &wide(&x), &mut y, log);
+        check(&y, 2e-6, |isa| {
+            let mut y = vec![0.0; n];
+            let f = if log { ops::log_softmax } else { ops::softmax };
+            f(isa, rows, cols, &x, &mut y);
+            y
+        });
+        check(&y, 2e-6, |isa| {
+            let mut y = vec![0.0; panels_len(rows, cols)];
+            let f = if log { ops::log_softmax_panels } else { ops::softmax_panels };
+            f(isa, rows, cols, &to_panels(rows, cols, &x), &mut y);
+            from_panels(rows, cols, &y)
+        });
+        let y: Vec<f32> = y.iter().map(|&y| y as f32).collect();
+        let mut want = vec![0.0; n];
+        reference::softmax_backward(rows, cols, &wide(&y), &wide(&dy), &mut want, log);
+        if accumulate {
+            (0..n).for_each(|i| want[i] += f64::from(old[i]));
+        }
+        check(&want, 1e-5, |isa| {
+            let mut dx = old.clone();
+            let f = if log { ops::log_softmax_backward } else { ops::softmax_backward };
+            f(isa, rows, cols, &y, &dy, &mut dx, accumulate);
+            dx
+        });
+    });
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
+fn layer_norm_and_its_slopes() {
+    property(60, (1usize..50, 3usize..140, any::<bool>(), any::<u32>()), |(rows, cols, accumulate, seed)| {
+        let n = rows * cols;
+        let (x, dy, old) = (numbers(seed, n), numbers(!seed, n), numbers(seed ^ 1, n));
+        let (gamma, beta) = (numbers(seed ^ 2, cols), numbers(seed ^ 3, cols));
+        let eps = f64::from(EPS);
+        let mut want = vec![0.0; n];
+        reference::layer_norm(rows, cols, &wide(&x), &wide(&gamma), &wide(&beta), eps, &mut want);
+        for r in 0..rows {
+            let (mean, rstd) = reference::stats(&wide(&x[r * cols..][..cols]), eps);
+            want.extend([mean, rstd]);
+        }
+        let forward = |isa| {
+            let (mut y, mut stats) = (vec![0.0; n], vec![0.0; 2 * rows]);
+            ops::layer_norm(isa, rows, cols, &x, &gamma, &beta, EPS, &mut y, Some(&mut stats));
+            y.extend(stats);
+            y
+        };
+        check(&want, 2e-5, forward);
+        check(&want, 2e-5, |isa| {
+            let (mut y, mut stats) = (vec![0.0; panels_len(rows, cols)], vec![0.0; panels_len(rows, 2)]);
+            let x = to_panels(rows, cols, &x);
+            ops::layer_norm_panels(isa, rows, cols, &x, &gamma, &beta, EPS, &mut y, Some(&mut stats));
+            let mut y = from_panels(rows, cols, &y);
+            y.extend(&stats[..2 * rows]);
+            y
+        });
+        let (mut dx, mut dgamma, mut dbeta) = (vec![0.0; n], wide(&gamma), wide(&beta));
+        let (x64, gamma64, dy64) = (wide(&x), wide(&gamma), wide(&dy));
+        reference::layer_norm_backward(
+            rows,
+            cols,
+            &x64,
+            &gamma64,
+            eps,
+            &dy64,
+            &mut dx,
+            &mut dgamma,
+            &mut dbeta,
+        );
+        if accumulate {
+            (0..n).for_each(|i| dx[i] += f64::from(old[i]));
+        }
+        let want = [dx, dgamma, dbeta].concat();
+        check(&want, 5e-5, |isa| {
+            let stats = &forward(isa)[n..];
+            let (mut dx, mut dgamma, mut dbeta) = (old.clone(), gamma.clone(), beta.clone());
+            ops::layer_norm_backward(
+                isa,
+                rows,
+                cols,
+                &x,
+                &gamma,
+                stats,
+                &dy,
+                &mut dx,
+                &mut dgamma,
+                &mut dbeta,
+                accumulate,
+            );
+            [dx, dgamma, dbeta].concat()
+        });
+    });
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
+fn gathers_and_layouts() {
+    property(60, (1usize..70, 1usize..40, any::<u32>()), |(rows, cols, seed)| {
+        let x = numbers(seed, rows * cols);
+        let want = wide(&to_panels(rows, cols, &x));
+        check(&want, 0.0, |isa| {
+            let mut y = vec![9.0; panels_len(rows, cols)];
+            ops::rows_to_panels(isa, rows, cols, &x, &mut y);
+            y
+        });
+        check(&wide(&x), 0.0, |isa| {
+            let mut y = vec![9.0; rows * cols];
+            ops::panels_to_rows(isa, rows, cols, &to_panels(rows, cols, &x), &mut y);
+            y
+        });
+        // Indices beyond either end mean the nearest row, and NaN the first.
+        let mut index: Vec<f32> =
+            numbers(!seed, 9).iter().map(|u| ((u + 1.0) / 2.0 * rows as f32).floor()).collect();
+        index.extend([-3.0, 1e9, f32::NAN]);
+        let place = |i: f32, n: usize| if i >= 0.0 { (i as usize).min(n - 1) } else { 0 };
+        let gathered: Vec<f64> =
+            index.iter().flat_map(|&i| wide(&x[place(i, rows) * cols..][..cols])).collect();
+        check(&gathered, 0.0, |isa| {
+            let mut y = vec![9.0; index.len() * cols];
+            ops::gather_rows(isa, cols, &x, &index, &mut y);
+            y
+        });
+        let dy = numbers(seed ^ 1, index.len() * cols);
+        let mut want = wide(&x);
+        for (i, &row) in index.iter().enumerate() {
+            (0..cols).for_each(|c| want[place(row, rows) * cols + c] += f64::from(dy[i * cols + c]));
+        }
+        check(&want, 1e-5, |isa| {
+            let mut table = x.clone();
+            ops::scatter_add_rows(isa, cols, &dy, &index, &mut table);
+            table
+        });
+        let column: Vec<f32> =
+            numbers(seed ^ 2, rows).iter().map(|u| ((u + 1.0) / 2.0 * cols as f32).floor()).collect();
+        let at = |r: usize| r * cols + place(column[r], cols);
+        let taken: Vec<f64> = (0..rows).map(|r| f64::from(x[at(r)])).collect();
+        check(&taken, 0.0, |isa| {
+            let mut y = vec![9.0; rows];
+            ops::take_columns(isa, rows, cols, &x, &column, &mut y);
+            y
+        });
+        for accumulate in [false, true] {
+            let dy = numbers(seed ^ 3, rows);
+            let mut want = if accumulate { wide(&x) } else { vec![0.0; rows * cols] };
+            (0..rows).for_each(|r| want[at(r)] += f64::from(dy[r]));
+            check(&want, 1e-6, |isa| {
+                let mut dx = x.clone();
+                ops::take_columns_backward(isa, rows, cols, &dy, &column, &mut dx, accumulate);
+                dx
+            });
+        }
+    });
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
+fn adam() {
+    property(40, (0usize..70, 1u64..2000, any::<u32>()), |(n, t, seed)| {
+        let (params, grads, m) = (numbers(seed, n), numbers(!seed, n), numbers(seed ^ 1, n));
+        let v: Vec<f32> = numbers(seed ^ 2, n).iter().map(|v| v.abs()).collect();
+        let step =
+            AdamStep { weight_decay: 0.01, grad_scale: 0.5, ..AdamStep::new(t, 1e-2, 0.9, 0.999, 1e-5) };
+        let mut want = vec![vec![]; 3];
+        for i in 0..n {
+            let of = |x: &[f32]| f64::from(x[i]);
+            let (p, m, v) = reference::adam(of(&params), of(&grads), of(&m), of(&v), &step);
+            [p, m, v].into_iter().enumerate().for_each(|(j, x)| want[j].push(x));
+        }
+        check(&want.concat(), 2e-6, |isa| {
+            let (mut p, mut m, mut v) = (params.clone(), m.clone(), v.clone());
+            ops::adam(isa, &mut p, &grads, &mut m, &mut v, &step);
+            [p, m, v].concat()
+        });
+    });
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
+fn a_class_is_what_it_says() {
+    assert!(!Isa::available().is_empty());
+    assert!(Isa::available().contains(&Isa::best()));
+    for isa in Isa::available() {
+        assert_eq!(Isa::from_name(isa.name()), Some(isa));
+        match isa {
+            Isa::Avx2 | Isa::Avx512 | Isa::Neon => assert!(isa.fused()),
+            Isa::Portable | Isa::Simd128 => assert!(!isa.fused()),
+            Isa::Relaxed => {} // the engine's choice
+        }
+    }
+    assert_eq!(Isa::from_name("mmx"), None);
+    assert_eq!(PANEL, 32);
+}
