@@ -265,32 +265,42 @@ pub fn unary_backward(
     accumulate: bool,
 ) {
     let n = dx.len();
-    dispatch(isa, UnaryBackward { op, x: &x[..n], y: &y[..n], dy: &dy[..n], dx, accumulate });
+    let (x, y, dy) = (x[..n].as_ptr(), y[..n].as_ptr(), dy[..n].as_ptr());
+    dispatch(isa, UnaryBackward { op, n, x, y, dy, dx: dx.as_mut_ptr(), accumulate });
 }
 
-struct UnaryBackward<'a> {
+/// d = d · op'(x): [`unary_backward`] where the slope takes the place of what came in.
+pub fn unary_backward_in_place(isa: Isa, op: Unary, x: &[f32], y: &[f32], d: &mut [f32]) {
+    let n = d.len();
+    let p = d.as_mut_ptr();
+    dispatch(
+        isa,
+        UnaryBackward { op, n, x: x[..n].as_ptr(), y: y[..n].as_ptr(), dy: p, dx: p, accumulate: false },
+    );
+}
+
+struct UnaryBackward {
     op: Unary,
-    x: &'a [f32],
-    y: &'a [f32],
-    dy: &'a [f32],
-    dx: &'a mut [f32],
+    n: usize,
+    x: *const f32,
+    y: *const f32,
+    dy: *const f32,
+    dx: *mut f32,
     accumulate: bool,
 }
 
-impl Kernel for UnaryBackward<'_> {
+impl Kernel for UnaryBackward {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
-        let n = self.dx.len();
-        let dx = self.dx.as_mut_ptr();
-        let (x, y, dy, old) =
-            ((self.x.as_ptr(), 1), (self.y.as_ptr(), 1), (self.dy.as_ptr(), 1), (dx.cast_const(), 1));
+        let UnaryBackward { op, n, x, y, dy, dx, accumulate } = self;
+        let (x, y, dy, old) = ((x, 1), (y, 1), (dy, 1), (dx.cast_const(), 1));
         let (zero, one, two, half) = (s.splat(0.0), s.splat(1.0), s.splat(2.0), s.splat(0.5));
-        let keep = s.splat(f32::from(u8::from(self.accumulate)));
+        let keep = s.splat(f32::from(u8::from(accumulate)));
         let keep = s.gt(keep, zero);
-        // SAFETY: the four slices have n floats.
+        // SAFETY: the pointers came from slices of n floats, dy and dx perhaps from the same one.
         unsafe {
-            match self.op {
+            match op {
                 Unary::Neg => map(
                     s,
                     n,
