@@ -1,0 +1,31 @@
+//! Nothing is allocated in a steady iteration. A file of its own: the counter counts for the whole
+//! process, so nothing else may run beside it.
+
+use learn::{Ppo, PpoConfig, Slice};
+use math::Isa;
+use std::alloc::System;
+
+#[global_allocator]
+static COUNTER: &stats_alloc::StatsAlloc<System> = &stats_alloc::INSTRUMENTED_SYSTEM;
+
+#[test]
+fn a_steady_iteration_allocates_nothing() {
+    let config = PpoConfig { envs: 300, rollout_steps: 40, epochs: 2, ..PpoConfig::default() };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    pool.install(|| {
+        let mut ppo = Ppo::new(config, 1, Isa::best()).unwrap();
+        let mut iterate = || while !matches!(ppo.advance(), Slice::Iteration(_)) {};
+        iterate();
+        let before = COUNTER.stats();
+        for _ in 0..15 {
+            iterate();
+        }
+        assert_eq!(COUNTER.stats().allocations - before.allocations, 0);
+        assert_eq!(COUNTER.stats().reallocations - before.reallocations, 0);
+        let before = COUNTER.stats();
+        ppo.evaluate(200, 3);
+        ppo.policy([0.0; 4]);
+        ppo.trail_clear();
+        assert_eq!(COUNTER.stats().allocations - before.allocations, 0);
+    });
+}

@@ -1,0 +1,233 @@
+//! PPO as a machine: the same numbers for any number of threads, exact resumption, nothing allocated
+//! while it runs, and settings and checkpoints that cannot be are refused. That it learns is tested
+//! in `learning.rs`.
+
+use learn::{Data, IterationStats, Ppo, PpoConfig, PpoError, SHOWN, Slice};
+use math::Isa;
+
+fn small() -> PpoConfig {
+    // 300 is no multiple of a panel or an actor, and 40 steps are several slices of a rollout.
+    PpoConfig { envs: 300, rollout_steps: 40, epochs: 2, minibatches: 3, hidden: 16, ..PpoConfig::default() }
+}
+
+fn ppo(config: &PpoConfig) -> Ppo {
+    Ppo::new(config.clone(), 7, Isa::best()).unwrap()
+}
+
+fn iterate(ppo: &mut Ppo, iterations: usize) -> IterationStats {
+    let mut last = IterationStats::default();
+    for _ in 0..iterations {
+        last = loop {
+            if let Slice::Iteration(stats) = ppo.advance() {
+                break stats;
+            }
+        };
+    }
+    last
+}
+
+/// Every bit of everything that is saved.
+fn bits(ppo: &Ppo) -> Vec<(String, Vec<u64>)> {
+    let bits = |data| match data {
+        Data::F32(v) => v.into_iter().map(|x| u64::from(x.to_bits())).collect(),
+        Data::U32(v) => v.into_iter().map(u64::from).collect(),
+        Data::U64(v) => v,
+    };
+    ppo.state().into_iter().map(|(name, _, data)| (name, bits(data))).collect()
+}
+
+fn restore(config: &PpoConfig, state: &[(String, Vec<usize>, Data)]) -> Result<Ppo, PpoError> {
+    let find = |name: &str| state.iter().find(|p| p.0 == name).map(|p| (p.1.as_slice(), &p.2));
+    Ppo::restore(config.clone(), 7, Isa::best(), &find)
+}
+
+#[test]
+fn threads_change_no_bit() {
+    let run = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut ppo = ppo(&small());
+            let stats = iterate(&mut ppo, 3);
+            (bits(&ppo), stats, ppo.evaluate(150, 3))
+        })
+    };
+    let one = run(1);
+    assert_eq!(one, run(2));
+    assert_eq!(one, run(5));
+}
+
+#[test]
+fn another_seed_is_another_run() {
+    let (mut a, mut b) = (ppo(&small()), Ppo::new(small(), 8, Isa::best()).unwrap());
+    iterate(&mut a, 1);
+    iterate(&mut b, 1);
+    assert_ne!(a.params().values(), b.params().values());
+}
+
+#[test]
+fn sets_of_one_class_change_no_bit() {
+    for fused in [false, true] {
+        let sets = Isa::available().into_iter().filter(|isa| isa.fused() == fused);
+        let runs: Vec<_> = sets
+            .map(|isa| {
+                let mut ppo = Ppo::new(small(), 7, isa).unwrap();
+                iterate(&mut ppo, 2);
+                bits(&ppo)
+            })
+            .collect();
+        assert!(runs.windows(2).all(|pair| pair[0] == pair[1]), "fused: {fused}");
+    }
+}
+
+#[test]
+fn a_restored_run_goes_on_as_if_it_had_never_stopped() {
+    let config = small();
+    let mut run = ppo(&config);
+    iterate(&mut run, 2);
+    let mut resumed = restore(&config, &run.state()).unwrap();
+    assert_eq!(bits(&run), bits(&resumed));
+    assert_eq!(iterate(&mut run, 3), iterate(&mut resumed, 3));
+    assert_eq!(bits(&run), bits(&resumed));
+    assert_eq!(run.progress(), resumed.progress());
+}
+
+#[test]
+fn judging_and_asking_leave_no_trace() {
+    let config = small();
+    let (mut watched, mut alone) = (ppo(&config), ppo(&config));
+    iterate(&mut alone, 2);
+    while watched.progress().iterations < 2 {
+        watched.advance();
+        watched.policy([0.1, 0.0, 0.02, -0.3]);
+        watched.evaluate(3, 1);
+        watched.trail_clear();
+    }
+    assert_eq!(bits(&watched), bits(&alone));
+}
+
+#[test]
+fn an_iteration_is_counted_rightly() {
+    let config = small();
+    let mut ppo = ppo(&config);
+    assert!(ppo.at_boundary());
+    let (mut rollouts, mut updates) = (0, 0);
+    let stats = loop {
+        match ppo.advance() {
+            Slice::Rollout => rollouts += 1,
+            Slice::Update => updates += 1,
+            Slice::Iteration(stats) => break stats,
+        }
+        assert!(!ppo.at_boundary());
+    };
+    assert!(ppo.at_boundary());
+    assert_eq!((rollouts, updates), (2, 5), "40 steps in slices of 27; 2 epochs of 3 minibatches");
+    assert_eq!(ppo.progress().env_steps, 300 * 40);
+    assert_eq!(stats.episodes, ppo.progress().episodes);
+    // Poles pushed at random fall after some 22 steps, and no pole has been up for long.
+    let mean = stats.mean_return.unwrap();
+    assert!((10.0..40.0).contains(&mean), "{mean}");
+    assert!((stats.entropy - 2f32.ln()).abs() < 0.05, "{stats:?}");
+    assert!(stats.grad_norm > 0.0 && stats.approx_kl >= 0.0 && stats.value_loss > 0.0);
+}
+
+#[test]
+fn the_trail_keeps_what_the_first_environments_did() {
+    let config = PpoConfig { epochs: 1, ..small() };
+    let mut ppo = ppo(&config);
+    iterate(&mut ppo, 1);
+    let trail = ppo.trail();
+    assert_eq!((trail.shown, trail.steps, trail.features), (SHOWN, 40, 2));
+    assert_eq!((trail.states().len(), trail.ended().len()), (SHOWN * 40 * 2, SHOWN * 40));
+    assert!(trail.ended().contains(&1));
+    for env in 0..SHOWN {
+        for t in 1..40 {
+            let at = |t: usize| trail.states()[(t * SHOWN + env) * 2 + 1];
+            if trail.ended()[(t - 1) * SHOWN + env] == 1 {
+                assert!(at(t).abs() <= 0.05, "a new episode begins upright");
+            }
+            assert!(at(t).abs() <= 0.21);
+        }
+    }
+    iterate(&mut ppo, 20);
+    assert!(ppo.trail().steps <= 512, "nobody cleared it, and it stays small");
+    ppo.trail_clear();
+    assert!(ppo.trail().states().is_empty() && ppo.trail().ended().is_empty());
+}
+
+#[test]
+fn live_settings_apply_and_shapes_stay() {
+    let config = small();
+    let mut ppo = ppo(&config);
+    iterate(&mut ppo, 1);
+    let before = ppo.params().values().to_vec();
+    ppo.set_live(&PpoConfig { lr: 0.0, envs: 5, hidden: 3, anneal_steps: 0.0, ..config.clone() });
+    assert_eq!((ppo.config().envs, ppo.config().hidden), (config.envs, config.hidden));
+    assert_eq!(iterate(&mut ppo, 1).lr, 0.0);
+    assert_eq!(ppo.params().values(), before, "a learning rate of 0 changes nothing");
+}
+
+#[test]
+fn the_learning_rate_falls_to_its_floor() {
+    let steps = 300.0 * 40.0;
+    let mut ppo = ppo(&PpoConfig { lr: 0.001, anneal_steps: 4.0 * steps, ..small() });
+    let rates: Vec<f32> = (0..6).map(|_| iterate(&mut ppo, 1).lr / 0.001).collect();
+    for (rate, expected) in rates.into_iter().zip([0.75, 0.5, 0.25, 0.02, 0.02, 0.02]) {
+        assert!((rate - expected).abs() < 1e-3, "{rate}, not {expected}");
+    }
+}
+
+#[test]
+fn the_smallest_sizes_work() {
+    for (envs, rollout_steps, minibatches) in [(1, 4, 1), (33, 1, 4), (129, 2, 1)] {
+        let config =
+            PpoConfig { envs, rollout_steps, minibatches, hidden: 1, epochs: 1, ..PpoConfig::default() };
+        let mut ppo = ppo(&config);
+        let stats = iterate(&mut ppo, 3);
+        assert!(stats.policy_loss.is_finite() && stats.value_loss.is_finite());
+        assert_eq!(ppo.progress().env_steps, (3 * envs * rollout_steps) as u64);
+    }
+}
+
+#[test]
+fn settings_that_cannot_be_are_refused_with_a_way_out() {
+    let preset = PpoConfig::default;
+    for (config, word) in [
+        (PpoConfig { envs: 0, ..preset() }, "envs"),
+        (PpoConfig { lr: f32::NAN, ..preset() }, "lr"),
+        (PpoConfig { gamma: 1.5, ..preset() }, "gamma"),
+        (PpoConfig { envs: 65_536, rollout_steps: 1024, ..preset() }, "lower"),
+        (PpoConfig { envs: 1, rollout_steps: 4, minibatches: 4, ..preset() }, "lower minibatches"),
+    ] {
+        let error = Ppo::new(config, 1, Isa::best()).err().expect("refused").to_string();
+        assert!(error.contains(word), "{error}");
+    }
+}
+
+#[test]
+fn damaged_checkpoints_are_refused() {
+    let config = small();
+    let mut run = ppo(&config);
+    iterate(&mut run, 1);
+    let whole = run.state();
+    assert!(restore(&config, &whole).is_ok());
+    for i in 0..whole.len() {
+        let mut part = whole.clone();
+        let (name, ..) = part.remove(i);
+        let error = restore(&config, &part).err().expect("refused").to_string();
+        assert!(error.contains(&name), "{name}: {error}");
+    }
+    let damaged = |name: &str, data: Data| {
+        let mut state = whole.clone();
+        state.iter_mut().find(|p| p.0 == name).unwrap().2 = data;
+        restore(&config, &state).is_err()
+    };
+    assert!(damaged("adam.m", Data::F32(vec![0.0; 3])));
+    assert!(damaged("progress", Data::U64(vec![1, 5, 1])));
+    assert!(damaged("progress", Data::U64(vec![u64::MAX, u64::MAX, 1])));
+    assert!(damaged("environments.state", Data::F32(vec![f32::NAN; 1200])));
+    assert!(damaged("environments.state", Data::F32(vec![9.0; 1200])));
+    assert!(damaged("environments.steps", Data::U32(vec![500; 300])));
+    assert!(damaged("recent.lengths", Data::U32(vec![501; 100])));
+    let wider = PpoConfig { hidden: 17, ..config };
+    assert!(restore(&wider, &whole).is_err(), "saved with another network");
+}
