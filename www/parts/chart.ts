@@ -94,6 +94,7 @@ export class Chart {
     this.past = past;
     this.span = span;
     this.dirty = true;
+    this.writeNow();
   }
 
   close(): void {
@@ -105,7 +106,6 @@ export class Chart {
     if (!this.dirty || !present) return;
     this.dirty = false;
     this.plot.setData([present.steps, present.columns[options.column]] as uPlot.AlignedData);
-    this.writeNow();
     const last = present.columns[options.column].at(-1);
     this.area.setAttribute(
       "aria-label",

@@ -40,7 +40,9 @@ export class Dialog {
 
 /** A command or link to read and copy. The button says what came of it. */
 export function copyField(label: string, text: string): HTMLElement {
-  const code = h("code", { tabindex: 0, role: "textbox", "aria-readonly": "true", "aria-label": label }, text);
+  const code = h("code", { tabindex: 0, role: "textbox", "aria-readonly": "true", "aria-label": label });
+  // A line may end between words, but not after the hyphens of a flag.
+  code.append(...text.split(" ").flatMap((word, k) => [k > 0 ? " " : "", h("span", {}, word)]));
   const button = h("button", { type: "button" }, "Copy");
   const said = h("span", { class: "unseen", role: "status" });
   button.addEventListener("click", async () => {

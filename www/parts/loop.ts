@@ -12,14 +12,22 @@ const watcher = new IntersectionObserver((changes) => {
   }
 });
 let running = false;
+/** Mean time between two frames of the browser; a machine that cannot keep up is given less to draw. */
+let gapMs = 16;
+let tickMs = 0;
+const SLOW_GAP_MS = 24;
+const SLOW_EVERY_MS = 45;
 
 function tick(nowMs: number): void {
   if (entries.size === 0) {
     running = false;
     return;
   }
+  gapMs += (Math.min(100, nowMs - tickMs) - gapMs) * 0.05;
+  tickMs = nowMs;
+  const leastMs = gapMs > SLOW_GAP_MS ? SLOW_EVERY_MS : 0;
   for (const entry of entries.values()) {
-    if (!entry.seen || nowMs - entry.lastMs < entry.everyMs) continue;
+    if (!entry.seen || nowMs - entry.lastMs < Math.max(entry.everyMs, leastMs)) continue;
     entry.lastMs = nowMs;
     entry.draw(nowMs);
   }

@@ -20,7 +20,7 @@ export class Notices {
       card.remove();
     };
     card.append(
-      h("p", {}, h("strong", {}, text), " ", nextStep),
+      h("p", {}, h("strong", {}, sentence(text)), " ", sentence(nextStep)),
       h(
         "div",
         { class: "row" },
@@ -31,4 +31,10 @@ export class Notices {
     this.shown.set(text, card);
     (level === "error" ? this.urgent : this.calm).append(card);
   }
+}
+
+/** Errors of the libraries begin small and end bare; here they stand alone. */
+function sentence(text: string): string {
+  const whole = text.charAt(0).toUpperCase() + text.slice(1);
+  return whole === "" || /[.!?]$/.test(whole) ? whole : `${whole}.`;
 }

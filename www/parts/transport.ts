@@ -86,7 +86,7 @@ export class Transport {
     this.running = running;
     this.play.replaceChildren(icon(running ? "pause" : "play"), h("span", {}, running ? "Pause" : "Play"));
     this.play.title = running ? "Pause (space)" : "Play (space)";
-    if (!running) write(this.rate, "paused");
+    write(this.rate, running ? "–" : "paused");
   }
 
   setSpeed(index: number): void {

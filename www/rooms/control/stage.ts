@@ -354,7 +354,7 @@ export class LargePole {
       c.fillStyle = palette.rust;
       c.textAlign = "left";
       c.font = "11px system-ui, sans-serif";
-      c.fillText(`${Math.abs(this.grip.forceN).toFixed(1)} N`, hand.x + 10, hand.y + 4);
+      c.fillText(`${Math.abs(this.grip.forceN).toFixed(1)} N`, hand.x + 8, hand.y - 9);
     }
   }
 

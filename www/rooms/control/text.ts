@@ -90,7 +90,7 @@ export const explanations: Explanation[] = [
             sum(row(i("k"), o("≥"), n("0"))),
             sup(i("γ"), i("k")),
             sub(i("r"), row(i("t"), o("+"), i("k"), o("+"), n("1"))),
-          ) + "<p>The chart shows it without discount (γ = 1). A constant reward of 1 with γ = 0.98 adds up to 50: that is what a calm critic expects.</p>",
+          ) + "<p>The chart shows it without discount (γ = 1). A constant reward of 1 with γ = 0.99 adds up to 100: that is what a calm critic comes to expect.</p>",
       },
     ],
   },

@@ -77,7 +77,10 @@ export class ControlRoom {
     const { announcer } = around;
     this.pole = new LargePole((touch) => lab.touch(touch), (words) => announcer.say(words));
     this.transport = new Transport({
-      run: (running) => lab.command({ kind: running ? "start" : "pause" }),
+      run: (running) => {
+        lab.command({ kind: running ? "start" : "pause" });
+        announcer.say(running ? "Training" : "Paused");
+      },
       step: () => lab.command({ kind: "step" }),
       reset: () => this.reset(),
       speed: (index) => {
@@ -230,7 +233,6 @@ export class ControlRoom {
       case "running":
         this.running = event.running;
         this.transport.setRunning(event.running);
-        announcer.say(event.running ? "Training" : "Paused");
         break;
       case "metrics":
         this.present?.push(event);
