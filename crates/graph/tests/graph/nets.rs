@@ -61,7 +61,7 @@ impl Case {
 }
 
 /// Cross-entropy of a net's outputs against the input `index{classes}`.
-fn cross_entropy(g: &mut Graph, logits: NodeId) -> NodeId {
+pub fn cross_entropy(g: &mut Graph, logits: NodeId) -> NodeId {
     let [rows, classes] = g.shape(logits);
     let index = g.input(&format!("index{classes}"), [rows, 1]);
     let log_p = g.log_softmax(logits);

@@ -1,0 +1,162 @@
+//! PyTorch's losses, gradients and Adam steps for three small nets, and files that the safetensors
+//! package wrote (tests/golden/graph_nets.py).
+
+use crate::nets;
+use graph::{
+    Act, Adam, Executor, Graph, Init, Isa, NodeId, Optimizer, Packed, Params, ParamsError, Plan, models,
+};
+use serde_json::Value;
+use std::sync::Arc;
+
+const NETS: &str = include_str!("../../../../tests/golden/graph_nets.json");
+const FILE: &[u8] = include_bytes!("../../../../tests/golden/graph_nets.safetensors");
+
+/// Relu classifier, residual classifier and PPO: each graph's outputs, the loss first.
+const BUILD: [(&str, fn(&mut Graph) -> Vec<(&'static str, NodeId)>); 3] = [
+    ("relu_classifier", |g| {
+        let x = g.input("x", [20, 9]);
+        let logits = models::mlp(g, x, "net", &[16, 12, 5], Act::Relu);
+        vec![("loss", nets::cross_entropy(g, logits))]
+    }),
+    ("residual_classifier", |g| {
+        let x = g.input("x", [12, 10]);
+        let logits = models::residual_net(g, x, 16, 2, 4);
+        vec![("loss", nets::cross_entropy(g, logits))]
+    }),
+    ("ppo", |g| {
+        let (loss, watched) = nets::ppo_loss(g, 40);
+        [("loss", loss)].into_iter().chain(watched).collect()
+    }),
+];
+
+fn values(record: &Value) -> Vec<f32> {
+    record["values"].as_array().unwrap().iter().map(|v| v.as_f64().unwrap() as f32).collect()
+}
+
+/// Sets every parameter to what a record has under its name, and checks the shapes.
+fn set(params: &mut Params, record: &Value) {
+    let specs = params.table().specs().to_vec();
+    assert_eq!(specs.len(), record.as_object().unwrap().len(), "as many parameters");
+    for spec in specs {
+        let tensor = &record[&*spec.name];
+        let shape: Vec<u64> =
+            tensor["shape"].as_array().unwrap().iter().map(|v| v.as_u64().unwrap()).collect();
+        assert!(
+            shape.iter().eq(spec.file_shape().iter().map(|d| *d as u64).collect::<Vec<_>>().iter()),
+            "{}",
+            spec.name
+        );
+        params.get_mut(&spec.name).unwrap().copy_from_slice(&values(tensor));
+    }
+}
+
+#[track_caller]
+fn close(what: &str, found: &[f32], expected: &[f32], tolerance: f32) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    let scale = expected.iter().fold(1e-3f32, |m, v| m.max(v.abs()));
+    for (i, (f, e)) in found.iter().zip(expected).enumerate() {
+        assert!((f - e).abs() / scale < tolerance, "{what}: element {i} is {f}, PyTorch has {e}");
+    }
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+fn losses_gradients_and_adam_agree_with_pytorch() {
+    let golden: Value = serde_json::from_str(NETS).unwrap();
+    for (record, (name, build)) in golden["nets"].as_array().unwrap().iter().zip(BUILD) {
+        assert_eq!(record["name"], name);
+        for isa in Isa::available() {
+            let mut g = Graph::new();
+            let outputs = build(&mut g);
+            let gradients = g.gradients(outputs[0].1);
+            let plan = Arc::new(Plan::training(&g, &outputs, &gradients, isa).unwrap());
+            let mut params = Params::new(g.table(), 0);
+            set(&mut params, &record["params"]);
+            let mut packed = Packed::new(&plan, &params);
+            let mut executor = Executor::new(&plan);
+            for (input, _) in g.inputs() {
+                executor.input_mut(input).copy_from_slice(&values(&record["inputs"][input]));
+            }
+            let mut grads = vec![0.0; params.values().len()];
+            executor.train(&params, &packed, &mut grads, false);
+            let what = format!("{name}, {}", isa.name());
+            for (output, _) in &outputs {
+                let expected = record["outputs"][output].as_f64().unwrap() as f32;
+                close(&format!("{what}: {output}"), executor.output(output), &[expected], 1e-4);
+            }
+            for spec in g.table().specs() {
+                let expected = values(&record["gradients"][&*spec.name]);
+                close(&format!("{what}: gradient of {}", spec.name), &grads[spec.range()], &expected, 1e-4);
+            }
+
+            let adam = Adam { lr: 0.01, eps: 1e-5, max_grad_norm: 0.1, ..Adam::default() };
+            let mut optimizer = Optimizer::new(&params);
+            for _ in 0..2 {
+                executor.train(&params, &packed, &mut grads, false);
+                optimizer.step(isa, &adam, &mut params, &grads);
+                packed.pack(&params);
+            }
+            for spec in g.table().specs() {
+                let (found, expected) =
+                    (params.get(&spec.name).unwrap(), values(&record["after_two_steps"][&*spec.name]));
+                close(&format!("{what}: {} after Adam", spec.name), found, &expected, 1e-3);
+            }
+        }
+    }
+}
+
+fn classifier() -> Params {
+    let mut g = Graph::new();
+    BUILD[0].1(&mut g);
+    Params::new(g.table(), 5)
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+fn a_file_from_python_loads() {
+    let golden: Value = serde_json::from_str(NETS).unwrap();
+    let (mut loaded, mut expected) = (classifier(), classifier());
+    loaded.load_safetensors(FILE).unwrap();
+    set(&mut expected, &golden["nets"][0]["params"]);
+    assert_eq!(loaded.values(), expected.values());
+    // Saved again it is the file that the safetensors package wrote, byte for byte, so that package loads it.
+    assert!(loaded.to_safetensors().unwrap() == FILE);
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+fn files_round_trip() {
+    let saved = classifier();
+    let file = saved.to_safetensors().unwrap();
+    let mut loaded = classifier();
+    loaded.values_mut().fill(0.0);
+    loaded.load_safetensors(&file).unwrap();
+    assert_eq!(loaded.values(), saved.values());
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+fn files_that_do_not_fit_change_nothing() {
+    let mut g = Graph::new();
+    let x = g.input("x", [2, 9]);
+    models::mlp(&mut g, x, "net", &[17, 12, 5], Act::Relu);
+    let mut other = Params::new(g.table(), 1);
+    let before = other.values().to_vec();
+
+    assert!(matches!(other.load_safetensors(FILE), Err(ParamsError::Shape { .. })));
+    assert!(matches!(other.load_safetensors(&FILE[..FILE.len() - 1]), Err(ParamsError::File(_))));
+    assert!(matches!(other.load_safetensors(b"not a file"), Err(ParamsError::File(_))));
+    assert!(matches!(other.load_safetensors(&[]), Err(ParamsError::File(_))));
+    let named = |name: &str| {
+        let mut g = Graph::new();
+        g.vector(name, 3, Init::Ones);
+        Params::new(g.table(), 1)
+    };
+    let found = named("a").load_safetensors(&named("b").to_safetensors().unwrap());
+    assert!(matches!(found, Err(ParamsError::Missing { .. })));
+    let mut broken = named("a");
+    broken.values_mut()[1] = f32::NAN;
+    let found = named("a").load_safetensors(&broken.to_safetensors().unwrap());
+    assert!(matches!(found, Err(ParamsError::NotFinite { .. })));
+    assert_eq!(other.values(), before);
+}

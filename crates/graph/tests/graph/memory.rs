@@ -1,0 +1,115 @@
+//! A counting allocator: packing, forward, backward and update allocate nothing after the first time.
+
+use crate::nets::{Case, FORWARD, LOSSES, ppo_loss};
+use graph::{Adam, Executor, Graph, Isa, Layout, Optimizer, Packed, Plan};
+use std::alloc::{GlobalAlloc, Layout as Memory, System};
+use std::cell::Cell;
+use std::sync::Arc;
+
+struct Counting;
+
+thread_local! {
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+fn count() {
+    COUNT.set(COUNT.get() + 1);
+}
+
+#[allow(unsafe_code)] // an allocator cannot be written without
+// SAFETY: every call is handed to the system's allocator as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, memory: Memory) -> *mut u8 {
+        count();
+        // SAFETY: as the caller promised.
+        unsafe { System.alloc(memory) }
+    }
+    unsafe fn dealloc(&self, at: *mut u8, memory: Memory) {
+        // SAFETY: as the caller promised.
+        unsafe { System.dealloc(at, memory) }
+    }
+    unsafe fn realloc(&self, at: *mut u8, memory: Memory, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: as the caller promised.
+        unsafe { System.realloc(at, memory, size) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+#[track_caller]
+fn allocates_nothing(what: &str, f: &mut dyn FnMut()) {
+    f();
+    let before = COUNT.get();
+    f();
+    assert_eq!(COUNT.get() - before, 0, "{what} allocates");
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+fn the_count_counts() {
+    let before = COUNT.get();
+    drop(std::hint::black_box(vec![1]));
+    assert_eq!(COUNT.get() - before, 1);
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+fn training_allocates_nothing() {
+    let ppo = |g: &mut Graph| ppo_loss(g, 40).0;
+    for (name, build) in LOSSES.into_iter().chain([("ppo", ppo as fn(&mut Graph) -> _)]) {
+        for isa in Isa::available() {
+            let mut g = Graph::new();
+            let loss = build(&mut g);
+            let gradients = g.gradients(loss);
+            let plan = Arc::new(Plan::training(&g, &[("loss", loss)], &gradients, isa).unwrap());
+            let case = Case::new(&g, 1);
+            let mut params = case.params(&g);
+            let mut packed = Packed::new(&plan, &params);
+            let mut executor = Executor::new(&plan);
+            case.fill(&mut executor);
+            let mut grads = vec![0.0; params.values().len()];
+            let mut optimizer = Optimizer::new(&params);
+            allocates_nothing(name, &mut || {
+                executor.input_mut(g.inputs().next().unwrap().0)[0] = 0.5;
+                executor.train(&params, &packed, &mut grads, false);
+                executor.train(&params, &packed, &mut grads, true);
+                optimizer.step(isa, &Adam::default(), &mut params, &grads);
+                packed.pack(&params);
+                assert!(executor.output("loss")[0].is_finite());
+            });
+        }
+    }
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+fn inference_allocates_nothing() {
+    for (name, build) in FORWARD {
+        for layout in [Layout::Rows, Layout::Panels] {
+            let mut g = Graph::new();
+            let y = build(&mut g, 64);
+            let plan = Arc::new(Plan::new(&g, &[("y", y)], layout, Isa::best()).unwrap());
+            let params = Case::new(&g, 1).params(&g);
+            let packed = Packed::new(&plan, &params);
+            let mut executor = Executor::new(&plan);
+            allocates_nothing(name, &mut || executor.run(&params, &packed));
+        }
+    }
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+fn tensors_share_their_places() {
+    let mut g = Graph::new();
+    let loss = ppo_loss(&mut g, 256).0;
+    let gradients = g.gradients(loss);
+    let plan = Plan::training(&g, &[("loss", loss)], &gradients, Isa::best()).unwrap();
+    assert!(
+        10 * plan.arena_bytes() < 6 * plan.unshared_bytes(),
+        "{} of {}",
+        plan.arena_bytes(),
+        plan.unshared_bytes()
+    );
+}
