@@ -40,10 +40,12 @@ function leave(): void {
   badge?.close();
   badge?.button.remove();
   lab = room = badge = undefined;
+  keys.hidden = true;
 }
 
 async function open(options: Options): Promise<void> {
   leave();
+  notices.clear();
   place.replaceChildren(h("p", { class: "starting" }, "Starting."));
   let opened: Lab;
   try {
@@ -56,6 +58,7 @@ async function open(options: Options): Promise<void> {
   room = new ControlRoom(opened, { notices, announcer });
   badge = new Badge(opened.backend);
   tools.prepend(badge.button);
+  keys.hidden = false;
   place.replaceChildren(room.element);
   opened.onCrash((crash) => {
     if (lab !== opened) return;

@@ -11,6 +11,13 @@ export class Notices {
   readonly element = h("div", { class: "notices" }, this.urgent, this.calm);
   private readonly shown = new Map<string, HTMLElement>();
 
+  /** A new experiment begins: what was said of another no longer holds. */
+  clear(): void {
+    this.shown.clear();
+    this.calm.replaceChildren();
+    this.urgent.replaceChildren();
+  }
+
   /** Shows a notice once; the same text again only renews it. */
   show(level: Level, text: string, nextStep: string, action?: Action): void {
     this.shown.get(text)?.remove();
