@@ -289,7 +289,7 @@ mod tests {
         assert_eq!(screen.value(&first), up, "shown before the run confirms it");
         press(&mut screen, KeyCode::Down);
         assert!(
-            matches!(press(&mut screen, KeyCode::Left), Some(Command::SetKnob { name, .. }) if name == second.name)
+            matches!(press(&mut screen, KeyCode::Right), Some(Command::SetKnob { name, .. }) if name == second.name)
         );
         (0..50).for_each(|_| drop(press(&mut screen, KeyCode::Down)));
         assert_eq!(screen.chosen, screen.live_knobs().count() - 1);

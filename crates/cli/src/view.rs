@@ -3,7 +3,7 @@
 //! however long the run.
 
 use crate::record::{Opened, Record, Summary};
-use run::experiment::SOLVED_AT;
+use run::SOLVED_AT;
 use run::protocol::{Config, Digest, Evaluation, Event, Knob, Level, Mark, Metrics, Progress};
 use std::collections::BTreeMap;
 
