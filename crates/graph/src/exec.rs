@@ -193,12 +193,12 @@ impl<'a> Reads<'a> {
                 let range = &self.slots[*slot];
                 let holds =
                     |(start, gap): &&(usize, &[f32])| *start <= range.start && range.end <= start + gap.len();
-                match self.gaps.iter().find(holds) {
-                    Some((start, gap)) => &gap[range.start - start..range.end - start],
-                    None => &[],
-                }
+                let Some((start, gap)) = self.gaps.iter().find(holds) else {
+                    unreachable!("a kernel reads what it writes")
+                };
+                &gap[range.start - start..range.end - start]
             }
-            Place::Nowhere | Place::Grad { .. } => &[],
+            Place::Nowhere | Place::Grad { .. } => unreachable!("a kernel reads from nowhere"),
         }
     }
 
@@ -233,11 +233,11 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
             linear(isa, rows, out, inp, r(0), &packed[w.clone()], y, tail);
         }
         &Call::LinearDx { rows, out, inp, packed: ref w } => {
-            let plus = reads.optional(&step.reads[1]);
-            if let Some(plus) = plus.filter(|_| !step.in_place) {
-                y.copy_from_slice(plus);
+            let adds = step.reads[1] != Place::Nowhere;
+            if adds && !step.in_place {
+                y.copy_from_slice(r(1));
             }
-            linear_rows_dx(isa, rows, out, inp, r(0), &packed[w.clone()], y, plus.is_some());
+            linear_rows_dx(isa, rows, out, inp, r(0), &packed[w.clone()], y, adds);
         }
         &Call::LinearDw { rows, out, inp } => linear_rows_dw(isa, rows, out, inp, r(0), r(1), y, adds(0)),
         &Call::MatMul { m, n, k, a, b } => matmul(isa, m, n, k, r(0), a, r(1), b, y, false),

@@ -11,8 +11,10 @@ use std::sync::Arc;
 const NETS: &str = include_str!("../../../../tests/golden/graph_nets.json");
 const FILE: &[u8] = include_bytes!("../../../../tests/golden/graph_nets.safetensors");
 
-/// Relu classifier, residual classifier and PPO: each graph's outputs, the loss first.
-const BUILD: [(&str, fn(&mut Graph) -> Vec<(&'static str, NodeId)>); 3] = [
+/// A net by its name in the script; it gives its outputs, the loss first.
+type Net = (&'static str, fn(&mut Graph) -> Vec<(&'static str, NodeId)>);
+
+const BUILD: [Net; 3] = [
     ("relu_classifier", |g| {
         let x = g.input("x", [20, 9]);
         let logits = models::mlp(g, x, "net", &[16, 12, 5], Act::Relu);

@@ -5,6 +5,7 @@ mod memory;
 mod nets;
 mod ops;
 mod params;
+mod plans;
 
 #[cfg(target_arch = "wasm32")]
 wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);

@@ -121,7 +121,12 @@ fn shared_layers(g: &mut Graph) -> NodeId {
     cross_entropy(g, y)
 }
 
-pub const LOSSES: [(&str, fn(&mut Graph) -> NodeId); 6] = [
+/// A net and its loss, by name.
+pub type Loss = (&'static str, fn(&mut Graph) -> NodeId);
+/// A net for a batch size, by name.
+pub type Forward = (&'static str, fn(&mut Graph, usize) -> NodeId);
+
+pub const LOSSES: [Loss; 6] = [
     ("relu classifier", relu_classifier),
     ("tanh regression", tanh_regression),
     ("gelu residual", gelu_residual),
@@ -130,7 +135,7 @@ pub const LOSSES: [(&str, fn(&mut Graph) -> NodeId); 6] = [
     ("shared layers", shared_layers),
 ];
 
-pub const FORWARD: [(&str, fn(&mut Graph, usize) -> NodeId); 6] = [
+pub const FORWARD: [Forward; 6] = [
     ("mlp", |g, batch| {
         let x = g.input("x", [batch, 7]);
         models::mlp(g, x, "net", &[33, 5], Act::Tanh)

@@ -87,12 +87,15 @@ fn weigh(g: &mut Graph, x: NodeId) -> NodeId {
     g.sum_all(weighed)
 }
 
+type OfOne = (&'static str, fn(&mut Graph, NodeId) -> NodeId);
+type OfTwo = (&'static str, fn(&mut Graph, NodeId, NodeId) -> NodeId);
+
 const INIT: Init = Init::Uniform(1.0);
 
 #[cfg_attr(not(target_arch = "wasm32"), test)]
 #[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
 fn maps() {
-    let maps: [(&str, fn(&mut Graph, NodeId) -> NodeId); 11] = [
+    let maps: [OfOne; 11] = [
         ("relu", |g, x| g.relu(x)),
         ("tanh", |g, x| g.tanh(x)),
         ("gelu", |g, x| g.gelu(x)),
@@ -130,7 +133,7 @@ fn maps() {
 #[cfg_attr(not(target_arch = "wasm32"), test)]
 #[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
 fn zips() {
-    let zips: [(&str, fn(&mut Graph, NodeId, NodeId) -> NodeId); 7] = [
+    let zips: [OfTwo; 7] = [
         ("add", Graph::add),
         ("sub", Graph::sub),
         ("mul", Graph::mul),
@@ -190,7 +193,7 @@ fn products() {
 #[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
 fn reductions_and_rows() {
     for shape in [[1, 1], [1, 6], [6, 1], [7, 3], [40, 18]] {
-        let rows: [(&str, fn(&mut Graph, NodeId) -> NodeId); 8] = [
+        let rows: [OfOne; 8] = [
             ("sum of rows", Graph::sum_rows),
             ("sum of columns", Graph::sum_cols),
             ("sum", Graph::sum_all),
@@ -269,7 +272,7 @@ fn an_unused_parameter_has_gradient_zero() {
 #[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
 fn nets() {
     for (name, build) in nets::LOSSES {
-        check(name, |g| build(g));
+        check(name, build);
     }
     check("ppo", |g| ppo_loss(g, 40).0);
 }

@@ -1,0 +1,415 @@
+//! One node, or one chain of nodes, to kernel calls: which kernel, and where it reads and writes.
+
+use super::{
+    Call, Chain, Layout, NOWHERE, Pack, Packing, Place, PlanError, PlanNode, Planner, Port, Slot, Step,
+};
+use crate::buffer::LINE;
+use crate::graph::Shape;
+use crate::op::{Map, Op, Sums, Wrt, Zip};
+use math::gemm::{packed_panels_len, packed_rows_len, packed_rows_t_len};
+use math::{Act, Binary, Isa, PANEL, Span, Unary, panels_len};
+use std::ops::Range;
+
+impl Planner<'_> {
+    fn is_panels(&self, shape: Shape) -> bool {
+        self.layout == Layout::Panels && shape[0] == self.batch
+    }
+
+    fn len(&self, shape: Shape) -> usize {
+        if self.is_panels(shape) { panels_len(shape[0], shape[1]) } else { shape[0] * shape[1] }
+    }
+
+    fn slot(&mut self, len: usize) -> Place {
+        self.slots.push(Slot { len, first: usize::MAX, last: 0, given: false, kept: false });
+        Place::Slot(self.slots.len() - 1)
+    }
+
+    fn slot_for(&mut self, id: usize) -> Place {
+        let len = self.len(self.graph.nodes[id].shape);
+        let place = self.slot(len);
+        self.place[id] = place.clone();
+        place
+    }
+
+    /// Where a kernel that can add to what is there writes node `id`: among the gradients if it can.
+    fn target(&mut self, id: usize) -> Place {
+        match self.gradient_of.get(&id).map(Vec::as_slice) {
+            Some(&[param]) if self.uses[id] == 1 => {
+                self.gradient_of.remove(&id);
+                self.gradient(param)
+            }
+            _ => self.slot_for(id),
+        }
+    }
+
+    fn gradient(&mut self, param: usize) -> Place {
+        let first = !std::mem::replace(&mut self.written[param], true);
+        Place::Grad { range: self.graph.table.specs()[param].range(), first }
+    }
+
+    /// Copies or adds a node to the gradients it is part of, unless its kernel wrote there.
+    pub(super) fn collect(&mut self, id: usize) {
+        for param in self.gradient_of.remove(&id).unwrap_or_default() {
+            let (x, y) = (self.place[id].clone(), self.gradient(param));
+            self.emit(Call::Collect, &[x], &[y]);
+        }
+    }
+
+    fn emit(&mut self, call: Call, reads: &[Place], writes: &[Place]) {
+        let mut step = Step { call, reads: [NOWHERE; 5], writes: [NOWHERE; 3], in_place: false };
+        step.reads[..reads.len()].clone_from_slice(reads);
+        step.writes[..writes.len()].clone_from_slice(writes);
+        self.steps.push(step);
+    }
+
+    /// The place in the packed weights of a parameter in one of math's packings.
+    fn packed(&mut self, param: usize, packing: Packing) -> Range<usize> {
+        if let Some(pack) = self.packs.iter().find(|p| p.param == param && p.packing == packing) {
+            return pack.range.clone();
+        }
+        let [out, inp] = self.graph.table.specs()[param].shape;
+        let len = match packing {
+            Packing::Rows => packed_rows_len(out, inp),
+            Packing::RowsT => packed_rows_t_len(out, inp),
+            Packing::Panels => packed_panels_len(out, inp),
+        };
+        let start = self.packs.last().map_or(0, |p| p.range.end);
+        let range = start..start + len.next_multiple_of(LINE);
+        self.packs.push(Pack { packing, param, range: range.clone() });
+        range
+    }
+
+    pub(super) fn lower(&mut self, id: usize) -> Result<(), PlanError> {
+        let node = &self.graph.nodes[id];
+        let [rows, cols] = node.shape;
+        let ids: Vec<usize> = node.inputs.iter().map(|i| i.0).collect();
+        let shape_of = |slot: usize| self.graph.nodes[ids[slot]].shape;
+        let panels = self.is_panels(node.shape);
+        if self.layout == Layout::Panels {
+            let any = panels || (0..ids.len()).any(|slot| self.is_panels(shape_of(slot)));
+            let param = |slot: usize| matches!(self.graph.nodes[ids[slot]].op, Op::Param(_));
+            let has = match node.op {
+                Op::MatMul { ta: false, tb: true } => panels && param(1),
+                // A parameter is never in panels, whatever its shape.
+                Op::Param(_) | Op::Input(_) | Op::Constant(_) => true,
+                Op::StopGradient | Op::Map(_) | Op::Zip(_) => true,
+                Op::Broadcast | Op::LayerNorm { .. } | Op::Softmax | Op::LogSoftmax => true,
+                Op::Concat | Op::SliceCols { .. } | Op::PadCols { .. } => true,
+                _ => !any,
+            };
+            if !has {
+                return Err(PlanError::NoPanels { op: node.op.text(), shape: node.shape });
+            }
+        }
+        if let Some(chain) = self.chains.get(&id).cloned() {
+            self.lower_chain(id, &chain);
+            return Ok(());
+        }
+        let read: Vec<Place> = ids.iter().map(|&i| self.place[i].clone()).collect();
+        match &node.op {
+            Op::Input(name) => {
+                let Place::Slot(slot) = self.slot_for(id) else { unreachable!("a fresh slot") };
+                self.slots[slot].given = true;
+                self.inputs.push(Port { name: name.clone(), slot });
+                self.draw(id, "input".into(), &[]);
+            }
+            Op::Constant(values) => {
+                let Place::Slot(slot) = self.slot_for(id) else { unreachable!("a fresh slot") };
+                self.slots[slot].given = true;
+                let mut laid = values.to_vec();
+                if panels {
+                    laid = vec![0.0; panels_len(rows, cols)];
+                    math::ops::rows_to_panels(Isa::Portable, rows, cols, values, &mut laid);
+                }
+                self.constants.push((slot, laid));
+            }
+            Op::Param(index) => self.place[id] = Place::Param(self.graph.table.specs()[*index].range()),
+            Op::StopGradient => {
+                self.place[id] = read[0].clone();
+                self.drawn.extend(self.drawn.get(&ids[0]).map(|&drawn| (id, drawn)));
+            }
+            &Op::MatMul { ta, tb } => self.lower_matmul(id, [ta, tb], &ids),
+            &Op::Map(map) => {
+                let y = self.slot_for(id);
+                let call = match map {
+                    Map::Affine { scale, shift } => Call::Affine { scale, shift },
+                    Map::Relu => Call::Unary(Unary::Relu),
+                    Map::Tanh => Call::Unary(Unary::Tanh),
+                    Map::Gelu => Call::Unary(Unary::Gelu),
+                    Map::Sigmoid => Call::Unary(Unary::Sigmoid),
+                    Map::Exp => Call::Unary(Unary::Exp),
+                    Map::Ln => Call::Unary(Unary::Ln),
+                    Map::Square => Call::Unary(Unary::Square),
+                    Map::Sqrt => Call::Unary(Unary::Sqrt),
+                };
+                self.emit(call, &read, &[y]);
+            }
+            &Op::Zip(zip) => self.lower_zip(id, zip, [ids[0], ids[1]]),
+            // The smaller of a value and itself is the value, repeated as its span says.
+            Op::Broadcast => self.lower_zip(id, Zip::Min, [ids[0], ids[0]]),
+            &Op::Sum(of) => {
+                let [rows, cols] = shape_of(0);
+                let y = if of == Sums::Cols { self.target(id) } else { self.slot_for(id) };
+                self.emit(Call::Sum { of, rows, cols }, &read, &[y]);
+            }
+            &Op::LayerNorm { eps } => {
+                let y = self.slot_for(id);
+                let stats = self.stats_for(id);
+                self.emit(Call::LayerNorm { panels, rows, cols, eps }, &read, &[y, stats]);
+            }
+            Op::LayerNormGrad { .. } => self.lower_norm_grad(id, &ids),
+            Op::Softmax | Op::LogSoftmax => {
+                let (y, log) = (self.slot_for(id), node.op == Op::LogSoftmax);
+                self.emit(Call::Softmax { panels, rows, cols, log }, &read, &[y]);
+            }
+            Op::SoftmaxGrad | Op::LogSoftmaxGrad => {
+                let (dx, log) = (self.slot_for(id), node.op == Op::LogSoftmaxGrad);
+                self.emit(Call::SoftmaxGrad { rows, cols, log }, &read, &[dx]);
+            }
+            Op::Take => {
+                let (y, cols) = (self.slot_for(id), shape_of(0)[1]);
+                self.emit(Call::Take { rows, cols }, &read, &[y]);
+            }
+            Op::TakeGrad => {
+                let dx = self.slot_for(id);
+                self.emit(Call::TakeGrad { rows, cols }, &read, &[dx]);
+            }
+            Op::Embedding => {
+                let y = self.slot_for(id);
+                self.emit(Call::Embedding { cols }, &read, &[y]);
+            }
+            Op::EmbeddingGrad => {
+                let dtable = self.target(id);
+                self.emit(Call::EmbeddingGrad { cols }, &read, &[dtable]);
+            }
+            Op::Concat => {
+                let (y, left, right) = (self.slot_for(id), shape_of(0)[1], shape_of(1)[1]);
+                self.copy(node.shape, left, (&read[0], left, 0), (&y, cols, 0), false);
+                self.copy(node.shape, right, (&read[1], right, 0), (&y, cols, left), false);
+            }
+            &Op::SliceCols { from } => {
+                let (y, width) = (self.slot_for(id), shape_of(0)[1]);
+                self.copy(node.shape, cols, (&read[0], width, from), (&y, cols, 0), false);
+            }
+            &Op::PadCols { from } => {
+                let (y, width) = (self.slot_for(id), shape_of(0)[1]);
+                self.copy(node.shape, width, (&read[0], width, 0), (&y, cols, from), true);
+            }
+        }
+        if !matches!(node.op, Op::Input(_) | Op::Param(_) | Op::Constant(_) | Op::StopGradient) {
+            self.draw(id, node.op.text().into(), &ids);
+        }
+        Ok(())
+    }
+
+    fn lower_chain(&mut self, id: usize, chain: &Chain) {
+        let graph = self.graph;
+        let product = &graph.nodes[chain.product];
+        let (x, w) = (product.inputs[0].0, product.inputs[1].0);
+        let Op::Param(param) = graph.nodes[w].op else { unreachable!("chains start at parameters") };
+        let [out, inp] = graph.nodes[w].shape;
+        let rows = product.shape[0];
+        let panels = self.is_panels(product.shape);
+        let place = |p: &Self, id: Option<usize>| id.map_or(NOWHERE, |id| p.place[id].clone());
+        if product.op == (Op::MatMul { ta: false, tb: false }) {
+            let packed = self.packed(param, Packing::RowsT);
+            let reads = [self.place[x].clone(), place(self, chain.residual)];
+            let dx = self.slot_for(id);
+            self.emit(Call::LinearDx { rows, out, inp, packed }, &reads, &[dx]);
+            let text = if chain.residual.is_some() { "product + add" } else { "product" };
+            let ids: Vec<usize> = [x, w].into_iter().chain(chain.residual).collect();
+            self.draw(id, text.into(), &ids);
+            return;
+        }
+        let packed = self.packed(param, if panels { Packing::Panels } else { Packing::Rows });
+        let (mut eps, mut gamma, mut beta, mut pre, mut stats) = (0.0, None, None, NOWHERE, NOWHERE);
+        if let Some(norm) = chain.norm {
+            let node = &graph.nodes[norm];
+            let Op::LayerNorm { eps: e } = node.op else { unreachable!("a layer norm") };
+            (eps, gamma, beta) = (e, Some(node.inputs[1].0), Some(node.inputs[2].0));
+            stats = self.stats_for(norm);
+            if stats != NOWHERE {
+                pre = self.slot_for(node.inputs[0].0);
+            }
+        }
+        let reads = [Some(x), chain.bias, chain.residual, gamma, beta].map(|id| place(self, id));
+        let y = self.slot_for(id);
+        let act = chain.act;
+        self.emit(Call::Linear { panels, rows, out, inp, packed, eps, act }, &reads, &[y, pre, stats]);
+        let mut text = String::from("linear");
+        for (part, has) in [
+            (" + bias", chain.bias.is_some()),
+            (" + layer norm", chain.norm.is_some()),
+            (" + residual", chain.residual.is_some()),
+            (" + relu", act == Act::Relu),
+            (" + tanh", act == Act::Tanh),
+            (" + gelu", act == Act::Gelu),
+        ] {
+            text.push_str(if has { part } else { "" });
+        }
+        let ids = [Some(x), Some(w), chain.bias, gamma, beta, chain.residual];
+        self.draw(id, text, &ids.into_iter().flatten().collect::<Vec<_>>());
+    }
+
+    fn lower_matmul(&mut self, id: usize, [ta, tb]: [bool; 2], ids: &[usize]) {
+        let (a, b) = (self.graph.nodes[ids[0]].shape, self.graph.nodes[ids[1]].shape);
+        let reads = [self.place[ids[0]].clone(), self.place[ids[1]].clone()];
+        if ta && !tb {
+            let dw = self.target(id);
+            return self.emit(Call::LinearDw { rows: a[0], out: a[1], inp: b[1] }, &reads, &[dw]);
+        }
+        let [m, n] = self.graph.nodes[id].shape;
+        let strides = |shape: Shape, t: bool| if t { (1, shape[1]) } else { (shape[1], 1) };
+        let call = Call::MatMul { m, n, k: a[usize::from(!ta)], a: strides(a, ta), b: strides(b, tb) };
+        let c = self.slot_for(id);
+        self.emit(call, &reads, &[c]);
+    }
+
+    fn lower_zip(&mut self, id: usize, zip: Zip, sides: [usize; 2]) {
+        let reads = sides.map(|side| self.place[side].clone());
+        let y = self.slot_for(id);
+        let shape = self.graph.nodes[id].shape;
+        let op = match zip {
+            Zip::Add => Binary::Add,
+            Zip::Sub => Binary::Sub,
+            Zip::Mul => Binary::Mul,
+            Zip::Div => Binary::Div,
+            Zip::Min => Binary::Min,
+            Zip::Max => Binary::Max,
+            Zip::Greater => Binary::Greater,
+            Zip::ReluGrad => return self.emit(Call::UnaryGrad(Unary::Relu), &reads, &[y]),
+            Zip::TanhGrad => return self.emit(Call::UnaryGrad(Unary::Tanh), &reads, &[y]),
+            Zip::GeluGrad => return self.emit(Call::UnaryGrad(Unary::Gelu), &reads, &[y]),
+            Zip::SigmoidGrad => return self.emit(Call::UnaryGrad(Unary::Sigmoid), &reads, &[y]),
+        };
+        let span = |s: Shape| match s {
+            s if s == shape => Span::Full,
+            [1, 1] => Span::Scalar,
+            [1, _] => Span::Row,
+            _ => Span::Column,
+        };
+        let [a, b] = sides.map(|side| span(self.graph.nodes[side].shape));
+        let flat = [a, b].iter().all(|s| matches!(s, Span::Full | Span::Scalar));
+        let call = if flat {
+            Call::Binary { op, blocks: 1, rows: 1, cols: self.len(shape), a: (a, 0), b: (b, 0) }
+        } else if self.is_panels(shape) {
+            // A panel is `[features][32]`: what is a row of the batch is a column of a panel.
+            let turned = |span| match span {
+                Span::Full => (Span::Full, shape[1] * PANEL),
+                Span::Row => (Span::Column, 0),
+                Span::Column => (Span::Row, PANEL),
+                Span::Scalar => (Span::Scalar, 0),
+            };
+            let blocks = shape[0].div_ceil(PANEL);
+            Call::Binary { op, blocks, rows: shape[1], cols: PANEL, a: turned(a), b: turned(b) }
+        } else {
+            Call::Binary { op, blocks: 1, rows: shape[0], cols: shape[1], a: (a, 0), b: (b, 0) }
+        };
+        self.emit(call, &reads, &[y]);
+    }
+
+    /// Where a layer norm leaves its statistics, if a gradient will read them.
+    fn stats_for(&mut self, norm: usize) -> Place {
+        if !self.readers[norm]
+            .iter()
+            .any(|&r| self.is_norm_grad(r) && self.graph.nodes[r].inputs[3].0 == norm)
+        {
+            return Place::Nowhere;
+        }
+        let stats = self.slot(2 * self.graph.nodes[norm].shape[0]);
+        self.stats.insert(norm, stats.clone());
+        stats
+    }
+
+    /// The three gradients of one layer norm are one kernel.
+    fn lower_norm_grad(&mut self, id: usize, ids: &[usize]) {
+        let graph = self.graph;
+        let [rows, cols] = graph.nodes[ids[0]].shape;
+        let mut writes = [Place::Nowhere, Place::Nowhere, Place::Nowhere];
+        let parts = |p: &Self, wrt: Wrt| {
+            let same = |&r: &usize| match graph.nodes[r].op {
+                Op::LayerNormGrad { wrt: other, .. } => {
+                    other == wrt && graph.nodes[r].inputs == graph.nodes[id].inputs
+                }
+                _ => false,
+            };
+            p.readers[ids[3]].iter().copied().find(same)
+        };
+        for (write, wrt) in writes.iter_mut().zip([Wrt::X, Wrt::Gamma, Wrt::Beta]) {
+            *write = match parts(self, wrt) {
+                Some(part) => {
+                    self.absorbed[part] = true;
+                    if wrt == Wrt::X { self.slot_for(part) } else { self.target(part) }
+                }
+                // The kernel writes all three.
+                None => self.slot(if wrt == Wrt::X { rows * cols } else { cols }),
+            };
+        }
+        let reads = [&self.place[ids[0]], &self.place[ids[1]], &self.stats[&ids[3]], &self.place[ids[2]]]
+            .map(Place::clone);
+        self.emit(Call::LayerNormGrad { rows, cols }, &reads, &writes);
+        for wrt in [Wrt::X, Wrt::Gamma, Wrt::Beta] {
+            if let Some(part) = parts(self, wrt) {
+                self.collect(part);
+                self.drawn.insert(part, self.nodes.len());
+            }
+        }
+    }
+
+    /// Columns from one tensor to another: (place, its columns, the first of them).
+    fn copy(
+        &mut self,
+        shape: Shape,
+        width: usize,
+        x: (&Place, usize, usize),
+        y: (&Place, usize, usize),
+        clear: bool,
+    ) {
+        let (runs, unit) =
+            if self.is_panels(shape) { (shape[0].div_ceil(PANEL), PANEL) } else { (shape[0], 1) };
+        let side = |(_, cols, from): (&Place, usize, usize)| (cols * unit, from * unit);
+        let call = Call::Copy { runs, len: width * unit, x: side(x), y: side(y), clear };
+        self.emit(call, std::slice::from_ref(x.0), std::slice::from_ref(y.0));
+    }
+
+    pub(super) fn output(&mut self, name: &str, id: usize) -> Port {
+        let shape = self.graph.nodes[id].shape;
+        if !matches!(self.place[id], Place::Slot(_)) {
+            let (len, x) = (self.len(shape), self.place[id].clone());
+            let y = self.slot_for(id);
+            self.emit(Call::Copy { runs: 1, len, x: (0, 0), y: (0, 0), clear: false }, &[x], &[y]);
+        }
+        let Place::Slot(slot) = self.place[id] else { unreachable!("copied to one") };
+        self.slots[slot].kept = true;
+        if let Some(&drawn) = self.drawn.get(&id)
+            && self.nodes[drawn].parameters == 0
+            && self.nodes[drawn].op != "input"
+        {
+            self.nodes[drawn].name = name.into();
+        }
+        Port { name: name.into(), slot }
+    }
+
+    // ---- the drawing ----
+
+    fn draw(&mut self, id: usize, op: String, ids: &[usize]) {
+        let graph = self.graph;
+        let specs = ids.iter().filter_map(|&i| match graph.nodes[i].op {
+            Op::Param(index) => Some(&graph.table.specs()[index]),
+            _ => None,
+        });
+        let name = match specs.clone().next() {
+            Some(spec) => spec.name.rsplit_once('.').map_or(&*spec.name, |(layer, _)| layer).into(),
+            None => match &graph.nodes[id].op {
+                Op::Input(name) => name.to_string(),
+                _ => op.clone(),
+            },
+        };
+        let mut reads: Vec<usize> = ids.iter().filter_map(|i| self.drawn.get(i).copied()).collect();
+        reads.sort_unstable();
+        reads.dedup();
+        let parameters = specs.map(|s| s.len()).sum();
+        self.drawn.insert(id, self.nodes.len());
+        self.nodes.push(PlanNode { name, op, shape: graph.nodes[id].shape, parameters, reads });
+    }
+}

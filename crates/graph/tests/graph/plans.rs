@@ -1,0 +1,74 @@
+//! What a plan looks like: which nodes become one kernel, and what it says of itself.
+
+use crate::nets;
+use graph::{Act, Graph, Isa, Layout, Plan, PlanNode, models};
+
+/// Name and operation of each kernel.
+fn kernels(plan: &Plan) -> Vec<(&str, &str)> {
+    plan.describe().iter().map(|node| (&*node.name, &*node.op)).collect()
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+fn a_layer_is_one_kernel() {
+    let mut g = Graph::new();
+    let x = g.input("obs", [64, 4]);
+    let y = models::mlp(&mut g, x, "policy", &[16, 2], Act::Tanh);
+    let p = g.softmax(y);
+    for layout in [Layout::Rows, Layout::Panels] {
+        let plan = Plan::new(&g, &[("p", p)], layout, Isa::best()).unwrap();
+        let node = |name: &str, op: &str, shape, parameters, reads: &[usize]| PlanNode {
+            name: name.into(),
+            op: op.into(),
+            shape,
+            parameters,
+            reads: reads.to_vec(),
+        };
+        let expected = [
+            node("obs", "input", [64, 4], 0, &[]),
+            node("policy.0", "linear + bias + tanh", [64, 16], 80, &[0]),
+            node("policy.1", "linear + bias", [64, 2], 34, &[1]),
+            node("p", "softmax", [64, 2], 0, &[2]),
+        ];
+        assert_eq!(plan.describe(), expected);
+    }
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+fn a_residual_block_is_two_kernels() {
+    let mut g = Graph::new();
+    let x = g.input("x", [64, 8]);
+    let y = models::residual_net(&mut g, x, 16, 1, 3);
+    let plan = Plan::new(&g, &[("y", y)], Layout::Panels, Isa::best()).unwrap();
+    let expected = [
+        ("x", "input"),
+        ("stem", "linear + bias + layer norm + relu"),
+        ("block.0.0", "linear + bias + layer norm + relu"),
+        ("block.0.1", "linear + bias + layer norm + residual + relu"),
+        ("head", "linear + bias"),
+    ];
+    assert_eq!(kernels(&plan), expected);
+    assert_eq!(plan.describe()[3].reads, [1, 2]);
+
+    // Training keeps the forward kernels whole and adds the backward ones.
+    let loss = nets::cross_entropy(&mut g, y);
+    let gradients = g.gradients(loss);
+    let training = Plan::training(&g, &[("loss", loss)], &gradients, Isa::best()).unwrap();
+    assert_eq!(kernels(&training)[..5], expected);
+    let count = |op: &str| kernels(&training).iter().filter(|kernel| kernel.1 == op).count();
+    assert_eq!((count("layer norm"), count("layer norm gradient")), (0, 3));
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+fn only_what_is_asked_for_is_planned() {
+    let mut g = Graph::new();
+    let loss = nets::ppo_loss(&mut g, 32).0;
+    let entropy_only = Plan::new(&g, &[("loss", loss)], Layout::Rows, Isa::best()).unwrap();
+    let gradients = g.gradients(loss);
+    let still = Plan::new(&g, &[("loss", loss)], Layout::Rows, Isa::best()).unwrap();
+    assert_eq!(kernels(&entropy_only), kernels(&still));
+    let training = Plan::training(&g, &[("loss", loss)], &gradients, Isa::best()).unwrap();
+    assert!(training.describe().len() > still.describe().len());
+}
