@@ -51,7 +51,7 @@ export class LargePole {
 
   constructor(
     private readonly touch: (touch: Touch) => void,
-    private readonly say: (text: string) => void,
+    private readonly say: (text: string, about: string) => void,
   ) {
     const helpId = id("stage");
     this.canvas.setAttribute("role", "img");
@@ -112,7 +112,7 @@ export class LargePole {
     if (this.values.length > MEMORY) this.values.shift();
     // A fall is told to those who push, not to everyone all the time.
     if (state.fallen && before && !before.fallen && performance.now() - this.touchedMs < 4000) {
-      this.say(`The large pole fell after ${before.steps} steps. It stands up again in a moment.`);
+      this.say(`The large pole fell after ${before.steps} steps. It stands up again in a moment.`, "fall");
     }
   }
 
@@ -169,7 +169,7 @@ export class LargePole {
       this.keys.tip = event.shiftKey;
       this.touchedMs = performance.now();
       if (down && !event.repeat) {
-        this.say(`Pushing the ${event.shiftKey ? "tip" : "cart"} ${event.key === "ArrowLeft" ? "left" : "right"}`);
+        this.say(`Pushing the ${event.shiftKey ? "tip" : "cart"} ${event.key === "ArrowLeft" ? "left" : "right"}`, "push");
       }
     };
     field.addEventListener("keydown", key(true));

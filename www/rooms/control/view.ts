@@ -75,17 +75,17 @@ export class ControlRoom {
 
   constructor(private readonly lab: Lab, private readonly around: Surroundings) {
     const { announcer } = around;
-    this.pole = new LargePole((touch) => lab.touch(touch), (words) => announcer.say(words));
+    this.pole = new LargePole((touch) => lab.touch(touch), (words, about) => announcer.say(words, about));
     this.transport = new Transport({
       run: (running) => {
         lab.command({ kind: running ? "start" : "pause" });
-        announcer.say(running ? "Training" : "Paused");
+        announcer.say(running ? "Training" : "Paused", "running");
       },
       step: () => lab.command({ kind: "step" }),
       reset: () => this.reset(),
       speed: (index) => {
         lab.setSpeed(SPEEDS[index]!.ticksPerS);
-        announcer.say(`Speed: ${SPEEDS[index]!.spoken}`);
+        announcer.say(`Speed: ${SPEEDS[index]!.spoken}`, "speed");
       },
     });
     this.knobs = new Knobs(lab.knobs, (name, value) => this.change(name, value), () => this.reset());
@@ -249,7 +249,7 @@ export class ControlRoom {
         this.knobs.took(event.knob, event.to);
         this.addFork(event);
         this.showCurves();
-        announcer.say(`${this.labelOf(event.knob)} is now ${exact(event.to)}.`);
+        announcer.say(`${this.labelOf(event.knob)} is now ${exact(event.to)}.`, event.knob);
         break;
       case "evaluation":
         this.present?.evaluations.push(event);

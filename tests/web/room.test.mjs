@@ -1,0 +1,217 @@
+// What a visitor does in the control room: pushes the pole, turns knobs, goes back, compares, reads, saves, loads.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { event, house, visit } from "./fixture.mjs";
+
+const here = house();
+/** Small enough that an iteration takes no time; still the page as anyone sees it. */
+const SMALL = "#/control?envs=64&v=1";
+
+const texts = (page, selector) => page.locator(selector).allTextContents();
+const announced = (page, text) =>
+  page.waitForFunction((source) => new RegExp(source).test(document.querySelector("[aria-live=polite]").textContent), text);
+/** Numbers in the run's last saved state, as the page's own events tell them. */
+const progress = async (page) => (await event(page, "metrics")).progress;
+
+test("a live change leaves a mark, and one can go back to before it; what came of it stays as a ghost", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics");
+  const field = page.getByLabel("Learning rate", { exact: true });
+  const before = await field.inputValue();
+  const marked = event(page, "mark");
+  await field.fill("0.001");
+  await field.press("Enter");
+  const mark = await marked;
+  assert.deepEqual([mark.knob, mark.to], ["lr", 0.001]);
+  await announced(page, "Learning rate is now 0.001");
+  await event(page, "metrics", mark.progress.iteration + 3);
+  await page.getByRole("button", { name: "Mean return as a table" }).click();
+  await page.getByRole("cell", { name: /Learning rate changed from .* to 0.001/ }).waitFor();
+
+  const began = page.evaluate(
+    () => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "began" && resolve(event))),
+  );
+  await page.getByRole("button", { name: /^Go back to before Learning rate/ }).click();
+  const { progress: at, marks, history } = await began;
+  assert.ok(at.iteration <= mark.progress.iteration && at.iteration > 0, `back at ${at.iteration}`);
+  assert.deepEqual(marks, []);
+  assert.equal(history.length, at.iteration);
+  assert.equal(await field.inputValue(), before);
+  await page.getByLabel(/^Past run: Learning rate 0.001/).waitFor();
+  await page.context().close();
+});
+
+test("a knob that needs a new start waits for it, and can be taken back", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics");
+  const field = page.getByLabel("Environments", { exact: true });
+  await field.fill("128");
+  await field.press("Enter");
+  await page.getByText("One change waits for a new start").waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  assert.equal(await field.inputValue(), "64");
+
+  await field.fill("128");
+  await field.press("Enter");
+  const began = event(page, "began");
+  await page.getByRole("button", { name: "Start again to apply" }).click();
+  assert.equal((await began).knobs.envs, 128);
+  assert.equal(await page.getByRole("button", { name: "Start again to apply" }).count(), 0);
+  await page.context().close();
+});
+
+test("a value out of range is refused where it is typed, with what would do", async () => {
+  const page = await visit(here, { at: SMALL });
+  const field = page.getByLabel("Learning rate", { exact: true });
+  await field.fill("7");
+  await field.press("Enter");
+  await page.getByText("Give a number from 0.00001 to 0.1.").waitFor();
+  assert.equal(await field.getAttribute("aria-invalid"), "true");
+  await page.context().close();
+});
+
+test("the large pole is pushed by keys and by hand while training goes on", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics");
+  const pole = page.getByRole("application");
+  await page.evaluate(() => {
+    globalThis.pushes = [];
+    const { touch } = hothouse;
+    hothouse.touch = (what) => {
+      if (what.cart_force || what.tip_force) pushes.push(what);
+      touch(what);
+    };
+  });
+  const pushed = (test) => page.waitForFunction(`pushes.some(${test})`);
+  await pole.focus();
+  await page.keyboard.down("ArrowRight");
+  await pushed("({ cart_force }) => cart_force > 0");
+  await announced(page, "Pushing the cart right");
+  await page.keyboard.up("ArrowRight");
+  await page.keyboard.down("Shift");
+  await page.keyboard.down("ArrowLeft");
+  await pushed("({ tip_force }) => tip_force < 0");
+  await page.keyboard.up("ArrowLeft");
+  await page.keyboard.up("Shift");
+
+  // A hand looks for the cart along the track, as it moves by itself, and pulls.
+  const box = await pole.boundingBox();
+  const y = box.y + box.height - 30;
+  await page.evaluate(() => (pushes.length = 0));
+  let held = false;
+  for (let i = 0; i < 200 && !held; i++) {
+    const x = box.x + ((i * 20) % box.width);
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    await page.mouse.move(x - 90, y);
+    held = (await page.locator(".stage-field.held").count()) > 0;
+    if (held) await pushed("({ cart_force, tip_force }) => cart_force < 0 || tip_force < 0");
+    await page.mouse.up();
+  }
+  assert.ok(held, "no place on the track took hold of the cart");
+  const { iteration } = await progress(page);
+  assert.ok((await event(page, "metrics", iteration + 2)).progress.iteration > iteration);
+  await page.context().close();
+});
+
+test("dialogs take the focus and give it back; single keys never act from a field, and can be turned off", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics");
+  const badge = page.getByRole("button", { name: /^In use/ });
+  await badge.click();
+  const dialog = page.getByRole("dialog", { name: "What is in use" });
+  await dialog.waitFor();
+  assert.ok(await dialog.evaluate((element) => element.contains(document.activeElement)));
+  await page.keyboard.press("Escape");
+  assert.ok(await badge.evaluate((element) => element === document.activeElement));
+
+  await page.getByLabel("Seed").focus();
+  await page.keyboard.press("r");
+  await page.keyboard.press("?");
+  assert.equal(await page.getByRole("dialog").count(), 0);
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keys" }).waitFor();
+  await page.getByRole("switch", { name: "Single-key shortcuts" }).click();
+  await page.keyboard.press("Escape");
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.press("?");
+  assert.equal(await page.getByRole("dialog").count(), 0);
+  await page.context().close();
+});
+
+test("a saved run is loaded again where it stopped, with the present one behind it", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics", 4);
+  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save run" }).click()]);
+  assert.match(file.suggestedFilename(), /^hothouse-CartPole-v1-seed1-.*\.safetensors$/);
+  await page.getByRole("button", { name: "Start again from nothing" }).click();
+  await event(page, "metrics", 1);
+  const began = page.evaluate(
+    () => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "began" && event.progress.iteration > 0 && resolve(event))),
+  );
+  await page.locator("input[type=file]").setInputFiles(await file.path());
+  const { progress: at, history } = await began;
+  assert.ok(at.iteration >= 4);
+  assert.equal(history.length, at.iteration);
+  await page.getByLabel(/^Past run: same settings/).waitFor();
+  await page.context().close();
+});
+
+test("every chart and the network are there as tables, with a caption and headings", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics", 3);
+  for (const [name, columns] of [
+    ["Mean return as a table", ["Steps", "Time", "Mean return", "Past run", "What happened"]],
+    ["Losses as a table", ["Steps", "Time", "Policy loss", "Value loss", "Entropy", "Policy change", "Clipped", "Explained"]],
+    ["The network as a table", ["Kernel", "What it does", "Output", "Weights", "Reads"]],
+  ]) {
+    await page.getByRole("button", { name }).click();
+    const region = page.getByRole("region", { name });
+    assert.deepEqual(await region.getByRole("columnheader").allTextContents(), columns);
+    assert.ok((await region.getByRole("rowheader").count()) >= 2);
+    assert.notEqual(await region.locator("caption").textContent(), "");
+  }
+  await page.context().close();
+});
+
+test("training is told to a screen reader, calmly", async () => {
+  const page = await visit(here, { at: SMALL });
+  await page.evaluate(() => {
+    globalThis.told = [];
+    new MutationObserver(() => told.push(document.querySelector("[aria-live=polite]").textContent)).observe(
+      document.querySelector("[aria-live=polite]"),
+      { childList: true },
+    );
+  });
+  await announced(page, "Mean return .* after .* steps");
+  await page.waitForTimeout(3000);
+  const { length } = await page.evaluate(() => told);
+  assert.ok(length <= 3, `${length} announcements`);
+  await page.context().close();
+});
+
+test("the link to a run holds its settings, and the native command starts the same one", async () => {
+  const page = await visit(here, { at: "#/control?envs=64&seed=7&v=1", context: { permissions: ["clipboard-read", "clipboard-write"] } });
+  await event(page, "metrics");
+  await page.getByRole("button", { name: "Copy link" }).click();
+  await page.getByRole("button", { name: "Link copied" }).waitFor();
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  assert.match(link, /#\/control\?.*envs=64/);
+  assert.match(link, /seed=7/);
+  await page.getByRole("button", { name: "Run it natively" }).click();
+  const [command] = await texts(page, "dialog[open] code");
+  assert.match(command, /^cargo run --release -- train control .*--seed 7.*--set envs=64/);
+  await page.context().close();
+});
+
+test("the theme is a choice that is kept", async () => {
+  const page = await visit(here, { at: SMALL, context: { colorScheme: "light" } });
+  await page.getByRole("button", { name: /^Colours/ }).click();
+  const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+  assert.equal(await theme(), "dark");
+  await page.reload();
+  await page.waitForFunction(() => document.documentElement.dataset.theme);
+  assert.equal(await theme(), "dark");
+  await page.context().close();
+});
