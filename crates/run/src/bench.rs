@@ -6,8 +6,9 @@
 
 use crate::protocol::{Command, Config};
 use crate::{Experiment, RunError, default_config};
-use graph::{Executor, Graph, Layout, Optimizer, Params, Plan, models};
-use math::{Isa, gemm, peak};
+use graph::{Adam, Executor, Graph, Layout, Optimizer, Packed, Params, Plan, models};
+use math::{Act, Isa, gemm, peak};
+use std::sync::Arc;
 
 /// One measured number. Names are stable: scripts read them.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -70,7 +71,16 @@ impl Product {
 
     fn ours(&mut self) {
         let plain = gemm::Epilogue::default();
-        gemm::linear_rows(self.isa, self.batch, self.out, self.inp, &self.x, &self.packed, &mut self.y, plain);
+        gemm::linear_rows(
+            self.isa,
+            self.batch,
+            self.out,
+            self.inp,
+            &self.x,
+            &self.packed,
+            &mut self.y,
+            plain,
+        );
     }
 
     fn rival(&mut self, rival: &Rival) {
@@ -110,24 +120,23 @@ fn give_product(
 /// 330 inputs, 128 wide, 7 residual blocks of two layers with layer norm, 65 outputs; inference.
 fn net(isa: Isa, now: &dyn Fn() -> f64, give: &mut dyn FnMut(String, f64, &'static str)) {
     const BATCH: usize = 64;
-    let (rows, flop) = {
-        let mut graph = Graph::new();
-        let output = models::residual_net(&mut graph, BATCH, 330, 128, 7, 65);
-        let flop = 2e-9 * (BATCH * (330 * 128 + 14 * 128 * 128 + 128 * 65)) as f64;
-        ((graph, output), flop)
-    };
-    let (graph, output) = rows;
-    let params = Params::init(&graph, 1);
-    let plan = Plan::new(&graph, &[("output", output)], Layout::Panels, isa).expect("the net is well formed");
+    let gflop = 2e-9 * (BATCH * (330 * 128 + 14 * 128 * 128 + 128 * 65)) as f64;
+    let mut graph = Graph::new();
+    let input = graph.input("input", [BATCH, 330]);
+    let output = models::residual_net(&mut graph, input, 128, 7, 65);
+    let plan = Arc::new(
+        Plan::new(&graph, &[("output", output)], Layout::Panels, isa).expect("the net is well formed"),
+    );
+    let params = Params::new(graph.table(), 1);
+    let packed = Packed::new(&plan, &params);
     let mut executor = Executor::new(&plan);
-    let packed = plan.pack(&params);
     executor.input_mut("input").copy_from_slice(&noise(BATCH * 330));
     let (mut rates, mut shares) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         let peak = peak::peak_gflops(isa, now);
         let call_s = seconds_a_call(now, || executor.run(&params, &packed));
         rates.push(BATCH as f64 / call_s);
-        shares.push(flop / call_s / peak);
+        shares.push(gflop / call_s / peak);
     }
     give("core.net284k.states_per_s_core".into(), median(&mut rates), "states/s");
     give("core.net284k.share".into(), median(&mut shares), "of peak");
@@ -135,11 +144,31 @@ fn net(isa: Isa, now: &dyn Fn() -> f64, give: &mut dyn FnMut(String, f64, &'stat
 
 /// Forward, backward, Adam and packing of a 144-128-64-6 net on a batch of 64.
 fn step(isa: Isa, now: &dyn Fn() -> f64, give: &mut dyn FnMut(String, f64, &'static str)) {
-    let mut training = models::Regression::new(isa, 64, &[144, 128, 64, 6]);
-    training.input_mut().copy_from_slice(&noise(64 * 144));
-    training.target_mut().copy_from_slice(&noise(64 * 6));
-    let mut optimizer = Optimizer::adam(training.params());
-    let mut times: Vec<f64> = (0..ROUNDS).map(|_| 1e3 * seconds_a_call(now, || training.step(&mut optimizer))).collect();
+    const BATCH: usize = 64;
+    let mut graph = Graph::new();
+    let input = graph.input("input", [BATCH, 144]);
+    let target = graph.input("target", [BATCH, 6]);
+    let output = models::mlp(&mut graph, input, "net", &[128, 64, 6], Act::Relu);
+    let error = graph.sub(output, target);
+    let error = graph.square(error);
+    let loss = graph.mean_all(error);
+    let gradients = graph.gradients(loss);
+    let plan =
+        Arc::new(Plan::training(&graph, &[("loss", loss)], &gradients, isa).expect("the net is well formed"));
+    let mut params = Params::new(graph.table(), 1);
+    let mut packed = Packed::new(&plan, &params);
+    let mut executor = Executor::new(&plan);
+    let mut grads = vec![0.0; params.values().len()];
+    let mut optimizer = Optimizer::new(&params);
+    let adam = Adam::default();
+    executor.input_mut("input").copy_from_slice(&noise(BATCH * 144));
+    executor.input_mut("target").copy_from_slice(&noise(BATCH * 6));
+    let mut train = || {
+        executor.train(&params, &packed, &mut grads, false);
+        optimizer.step(isa, &adam, &mut params, &grads);
+        packed.pack(&params);
+    };
+    let mut times: Vec<f64> = (0..ROUNDS).map(|_| 1e3 * seconds_a_call(now, &mut train)).collect();
     give("core.step_144_128_64_6_b64_ms".into(), median(&mut times), "ms");
 }
 

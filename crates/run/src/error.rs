@@ -2,7 +2,9 @@
 
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    #[error("this was made by a newer Hothouse (format {found}, this one reads up to {known}). Update Hothouse, or start a fresh run")]
+    #[error(
+        "this was made by a newer Hothouse (format {found}, this one reads up to {known}). Update Hothouse, or start a fresh run"
+    )]
     Future { found: u32, known: u32 },
     #[error("there is no room called '{0}'. The rooms are: control")]
     UnknownRoom(String),

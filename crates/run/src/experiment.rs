@@ -268,7 +268,8 @@ impl Experiment {
     fn apply_pending(&mut self) {
         let progress = self.progress();
         for (name, value) in std::mem::take(&mut self.pending) {
-            let (from, to) = knobs::set_live(&mut self.settings, &name, value).expect("checked when it was asked for");
+            let (from, to) =
+                knobs::set_live(&mut self.settings, &name, value).expect("checked when it was asked for");
             if from != to {
                 let mark = Mark { progress, knob: name, from, to };
                 self.marks.push(mark.clone());
@@ -315,7 +316,9 @@ impl Experiment {
         let (header, tensors, history) = checkpoint::decode(bytes)?;
         validate(&header.config)?;
         let settings = knobs::settings(&header.knobs)?;
-        let find = |name: &str| tensors.iter().find(|t| t.0 == name).map(|(_, shape, data)| (shape.as_slice(), data));
+        let find = |name: &str| {
+            tensors.iter().find(|t| t.0 == name).map(|(_, shape, data)| (shape.as_slice(), data))
+        };
         let ppo = Ppo::restore(settings.clone(), header.config.seed, isa, &find)
             .map_err(|e| RunError::Damaged { why: e.to_string() })?;
         let mut experiment = Self::around(header.config, settings, isa, ppo);
@@ -353,13 +356,19 @@ impl Experiment {
         } else if expected == *reached && self.marks.is_empty() {
             self.notice(
                 Level::Info,
-                &format!("Reproduced: after {} iterations the weights are those of the link, bit for bit.", reached.iteration),
+                &format!(
+                    "Reproduced: after {} iterations the weights are those of the link, bit for bit.",
+                    reached.iteration
+                ),
                 "Nothing to do.",
             );
         } else if self.marks.is_empty() {
             self.notice(
                 Level::Warning,
-                &format!("Not reproduced: after {} iterations the weights differ from the link's.", reached.iteration),
+                &format!(
+                    "Not reproduced: after {} iterations the weights differ from the link's.",
+                    reached.iteration
+                ),
                 "The link may come from another version of Hothouse; compare the versions in the badge.",
             );
         }
@@ -412,7 +421,12 @@ impl Experiment {
 
     pub fn progress(&self) -> Progress {
         let p = self.ppo.progress();
-        Progress { iteration: p.iterations, env_steps: p.env_steps, episodes: p.episodes, train_s: self.train_s }
+        Progress {
+            iteration: p.iterations as u32,
+            env_steps: p.env_steps,
+            episodes: p.episodes,
+            train_s: self.train_s,
+        }
     }
 
     pub fn knobs(&self) -> Vec<Knob> {

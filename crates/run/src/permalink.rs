@@ -94,8 +94,7 @@ mod tests {
         let mut config = crate::default_config();
         config.seed = 4_000_000_000;
         config.knobs = BTreeMap::from([("lr".into(), 0.0025), ("envs".into(), 512.0)]);
-        let digest =
-            Digest { iteration: 32, weights: "0123456789abcdef".into(), arithmetic: "fused".into() };
+        let digest = Digest { iteration: 32, weights: "0123456789abcdef".into(), arithmetic: "fused".into() };
         let link = encode(&config, Some(&digest));
         assert_eq!(decode(&link).unwrap(), Link { config: config.clone(), digest: Some(digest) });
         assert_eq!(

@@ -24,8 +24,14 @@ impl Stage {
     pub fn new(seed: u32) -> Self {
         // A stream of its own: what is watched must not change what is learned.
         let rng = Rng::new(seed, STREAM);
-        let mut stage =
-            Self { pole: CartPole64::new([0.0; 4]), view: View::default(), owed_s: 0.0, rest_s: 0.0, rng, falls: 0 };
+        let mut stage = Self {
+            pole: CartPole64::new([0.0; 4]),
+            view: View::default(),
+            owed_s: 0.0,
+            rest_s: 0.0,
+            rng,
+            falls: 0,
+        };
         stage.stand_up();
         stage
     }
@@ -48,7 +54,7 @@ impl Stage {
                 self.stand_up();
             }
         }
-        self.owed_s += dt_s;
+        self.owed_s = if self.view.fallen { 0.0 } else { self.owed_s + dt_s };
         while self.owed_s >= STEP_S && !self.view.fallen {
             self.owed_s -= STEP_S;
             let (probabilities, value) = ppo.policy(self.pole.state.map(|v| v as f32));
@@ -62,7 +68,6 @@ impl Stage {
             if fell {
                 self.view.fallen = true;
                 self.rest_s = REST_S;
-                self.owed_s = 0.0;
             }
         }
         self.view.state = self.pole.state;

@@ -1,0 +1,21 @@
+//! The learner's plans as plain data, for a drawing of the network.
+
+use crate::protocol::{PlanNode, PlanView};
+use learn::Ppo;
+
+pub(crate) fn view(ppo: &Ppo) -> PlanView {
+    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let nodes = ppo.plan().describe().iter().map(|node| PlanNode {
+        name: node.name.clone(),
+        op: node.op.clone(),
+        shape: node.shape.map(count),
+        parameters: count(node.parameters),
+        reads: node.reads.iter().map(|&i| count(i)).collect(),
+    });
+    PlanView {
+        nodes: nodes.collect(),
+        parameters: count(ppo.params().count()),
+        arena_bytes: count(ppo.training_plan().arena_bytes()),
+        unshared_bytes: count(ppo.training_plan().unshared_bytes()),
+    }
+}
