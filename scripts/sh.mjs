@@ -114,7 +114,7 @@ export function options(known) {
 
 /** Runs `work` when this module is the command, and ends with the next step where it fails. */
 export async function main(url, work) {
-  if (url !== pathToFileURL(process.argv[1]).href) return;
+  if (!process.argv[1] || url !== pathToFileURL(process.argv[1]).href) return;
   try {
     await work();
   } catch (error) {

@@ -41,7 +41,6 @@ async function wasmTests() {
     ...settings.env,
     CARGO_TARGET_DIR: join(target, "wasm"),
     WASM_BINDGEN_TEST_WEBDRIVER_JSON: webdriver,
-    WASM_BINDGEN_USE_BROWSER: "1",
     WASM_BINDGEN_TEST_TIMEOUT: "300",
   };
   const cargo = settings.args.filter((argument) => argument.startsWith("-Z"));

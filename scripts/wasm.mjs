@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { ask, filesUnder, fingerprint, main, root, sh, step } from "./sh.mjs";
 import { rust, wasmBindgen, wasmToolchain } from "./setup.mjs";
 
+// A panic names its file and line by itself; function names would be a third of the download.
+const slim = ["--remove-name-section", "--remove-producers-section"];
 const TARGET = "wasm32-unknown-unknown";
 const MAX_MEMORY = 1 << 30;
 
@@ -65,7 +67,7 @@ export async function wasm({ only = Object.keys(flavours) } = {}) {
       const built = join(target, TARGET, "release/web.wasm");
       rmSync(out, { recursive: true, force: true });
       mkdirSync(out, { recursive: true });
-      await sh("wasm-bindgen", [built, "--target", "web", "--no-typescript", "--out-dir", out, "--out-name", "lab"]);
+      await sh("wasm-bindgen", [built, "--target", "web", "--no-typescript", "--out-dir", out, "--out-name", "lab", ...slim]);
       bindThreads(out);
       writeFileSync(stamp, wanted);
       return `${Math.round(statSync(join(out, "lab_bg.wasm")).size / 1024)} kB`;
