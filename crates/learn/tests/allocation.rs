@@ -1,5 +1,6 @@
 //! Nothing is allocated in a steady iteration. A file of its own: the counter counts for the whole
-//! process, so nothing else may run beside it.
+//! process, so nothing else may run beside it. Native only, as the counter is.
+#![cfg(not(target_arch = "wasm32"))]
 
 use learn::{Ppo, PpoConfig, Slice};
 use math::Isa;

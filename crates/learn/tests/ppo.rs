@@ -5,6 +5,11 @@
 use learn::{Data, IterationStats, Ppo, PpoConfig, PpoError, SHOWN, Slice};
 use math::Isa;
 
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
+#[cfg(target_arch = "wasm32")]
+wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
+
 fn small() -> PpoConfig {
     // 300 is no multiple of a panel or an actor, and 40 steps are several slices of a rollout.
     PpoConfig { envs: 300, rollout_steps: 40, epochs: 2, minibatches: 3, hidden: 16, ..PpoConfig::default() }
@@ -41,6 +46,7 @@ fn restore(config: &PpoConfig, state: &[(String, Vec<usize>, Data)]) -> Result<P
     Ppo::restore(config.clone(), 7, Isa::best(), &find)
 }
 
+#[cfg(not(target_arch = "wasm32"))] // a page has no such pools; `tests/parity` tells its threads apart
 #[test]
 fn threads_change_no_bit() {
     let run = |threads| {

@@ -7,6 +7,11 @@ use serde_json::Value;
 use worlds::cartpole::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
 use worlds::{CartPole64, CartPoles};
 
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
+#[cfg(target_arch = "wasm32")]
+wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
+
 struct Episode {
     first_step: u32,
     states: Vec<[f64; 4]>,

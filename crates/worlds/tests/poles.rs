@@ -5,6 +5,11 @@ use math::Isa;
 use worlds::cartpole::{LENGTH_SHIFT, STEP_LIMIT, TERMINATED, TRUNCATED};
 use worlds::{BadState, CartPoles};
 
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
+#[cfg(target_arch = "wasm32")]
+wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
+
 /// Even environments balance well, odd ones push the wrong way at two steps of three.
 fn play(poles: &mut CartPoles, steps: usize) -> Vec<u32> {
     let lanes = poles.observations().len() / 4;
