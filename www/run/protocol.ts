@@ -210,6 +210,6 @@ reads: Array<number>, };
  */
 export type Backend = {
 /**
- * `AVX-512`, `relaxed SIMD`, `SIMD128`, `scalar`
+ * `avx512`, `avx2`, `neon`, `relaxed`, `simd128` or `portable`
  */
 isa: string, threads: number, arithmetic: string, version: string, };

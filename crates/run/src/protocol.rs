@@ -276,7 +276,7 @@ pub struct PlanNode {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Backend {
-    /// `AVX-512`, `relaxed SIMD`, `SIMD128`, `scalar`
+    /// `avx512`, `avx2`, `neon`, `relaxed`, `simd128` or `portable`
     pub isa: String,
     pub threads: u32,
     pub arithmetic: String,
