@@ -104,7 +104,7 @@ pub fn linear_rows(
         let count = ROW_BLOCK.min(rows - first);
         let block = first * out..(first + count) * out;
         let y = &mut y[block.clone()];
-        dispatch(
+        run(
             isa,
             Product {
                 m: count,
@@ -139,7 +139,7 @@ pub fn linear_rows_dx(
     accumulate: bool,
 ) {
     let (dy, dx) = (&dy[..rows * out], &mut dx[..rows * inp]);
-    dispatch(
+    run(
         isa,
         Product {
             m: rows,
@@ -187,7 +187,7 @@ pub fn linear_panels(
     for panel in 0..batch.div_ceil(PANEL) {
         let block = panel * out * PANEL..(panel + 1) * out * PANEL;
         let y = &mut y[block.clone()];
-        dispatch(
+        run(
             isa,
             Product {
                 m: out,
@@ -237,7 +237,8 @@ pub fn matmul(
     assert!(a.len() > (m - 1) * a_rs + (k - 1) * a_ks && b.len() > (k - 1) * b_ks + (n - 1) * b_cs);
     let start = if accumulate { Start::Target } else { Start::Zero };
     // The lanes go along the side that fills them better: Cᵀ = Bᵀ·Aᵀ has the same chains.
-    let swap = n * padded(m) < m * padded(n);
+    // The swap stores C turned, so it must save a quarter.
+    let swap = 5 * n * padded(m) < 4 * m * padded(n);
     let product = if swap {
         Product {
             m: n,
@@ -261,7 +262,7 @@ pub fn matmul(
             relu: false,
         }
     };
-    dispatch(isa, product);
+    run(isa, product);
 }
 
 /// A side as the lanes see it, give or take an instruction set.
@@ -326,6 +327,12 @@ struct Product {
     c: Target,
     start: Start,
     relu: bool,
+}
+
+/// Never inlined, so that a module carries the tiles once.
+#[inline(never)]
+fn run(isa: Isa, product: Product) {
+    dispatch(isa, product);
 }
 
 /// Vectors across the tile that covers `cols` columns, or as many as there are.
@@ -456,6 +463,8 @@ unsafe fn tile_high<S: Simd, const NV: usize>(s: S, rows: usize, t: &Tile) {
             tile::<S, 8, NV>(s, t);
         } else if S::TILE_ROWS == 6 && rows == 6 {
             tile::<S, 6, NV>(s, t);
+        } else if S::TILE_ROWS == 5 && rows == 5 {
+            tile::<S, 5, NV>(s, t);
         } else if rows == 4 {
             tile::<S, 4, NV>(s, t);
         } else if rows == 2 {
@@ -505,24 +514,11 @@ unsafe fn tile<S: Simd, const MR: usize, const NV: usize>(s: S, t: &Tile) {
                 }
             }
         }
-        let mut rows = [t.a; MR];
-        for m in 1..MR {
-            rows[m] = t.a.add(m * t.a_rs);
-        }
-        let (mut b, mut at) = (t.b, 0);
-        for _ in 0..t.steps {
-            let mut columns = [s.splat(0.0); NV];
-            for v in 0..NV {
-                columns[v] = s.load_ptr(b.add(v * S::LANES));
-            }
-            for m in 0..MR {
-                let x = s.splat(*rows[m].add(at));
-                for v in 0..NV {
-                    acc[m][v] = s.mul_add(x, columns[v], acc[m][v]);
-                }
-            }
-            b = b.add(t.b_ks);
-            at += t.a_ks;
+        // A known stride saves a browser's compiler some of the loop's instructions.
+        if t.a_rs == 1 {
+            chains::<S, MR, NV>(s, t, 1, t.a_ks, &mut acc);
+        } else {
+            chains::<S, MR, NV>(s, t, t.a_rs, t.a_ks, &mut acc);
         }
         if t.relu {
             for m in 0..MR {
@@ -543,6 +539,39 @@ unsafe fn tile<S: Simd, const MR: usize, const NV: usize>(s: S, t: &Tile) {
                     *t.c.p.add(m * t.c.rs + c * t.c.cs) = buffer[m * PANEL + c];
                 }
             }
+        }
+    }
+}
+
+/// acc[m] += Σ_k A[m][k]·B[k].
+#[inline(always)]
+unsafe fn chains<S: Simd, const MR: usize, const NV: usize>(
+    s: S,
+    t: &Tile,
+    a_rs: usize,
+    a_ks: usize,
+    acc: &mut [[S::F; NV]; MR],
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        let mut rows = [t.a; MR];
+        for m in 1..MR {
+            rows[m] = t.a.add(m * a_rs);
+        }
+        let (mut b, mut at) = (t.b, 0);
+        for _ in 0..t.steps {
+            let mut columns = [s.splat(0.0); NV];
+            for v in 0..NV {
+                columns[v] = s.load_ptr(b.add(v * S::LANES));
+            }
+            for m in 0..MR {
+                let x = s.splat(*rows[m].add(at));
+                for v in 0..NV {
+                    acc[m][v] = s.mul_add(x, columns[v], acc[m][v]);
+                }
+            }
+            b = b.add(t.b_ks);
+            at += a_ks;
         }
     }
 }
@@ -725,30 +754,25 @@ impl Kernel for FinishPanel<'_, '_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(mut self, s: S) {
-        let floor = s.splat(self.finish.floor);
         if let Some(pre) = &mut self.pre {
             pre.copy_from_slice(self.y);
         }
-        for lane in (0..PANEL).step_by(S::LANES) {
-            let (mut mean, mut rstd) = (s.splat(0.0), s.splat(1.0));
-            if let Some((_, _, eps)) = self.finish.norm {
-                (mean, rstd) = ops::column_stats(s, self.features, self.y, lane, eps);
-                if let Some(stats) = &mut self.stats {
-                    ops::store_stats(s, mean, rstd, &mut stats[2 * lane..]);
+        let Finish { norm, residual, floor, .. } = self.finish;
+        let residual = residual.map(|x| x[..self.y.len()].as_ptr());
+        for lane in (0..PANEL).step_by(2 * S::LANES) {
+            let norm = match norm {
+                None => None,
+                Some((gamma, beta, eps)) => {
+                    let (means, rstds) = ops::column_stats(s, self.features, self.y, lane, eps);
+                    if let Some(stats) = &mut self.stats {
+                        ops::store_stats(s, means, rstds, &mut stats[2 * lane..]);
+                    }
+                    Some((means, rstds, gamma[..self.features].as_ptr(), beta[..self.features].as_ptr()))
                 }
-            }
-            for f in 0..self.features {
-                let y = &mut self.y[f * PANEL + lane..][..S::LANES];
-                let mut x = s.load(y);
-                if let Some((gamma, beta, _)) = self.finish.norm {
-                    let hat = s.mul(s.sub(x, mean), rstd);
-                    x = s.mul_add(hat, s.splat(gamma[f]), s.splat(beta[f]));
-                }
-                if let Some(residual) = self.finish.residual {
-                    x = s.add(x, s.load(&residual[f * PANEL + lane..]));
-                }
-                s.store(s.max(floor, x), y);
-            }
+            };
+            let y = self.y.as_mut_ptr();
+            // SAFETY: every slice was cut to the panel's shape.
+            unsafe { ops::finish_pair(s, self.features, lane, y, y, norm, residual, floor) };
         }
     }
 }

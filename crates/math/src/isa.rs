@@ -142,7 +142,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
     const LANES: usize;
     /// How many vectors hold the 16 virtual lanes of a horizontal sum.
     const PARTS: usize = 16 / Self::LANES;
-    /// Rows of the GEMM register tile: 8, 6 or 4.
+    /// Rows of the GEMM register tile: 8, 6, 5 or 4.
     const TILE_ROWS: usize;
     /// Vectors across the GEMM register tile: 4 or 2.
     const TILE_VECTORS: usize;

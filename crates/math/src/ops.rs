@@ -1245,52 +1245,135 @@ pub(crate) fn row_stats<S: Simd>(s: S, x: &[f32], eps: f32) -> (f32, f32) {
     }
 }
 
-/// (mean, 1/std) down the features of the vector at `lane` of a panel: four chains, the feature's number mod 4.
+/// Two neighbouring vectors.
+pub(crate) type Pair<S> = [<S as Simd>::F; 2];
+
+/// (mean, 1/std) down the features of the two vectors at `lane` of a panel: four chains, the feature's number mod 4.
 #[inline(always)]
-pub(crate) fn column_stats<S: Simd>(s: S, features: usize, x: &[f32], lane: usize, eps: f32) -> (S::F, S::F) {
-    assert!(x.len() >= features * PANEL && lane + S::LANES <= PANEL);
-    // SAFETY: feature f's vector ends before (f + 1)·PANEL.
-    let at = hot(
-        #[inline(always)]
-        |f: usize| unsafe { s.load_ptr(x.as_ptr().add(f * PANEL + lane)) },
-    );
-    let n = s.splat(features as f32);
-    let mut centre = s.splat(0.0);
-    let mut result = [s.splat(0.0); 2];
-    for (pass, result) in result.iter_mut().enumerate() {
-        let term = hot(
+pub(crate) fn column_stats<S: Simd>(
+    s: S,
+    features: usize,
+    x: &[f32],
+    lane: usize,
+    eps: f32,
+) -> (Pair<S>, Pair<S>) {
+    assert!(x.len() >= features * PANEL && lane + 2 * S::LANES <= PANEL);
+    let x = x.as_ptr();
+    let mut means = [s.splat(0.0); 2];
+    let mut rstds = means;
+    // SAFETY: feature f's two vectors end before (f + 1)·PANEL.
+    unsafe {
+        let sums = sum_down(
+            s,
+            features,
+            x.add(lane),
             #[inline(always)]
-            |f: usize, sum: S::F| {
-                let d = s.sub(at(f), centre);
-                if pass == 0 { s.add(sum, d) } else { s.mul_add(d, d, sum) }
+            |x, _, sum| s.add(sum, x),
+        );
+        for v in 0..2 {
+            means[v] = s.div(sums[v], s.splat(features as f32));
+        }
+        let sums = sum_down(
+            s,
+            features,
+            x.add(lane),
+            #[inline(always)]
+            |x, v, sum| {
+                let d = s.sub(x, means[v]);
+                s.mul_add(d, d, sum)
             },
         );
-        let mut sums = [s.splat(0.0); 4];
-        let whole = features / 4 * 4;
-        for f in (0..whole).step_by(4) {
-            for i in 0..4 {
-                sums[i] = term(f + i, sums[i]);
-            }
+        for v in 0..2 {
+            let var = s.div(sums[v], s.splat(features as f32));
+            rstds[v] = s.div(s.splat(1.0), s.sqrt(s.add(var, s.splat(eps))));
         }
-        for f in whole..features {
-            sums[f - whole] = term(f, sums[f - whole]);
-        }
-        *result = s.div(s.add(s.add(sums[0], sums[1]), s.add(sums[2], sums[3])), n);
-        centre = *result;
     }
-    let std = s.sqrt(s.add(result[1], s.splat(eps)));
-    (result[0], s.div(s.splat(1.0), std))
+    (means, rstds)
 }
 
-/// Pairs (mean, 1/std) of each lane.
+/// Folds f(x, vector, sum) down `features` pairs of vectors that lie PANEL floats apart.
+///
+/// # Safety
+/// x must be valid for that.
 #[inline(always)]
-pub(crate) fn store_stats<S: Simd>(s: S, mean: S::F, rstd: S::F, stats: &mut [f32]) {
-    let (mut means, mut rstds) = ([0.0; 16], [0.0; 16]);
-    s.store(mean, &mut means);
-    s.store(rstd, &mut rstds);
-    for l in 0..S::LANES {
-        stats[2 * l] = means[l];
-        stats[2 * l + 1] = rstds[l];
+unsafe fn sum_down<S: Simd>(
+    s: S,
+    features: usize,
+    x: *const f32,
+    f: impl Fn(S::F, usize, S::F) -> S::F,
+) -> Pair<S> {
+    let mut sums = [[s.splat(0.0); 2]; 4];
+    let whole = features / 4 * 4;
+    // SAFETY: the caller's.
+    unsafe {
+        for first in (0..whole).step_by(4) {
+            for i in 0..4 {
+                for v in 0..2 {
+                    sums[i][v] = f(s.load_ptr(x.add((first + i) * PANEL + v * S::LANES)), v, sums[i][v]);
+                }
+            }
+        }
+        for i in 0..3 {
+            if whole + i < features {
+                for v in 0..2 {
+                    sums[i][v] = f(s.load_ptr(x.add((whole + i) * PANEL + v * S::LANES)), v, sums[i][v]);
+                }
+            }
+        }
+    }
+    let mut total = [s.splat(0.0); 2];
+    for v in 0..2 {
+        total[v] = s.add(s.add(sums[0][v], sums[1][v]), s.add(sums[2][v], sums[3][v]));
+    }
+    total
+}
+
+/// (mean, 1/std) of each lane, one pair after the other.
+#[inline(always)]
+pub(crate) fn store_stats<S: Simd>(s: S, means: Pair<S>, rstds: Pair<S>, stats: &mut [f32]) {
+    let mut lanes = [[0.0; 16]; 2];
+    for v in 0..2 {
+        s.store(means[v], &mut lanes[0]);
+        s.store(rstds[v], &mut lanes[1]);
+        for l in 0..S::LANES {
+            let at = 2 * (v * S::LANES + l);
+            (stats[at], stats[at + 1]) = (lanes[0][l], lanes[1][l]);
+        }
+    }
+}
+
+/// y[features][PANEL] = max(norm(x) + residual, floor) in the two vectors at `lane`; what is absent is left out. x may be y.
+///
+/// # Safety
+/// Every pointer must be valid for its shape: gamma and beta `[features]`, the others `[features][PANEL]`.
+#[inline(always)]
+pub(crate) unsafe fn finish_pair<S: Simd>(
+    s: S,
+    features: usize,
+    lane: usize,
+    x: *const f32,
+    y: *mut f32,
+    norm: Option<(Pair<S>, Pair<S>, *const f32, *const f32)>,
+    residual: Option<*const f32>,
+    floor: f32,
+) {
+    let floor = s.splat(floor);
+    // SAFETY: the caller's.
+    unsafe {
+        for f in 0..features {
+            let at = f * PANEL + lane;
+            for v in 0..2 {
+                let mut value = s.load_ptr(x.add(at + v * S::LANES));
+                if let Some((means, rstds, gamma, beta)) = norm {
+                    let hat = s.mul(s.sub(value, means[v]), rstds[v]);
+                    value = s.mul_add(hat, s.splat(*gamma.add(f)), s.splat(*beta.add(f)));
+                }
+                if let Some(residual) = residual {
+                    value = s.add(value, s.load_ptr(residual.add(at + v * S::LANES)));
+                }
+                s.store_ptr(s.max(floor, value), y.add(at + v * S::LANES));
+            }
+        }
     }
 }
 
@@ -1557,15 +1640,24 @@ impl Kernel for LayerNormPanels<'_> {
         let size = self.cols * PANEL;
         for (panel, y) in self.y.chunks_exact_mut(size).enumerate() {
             let x = &self.x[panel * size..][..size];
-            for lane in (0..PANEL).step_by(S::LANES) {
-                let (mean, rstd) = column_stats(s, self.cols, x, lane, self.eps);
+            for lane in (0..PANEL).step_by(2 * S::LANES) {
+                let (means, rstds) = column_stats(s, self.cols, x, lane, self.eps);
                 if let Some(stats) = &mut self.stats {
-                    store_stats(s, mean, rstd, &mut stats[2 * (panel * PANEL + lane)..]);
+                    store_stats(s, means, rstds, &mut stats[2 * (panel * PANEL + lane)..]);
                 }
-                for f in 0..self.cols {
-                    let hat = s.mul(s.sub(s.load(&x[f * PANEL + lane..]), mean), rstd);
-                    let value = s.mul_add(hat, s.splat(self.gamma[f]), s.splat(self.beta[f]));
-                    s.store(value, &mut y[f * PANEL + lane..]);
+                let norm = Some((means, rstds, self.gamma.as_ptr(), self.beta.as_ptr()));
+                // SAFETY: x and y are one panel, gamma and beta have `cols` floats.
+                unsafe {
+                    finish_pair(
+                        s,
+                        self.cols,
+                        lane,
+                        x.as_ptr(),
+                        y.as_mut_ptr(),
+                        norm,
+                        None,
+                        f32::NEG_INFINITY,
+                    );
                 }
             }
         }

@@ -21,7 +21,7 @@ impl Simd for Wasm {
     type U = v128;
     type M = v128;
     const LANES: usize = 4;
-    const TILE_ROWS: usize = if cfg!(target_feature = "relaxed-simd") { 6 } else { 4 };
+    const TILE_ROWS: usize = if cfg!(target_feature = "relaxed-simd") { 6 } else { 5 };
     const TILE_VECTORS: usize = 2;
 
     values! {
