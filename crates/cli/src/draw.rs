@@ -52,7 +52,9 @@ pub fn draw(frame: &mut Frame, screen: &Screen) {
     header(frame, head, screen);
     frame.render_widget(faint("─".repeat(rule.width.into())), rule);
     headline(frame, figures, &screen.view);
-    let [chart_area, _, poles_area] = sides(upper);
+    // Who watches another process gets no poles, but the whole width for the curve.
+    let no_poles = screen.mode == Mode::Watching && screen.clip.now().is_empty();
+    let [chart_area, _, poles_area] = if no_poles { [upper, Rect::ZERO, Rect::ZERO] } else { sides(upper) };
     chart(frame, chart_area, &screen.view);
     poles(frame, poles_area, screen);
     let [learning_area, _, knobs_area] = sides(lower);

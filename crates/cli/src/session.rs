@@ -27,6 +27,12 @@ pub struct Budget {
     pub until_solved: bool,
 }
 
+impl Budget {
+    fn is_endless(&self) -> bool {
+        self.steps.is_none() && self.seconds.is_none() && self.cpu_seconds.is_none() && !self.until_solved
+    }
+}
+
 /// What a person asks of a run in progress.
 pub enum Wish {
     Command(Command),
@@ -105,6 +111,13 @@ struct Measured {
 impl Session<'_> {
     pub fn run(mut self) -> Result<()> {
         self.tell(Record::Opened(self.experiment.backend().into()));
+        if self.budget.is_endless() && !self.interactive {
+            self.notice(
+                Level::Info,
+                "No budget was given, so training goes on until Ctrl-C, which saves it.",
+                "",
+            );
+        }
         self.experiment.command(Command::Start)?;
         let mut solved = None;
         let mut diverged = false;

@@ -4,24 +4,31 @@
 use crate::record::Record;
 use crate::screen::{Key, Mode, Screen};
 use crate::session::{Signals, Update, Wish};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use ratatui::crossterm::event::{self, Event as TerminalEvent, KeyEventKind};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 use std::time::{Duration, Instant};
 
+const NO_KEYS: &str = "cannot read keys from this terminal. Try again with --plain";
 const DRAW_EVERY: Duration = Duration::from_millis(50);
 
 /// Shows updates until the run sums up or the person stops watching. Fails if there is no terminal
 /// to draw on; the run itself is then untouched.
 pub fn show(
     mut screen: Screen,
-    signals: &Signals,
+    signals: &'static Signals,
     wishes: &Sender<Wish>,
     updates: &Receiver<Update>,
     log: &mut dyn FnMut(&Record),
 ) -> Result<()> {
-    let mut terminal = ratatui::try_init()?;
+    // A panic anywhere gives the terminal back before it speaks; nothing may be drawn over its words.
+    let speak = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        signals.screen.store(false, Relaxed);
+        speak(panic);
+    }));
+    let mut terminal = ratatui::try_init().context("cannot draw on this terminal. Try again with --plain")?;
     let _given_back = GiveBack(signals);
     signals.screen.store(true, Relaxed);
     loop {
@@ -47,10 +54,13 @@ pub fn show(
         if signals.stopping() && screen.mode != Mode::Watching {
             screen.mode = Mode::Stopping;
         }
+        if !signals.screen.load(Relaxed) {
+            return Ok(());
+        }
         terminal.draw(|frame| crate::draw::draw(frame, &screen))?;
         let next = Instant::now() + DRAW_EVERY;
         // Keys are answered in the next drawing; the wait for them is what paces the drawings.
-        while event::poll(next.saturating_duration_since(Instant::now()))? {
+        while event::poll(next.saturating_duration_since(Instant::now())).context(NO_KEYS)? {
             let TerminalEvent::Key(key) = event::read()? else { continue };
             if key.kind == KeyEventKind::Release {
                 continue;
@@ -69,9 +79,9 @@ pub fn show(
     }
 }
 
-struct GiveBack<'a>(&'a Signals);
+struct GiveBack(&'static Signals);
 
-impl Drop for GiveBack<'_> {
+impl Drop for GiveBack {
     fn drop(&mut self) {
         ratatui::restore();
         self.0.screen.store(false, Relaxed);
