@@ -29,6 +29,8 @@ fn numbers(n: usize) -> Vec<f32> {
     x.iter().map(|x| x - 0.5).collect()
 }
 
+type Pack = fn(Isa, &[f32], usize, usize, &mut [f32]);
+
 struct Table {
     isa: Isa,
     peak: f64,
@@ -83,7 +85,7 @@ fn net(t: &Table, batch: usize, panels: bool) {
     let mut layers = vec![(330, WIDE)];
     layers.extend([(WIDE, WIDE); 14]);
     layers.push((WIDE, 65));
-    let (len, pack): (fn(usize, usize) -> usize, fn(Isa, &[f32], usize, usize, &mut [f32])) = if panels {
+    let (len, pack): (fn(usize, usize) -> usize, Pack) = if panels {
         (gemm::packed_panels_len, gemm::pack_panels)
     } else {
         (gemm::packed_rows_len, gemm::pack_rows)

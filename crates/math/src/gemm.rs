@@ -597,7 +597,7 @@ unsafe fn pack_block<S: Simd>(
                 }
             }
         }
-        if cs == 1 && cols == width && width % S::LANES == 0 {
+        if cs == 1 && cols == width && width.is_multiple_of(S::LANES) {
             for k in 0..steps {
                 for v in (0..width).step_by(S::LANES) {
                     s.store_ptr(s.load_ptr(b.add(k * ks + v)), dst.add(k * width + v));
@@ -723,8 +723,29 @@ impl Kernel for FinishRows<'_, '_> {
         if let Some(pre) = &mut self.pre {
             pre.copy_from_slice(self.y);
         }
-        for (r, y) in self.y.chunks_exact_mut(cols).enumerate() {
-            let norm = self.finish.norm.map(
+        let Finish { norm, residual, floor, .. } = self.finish;
+        let mut done = 0;
+        if let Some((gamma, beta, eps)) = norm
+            && S::LANES == 16
+            && cols.is_multiple_of(32)
+        {
+            let (gamma, beta) = (gamma[..cols].as_ptr(), beta[..cols].as_ptr());
+            for (i, y) in self.y.chunks_exact_mut(4 * cols).enumerate() {
+                let residual = residual.map(|x| x[4 * i * cols..][..4 * cols].as_ptr());
+                // SAFETY: every slice was cut to four rows, or to one.
+                let rows = unsafe {
+                    ops::finish_four_rows(s, cols, y.as_mut_ptr(), gamma, beta, eps, residual, floor)
+                };
+                if let Some(stats) = &mut self.stats {
+                    for (stats, row) in stats[8 * i..].chunks_exact_mut(2).zip(rows) {
+                        (stats[0], stats[1]) = row;
+                    }
+                }
+                done += 4;
+            }
+        }
+        for (r, y) in self.y.chunks_exact_mut(cols).enumerate().skip(done) {
+            let norm = norm.map(
                 #[inline(always)]
                 |(gamma, beta, eps)| {
                     let (mean, rstd) = ops::row_stats(s, y, eps);
@@ -735,8 +756,8 @@ impl Kernel for FinishRows<'_, '_> {
                     (mean, rstd, gamma, beta)
                 },
             );
-            let residual = self.finish.residual.map(|x| &x[r * cols..][..cols]);
-            ops::finish_row(s, y, norm, residual, self.finish.floor);
+            let residual = residual.map(|x| &x[r * cols..][..cols]);
+            ops::finish_row(s, y, norm, residual, floor);
         }
     }
 }

@@ -218,7 +218,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// The same 32 bits, read as u32.
     fn to_bits(self, a: Self::F) -> Self::U;
     /// The same 32 bits, read as f32.
-    fn from_bits(self, a: Self::U) -> Self::F;
+    fn f32_from_bits(self, a: Self::U) -> Self::F;
     /// The f32 nearest to the lanes read as i32.
     fn f32_from_i32(self, a: Self::U) -> Self::F;
     /// Towards zero, as i32; only for values that fit.

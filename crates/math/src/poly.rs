@@ -23,7 +23,7 @@ pub fn exp<S: Simd>(s: S, x: S::F) -> S::F {
     let n = s.sub_u(n, s.splat_u(MAGIC.to_bits()));
     let half = s.sub_u(s.shr_u(s.add_u(n, s.splat_u(512)), 1), s.splat_u(256));
     let rest = s.sub_u(n, half);
-    let power = |n| s.from_bits(s.shl_u(s.add_u(n, s.splat_u(127)), 23));
+    let power = |n| s.f32_from_bits(s.shl_u(s.add_u(n, s.splat_u(127)), 23));
     let y = s.mul(s.mul(p, power(half)), power(rest));
     let y = s.select(s.lt(x, s.splat(-87.336_54)), s.splat(0.0), y);
     let y = s.select(s.gt(x, s.splat(88.722_84)), s.splat(f32::INFINITY), y);
@@ -45,7 +45,7 @@ pub fn ln<S: Simd>(s: S, x: S::F) -> S::F {
     let bits = s.to_bits(scaled);
     let offset = s.sub_u(bits, s.splat_u(ROOT_HALF_BITS));
     let exponent_bits = s.and_u(offset, s.splat_u(0xFF80_0000));
-    let m = s.from_bits(s.sub_u(bits, exponent_bits));
+    let m = s.f32_from_bits(s.sub_u(bits, exponent_bits));
     // An arithmetic shift right by 23 is a division: the low bits are zero, so the conversion is exact.
     let e = s.mul(s.f32_from_i32(exponent_bits), s.splat(1.0 / 8_388_608.0));
     let e = s.sub(e, s.select(tiny, s.splat(23.0), s.splat(0.0)));
@@ -76,7 +76,7 @@ const LN: [f32; 9] = [
     -1.666_805_8e-1,
     2.000_071_5e-1,
     -2.499_999_4e-1,
-    3.333_333_1e-1,
+    0.333_333_3,
 ];
 
 /// Hyperbolic tangent.
@@ -96,7 +96,7 @@ pub fn tanh<S: Simd>(s: S, x: S::F) -> S::F {
     s.select(s.lt(magnitude, s.splat(0.625)), small, s.select(s.eq(x, x), large, x))
 }
 
-const TANH: [f32; 5] = [-5.704_988_7e-3, 2.063_908_9e-2, -5.373_972e-2, 1.333_144_2e-1, -3.333_328e-1];
+const TANH: [f32; 5] = [-5.704_988_7e-3, 2.063_909e-2, -5.373_972e-2, 1.333_144_2e-1, -3.333_328e-1];
 
 /// 1/(1 + e⁻ˣ).
 #[inline(always)]
@@ -126,12 +126,12 @@ pub fn sin_cos<S: Simd>(s: S, x: S::F) -> (S::F, S::F) {
     let odd = s.eq_u(s.and_u(quadrant, s.splat_u(1)), s.splat_u(1));
     let (sin, cos) = (s.select(odd, cos, sin), s.select(odd, sin, cos));
     let sign = |bits| s.shl_u(s.and_u(bits, s.splat_u(2)), 30);
-    let flip = |x, bits| s.from_bits(s.xor_u(s.to_bits(x), sign(bits)));
+    let flip = |x, bits| s.f32_from_bits(s.xor_u(s.to_bits(x), sign(bits)));
     (flip(sin, quadrant), flip(cos, s.add_u(quadrant, s.splat_u(1))))
 }
 
 /// π/2 in three parts of few bits, so that products with small whole numbers are exact.
-const HALF_PI: [f32; 3] = [1.570_312_5, 4.837_513e-4, 7.549_789_9e-8];
+const HALF_PI: [f32; 3] = [1.570_312_5, 4.837_513e-4, 7.549_79e-8];
 
 macro_rules! single {
     ($($(#[$doc:meta])* $name:ident = $vector:ident;)*) => {$(

@@ -93,7 +93,7 @@ fn every_vector_operation() {
                 s.round(a),
                 s.select(less, a, b),
                 s.f32_from_i32(u),
-                s.from_bits(s.to_bits(a)),
+                s.f32_from_bits(s.to_bits(a)),
             ]
             .map(|x| s.first(x).to_bits())
             .to_vec();

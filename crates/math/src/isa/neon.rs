@@ -76,7 +76,7 @@ impl Simd for Neon {
         fn eq_u(a: W, b: W) -> W { vceqq_u32(a, b) }
         fn select_u(mask: W, yes: W, no: W) -> W { vbslq_u32(mask, yes, no) }
         fn to_bits(a: V) -> W { vreinterpretq_u32_f32(a) }
-        fn from_bits(a: W) -> V { vreinterpretq_f32_u32(a) }
+        fn f32_from_bits(a: W) -> V { vreinterpretq_f32_u32(a) }
         fn f32_from_i32(a: W) -> V { vcvtq_f32_s32(vreinterpretq_s32_u32(a)) }
         fn i32_from_f32(a: V) -> W { vreinterpretq_u32_s32(vcvtq_s32_f32(a)) }
         fn sum_lanes(parts: [V; 4]) -> f32 {

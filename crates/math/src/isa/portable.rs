@@ -185,7 +185,7 @@ impl Simd for Portable {
         map(a, f32::to_bits)
     }
     #[inline(always)]
-    fn from_bits(self, a: W) -> V {
+    fn f32_from_bits(self, a: W) -> V {
         map(a, f32::from_bits)
     }
     #[inline(always)]

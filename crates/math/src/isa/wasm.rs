@@ -56,7 +56,7 @@ impl Simd for Wasm {
         fn eq_u(a: v128, b: v128) -> v128 { u32x4_eq(a, b) }
         fn select_u(mask: v128, yes: v128, no: v128) -> v128 { v128_bitselect(yes, no, mask) }
         fn to_bits(a: v128) -> v128 { a }
-        fn from_bits(a: v128) -> v128 { a }
+        fn f32_from_bits(a: v128) -> v128 { a }
         fn f32_from_i32(a: v128) -> v128 { f32x4_convert_i32x4(a) }
         fn i32_from_f32(a: v128) -> v128 { i32x4_trunc_sat_f32x4(a) }
         fn sum_lanes(parts: [v128; 4]) -> f32 {

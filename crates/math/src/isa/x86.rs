@@ -130,7 +130,7 @@ impl Simd for Avx2 {
             _mm256_blendv_epi8(no, yes, _mm256_castps_si256(mask))
         }
         fn to_bits(a: __m256) -> __m256i { _mm256_castps_si256(a) }
-        fn from_bits(a: __m256i) -> __m256 { _mm256_castsi256_ps(a) }
+        fn f32_from_bits(a: __m256i) -> __m256 { _mm256_castsi256_ps(a) }
         fn f32_from_i32(a: __m256i) -> __m256 { _mm256_cvtepi32_ps(a) }
         fn i32_from_f32(a: __m256) -> __m256i { _mm256_cvttps_epi32(a) }
         fn sum_lanes(parts: [__m256; 4]) -> f32 { sum8(_mm256_add_ps(parts[0], parts[1])) }
@@ -206,7 +206,7 @@ impl Simd for Avx512 {
             _mm512_mask_blend_epi32(mask, no, yes)
         }
         fn to_bits(a: __m512) -> __m512i { _mm512_castps_si512(a) }
-        fn from_bits(a: __m512i) -> __m512 { _mm512_castsi512_ps(a) }
+        fn f32_from_bits(a: __m512i) -> __m512 { _mm512_castsi512_ps(a) }
         fn f32_from_i32(a: __m512i) -> __m512 { _mm512_cvtepi32_ps(a) }
         fn i32_from_f32(a: __m512) -> __m512i { _mm512_cvttps_epi32(a) }
         fn sum_lanes(parts: [__m512; 4]) -> f32 {
