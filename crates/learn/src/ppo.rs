@@ -82,19 +82,19 @@ pub const LR_FLOOR: f32 = 0.02;
 impl Default for PpoConfig {
     fn default() -> Self {
         Self {
-            envs: 1024,
+            envs: 2048,
             rollout_steps: 16,
-            epochs: 8,
-            minibatches: 4,
+            epochs: 4,
+            minibatches: 16,
             hidden: 32,
             lr: 0.01,
-            gamma: 0.99,
-            lambda: 0.95,
+            gamma: 0.995,
+            lambda: 0.97,
             clip: 0.2,
-            entropy: 0.0,
+            entropy: 0.01,
             value_coef: 0.5,
             max_grad_norm: 0.5,
-            anneal_steps: 2e6,
+            anneal_steps: 5e6,
             clip_value: false,
             normalize_advantage: true,
         }
@@ -270,7 +270,7 @@ impl Trail {
 
 // ---- networks ----
 
-/// Two hidden layers of rectified units, as every reference has them, and a head.
+/// Two hidden layers of rectified units, and a head.
 fn network(g: &mut Graph, observation: NodeId, name: &str, hidden: usize, out: usize, gain: f32) -> NodeId {
     let mut x = observation;
     for layer in 0..2 {
