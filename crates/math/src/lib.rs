@@ -15,6 +15,7 @@ pub mod par;
 pub mod peak;
 pub mod poly;
 pub mod reference;
+pub mod rivals;
 pub mod rng;
 
 pub use gemm::{Act, Epilogue, Norm, PANEL};

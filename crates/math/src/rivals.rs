@@ -1,0 +1,74 @@
+//! Other people's matrix products, to be timed in the same rounds as ours. Their crates are built
+//! only with the feature `rivals`; without it there are none. Nothing but a bench may use them.
+
+/// `c[m][n] = a[m][k] · b[k][n]`, all row-major, on one thread.
+pub struct Rival {
+    pub name: &'static str,
+    pub product: fn(m: usize, n: usize, k: usize, a: &[f32], b: &[f32], c: &mut [f32]),
+}
+
+#[cfg(not(feature = "rivals"))]
+pub const ALL: &[Rival] = &[];
+
+#[cfg(feature = "rivals")]
+pub const ALL: &[Rival] = &[
+    Rival { name: "gemm", product: by_gemm },
+    Rival { name: "matrixmultiply", product: by_matrixmultiply },
+    Rival { name: "faer", product: by_faer },
+];
+
+#[cfg(feature = "rivals")]
+fn check(m: usize, n: usize, k: usize, a: &[f32], b: &[f32], c: &[f32]) {
+    assert!(a.len() == m * k && b.len() == k * n && c.len() == m * n);
+}
+
+#[cfg(feature = "rivals")]
+fn by_gemm(m: usize, n: usize, k: usize, a: &[f32], b: &[f32], c: &mut [f32]) {
+    check(m, n, k, a, b, c);
+    let serial = gemm::Parallelism::None;
+    let (a, b, c) = (a.as_ptr(), b.as_ptr(), c.as_mut_ptr());
+    let (k_stride, n_stride) = (k as isize, n as isize);
+    // SAFETY: the lengths were checked, so every (row, column) of these strides lies in its slice.
+    unsafe {
+        gemm::gemm(
+            m, n, k, c, 1, n_stride, false, a, 1, k_stride, b, 1, n_stride, 0.0, 1.0, false, false, false,
+            serial,
+        );
+    }
+}
+
+#[cfg(feature = "rivals")]
+fn by_matrixmultiply(m: usize, n: usize, k: usize, a: &[f32], b: &[f32], c: &mut [f32]) {
+    check(m, n, k, a, b, c);
+    let (a, b, c) = (a.as_ptr(), b.as_ptr(), c.as_mut_ptr());
+    let (k_stride, n_stride) = (k as isize, n as isize);
+    // SAFETY: the lengths were checked, so every (row, column) of these strides lies in its slice.
+    unsafe { matrixmultiply::sgemm(m, k, n, 1.0, a, k_stride, 1, b, n_stride, 1, 0.0, c, n_stride, 1) }
+}
+
+#[cfg(feature = "rivals")]
+fn by_faer(m: usize, n: usize, k: usize, a: &[f32], b: &[f32], c: &mut [f32]) {
+    use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul};
+    let (a, b) = (MatRef::from_row_major_slice(a, m, k), MatRef::from_row_major_slice(b, k, n));
+    let c = MatMut::from_row_major_slice_mut(c, m, n);
+    matmul(c, Accum::Replace, a, b, 1.0, Par::Seq);
+}
+
+#[cfg(all(test, feature = "rivals"))]
+mod tests {
+    #[test]
+    fn the_rivals_compute_what_is_compared() {
+        let (m, n, k) = (5, 7, 3);
+        let a: Vec<f32> = (0..m * k).map(|i| i as f32 - 6.0).collect();
+        let b: Vec<f32> = (0..k * n).map(|i| 0.5 * i as f32 - 4.0).collect();
+        let mut right = vec![0.0; m * n];
+        for (i, j, l) in (0..m * n * k).map(|x| (x / (n * k), x / k % n, x % k)) {
+            right[i * n + j] += a[i * k + l] * b[l * n + j];
+        }
+        for rival in super::ALL {
+            let mut c = vec![9.0; m * n];
+            (rival.product)(m, n, k, &a, &b, &mut c);
+            assert_eq!(c, right, "{}", rival.name);
+        }
+    }
+}
