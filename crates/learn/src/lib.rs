@@ -3,4 +3,6 @@
 
 pub mod ppo;
 
-pub use ppo::{Data, Evaluation, IterationStats, Ppo, PpoConfig, PpoError, PpoProgress, SHOWN, Slice, Trail};
+pub use ppo::{
+    Data, Evaluation, Find, IterationStats, Ppo, PpoConfig, PpoError, PpoProgress, SHOWN, Slice, Trail,
+};

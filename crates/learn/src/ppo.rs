@@ -215,6 +215,9 @@ pub enum Data {
     U64(Vec<u64>),
 }
 
+/// Shape and contents of a part of a checkpoint, by name.
+pub type Find<'a> = dyn Fn(&str) -> Option<(&'a [usize], &'a Data)> + 'a;
+
 /// What the first environments lived through: cart's place (m) and pole's angle (rad) before each
 /// step, and whether the step ended the episode. Keeps the last 512 steps at most.
 #[derive(Clone, Debug)]
@@ -1106,12 +1109,7 @@ impl Ppo {
     }
 
     /// Goes on exactly from what [`Ppo::state`] gave, with the same settings and seed.
-    pub fn restore<'a>(
-        config: PpoConfig,
-        seed: u32,
-        isa: Isa,
-        find: &dyn Fn(&str) -> Option<(&'a [usize], &'a Data)>,
-    ) -> Result<Self, PpoError> {
+    pub fn restore<'a>(config: PpoConfig, seed: u32, isa: Isa, find: &Find<'a>) -> Result<Self, PpoError> {
         let mut ppo = Self::new(config, seed, isa)?;
         let missing = |name: &str| PpoError::Missing { name: name.into() };
         let bad = |name: &str| PpoError::BadValue { name: name.into() };
