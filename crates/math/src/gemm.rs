@@ -271,9 +271,9 @@ fn padded(n: usize) -> usize {
 }
 
 /// Rows whose output is still in cache when its epilogue comes.
-const ROW_BLOCK: usize = 64;
+const ROW_BLOCK: usize = 256;
 /// Steps of k for which a block of B stays in the first cache.
-const K_BLOCK: usize = 384;
+const K_BLOCK: usize = 256;
 /// The same, where B is packed on the stack as it is met.
 const K_STACK: usize = 128;
 

@@ -1,5 +1,5 @@
 //! Other people's matrix products, to be timed in the same rounds as ours. Their crates are built
-//! only with the feature `rivals`; without it there are none. Nothing but a bench may use them.
+//! only with the features `rivals` and `faer`; without them there are none. Nothing but a bench may use them.
 
 /// `c[m][n] = a[m][k] · b[k][n]`, all row-major, on one thread.
 pub struct Rival {
@@ -14,6 +14,7 @@ pub const ALL: &[Rival] = &[];
 pub const ALL: &[Rival] = &[
     Rival { name: "gemm", product: by_gemm },
     Rival { name: "matrixmultiply", product: by_matrixmultiply },
+    #[cfg(feature = "faer")]
     Rival { name: "faer", product: by_faer },
 ];
 
@@ -46,7 +47,7 @@ fn by_matrixmultiply(m: usize, n: usize, k: usize, a: &[f32], b: &[f32], c: &mut
     unsafe { matrixmultiply::sgemm(m, k, n, 1.0, a, k_stride, 1, b, n_stride, 1, 0.0, c, n_stride, 1) }
 }
 
-#[cfg(feature = "rivals")]
+#[cfg(feature = "faer")]
 fn by_faer(m: usize, n: usize, k: usize, a: &[f32], b: &[f32], c: &mut [f32]) {
     use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul};
     let (a, b) = (MatRef::from_row_major_slice(a, m, k), MatRef::from_row_major_slice(b, k, n));
