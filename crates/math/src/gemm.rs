@@ -100,8 +100,10 @@ pub fn linear_rows(
     let packed = &packed[..packed_rows_len(out, inp)];
     let mut finish = Finish::new(&ep);
     let (mut pre, mut stats) = ep.norm.map_or((None, None), |n| (n.save_pre, n.save_stats));
-    for first in (0..rows).step_by(ROW_BLOCK) {
-        let count = ROW_BLOCK.min(rows - first);
+    let alone = !finish.needed && matches!(ep.act, Act::None | Act::Relu);
+    let block_rows = if alone { rows.max(1) } else { ROW_BLOCK };
+    for first in (0..rows).step_by(block_rows) {
+        let count = block_rows.min(rows - first);
         let block = first * out..(first + count) * out;
         let y = &mut y[block.clone()];
         run(
@@ -271,9 +273,9 @@ fn padded(n: usize) -> usize {
 }
 
 /// Rows whose output is still in cache when its epilogue comes.
-const ROW_BLOCK: usize = 256;
+const ROW_BLOCK: usize = 64;
 /// Steps of k for which a block of B stays in the first cache.
-const K_BLOCK: usize = 256;
+const K_BLOCK: usize = 384;
 /// The same, where B is packed on the stack as it is met.
 const K_STACK: usize = 128;
 
