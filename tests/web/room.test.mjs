@@ -200,6 +200,7 @@ test("the link to a run holds its settings, and the native command starts the sa
   assert.match(link, /#\/control\?.*envs=64/);
   assert.match(link, /seed=7/);
   await page.getByRole("button", { name: "Run it natively" }).click();
+  await page.locator("dialog[open] code").first().waitFor();
   const [command] = await texts(page, "dialog[open] code");
   assert.match(command, /^cargo run --release -- train control .*--seed 7.*--set envs=64/);
   await page.context().close();
