@@ -27,15 +27,16 @@ const SOLVE_CAP_STEPS: u64 = 20_000_000;
 pub fn core(isa: Isa, now: &dyn Fn() -> f64, rivals: &[Rival], sink: &mut dyn FnMut(Figure)) {
     let mut give = |name: String, value: f64, unit| sink(Figure { name, value, unit });
     let mut peaks = Vec::new();
-    let mut worst = vec![f64::INFINITY; rivals.len()];
-    for (inp, out, batch) in [(128, 128, 64), (330, 128, 256)] {
+    let shapes = [(128, 128, 64), (330, 128, 256)];
+    let mut means = vec![1.0; rivals.len()];
+    for (inp, out, batch) in shapes {
         let product = Product::new(isa, batch, out, inp);
         let shape = format!("core.gemm.{inp}x{out}_b{batch}");
         let ratios = give_product(product, shape, now, rivals, &mut peaks, &mut give);
-        worst.iter_mut().zip(ratios).for_each(|(worst, ratio)| *worst = worst.min(ratio));
+        means.iter_mut().zip(ratios).for_each(|(mean, ratio)| *mean *= ratio.powf(1.0 / shapes.len() as f64));
     }
-    for (rival, worst) in rivals.iter().zip(worst) {
-        give(format!("core.vs_{}_crate.ratio", rival.name), worst, "times as fast, at least");
+    for (rival, mean) in rivals.iter().zip(means) {
+        give(format!("core.vs_{}_crate.ratio", rival.name), mean, "times as fast, geometric mean");
     }
     net(isa, now, &mut give);
     step(isa, now, &mut give);
