@@ -98,7 +98,8 @@ impl Isa {
 }
 
 /// Code that is compiled once for every instruction set. Mark `run`, and every function that takes the token `s`,
-/// `#[inline(always)]`: only what is inlined into the trampoline may use its instructions.
+/// `#[inline(always)]`: only what is inlined into the trampoline may use its instructions. So write loops, and no closure
+/// for std to call (`[F; N]::map` costs a call for each vector).
 pub trait Kernel {
     type Output;
     fn run<S: Simd>(self, s: S) -> Self::Output;

@@ -1904,10 +1904,7 @@ impl Kernel for Adam<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
         let step = self.step;
-        let [lr, beta1, beta2] = [step.lr, step.beta1, step.beta2].map(
-            #[inline(always)]
-            |x| s.splat(x),
-        );
+        let (lr, beta1, beta2) = (s.splat(step.lr), s.splat(step.beta1), s.splat(step.beta2));
         let (rest1, rest2) = (s.splat(1.0 - step.beta1), s.splat(1.0 - step.beta2));
         let (unbias1, unbias2) = (s.splat(1.0 / step.correction1), s.splat(1.0 / step.correction2));
         let (eps, decay, scale) = (s.splat(step.eps), s.splat(step.weight_decay), s.splat(step.grad_scale));

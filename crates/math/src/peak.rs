@@ -50,10 +50,10 @@ impl Kernel for Chains {
 /// c = c·x + y in 12 chains.
 #[inline(always)]
 fn wide<S: Simd>(s: S, rounds: usize) -> f64 {
-    let (x, y) = (s.splat(black_box(0.999_999)), s.splat(black_box(1e-6)));
+    let (x, y) = (lanes(s, 0.999), lanes(s, 1e-6));
     let mut chains = [y; 12];
     for (i, chain) in chains.iter_mut().enumerate() {
-        *chain = s.splat(black_box(i as f32));
+        *chain = lanes(s, i as f32);
     }
     for _ in 0..rounds * 8 {
         for chain in &mut chains {
@@ -69,7 +69,7 @@ fn narrow<S: Simd>(s: S, rounds: usize) -> f64 {
     let mut factors = [0.0; 16];
     let (mut y, mut chains) = ([s.splat(0.0); 6], [s.splat(0.0); 6]);
     for i in 0..6 {
-        y[i] = s.splat(black_box(i as f32));
+        y[i] = lanes(s, i as f32);
         chains[i] = y[i];
     }
     for _ in 0..rounds {
@@ -82,6 +82,12 @@ fn narrow<S: Simd>(s: S, rounds: usize) -> f64 {
         }
     }
     finish(s, chains, 16 * rounds)
+}
+
+/// A vector of which the compiler knows nothing, least of all that its lanes are alike.
+#[inline(always)]
+fn lanes<S: Simd>(s: S, x: f32) -> S::F {
+    s.load(&black_box([x; 16]))
 }
 
 #[inline(always)]

@@ -2,9 +2,11 @@
 //! only with the features `rivals` and `faer`; without them there are none. Nothing but a bench may use them.
 
 /// `c[m][n] = a[m][k] · b[k][n]`, all row-major, on one thread.
+pub type Product = fn(m: usize, n: usize, k: usize, a: &[f32], b: &[f32], c: &mut [f32]);
+
 pub struct Rival {
     pub name: &'static str,
-    pub product: fn(m: usize, n: usize, k: usize, a: &[f32], b: &[f32], c: &mut [f32]),
+    pub product: Product,
 }
 
 #[cfg(not(feature = "rivals"))]

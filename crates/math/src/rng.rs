@@ -5,39 +5,54 @@
 use crate::isa::{Isa, Kernel, Simd, dispatch};
 use crate::poly;
 
-/// Rotations of Skein's 4-word mix for 32-bit words: (first pair, second pair), repeating after 8 rounds.
-const ROTATIONS: [(u32, u32); 8] =
-    [(10, 26), (11, 21), (13, 27), (23, 5), (6, 20), (17, 11), (25, 10), (18, 20)];
-const ROUNDS: usize = 13;
 const PARITY: u32 = 0x1BD1_1BDA;
 
-/// 4 random words in every lane from a key and a counter in every lane.
+/// 4 random words in every lane from a key and a counter in every lane: 13 rounds, a key injected before every fourth.
+/// The rotations are Skein's for four words of 32 bits, and repeat after 8 rounds.
 #[inline(always)]
 pub fn threefry<S: Simd>(s: S, key: [u32; 4], counter: [S::U; 4]) -> [S::U; 4] {
     let schedule = [key[0], key[1], key[2], key[3], PARITY ^ key[0] ^ key[1] ^ key[2] ^ key[3]];
-    let [mut x0, mut x1, mut x2, mut x3] = counter;
-    for round in 0..ROUNDS {
-        if round % 4 == 0 {
-            let i = round / 4;
-            x0 = s.add_u(x0, s.splat_u(schedule[i % 5]));
-            x1 = s.add_u(x1, s.splat_u(schedule[(i + 1) % 5]));
-            x2 = s.add_u(x2, s.splat_u(schedule[(i + 2) % 5]));
-            x3 = s.add_u(x3, s.splat_u(schedule[(i + 3) % 5].wrapping_add(i as u32)));
-        }
-        let (left, right) = ROTATIONS[round % 8];
-        if round % 2 == 0 {
-            x0 = s.add_u(x0, x1);
-            x1 = s.xor_u(s.rotl_u(x1, left), x0);
-            x2 = s.add_u(x2, x3);
-            x3 = s.xor_u(s.rotl_u(x3, right), x2);
-        } else {
-            x0 = s.add_u(x0, x3);
-            x3 = s.xor_u(s.rotl_u(x3, left), x0);
-            x2 = s.add_u(x2, x1);
-            x1 = s.xor_u(s.rotl_u(x1, right), x2);
-        }
+    let x = inject(s, counter, schedule, 0);
+    let x = four_rounds(s, x, [10, 26, 11, 21, 13, 27, 23, 5]);
+    let x = inject(s, x, schedule, 1);
+    let x = four_rounds(s, x, [6, 20, 17, 11, 25, 10, 18, 20]);
+    let x = inject(s, x, schedule, 2);
+    let x = four_rounds(s, x, [10, 26, 11, 21, 13, 27, 23, 5]);
+    let x = inject(s, x, schedule, 3);
+    even_round(s, x, 6, 20)
+}
+
+/// Adds the key, its words turned by `i`, and i itself.
+#[inline(always)]
+fn inject<S: Simd>(s: S, x: [S::U; 4], schedule: [u32; 5], i: usize) -> [S::U; 4] {
+    let mut y = x;
+    for w in 0..4 {
+        let turn = if w == 3 { i as u32 } else { 0 };
+        y[w] = s.add_u(x[w], s.splat_u(schedule[(i + w) % 5].wrapping_add(turn)));
     }
-    [x0, x1, x2, x3]
+    y
+}
+
+#[inline(always)]
+fn four_rounds<S: Simd>(s: S, x: [S::U; 4], turns: [u32; 8]) -> [S::U; 4] {
+    let x = even_round(s, x, turns[0], turns[1]);
+    let x = odd_round(s, x, turns[2], turns[3]);
+    let x = even_round(s, x, turns[4], turns[5]);
+    odd_round(s, x, turns[6], turns[7])
+}
+
+/// Mixes words (0, 1) and (2, 3).
+#[inline(always)]
+fn even_round<S: Simd>(s: S, [a, b, c, d]: [S::U; 4], left: u32, right: u32) -> [S::U; 4] {
+    let (a, c) = (s.add_u(a, b), s.add_u(c, d));
+    [a, s.xor_u(s.rotl_u(b, left), a), c, s.xor_u(s.rotl_u(d, right), c)]
+}
+
+/// Mixes words (0, 3) and (2, 1).
+#[inline(always)]
+fn odd_round<S: Simd>(s: S, [a, b, c, d]: [S::U; 4], left: u32, right: u32) -> [S::U; 4] {
+    let [a, d, c, b] = even_round(s, [a, d, c, b], left, right);
+    [a, b, c, d]
 }
 
 /// A uniform f32 in [0, 1), a multiple of 2⁻²⁴, from the high bits of a random word.
@@ -145,12 +160,17 @@ impl Kernel for Fill<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
         for (group, y) in self.y.chunks_mut(64).enumerate() {
-            let mut out = [0.0f32; 64];
+            let mut tail = [0.0f32; 64];
+            let whole = y.len() == 64;
+            let out = if whole { &mut *y } else { &mut tail };
             for l in (0..16).step_by(S::LANES) {
                 let counter =
                     [s.count_u((group * 16 + l) as u32), s.splat_u(self.fill), s.splat_u(0), s.splat_u(FILL)];
                 let words = threefry(s, self.key, counter);
-                let mut numbers = words.map(|word| uniform(s, word));
+                let mut numbers = [s.splat(0.0); 4];
+                for w in 0..4 {
+                    numbers[w] = uniform(s, words[w]);
+                }
                 if self.normal {
                     for pair in [0, 2] {
                         // 1 - u lies in (0, 1], where ln is finite.
@@ -166,7 +186,9 @@ impl Kernel for Fill<'_> {
                     s.store(number, &mut out[16 * w + l..]);
                 }
             }
-            y.copy_from_slice(&out[..y.len()]);
+            if !whole {
+                y.copy_from_slice(&tail[..y.len()]);
+            }
         }
     }
 }
