@@ -4,10 +4,13 @@
 use crate::record::Record;
 use crate::screen::{Key, Mode, Screen};
 use crate::session::{Signals, Update, Wish};
-use anyhow::{Context, Result};
-use ratatui::crossterm::event::{self, Event as TerminalEvent, KeyEventKind};
+use anyhow::{Context, Result, bail};
+use ratatui::crossterm::cursor::Show;
+use ratatui::crossterm::event::{self, Event as TerminalEvent, KeyEvent, KeyEventKind};
+use ratatui::crossterm::execute;
+use std::mem::ManuallyDrop;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::mpsc::{Receiver, Sender, TryRecvError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
 const NO_KEYS: &str = "cannot read keys from this terminal. Try again with --plain";
@@ -28,9 +31,12 @@ pub fn show(
         signals.screen.store(false, Relaxed);
         speak(panic);
     }));
-    let mut terminal = ratatui::try_init().context("cannot draw on this terminal. Try again with --plain")?;
+    let terminal = ratatui::try_init().context("cannot draw on this terminal. Try again with --plain")?;
+    // Its own drop would speak of a cursor that it cannot show where the terminal has gone away.
+    let mut terminal = ManuallyDrop::new(terminal);
     let _given_back = GiveBack(signals);
     signals.screen.store(true, Relaxed);
+    let keys = read_keys();
     loop {
         loop {
             match updates.try_recv() {
@@ -60,11 +66,12 @@ pub fn show(
         terminal.draw(|frame| crate::draw::draw(frame, &screen))?;
         let next = Instant::now() + DRAW_EVERY;
         // Keys are answered in the next drawing; the wait for them is what paces the drawings.
-        while event::poll(next.saturating_duration_since(Instant::now())).context(NO_KEYS)? {
-            let TerminalEvent::Key(key) = event::read()? else { continue };
-            if key.kind == KeyEventKind::Release {
-                continue;
-            }
+        loop {
+            let key = match keys.recv_timeout(next.saturating_duration_since(Instant::now())) {
+                Ok(key) => key.context(NO_KEYS)?,
+                Err(RecvTimeoutError::Timeout) => break,
+                Err(RecvTimeoutError::Disconnected) => bail!(NO_KEYS),
+            };
             match screen.key(key) {
                 // A run that has just ended takes no more wishes, and needs none.
                 Key::Wish(wish) => drop(wishes.send(wish)),
@@ -79,11 +86,33 @@ pub fn show(
     }
 }
 
+/// Keys are read on a thread of their own: where the terminal has gone away, reading never returns,
+/// and the run must end all the same. The thread ends with the program.
+fn read_keys() -> Receiver<std::io::Result<KeyEvent>> {
+    let (give, keys) = channel();
+    std::thread::spawn(move || {
+        loop {
+            let key = match event::read() {
+                Ok(TerminalEvent::Key(key)) if key.kind != KeyEventKind::Release => Ok(key),
+                Ok(_) => continue,
+                Err(error) => Err(error),
+            };
+            let last = key.is_err();
+            if give.send(key).is_err() || last {
+                return;
+            }
+        }
+    });
+    keys
+}
+
 struct GiveBack(&'static Signals);
 
 impl Drop for GiveBack {
     fn drop(&mut self) {
-        ratatui::restore();
+        // A terminal that has gone away needs nothing given back.
+        let _ = ratatui::try_restore();
+        let _ = execute!(std::io::stdout(), Show);
         self.0.screen.store(false, Relaxed);
     }
 }

@@ -303,6 +303,34 @@ fn ctrl_c_saves_and_prints_a_command_that_resumes() {
     assert!(scratch.path("hothouse-CartPole-v1-seed3-2.safetensors").is_file());
 }
 
+/// `script` gives the program a terminal of its own, which goes away with it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_that_goes_away_ends_the_run_and_keeps_it() {
+    let scratch = Scratch::new("hangup");
+    let inside = format!("echo $$ > pid; exec {} train --seed 6 --threads 1", env!("CARGO_BIN_EXE_hothouse"));
+    let mut script = Command::new("script")
+        .args(["--quiet", "--command", &inside, "/dev/null"])
+        .current_dir(&scratch.0)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("util-linux has `script`");
+    // Something was drawn: the run is under way.
+    let mut drawn = [0; 200];
+    script.stdout.as_mut().unwrap().read_exact(&mut drawn).unwrap();
+    let pid = fs::read_to_string(scratch.path("pid")).unwrap();
+    script.kill().unwrap();
+    script.wait().unwrap();
+    let alive = || Path::new("/proc").join(pid.trim()).join("exe").exists();
+    let waited = std::iter::repeat_n(Duration::from_millis(50), 400).any(|nap| {
+        std::thread::sleep(nap);
+        !alive()
+    });
+    assert!(waited, "the program is still there 20 s after its terminal went away");
+    assert!(scratch.path("hothouse-CartPole-v1-seed6.safetensors").is_file());
+}
+
 #[cfg(unix)]
 #[test]
 fn a_second_ctrl_c_quits_at_once() {
