@@ -33,7 +33,7 @@ await main(import.meta.url, async () => {
         await page.waitForTimeout(EARLY_MS);
         await shoot(results, `${screen}-${colorScheme}`, false);
         await shoot(results, `${screen}-${colorScheme}-whole`, true);
-        if (screen === "desktop" && colorScheme === "light") await shoot(docs, "control", false);
+        if (screen === "desktop" && colorScheme === "light") await shoot(docs, "page", false);
         await page.close();
       });
   await browser.close();

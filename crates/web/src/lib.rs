@@ -148,7 +148,8 @@ impl Lab {
 
 /// Plain objects, null for what is missing, and typed arrays for bytes.
 fn to_js<T: Serialize>(value: &T) -> Result<JsValue, JsValue> {
-    let style = serde_wasm_bindgen::Serializer::new().serialize_missing_as_null(true).serialize_maps_as_objects(true);
+    let style =
+        serde_wasm_bindgen::Serializer::new().serialize_missing_as_null(true).serialize_maps_as_objects(true);
     Ok(value.serialize(&style)?)
 }
 
