@@ -79,7 +79,7 @@ fn table(config: &PpoConfig, seeds: std::ops::Range<u32>, extra: u32, isa: Isa) 
         let rate = steps as f64 / time_s / 1e6;
         print!("{seed:4} {steps:10} {time_s:8.3} {rate:9.2} {evaluation:11.1} {mean:14.1}");
         // What comes after: the lowest and last evaluation and training mean.
-        let (mut worst, mut last) = ((f32::MAX, f32::MAX), (0.0, 0.0));
+        let (mut worst, mut last, mut judged, mut below) = ((f32::MAX, f32::MAX), (0.0, 0.0), 0, 0);
         let start = Instant::now();
         for iteration in 0..extra {
             let stats = loop {
@@ -91,13 +91,16 @@ fn table(config: &PpoConfig, seeds: std::ops::Range<u32>, extra: u32, isa: Isa) 
             if iteration % 10 == 9 {
                 last.0 = ppo.evaluate(100, seed + iteration).mean;
                 worst = (last.0.min(worst.0), last.1.min(worst.1));
+                (judged, below) = (judged + 1, below + u32::from(last.0 < 475.0));
             }
         }
         if extra > 0 {
             let rate = f64::from(extra) * (config.envs * config.rollout_steps) as f64;
             let rate = rate / start.elapsed().as_secs_f64() / 1e6;
             let ((a, b), (c, d)) = (worst, last);
-            print!("   then evaluation {a:.0}..{c:.0}, training {b:.0}..{d:.0}, {rate:.2} Msteps/s");
+            print!(
+                "   then evaluation {a:.0}..{c:.0}, {below} of {judged} below 475, training {b:.0}..{d:.0}, {rate:.2} Msteps/s"
+            );
         }
         println!();
     }

@@ -88,7 +88,7 @@ impl Default for PpoConfig {
             minibatches: 16,
             hidden: 32,
             lr: 0.01,
-            gamma: 0.995,
+            gamma: 0.998,
             lambda: 0.97,
             clip: 0.2,
             entropy: 0.01,
