@@ -71,7 +71,7 @@ async function browserTests(folder) {
   await rust();
   await build();
   await chromium();
-  await step("native program", () => sh("cargo", ["build", "--release"]));
+  await step("native program", async () => void (await sh("cargo", ["build", "--release"])));
   const files = filesUnder(join(root, folder)).filter((file) => file.endsWith(".test.mjs"));
   const out = await sh("node", ["--test", "--test-concurrency=1", "--test-reporter=spec", ...files], {
     env: { CARGO_TARGET_DIR: target },

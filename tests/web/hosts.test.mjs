@@ -2,14 +2,25 @@
 // command that serves it.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
 import { root } from "../../scripts/sh.mjs";
 import { serve } from "../../scripts/serve.mjs";
-import { dist, event, house, lab, visit } from "./fixture.mjs";
+import { dist, event, folder, house, lab, visit } from "./fixture.mjs";
 
 const here = house();
+
+/** Runs a script to its end; gives its exit status and all that it said. */
+async function script([name, ...args], env = process.env) {
+  const child = spawn("node", [join(root, "scripts", name), ...args], { cwd: root, env });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (said += chunk));
+  const status = await new Promise((resolve) => child.on("close", resolve));
+  return { status, said };
+}
+
 const backend = (page) => page.evaluate(() => hothouse.backend);
 
 test("a host without headers, at a sub-path: one reload gives the page its threads", async () => {
@@ -145,6 +156,17 @@ test("npm start passes over a port in use and says so", async () => {
   blocker.close();
 });
 
+test("set-up without a network names what it could not get, and the next step", async () => {
+  const empty = folder();
+  mkdirSync(join(empty, "bin"));
+  writeFileSync(join(empty, "bin/wasm-bindgen"), "#!/bin/sh\necho wasm-bindgen 0.0.0\n", { mode: 0o755 });
+  const env = { ...process.env, HOTHOUSE_TOOLS: empty, CARGO_HOME: join(empty, "cargo"), CARGO_NET_OFFLINE: "true" };
+  const { status, said } = await script(["setup.mjs"], env);
+  assert.equal(status, 1);
+  assert.match(said, /cargo install wasm-bindgen-cli.*exit status/);
+  assert.match(said, /Next: connect to the network and run the same command again/);
+});
+
 test("a command line that cannot be right names what would be", async () => {
   for (const [args, wanted] of [
     [["start.mjs", "--colour", "red"], /unknown argument --colour[\s\S]*--no-open/],
@@ -152,10 +174,7 @@ test("a command line that cannot be right names what would be", async () => {
     [["test.mjs", "--only", "everything"], /no part called 'everything'[\s\S]*page/],
     [["bench.mjs", "speed"], /no bench is called 'speed'[\s\S]*core/],
   ]) {
-    const child = spawn("node", [join(root, "scripts", args[0]), ...args.slice(1)], { cwd: root });
-    let said = "";
-    child.stderr.on("data", (chunk) => (said += chunk));
-    const status = await new Promise((resolve) => child.on("exit", resolve));
+    const { status, said } = await script(args);
     assert.equal(status, 1);
     assert.match(said, wanted);
   }
