@@ -69,7 +69,8 @@ pub struct PpoConfig {
     /// c_v
     pub value_coef: f32,
     pub max_grad_norm: f32,
-    /// Environment steps over which the learning rate falls to [`LR_FLOOR`] of itself; 0 keeps it constant.
+    /// Environment steps over which the learning rate falls to [`LR_FLOOR`] of itself, counted from when
+    /// either was last set; 0 keeps it constant.
     pub anneal_steps: f32,
     pub clip_value: bool,
     pub normalize_advantage: bool,
@@ -784,6 +785,8 @@ pub struct Ppo {
     words: Vec<u32>,
     phase: Phase,
     progress: PpoProgress,
+    /// Environment steps when the learning rate was last set: it cools down from there.
+    rate_set_at: u64,
     /// Lengths of the last episodes, which are their returns too: every step of CartPole is worth 1.
     /// Episode n stands at n modulo 100.
     recent: [u32; RECENT],
@@ -826,6 +829,7 @@ impl Ppo {
             words: vec![0; samples],
             phase: Phase::Act { step: 0 },
             progress: PpoProgress::default(),
+            rate_set_at: 0,
             recent: [0; RECENT],
             stats: IterationStats::default(),
             sums: [0.0; METRICS.len() + 1],
@@ -974,7 +978,7 @@ impl Ppo {
     /// The learning rate in force.
     fn lr(&self) -> f32 {
         let PpoConfig { lr, anneal_steps, .. } = self.config;
-        let left = 1.0 - self.progress.env_steps as f32 / anneal_steps;
+        let left = 1.0 - (self.progress.env_steps - self.rate_set_at) as f32 / anneal_steps;
         if anneal_steps > 0.0 { lr * left.max(LR_FLOOR) } else { lr }
     }
 
@@ -1014,6 +1018,9 @@ impl Ppo {
 
     /// Takes the settings that may change while training goes on; call it at a boundary.
     pub fn set_live(&mut self, config: &PpoConfig) {
+        if (config.lr, config.anneal_steps) != (self.config.lr, self.config.anneal_steps) {
+            self.rate_set_at = self.progress.env_steps;
+        }
         let PpoConfig { envs, rollout_steps, minibatches, hidden, .. } = self.config;
         self.config = PpoConfig { envs, rollout_steps, minibatches, hidden, ..config.clone() };
     }
@@ -1104,7 +1111,7 @@ impl Ppo {
         part("environments.episodes", &[envs], Data::U32(all().map(|e| e.2).collect()));
         part("recent.lengths", &[RECENT], Data::U32(self.recent.to_vec()));
         let PpoProgress { iterations, env_steps, episodes } = self.progress;
-        part("progress", &[3], Data::U64(vec![iterations, env_steps, episodes]));
+        part("progress", &[4], Data::U64(vec![iterations, env_steps, episodes, self.rate_set_at]));
         parts
     }
 
@@ -1152,11 +1159,15 @@ impl Ppo {
         if ppo.recent.iter().any(|&length| length > STEP_LIMIT) {
             return Err(bad("recent.lengths"));
         }
-        let progress = longs("progress", 3)?;
+        let progress = longs("progress", 4)?;
         let per_iteration = (envs * ppo.config.rollout_steps) as u64;
-        if progress[0].checked_mul(per_iteration) != Some(progress[1]) || progress[2] > progress[1] {
+        if progress[0].checked_mul(per_iteration) != Some(progress[1])
+            || progress[2] > progress[1]
+            || progress[3] > progress[1]
+        {
             return Err(bad("progress"));
         }
+        ppo.rate_set_at = progress[3];
         ppo.progress = PpoProgress { iterations: progress[0], env_steps: progress[1], episodes: progress[2] };
         ppo.pack();
         Ok(ppo)

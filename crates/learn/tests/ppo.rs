@@ -180,6 +180,13 @@ fn the_learning_rate_falls_to_its_floor() {
     for (rate, expected) in rates.into_iter().zip([0.75, 0.5, 0.25, 0.001, 0.001, 0.001]) {
         assert!((rate - expected).abs() < 1e-4, "{rate}, not {expected}");
     }
+    // A rate that is set anew cools down anew, also after a checkpoint.
+    ppo.set_live(&PpoConfig { lr: 0.002, ..ppo.config().clone() });
+    assert!((iterate(&mut ppo, 1).lr / 0.002 - 0.75).abs() < 1e-4);
+    let parts = ppo.state();
+    let find = |name: &str| parts.iter().find(|p| p.0 == name).map(|p| (p.1.as_slice(), &p.2));
+    let mut resumed = Ppo::restore(ppo.config().clone(), 1, Isa::best(), &find).unwrap();
+    assert!((iterate(&mut resumed, 1).lr / 0.002 - 0.5).abs() < 1e-4);
 }
 
 #[test]

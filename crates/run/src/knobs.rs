@@ -48,7 +48,7 @@ pub(crate) fn table() -> Vec<Entry> {
             "",
             true,
             number!(lr),
-            "How far each update moves the network. Too small and nothing happens; too large and it forgets what it knew.",
+            "How far each update moves the network. Too small and nothing happens; too large and it forgets what it knew. Setting it starts its cooling down afresh.",
         ),
         entry(
             "entropy",
@@ -134,11 +134,11 @@ pub(crate) fn table() -> Vec<Entry> {
         entry(
             "anneal_steps",
             "Cool down over",
-            float(0.0, 1e9, false),
+            float(0.0, 1e8, false),
             "steps",
             true,
             number!(anneal_steps),
-            "Lower the learning rate evenly to nothing over this many environment steps. 0 keeps it constant.",
+            "Lower the learning rate evenly to almost nothing over this many environment steps, counted from when it was last set. 0 keeps it constant.",
         ),
         entry(
             "envs",
