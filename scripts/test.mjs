@@ -117,6 +117,7 @@ await main(import.meta.url, async () => {
   console.log("");
   for (const [name, seconds, { passed, failed }] of rows)
     console.log(`${seconds.toFixed(1).padStart(6)} s  ${name.padEnd(8)} ${failed ? "FAILED" : `${passed} passed`}`);
-  console.log(`\n${total.passed} passed, ${total.failed} failed in ${((performance.now() - began) / 60000).toFixed(1)} min`);
+  console.log(`${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  in all\n`);
+  console.log(`${total.passed} passed, ${total.failed} failed`);
   if (total.failed) process.exit(1);
 });
