@@ -12,7 +12,7 @@ pub enum RunError {
     UnknownEnv(String),
     #[error("there is no knob called '{name}'. Try one of: {known}")]
     UnknownKnob { name: String, known: String },
-    #[error("{name} = {value} is out of range: choose {range}")]
+    #[error("{name} = {value} is out of range. Choose {range}")]
     OutOfRange { name: String, value: f64, range: String },
     #[error("{name} cannot change while a run goes on. Reset with the new value, or start another run")]
     NotLive { name: String },

@@ -22,6 +22,8 @@ pub const EVALUATION_EPISODES: u32 = 100;
 const EVALUATE_EVERY: [u32; 2] = [2, 16];
 /// Past this many rows the history keeps every second one, so that a long run stays small.
 const MAX_HISTORY: usize = 4096;
+/// And past this many evaluations every second one.
+const MAX_EVALUATIONS: usize = 2048;
 /// A longer gap between two slices is a sleeping machine, not training.
 const MAX_GAP_S: f64 = 1.0;
 
@@ -246,6 +248,9 @@ impl Experiment {
         }
         let evaluation = self.evaluate(EVALUATION_EPISODES, progress.iteration);
         self.evaluations.push(evaluation);
+        if self.evaluations.len() > MAX_EVALUATIONS {
+            thin(&mut self.evaluations);
+        }
         self.events.push(Event::Evaluation(evaluation));
         if evaluation.mean_return >= SOLVED_AT && !self.solved {
             self.solved = true;
@@ -407,6 +412,13 @@ impl Experiment {
         &self.config
     }
 
+    /// The config with the knobs as they are now: what a link to this run and a command for it start.
+    pub fn config_now(&self) -> Config {
+        let mut config = self.config.clone();
+        config.knobs.extend(self.marks.iter().map(|mark| (mark.knob.clone(), mark.to)));
+        config
+    }
+
     pub fn running(&self) -> bool {
         self.running
     }
@@ -460,10 +472,39 @@ fn arithmetic(isa: Isa) -> &'static str {
     if isa.fused() { "fused" } else { "unfused" }
 }
 
+/// Drops every second evaluation but the newest and the one that solved the task: shells tell from it
+/// when that was.
+fn thin(evaluations: &mut Vec<Evaluation>) {
+    let solved = evaluations.iter().position(|e| e.mean_return >= SOLVED_AT);
+    let last = evaluations.len().saturating_sub(1);
+    let mut place = 0..;
+    evaluations.retain(|_| place.next().is_some_and(|i: usize| i % 2 == last % 2 || Some(i) == solved));
+}
+
 /// A restored history goes on being thinned as it was.
 fn stride_of(history: &[Metrics]) -> u32 {
     match history {
         [.., a, b] => (b.progress.iteration - a.progress.iteration).max(1),
         _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thinned_evaluations_keep_the_newest_and_the_one_that_solved() {
+        let evaluation = |iteration: u32| Evaluation {
+            progress: Progress { iteration, ..Progress::default() },
+            episodes: 100,
+            mean_return: if iteration < 6 { 100.0 } else { 500.0 },
+            min_return: 0.0,
+            max_return: 500.0,
+        };
+        let mut evaluations: Vec<_> = (1..=9).map(evaluation).collect();
+        thin(&mut evaluations);
+        let kept: Vec<_> = evaluations.iter().map(|e| e.progress.iteration).collect();
+        assert_eq!(kept, [1, 3, 5, 6, 7, 9]);
     }
 }

@@ -115,8 +115,14 @@ fn a_knob_changes_at_the_boundary_and_leaves_a_mark_that_the_file_keeps() {
         .collect();
     assert_eq!(marks, [("lr".to_string(), 0.0005, 1)]);
 
+    assert_eq!(experiment.config(), &small(1), "the run is still the one that was started");
+    let mut now = small(1);
+    now.knobs.insert("lr".into(), 0.0005);
+    assert_eq!(experiment.config_now(), now, "a link to it carries what is in force");
+
     let file = saved(&mut experiment);
     let mut restored = Experiment::restore(&file, Isa::best()).unwrap();
+    assert_eq!(restored.config_now(), now);
     match restored.events().remove(0) {
         Event::Began { marks, knobs, history, .. } => {
             assert_eq!(marks.len(), 1);

@@ -138,11 +138,11 @@ impl Lab {
     /// The link to this run, with the digest of its weights where `digest` has one.
     pub fn permalink(&self, digest: JsValue) -> Result<String, JsValue> {
         let digest: Option<run::protocol::Digest> = from_js(digest)?;
-        Ok(permalink::encode(self.experiment.config(), digest.as_ref()))
+        Ok(permalink::encode(&self.experiment.config_now(), digest.as_ref()))
     }
 
     pub fn native_command(&self) -> String {
-        permalink::native_command(self.experiment.config())
+        permalink::native_command(&self.experiment.config_now())
     }
 }
 
@@ -160,7 +160,7 @@ fn from_js<T: DeserializeOwned>(value: JsValue) -> Result<T, JsValue> {
 /// What the page shows: every text of `RunError` ends with the next step as its last sentence.
 fn refusal(error: RunError) -> JsValue {
     let all = error.to_string();
-    let (text, next_step) = all.split_once(". ").unwrap_or((&all, "Reload the page."));
+    let (text, next_step) = all.rsplit_once(". ").unwrap_or((&all, "Reload the page."));
     let notice = Event::Notice { level: Level::Error, text: format!("{text}."), next_step: next_step.into() };
     to_js(&notice).unwrap_or_else(|unlikely| unlikely)
 }
