@@ -14,6 +14,8 @@ use std::collections::{BTreeMap, HashMap};
 
 /// The key under which everything but the tensors stands.
 const KEY: &str = "hothouse";
+/// The last field of that text: a hash over what stands before it and all tensors' names and bytes.
+const CHECKSUM: &str = r#","checksum":"#;
 const HISTORY: &str = "run.history";
 
 pub(crate) type Tensors = Vec<(String, Vec<usize>, Data)>;
@@ -31,11 +33,9 @@ pub(crate) struct Header {
     pub evaluations: Vec<Evaluation>,
     pub solved: bool,
     pub arithmetic: String,
-    /// Hash of all tensors' names and bytes.
-    pub checksum: String,
 }
 
-pub(crate) fn encode(mut header: Header, mut tensors: Tensors, history: &[Metrics]) -> Vec<u8> {
+pub(crate) fn encode(header: &Header, mut tensors: Tensors, history: &[Metrics]) -> Vec<u8> {
     let rows: Vec<f64> = history.iter().flat_map(row_from_metrics).collect();
     let history_bytes: Vec<u8> = rows.iter().flat_map(|v| v.to_le_bytes()).collect();
     tensors.sort_by(|a, b| a.0.cmp(&b.0));
@@ -47,12 +47,14 @@ pub(crate) fn encode(mut header: Header, mut tensors: Tensors, history: &[Metric
         })
         .collect();
     parts.push((HISTORY.into(), Dtype::F64, vec![history.len(), COLUMNS], history_bytes));
-    header.checksum = checksum(parts.iter().map(|(name, _, _, bytes)| (name.as_str(), bytes.as_slice())));
-    let text = serde_json::to_string(&header).expect("a header is plain data");
+    let mut text = serde_json::to_string(header).expect("a header is plain data");
+    text.pop(); // its closing brace, which comes after the checksum
+    let sum = checksum(&text, parts.iter().map(|(name, _, _, bytes)| (name.as_str(), bytes.as_slice())));
     let views = parts.iter().map(|(name, dtype, shape, bytes)| {
         let view = TensorView::new(*dtype, shape.clone(), bytes).expect("shape and bytes agree");
         (name.as_str(), view)
     });
+    text += &format!("{CHECKSUM}\"{sum}\"}}");
     serialize(views, Some(HashMap::from([(KEY.to_string(), text)]))).expect("names are distinct")
 }
 
@@ -79,7 +81,9 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<(Header, Tensors, Vec<Metrics>), Ru
 
     let mut all = file.tensors();
     all.sort_by(|a, b| (a.0 == HISTORY, &a.0).cmp(&(b.0 == HISTORY, &b.0)));
-    if header.checksum != checksum(all.iter().map(|(name, view)| (name.as_str(), view.data()))) {
+    let (stated, sum) = text.rsplit_once(CHECKSUM).unwrap_or((text, ""));
+    let found = checksum(stated, all.iter().map(|(name, view)| (name.as_str(), view.data())));
+    if sum.trim_matches(['"', '}']) != found {
         return Err(damaged("its checksum does not match".into()));
     }
     let mut history = Vec::new();
@@ -97,8 +101,9 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<(Header, Tensors, Vec<Metrics>), Ru
     Ok((header, tensors, history))
 }
 
-fn checksum<'a>(parts: impl Iterator<Item = (&'a str, &'a [u8])>) -> String {
+fn checksum<'a>(text: &str, parts: impl Iterator<Item = (&'a str, &'a [u8])>) -> String {
     let mut hash = digest::Fnv::new();
+    hash.write(text.as_bytes());
     for (name, bytes) in parts {
         hash.write(name.as_bytes());
         hash.write(bytes);

@@ -311,9 +311,8 @@ impl Experiment {
             evaluations: self.evaluations.clone(),
             solved: self.solved,
             arithmetic: arithmetic(self.isa).into(),
-            checksum: String::new(),
         };
-        checkpoint::encode(header, self.ppo.state(), &self.history)
+        checkpoint::encode(&header, self.ppo.state(), &self.history)
     }
 
     /// Goes on exactly where [`Experiment::save`] left off.

@@ -252,7 +252,11 @@ mod tests {
         let refused = |name: &str, value| {
             settings(&BTreeMap::from([(name.to_string(), value)])).unwrap_err().to_string()
         };
-        assert!(refused("lr", 7.0).contains("out of range. Choose a number from 0.00001 to 0.1"), "{}", refused("lr", 7.0));
+        assert!(
+            refused("lr", 7.0).contains("out of range. Choose a number from 0.00001 to 0.1"),
+            "{}",
+            refused("lr", 7.0)
+        );
         assert!(refused("lr", f64::NAN).contains("out of range"));
         assert!(refused("envs", 64.5).contains("whole number"));
         assert!(refused("learning_rate", 0.1).contains("lr, entropy"));

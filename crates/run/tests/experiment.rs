@@ -228,6 +228,8 @@ fn bad_files_are_named_for_what_they_are() {
     let mut flipped = file.clone();
     *flipped.last_mut().unwrap() ^= 1;
     assert!(said(&flipped).contains("checksum"));
+    let reseeded = replace_bytes(&file, br#"\"seed\":1,"#, br#"\"seed\":2,"#);
+    assert!(said(&reseeded).contains("checksum"), "what the file says of itself is covered too");
     assert!(said(&[7; 5000]).contains("no Hothouse checkpoint"));
 
     let tensors: [(&str, safetensors::tensor::TensorView); 0] = [];
@@ -264,7 +266,7 @@ fn a_link_with_a_digest_is_checked() {
 /// Overwrites the critic's last bias and mends the checksum, as a broken learner would have saved it.
 fn edit_weights(file: &[u8], value: f32) -> Vec<u8> {
     let (_, metadata) = safetensors::SafeTensors::read_metadata(file).unwrap();
-    let header = metadata.metadata().as_ref().unwrap().clone();
+    let mut header = metadata.metadata().as_ref().unwrap().clone();
     let all = safetensors::SafeTensors::deserialize(file).unwrap();
     let name = "critic.2.bias";
     let mut parts: Vec<_> = all.tensors();
@@ -275,12 +277,13 @@ fn edit_weights(file: &[u8], value: f32) -> Vec<u8> {
     weights.3[..4].copy_from_slice(&value.to_le_bytes());
 
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    for byte in owned.iter().flat_map(|p| p.0.bytes().chain(p.3.iter().copied())) {
+    let tensors = owned.iter().flat_map(|p| p.0.bytes().chain(p.3.iter().copied()));
+    let text = header.get_mut("hothouse").unwrap();
+    text.truncate(text.rfind(r#","checksum":"#).unwrap());
+    for byte in text.bytes().chain(tensors) {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     }
-    let mut text: serde_json::Value = serde_json::from_str(&header["hothouse"]).unwrap();
-    text["checksum"] = format!("{hash:016x}").into();
-    let header = std::collections::HashMap::from([("hothouse".to_string(), text.to_string())]);
+    *text += &format!(r#","checksum":"{hash:016x}"}}"#);
     let views =
         owned.iter().map(|(n, t, s, b)| (n, safetensors::tensor::TensorView::new(*t, s.clone(), b).unwrap()));
     safetensors::serialize(views, Some(header)).unwrap()
