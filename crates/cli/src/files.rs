@@ -1,7 +1,7 @@
 //! Files, written so that nothing is lost: beside the old one first, then put in its place in one
 //! step; and elsewhere, where the place asked for cannot be written any more.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -88,12 +88,12 @@ pub fn free_name(path: &Path) -> PathBuf {
 
 pub fn read_checkpoint(path: &Path) -> Result<Vec<u8>> {
     let shown = path.display();
-    let file = File::open(path).with_context(|| match fs::metadata(path) {
+    let file = match File::open(path) {
         Err(e) if e.kind() == ErrorKind::NotFound => {
-            format!("there is no file {shown}. `hothouse train --save {shown}` makes one")
+            bail!("there is no file {shown}. `hothouse train --save {shown}` makes one")
         }
-        _ => format!("cannot open {shown}. Check its permissions"),
-    })?;
+        opened => opened.map_err(|e| anyhow!("cannot open {shown} ({e}). Check its permissions"))?,
+    };
     if file.metadata().is_ok_and(|m| m.is_dir()) {
         bail!(
             "{shown} is a folder. Name a checkpoint in it, as in {}",

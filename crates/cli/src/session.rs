@@ -3,7 +3,7 @@
 
 use crate::files::{self, Kept};
 use crate::record::{EndedBy, Record, Summary};
-use crate::words::quoted;
+use crate::words::{grouped, quoted};
 use anyhow::{Result, bail};
 use cpu_time::ProcessTime;
 use run::Experiment;
@@ -116,6 +116,17 @@ impl Session<'_> {
                 Level::Info,
                 "No budget was given, so training goes on until Ctrl-C, which saves it.",
                 "",
+            );
+        }
+        let done = self.experiment.progress().env_steps;
+        if done > 0 && self.budget.steps.is_some_and(|steps| steps <= done) {
+            self.notice(
+                Level::Warning,
+                &format!(
+                    "This run has {} steps already, and --steps counts from its beginning.",
+                    grouped(done)
+                ),
+                "Ask for more than that, or use --seconds.",
             );
         }
         self.experiment.command(Command::Start)?;

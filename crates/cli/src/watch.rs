@@ -3,7 +3,7 @@
 
 use crate::record::Record;
 use crate::session::{Signals, Update};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -59,8 +59,8 @@ fn open(path: &Path) -> Result<BufReader<File>> {
     if path.is_dir() {
         bail!("{shown} is a folder. Name the file that `hothouse train --events FILE` writes");
     }
-    let file = File::open(path).with_context(|| {
-        format!("cannot open {shown}. Start a run with `hothouse train --events {shown}`")
+    let file = File::open(path).map_err(|e| {
+        anyhow!("cannot open {shown} ({e}). Start a run with `hothouse train --events {shown}`")
     })?;
     Ok(BufReader::new(file))
 }

@@ -226,6 +226,8 @@ fn stopping_and_resuming_gives_the_run_that_never_stopped() {
     // It was saved back, so going on to where it already is changes nothing.
     let third = summary(&scratch.run(&["resume", "run.safetensors", "--steps", &whole, "--json"]));
     assert_eq!(third["digest"], expected["digest"]);
+    let plain = stdout(&scratch.run(&["resume", "run.safetensors", "--steps", &half]));
+    assert!(plain.contains("--steps counts from its beginning"), "{plain}");
 }
 
 #[test]

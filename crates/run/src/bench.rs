@@ -4,8 +4,6 @@
 //!
 //! It refuses to judge: it prints what was measured.
 
-use crate::protocol::{Command, Config};
-use crate::{Experiment, RunError, default_config};
 use graph::{Adam, Executor, Graph, Layout, Optimizer, Packed, Params, Plan, models};
 use math::{Act, Isa, gemm, peak, rivals::Rival};
 use std::sync::Arc;
@@ -21,8 +19,6 @@ pub struct Figure {
 const ROUNDS: usize = 15;
 /// How long one measurement of one round lasts.
 const SLICE_S: f64 = 0.01;
-/// A run that has not solved CartPole by then counts as one that does not.
-const SOLVE_CAP_STEPS: u64 = 20_000_000;
 
 pub fn core(isa: Isa, now: &dyn Fn() -> f64, rivals: &[Rival], sink: &mut dyn FnMut(Figure)) {
     let mut give = |name: String, value: f64, unit| sink(Figure { name, value, unit });
@@ -172,27 +168,6 @@ fn step(isa: Isa, now: &dyn Fn() -> f64, give: &mut dyn FnMut(String, f64, &'sta
     };
     let mut times: Vec<f64> = (0..ROUNDS).map(|_| 1e3 * seconds_a_call(now, &mut train)).collect();
     give("core.step_144_128_64_6_b64_ms".into(), median(&mut times), "ms");
-}
-
-/// Seconds of training until 100 fresh episodes average the task's threshold: the median of the
-/// seeds 1 to 5, and how many of the five got there.
-pub fn solve(isa: Isa, now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) -> Result<(), RunError> {
-    let mut times = Vec::new();
-    let mut solved = 0;
-    for seed in 1..=5 {
-        let began_s = now();
-        let mut experiment = Experiment::new(Config { seed, ..default_config() }, isa)?;
-        experiment.command(Command::Start)?;
-        while !experiment.solved() && experiment.progress().env_steps < SOLVE_CAP_STEPS {
-            experiment.advance(now());
-            experiment.events();
-        }
-        solved += u32::from(experiment.solved());
-        times.push(if experiment.solved() { now() - began_s } else { f64::INFINITY });
-    }
-    sink(Figure { name: "control.ppo.cartpole.solve_s".into(), value: median(&mut times), unit: "s" });
-    sink(Figure { name: "control.ppo.cartpole.solved_of_5".into(), value: solved.into(), unit: "seeds" });
-    Ok(())
 }
 
 /// Time of one call: the best of the stretches that fill a slice, since whatever else the machine does
