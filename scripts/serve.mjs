@@ -21,6 +21,15 @@ const ISOLATION = {
   "Cross-Origin-Resource-Policy": "same-origin",
 };
 
+/** The path that is asked for; an address that cannot be read asks for nothing that is here. */
+function pathOf(address) {
+  try {
+    return decodeURIComponent(new URL(address, "http://loopback").pathname);
+  } catch {
+    return "";
+  }
+}
+
 /**
  * Serves `folder` and gives `{ url, port, moved, close }`. A port in use is passed over for the
  * next free one (`moved`). `isolated: false` is a host that sends no headers; `base` a sub-path;
@@ -28,7 +37,7 @@ const ISOLATION = {
  */
 export async function serve(folder, { port = 0, isolated = true, base = "/", extra = {} } = {}) {
   const server = createServer((request, response) => {
-    const path = decodeURIComponent(new URL(request.url, "http://loopback").pathname);
+    const path = pathOf(request.url);
     const inside = path.startsWith(base) ? normalize("/" + path.slice(base.length)) : null;
     if (inside in extra) {
       response.writeHead(200, { "Content-Type": TYPES[extname(inside)], ...(isolated ? ISOLATION : {}) }).end(extra[inside]);

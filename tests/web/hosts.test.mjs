@@ -7,6 +7,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
 import { root } from "../../scripts/sh.mjs";
+import { launch } from "../../scripts/browser.mjs";
 import { serve } from "../../scripts/serve.mjs";
 import { dist, event, folder, house, lab, visit } from "./fixture.mjs";
 
@@ -66,6 +67,18 @@ test("a service worker that never helps costs one reload and no more", async () 
   assert.equal((await backend(page)).module, "simd128");
   await page.context().close();
   await server.close();
+});
+
+test("a host without https: no service worker, no threads, and it trains", async () => {
+  // only loopback's own name counts as safe without https
+  const browser = await launch(["--host-resolver-rules=MAP plain.test 127.0.0.1"]);
+  const page = await browser.newPage();
+  await page.goto(`http://plain.test:${here.server.port}/#/control?envs=64&v=1`);
+  await lab(page);
+  assert.equal(await page.evaluate(() => isSecureContext), false);
+  assert.equal((await backend(page)).module, "simd128");
+  await event(page, "metrics");
+  await browser.close();
 });
 
 for (const isolated of [true, false])
@@ -149,6 +162,8 @@ test("npm start passes over a port in use and says so", async () => {
     });
   });
   assert.match(said, new RegExp(`Port ${port} is in use`));
+  for (const [path, status] of [["%", 404], ["%00", 404], ["..%2fpackage.json", 404]])
+    assert.equal((await fetch(url + path)).status, status, path);
   const response = await fetch(url);
   assert.equal(response.headers.get("cross-origin-opener-policy"), "same-origin");
   assert.match(await response.text(), /Hothouse/);

@@ -93,7 +93,8 @@ class WorkerLab implements Lab {
 
   private readonly worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "hothouse" });
   private readonly panics: BroadcastChannel;
-  private readonly channel = `hothouse-${crypto.randomUUID()}`;
+  /** Its own among all tabs. (`crypto.randomUUID` is missing where a host has no https.) */
+  private readonly channel = `hothouse-${Date.now()}-${Math.random()}`;
   private readonly closing = new AbortController();
   private readonly asked = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   private questions = 0;
