@@ -38,9 +38,10 @@ export const exact = (n: number): string => String(Number(n.toPrecision(6)));
 /** `0.8 s`, `42 s`, `3 min 12 s` */
 export function seconds(s: number): string {
   if (s < 9.95) return `${s.toFixed(1)}\u00a0s`;
-  if (s < 60) return `${Math.round(s)}\u00a0s`;
-  const minutes = Math.floor(s / 60);
-  if (minutes < 60) return `${minutes} min ${Math.round(s - minutes * 60)} s`;
+  if (s < 59.5) return `${Math.round(s)}\u00a0s`;
+  const whole = Math.round(s);
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return `${minutes} min ${whole % 60} s`;
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 

@@ -113,7 +113,7 @@ export class Network {
         "table",
         {},
         h("caption", {}, "The forward plan, kernel by kernel"),
-        h("thead", {}, h("tr", {}, ...["Kernel", "What it does", "Output", "Weights", "Reads"].map((title) => h("th", { scope: "col" }, title)))),
+        h("thead", {}, h("tr", {}, ...["Kernel", "What it does", "Output", "Weights", "Reads"].map((title, k) => h("th", { scope: "col", class: k % 3 === 1 && "text" }, title)))),
         this.body,
       ),
     );
