@@ -7,6 +7,9 @@
 //! *terminated* when the cart leaves the track or the pole leans over 12°, *truncated* at 500 steps,
 //! and both can happen on the same step.
 
+pub use crate::world::Step64;
+
+use crate::world::{Actions, Spec, World64};
 use math::{Isa, Kernel, PANEL, Rng, Simd, dispatch, rng};
 
 /// m/s²
@@ -36,14 +39,6 @@ pub const ACTIONS: usize = 2;
 
 const MASS: f64 = MASS_CART + MASS_POLE;
 const POLE_MOMENT: f64 = MASS_POLE * HALF_LENGTH;
-
-/// What one step gave.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Step64 {
-    pub reward: f64,
-    pub terminated: bool,
-    pub truncated: bool,
-}
 
 /// One pole in f64: the reference for the fast form, and the large pole that a hand can push.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,6 +81,41 @@ impl CartPole64 {
     pub fn is_out(&self) -> bool {
         let [x, _, theta, _] = self.state;
         !(x.abs() <= X_LIMIT && theta.abs() <= THETA_LIMIT)
+    }
+}
+
+static SPEC: Spec = Spec {
+    id: "CartPole-v1",
+    summary: "balance a pole on a cart; push left or right",
+    actions: Actions::Choices(ACTIONS as u32),
+    state: &["place (m)", "speed (m/s)", "angle (rad)", "speed of the angle (rad/s)"],
+    observation: &["place (m)", "speed (m/s)", "angle (rad)", "speed of the angle (rad/s)"],
+    step_limit: STEP_LIMIT,
+};
+
+impl World64 for CartPole64 {
+    fn spec(&self) -> &'static Spec {
+        &SPEC
+    }
+
+    fn state(&self) -> &[f64] {
+        &self.state
+    }
+
+    fn observation(&self) -> Vec<f64> {
+        self.state.to_vec()
+    }
+
+    fn parts(&mut self) -> (&mut [f64], &mut u32) {
+        (&mut self.state, &mut self.steps)
+    }
+
+    fn first_state(&self, uniform: &mut dyn FnMut(f64, f64) -> f64) -> Vec<f64> {
+        (0..OBSERVATION).map(|_| uniform(-RESET_SPREAD, RESET_SPREAD)).collect()
+    }
+
+    fn advance(&mut self, action: f64) -> Step64 {
+        CartPole64::step(self, action as u32)
     }
 }
 

@@ -1,0 +1,80 @@
+//! MountainCar-v0 with the meaning Gymnasium gives it: a car too weak for its hill must swing to
+//! climb it. A plain f64 twin.
+//!
+//! Equations: Moore (1990), in the form of Sutton & Barto. It refuses to shape rewards: every step
+//! costs 1; an episode is *terminated* at the flag, *truncated* at 200 steps.
+
+use crate::world::{Actions, Spec, Step64, World64};
+
+/// The road begins here, at a wall without bounce.
+pub const X_MIN: f64 = -1.2;
+pub const X_MAX: f64 = 0.6;
+/// The flag.
+pub const X_GOAL: f64 = 0.5;
+/// Road a step.
+pub const SPEED_LIMIT: f64 = 0.07;
+/// Speed that full throttle adds in a step.
+pub const FORCE: f64 = 0.001;
+/// Speed that the steepest slope adds in a step.
+pub const GRAVITY: f64 = 0.0025;
+/// An episode begins at rest, uniform between these.
+pub const RESET_FROM: f64 = -0.6;
+pub const RESET_TO: f64 = -0.4;
+/// Steps an episode lasts at most.
+pub const STEP_LIMIT: u32 = 200;
+
+static SPEC: Spec = Spec {
+    id: "MountainCar-v0",
+    summary: "swing a weak car up a hill; throttle back, none or forward",
+    actions: Actions::Choices(3),
+    state: &["place", "speed"],
+    observation: &["place", "speed"],
+    step_limit: STEP_LIMIT,
+};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MountainCar64 {
+    /// x and ẋ, in road and road a step.
+    pub state: [f64; 2],
+    /// Steps taken in this episode.
+    pub steps: u32,
+}
+
+impl MountainCar64 {
+    pub fn new(state: [f64; 2]) -> Self {
+        Self { state, steps: 0 }
+    }
+}
+
+impl World64 for MountainCar64 {
+    fn spec(&self) -> &'static Spec {
+        &SPEC
+    }
+
+    fn state(&self) -> &[f64] {
+        &self.state
+    }
+
+    fn observation(&self) -> Vec<f64> {
+        self.state.to_vec()
+    }
+
+    fn parts(&mut self) -> (&mut [f64], &mut u32) {
+        (&mut self.state, &mut self.steps)
+    }
+
+    fn first_state(&self, uniform: &mut dyn FnMut(f64, f64) -> f64) -> Vec<f64> {
+        vec![uniform(RESET_FROM, RESET_TO), 0.0]
+    }
+
+    fn advance(&mut self, action: f64) -> Step64 {
+        let [x, v] = self.state;
+        let v = v + ((action - 1.0) * FORCE + (3.0 * x).cos() * -GRAVITY);
+        let v = v.clamp(-SPEED_LIMIT, SPEED_LIMIT);
+        let x = (x + v).clamp(X_MIN, X_MAX);
+        let v = if x == X_MIN && v < 0.0 { 0.0 } else { v };
+        self.state = [x, v];
+        self.steps = self.steps.saturating_add(1);
+        Step64 { reward: -1.0, terminated: x >= X_GOAL && v >= 0.0, truncated: self.steps >= STEP_LIMIT }
+    }
+}

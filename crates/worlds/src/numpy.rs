@@ -1,0 +1,83 @@
+//! Numbers that round as NumPy's do (NEP 50), for worlds whose state or action Gymnasium holds in
+//! f32: there the width of every operand decides the next digit. It refuses to be a library: it has
+//! the few operations those worlds need.
+
+use std::cmp::Ordering;
+use std::ops::{Add, Mul, Sub};
+
+/// What NumPy knows about a number: a Python float takes the width of what it meets.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Width {
+    Python,
+    F32,
+    F64,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Number {
+    pub value: f64,
+    width: Width,
+}
+
+pub(crate) fn python(value: f64) -> Number {
+    Number { value, width: Width::Python }
+}
+
+pub(crate) fn f64_number(value: f64) -> Number {
+    Number { value, width: Width::F64 }
+}
+
+/// A number from outside: an f32 if that can hold it, as Gymnasium's spaces have it, else an f64.
+pub(crate) fn from_outside(value: f64) -> Number {
+    Number { value, width: if fits_f32(value) { Width::F32 } else { Width::F64 } }
+}
+
+pub(crate) fn fits_f32(value: f64) -> bool {
+    rounded(value) == value
+}
+
+pub(crate) fn rounded(value: f64) -> f64 {
+    f64::from(value as f32)
+}
+
+/// Both at the wider width. Rounding an f64 result to f32 is what f32 arithmetic gives: f64 has more
+/// than twice its digits.
+fn meet(a: Number, b: Number, operation: fn(f64, f64) -> f64) -> Number {
+    let width = a.width.max(b.width);
+    let fit = |x| if width == Width::F32 { rounded(x) } else { x };
+    Number { value: fit(operation(fit(a.value), fit(b.value))), width }
+}
+
+impl Add for Number {
+    type Output = Number;
+    fn add(self, other: Number) -> Number {
+        meet(self, other, |a, b| a + b)
+    }
+}
+
+impl Sub for Number {
+    type Output = Number;
+    fn sub(self, other: Number) -> Number {
+        meet(self, other, |a, b| a - b)
+    }
+}
+
+impl Mul for Number {
+    type Output = Number;
+    fn mul(self, other: Number) -> Number {
+        meet(self, other, |a, b| a * b)
+    }
+}
+
+impl PartialEq for Number {
+    fn eq(&self, other: &Number) -> bool {
+        self.partial_cmp(other) == Some(Ordering::Equal)
+    }
+}
+
+impl PartialOrd for Number {
+    fn partial_cmp(&self, other: &Number) -> Option<Ordering> {
+        let widest = |x| meet(x, Number { value: 0.0, width: self.width.max(other.width) }, |a, _| a).value;
+        widest(*self).partial_cmp(&widest(*other))
+    }
+}
