@@ -14,6 +14,7 @@ Examples:
   hothouse train --seconds 10 --json         one JSON object a line, the last one sums up
   hothouse train --events run.jsonl          and in a second terminal: hothouse watch run.jsonl
   hothouse bench core --json
+  hothouse env Pendulum-v1 --stdio           an environment for another program to drive
 
 A budget is any of --steps, --seconds and --cpu-seconds; training ends at the end of the iteration in
 which the first of them is reached. Without one it goes on until you stop it: Ctrl-C ends the
@@ -86,6 +87,14 @@ pub enum Verb {
         file: PathBuf,
         #[command(flatten)]
         show: ShowArgs,
+    },
+    /// Let another program drive an environment, or describe it
+    Env {
+        /// The environment's name, as Gymnasium has it
+        id: String,
+        /// Read requests and write answers, one JSON object a line
+        #[arg(long)]
+        stdio: bool,
     },
 }
 

@@ -6,6 +6,7 @@ mod args;
 mod bench;
 mod braille;
 mod draw;
+mod env;
 mod files;
 mod lines;
 mod record;
@@ -50,7 +51,9 @@ static SIGNALS: Signals = Signals::new();
 
 fn main() -> ExitCode {
     let began = Instant::now();
-    let grammar = Cli::command().mut_subcommand("train", |train| train.after_long_help(knob_help()));
+    let grammar = Cli::command()
+        .mut_subcommand("train", |train| train.after_long_help(knob_help()))
+        .mut_subcommand("env", |env| env.after_help(env::help()));
     let parsed = grammar.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
@@ -87,6 +90,7 @@ fn obey(cli: Cli, began: Instant) -> Result<()> {
             pool.install(|| bench::run(&suite, json, isa, pool.current_num_threads()))
         }
         Some(Verb::Watch { file, show }) => watch(&file, &show),
+        Some(Verb::Env { id, stdio }) => env::run(&id, stdio),
     }
 }
 

@@ -6,6 +6,7 @@
 pub mod bench;
 mod checkpoint;
 mod digest;
+pub mod env;
 mod error;
 mod experiment;
 mod knobs;

@@ -1,0 +1,178 @@
+//! `hothouse env`: one environment that any program can drive, a JSON object a line, one answer to
+//! each. A line that cannot be obeyed is answered with what would do, and changes nothing.
+
+use anyhow::{Context, Result};
+use run::env::{Action, Actions, Env, EnvError, Spec};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::io::{BufRead, Read, Write};
+
+/// A request is far shorter; a longer line is refused without being kept.
+const LINE_BYTES: u64 = 65_536;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Request {
+    Reset(Start),
+    Action(Value),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Start {
+    seed: Option<u32>,
+    state: Option<Vec<f64>>,
+    elapsed: Option<u32>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Answer {
+    Begun { obs: Vec<f64> },
+    Stepped(run::env::Transition),
+    Refused { error: String },
+}
+
+/// Talks to whoever started this program, or describes the environment.
+pub fn run(id: &str, stdio: bool) -> Result<()> {
+    let mut env = Env::new(id).map_err(|error| crate::Usage(error.to_string()))?;
+    if stdio {
+        serve(&mut env, &mut std::io::stdin().lock(), &mut std::io::stdout().lock())
+    } else {
+        std::io::stdout().lock().write_all(described(env.spec()).as_bytes())?;
+        Ok(())
+    }
+}
+
+/// One answer for each line, until the lines end.
+fn serve(env: &mut Env, input: &mut impl BufRead, output: &mut impl Write) -> Result<()> {
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = input.by_ref().take(LINE_BYTES).read_until(b'\n', &mut line).context("cannot read")?;
+        if read == 0 {
+            return Ok(());
+        }
+        let cut = read as u64 == LINE_BYTES && line.last() != Some(&b'\n');
+        let answer = if cut {
+            input.skip_until(b'\n').context("cannot read")?;
+            Answer::Refused { error: format!("the line is longer than {LINE_BYTES} bytes; {}", usage(env)) }
+        } else {
+            answer(env, &line).unwrap_or_else(|error| Answer::Refused { error })
+        };
+        writeln!(output, "{}", serde_json::to_string(&answer)?)?;
+        output.flush()?;
+    }
+}
+
+fn answer(env: &mut Env, line: &[u8]) -> Result<Answer, String> {
+    let request = serde_json::from_slice(line).map_err(|error| format!("{error}; {}", usage(env)))?;
+    let told = |error: EnvError| error.to_string();
+    match request {
+        Request::Reset(Start { seed: Some(seed), state: None, elapsed: None }) => {
+            Ok(Answer::Begun { obs: env.reset(seed) })
+        }
+        Request::Reset(Start { seed: None, state: Some(state), elapsed }) => {
+            let obs = env.reset_to(&state, elapsed.unwrap_or(0)).map_err(told)?;
+            Ok(Answer::Begun { obs })
+        }
+        Request::Reset(_) => {
+            Err(format!("a reset has either a seed, or a state and the steps elapsed; {}", usage(env)))
+        }
+        Request::Action(value) => {
+            let action = action(env.spec().actions, &value)
+                .ok_or_else(|| format!("this is no action of {}; {}", env.spec().id, usage(env)))?;
+            env.step(action).map(Answer::Stepped).map_err(told)
+        }
+    }
+}
+
+/// A whole number where there is a choice, a list of one number where there is a range.
+fn action(actions: Actions, value: &Value) -> Option<Action> {
+    match actions {
+        Actions::Choices(_) => value.as_u64()?.try_into().ok().map(Action::Choice),
+        Actions::Range(..) => match value.as_array()?.as_slice() {
+            [level] => level.as_f64().map(Action::Level),
+            _ => None,
+        },
+    }
+}
+
+fn usage(env: &Env) -> String {
+    format!("send {} or {}", r#"{"reset":{"seed":1}}"#, action_example(env.spec().actions))
+}
+
+fn action_example(actions: Actions) -> &'static str {
+    match actions {
+        Actions::Choices(_) => r#"{"action":1}"#,
+        Actions::Range(..) => r#"{"action":[0.3]}"#,
+    }
+}
+
+/// What there is to know before driving it.
+fn described(spec: &Spec) -> String {
+    let actions = match spec.actions {
+        Actions::Choices(count) => format!("a whole number from 0 to {}", count - 1),
+        Actions::Range(low, high) => format!("a list of one number, clipped to {low} to {high}"),
+    };
+    format!(
+        "{}: {}\n\n  action       {actions}, as in {}\n  state        {}\n  observation  {}\n  \
+         truncated    at {} steps\n\nDrive it with `hothouse env {} --stdio`; `hothouse env --help` says how.\n",
+        spec.id,
+        spec.summary,
+        action_example(spec.actions),
+        spec.state.join(", "),
+        spec.observation.join(", "),
+        spec.step_limit,
+        spec.id
+    )
+}
+
+/// The part of the help that the grammar cannot know.
+pub fn help() -> String {
+    let mut text = String::from("Environments:\n");
+    for spec in run::env::specs() {
+        text += &format!("  {:<26}{}\n", spec.id, spec.summary);
+    }
+    text += r#"
+With --stdio, each line read is one request and gets one line in answer:
+  {"reset":{"seed":1}}                              begin an episode; the same seed, the same start
+  {"reset":{"state":[0.1,0,0.02,0],"elapsed":0}}    take one up at Gymnasium's internal state
+      -> {"obs":[…]}
+  {"action":1}                                      where there is a choice
+  {"action":[0.3]}                                  where there is a range; clipped as Gymnasium does
+      -> {"obs":[…],"reward":1.0,"terminated":false,"truncated":false}
+A line that cannot be obeyed, a step before a reset and a step after the end of an episode are answered
+  {"error":"what is wrong; what would do"}
+and change nothing. Observations are in f64: Gymnasium's, before it rounds them to f32. Where Gymnasium
+rounds a state or an action to f32, so does this; an action that f32 cannot hold is taken as f64. A seed
+does not begin the episode that NumPy would draw from it, but one from the same distribution.
+The end of the input ends the program."#;
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn talk(id: &str, lines: &[u8]) -> Vec<Value> {
+        let (mut env, mut out) = (Env::new(id).unwrap(), Vec::new());
+        serve(&mut env, &mut &*lines, &mut out).unwrap();
+        String::from_utf8(out).unwrap().lines().map(|l| serde_json::from_str(l).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_line_too_long_or_not_text_gets_one_answer() {
+        let mut lines = vec![b'['; 3 * LINE_BYTES as usize];
+        lines.extend_from_slice(b"\n\xff\xfe\n");
+        // As long as can be, its end included, and the last one without an end.
+        lines.resize(lines.len() + LINE_BYTES as usize - 1, b' ');
+        lines.extend_from_slice(b"\n{\"reset\":{\"seed\":1}}");
+        let answers = talk("CartPole-v1", &lines);
+        assert_eq!(answers.len(), 4);
+        assert!(answers[..3].iter().all(|a| a["error"].is_string()), "{answers:?}");
+        assert!(answers[0]["error"].as_str().unwrap().contains("longer"));
+        assert!(!answers[2]["error"].as_str().unwrap().contains("longer"));
+        assert!(answers[3]["obs"].is_array());
+    }
+}

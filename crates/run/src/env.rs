@@ -1,0 +1,91 @@
+//! One environment driven from outside, a step at a time: plain numbers in, plain numbers out, by the
+//! f64 twin. It keeps what the rules leave open: nothing can be done before a reset or after an end.
+
+use serde::Serialize;
+pub use worlds::{Action, Actions, Spec};
+use worlds::{World64, WorldError};
+
+/// What one step led to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Transition {
+    pub obs: Vec<f64>,
+    pub reward: f64,
+    pub terminated: bool,
+    pub truncated: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum EnvError {
+    #[error("there is no environment called '{id}'. Choose one of: {known}")]
+    Unknown { id: String, known: String },
+    #[error("no episode has begun; reset first")]
+    Fresh,
+    #[error("the episode has ended; reset to begin another")]
+    Over,
+    #[error(transparent)]
+    World(#[from] WorldError),
+}
+
+/// An environment and where it is in its episode.
+pub struct Env {
+    world: Box<dyn World64>,
+    phase: Phase,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Phase {
+    Fresh,
+    Running,
+    Over,
+}
+
+impl Env {
+    pub fn new(id: &str) -> Result<Env, EnvError> {
+        let world = worlds::by_id(id).ok_or_else(|| {
+            let known: Vec<_> = specs().into_iter().map(|spec| spec.id).collect();
+            EnvError::Unknown { id: id.into(), known: known.join(", ") }
+        })?;
+        Ok(Env { world, phase: Phase::Fresh })
+    }
+
+    pub fn spec(&self) -> &'static Spec {
+        self.world.spec()
+    }
+
+    /// Begins an episode, the same for the same seed, and gives its first observation.
+    pub fn reset(&mut self, seed: u32) -> Vec<f64> {
+        self.world.reset(seed);
+        self.phase = Phase::Running;
+        self.world.observation()
+    }
+
+    /// Takes up an episode at one of Gymnasium's internal states, `elapsed` steps after its beginning.
+    pub fn reset_to(&mut self, state: &[f64], elapsed: u32) -> Result<Vec<f64>, EnvError> {
+        self.world.set_state(state, elapsed)?;
+        self.phase = Phase::Running;
+        Ok(self.world.observation())
+    }
+
+    pub fn step(&mut self, action: Action) -> Result<Transition, EnvError> {
+        match self.phase {
+            Phase::Fresh => return Err(EnvError::Fresh),
+            Phase::Over => return Err(EnvError::Over),
+            Phase::Running => {}
+        }
+        let step = self.world.step(action)?;
+        if step.terminated || step.truncated {
+            self.phase = Phase::Over;
+        }
+        Ok(Transition {
+            obs: self.world.observation(),
+            reward: step.reward,
+            terminated: step.terminated,
+            truncated: step.truncated,
+        })
+    }
+}
+
+/// Every environment there is.
+pub fn specs() -> Vec<&'static Spec> {
+    worlds::all().iter().map(|world| world.spec()).collect()
+}
