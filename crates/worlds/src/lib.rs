@@ -1,8 +1,9 @@
-//! Worlds: rules only, each with a plain f64 twin; CartPole also as thousands side by side. A world
-//! knows no network, no learner, no clock and no file.
+//! Worlds: rules only, each with a plain f64 twin, some also as thousands side by side. A world knows
+//! no network, no learner, no clock and no file.
 
 pub mod acrobot;
 pub mod cartpole;
+pub mod many;
 pub mod mountain_car;
 pub mod mountain_car_continuous;
 mod numpy;
@@ -11,7 +12,8 @@ pub mod world;
 
 pub use acrobot::Acrobot64;
 pub use cartpole::{BadState, CartPole64, CartPoles};
-pub use mountain_car::MountainCar64;
+pub use many::{Impossible, Many};
+pub use mountain_car::{MountainCar64, MountainCars};
 pub use mountain_car_continuous::MountainCarContinuous64;
-pub use pendulum::Pendulum64;
+pub use pendulum::{Pendulum64, Pendulums};
 pub use world::{Action, Actions, Spec, Step64, World64, WorldError, all, by_id};

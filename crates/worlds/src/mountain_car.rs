@@ -1,10 +1,12 @@
 //! MountainCar-v0 with the meaning Gymnasium gives it: a car too weak for its hill must swing to
-//! climb it. A plain f64 twin.
+//! climb it. A plain f64 twin, and thousands in f32.
 //!
 //! Equations: Moore (1990), in the form of Sutton & Barto. It refuses to shape rewards: every step
 //! costs 1; an episode is *terminated* at the flag, *truncated* at 200 steps.
 
+use crate::many::{self, Many, Rules};
 use crate::world::{Actions, Spec, Step64, World64};
+use math::{Simd, poly};
 
 /// The road begins here, at a wall without bounce.
 pub const X_MIN: f64 = -1.2;
@@ -76,5 +78,46 @@ impl World64 for MountainCar64 {
         self.state = [x, v];
         self.steps = self.steps.saturating_add(1);
         Step64 { reward: -1.0, terminated: x >= X_GOAL && v >= 0.0, truncated: self.steps >= STEP_LIMIT }
+    }
+}
+
+/// The rules for a vector of cars.
+pub struct MountainCar;
+
+/// Many cars in f32; an action is 0, 1 or 2, and the state is its own observation.
+pub type MountainCars = Many<MountainCar, 2, 2>;
+
+impl Rules<2, 2> for MountainCar {
+    const ID: &'static str = SPEC.id;
+    const STEP_LIMIT: u32 = STEP_LIMIT;
+    const STREAM: u32 = 0x004D_4331;
+
+    #[inline(always)]
+    fn advance<S: Simd>(s: S, [x, v]: [S::F; 2], _: [S::F; 2], action: S::F) -> ([S::F; 2], S::F, S::M) {
+        let c = |value: f64| s.splat(value as f32);
+        let (_, cos) = poly::sin_cos(s, s.mul(x, c(3.0)));
+        let v = s.mul_add(s.sub(action, c(1.0)), c(FORCE), v);
+        let v = s.neg_mul_add(cos, c(GRAVITY), v);
+        let v = s.max(s.min(v, c(SPEED_LIMIT)), c(-SPEED_LIMIT));
+        let x = s.max(s.min(s.add(x, v), c(X_MAX)), c(X_MIN));
+        let zero = c(0.0);
+        let walled = s.and_mask(s.eq(x, c(X_MIN)), s.lt(v, zero));
+        let v = s.select(walled, zero, v);
+        ([x, v], c(-1.0), s.and_mask(s.ge(x, c(X_GOAL)), s.ge(v, zero)))
+    }
+
+    #[inline(always)]
+    fn observe<S: Simd>(_: S, state: [S::F; 2]) -> [S::F; 2] {
+        state
+    }
+
+    #[inline(always)]
+    fn first<S: Simd>(s: S, words: [S::U; 4]) -> [S::F; 2] {
+        [many::spread(s, words[0], RESET_FROM, RESET_TO - RESET_FROM), s.splat(0.0)]
+    }
+
+    fn possible([x, v]: [f32; 2]) -> bool {
+        let on_road = x >= X_MIN as f32 && x <= X_MAX as f32 && v.abs() <= SPEED_LIMIT as f32;
+        on_road && !(x >= X_GOAL as f32 && v >= 0.0)
     }
 }

@@ -1,12 +1,14 @@
 //! Pendulum-v1 with the meaning Gymnasium gives it: swing a rod up with a weak motor and hold it
-//! there. A plain f64 twin.
+//! there. A plain f64 twin, and thousands in f32.
 //!
 //! θ̈ = 3g/2l·sin θ + 3/ml²·u, θ from upright and never wrapped, semi-implicit Euler at 20 Hz. It
 //! never terminates: an episode is *truncated* at 200 steps. The price of a step is of the state it
 //! began in.
 
+use crate::many::{self, Many, Rules};
 use crate::numpy::{from_outside, python};
 use crate::world::{Actions, Spec, Step64, World64};
+use math::{Simd, poly};
 use std::f64::consts::{PI, TAU};
 
 /// m/s²
@@ -85,5 +87,59 @@ impl World64 for Pendulum64 {
         self.state = [theta + w * STEP_S, w];
         self.steps = self.steps.saturating_add(1);
         Step64 { reward: -cost, terminated: false, truncated: self.steps >= STEP_LIMIT }
+    }
+}
+
+/// The rules for a vector of pendulums.
+pub struct Pendulum;
+
+/// Many pendulums in f32; an action is a torque. Their angle is kept within ±π, which keeps its digits
+/// and shows nowhere: neither observation nor reward knows turns.
+pub type Pendulums = Many<Pendulum, 2, 3>;
+
+/// 2π in two parts; the first has few bits, so that a turn is taken off exactly.
+const TURN: [f64; 2] = [6.28125, TAU - 6.28125];
+
+impl Rules<2, 3> for Pendulum {
+    const ID: &'static str = SPEC.id;
+    const STEP_LIMIT: u32 = STEP_LIMIT;
+    const STREAM: u32 = 0x0050_4531;
+
+    #[inline(always)]
+    fn advance<S: Simd>(
+        s: S,
+        [theta, w]: [S::F; 2],
+        [_, sin, _]: [S::F; 3],
+        action: S::F,
+    ) -> ([S::F; 2], S::F, S::M) {
+        let c = |value: f64| s.splat(value as f32);
+        let torque = s.max(s.min(action, c(TORQUE_LIMIT)), c(-TORQUE_LIMIT));
+        let cost = s.mul(s.mul(torque, torque), c(0.001));
+        let cost = s.mul_add(s.mul(w, w), c(0.1), cost);
+        let cost = s.mul_add(theta, theta, cost);
+        let w = s.mul_add(sin, c(3.0 * GRAVITY / (2.0 * LENGTH) * STEP_S), w);
+        let w = s.mul_add(torque, c(3.0 / (MASS * LENGTH * LENGTH) * STEP_S), w);
+        let w = s.max(s.min(w, c(SPEED_LIMIT)), c(-SPEED_LIMIT));
+        let theta = s.mul_add(w, c(STEP_S), theta);
+        let turns = s.round(s.mul(theta, c(1.0 / TAU)));
+        let theta = s.neg_mul_add(turns, c(TURN[0]), theta);
+        let theta = s.neg_mul_add(turns, c(TURN[1]), theta);
+        let zero = c(0.0);
+        ([theta, w], s.sub(zero, cost), s.lt(zero, zero))
+    }
+
+    #[inline(always)]
+    fn observe<S: Simd>(s: S, [theta, w]: [S::F; 2]) -> [S::F; 3] {
+        let (sin, cos) = poly::sin_cos(s, theta);
+        [cos, sin, w]
+    }
+
+    #[inline(always)]
+    fn first<S: Simd>(s: S, words: [S::U; 4]) -> [S::F; 2] {
+        [many::spread(s, words[0], -PI, TAU), many::spread(s, words[1], -RESET_SPEED, 2.0 * RESET_SPEED)]
+    }
+
+    fn possible([theta, w]: [f32; 2]) -> bool {
+        theta.abs() <= PI as f32 * 1.000_001 && w.abs() <= SPEED_LIMIT as f32
     }
 }

@@ -1,0 +1,297 @@
+//! Many environments of one kind in f32, 16 or 8 or 4 at a time, each beginning again by itself when
+//! its episode ends. What differs between kinds is [`Rules`]; lanes, panels, time limit and resets are
+//! here. It refuses to allocate once made.
+//!
+//! Arrays are in panels, `[count/PANEL][features][PANEL]`, ready for a network. Lanes beyond `count` in
+//! the last panel are environments too; nobody need look at them. A new episode's state is a function
+//! of (seed, environment, episode), whatever the lanes or threads.
+
+use crate::cartpole::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
+use math::{Isa, Kernel, PANEL, Rng, Simd, dispatch, rng};
+use std::marker::PhantomData;
+
+/// One kind of environment, a vector of them at a time. Everything is inlined into a kernel: mark it so.
+pub trait Rules<const STATE: usize, const OBSERVATION: usize> {
+    const ID: &'static str;
+    const STEP_LIMIT: u32;
+    /// What first states are drawn from; apart from every other stream of the same seed.
+    const STREAM: u32;
+
+    /// One step from a state and what it showed: the new state, the reward, and where it terminates.
+    fn advance<S: Simd>(
+        s: S,
+        state: [S::F; STATE],
+        shown: [S::F; OBSERVATION],
+        action: S::F,
+    ) -> ([S::F; STATE], S::F, S::M);
+    fn observe<S: Simd>(s: S, state: [S::F; STATE]) -> [S::F; OBSERVATION];
+    /// Where an episode begins, from random words.
+    fn first<S: Simd>(s: S, words: [S::U; 4]) -> [S::F; STATE];
+    /// Whether an episode can go on from this state.
+    fn possible(state: [f32; STATE]) -> bool;
+}
+
+/// A state that no environment can be in between two steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("environment {env} is in no state that {id} can be in; load an earlier checkpoint")]
+pub struct Impossible {
+    pub env: usize,
+    pub id: &'static str,
+}
+
+pub struct Many<R, const STATE: usize, const OBSERVATION: usize> {
+    isa: Isa,
+    rng: Rng,
+    first: u32,
+    count: usize,
+    /// `[panels][STATE][PANEL]`
+    state: Vec<f32>,
+    /// `[panels][OBSERVATION][PANEL]`
+    shown: Vec<f32>,
+    /// Steps taken in this episode, `[panels][PANEL]`.
+    steps: Vec<u32>,
+    /// Episodes begun before this one, `[panels][PANEL]`.
+    episodes: Vec<u32>,
+    rules: PhantomData<R>,
+}
+
+impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize> Many<R, STATE, OBSERVATION> {
+    /// Environments `first..first + count` of a seed, each at the start of its first episode.
+    pub fn new(isa: Isa, seed: u32, first: u32, count: usize) -> Self {
+        let lanes = count.div_ceil(PANEL) * PANEL;
+        let mut many = Self {
+            isa,
+            rng: Rng::new(seed, R::STREAM),
+            first,
+            count,
+            state: vec![0.0; lanes * STATE],
+            shown: vec![0.0; lanes * OBSERVATION],
+            steps: vec![0; lanes],
+            episodes: vec![0; lanes],
+            rules: PhantomData,
+        };
+        many.reset(seed, first);
+        many
+    }
+
+    /// Begins anew, as [`Many::new`] does.
+    pub fn reset(&mut self, seed: u32, first: u32) {
+        self.rng = Rng::new(seed, R::STREAM);
+        self.first = first;
+        self.steps.fill(0);
+        self.episodes.fill(0);
+        let Self { isa, state, shown, rng, .. } = self;
+        dispatch(
+            *isa,
+            Begin::<R, STATE, OBSERVATION> { key: rng.key, first, state, shown, rules: PhantomData },
+        );
+    }
+
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// What the environments show, in panels.
+    pub fn observations(&self) -> &[f32] {
+        &self.shown
+    }
+
+    /// One step of every environment. In panels of one feature: `actions`, a choice as a whole number;
+    /// `rewards`; `ended`, 0 while the episode goes on, else [`TERMINATED`] and [`TRUNCATED`] and above
+    /// them, from [`LENGTH_SHIFT`], the episode's length. `reached` is the observation the step led
+    /// to, which for an episode that ended is its last; [`Many::observations`] already shows the next
+    /// one's first.
+    pub fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
+        let Self { isa, rng, first, state, shown, steps, episodes, .. } = self;
+        dispatch(
+            *isa,
+            Advance::<R, STATE, OBSERVATION> {
+                key: rng.key,
+                first: *first,
+                state,
+                shown,
+                steps,
+                episodes,
+                actions,
+                reached,
+                rewards,
+                ended,
+                rules: PhantomData,
+            },
+        );
+    }
+
+    /// State, steps and episodes so far of one environment: all there is to save.
+    pub fn environment(&self, env: usize) -> ([f32; STATE], u32, u32) {
+        (std::array::from_fn(|i| self.state[place::<STATE>(env, i)]), self.steps[env], self.episodes[env])
+    }
+
+    /// Puts back what [`Many::environment`] gave.
+    pub fn set_environment(
+        &mut self,
+        env: usize,
+        state: [f32; STATE],
+        steps: u32,
+        episodes: u32,
+    ) -> Result<(), Impossible> {
+        if env >= self.count || steps >= R::STEP_LIMIT || !R::possible(state) {
+            return Err(Impossible { env: self.first as usize + env, id: R::ID });
+        }
+        state.into_iter().enumerate().for_each(|(i, x)| self.state[place::<STATE>(env, i)] = x);
+        (self.steps[env], self.episodes[env]) = (steps, episodes);
+        let panel = env / PANEL;
+        dispatch(
+            self.isa,
+            Show::<R, STATE, OBSERVATION> {
+                state: &self.state[panel * STATE * PANEL..(panel + 1) * STATE * PANEL],
+                shown: &mut self.shown[panel * OBSERVATION * PANEL..(panel + 1) * OBSERVATION * PANEL],
+                rules: PhantomData,
+            },
+        );
+        Ok(())
+    }
+}
+
+/// Where feature i of an environment lies in panels.
+#[inline(always)]
+fn place<const FEATURES: usize>(env: usize, i: usize) -> usize {
+    (env / PANEL * FEATURES + i) * PANEL + env % PANEL
+}
+
+#[inline(always)]
+fn load<S: Simd, const N: usize>(s: S, from: &[f32], env: usize) -> [S::F; N] {
+    let mut x = [s.splat(0.0); N];
+    for i in 0..N {
+        x[i] = s.load(&from[place::<N>(env, i)..]);
+    }
+    x
+}
+
+#[inline(always)]
+fn store<S: Simd, const N: usize>(s: S, x: [S::F; N], to: &mut [f32], env: usize) {
+    for i in 0..N {
+        s.store(x[i], &mut to[place::<N>(env, i)..]);
+    }
+}
+
+#[inline(always)]
+fn words<S: Simd>(s: S, key: [u32; 4], env: u32, episodes: S::U) -> [S::U; 4] {
+    let zero = s.splat_u(0);
+    rng::threefry(s, key, [s.count_u(env), episodes, zero, zero])
+}
+
+struct Begin<'a, R, const STATE: usize, const OBSERVATION: usize> {
+    key: [u32; 4],
+    first: u32,
+    state: &'a mut [f32],
+    shown: &'a mut [f32],
+    rules: PhantomData<R>,
+}
+
+impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize> Kernel
+    for Begin<'_, R, STATE, OBSERVATION>
+{
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        for env in (0..self.state.len() / STATE).step_by(S::LANES) {
+            let words = words(s, self.key, self.first.wrapping_add(env as u32), s.splat_u(0));
+            let state = R::first(s, words);
+            store(s, state, self.state, env);
+            store(s, R::observe(s, state), self.shown, env);
+        }
+    }
+}
+
+struct Show<'a, R, const STATE: usize, const OBSERVATION: usize> {
+    state: &'a [f32],
+    shown: &'a mut [f32],
+    rules: PhantomData<R>,
+}
+
+impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize> Kernel
+    for Show<'_, R, STATE, OBSERVATION>
+{
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        for env in (0..self.state.len() / STATE).step_by(S::LANES) {
+            let state = load::<S, STATE>(s, self.state, env);
+            store(s, R::observe(s, state), self.shown, env);
+        }
+    }
+}
+
+struct Advance<'a, R, const STATE: usize, const OBSERVATION: usize> {
+    key: [u32; 4],
+    first: u32,
+    state: &'a mut [f32],
+    shown: &'a mut [f32],
+    steps: &'a mut [u32],
+    episodes: &'a mut [u32],
+    actions: &'a [f32],
+    reached: &'a mut [f32],
+    rewards: &'a mut [f32],
+    ended: &'a mut [u32],
+    rules: PhantomData<R>,
+}
+
+impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize> Kernel
+    for Advance<'_, R, STATE, OBSERVATION>
+{
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let lanes = self.steps.len();
+        assert!(self.actions.len() >= lanes && self.rewards.len() >= lanes && self.ended.len() >= lanes);
+        assert!(self.reached.len() >= self.shown.len());
+        for env in (0..lanes).step_by(S::LANES) {
+            let old = load::<S, STATE>(s, self.state, env);
+            let shown = load::<S, OBSERVATION>(s, self.shown, env);
+            let (new, reward, terminated) = R::advance(s, old, shown, s.load(&self.actions[env..]));
+            let reached = R::observe(s, new);
+            store(s, reached, self.reached, env);
+            s.store(reward, &mut self.rewards[env..]);
+
+            let zero = s.splat_u(0);
+            let steps = s.add_u(s.load_u(&self.steps[env..]), s.splat_u(1));
+            let truncated = s.eq_u(steps, s.splat_u(R::STEP_LIMIT));
+            let over = s.or_mask(terminated, truncated);
+            if s.mask_bits(over) == 0 {
+                store(s, new, self.state, env);
+                store(s, reached, self.shown, env);
+                s.store_u(steps, &mut self.steps[env..]);
+                s.store_u(zero, &mut self.ended[env..]);
+                continue;
+            }
+            let flags = s.add_u(
+                s.select_u(terminated, s.splat_u(TERMINATED), zero),
+                s.select_u(truncated, s.splat_u(TRUNCATED), zero),
+            );
+            let end = s.or_u(flags, s.shl_u(steps, LENGTH_SHIFT));
+            s.store_u(s.select_u(over, end, zero), &mut self.ended[env..]);
+            s.store_u(s.select_u(over, zero, steps), &mut self.steps[env..]);
+
+            let episodes = s.load_u(&self.episodes[env..]);
+            let episodes = s.select_u(over, s.add_u(episodes, s.splat_u(1)), episodes);
+            s.store_u(episodes, &mut self.episodes[env..]);
+            let words = words(s, self.key, self.first.wrapping_add(env as u32), episodes);
+            let fresh = R::first(s, words);
+            let mut state = new;
+            for i in 0..STATE {
+                state[i] = s.select(over, fresh[i], new[i]);
+            }
+            store(s, state, self.state, env);
+            store(s, R::observe(s, state), self.shown, env);
+        }
+    }
+}
+
+/// Uniform from `low` on over `width`. Multiplied, then added: the same bits on every set.
+#[inline(always)]
+pub fn spread<S: Simd>(s: S, word: S::U, low: f64, width: f64) -> S::F {
+    s.add(s.mul(rng::uniform(s, word), s.splat(width as f32)), s.splat(low as f32))
+}
