@@ -138,50 +138,32 @@ pub struct BadState {
 /// episode's state is a function of (seed, environment, episode), whatever the lanes or threads.
 pub struct CartPoles {
     isa: Isa,
-    keys: Keys,
+    rng: Rng,
     first: u32,
     count: usize,
     /// `[panels][OBSERVATION][PANEL]`
     state: Vec<f32>,
-    /// Episodes begun before this one, modulo 2²³, above the steps taken in it: `[panels][PANEL]`.
-    clock: Vec<u32>,
+    /// Steps taken in this episode, `[panels][PANEL]`.
+    steps: Vec<u32>,
+    /// Episodes begun before this one, `[panels][PANEL]`.
+    episodes: Vec<u32>,
 }
 
 /// What a world draws its numbers from; apart from every other stream of the same seed.
 const STREAM: u32 = 0x0043_5031;
 
-/// Words of a seed that stand beside (environment, episode) or (environment, when) in the hash.
-#[derive(Clone, Copy)]
-struct Keys {
-    start: [u32; 2],
-    action: [u32; 2],
-}
-
-impl Keys {
-    fn new(seed: u32) -> Self {
-        let [a, b, c, d] = Rng::new(seed, STREAM).block([0; 4]).map(|word| word & !1);
-        Self { start: [a, b], action: [c, d] }
-    }
-}
-
-/// The lower bits of a clock are steps, which end below [`STEP_LIMIT`].
-const STEP_BITS: u32 = 9;
-const STEP_MASK: u32 = (1 << STEP_BITS) - 1;
-/// Episodes are counted up to here, and from 0 again.
-pub const EPISODES: u32 = 1 << (32 - STEP_BITS);
-const _: () = assert!(STEP_LIMIT < STEP_MASK);
-
 impl CartPoles {
     /// Environments `first..first + count` of a seed, each at the start of its first episode.
     pub fn new(isa: Isa, seed: u32, first: u32, count: usize) -> Self {
-        let panels = count.div_ceil(PANEL);
+        let lanes = count.div_ceil(PANEL) * PANEL;
         let mut poles = Self {
             isa,
-            keys: Keys::new(seed),
+            rng: Rng::new(seed, STREAM),
             first,
             count,
-            state: vec![0.0; panels * STATE],
-            clock: vec![0; panels * PANEL],
+            state: vec![0.0; lanes * OBSERVATION],
+            steps: vec![0; lanes],
+            episodes: vec![0; lanes],
         };
         poles.reset(seed, first);
         poles
@@ -189,14 +171,14 @@ impl CartPoles {
 
     /// Begins anew, as [`CartPoles::new`] does.
     pub fn reset(&mut self, seed: u32, first: u32) {
-        self.keys = Keys::new(seed);
+        self.rng = Rng::new(seed, STREAM);
         self.first = first;
-        self.clock.fill(0);
-        let [c, d] = self.keys.start;
-        for env in 0..self.clock.len() {
-            let words = rng::pcg_1([self.first.wrapping_add(env as u32), 0, c, d]);
+        self.steps.fill(0);
+        self.episodes.fill(0);
+        for env in 0..self.steps.len() {
+            let words = self.rng.block([self.first.wrapping_add(env as u32), 0, 0, 0]);
             for (i, word) in words.into_iter().enumerate() {
-                self.state[place(env, i)] = word.cast_signed() as f32 * SPREAD;
+                self.state[place(env, i)] = rng::uniform_from_word(word) * SPREAD - HALF_SPREAD;
             }
         }
     }
@@ -210,38 +192,19 @@ impl CartPoles {
         &self.state
     }
 
-    /// One step of every environment, worth 1 to each. In panels of one feature: `actions`, 1 pushes
-    /// right and any other left; `ended`, 0 while the episode goes on, else [`TERMINATED`] and
-    /// [`TRUNCATED`] and the episode's length. `reached` is the observation the step led to, which for
-    /// an episode that ended is its last; [`CartPoles::observations`] already shows the next one's first.
+    /// One step of every environment. In panels of one feature: `actions`, 1 pushes right and any
+    /// other left; `ended`, 0 while the episode goes on, else [`TERMINATED`] and [`TRUNCATED`] and
+    /// the episode's length. `reached` is the observation the step led to, which for an episode that
+    /// ended is its last; [`CartPoles::observations`] already shows the next one's first.
     pub fn step(&mut self, actions: &[f32], reached: &mut [f32], ended: &mut [u32]) {
-        let Self { isa, keys, first, state, clock, .. } = self;
-        dispatch(*isa, Advance { keys: *keys, first: *first, state, clock, actions, reached, ended });
-    }
-
-    /// Many steps with actions that are thrown like coins, and the number of episodes that ended.
-    /// Nothing but the last state is seen. Which actions [`CartPoles::coins`] tells.
-    pub fn play(&mut self, game: u32, steps: u32) -> u64 {
-        let Self { isa, keys, first, count, state, clock } = self;
-        dispatch(*isa, Play { keys: *keys, first: *first, count: *count, game, steps, state, clock })
-    }
-
-    /// The actions that [`CartPoles::play`] takes at one step of a game: 0 or 1, a function of (seed,
-    /// environment, game, step).
-    pub fn coins(&self, game: u32, step: u32, actions: &mut [f32]) {
-        let [c, d] = self.keys.action;
-        let bit = step % 32;
-        for (env, action) in actions.iter_mut().enumerate().take(self.clock.len()) {
-            let id = self.first.wrapping_add(env as u32);
-            let words = rng::pcg_1([id, game, c.wrapping_add(step / COINS), d]);
-            *action = (words[(step % COINS / 32) as usize] << bit >> 31) as f32;
-        }
+        let key = self.rng.key;
+        let Self { isa, first, state, steps, episodes, .. } = self;
+        dispatch(*isa, Advance { key, first: *first, state, steps, episodes, actions, reached, ended });
     }
 
     /// State, steps and episodes so far of one environment: all there is to save.
     pub fn environment(&self, env: usize) -> ([f32; OBSERVATION], u32, u32) {
-        let clock = self.clock[env];
-        (std::array::from_fn(|i| self.state[place(env, i)]), clock & STEP_MASK, clock >> STEP_BITS)
+        (std::array::from_fn(|i| self.state[place(env, i)]), self.steps[env], self.episodes[env])
     }
 
     /// Puts back what [`CartPoles::environment`] gave.
@@ -253,24 +216,17 @@ impl CartPoles {
         episodes: u32,
     ) -> Result<(), BadState> {
         let inside = state[0].abs() <= X_LIMIT as f32 && state[2].abs() <= THETA_LIMIT as f32;
-        let counted = steps < STEP_LIMIT && episodes < EPISODES;
-        if env >= self.count || !counted || !inside || state.iter().any(|s| !s.is_finite()) {
+        if env >= self.count || steps >= STEP_LIMIT || !inside || state.iter().any(|s| !s.is_finite()) {
             return Err(BadState { env: self.first as usize + env });
         }
         state.into_iter().enumerate().for_each(|(i, s)| self.state[place(env, i)] = s);
-        self.clock[env] = episodes << STEP_BITS | steps;
+        (self.steps[env], self.episodes[env]) = (steps, episodes);
         Ok(())
     }
 }
 
-/// What a random word, read as i32, is multiplied by: a hair less than the spread, so that rounding does
-/// not lead out of it.
-const SPREAD: f32 = ((1.0 - 1e-7) * RESET_SPREAD / 2_147_483_648.0) as f32;
-
-/// Numbers of a panel's state.
-const STATE: usize = OBSERVATION * PANEL;
-/// Coins of one hash: 32 in each word, highest bit first.
-const COINS: u32 = 128;
+const SPREAD: f32 = (2.0 * RESET_SPREAD) as f32;
+const HALF_SPREAD: f32 = RESET_SPREAD as f32;
 
 /// Where feature i of an environment lies in panels.
 fn place(env: usize, i: usize) -> usize {
@@ -278,10 +234,11 @@ fn place(env: usize, i: usize) -> usize {
 }
 
 struct Advance<'a> {
-    keys: Keys,
+    key: [u32; 4],
     first: u32,
     state: &'a mut [f32],
-    clock: &'a mut [u32],
+    steps: &'a mut [u32],
+    episodes: &'a mut [u32],
     actions: &'a [f32],
     reached: &'a mut [f32],
     ended: &'a mut [u32],
@@ -292,77 +249,76 @@ impl Kernel for Advance<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
-        let lanes = self.clock.len();
+        let lanes = self.steps.len();
         assert!(self.actions.len() >= lanes && self.ended.len() >= lanes);
         assert!(self.reached.len() >= self.state.len());
-        let state = self.state.as_chunks_mut::<STATE>().0.iter_mut();
-        let clock = self.clock.as_chunks_mut::<PANEL>().0.iter_mut();
-        let actions = self.actions.as_chunks::<PANEL>().0.iter();
-        let reached = self.reached.as_chunks_mut::<STATE>().0.iter_mut();
-        let ended = self.ended.as_chunks_mut::<PANEL>().0.iter_mut();
-        let mut id = s.count_u(self.first);
-        for ((((state, clock), actions), reached), ended) in
-            state.zip(clock).zip(actions).zip(reached).zip(ended)
-        {
-            for l in (0..PANEL).step_by(S::LANES) {
-                let right = s.eq(s.load(&actions[l..]), s.splat(1.0));
-                let before = Pole { state: load(s, state, l), clock: s.load_u(&clock[l..]) };
-                let (new, after, end) = step(s, self.keys.start, id, before, right);
-                store(s, new, reached, l);
-                store(s, after.state, state, l);
-                s.store_u(after.clock, &mut clock[l..]);
-                s.store_u(end, &mut ended[l..]);
-                id = s.add_u(id, s.splat_u(S::LANES as u32));
+        for env in (0..lanes).step_by(S::LANES) {
+            let at: [usize; OBSERVATION] = std::array::from_fn(|i| place(env, i));
+            let right = s.eq(s.load(&self.actions[env..]), s.splat(1.0));
+            let old = at.map(|i| s.load(&self.state[i..]));
+            let new = euler(s, old, right);
+            for (x, i) in new.into_iter().zip(at) {
+                s.store(x, &mut self.reached[i..]);
+            }
+
+            let inside = s.and_mask(
+                s.le(s.abs(new[0]), s.splat(X_LIMIT as f32)),
+                s.le(s.abs(new[2]), s.splat(THETA_LIMIT as f32)),
+            );
+            let zero = s.splat_u(0);
+            let steps = s.add_u(s.load_u(&self.steps[env..]), s.splat_u(1));
+            let truncated = s.eq_u(steps, s.splat_u(STEP_LIMIT));
+            let over = s.or_mask(s.not_mask(inside), truncated);
+            if s.mask_bits(over) == 0 {
+                for (x, i) in new.into_iter().zip(at) {
+                    s.store(x, &mut self.state[i..]);
+                }
+                s.store_u(steps, &mut self.steps[env..]);
+                s.store_u(zero, &mut self.ended[env..]);
+                continue;
+            }
+            let flags = s.add_u(
+                s.select_u(inside, zero, s.splat_u(TERMINATED)),
+                s.select_u(truncated, s.splat_u(TRUNCATED), zero),
+            );
+            let end = s.or_u(flags, s.shl_u(steps, LENGTH_SHIFT));
+            s.store_u(s.select_u(over, end, zero), &mut self.ended[env..]);
+            s.store_u(s.select_u(over, zero, steps), &mut self.steps[env..]);
+
+            let episodes = s.load_u(&self.episodes[env..]);
+            let episodes = s.select_u(over, s.add_u(episodes, s.splat_u(1)), episodes);
+            s.store_u(episodes, &mut self.episodes[env..]);
+            let id = s.count_u(self.first.wrapping_add(env as u32));
+            let words = rng::threefry(s, self.key, [id, episodes, zero, zero]);
+            for (i, word) in words.into_iter().enumerate() {
+                // Multiplied, then subtracted: the same bits on every set.
+                let fresh = s.sub(s.mul(rng::uniform(s, word), s.splat(SPREAD)), s.splat(HALF_SPREAD));
+                s.store(s.select(over, fresh, new[i]), &mut self.state[at[i]..]);
             }
         }
     }
 }
 
-struct Play<'a> {
-    keys: Keys,
-    first: u32,
-    count: usize,
-    game: u32,
-    steps: u32,
-    state: &'a mut [f32],
-    clock: &'a mut [u32],
-}
+/// [`CartPole64::step`] for a vector of poles.
+#[inline(always)]
+fn euler<S: Simd>(s: S, [x, v, theta, w]: [S::F; 4], right: S::M) -> [S::F; 4] {
+    let c = |value: f64| s.splat(value as f32);
+    // Between two steps |θ| ≤ 12°, where these Taylor polynomials are right to 1e-10.
+    let square = s.mul(theta, theta);
+    let series = s.mul_add(square, c(-1.0 / 5040.0), c(1.0 / 120.0));
+    let series = s.mul_add(square, series, c(-1.0 / 6.0));
+    let sin = s.mul_add(s.mul(square, theta), series, theta);
+    let series = s.mul_add(square, c(-1.0 / 720.0), c(1.0 / 24.0));
+    let series = s.mul_add(square, series, c(-0.5));
+    let cos = s.mul_add(square, series, c(1.0));
 
-/// Vectors of poles played at once: each waits for its own last step, so one alone would leave most of
-/// the machine idle, and many would not fit its registers.
-const ABREAST: usize = 2;
-
-impl Kernel for Play<'_> {
-    type Output = u64;
-
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) -> u64 {
-        let panels = self.state.as_chunks_mut::<STATE>().0.iter_mut();
-        let mut ended = 0;
-        for (panel, (state, clock)) in panels.zip(self.clock.as_chunks_mut::<PANEL>().0).enumerate() {
-            for l in (0..PANEL).step_by(ABREAST * S::LANES) {
-                let env = panel * PANEL + l;
-                let id = s.count_u(self.first.wrapping_add(env as u32));
-                let mut ids = [id; ABREAST];
-                let mut poles = [Pole { state: load(s, state, l), clock: s.load_u(&clock[l..]) }; ABREAST];
-                for v in 1..ABREAST {
-                    let l = l + v * S::LANES;
-                    ids[v] = s.add_u(id, s.splat_u((v * S::LANES) as u32));
-                    poles[v] = Pole { state: load(s, state, l), clock: s.load_u(&clock[l..]) };
-                }
-                self.coins_of(s, ids, &mut poles);
-                for v in 0..ABREAST {
-                    let l = l + v * S::LANES;
-                    let mut episodes = [0; 16];
-                    let [old, new] = [s.load_u(&clock[l..]), poles[v].clock];
-                    s.store_u(s.sub_u(s.shr_u(new, STEP_BITS), s.shr_u(old, STEP_BITS)), &mut episodes);
-                    let seen = self.count.saturating_sub(panel * PANEL + l).min(S::LANES);
-                    ended += episodes[..seen].iter().map(|n| u64::from(n % EPISODES)).sum::<u64>();
-                    store(s, poles[v].state, state, l);
-                    s.store_u(new, &mut clock[l..]);
-                }
-            }
-        }
-        ended
-    }
+    let force = s.select(right, c(FORCE / MASS), c(-FORCE / MASS));
+    let push = s.mul_add(s.mul(c(POLE_MOMENT / MASS), s.mul(w, w)), sin, force);
+    let torque = s.neg_mul_add(cos, push, s.mul(c(GRAVITY), sin));
+    let inertia =
+        s.neg_mul_add(s.mul(cos, cos), c(HALF_LENGTH * MASS_POLE / MASS), c(HALF_LENGTH * 4.0 / 3.0));
+    let theta_acc = s.div(torque, inertia);
+    let x_acc = s.neg_mul_add(s.mul(c(POLE_MOMENT / MASS), theta_acc), cos, push);
+    let tau = c(STEP_S);
+    [s.mul_add(tau, v, x), s.mul_add(tau, x_acc, v), s.mul_add(tau, w, theta), s.mul_add(tau, theta_acc, w)]
 }
