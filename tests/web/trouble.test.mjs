@@ -10,7 +10,7 @@ const here = house();
 for (const [what, at, text] of [
   ["from a later version", "#/control?v=999", /newer Hothouse/],
   ["that is no link at all", "#/%%%?&&=", /link cannot be read|no room called/],
-  ["with a knob out of range", "#/control?lr=99&v=1", /out of range/],
+  ["with a knob out of range", "#/control?lr=99&v=1", /out of range. Choose a number from 0.00001 to 0.1/],
   ["with a knob that does not exist", "#/control?wings=2&v=1", /no knob called/],
 ])
   test(`a link ${what}: a notice, and the default run`, async () => {

@@ -8,8 +8,12 @@ export type InUse = Backend & { module: string; why: string[] };
 
 const threads = (n: number): string => (n === 1 ? "one thread" : `${n} threads`);
 
+/** Instruction sets as people call them. */
+const INSTRUCTIONS: Record<string, string> = { relaxed: "relaxed SIMD", simd128: "SIMD", portable: "no SIMD" };
+const instructions = ({ isa }: InUse): string => INSTRUCTIONS[isa] ?? isa;
+
 /** `2 threads, relaxed SIMD` */
-export const summary = (backend: InUse): string => `${threads(backend.threads)}, ${backend.isa}`;
+export const summary = (backend: InUse): string => `${threads(backend.threads)}, ${instructions(backend)}`;
 
 export class Badge {
   readonly button = h("button", { type: "button", class: "quiet badge" });
@@ -18,7 +22,7 @@ export class Badge {
   constructor(backend: InUse) {
     const rows: [string, string][] = [
       ["Threads", String(backend.threads)],
-      ["Instructions", backend.isa],
+      ["Instructions", instructions(backend)],
       ["Arithmetic", backend.arithmetic === "fused" ? "fused: multiply and add round once" : "unfused: multiply and add round each"],
       ["Module", backend.module],
       ["Version", backend.version],

@@ -157,10 +157,10 @@ fn from_js<T: DeserializeOwned>(value: JsValue) -> Result<T, JsValue> {
     Ok(serde_wasm_bindgen::from_value(value)?)
 }
 
-/// What the page shows: every text of `RunError` ends with the next step as its last sentence.
+/// What the page shows: a text of `RunError` ends with the next step, mostly as its last sentence.
 fn refusal(error: RunError) -> JsValue {
     let all = error.to_string();
-    let (text, next_step) = all.rsplit_once(". ").unwrap_or((&all, "Reload the page."));
+    let (text, next_step) = all.rsplit_once(". ").unwrap_or((&all, ""));
     let notice = Event::Notice { level: Level::Error, text: format!("{text}."), next_step: next_step.into() };
     to_js(&notice).unwrap_or_else(|unlikely| unlikely)
 }

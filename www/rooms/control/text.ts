@@ -78,6 +78,7 @@ export const explanations: Explanation[] = [
     words:
       "The return of an episode is the sum of its rewards: here, simply the number of steps the pole stayed up, 500 at most. " +
       "The task counts as solved when 100 fresh episodes, in which the network only plays and does not learn, reach 475 on average. Those tests are the circles on the chart. " +
+      "The curve is the mean of the last 100 episodes that ended in training. It lags behind the circles: there the network still tries things out, and a pole that will stand for ten seconds has not ended yet. " +
       "For learning, rewards far ahead count a little less; the knob “Patience” says how much.",
     equation: [
       {
