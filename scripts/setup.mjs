@@ -55,7 +55,7 @@ async function inspect(toolchain) {
 }
 
 /**
- * The toolchain for wasm: `{ env, std, rustflags }`. Threads need std built from source with
+ * The toolchain for wasm: `{ env, sysroot, std, rustflags }`. Threads need std built from source with
  * atomics. Route 1 is rustup's own target and source; route 2 Debian's packages beside rustup.
  */
 export async function wasmToolchain() {
@@ -63,14 +63,14 @@ export async function wasmToolchain() {
   await step("Rust for wasm, with the source of std", async () => {
     let found = await inspect();
     if (found.source && found.std) {
-      route = { env: found.env, std: true, rustflags: [] };
+      route = { ...found, std: true, rustflags: [] };
       return "present";
     }
     const added =
       (await ask("rustup", ["target", "add", TARGET])) !== null &&
       (await ask("rustup", ["component", "add", "rust-src"])) !== null;
     if (added) {
-      route = { env: {}, std: true, rustflags: [] };
+      route = { ...found, std: true, rustflags: [] };
       return "added by rustup";
     }
     const lld = join(found.sysroot, "lib/rustlib/x86_64-unknown-linux-gnu/bin/rust-lld");
@@ -89,7 +89,7 @@ export async function wasmToolchain() {
         "rustup could not add the wasm target and the source of std, and no Debian package has them either",
         `${OFFLINE}; by hand: rustup target add ${TARGET} && rustup component add rust-src`,
       );
-    route = { env: debian.env, std: debian.std, rustflags: [`-Clinker=${lld}`] };
+    route = { ...debian, rustflags: [`-Clinker=${lld}`] };
     return "Debian's, beside rustup's";
   });
   return route;

@@ -1,6 +1,7 @@
 // The wasm modules, from the fastest to the one that runs anywhere. The page takes the first that
 // its browser can run; all four do the same run, and within one arithmetic to the same bit.
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { ask, filesUnder, fingerprint, main, root, sh, step } from "./sh.mjs";
 import { rust, wasmBindgen, wasmToolchain } from "./setup.mjs";
@@ -29,6 +30,9 @@ export function cargoSettings({ threads, features }, route) {
   const rustflags = [
     ...route.rustflags,
     ...common,
+    // A panic names a file; which folder of the builder's it lay in is nobody's business.
+    `--remap-path-prefix=${route.sysroot}/lib/rustlib/src/rust=rust`,
+    `--remap-path-prefix=${process.env.CARGO_HOME ?? join(homedir(), ".cargo")}/registry/src=crates`,
     ...(enabled ? [`-Ctarget-feature=${enabled}`] : []),
     ...(threads ? shared : []),
   ];

@@ -4,13 +4,16 @@
 use crate::record::Record;
 use crate::session::{Signals, Update};
 use anyhow::{Context, Result, anyhow, bail};
+use run::protocol::{Event, Level};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::sync::mpsc::SyncSender;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const POLL: Duration = Duration::from_millis(100);
+/// A run that has written nothing for so long may have been killed.
+const SILENCE: Duration = Duration::from_secs(10);
 
 /// Reads records until the last one, or until told to stop.
 pub fn follow(path: &Path, signals: &Signals, updates: &SyncSender<Update>) -> Result<()> {
@@ -19,9 +22,26 @@ pub fn follow(path: &Path, signals: &Signals, updates: &SyncSender<Update>) -> R
     let mut line = Vec::new();
     // Bytes read, and whether anything in the file was a record.
     let (mut place, mut known) = (0u64, false);
+    let (mut heard, mut told) = (Instant::now(), false);
     while !signals.stopping() {
         let read = reader.read_until(b'\n', &mut line).with_context(|| format!("cannot read {shown}"))?;
         place += read as u64;
+        if read > 0 {
+            (heard, told) = (Instant::now(), false);
+        } else if heard.elapsed() > SILENCE && !told {
+            told = true;
+            let silent = Record::Event(Event::Notice {
+                level: Level::Warning,
+                text: format!(
+                    "{shown} has told nothing new for {} s: the run may be paused, or gone.",
+                    SILENCE.as_secs()
+                ),
+                next_step: "Wait for it, or end the watching with Ctrl-C.".into(),
+            });
+            if updates.send(Update::Record(Box::new(silent))).is_err() {
+                return Ok(());
+            }
+        }
         if line.last() == Some(&b'\n') {
             match serde_json::from_slice::<Record>(&line) {
                 Ok(record) => {

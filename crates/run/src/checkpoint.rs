@@ -6,7 +6,7 @@
 
 use crate::error::RunError;
 use crate::protocol::{Config, Evaluation, Mark, Metrics, Progress};
-use crate::{CONFIG_VERSION, digest};
+use crate::{check_version, digest};
 use learn::Data;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
 use serde::{Deserialize, Serialize};
@@ -74,9 +74,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<(Header, Tensors, Vec<Metrics>), Ru
         version: u32,
     }
     let Version { version } = serde_json::from_str(text).map_err(|e| damaged(e.to_string()))?;
-    if version > CONFIG_VERSION {
-        return Err(RunError::Future { found: version, known: CONFIG_VERSION });
-    }
+    check_version(version)?;
     let header: Header = serde_json::from_str(text).map_err(|e| damaged(e.to_string()))?;
 
     let mut all = file.tensors();

@@ -6,6 +6,10 @@ pub enum RunError {
         "this was made by a newer Hothouse (format {found}, this one reads up to {known}). Update Hothouse, or start a fresh run"
     )]
     Future { found: u32, known: u32 },
+    #[error(
+        "this says it has format {found}, which no Hothouse ever wrote. Ask for it again from where it came, or start a fresh run"
+    )]
+    NoSuchVersion { found: u32 },
     #[error("there is no room called '{0}'. The rooms are: control")]
     UnknownRoom(String),
     #[error("there is no environment called '{0}' in this room. It has: CartPole-v1")]

@@ -351,28 +351,24 @@ impl Experiment {
 
     fn compare(&mut self, reached: &Digest) {
         let Some(expected) = self.expected.take_if(|e| e.iteration == reached.iteration) else { return };
+        // A run whose knobs were turned is no longer the one of the link.
+        if !self.marks.is_empty() {
+            return;
+        }
+        let after = format!("after {} iterations the weights", reached.iteration);
         if expected.arithmetic != reached.arithmetic {
             self.notice(
                 Level::Info,
                 "The link's digest was made with arithmetic that rounds differently, so it cannot be compared here.",
                 "Run it natively with `--isa portable` (unfused) or on a machine with fused multiply-add to compare.",
             );
-        } else if expected == *reached && self.marks.is_empty() {
-            self.notice(
-                Level::Info,
-                &format!(
-                    "Reproduced: after {} iterations the weights are those of the link, bit for bit.",
-                    reached.iteration
-                ),
-                "Nothing to do.",
-            );
-        } else if self.marks.is_empty() {
+        } else if expected == *reached {
+            let text = format!("Reproduced: {after} are those of the link, bit for bit.");
+            self.notice(Level::Info, &text, "Nothing to do.");
+        } else {
             self.notice(
                 Level::Warning,
-                &format!(
-                    "Not reproduced: after {} iterations the weights differ from the link's.",
-                    reached.iteration
-                ),
+                &format!("Not reproduced: {after} differ from the link's."),
                 "The link may come from another version of Hothouse; compare the versions in the badge.",
             );
         }

@@ -37,6 +37,15 @@ pub fn default_config() -> Config {
     }
 }
 
+/// Version 1 is the first of config, permalink and checkpoint, and so far the only one.
+fn check_version(found: u32) -> Result<(), RunError> {
+    match found {
+        0 => Err(RunError::NoSuchVersion { found }),
+        1..=CONFIG_VERSION => Ok(()),
+        _ => Err(RunError::Future { found, known: CONFIG_VERSION }),
+    }
+}
+
 /// Every knob of the room.
 pub fn knob_list() -> Vec<Knob> {
     knobs::table().into_iter().map(|e| e.knob).collect()
@@ -44,9 +53,7 @@ pub fn knob_list() -> Vec<Knob> {
 
 /// Refuses a config that no run can start from, and says what would do.
 pub fn validate(config: &Config) -> Result<(), RunError> {
-    if config.version > CONFIG_VERSION {
-        return Err(RunError::Future { found: config.version, known: CONFIG_VERSION });
-    }
+    check_version(config.version)?;
     if config.room != "control" {
         return Err(RunError::UnknownRoom(config.room.clone()));
     }

@@ -2,7 +2,7 @@
 //! It carries the config and the seed, and, where the run was checked, the digest it should reach.
 
 use crate::protocol::{Config, Digest};
-use crate::{CONFIG_VERSION, RunError, validate};
+use crate::{RunError, check_version, validate};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -45,9 +45,7 @@ pub fn decode(link: &str) -> Result<Link, RunError> {
     // The version decides how the rest is read, so it comes first.
     if let Some(v) = pairs.remove("v") {
         config.version = v.parse().map_err(|_| bad(format!("version '{v}' is no number")))?;
-        if config.version > CONFIG_VERSION {
-            return Err(RunError::Future { found: config.version, known: CONFIG_VERSION });
-        }
+        check_version(config.version)?;
     }
     for (key, value) in pairs {
         match key {
@@ -114,6 +112,7 @@ mod tests {
     fn bad_links_say_what_to_do() {
         let said = |link: &str| decode(link).unwrap_err().to_string();
         assert!(said("#/control?v=999").contains("newer Hothouse"));
+        assert!(said("#/control?v=0").contains("no Hothouse ever wrote"));
         assert!(said("#/control?v=1&lr=banana").contains("no number"));
         assert!(said("#/control?lr=99").contains("out of range"));
         assert!(said("#/control?lr").contains("no value"));
