@@ -396,6 +396,8 @@ struct Actor {
     /// The critic's value of the state in which an episode was cut short, else 0.
     bootstraps: Vec<f32>,
     advantages: Vec<f32>,
+    /// `[T][LANES]`
+    rewards: Vec<f32>,
     reached: Vec<f32>,
     cuts: Vec<Cut>,
     /// `[T][count][SAMPLE]`
@@ -431,6 +433,7 @@ impl Actor {
             ended: vec![0; steps * LANES],
             bootstraps: vec![0.0; steps * LANES],
             advantages: vec![0.0; steps * LANES],
+            rewards: vec![0.0; steps * LANES],
             reached: vec![0.0; LANES * OBSERVATION],
             cuts: Vec::with_capacity(LANES * steps.div_ceil(STEP_LIMIT as usize)),
             samples: vec![0.0; steps * count * SAMPLE],
@@ -461,8 +464,8 @@ impl Actor {
                     log_probs: &mut self.log_probs[lanes.clone()],
                 },
             );
-            let ended = &mut self.ended[lanes.clone()];
-            self.world.step(&self.actions[lanes.clone()], &mut self.reached, ended);
+            let (rewards, ended) = (&mut self.rewards[lanes.clone()], &mut self.ended[lanes.clone()]);
+            self.world.step(&self.actions[lanes.clone()], &mut self.reached, rewards, ended);
             for lane in (0..LANES).filter(|&lane| ended[lane] != 0 && ended[lane] & TERMINATED == 0) {
                 let at = lane / PANEL * PANEL * OBSERVATION + lane % PANEL;
                 let reached = std::array::from_fn(|i| self.reached[at + i * PANEL]);
@@ -500,6 +503,7 @@ impl Actor {
             Advantages {
                 gamma: with.gamma,
                 decay: with.gamma * with.lambda,
+                rewards: &self.rewards,
                 values: &self.values,
                 bootstraps: &self.bootstraps,
                 ended: &self.ended,
@@ -573,12 +577,13 @@ impl Kernel for Sample<'_> {
     }
 }
 
-/// Backwards through the rollout: δ = 1 + γ·V' - V, A = δ + γλ·A'. Where an episode ended, A' is 0 and
+/// Backwards through the rollout: δ = r + γ·V' - V, A = δ + γλ·A'. Where an episode ended, A' is 0 and
 /// V' the bootstrap.
 struct Advantages<'a> {
     gamma: f32,
     /// γλ
     decay: f32,
+    rewards: &'a [f32],
     values: &'a [f32],
     bootstraps: &'a [f32],
     ended: &'a [u32],
@@ -589,7 +594,7 @@ impl Kernel for Advantages<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
-        let (one, zero) = (s.splat(1.0), s.splat(0.0));
+        let zero = s.splat(0.0);
         let (gamma, decay) = (s.splat(self.gamma), s.splat(self.decay));
         for lane in (0..LANES).step_by(S::LANES) {
             let mut later = zero;
@@ -597,7 +602,8 @@ impl Kernel for Advantages<'_> {
                 let going = s.eq_u(s.load_u(&self.ended[at..]), s.splat_u(0));
                 let next = s.load(&self.values[at + LANES..]);
                 let next = s.select(going, next, s.load(&self.bootstraps[at..]));
-                let delta = s.sub(s.mul_add(gamma, next, one), s.load(&self.values[at..]));
+                let delta =
+                    s.sub(s.mul_add(gamma, next, s.load(&self.rewards[at..])), s.load(&self.values[at..]));
                 later = s.mul_add(decay, s.select(going, later, zero), delta);
                 s.store(later, &mut self.advantages[at..]);
             }
@@ -717,6 +723,7 @@ struct Judge {
     executor: Executor,
     actions: Vec<f32>,
     reached: Vec<f32>,
+    rewards: Vec<f32>,
     ended: Vec<u32>,
     lengths: [u32; PANEL],
 }
@@ -728,6 +735,7 @@ impl Judge {
             executor: Executor::new(plan),
             actions: vec![0.0; PANEL],
             reached: vec![0.0; PANEL * OBSERVATION],
+            rewards: vec![0.0; PANEL],
             ended: vec![0; PANEL],
             lengths: [0; PANEL],
         }
@@ -744,7 +752,7 @@ impl Judge {
             for ((action, left), right) in self.actions.iter_mut().zip(left).zip(right) {
                 *action = f32::from(right > left);
             }
-            self.world.step(&self.actions, &mut self.reached, &mut self.ended);
+            self.world.step(&self.actions, &mut self.reached, &mut self.rewards, &mut self.ended);
             for (length, end) in self.lengths.iter_mut().zip(&self.ended) {
                 if *length == 0 {
                     *length = end >> LENGTH_SHIFT;

@@ -202,6 +202,8 @@ pub trait Simd: Copy + Send + Sync + 'static {
     unsafe fn store_u_ptr(self, x: Self::U, p: *mut u32);
     fn add_u(self, a: Self::U, b: Self::U) -> Self::U;
     fn sub_u(self, a: Self::U, b: Self::U) -> Self::U;
+    /// The low 32 bits of the product.
+    fn mul_u(self, a: Self::U, b: Self::U) -> Self::U;
     fn xor_u(self, a: Self::U, b: Self::U) -> Self::U;
     fn and_u(self, a: Self::U, b: Self::U) -> Self::U;
     fn or_u(self, a: Self::U, b: Self::U) -> Self::U;

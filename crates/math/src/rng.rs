@@ -55,6 +55,45 @@ fn odd_round<S: Simd>(s: S, [a, b, c, d]: [S::U; 4], left: u32, right: u32) -> [
     [a, b, c, d]
 }
 
+/// 4 random words from 4, one to one, at a third of [`threefry`]'s price: PCG4D of Jarzynski and Olano ("Hash functions for
+/// GPU rendering", 2020).
+#[inline(always)]
+pub fn pcg<S: Simd>(s: S, words: [S::U; 4]) -> [S::U; 4] {
+    let (factor, term) = (s.splat_u(1_664_525), s.splat_u(1_013_904_223));
+    let mut x = words;
+    for word in &mut x {
+        *word = s.add_u(s.mul_u(*word, factor), term);
+    }
+    x = stir(s, x);
+    for word in &mut x {
+        *word = s.xor_u(*word, s.shr_u(*word, 16));
+    }
+    stir(s, x)
+}
+
+/// Adds to each word the product of two others.
+#[inline(always)]
+fn stir<S: Simd>(s: S, [a, b, c, d]: [S::U; 4]) -> [S::U; 4] {
+    let a = s.add_u(a, s.mul_u(b, d));
+    let b = s.add_u(b, s.mul_u(c, a));
+    let c = s.add_u(c, s.mul_u(a, b));
+    [a, b, c, s.add_u(d, s.mul_u(b, c))]
+}
+
+/// [`pcg`] of two words under a key, for small decisions in an inner loop. Products carry upwards only, so the upper half of
+/// each word is folded into the lower first; an even key makes odd what the words are multiplied by.
+#[inline(always)]
+pub fn hash<S: Simd>(s: S, key: [u32; 2], [a, b]: [S::U; 2]) -> [S::U; 4] {
+    let (a, b) = (s.xor_u(a, s.shr_u(a, 16)), s.xor_u(b, s.shr_u(b, 16)));
+    pcg(s, [a, b, s.splat_u(key[0] << 1), s.splat_u(key[1] << 1)])
+}
+
+/// [`hash`] of two single words.
+pub fn hash_1(key: [u32; 2], words: [u32; 2]) -> [u32; 4] {
+    let s = crate::isa::PORTABLE;
+    hash(s, key, words.map(|word| s.splat_u(word))).map(|lanes| lanes[0])
+}
+
 /// A uniform f32 in [0, 1), a multiple of 2⁻²⁴, from the high bits of a random word.
 #[inline(always)]
 pub fn uniform<S: Simd>(s: S, word: S::U) -> S::F {

@@ -118,6 +118,7 @@ fn every_vector_operation() {
                     s.rotl_u(u, 13),
                     s.select_u(s.eq_u(u, one), one, two),
                     s.i32_from_f32(a),
+                    s.mul_u(u, s.add_u(u, two)),
                 ]
                 .map(|x| s.first_u(x)),
             );
@@ -143,6 +144,7 @@ fn every_vector_operation() {
                 }
                 assert_eq!(first[10], (u as i32 as f32).to_bits());
                 assert_eq!(first[27], u.rotate_left(13));
+                assert_eq!(first[30], u.wrapping_mul(u.wrapping_add(2)));
                 for &isa in &isas[1..] {
                     if a.is_finite() && b.is_finite() && b != 0.0 {
                         assert_eq!(dispatch(isa, All(a, b, u)), first, "{} {a} {b} {u}", isa.name());
@@ -241,4 +243,91 @@ fn numbers_have_their_moments() {
     assert_ne!(items, (0..100).collect::<Vec<_>>());
     items.sort_unstable();
     assert_eq!(items, (0..100).collect::<Vec<_>>());
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
+fn pcg_gives_what_its_definition_gives() {
+    // words, answer: worked out from the paper's listing in Python's whole numbers
+    let cases: [([u32; 4], [u32; 4]); 4] = [
+        (
+            [0x0000_0000, 0x0000_0000, 0x0000_0000, 0x0000_0000],
+            [0x0F02_F829, 0x2D56_8769, 0x32B0_C43B, 0xD325_48EA],
+        ),
+        (
+            [0x0000_0001, 0x0000_0002, 0x0000_0003, 0x0000_0004],
+            [0x3622_CD16, 0xF114_71D8, 0xE110_9B3F, 0x02B9_4C2F],
+        ),
+        (
+            [0xFFFF_FFFF, 0xFFFF_FFFF, 0xFFFF_FFFF, 0xFFFF_FFFF],
+            [0x974E_D892, 0xC015_DC67, 0x9F95_5760, 0xA1BB_A208],
+        ),
+        (
+            [0xDEAD_BEEF, 0x0000_004D, 0x9E37_79B8, 0x243F_6A88],
+            [0xC7FA_DE9C, 0xAEEC_29F7, 0xFB6F_7FAC, 0xC22B_24C9],
+        ),
+    ];
+    struct Lanes([u32; 4]);
+    impl Kernel for Lanes {
+        type Output = [u32; 4];
+        #[inline(always)]
+        fn run<S: Simd>(self, s: S) -> [u32; 4] {
+            let [a, b, c, d] = self.0;
+            let words = rng::pcg(s, [s.splat_u(a), s.splat_u(b), s.splat_u(c), s.splat_u(d)]);
+            [s.first_u(words[0]), s.first_u(words[1]), s.first_u(words[2]), s.first_u(words[3])]
+        }
+    }
+    for (words, answer) in cases {
+        for isa in Isa::available() {
+            assert_eq!(dispatch(isa, Lanes(words)), answer, "{}", isa.name());
+        }
+    }
+}
+
+/// Small first and second words under a key, as an inner loop uses it: pairs of neighbours of every kind fall
+/// evenly on a board of 32 by 32, and every bit of the two changes each of the upper 24 bits half of the time.
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
+fn hash_is_even_and_its_neighbours_are_independent() {
+    const SIDE: u32 = 256;
+    for seed in [0, 1, 0xFFFF_FFFF] {
+        let [c, d, ..] = Rng::new(seed, 5).block([0; 4]);
+        let at = |env: u32, episode: u32| rng::hash_1([c, d], [env, episode]);
+        let board = |name: &str, pair: &dyn Fn(u32, u32) -> (u32, u32)| {
+            let mut counts = vec![0.0f64; 1024];
+            for (env, episode) in (0..SIDE * SIDE).map(|i| (i % SIDE, i / SIDE)) {
+                let (a, b) = pair(env, episode);
+                counts[((a >> 27) * 32 + (b >> 27)) as usize] += 1.0;
+            }
+            let want = f64::from(SIDE * SIDE) / 1024.0;
+            let chi: f64 = counts.iter().map(|n| (n - want) * (n - want) / want).sum();
+            // 1023 degrees of freedom: a spread of 45, so these are five of them either way.
+            assert!((chi - 1023.0).abs() < 226.0, "seed {seed}, {name}: {chi}");
+        };
+        for i in 0..4 {
+            board(&format!("environments, word {i}"), &|e, t| (at(e, t)[i], at(e + 1, t)[i]));
+            board(&format!("episodes, word {i}"), &|e, t| (at(e, t)[i], at(e, t + 1)[i]));
+            board(&format!("word {i}, finer"), &|e, t| (at(e, t)[i], at(e, t)[i] << 5));
+            for j in 0..i {
+                board(&format!("words {i} and {j}"), &|e, t| (at(e, t)[i], at(e, t)[j]));
+            }
+        }
+        for bit in 0..64 {
+            let mut flips = [[0u32; 24]; 4];
+            for (env, episode) in (0..4096).map(|i| (i % 64, i / 64)) {
+                let (e, t) = if bit < 32 { (1 << bit, 0) } else { (0, 1 << (bit - 32)) };
+                let (a, b) = (at(env, episode), at(env ^ e, episode ^ t));
+                for (w, flips) in flips.iter_mut().enumerate() {
+                    let changed = (a[w] ^ b[w]) >> 8;
+                    flips.iter_mut().enumerate().for_each(|(i, n)| *n += changed >> i & 1);
+                }
+            }
+            for (word, flips) in flips.iter().enumerate() {
+                for (i, &n) in flips.iter().enumerate() {
+                    // a spread of 32 around 2048
+                    assert!(n.abs_diff(2048) < 200, "seed {seed}, bit {bit}: {n} of 4096 at {word}.{i}");
+                }
+            }
+        }
+    }
 }

@@ -16,13 +16,13 @@ const ROUNDS: usize = 20;
 
 fn main() {
     for isa in Isa::available() {
-        let (mut reached, mut ended) = (vec![0.0; ENVS * 4], vec![0; ENVS]);
+        let (mut reached, mut rewards, mut ended) = (vec![0.0; ENVS * 4], vec![0.0; ENVS], vec![0; ENVS]);
         let actions = alternating(1.0);
         let mut poles = CartPoles::new(isa, 1, 0, ENVS);
         let mut t = 0;
         print("CartPole-v1", isa, || {
             t += 1;
-            poles.step(&actions[t % 2], &mut reached, &mut ended);
+            poles.step(&actions[t % 2], &mut reached, &mut rewards, &mut ended);
         });
         many::<MountainCar, 2, 2>(isa);
         many::<Pendulum, 2, 3>(isa);

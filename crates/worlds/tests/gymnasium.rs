@@ -112,18 +112,19 @@ fn the_f32_form_takes_every_recorded_step() {
         let mut poles = CartPoles::new(isa, 1, 0, recorded.len());
         let lanes = poles.observations().len() / 4;
         let (mut actions, mut ended) = (vec![0.0; lanes], vec![0; lanes]);
-        let mut reached = vec![0.0; lanes * 4];
+        let (mut reached, mut rewards) = (vec![0.0; lanes * 4], vec![0.0; lanes]);
         for (env, &(steps, state, (action, ..))) in recorded.iter().enumerate() {
             poles.set_environment(env, state.map(|s| s as f32), steps, 0).unwrap();
             actions[env] = action as f32;
         }
-        poles.step(&actions, &mut reached, &mut ended);
+        poles.step(&actions, &mut reached, &mut rewards, &mut ended);
         let mut worst: f64 = 0.0;
-        for (env, &(steps, state, (action, _, terminated, truncated))) in recorded.iter().enumerate() {
+        for (env, &(steps, state, (action, reward, terminated, truncated))) in recorded.iter().enumerate() {
             let mut twin = CartPole64 { state: state.map(|s| f64::from(s as f32)), steps };
             twin.step(action);
             let new = std::array::from_fn(|i| f64::from(reached[(env / 32 * 4 + i) * 32 + env % 32]));
             worst = worst.max(distance(&new, &twin.state));
+            assert_eq!(f64::from(rewards[env]), reward);
             let flags = if terminated { TERMINATED } else { 0 } + if truncated { TRUNCATED } else { 0 };
             let end = if flags == 0 { 0 } else { flags | (steps + 1) << LENGTH_SHIFT };
             assert_eq!(ended[env], end, "{}: environment {env}", isa.name());
@@ -145,7 +146,8 @@ fn the_f32_form_follows_its_twin_for_fifty_steps() {
     for isa in Isa::available() {
         let mut poles = CartPoles::new(isa, 1, 0, episodes.len());
         let lanes = poles.observations().len() / 4;
-        let (mut reached, mut ended) = (vec![0.0; lanes * 4], vec![0; lanes]);
+        let (mut reached, mut rewards) = (vec![0.0; lanes * 4], vec![0.0; lanes]);
+        let mut ended = vec![0; lanes];
         for (env, e) in episodes.iter().enumerate() {
             poles.set_environment(env, e.states[0].map(|s| s as f32), e.first_step, 0).unwrap();
         }
@@ -154,7 +156,7 @@ fn the_f32_form_follows_its_twin_for_fifty_steps() {
             for (env, e) in episodes.iter().enumerate() {
                 actions[env] = e.steps.get(t).map_or(0.0, |s| s.0 as f32);
             }
-            poles.step(&actions, &mut reached, &mut ended);
+            poles.step(&actions, &mut reached, &mut rewards, &mut ended);
             for (env, e) in episodes.iter().enumerate().filter(|(_, e)| t < e.steps.len()) {
                 let new = std::array::from_fn(|i| f64::from(reached[(env / 32 * 4 + i) * 32 + env % 32]));
                 let error = distance(&new, &e.states[t + 1]);

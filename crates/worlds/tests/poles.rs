@@ -2,8 +2,8 @@
 //! through a checkpoint changes a bit.
 
 use math::Isa;
-use worlds::cartpole::{LENGTH_SHIFT, STEP_LIMIT, TERMINATED, TRUNCATED};
-use worlds::{BadState, CartPoles};
+use worlds::cartpole::{EPISODES, LENGTH_SHIFT, STEP_LIMIT, TERMINATED, TRUNCATED};
+use worlds::{BadState, CartPole64, CartPoles};
 
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
@@ -14,14 +14,14 @@ wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
 fn play(poles: &mut CartPoles, steps: usize) -> Vec<u32> {
     let lanes = poles.observations().len() / 4;
     let (mut actions, mut reached) = (vec![0.0; lanes], vec![0.0; lanes * 4]);
-    let (mut ended, mut seen) = (vec![0; lanes], vec![]);
+    let (mut rewards, mut ended, mut seen) = (vec![0.0; lanes], vec![0; lanes], vec![]);
     for t in 0..steps {
         for env in 0..lanes {
             let (state, ..) = poles.environment(env);
             let lean = 0.1 * state[0] + 0.3 * state[1] + 3.0 * state[2] + 0.6 * state[3];
             actions[env] = if (lean > 0.0) == (env % 2 == 0 || t % 3 == 0) { 1.0 } else { 0.0 };
         }
-        poles.step(&actions, &mut reached, &mut ended);
+        poles.step(&actions, &mut reached, &mut rewards, &mut ended);
         seen.extend_from_slice(&ended);
     }
     seen
@@ -54,6 +54,50 @@ fn episodes_end_in_both_ways_and_say_how_long_they_were() {
         let length = end >> LENGTH_SHIFT;
         assert!(length > 0 && length <= STEP_LIMIT);
         assert_eq!(end & TRUNCATED != 0, length == STEP_LIMIT);
+    }
+}
+
+/// Many steps in one call are the same steps, on every set, whichever environments lie beside.
+#[test]
+fn playing_by_coins_is_stepping_by_coins() {
+    const STEPS: u32 = 300;
+    for isa in Isa::available() {
+        let [mut played, mut stepped] = [0, 0].map(|_| CartPoles::new(isa, 9, 40, 70));
+        let (mut actions, mut rewards) = (vec![0.0; 96], vec![0.0; 96]);
+        let (mut reached, mut ended, mut episodes, mut pushes) = (vec![0.0; 384], vec![0; 96], 0, 0.0);
+        for env in 0..35 {
+            // Some are about to be cut short, and all of them soon fall.
+            for poles in [&mut played, &mut stepped] {
+                poles.set_environment(env, [0.0; 4], STEP_LIMIT - 5, EPISODES - 1).unwrap();
+            }
+        }
+        for step in 0..STEPS {
+            stepped.coins(3, step, &mut actions);
+            stepped.step(&actions, &mut reached, &mut rewards, &mut ended);
+            episodes += ended[..70].iter().filter(|&&end| end != 0).count() as u64;
+            pushes += actions[..70].iter().sum::<f32>();
+        }
+        assert_eq!(played.play(3, STEPS), episodes, "{}", isa.name());
+        assert_eq!(everything(&played), everything(&stepped), "{}", isa.name());
+        assert!(episodes > 600, "coins do not balance a pole: {episodes}");
+        // 21,000 throws have a spread of 72.
+        assert!((pushes - 10_500.0).abs() < 360.0, "{pushes} pushes to the right");
+    }
+}
+
+/// What [`CartPoles::play`] stands on: pushed one way from the worst corner, and from anywhere at the start.
+#[test]
+fn no_episode_is_shorter_than_eight_steps() {
+    for (state, action) in [([-0.05; 4], 1), ([0.05; 4], 0), ([0.0, 0.0, 0.05, 0.05], 0)] {
+        let mut pole = CartPole64::new(state);
+        while !pole.step(action).terminated {}
+        assert!(pole.steps >= 8, "{} steps", pole.steps);
+    }
+    let mut poles = CartPoles::new(Isa::best(), 2, 0, 4096);
+    let (mut reached, mut rewards, mut ended) = (vec![0.0; 4096 * 4], vec![0.0; 4096], vec![0; 4096]);
+    for t in 0..400 {
+        poles.step(&[(t / 200) as f32; 4096], &mut reached, &mut rewards, &mut ended);
+        assert!(ended.iter().all(|&end| end == 0 || end >> LENGTH_SHIFT >= 8));
     }
 }
 
@@ -107,5 +151,7 @@ fn states_that_cannot_be_are_refused() {
     ] {
         assert_eq!(poles.set_environment(2, state, steps, 0), Err(BadState { env: 102 }));
     }
+    assert!(poles.set_environment(2, [0.0; 4], 0, EPISODES).is_err(), "episodes are counted up to there");
+    assert!(poles.set_environment(2, [0.0; 4], 0, EPISODES - 1).is_ok());
     assert!(poles.set_environment(8, [0.0; 4], 0, 0).is_err(), "there is no ninth environment");
 }

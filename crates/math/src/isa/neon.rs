@@ -68,6 +68,7 @@ impl Simd for Neon {
         fn splat_u(x: u32) -> W { vdupq_n_u32(x) }
         fn add_u(a: W, b: W) -> W { vaddq_u32(a, b) }
         fn sub_u(a: W, b: W) -> W { vsubq_u32(a, b) }
+        fn mul_u(a: W, b: W) -> W { vmulq_u32(a, b) }
         fn xor_u(a: W, b: W) -> W { veorq_u32(a, b) }
         fn and_u(a: W, b: W) -> W { vandq_u32(a, b) }
         fn or_u(a: W, b: W) -> W { vorrq_u32(a, b) }

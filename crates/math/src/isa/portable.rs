@@ -153,6 +153,10 @@ impl Simd for Portable {
         zip(a, b, u32::wrapping_sub)
     }
     #[inline(always)]
+    fn mul_u(self, a: W, b: W) -> W {
+        zip(a, b, u32::wrapping_mul)
+    }
+    #[inline(always)]
     fn xor_u(self, a: W, b: W) -> W {
         zip(a, b, |a, b| a ^ b)
     }

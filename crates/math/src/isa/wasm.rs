@@ -48,6 +48,7 @@ impl Simd for Wasm {
         fn splat_u(x: u32) -> v128 { u32x4_splat(x) }
         fn add_u(a: v128, b: v128) -> v128 { u32x4_add(a, b) }
         fn sub_u(a: v128, b: v128) -> v128 { u32x4_sub(a, b) }
+        fn mul_u(a: v128, b: v128) -> v128 { u32x4_mul(a, b) }
         fn xor_u(a: v128, b: v128) -> v128 { v128_xor(a, b) }
         fn and_u(a: v128, b: v128) -> v128 { v128_and(a, b) }
         fn or_u(a: v128, b: v128) -> v128 { v128_or(a, b) }

@@ -120,6 +120,7 @@ impl Simd for Avx2 {
         fn splat_u(x: u32) -> __m256i { _mm256_set1_epi32(x as i32) }
         fn add_u(a: __m256i, b: __m256i) -> __m256i { _mm256_add_epi32(a, b) }
         fn sub_u(a: __m256i, b: __m256i) -> __m256i { _mm256_sub_epi32(a, b) }
+        fn mul_u(a: __m256i, b: __m256i) -> __m256i { _mm256_mullo_epi32(a, b) }
         fn xor_u(a: __m256i, b: __m256i) -> __m256i { _mm256_xor_si256(a, b) }
         fn and_u(a: __m256i, b: __m256i) -> __m256i { _mm256_and_si256(a, b) }
         fn or_u(a: __m256i, b: __m256i) -> __m256i { _mm256_or_si256(a, b) }
@@ -195,6 +196,7 @@ impl Simd for Avx512 {
         fn splat_u(x: u32) -> __m512i { _mm512_set1_epi32(x as i32) }
         fn add_u(a: __m512i, b: __m512i) -> __m512i { _mm512_add_epi32(a, b) }
         fn sub_u(a: __m512i, b: __m512i) -> __m512i { _mm512_sub_epi32(a, b) }
+        fn mul_u(a: __m512i, b: __m512i) -> __m512i { _mm512_mullo_epi32(a, b) }
         fn xor_u(a: __m512i, b: __m512i) -> __m512i { _mm512_xor_si512(a, b) }
         fn and_u(a: __m512i, b: __m512i) -> __m512i { _mm512_and_si512(a, b) }
         fn or_u(a: __m512i, b: __m512i) -> __m512i { _mm512_or_si512(a, b) }
