@@ -13,6 +13,8 @@ Examples:
   hothouse eval run.safetensors --episodes 1000
   hothouse train --seconds 10 --json         one JSON object a line, the last one sums up
   hothouse train --events run.jsonl          and in a second terminal: hothouse watch run.jsonl
+  hothouse train --csv run.csv --tensorboard runs/one
+  hothouse sweep control --knob lr=1e-4..1e-2:log --knob hidden=32,64 --seeds 5
   hothouse bench core --json
   hothouse env Pendulum-v1 --stdio           an environment for another program to drive
 
@@ -88,6 +90,14 @@ pub enum Verb {
         #[command(flatten)]
         show: ShowArgs,
     },
+    /// Train under many settings and seeds, as many runs at once as there are processors
+    Sweep {
+        /// The room to train in
+        #[arg(default_value = "control")]
+        room: String,
+        #[command(flatten)]
+        args: SweepArgs,
+    },
     /// Let another program drive an environment, or describe it
     Env {
         /// The environment's name, as Gymnasium has it
@@ -134,8 +144,50 @@ pub struct CommonArgs {
     /// Also write every event to this file, for `hothouse watch`
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
+    /// Also write metrics as a table, one row an iteration; a resumed run goes on where its rows end
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Also write metrics as an event file for TensorBoard into this folder
+    #[arg(long, value_name = "DIR")]
+    pub tensorboard: Option<PathBuf>,
     #[command(flatten)]
     pub show: ShowArgs,
+    #[command(flatten)]
+    pub machine: MachineArgs,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct SweepArgs {
+    /// A knob to vary: FROM..TO, FROM..TO:log, or a list A,B,C. Repeat it for a grid of several knobs
+    #[arg(long = "knob", value_name = "KNOB=VALUES", value_parser = crate::sweep::axis)]
+    pub knobs: Vec<crate::sweep::Axis>,
+    /// Points of a range, its two ends among them
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=1000), allow_negative_numbers = true, value_name = "N")]
+    pub points: u32,
+    /// Runs of every setting, with the seeds 1 to N. The same command with more seeds adds to what there is
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000), allow_negative_numbers = true, value_name = "N")]
+    pub seeds: u32,
+    /// The environment to train in
+    #[arg(long, default_value = "CartPole-v1", value_name = "NAME")]
+    pub env: String,
+    /// Set a knob for all runs, as in --set lr=0.003; repeat for more
+    #[arg(long = "set", value_name = "KNOB=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, f64)>,
+    /// End each run after this many environment steps [default: 1e6, unless --seconds is given]
+    #[arg(long, value_parser = count, allow_negative_numbers = true, value_name = "N")]
+    pub steps: Option<u64>,
+    /// End each run after this many seconds; its results then depend on the machine
+    #[arg(long, value_parser = seconds, allow_negative_numbers = true, value_name = "S")]
+    pub seconds: Option<f64>,
+    /// End each run as soon as the evaluation reaches the task's published threshold
+    #[arg(long)]
+    pub until_solved: bool,
+    /// Where finished runs are kept, one JSON object a line [default: sweep-ROOM-ENV-HASH.jsonl]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Print finished runs as JSON, one object a line; the last one sums up
+    #[arg(long)]
+    pub json: bool,
     #[command(flatten)]
     pub machine: MachineArgs,
 }
@@ -161,7 +213,7 @@ pub struct MachineArgs {
 }
 
 /// A number as people write it: `2000000`, `2_000_000`, `2e6`, `2.5e6`.
-fn number(text: &str) -> Result<f64, String> {
+pub fn number(text: &str) -> Result<f64, String> {
     let grouped = text.split('_').all(|part| !part.is_empty());
     let digits = text.replace('_', "");
     match digits.parse::<f64>() {
@@ -194,12 +246,16 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 fn assignment(text: &str) -> Result<(String, f64), String> {
     let (name, value) = text.split_once('=').ok_or("write it as KNOB=VALUE, as in lr=0.003")?;
-    let value = match value {
-        "true" | "on" | "yes" => 1.0,
-        "false" | "off" | "no" => 0.0,
-        _ => number(value)?,
-    };
-    Ok((name.to_string(), value))
+    Ok((name.to_string(), self::value(value)?))
+}
+
+/// What a knob can be set to.
+pub fn value(text: &str) -> Result<f64, String> {
+    match text {
+        "true" | "on" | "yes" => Ok(1.0),
+        "false" | "off" | "no" => Ok(0.0),
+        _ => number(text),
+    }
 }
 
 #[cfg(test)]

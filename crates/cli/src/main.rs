@@ -7,11 +7,13 @@ mod bench;
 mod braille;
 mod draw;
 mod env;
+mod export;
 mod files;
 mod lines;
 mod record;
 mod screen;
 mod session;
+mod sweep;
 mod tui;
 mod view;
 mod watch;
@@ -20,6 +22,7 @@ mod words;
 use anyhow::{Context, Result, anyhow, bail};
 use args::{Cli, CommonArgs, MachineArgs, ShowArgs, TrainArgs, Verb};
 use clap::{CommandFactory, FromArgMatches};
+use export::Exports;
 use lines::{EventLog, Printer};
 use math::Isa;
 use record::{Opened, Record};
@@ -53,6 +56,9 @@ fn main() -> ExitCode {
     let began = Instant::now();
     let grammar = Cli::command()
         .mut_subcommand("train", |train| train.after_long_help(knob_help()))
+        .mut_subcommand("sweep", |sweep| {
+            sweep.after_help(sweep::HELP).after_long_help(sweep::HELP.to_owned() + "\n\n" + &knob_help())
+        })
         .mut_subcommand("env", |env| env.after_help(env::help()));
     let parsed = grammar.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
@@ -90,6 +96,11 @@ fn obey(cli: Cli, began: Instant) -> Result<()> {
             pool.install(|| bench::run(&suite, json, isa, pool.current_num_threads()))
         }
         Some(Verb::Watch { file, show }) => watch(&file, &show),
+        Some(Verb::Sweep { room, args }) => {
+            let (isa, pool) = machine_of(&args.machine)?;
+            on_interrupt()?;
+            sweep::run(&room, &args, isa, pool.current_num_threads(), &SIGNALS)
+        }
         Some(Verb::Env { id, stdio }) => env::run(&id, stdio),
     }
 }
@@ -137,9 +148,14 @@ fn session(
     if let Some(path) = &save {
         files::check_writable(path)?;
     }
-    if common.events.is_some() && common.events == save {
-        bail!(Usage("--save and --events name the same file. Give each its own".into()));
+    let files = [("--save", &save), ("--events", &common.events), ("--csv", &common.csv)];
+    for (i, (flag, file)) in files.iter().enumerate() {
+        if let Some((other, _)) = files[..i].iter().find(|(_, before)| file.is_some() && before == file) {
+            bail!(Usage(format!("{other} and {flag} name the same file. Give each its own")));
+        }
     }
+    let mut exports =
+        Exports::open(common.csv.as_deref(), common.tensorboard.as_deref(), experiment.progress())?;
     let mut log = match &common.events {
         Some(path) => Some(EventLog::create(path).with_context(|| {
             format!("cannot write events to {}. Name a file in a folder that can be written", path.display())
@@ -147,6 +163,7 @@ fn session(
         None => None,
     };
     let mut log = move |record: &Record| {
+        exports.record(record);
         let Some(open) = &mut log else { return };
         // `watch` reads along, so every record goes out at once.
         if let Err(error) = open.record(record).and_then(|()| open.flush()) {
@@ -174,7 +191,7 @@ fn session(
         default_save,
         interactive: screen,
         program: std::env::args().next().unwrap_or("hothouse".into()),
-        resume_flags: machine_flags(&common.machine),
+        resume_flags: machine_flags(&common.machine) + &export_flags(&common),
         began,
         signals: &SIGNALS,
         wishes,
@@ -316,6 +333,14 @@ fn machine_of(machine: &MachineArgs) -> Result<(Isa, rayon::ThreadPool)> {
 fn machine_flags(machine: &MachineArgs) -> String {
     let threads = machine.threads.map_or(String::new(), |n| format!(" --threads {n}"));
     threads + &machine.isa.as_ref().map_or(String::new(), |name| format!(" --isa {name}"))
+}
+
+/// A resumed run goes on with its tables.
+fn export_flags(common: &CommonArgs) -> String {
+    let flag = |name: &str, path: &Option<PathBuf>| {
+        path.as_ref().map_or(String::new(), |p| format!(" {name} {}", words::quoted(&p.to_string_lossy())))
+    };
+    flag("--csv", &common.csv) + &flag("--tensorboard", &common.tensorboard)
 }
 
 /// Every knob, from the one table that the page reads too.
