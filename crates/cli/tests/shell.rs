@@ -359,6 +359,20 @@ fn watching_shows_what_training_showed() {
 }
 
 #[test]
+fn watching_a_run_that_was_killed_says_that_it_fell_silent() {
+    let scratch = Scratch::new("silent");
+    scratch.train(&["--steps", "4096", "--events", "e.jsonl"]);
+    let text = fs::read_to_string(scratch.path("e.jsonl")).unwrap();
+    let without_the_end = &text[..text.trim_end().rfind('\n').unwrap() + 1];
+    fs::write(scratch.path("e.jsonl"), without_the_end).unwrap();
+    let mut watch = scratch.spawn(&["watch", "e.jsonl", "--json"]);
+    let rest = read_until(&mut watch, "notice");
+    watch.kill().unwrap();
+    watch.wait().unwrap();
+    drop(rest);
+}
+
+#[test]
 fn watching_follows_a_run_to_its_end() {
     let scratch = Scratch::new("follow");
     let mut training = scratch
