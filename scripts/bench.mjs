@@ -1,5 +1,6 @@
 // `npm run bench -- core [--json]`: the figures of `hothouse bench core`, from a headless Chromium;
-// their names end in `_page`. Two more are the page's own: its size, and how soon it learns.
+// their names end in `_page`. Two more are the page's own: its size, and how soon it learns. And
+// `npm run bench -- control [--json]`: those of `hothouse bench control`.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
@@ -8,6 +9,8 @@ import { build } from "./build.mjs";
 import { main, Trouble } from "./sh.mjs";
 import { serve } from "./serve.mjs";
 
+const SUITES = ["core", "control"];
+const THREADS = 2;
 const SEEDS = [1, 2, 3, 4, 5];
 const SOLVE_PATIENCE_MS = 120_000;
 
@@ -15,17 +18,18 @@ const SOLVE_PATIENCE_MS = 120_000;
 const WORKER = `
   onmessage = async ({ data }) => {
     try {
-      const wasm = await import(data);
+      const wasm = await import(data.url);
       await wasm.default();
+      await wasm.initThreadPool(data.threads);
       const figures = [];
-      wasm.bench_core(() => performance.now() / 1000, (figure) => figures.push(figure));
+      wasm.bench(data.suite === "control", () => performance.now() / 1000, (figure) => figures.push(figure));
       postMessage({ figures });
     } catch (error) {
       postMessage({ error: String(error) });
     }
   };`;
 
-async function core(browser, dist, modules, give) {
+async function measure(suite, browser, dist, modules, give) {
   const server = await serve(dist, { extra: { "/bench.html": "<!doctype html><title>bench</title>", "/bench.js": WORKER } });
   const page = await browser.newPage();
   await page.goto(`${server.url}bench.html`);
@@ -33,11 +37,11 @@ async function core(browser, dist, modules, give) {
     ["threads-relaxed", "_page"],
     ["threads-simd128", "_simd128_page"],
   ]) {
-    const answer = await page.evaluate((url) => {
+    const answer = await page.evaluate((order) => {
       const worker = new Worker("bench.js", { type: "module" });
-      worker.postMessage(url);
+      worker.postMessage(order);
       return new Promise((resolve) => (worker.onmessage = ({ data }) => (worker.terminate(), resolve(data))));
-    }, server.url + modules[name]);
+    }, { suite, threads: THREADS, url: server.url + modules[name] });
     if (answer.error)
       throw new Trouble(`the bench of ${name} failed: ${answer.error}`, "see the console of the page for the panic's text");
     for (const figure of answer.figures) give({ ...figure, name: figure.name + suffix });
@@ -46,19 +50,31 @@ async function core(browser, dist, modules, give) {
   await server.close();
 }
 
-/** Opens the page as a visitor does, for one seed, and waits until its run is solved. */
+/**
+ * Opens the page as a visitor does who has been here before, for one seed after the other, and waits until its run is
+ * solved: seconds from the start of loading, as the native figure times the whole program.
+ */
 async function solve(browser, server, give) {
   const times = [];
+  const context = await browser.newContext();
+  const first = await context.newPage();
+  await first.addInitScript(reached, "metrics");
+  await first.goto(server.url);
+  await first.evaluate(() => globalThis.reachedMs);
+  await first.close();
   for (const seed of SEEDS) {
-    const page = await browser.newPage();
+    const page = await context.newPage();
+    await page.addInitScript(reached, "solved");
     await page.goto(`${server.url}#/control?seed=${seed}&v=1`);
-    await page.waitForFunction(() => globalThis.hothouse);
-    const solved = page.evaluate(
-      () => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "solved" && resolve(event.progress.train_s))),
-    );
-    times.push(await Promise.race([solved, new Promise((resolve) => setTimeout(resolve, SOLVE_PATIENCE_MS, Infinity))]));
+    const solved = page.evaluate(() => globalThis.reachedMs).then((ms) => ms / 1000);
+    solved.catch(() => {}); // closed before it was solved
+    let timer;
+    const late = new Promise((resolve) => (timer = setTimeout(resolve, SOLVE_PATIENCE_MS, Infinity)));
+    times.push(await Promise.race([solved, late]));
+    clearTimeout(timer);
     await page.close();
   }
+  await context.close();
   times.sort((a, b) => a - b);
   give({ name: "control.ppo.cartpole.solve_s_page", value: times[2], unit: "s" });
   give({ name: "control.ppo.cartpole.solved_of_5_page", value: times.filter(Number.isFinite).length, unit: "seeds" });
@@ -79,9 +95,9 @@ async function visits(browser, dist, server, give) {
   const times = [];
   for (let i = 0; i < 5; i++) {
     const again = await context.newPage();
-    await again.addInitScript(firstStep);
+    await again.addInitScript(reached, "metrics");
     await again.goto(server.url);
-    times.push(await again.evaluate(() => globalThis.firstStepMs));
+    times.push(await again.evaluate(() => globalThis.reachedMs));
     await again.close();
   }
   times.sort((a, b) => a - b);
@@ -89,9 +105,9 @@ async function visits(browser, dist, server, give) {
   await context.close();
 }
 
-/** In the page: `firstStepMs` is when the first steps of training reach it, from the start of loading. */
-export function firstStep() {
-  globalThis.firstStepMs = new Promise((resolve) => {
+/** In the page: `reachedMs` is when the first event of a kind reaches it, from the start of loading. */
+export function reached(kind) {
+  globalThis.reachedMs = new Promise((resolve) => {
     let lab;
     Object.defineProperty(globalThis, "hothouse", {
       configurable: true,
@@ -99,18 +115,18 @@ export function firstStep() {
       set: (value) => {
         lab = value;
         // after the page has its own listener, which the first events are for
-        setTimeout(() => lab.onEvent((event) => event.kind === "metrics" && resolve(performance.now())));
+        setTimeout(() => lab.onEvent((event) => event.kind === kind && resolve(performance.now())));
       },
     });
   });
 }
 
 await main(import.meta.url, async () => {
-  const [what, ...flags] = process.argv.slice(2);
-  if (what !== "core" || flags.some((flag) => flag !== "--json"))
+  const [suite, ...flags] = process.argv.slice(2);
+  if (!SUITES.includes(suite) || flags.some((flag) => flag !== "--json"))
     throw new Trouble(
       `no bench is called '${process.argv.slice(2).join(" ")}'`,
-      "npm run bench -- core, or with --json for scripts",
+      "npm run bench -- core, or npm run bench -- control; with --json for scripts",
     );
   const json = flags.includes("--json");
   const say = console.log;
@@ -122,8 +138,8 @@ await main(import.meta.url, async () => {
   };
   const browser = await launch();
   const server = await serve(dist);
-  await core(browser, dist, modules, give);
-  await visits(browser, dist, server, give);
+  await measure(suite, browser, dist, modules, give);
+  if (suite === "core") await visits(browser, dist, server, give);
   await solve(browser, server, give);
   await browser.close();
   await server.close();

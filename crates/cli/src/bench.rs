@@ -1,4 +1,4 @@
-//! `hothouse bench`: the figures of the compute core, and how soon CartPole is solved by this very
+//! `hothouse bench`: the figures of the compute core or of control, and how soon CartPole is solved by this very
 //! program, from its start to its end. Every figure is printed as soon as it is known.
 
 use crate::record::{EndedBy, Record};
@@ -28,7 +28,12 @@ pub fn run(suite: &str, json: bool, isa: Isa, threads: usize) -> Result<()> {
             printed?;
             solve(isa, threads, json)
         }
-        "control" => solve(isa, threads, json),
+        "control" => {
+            let began = Instant::now();
+            run::bench::control(isa, &|| began.elapsed().as_secs_f64(), &mut print);
+            printed?;
+            solve(isa, threads, json)
+        }
         _ => bail!(crate::Usage(format!(
             "there is nothing called '{suite}' to measure. Choose core or control"
         ))),

@@ -1,12 +1,14 @@
-//! The figures of the compute core, the same in a terminal and in a page: `hothouse bench core` and
-//! `npm run bench -- core` both end here. Every share is against a peak measured in the same round,
+//! The figures of the compute core and of control, the same in a terminal and in a page: `hothouse bench
+//! core` and `npm run bench -- core` both end here, and `control` too. Every share is against a peak measured in the same round,
 //! and what is reported is the median of the rounds, since machines are noisy.
 //!
 //! It refuses to judge: it prints what was measured.
 
 use graph::{Adam, Executor, Graph, Layout, Optimizer, Packed, Params, Plan, models};
+use learn::{Ppo, PpoConfig, Slice};
 use math::{Act, Isa, gemm, peak, rivals::Rival};
 use std::sync::Arc;
+use worlds::CartPoles;
 
 /// One measured number. Names are stable: scripts read them.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -168,6 +170,64 @@ fn step(isa: Isa, now: &dyn Fn() -> f64, give: &mut dyn FnMut(String, f64, &'sta
     };
     let mut times: Vec<f64> = (0..ROUNDS).map(|_| 1e3 * seconds_a_call(now, &mut train)).collect();
     give("core.step_144_128_64_6_b64_ms".into(), median(&mut times), "ms");
+}
+
+/// How fast worlds step and PPO learns.
+pub fn control(isa: Isa, now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) {
+    let mut give = |name: &str, value: f64| sink(Figure { name: name.into(), value, unit: "steps/s" });
+    let (step, play) = cart_pole(isa, now);
+    give("control.cartpole.steps_per_s_core", step);
+    give("control.cartpole.fused_steps_per_s_core", play);
+    give("control.ppo.cartpole.steps_per_s", ppo(isa, now));
+}
+
+/// Steps a second of 4,096 poles on one core: by the public call, whose actions are coins thrown
+/// beforehand, and by many steps in one call.
+fn cart_pole(isa: Isa, now: &dyn Fn() -> f64) -> (f64, f64) {
+    const ENVS: usize = 4096;
+    const GAME: u32 = 100;
+    let mut poles = CartPoles::new(isa, 1, 0, ENVS);
+    let mut actions = [(); 8].map(|()| vec![0.0; ENVS]);
+    actions.iter_mut().enumerate().for_each(|(t, actions)| poles.coins(0, t as u32, actions));
+    let (mut reached, mut rewards) = (vec![0.0; poles.observations().len()], vec![0.0; ENVS]);
+    let (mut ended, mut t) = (vec![0; ENVS], 0);
+    let (mut steps, mut plays) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        let step = || {
+            poles.step(&actions[t % actions.len()], &mut reached, &mut rewards, &mut ended);
+            t += 1;
+        };
+        steps.push(ENVS as f64 / seconds_a_call(now, step));
+        let mut game = 0;
+        let play = || {
+            poles.play(game, GAME);
+            game += 1;
+        };
+        plays.push(ENVS as f64 * f64::from(GAME) / seconds_a_call(now, play));
+    }
+    (median(&mut steps), median(&mut plays))
+}
+
+/// Environment steps a second of whole iterations, after the first few, on all threads there are: the
+/// preset with two networks of 4-64-64.
+fn ppo(isa: Isa, now: &dyn Fn() -> f64) -> f64 {
+    const WARM_UP: usize = 3;
+    /// Of which a round keeps the best.
+    const ITERATIONS: usize = 3;
+    let config = PpoConfig { hidden: 64, epochs: 4, ..PpoConfig::default() };
+    let samples = (config.envs * config.rollout_steps) as f64;
+    let mut ppo = Ppo::new(config, 1, isa).expect("the preset is in range");
+    let mut iteration_s = || {
+        let began_s = now();
+        while !matches!(ppo.advance(), Slice::Iteration(_)) {}
+        now() - began_s
+    };
+    for _ in 0..WARM_UP {
+        iteration_s();
+    }
+    let mut best_s = || (0..ITERATIONS).map(|_| iteration_s()).fold(f64::INFINITY, f64::min);
+    let mut rates: Vec<f64> = (0..ROUNDS).map(|_| samples / best_s()).collect();
+    median(&mut rates)
 }
 
 /// Time of one call: the best of the stretches that fill a slice, since whatever else the machine does

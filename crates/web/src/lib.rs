@@ -39,15 +39,20 @@ pub fn default_config() -> Result<JsValue, JsValue> {
     to_js(&run::default_config())
 }
 
-/// The figures of the compute core in this module, on this thread; `now` gives seconds.
+/// The figures of control in this module, or of the compute core; `now` gives seconds.
 #[wasm_bindgen]
-pub fn bench_core(now: &js_sys::Function, give: &js_sys::Function) {
+pub fn bench(control: bool, now: &js_sys::Function, give: &js_sys::Function) {
     let clock = || now.call0(&JsValue::NULL).ok().and_then(|t| t.as_f64()).unwrap_or(0.0);
-    run::bench::core(Isa::best(), &clock, &[], &mut |figure| {
+    let mut sink = |figure: run::bench::Figure| {
         if let Ok(figure) = to_js(&figure) {
             let _ = give.call1(&JsValue::NULL, &figure);
         }
-    });
+    };
+    if control {
+        run::bench::control(Isa::best(), &clock, &mut sink);
+    } else {
+        run::bench::core(Isa::best(), &clock, &[], &mut sink);
+    }
 }
 
 /// Panics on purpose, on the calling thread or on one of the pool: the way to test what follows.
