@@ -70,7 +70,7 @@ pub struct PpoConfig {
     pub value_coef: f32,
     pub max_grad_norm: f32,
     /// Environment steps over which the learning rate falls to [`LR_FLOOR`] of itself, counted from when
-    /// either was last set; 0 keeps it constant.
+    /// a setting was last changed; 0 keeps it constant.
     pub anneal_steps: f32,
     pub clip_value: bool,
     pub normalize_advantage: bool,
@@ -793,7 +793,7 @@ pub struct Ppo {
     words: Vec<u32>,
     phase: Phase,
     progress: PpoProgress,
-    /// Environment steps when the learning rate was last set: it cools down from there.
+    /// Environment steps when a setting was last changed: the learning rate cools down from there.
     rate_set_at: u64,
     /// Lengths of the last episodes, which are their returns too: every step of CartPole is worth 1.
     /// Episode n stands at n modulo 100.
@@ -1026,11 +1026,13 @@ impl Ppo {
 
     /// Takes the settings that may change while training goes on; call it at a boundary.
     pub fn set_live(&mut self, config: &PpoConfig) {
-        if (config.lr, config.anneal_steps) != (self.config.lr, self.config.anneal_steps) {
+        let PpoConfig { envs, rollout_steps, minibatches, hidden, .. } = self.config;
+        let config = &PpoConfig { envs, rollout_steps, minibatches, hidden, ..config.clone() };
+        // Whoever turns a knob wants to see it act: a rate that has cooled down would hide it.
+        if *config != self.config {
             self.rate_set_at = self.progress.env_steps;
         }
-        let PpoConfig { envs, rollout_steps, minibatches, hidden, .. } = self.config;
-        self.config = PpoConfig { envs, rollout_steps, minibatches, hidden, ..config.clone() };
+        self.config = config.clone();
     }
 
     /// Plays fresh episodes greedily. At a boundary it judges the newest weights; between two, those

@@ -48,7 +48,7 @@ pub(crate) fn table() -> Vec<Entry> {
             "",
             true,
             number!(lr),
-            "How far each update moves the network. Too small and nothing happens; too large and it forgets what it knew. Setting it starts its cooling down afresh.",
+            "How far each update moves the network. Too small and nothing happens; too large and it forgets what it knew.",
         ),
         entry(
             "entropy",
@@ -138,7 +138,7 @@ pub(crate) fn table() -> Vec<Entry> {
             "steps",
             true,
             number!(anneal_steps),
-            "Lower the learning rate evenly to almost nothing over this many environment steps, counted from when it was last set. 0 keeps it constant.",
+            "Lower the learning rate evenly to almost nothing over this many environment steps, counted from your last change of a knob. 0 keeps it constant.",
         ),
         entry(
             "envs",
