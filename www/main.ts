@@ -69,6 +69,7 @@ async function open(options: Options): Promise<void> {
 
 /** In place of the room: what happened, and the steps one can take. */
 function showCrash(title: string, crash: Crash, from: Lab | undefined): void {
+  notices.clear();
   const report = [
     title,
     crash.text,

@@ -5,7 +5,7 @@ import type { Answers, FromWorker, ToWorker } from "./worker";
 import type { Backend, Command, Config, Evaluation, Event, Frame, Knob, Level, PlanView, Stage, Touch } from "./protocol";
 import { choose, MODULES, type Module } from "./features";
 import { isolate, keep } from "./isolate";
-import { loadLast, saveLast, type Saved } from "./store";
+import { loadRuns, saveRun, type Saved } from "./store";
 
 /** Where the build put each module, relative to the page; written by the build. */
 declare const __MODULES__: Record<Module, string>;
@@ -34,8 +34,8 @@ export interface Crash {
 export interface Lab {
   readonly knobs: Knob[];
   readonly backend: Backend & { module: string; why: string[] };
-  /** The run that this browser held when the page opened. */
-  readonly lastRun: Saved | null;
+  /** The runs of earlier visits that this browser held when the page opened, the newest first. */
+  readonly keptRuns: Saved[];
   command(command: Command): void;
   /** Steps that each environment takes in a second; null is as fast as it goes. */
   setSpeed(ticksPerS: number | null): void;
@@ -89,7 +89,7 @@ export async function connect(options: Options = {}): Promise<Lab> {
 class WorkerLab implements Lab {
   knobs: Knob[] = [];
   backend!: Lab["backend"];
-  lastRun: Saved | null = null;
+  keptRuns: Saved[] = [];
 
   private readonly worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "hothouse" });
   private readonly panics: BroadcastChannel;
@@ -130,7 +130,7 @@ class WorkerLab implements Lab {
       link: options.link ?? location.hash,
     });
     this.autosave = options.checkpoint ?? null;
-    this.lastRun = (await loadLast().catch(() => undefined)) ?? null;
+    this.keptRuns = await loadRuns().catch(() => []);
     await opened;
     Object.assign(this.backend, { module, why: [...this.threadsInUse(module), ...why] });
     keep([url.href, url.href.replace(/\.js$/, "_bg.wasm")]);
@@ -205,7 +205,7 @@ class WorkerLab implements Lab {
   private keepAutosave(bytes: Uint8Array): void {
     this.autosave = bytes;
     if (!this.storing) return;
-    saveLast(bytes).catch((error) => {
+    saveRun(bytes).catch((error) => {
       this.storing = false;
       this.notice(
         "warning",

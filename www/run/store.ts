@@ -1,4 +1,4 @@
-// The last run in this browser, in IndexedDB. Storage may be refused or full: whoever calls says so.
+// The runs of the last two visits in this browser, in IndexedDB. Storage may be refused or full: whoever calls says so.
 
 export interface Saved {
   bytes: Uint8Array;
@@ -7,6 +7,9 @@ export interface Saved {
 
 const STORE = "runs";
 const LAST = "last";
+const BEFORE = "before";
+/** Whether this visit has moved the run of the one before it out of its way. */
+let moved = false;
 
 function open(): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
@@ -33,7 +36,25 @@ async function within<T>(mode: IDBTransactionMode, work: (store: IDBObjectStore)
   }
 }
 
-export const saveLast = (bytes: Uint8Array): Promise<unknown> =>
-  within("readwrite", (store) => store.put({ bytes, savedAtMs: Date.now() } satisfies Saved, LAST));
+/** Keeps this visit's run. At its first time the earlier visit's run moves to the other slot. */
+export async function saveRun(bytes: Uint8Array): Promise<void> {
+  const first = !moved;
+  moved = true;
+  try {
+    await within("readwrite", (store) => {
+      if (first) {
+        // Requests of a transaction are answered in their order, so this is still the earlier visit's.
+        const earlier = store.get(LAST);
+        earlier.onsuccess = () => earlier.result && store.put(earlier.result, BEFORE);
+      }
+      return store.put({ bytes, savedAtMs: Date.now() } satisfies Saved, LAST);
+    });
+  } catch (error) {
+    if (first) moved = false;
+    throw error;
+  }
+}
 
-export const loadLast = (): Promise<Saved | undefined> => within("readonly", (store) => store.get(LAST));
+/** The runs kept, the newest first. */
+export const loadRuns = async (): Promise<Saved[]> =>
+  (await within("readonly", (store) => store.getAll() as IDBRequest<Saved[]>)).sort((a, b) => b.savedAtMs - a.savedAtMs);
