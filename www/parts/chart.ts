@@ -5,7 +5,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { Column, History } from "./history";
 import { h, id, write } from "./dom";
-import { figure, seconds, short } from "./format";
+import { figure, minus, seconds, short } from "./format";
 import { animate } from "./loop";
 import { onTheme, palette } from "./theme";
 
@@ -116,7 +116,7 @@ export class Chart {
   }
 
   private number(value: number): string {
-    return this.options.digits === undefined ? figure(value) : value.toFixed(this.options.digits);
+    return this.options.digits === undefined ? figure(value) : minus(value.toFixed(this.options.digits));
   }
 
   private writeNow(): void {
@@ -163,7 +163,7 @@ export class Chart {
           stroke: () => palette.muted,
           grid: { stroke: () => palette.line, width: 1 },
           ticks: { show: false },
-          values: (_, ticks) => ticks.map((tick) => (Math.abs(tick) >= 1000 ? short(tick) : String(Number(tick.toPrecision(4))).replace("-", "−"))),
+          values: (_, ticks) => ticks.map((tick) => (Math.abs(tick) >= 1000 ? short(tick) : minus(String(Number(tick.toPrecision(4)))))),
           space: options.main ? 40 : 24,
           size: 44,
           gap: 6,
@@ -212,8 +212,9 @@ export class Chart {
       c.setLineDash([]);
       c.fillStyle = palette.muted;
       c.font = `${11 * ratio}px system-ui, sans-serif`;
-      c.textAlign = "right";
-      c.fillText(options.threshold.label, bbox.left + bbox.width - 4 * ratio, y + 13 * ratio);
+      c.textAlign = "left";
+      const width = c.measureText(options.threshold.label).width;
+      c.fillText(options.threshold.label, this.roomBelow(plot, y, width, 18 * ratio), y + 13 * ratio);
     }
     if (past) {
       c.strokeStyle = palette.ghost;
@@ -226,6 +227,31 @@ export class Chart {
       c.stroke();
     }
     c.restore();
+  }
+
+  /** Where, below `y`, words of that size cover no curve and no circle: at right, or else where they cover the least. */
+  private roomBelow(plot: uPlot, y: number, width: number, height: number): number {
+    const { left, width: whole } = plot.bbox;
+    const gap = 4 * uPlot.pxRatio;
+    const places = [1, 0.75, 0.5, 0.25, 0].map((share) => left + gap + (whole - width - 2 * gap) * share);
+    const covered = places.map(() => 0);
+    const cover = (x0: number, y0: number, x1: number, y1: number): void => {
+      if (Math.max(y0, y1) < y - gap || Math.min(y0, y1) > y + height) return;
+      places.forEach((x, k) => (covered[k]! += x1 > x - gap && x0 < x + width + gap ? 1 : 0));
+    };
+    for (const run of [this.present, this.past]) {
+      let [x0, y0] = [NaN, NaN];
+      run?.columns[this.options.column].forEach((value, row) => {
+        const [x1, y1] = [plot.valToPos(run.steps[row]!, "x", true), value == null ? NaN : plot.valToPos(value, "y", true)];
+        if (!Number.isNaN(y0 + y1)) cover(x0, y0, x1, y1);
+        [x0, y0] = [x1, y1];
+      });
+    }
+    for (const { progress, mean_return } of this.present?.evaluations ?? []) {
+      const at = [plot.valToPos(progress.env_steps, "x", true), plot.valToPos(mean_return, "y", true)] as const;
+      cover(...at, ...at);
+    }
+    return places[covered.indexOf(Math.min(...covered))]!;
   }
 
   /** Marks of what was changed, and evaluations, over the curve. */

@@ -1,5 +1,8 @@
 // Numbers as people read them. Units stay with the caller.
 
+/** The sign that axes use too; a hyphen is shorter and sits lower. */
+export const minus = (text: string): string => text.replaceAll("-", "−");
+
 const trim = (text: string): string => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
 
 /** `312,416` */
@@ -22,15 +25,18 @@ export function words(n: number): string {
   return count(n);
 }
 
-/** Three significant digits without noise: `0.003`, `12.4`, `3e-5`. */
+/** Three significant digits without noise: `0.003`, `−12.4`, `3e−5`. */
 export function figure(n: number): string {
   if (!Number.isFinite(n)) return "none";
   if (n === 0) return "0";
   const size = Math.abs(n);
-  if (size < 1e-3) return n.toExponential(1).replace(".0e", "e");
-  if (size >= 1000) return count(n);
-  return trim(n.toPrecision(3));
+  if (size < 1e-3) return minus(n.toExponential(1).replace(".0e", "e"));
+  if (size >= 1000) return minus(count(n));
+  return minus(trim(n.toPrecision(3)));
 }
+
+/** Two significant digits, always: `0.0031`, for what changes while one reads it. */
+export const two = (n: number): string => (n === 0 ? "0" : n.toPrecision(2));
 
 /** A knob's value in full, as it would be typed. */
 export const exact = (n: number): string => String(Number(n.toPrecision(6)));

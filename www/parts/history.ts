@@ -14,6 +14,7 @@ export const COLUMNS = [
   "approx_kl",
   "clip_fraction",
   "explained_variance",
+  "lr",
 ] as const;
 export type Column = (typeof COLUMNS)[number];
 

@@ -8,7 +8,7 @@ import { exact } from "./format";
 const SLIDER_STEPS = 200;
 const SETTLE_MS = 350;
 
-type Parts = { knob: Knob; set: (value: number) => void; row: HTMLElement; waiting: HTMLElement };
+type Parts = { knob: Knob; set: (value: number) => void; row: HTMLElement; waiting: HTMLElement; now?: HTMLElement };
 
 /** Where a value stands on the slider, from 0 to 1, and back. */
 function scale(knob: Knob): { place: (value: number) => number; value: (place: number) => number } {
@@ -92,6 +92,12 @@ export class Knobs {
     this.parts.get(name)?.set(value);
   }
 
+  /** A value that the run itself moves away from what was set: shown beside it. */
+  showNow(name: string, text: string): void {
+    const now = this.parts.get(name)?.now;
+    if (now) write(now, text);
+  }
+
   /** What a new run would start with: everything in force, and what waits. */
   wanted(): { knobs: Record<string, number>; seed: number } {
     const knobs: Record<string, number> = {};
@@ -143,6 +149,7 @@ export class Knobs {
     const waiting = h("p", { class: "waiting" });
     const error = h("p", { class: "error", id: errorId, role: "alert" });
     const help = h("p", { class: "small", id: helpId }, knob.help);
+    const now = h("span", { class: "small now" });
     let timer: ReturnType<typeof setTimeout> | undefined;
     const settle = (value: number): void => {
       clearTimeout(timer);
@@ -205,6 +212,7 @@ export class Knobs {
         "div",
         { class: "knob-head" },
         h("label", { for: inputId }, knob.label),
+        now,
         h("span", { class: "knob-value" }, input, unit && h("span", { class: "unit" }, unit)),
       ),
       slider,
@@ -216,6 +224,7 @@ export class Knobs {
       knob,
       row,
       waiting,
+      now,
       set: (value) => {
         clearTimeout(timer);
         if (document.activeElement !== input) input.value = exact(value);

@@ -5,7 +5,7 @@ import type { Stage as StageState, Touch } from "../../run/protocol";
 import { h, icon, id, write } from "../../parts/dom";
 import { animate, calm, Surface } from "../../parts/loop";
 import { palette } from "../../parts/theme";
-import { figure } from "../../parts/format";
+import { figure, minus } from "../../parts/format";
 import * as text from "./text";
 
 const LIMIT_M = 2.4;
@@ -290,7 +290,7 @@ export class LargePole {
     c.fillStyle = palette.muted;
     c.font = "10.5px system-ui, sans-serif";
     c.textAlign = "center";
-    for (let metre = -2; metre <= 2; metre++) c.fillText(`${metre} m`.replace("-", "−"), px(metre), rail + 16);
+    for (let metre = -2; metre <= 2; metre++) c.fillText(minus(`${metre} m`), px(metre), rail + 16);
 
     // The cart, and the policy's last push as a short stroke behind it.
     const [cartW, cartH] = [0.36 * scale, 16];
@@ -370,7 +370,7 @@ export class LargePole {
       state.fallen
         ? "The large pole has fallen"
         : `The large pole leans ${Math.abs((state.state[2] * 180) / Math.PI).toFixed(0)} degrees ` +
-            `${state.state[2] < 0 ? "left" : "right"}, cart at ${state.state[0].toFixed(1)} metres`,
+            `${state.state[2] < 0 ? "left" : "right"}, cart at ${minus(state.state[0].toFixed(1))} metres`,
     );
 
     const c = this.curveSurface.begin();

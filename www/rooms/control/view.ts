@@ -2,13 +2,13 @@
 // and sends what the visitor wishes; it computes nothing of the run itself.
 
 import type { Lab } from "../../run/client";
-import type { Evaluation, Event as RunEvent, Mark, Progress } from "../../run/protocol";
+import type { Command, Evaluation, Event as RunEvent, Mark, Progress } from "../../run/protocol";
 import type { Announcer } from "../../parts/announce";
 import { Chart, stepSpan, Table, type ChartOptions } from "../../parts/chart";
 import { copy, copyField, Dialog } from "../../parts/dialog";
 import { h, markup, write } from "../../parts/dom";
 import { chooser, download, dropping } from "../../parts/files";
-import { count, exact, figure, seconds, short, words } from "../../parts/format";
+import { count, exact, figure, seconds, short, two, words } from "../../parts/format";
 import { History } from "../../parts/history";
 import { Knobs } from "../../parts/knobs";
 import { Network } from "../../parts/network";
@@ -51,17 +51,24 @@ export class ControlRoom {
   private readonly ghost = h("input", { type: "checkbox", checked: true, id: "ghost" });
   private readonly ghostLine = h("span", { class: "ghost-line", hidden: true });
   private readonly ghostLabel = h("label", { for: "ghost" });
+  private readonly ghostBack = h("button", { type: "button", class: "small", onclick: () => this.goBack() }, "Go back to the run before");
   private readonly forkList = h("ol", { class: "forks" });
   private readonly forkSection: HTMLElement;
   private readonly nativeDialog = new Dialog("Run it natively");
   private readonly nativeBody = h("div");
+  private readonly resume = h("div");
   private readonly stops: (() => void)[] = [];
 
   private present: History | undefined;
   private past: History | undefined;
+  /** The past run whole, and the present one as it is about to become that. */
+  private pastBytes: Uint8Array | undefined;
+  private leaving: Uint8Array | undefined;
   private progress: Progress = { iteration: 0, env_steps: 0, episodes: 0, train_s: 0 };
   private stepsPerS: number | undefined;
   private running = true;
+  private speed: number | null = null;
+  private savedAs: string | undefined;
   private evaluation: Evaluation | undefined;
   private envs = 0;
   private forks: Fork[] = [];
@@ -84,7 +91,8 @@ export class ControlRoom {
       step: () => lab.command({ kind: "step" }),
       reset: () => this.reset(),
       speed: (index) => {
-        lab.setSpeed(SPEEDS[index]!.ticksPerS);
+        this.speed = SPEEDS[index]!.ticksPerS;
+        lab.setSpeed(this.speed);
         announcer.say(`Speed: ${SPEEDS[index]!.spoken}`, "speed");
       },
     });
@@ -101,7 +109,7 @@ export class ControlRoom {
     const ofReturn = new Table("Mean return", [{ name: "mean_return", title: "Mean return" }], label, true);
     const ofLosses = new Table(
       "Losses",
-      [...SMALL.map(({ column, title }) => ({ name: column, title })), { name: "clip_fraction", title: "Clipped" }, { name: "explained_variance", title: "Explained" }],
+      [...SMALL.map(({ column, title }) => ({ name: column, title })), { name: "clip_fraction", title: "Clipped" }, { name: "explained_variance", title: "Explained" }, { name: "lr", title: "Learning rate" }],
       label,
       false,
     );
@@ -194,7 +202,7 @@ export class ControlRoom {
       h("section", { class: "band", "aria-labelledby": "network-title" }, h("h2", { id: "network-title" }, "The network"), this.network.element),
       h("section", { class: "band", "aria-labelledby": "take-title" }, h("h2", { id: "take-title" }, "Take it with you"), this.takeAway()),
     );
-    this.ghostLine.append(this.ghost, this.ghostLabel);
+    this.ghostLine.append(this.ghost, this.ghostLabel, this.ghostBack);
 
     lab.onEvent((event) => this.take(event));
     lab.onFrame((frame) => {
@@ -272,7 +280,11 @@ export class ControlRoom {
 
   private began(event: RunEvent & { kind: "began" }): void {
     // A run of any length stays behind the new one.
-    if (this.present && this.present.length > 2) this.past = this.present;
+    if (this.present && this.present.length > 2) {
+      this.past = this.present;
+      this.pastBytes = this.leaving;
+    }
+    this.leaving = undefined;
     const present = new History(event.config, event.knobs);
     event.history.forEach((row) => present.push(row));
     present.marks.push(...event.marks);
@@ -289,6 +301,7 @@ export class ControlRoom {
     this.forest.clear();
     this.knobs.begin(event.knobs, event.config.seed);
     this.ghostLine.hidden = !this.past;
+    this.ghostBack.hidden = !this.pastBytes;
     if (this.past) write(this.ghostLabel, `Past run: ${differences(this.past, present, (name) => this.labelOf(name))}`);
     this.showCurves();
     this.statusMs = 0;
@@ -310,6 +323,8 @@ export class ControlRoom {
     if (now - this.statusMs > CALM_MS) {
       this.statusMs = now;
       write(this.status, this.statusWords());
+      const lr = this.present?.columns.lr.at(-1);
+      this.knobs.showNow("lr", lr == null ? "" : `now ${two(lr)}`);
     }
     if (now - this.labelsMs > LABELS_MS && this.forest.shown > 0) {
       this.labelsMs = now;
@@ -346,8 +361,27 @@ export class ControlRoom {
   private reset(): void {
     if (!this.present) return;
     const { knobs, seed } = this.knobs.wanted();
-    this.lab.command({ kind: "reset", config: { ...this.present.config, knobs, seed } });
+    this.replace({ kind: "reset", config: { ...this.present.config, knobs, seed } });
     this.around.announcer.say("A new run begins.");
+  }
+
+  /** Another run takes the place of the present one, which is kept to go back to. */
+  private replace(command: Command): void {
+    this.changing = this.changing
+      .then(async () => {
+        this.lab.setSpeed(null); // a save waits for the end of the iteration, which at real time is far
+        this.leaving = await this.lab.save();
+      })
+      .catch(() => (this.leaving = undefined))
+      .then(() => {
+        if (this.closed) return;
+        this.lab.setSpeed(this.speed);
+        this.lab.command(command);
+      });
+  }
+
+  private goBack(): void {
+    if (this.pastBytes) this.replace({ kind: "restore", bytes: this.pastBytes });
   }
 
   /** Saves first, so that one can go back to just before the change. */
@@ -382,7 +416,7 @@ export class ControlRoom {
               type: "button",
               class: "small",
               "aria-label": `Go back to before ${what}`,
-              onclick: () => this.lab.command({ kind: "restore", bytes: bytes.slice() }),
+              onclick: () => this.replace({ kind: "restore", bytes }),
             },
             "Go back to before it",
           ),
@@ -392,19 +426,30 @@ export class ControlRoom {
   }
 
   private load(name: string, bytes: Uint8Array): void {
-    this.lab.command({ kind: "restore", bytes });
+    this.replace({ kind: "restore", bytes });
     this.around.announcer.say(`Loading ${name}`);
   }
 
   private async save(): Promise<void> {
     try {
       const bytes = await this.lab.save();
-      const config = this.present?.config;
-      download(`hothouse-${config?.env ?? "run"}-seed${config?.seed ?? 0}-${short(this.progress.env_steps)}.safetensors`, bytes);
+      this.savedAs = this.fileName();
+      download(this.savedAs, bytes);
+      this.writeResume();
       this.around.announcer.say("The run is saved.");
     } catch (error) {
       this.around.notices.show("error", `The run could not be saved: ${error instanceof Error ? error.message : error}`, "Try again; training goes on.");
     }
+  }
+
+  private fileName(): string {
+    const config = this.present?.config;
+    return `hothouse-${config?.env ?? "run"}-seed${config?.seed ?? 0}-${short(this.progress.env_steps)}.safetensors`;
+  }
+
+  /** The command that goes on from the file last saved, or from the one that a save would write now. */
+  private writeResume(): void {
+    this.resume.replaceChildren(copyField("Resume command", `cargo run --release -- resume ${this.savedAs ?? this.fileName()}`));
   }
 
   private async copyLink(button: HTMLButtonElement): Promise<void> {
@@ -427,23 +472,24 @@ export class ControlRoom {
       h("p", {}, "The same run at the full speed of this machine: in a copy of the repository, with Rust installed,"),
       copyField("Command", command),
       h("p", {}, "To go on from here instead of from the start, save the run and resume the file:"),
-      copyField("Resume command", "cargo run --release -- resume run.safetensors"),
+      h("p", {}, h("button", { type: "button", onclick: () => void this.save() }, "Save run")),
+      this.resume,
     );
+    this.writeResume();
     this.nativeDialog.open();
   }
 
   private takeAway(): HTMLElement {
     const link = h("button", { type: "button" }, "Copy link");
     link.addEventListener("click", () => void this.copyLink(link));
-    const { lastRun } = this.lab;
-    const last =
-      lastRun &&
+    const kept = this.lab.keptRuns.map(({ bytes, savedAtMs }, k) =>
       h(
         "p",
         { class: "row" },
-        h("button", { type: "button", onclick: () => this.lab.command({ kind: "restore", bytes: lastRun.bytes.slice() }) }, "Go on from your last visit"),
-        h("span", { class: "small" }, `kept in this browser ${ago(lastRun.savedAtMs)}`),
-      );
+        h("button", { type: "button", onclick: () => this.replace({ kind: "restore", bytes }) }, k === 0 ? "Go on from your last visit" : "Go on from the visit before"),
+        h("span", { class: "small" }, `kept in this browser ${ago(savedAtMs)}`),
+      ),
+    );
     return h(
       "div",
       {},
@@ -460,7 +506,7 @@ export class ControlRoom {
         link,
         h("button", { type: "button", onclick: () => void this.showNative() }, "Run it natively"),
       ),
-      last,
+      ...kept,
       h("p", { class: "small" }, "A file can also be dropped anywhere on the page."),
     );
   }
