@@ -41,6 +41,45 @@ test("a live change leaves a mark, and one can go back to before it; what came o
   await page.context().close();
 });
 
+test("the learning rate in force stands beside the one that was set", async () => {
+  const page = await visit(here, { at: "#/control?envs=64&lr=0.005&v=1" });
+  const { lr } = await event(page, "metrics", 20);
+  assert.ok(lr > 0 && lr <= 0.005);
+  await page.evaluate(() => hothouse.command({ kind: "pause" }));
+  const inForce = page.locator(".knob", { has: page.getByLabel("Learning rate", { exact: true }) }).locator(".now");
+  const shown = async () => Number((await inForce.textContent()).match(/^now (0\.\d+)$/)?.[1]);
+  await page.waitForTimeout(1000);
+  const { lr: last } = await page.evaluate(
+    () => new Promise((resolve) => (hothouse.onEvent((event) => event.kind === "metrics" && resolve(event)), hothouse.command({ kind: "step" }))),
+  );
+  await page.waitForTimeout(1000);
+  assert.equal(await shown(), Number(last.toPrecision(2)));
+  await page.context().close();
+});
+
+test("starting again loses nothing: one can go back to the run before", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics", 5);
+  const began = () =>
+    page.evaluate(() => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "began" && resolve(event))));
+  const back = page.getByRole("button", { name: "Go back to the run before" });
+  assert.equal(await back.count(), 0);
+  // At real time an iteration takes long; the run is kept all the same, and at once.
+  await page.keyboard.press("1");
+  const fresh = began();
+  await page.keyboard.press("r");
+  assert.equal((await fresh).progress.iteration, 0);
+  await page.keyboard.press("4");
+  await back.waitFor();
+  await event(page, "metrics", 3);
+  const again = began();
+  await back.click();
+  const { progress: at, history } = await again;
+  assert.ok(at.iteration >= 5, `back at ${at.iteration}`);
+  assert.equal(history.length, at.iteration);
+  await page.context().close();
+});
+
 test("a knob that needs a new start waits for it, and can be taken back", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics");
@@ -163,7 +202,7 @@ test("every chart and the network are there as tables, with a caption and headin
   await event(page, "metrics", 3);
   for (const [name, columns] of [
     ["Mean return as a table", ["Steps", "Time", "Mean return", "Past run", "What happened"]],
-    ["Losses as a table", ["Steps", "Time", "Policy loss", "Value loss", "Entropy", "Policy change", "Clipped", "Explained"]],
+    ["Losses as a table", ["Steps", "Time", "Policy loss", "Value loss", "Entropy", "Policy change", "Clipped", "Explained", "Learning rate"]],
     ["The network as a table", ["Kernel", "What it does", "Output", "Weights", "Reads"]],
   ]) {
     await page.getByRole("button", { name }).click();
@@ -200,7 +239,9 @@ test("the link to a run holds its settings, and the native command starts the sa
   assert.match(link, /#\/control\?.*envs=64/);
   assert.match(link, /seed=7/);
   await page.getByRole("button", { name: "Run it natively" }).click();
-  await page.locator("dialog[open] code").first().waitFor();
+  const dialog = page.getByRole("dialog", { name: "Run it natively" });
+  const [file] = await Promise.all([page.waitForEvent("download"), dialog.getByRole("button", { name: "Save run" }).click()]);
+  await dialog.getByText(`resume ${file.suggestedFilename()}`).waitFor();
   const [command] = await texts(page, "dialog[open] code");
   assert.match(command, /^cargo run --release -- train control .*--seed 7.*--set envs=64/);
   await page.context().close();

@@ -34,19 +34,15 @@ test("a file that was cut short, one from elsewhere and an empty one are refused
   await event(page, "metrics");
   const bytes = await saved(page);
   const dir = folder();
-  const files = {
-    cut: bytes.subarray(0, bytes.length >> 1),
-    foreign: Buffer.from("PK\x03\x04 not a run"),
-    empty: Buffer.alloc(0),
-  };
-  for (const [name, content] of Object.entries(files)) {
+  for (const [name, content, text] of [
+    ["cut", bytes.subarray(0, bytes.length >> 1), /damaged or cut short/],
+    ["foreign", Buffer.from("PK\x03\x04 not a run"), /no Hothouse checkpoint/],
+    ["empty", Buffer.alloc(0), /no Hothouse checkpoint/],
+  ]) {
     const path = join(dir, `${name}.safetensors`);
     writeFileSync(path, content);
     await page.locator("input[type=file]").first().setInputFiles(path);
-    await notice(
-      page,
-      name === "cut" ? /damaged or cut short|no Hothouse checkpoint/ : /no Hothouse checkpoint|damaged or cut short/,
-    );
+    await notice(page, text);
     await page
       .getByRole("button", { name: /^Dismiss/ })
       .first()
@@ -68,8 +64,11 @@ for (const inPool of [false, true])
     await page.waitForTimeout(1000);
     await page.evaluate(() => Object.defineProperty(document, "hidden", { configurable: true, get: () => false }));
     const { progress } = await event(page, "metrics");
+    await page.evaluate(() => hothouse.command({ kind: "restore", bytes: new Uint8Array() }));
+    await notice(page, /no Hothouse checkpoint/);
     await page.evaluate((inPool) => hothouse.panic(inPool), inPool);
     await notice(page, inPool ? /asked a thread of the pool to panic/ : /asked the worker to panic/);
+    assert.equal(await page.getByText(/no Hothouse checkpoint/).count(), 0);
     await page.evaluate(() => (globalThis.hothouse = undefined));
     await page.getByRole("button", { name: "Go on from the last autosave" }).click();
     await lab(page);
@@ -87,6 +86,59 @@ test("of two tabs one keeps the autosave, the other says so", async () => {
   await notice(second, /open in another tab/);
   await event(second, "metrics");
   await page.context().close();
+});
+
+test("the runs of the last two visits are kept, and one can go on from either", async () => {
+  const context = await here.browser.newContext();
+  /** A visit of one run, saved; gives its iteration as the page then kept it. */
+  const visitOf = async (seed) => {
+    const page = await context.newPage();
+    await page.goto(`${here.server.url}#/control?envs=64&seed=${seed}&v=1`);
+    await lab(page);
+    await event(page, "metrics");
+    const offers = await page.getByRole("button", { name: /^Go on from/ }).allTextContents();
+    // twice: only a visit's first autosave moves the earlier run
+    for (let i = 0; i < 2; i++) {
+      const sinceMs = await page.evaluate(() => Date.now());
+      await page.evaluate(() => {
+        Object.defineProperty(document, "hidden", { configurable: true, get: () => true });
+        document.dispatchEvent(new Event("visibilitychange"));
+      });
+      await page.waitForFunction(
+        (sinceMs) =>
+          new Promise((resolve) => {
+            const request = indexedDB.open("hothouse", 1);
+            request.onsuccess = () => {
+              const last = request.result.transaction("runs").objectStore("runs").get("last");
+              last.onsuccess = () => (request.result.close(), resolve(last.result?.savedAtMs >= sinceMs));
+            };
+          }),
+        sinceMs,
+      );
+    }
+    return { page, offers };
+  };
+  const [last, before] = ["Go on from your last visit", "Go on from the visit before"];
+  const first = await visitOf(11);
+  assert.deepEqual(first.offers, []);
+  await first.page.close();
+  const second = await visitOf(12);
+  assert.deepEqual(second.offers, [last]);
+  await second.page.close();
+  const { page, offers } = await visitOf(13);
+  assert.deepEqual(offers, [last, before]);
+  for (const [name, seed] of [
+    [before, 11],
+    [last, 12],
+  ]) {
+    const began = page.evaluate(
+      (seed) => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "began" && event.config.seed === seed && resolve(event))),
+      seed,
+    );
+    await page.getByRole("button", { name }).click();
+    assert.ok((await began).progress.iteration >= 1);
+  }
+  await context.close();
 });
 
 test("a browser that refuses storage: a notice, and training goes on", async () => {
