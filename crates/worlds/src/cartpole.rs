@@ -145,6 +145,11 @@ pub struct CartPoles {
     state: Vec<f32>,
     /// Episodes begun before this one, modulo 2²³, above the steps taken in it: `[panels][PANEL]`.
     clock: Vec<u32>,
+    /// Where each environment's next episode begins, as `state`. At each step one panel in [`SHORTEST`] is
+    /// worked out anew: no pole can need its next start sooner than that after it took the last.
+    starts: Vec<f32>,
+    /// Steps so far, to tell which.
+    turn: usize,
 }
 
 /// What a world draws its numbers from; apart from every other stream of the same seed.
@@ -182,6 +187,8 @@ impl CartPoles {
             count,
             state: vec![0.0; panels * STATE],
             clock: vec![0; panels * PANEL],
+            starts: vec![0.0; panels * STATE],
+            turn: 0,
         };
         poles.reset(seed, first);
         poles
@@ -193,11 +200,16 @@ impl CartPoles {
         self.first = first;
         self.clock.fill(0);
         for env in 0..self.clock.len() {
-            let words = rng::hash_1(self.keys.start, [self.first.wrapping_add(env as u32), 0]);
-            for (i, word) in words.into_iter().enumerate() {
-                self.state[place(env, i)] = word.cast_signed() as f32 * SPREAD;
+            let (now, next) = (self.start(env, 0), self.start(env, 1));
+            for i in 0..OBSERVATION {
+                (self.state[place(env, i)], self.starts[place(env, i)]) = (now[i], next[i]);
             }
         }
+    }
+
+    fn start(&self, env: usize, episode: u32) -> [f32; OBSERVATION] {
+        let words = rng::hash_1(self.keys.start, [self.first.wrapping_add(env as u32), episode % EPISODES]);
+        words.map(|word| word.cast_signed() as f32 * SPREAD)
     }
 
     pub fn count(&self) -> usize {
@@ -214,18 +226,18 @@ impl CartPoles {
     /// [`TRUNCATED`] and the episode's length. `reached` is the observation the step led to, which for
     /// an episode that ended is its last; [`CartPoles::observations`] already shows the next one's first.
     pub fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
-        let Self { isa, keys, first, state, clock, .. } = self;
-        dispatch(
-            *isa,
-            Advance { keys: *keys, first: *first, state, clock, actions, reached, rewards, ended },
-        );
+        let Self { isa, keys, first, state, clock, starts, turn, .. } = self;
+        *turn = (*turn + 1) % SHORTEST as usize;
+        let (keys, first, turn) = (*keys, *first, *turn);
+        dispatch(*isa, Advance { keys, first, turn, state, clock, starts, actions, reached, rewards, ended });
     }
 
     /// Many steps with actions that are thrown like coins, and the number of episodes that ended.
     /// Nothing but the last state is seen. Which actions [`CartPoles::coins`] tells.
     pub fn play(&mut self, game: u32, steps: u32) -> u64 {
-        let Self { isa, keys, first, count, state, clock } = self;
-        dispatch(*isa, Play { keys: *keys, first: *first, count: *count, game, steps, state, clock })
+        let Self { isa, keys, first, count, state, clock, starts, .. } = self;
+        let (keys, first, count) = (*keys, *first, *count);
+        dispatch(*isa, Play { keys, first, count, game, steps, state, clock, starts })
     }
 
     /// The actions that [`CartPoles::play`] takes at one step of a game: 0 or 1, a function of (seed,
@@ -260,7 +272,10 @@ impl CartPoles {
         if env >= self.count || !counted || !inside || state.iter().any(|s| !s.is_finite()) {
             return Err(BadState { env: self.first as usize + env });
         }
-        state.into_iter().enumerate().for_each(|(i, s)| self.state[place(env, i)] = s);
+        let next = self.start(env, episodes + 1);
+        for i in 0..OBSERVATION {
+            (self.state[place(env, i)], self.starts[place(env, i)]) = (state[i], next[i]);
+        }
         self.clock[env] = episodes << STEP_BITS | steps;
         Ok(())
     }
@@ -283,8 +298,10 @@ fn place(env: usize, i: usize) -> usize {
 struct Advance<'a> {
     keys: Keys,
     first: u32,
+    turn: usize,
     state: &'a mut [f32],
     clock: &'a mut [u32],
+    starts: &'a mut [f32],
     actions: &'a [f32],
     reached: &'a mut [f32],
     rewards: &'a mut [f32],
@@ -301,14 +318,20 @@ impl Kernel for Advance<'_> {
         assert!(self.reached.len() >= self.state.len());
         let state = self.state.as_chunks_mut::<STATE>().0.iter_mut();
         let clock = self.clock.as_chunks_mut::<PANEL>().0.iter_mut();
+        let starts = self.starts.as_chunks_mut::<STATE>().0.iter_mut();
         let actions = self.actions.as_chunks::<PANEL>().0.iter();
         let reached = self.reached.as_chunks_mut::<STATE>().0.iter_mut();
         let rewards = self.rewards.as_chunks_mut::<PANEL>().0.iter_mut();
         let ended = self.ended.as_chunks_mut::<PANEL>().0.iter_mut();
-        let mut id = s.count_u(self.first);
-        for (((((state, clock), actions), reached), rewards), ended) in
-            state.zip(clock).zip(actions).zip(reached).zip(rewards).zip(ended)
+        let panels = state.zip(clock).zip(starts).zip(actions).zip(reached).zip(rewards).zip(ended);
+        for (panel, ((((((state, clock), starts), actions), reached), rewards), ended)) in panels.enumerate()
         {
+            if panel % SHORTEST as usize == self.turn {
+                for l in (0..PANEL).step_by(S::LANES) {
+                    let id = s.count_u(self.first.wrapping_add((panel * PANEL + l) as u32));
+                    store(s, start(s, self.keys.start, id, s.load_u(&clock[l..])), starts, l);
+                }
+            }
             for l in (0..PANEL).step_by(S::LANES) {
                 let right = s.eq(s.load(&actions[l..]), s.splat(1.0));
                 let force = s.select(right, s.splat((FORCE / MASS) as f32), s.splat((-FORCE / MASS) as f32));
@@ -316,17 +339,10 @@ impl Kernel for Advance<'_> {
                 let new = before.step(s, force);
                 store(s, new.state, reached, l);
                 s.store(s.splat(1.0), &mut rewards[l..]);
-                // In a narrow vector it is rare that an episode ends; in a wide one a branch that cannot
-                // be foreseen costs more than the start it spares.
-                let (mut after, mut end) = (Pole { state: new.state, clock: new.clock }, s.splat_u(0));
-                if S::LANES >= 8 || s.mask_bits(new.over) != 0 {
-                    after = new.begin_again(s, start(s, self.keys.start, id, before.clock));
-                    end = new.end(s);
-                }
+                let after = new.begin_again(s, load(s, starts, l));
                 store(s, after.state, state, l);
                 s.store_u(after.clock, &mut clock[l..]);
-                s.store_u(end, &mut ended[l..]);
-                id = s.add_u(id, s.splat_u(S::LANES as u32));
+                s.store_u(new.end(s), &mut ended[l..]);
             }
         }
     }
@@ -340,6 +356,7 @@ struct Play<'a> {
     steps: u32,
     state: &'a mut [f32],
     clock: &'a mut [u32],
+    starts: &'a mut [f32],
 }
 
 /// Vectors of poles played at once: each waits for its own last step, so one alone would leave most of
@@ -351,10 +368,11 @@ impl Kernel for Play<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, s: S) -> u64 {
-        let Self { keys, first, count, game, steps, state, clock } = self;
+        let Self { keys, first, count, game, steps, state, clock, starts } = self;
         let panels = state.as_chunks_mut::<STATE>().0.iter_mut();
         let mut ended = 0;
-        for (panel, (state, clock)) in panels.zip(clock.as_chunks_mut::<PANEL>().0).enumerate() {
+        let panels = panels.zip(clock.as_chunks_mut::<PANEL>().0).zip(starts.as_chunks_mut::<STATE>().0);
+        for (panel, ((state, clock), starts)) in panels.enumerate() {
             for l in (0..PANEL).step_by(ABREAST * S::LANES) {
                 let env = panel * PANEL + l;
                 let id = s.count_u(first.wrapping_add(env as u32));
@@ -374,6 +392,7 @@ impl Kernel for Play<'_> {
                     let seen = count.saturating_sub(panel * PANEL + l).min(S::LANES);
                     ended += episodes[..seen].iter().map(|n| u64::from(n % EPISODES)).sum::<u64>();
                     store(s, poles[v].state, state, l);
+                    store(s, start(s, keys.start, ids[v], new), starts, l);
                     s.store_u(new, &mut clock[l..]);
                 }
             }

@@ -79,6 +79,8 @@ fn playing_by_coins_is_stepping_by_coins() {
         }
         assert_eq!(played.play(3, STEPS), episodes, "{}", isa.name());
         assert_eq!(everything(&played), everything(&stepped), "{}", isa.name());
+        assert_eq!(play(&mut played, 100), play(&mut stepped, 100), "{}: and so they go on", isa.name());
+        assert_eq!(everything(&played), everything(&stepped), "{}", isa.name());
         assert!(episodes > 600, "coins do not balance a pole: {episodes}");
         // 21,000 throws have a spread of 72.
         assert!((pushes - 10_500.0).abs() < 360.0, "{pushes} pushes to the right");
