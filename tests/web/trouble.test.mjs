@@ -90,12 +90,13 @@ test("of two tabs one keeps the autosave, the other says so", async () => {
 
 test("the runs of the last two visits are kept, and one can go on from either", async () => {
   const context = await here.browser.newContext();
-  /** A visit of one run, saved; gives its iteration as the page then kept it. */
+  /** A visit with one run, kept; gives the page, and what it offered to go on from. */
   const visitOf = async (seed) => {
     const page = await context.newPage();
     await page.goto(`${here.server.url}#/control?envs=64&seed=${seed}&v=1`);
     await lab(page);
     await event(page, "metrics");
+    await page.getByRole("button", { name: "Save run" }).waitFor();
     const offers = await page.getByRole("button", { name: /^Go on from/ }).allTextContents();
     // twice: only a visit's first autosave moves the earlier run
     for (let i = 0; i < 2; i++) {
