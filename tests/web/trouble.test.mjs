@@ -236,6 +236,6 @@ test("a run saved in the page goes on natively, and the reverse", async () => {
     summary.steps,
   );
   const metrics = await event(page, "metrics");
-  assert.ok(metrics.progress.env_steps > summary.steps);
+  assert.ok(metrics.progress.env_steps > summary.steps, `${JSON.stringify(metrics.progress)} after ${JSON.stringify(summary)}`);
   await page.context().close();
 });
