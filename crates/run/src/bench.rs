@@ -8,7 +8,10 @@ use graph::{Adam, Executor, Graph, Layout, Optimizer, Packed, Params, Plan, mode
 use learn::{Ppo, PpoConfig, Slice};
 use math::{Act, Isa, gemm, peak, rivals::Rival};
 use std::sync::Arc;
-use worlds::CartPoles;
+use worlds::many::Rules;
+use worlds::mountain_car::MountainCar;
+use worlds::pendulum::Pendulum;
+use worlds::{CartPoles, Many};
 
 /// One measured number. Names are stable: scripts read them.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -178,13 +181,35 @@ pub fn control(isa: Isa, now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) {
     let (step, play) = cart_pole(isa, now);
     give("control.cartpole.steps_per_s_core", step);
     give("control.cartpole.fused_steps_per_s_core", play);
+    give("control.mountaincar.steps_per_s_core", many::<MountainCar, 2, 2>(isa, now, |u| (3.0 * u).floor()));
+    give("control.pendulum.steps_per_s_core", many::<Pendulum, 2, 3>(isa, now, |u| 4.0 * u - 2.0));
     give("control.ppo.cartpole.steps_per_s", ppo(isa, now));
+}
+
+/// Environments stepped at once in the figures of the worlds.
+const ENVS: usize = 4096;
+
+/// Steps a second of another world on one core by the public call, with `action` made of uniform numbers.
+fn many<R: Rules<N, O>, const N: usize, const O: usize>(
+    isa: Isa,
+    now: &dyn Fn() -> f64,
+    action: fn(f32) -> f32,
+) -> f64 {
+    let mut many = Many::<R, N, O>::new(isa, 1, 0, ENVS);
+    let actions: Vec<f32> = noise(8 * ENVS).into_iter().map(|x| action(0.5 * (x + 1.0))).collect();
+    let (mut reached, mut rewards) = (vec![0.0; many.observations().len()], vec![0.0; ENVS]);
+    let (mut ended, mut t) = (vec![0; ENVS], 0);
+    let mut step = || {
+        many.step(&actions[t % 8 * ENVS..][..ENVS], &mut reached, &mut rewards, &mut ended);
+        t += 1;
+    };
+    let mut rates: Vec<f64> = (0..ROUNDS).map(|_| ENVS as f64 / seconds_a_call(now, &mut step)).collect();
+    median(&mut rates)
 }
 
 /// Steps a second of 4,096 poles on one core: by the public call, whose actions are coins thrown
 /// beforehand, and by many steps in one call.
 fn cart_pole(isa: Isa, now: &dyn Fn() -> f64) -> (f64, f64) {
-    const ENVS: usize = 4096;
     const GAME: u32 = 100;
     let mut poles = CartPoles::new(isa, 1, 0, ENVS);
     let mut actions = [(); 8].map(|()| vec![0.0; ENVS]);
