@@ -200,6 +200,17 @@ test("a tab that slept goes on training, and its clock does not count the sleep"
   await page.context().close();
 });
 
+test("a save that a reset overtakes is given all the same, and so is the next", async () => {
+  const page = await visit(here, { at: "#/control?envs=64&rollout_steps=16&seed=5&v=1" });
+  const sizes = await page.evaluate(async () => {
+    const first = hothouse.save();
+    hothouse.command({ kind: "reset", config: null });
+    return [(await first).length, (await hothouse.save()).length];
+  });
+  assert.ok(sizes.every((size) => size > 1000), String(sizes));
+  await page.context().close();
+});
+
 test("a saved run goes on exactly where it was", async () => {
   const page = await visit(here, { at: "#/control?envs=64&rollout_steps=16&seed=5&v=1" });
   const uninterrupted = await event(page, "digest", 32);
@@ -230,11 +241,9 @@ test("a run saved in the page goes on natively, and the reverse", async () => {
   assert.ok(began.progress.iteration >= 3);
   assert.ok(summary.steps >= 60000, JSON.stringify(summary));
 
+  const restored = event(page, "began");
   await page.locator("input[type=file]").first().setInputFiles(join(dir, "native.safetensors"));
-  await page.waitForFunction(
-    (steps) => new Promise((resolve) => hothouse.onFrame((frame) => resolve(frame.progress.env_steps > steps))),
-    summary.steps,
-  );
+  assert.equal((await restored).progress.env_steps, summary.steps);
   const metrics = await event(page, "metrics");
   assert.ok(metrics.progress.env_steps > summary.steps, `${JSON.stringify(metrics.progress)} after ${JSON.stringify(summary)}`);
   await page.context().close();

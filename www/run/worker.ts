@@ -146,6 +146,8 @@ function tell(): void {
     }
     const posted = events.filter((event) => event.kind !== "saved" || deliver(event.bytes));
     if (posted.length) page.postMessage({ kind: "events", events: posted });
+    // A reset or a restore drops a save that was still waiting for its iteration to end: ask again.
+    if (waiting.length && events.some((event) => event.kind === "began")) lab.command({ kind: "save" });
   }
   const now = performance.now();
   if (now - lastFrameMs < FRAME_MS) return;
