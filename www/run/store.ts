@@ -1,15 +1,16 @@
 // The runs of the last two visits in this browser, in IndexedDB. Storage may be refused or full: whoever calls says so.
 
 export interface Saved {
+  /** When the visit began whose run this is, in ms. */
+  visit: number;
   bytes: Uint8Array;
   savedAtMs: number;
 }
 
 const STORE = "runs";
-const LAST = "last";
-const BEFORE = "before";
-/** Whether this visit has moved the run of the one before it out of its way. */
-let moved = false;
+const VISITS_KEPT = 2;
+const visit = Date.now();
+let saves = 0;
 
 function open(): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
@@ -25,7 +26,8 @@ async function within<T>(mode: IDBTransactionMode, work: (store: IDBObjectStore)
   const database = await open();
   try {
     return await new Promise((resolve, reject) => {
-      const transaction = database.transaction(STORE, mode);
+      // Strict: what is said to be kept is on the disk.
+      const transaction = database.transaction(STORE, mode, { durability: "strict" });
       const request = work(transaction.objectStore(STORE));
       transaction.oncomplete = () => resolve(request.result);
       transaction.onabort = () => reject(transaction.error);
@@ -36,25 +38,23 @@ async function within<T>(mode: IDBTransactionMode, work: (store: IDBObjectStore)
   }
 }
 
-/** Keeps this visit's run. At its first time the earlier visit's run moves to the other slot. */
+/**
+ * Keeps this visit's run, in two places by turns: what a closing tab cuts off in the middle of its writing may be lost, and
+ * the one before it must not be. The first time, what no visit that is kept needs any more is dropped.
+ */
 export async function saveRun(bytes: Uint8Array): Promise<void> {
-  const first = !moved;
-  moved = true;
-  try {
-    await within("readwrite", (store) => {
-      if (first) {
-        // Requests of a transaction are answered in their order, so this is still the earlier visit's.
-        const earlier = store.get(LAST);
-        earlier.onsuccess = () => earlier.result && store.put(earlier.result, BEFORE);
-      }
-      return store.put({ bytes, savedAtMs: Date.now() } satisfies Saved, LAST);
-    });
-  } catch (error) {
-    if (first) moved = false;
-    throw error;
-  }
+  const key = `${visit}-${saves % 2}`;
+  await within("readwrite", (store) => store.put({ visit, bytes, savedAtMs: Date.now() } satisfies Saved, key));
+  if (saves++ > 0) return;
+  const kept = (await loadRuns()).map((run) => run.visit);
+  const keys = await within("readonly", (store) => store.getAllKeys());
+  const dropped = keys.filter((key) => !kept.some((visit) => String(key).startsWith(`${visit}-`)));
+  for (const key of dropped) await within("readwrite", (store) => store.delete(key));
 }
 
-/** The runs kept, the newest first. */
-export const loadRuns = async (): Promise<Saved[]> =>
-  (await within("readonly", (store) => store.getAll() as IDBRequest<Saved[]>)).sort((a, b) => b.savedAtMs - a.savedAtMs);
+/** The newest run of each of the last visits, the newest first. */
+export async function loadRuns(): Promise<Saved[]> {
+  const all = await within("readonly", (store) => store.getAll() as IDBRequest<Saved[]>);
+  all.sort((a, b) => b.savedAtMs - a.savedAtMs);
+  return all.filter((run, k) => all.findIndex((other) => other.visit === run.visit) === k).slice(0, VISITS_KEPT);
+}
