@@ -57,7 +57,7 @@ export function choose(use: Module | "auto"): Choice {
   }
   why.push(
     "gpu" in navigator
-      ? "WebGPU is here, but this room trains on the CPU: its networks are too small to gain from a GPU."
+      ? "WebGPU is here, but this room trains on the CPU: nothing in it runs on a GPU."
       : "No WebGPU in this browser; this room trains on the CPU and does not need it.",
   );
   return { candidates: fits, why, threads: threadCount() };

@@ -48,7 +48,7 @@ const SHUFFLE: u32 = 0x0053_4846;
 /// Evaluations use environments that no training reaches.
 const JUDGED: u32 = 1 << 31;
 
-/// Settings. The default solves CartPole fast, on every seed that was tried, and stays solved.
+/// Settings. The default is tuned for CartPole: `cargo run --release -p learn --example solve -- --seeds 20`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PpoConfig {
     pub envs: usize,
