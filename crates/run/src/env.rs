@@ -41,11 +41,11 @@ enum Phase {
 
 impl Env {
     pub fn new(id: &str) -> Result<Env, EnvError> {
-        let world = worlds::by_id(id).ok_or_else(|| {
+        let kind = worlds::kind(id).ok_or_else(|| {
             let known: Vec<_> = specs().into_iter().map(|spec| spec.id).collect();
             EnvError::Unknown { id: id.into(), known: known.join(", ") }
         })?;
-        Ok(Env { world, phase: Phase::Fresh })
+        Ok(Env { world: (kind.twin)(), phase: Phase::Fresh })
     }
 
     pub fn spec(&self) -> &'static Spec {
@@ -87,5 +87,5 @@ impl Env {
 
 /// Every environment there is.
 pub fn specs() -> Vec<&'static Spec> {
-    worlds::all().iter().map(|world| world.spec()).collect()
+    worlds::kinds().iter().map(|kind| kind.spec).collect()
 }

@@ -6,7 +6,7 @@
 //! link above the bar; an episode is *truncated* at 500 steps.
 
 use crate::numpy::rounded;
-use crate::world::{Actions, Spec, Step64, World64};
+use crate::world::{Actions, Axis, Of, Plane, Spec, Step64, World64};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 /// m/s²
@@ -30,10 +30,11 @@ pub const RESET_SPREAD: f64 = 0.1;
 /// Steps an episode lasts at most.
 pub const STEP_LIMIT: u32 = 500;
 
-static SPEC: Spec = Spec {
+pub(crate) static SPEC: Spec = Spec {
     id: "Acrobot-v1",
     summary: "swing two links up by a motor between them; torque of -1, 0 or 1 N·m",
     actions: Actions::Choices(3),
+    choices: &["one way", "rest", "other way"],
     state: &["angle 1 (rad)", "angle 2 (rad)", "speed 1 (rad/s)", "speed 2 (rad/s)"],
     observation: &[
         "cos angle 1",
@@ -44,6 +45,14 @@ static SPEC: Spec = Spec {
         "speed 2 (rad/s)",
     ],
     step_limit: STEP_LIMIT,
+    solved_at: -100.0,
+    returns: [-500.0, -60.0],
+    shown_step_s: 1.0 / 15.0,
+    plane: Plane {
+        x: Axis { name: "angle 1 (rad)", low: -PI, high: PI, of: Of::Angle { cos: 0, sin: 1 } },
+        y: Axis { name: "speed 1 (rad/s)", low: -2.0 * PI, high: 2.0 * PI, of: Of::Number(4) },
+        base: &[1.0, 0.0, 1.0, 0.0, 0.0, 0.0],
+    },
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -9,7 +9,7 @@
 
 pub use crate::world::Step64;
 
-use crate::world::{Actions, Spec, World64};
+use crate::world::{Actions, Axis, Of, Plane, Spec, World64};
 use math::{Isa, Kernel, PANEL, Rng, Simd, dispatch, rng};
 
 /// m/s²
@@ -84,13 +84,22 @@ impl CartPole64 {
     }
 }
 
-static SPEC: Spec = Spec {
+pub(crate) static SPEC: Spec = Spec {
     id: "CartPole-v1",
     summary: "balance a pole on a cart; push left or right",
     actions: Actions::Choices(ACTIONS as u32),
+    choices: &["push left", "push right"],
     state: &["place (m)", "speed (m/s)", "angle (rad)", "speed of the angle (rad/s)"],
     observation: &["place (m)", "speed (m/s)", "angle (rad)", "speed of the angle (rad/s)"],
     step_limit: STEP_LIMIT,
+    solved_at: 475.0,
+    returns: [0.0, 500.0],
+    shown_step_s: STEP_S,
+    plane: Plane {
+        x: Axis { name: "angle (rad)", low: -THETA_LIMIT, high: THETA_LIMIT, of: Of::Number(2) },
+        y: Axis { name: "speed of the angle (rad/s)", low: -2.5, high: 2.5, of: Of::Number(3) },
+        base: &[0.0; OBSERVATION],
+    },
 };
 
 impl World64 for CartPole64 {

@@ -8,6 +8,7 @@ pub mod mountain_car;
 pub mod mountain_car_continuous;
 mod numpy;
 pub mod pendulum;
+pub mod vector;
 pub mod world;
 
 pub use acrobot::Acrobot64;
@@ -16,4 +17,5 @@ pub use many::{Impossible, Many};
 pub use mountain_car::{MountainCar64, MountainCars};
 pub use mountain_car_continuous::MountainCarContinuous64;
 pub use pendulum::{Pendulum64, Pendulums};
-pub use world::{Action, Actions, Spec, Step64, World64, WorldError, all, by_id};
+pub use vector::Vector;
+pub use world::{Action, Actions, Axis, Kind, Of, Plane, Spec, Step64, World64, WorldError, kind, kinds};

@@ -5,7 +5,7 @@
 //! costs 1; an episode is *terminated* at the flag, *truncated* at 200 steps.
 
 use crate::many::{self, Many, Rules};
-use crate::world::{Actions, Spec, Step64, World64};
+use crate::world::{Actions, Axis, Of, Plane, Spec, Step64, World64};
 use math::{Simd, poly};
 
 /// The road begins here, at a wall without bounce.
@@ -25,13 +25,25 @@ pub const RESET_TO: f64 = -0.4;
 /// Steps an episode lasts at most.
 pub const STEP_LIMIT: u32 = 200;
 
-static SPEC: Spec = Spec {
+/// Place and speed on the road.
+pub(crate) const PLANE: Plane = Plane {
+    x: Axis { name: "place", low: X_MIN, high: X_MAX, of: Of::Number(0) },
+    y: Axis { name: "speed", low: -SPEED_LIMIT, high: SPEED_LIMIT, of: Of::Number(1) },
+    base: &[-0.5, 0.0],
+};
+
+pub(crate) static SPEC: Spec = Spec {
     id: "MountainCar-v0",
     summary: "swing a weak car up a hill; throttle back, none or forward",
     actions: Actions::Choices(3),
+    choices: &["back", "coast", "forward"],
     state: &["place", "speed"],
     observation: &["place", "speed"],
     step_limit: STEP_LIMIT,
+    solved_at: -110.0,
+    returns: [-200.0, -80.0],
+    shown_step_s: 1.0 / 30.0,
+    plane: PLANE,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,7 +6,7 @@
 //! the range does, and is paid for in full. An episode is *terminated* at the flag, which gives 100,
 //! *truncated* at 999 steps.
 
-use crate::mountain_car::{GRAVITY, RESET_FROM, RESET_TO, SPEED_LIMIT, X_MAX, X_MIN};
+use crate::mountain_car::{GRAVITY, PLANE, RESET_FROM, RESET_TO, SPEED_LIMIT, X_MAX, X_MIN};
 use crate::numpy::{f64_number, fits_f32, from_outside, python, rounded};
 use crate::world::{Actions, Spec, Step64, World64};
 
@@ -21,13 +21,18 @@ pub const THROTTLE_COST: f64 = 0.1;
 /// Steps an episode lasts at most.
 pub const STEP_LIMIT: u32 = 999;
 
-static SPEC: Spec = Spec {
+pub(crate) static SPEC: Spec = Spec {
     id: "MountainCarContinuous-v0",
     summary: "swing a weak car up a hill and spare the throttle",
     actions: Actions::Range(-1.0, 1.0),
+    choices: &[],
     state: &["place", "speed"],
     observation: &["place", "speed"],
     step_limit: STEP_LIMIT,
+    solved_at: 90.0,
+    returns: [-100.0, 100.0],
+    shown_step_s: 1.0 / 30.0,
+    plane: PLANE,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]

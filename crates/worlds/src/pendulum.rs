@@ -7,7 +7,7 @@
 
 use crate::many::{self, Many, Rules};
 use crate::numpy::{from_outside, python};
-use crate::world::{Actions, Spec, Step64, World64};
+use crate::world::{Actions, Axis, Of, Plane, Spec, Step64, World64};
 use math::{Simd, poly};
 use std::f64::consts::{PI, TAU};
 
@@ -28,13 +28,22 @@ pub const RESET_SPEED: f64 = 1.0;
 /// Steps an episode lasts.
 pub const STEP_LIMIT: u32 = 200;
 
-static SPEC: Spec = Spec {
+pub(crate) static SPEC: Spec = Spec {
     id: "Pendulum-v1",
     summary: "swing a rod up with a weak motor and hold it; torque in N·m",
     actions: Actions::Range(-TORQUE_LIMIT, TORQUE_LIMIT),
+    choices: &[],
     state: &["angle from upright (rad)", "speed (rad/s)"],
     observation: &["cos angle", "sin angle", "speed (rad/s)"],
     step_limit: STEP_LIMIT,
+    solved_at: -200.0,
+    returns: [-1600.0, 0.0],
+    shown_step_s: STEP_S,
+    plane: Plane {
+        x: Axis { name: "angle from upright (rad)", low: -PI, high: PI, of: Of::Angle { cos: 0, sin: 1 } },
+        y: Axis { name: "speed (rad/s)", low: -SPEED_LIMIT, high: SPEED_LIMIT, of: Of::Number(2) },
+        base: &[1.0, 0.0, 0.0],
+    },
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]

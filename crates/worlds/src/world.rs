@@ -3,8 +3,11 @@
 //! panics on it; it knows nothing of what comes before a reset or after an episode's end, which is
 //! the driver's to keep.
 
-use crate::{Acrobot64, CartPole64, MountainCar64, MountainCarContinuous64, Pendulum64};
-use math::Rng;
+use crate::{
+    Acrobot64, CartPole64, CartPoles, MountainCar64, MountainCarContinuous64, MountainCars, Pendulum64,
+    Pendulums, Vector, acrobot, cartpole, mountain_car, mountain_car_continuous, pendulum,
+};
+use math::{Isa, Rng};
 
 /// What one step gave.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,11 +39,61 @@ pub struct Spec {
     pub id: &'static str,
     pub summary: &'static str,
     pub actions: Actions,
+    /// What each choice does; empty where an action is a number.
+    pub choices: &'static [&'static str],
     /// The numbers that make up a state, in order, with their units.
     pub state: &'static [&'static str],
     pub observation: &'static [&'static str],
     /// An episode is truncated at this many steps.
     pub step_limit: u32,
+    /// The mean return of a hundred episodes from which on the task counts as solved.
+    pub solved_at: f64,
+    /// About the least and the greatest return of an episode, for an axis.
+    pub returns: [f64; 2],
+    /// Seconds of the real world in which a step is shown.
+    pub shown_step_s: f64,
+    /// Where states are drawn, and what a policy makes of them.
+    pub plane: Plane,
+}
+
+/// Two directions through the observations.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plane {
+    pub x: Axis,
+    pub y: Axis,
+    /// The observation of which a point of the plane replaces what its axes are of.
+    pub base: &'static [f64],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Axis {
+    pub name: &'static str,
+    pub low: f64,
+    pub high: f64,
+    pub of: Of,
+}
+
+/// What an axis is of: one number of an observation, or the angle of two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    Number(usize),
+    Angle { cos: usize, sin: usize },
+}
+
+impl Plane {
+    /// The observation at a point.
+    pub fn observation(&self, x: f64, y: f64) -> Vec<f64> {
+        let mut observation = self.base.to_vec();
+        for (axis, value) in [(self.x, x), (self.y, y)] {
+            match axis.of {
+                Of::Number(i) => observation[i] = value,
+                Of::Angle { cos, sin } => {
+                    (observation[sin], observation[cos]) = value.sin_cos();
+                }
+            }
+        }
+        observation
+    }
 }
 
 /// Why a world did not do as told.
@@ -123,18 +176,47 @@ pub trait World64: Send {
 /// What first states are drawn from; apart from every other stream of the same seed.
 const STREAM: u32 = 0x5736_3452;
 
-/// Every world there is: the one list that a new one joins.
-pub fn all() -> [Box<dyn World64>; 5] {
-    [
-        Box::new(CartPole64::new([0.0; 4])),
-        Box::new(MountainCar64::new([-0.5, 0.0])),
-        Box::new(MountainCarContinuous64::new([-0.5, 0.0])),
-        Box::new(Pendulum64::new([0.0; 2])),
-        Box::new(Acrobot64::new([0.0; 4])),
-    ]
+/// A kind of world in all its forms.
+pub struct Kind {
+    pub spec: &'static Spec,
+    /// One environment in f64, somewhere.
+    pub twin: fn() -> Box<dyn World64>,
+    pub many: Option<Make>,
 }
 
-/// The world Gymnasium calls so.
-pub fn by_id(id: &str) -> Option<Box<dyn World64>> {
-    all().into_iter().find(|world| world.spec().id == id)
+/// Makes environments `first..first + count` of a seed: `(isa, seed, first, count)`.
+pub type Make = fn(Isa, u32, u32, usize) -> Box<dyn Vector>;
+
+/// Every kind there is: the one list that a new one joins.
+static KINDS: [Kind; 5] = [
+    Kind {
+        spec: &cartpole::SPEC,
+        twin: || Box::new(CartPole64::new([0.0; 4])),
+        many: Some(|isa, seed, first, count| Box::new(CartPoles::new(isa, seed, first, count))),
+    },
+    Kind {
+        spec: &mountain_car::SPEC,
+        twin: || Box::new(MountainCar64::new([-0.5, 0.0])),
+        many: Some(|isa, seed, first, count| Box::new(MountainCars::new(isa, seed, first, count))),
+    },
+    Kind {
+        spec: &mountain_car_continuous::SPEC,
+        twin: || Box::new(MountainCarContinuous64::new([-0.5, 0.0])),
+        many: None,
+    },
+    Kind {
+        spec: &pendulum::SPEC,
+        twin: || Box::new(Pendulum64::new([0.0; 2])),
+        many: Some(|isa, seed, first, count| Box::new(Pendulums::new(isa, seed, first, count))),
+    },
+    Kind { spec: &acrobot::SPEC, twin: || Box::new(Acrobot64::new([0.0; 4])), many: None },
+];
+
+pub fn kinds() -> &'static [Kind] {
+    &KINDS
+}
+
+/// The kind that Gymnasium calls so.
+pub fn kind(id: &str) -> Option<&'static Kind> {
+    KINDS.iter().find(|kind| kind.spec.id == id)
 }

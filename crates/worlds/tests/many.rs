@@ -7,7 +7,7 @@ use worlds::cartpole::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
 use worlds::many::Rules;
 use worlds::mountain_car::MountainCar;
 use worlds::pendulum::Pendulum;
-use worlds::{Action, Actions, Many, World64, by_id};
+use worlds::{Action, Actions, Many, World64, kind};
 
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
@@ -56,7 +56,7 @@ fn recorded<const N: usize>(text: &str, turns: bool) -> Vec<(u32, [f32; N], f32)
 /// One step from every recorded state at once: what is shown, rewards and flags, within `tolerance`
 /// of the twin's.
 fn follows_its_twin<R: Rules<N, O>, const N: usize, const O: usize>(text: &str, tolerance: f64) {
-    let mut twin = by_id(R::ID).unwrap();
+    let mut twin = (kind(R::ID).unwrap().twin)();
     let steps = recorded::<N>(text, O > N);
     for isa in Isa::available() {
         let mut many = Many::<R, N, O>::new(isa, 1, 0, steps.len());

@@ -1,0 +1,106 @@
+//! Thousands of environments of one kind behind one handle, whatever the kind: what a learner steps.
+//! Arrays are in panels, `[count/PANEL][features][PANEL]`, ready for a network.
+
+use crate::CartPoles;
+use crate::cartpole::{OBSERVATION, SPEC};
+use crate::many::{Impossible, Many, Rules};
+
+/// Many environments side by side, each beginning again by itself when its episode ends.
+pub trait Vector: Send {
+    fn count(&self) -> usize;
+
+    /// What the environments show.
+    fn observations(&self) -> &[f32];
+
+    /// Begins anew as environments `first..` of a seed, each at the start of its first episode.
+    fn reset(&mut self, seed: u32, first: u32);
+
+    /// One step of every environment. In panels of one feature: `actions`, a choice as a whole number;
+    /// `rewards`; `ended`, 0 while the episode goes on, else flags and its length (see [`crate::many`]).
+    /// `reached` is the observation the step led to, which for an episode that ended is its last;
+    /// [`Vector::observations`] already shows the next one's first.
+    fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]);
+
+    /// Numbers of one environment's state.
+    fn state_len(&self) -> usize;
+
+    /// Writes the state of one environment and gives its steps and its episodes so far: all there is to
+    /// save.
+    fn environment(&self, env: usize, state: &mut [f32]) -> (u32, u32);
+
+    /// Puts back what [`Vector::environment`] gave.
+    fn set_environment(
+        &mut self,
+        env: usize,
+        state: &[f32],
+        steps: u32,
+        episodes: u32,
+    ) -> Result<(), Impossible>;
+}
+
+impl<R: Rules<N, O> + Send, const N: usize, const O: usize> Vector for Many<R, N, O> {
+    fn count(&self) -> usize {
+        Many::count(self)
+    }
+    fn observations(&self) -> &[f32] {
+        Many::observations(self)
+    }
+    fn reset(&mut self, seed: u32, first: u32) {
+        Many::reset(self, seed, first);
+    }
+    fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
+        Many::step(self, actions, reached, rewards, ended);
+    }
+    fn state_len(&self) -> usize {
+        N
+    }
+    fn environment(&self, env: usize, state: &mut [f32]) -> (u32, u32) {
+        let (numbers, steps, episodes) = Many::environment(self, env);
+        state.copy_from_slice(&numbers);
+        (steps, episodes)
+    }
+    fn set_environment(
+        &mut self,
+        env: usize,
+        state: &[f32],
+        steps: u32,
+        episodes: u32,
+    ) -> Result<(), Impossible> {
+        let state = state.try_into().map_err(|_| Impossible { env, id: R::ID })?;
+        Many::set_environment(self, env, state, steps, episodes)
+    }
+}
+
+impl Vector for CartPoles {
+    fn count(&self) -> usize {
+        CartPoles::count(self)
+    }
+    fn observations(&self) -> &[f32] {
+        CartPoles::observations(self)
+    }
+    fn reset(&mut self, seed: u32, first: u32) {
+        CartPoles::reset(self, seed, first);
+    }
+    fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
+        CartPoles::step(self, actions, reached, rewards, ended);
+    }
+    fn state_len(&self) -> usize {
+        OBSERVATION
+    }
+    fn environment(&self, env: usize, state: &mut [f32]) -> (u32, u32) {
+        let (numbers, steps, episodes) = CartPoles::environment(self, env);
+        state.copy_from_slice(&numbers);
+        (steps, episodes)
+    }
+    fn set_environment(
+        &mut self,
+        env: usize,
+        state: &[f32],
+        steps: u32,
+        episodes: u32,
+    ) -> Result<(), Impossible> {
+        let impossible = Impossible { env, id: SPEC.id };
+        let state = state.try_into().map_err(|_| impossible)?;
+        CartPoles::set_environment(self, env, state, steps, episodes).map_err(|_| impossible)
+    }
+}
