@@ -8,6 +8,7 @@ use graph::{Adam, Executor, Graph, Layout, Optimizer, Packed, Params, Plan, mode
 use learn::{Ppo, PpoConfig, Slice};
 use math::{Act, Isa, gemm, peak, rivals::Rival};
 use std::sync::Arc;
+use worlds::acrobot::Acrobot;
 use worlds::many::Rules;
 use worlds::mountain_car::MountainCar;
 use worlds::pendulum::Pendulum;
@@ -183,6 +184,7 @@ pub fn control(isa: Isa, now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) {
     give("control.cartpole.fused_steps_per_s_core", play);
     give("control.mountaincar.steps_per_s_core", many::<MountainCar, 2, 2>(isa, now, |u| (3.0 * u).floor()));
     give("control.pendulum.steps_per_s_core", many::<Pendulum, 2, 3>(isa, now, |u| 4.0 * u - 2.0));
+    give("control.acrobot.steps_per_s_core", many::<Acrobot, 4, 6>(isa, now, |u| (3.0 * u).floor()));
     give("control.ppo.cartpole.steps_per_s", ppo(isa, now));
 }
 

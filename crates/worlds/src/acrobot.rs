@@ -1,12 +1,15 @@
 //! Acrobot-v1 with the meaning Gymnasium gives it: two links hang from a bar, a motor at the elbow
-//! swings the tip over a line. A plain f64 twin.
+//! swings the tip over a line. A plain f64 twin, and thousands in f32.
 //!
 //! Equations: Sutton & Barto's book (not the paper of 1996, which has one term less), fourth-order
 //! Runge-Kutta over 0.2 s. Every step costs 1 but the one that *terminates*, with the tip more than a
 //! link above the bar; an episode is *truncated* at 500 steps.
 
+use crate::angle;
+use crate::many::{self, Many, Rules};
 use crate::numpy::rounded;
 use crate::world::{Actions, Axis, Of, Plane, Spec, Step64, World64};
+use math::Simd;
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 /// m/s²
@@ -70,8 +73,13 @@ impl Acrobot64 {
 
     /// The tip is more than a link above the bar.
     pub fn is_over(&self) -> bool {
+        self.height() > 1.0
+    }
+
+    /// Of the tip over the bar, in links.
+    fn height(&self) -> f64 {
         let [a, b, ..] = self.state;
-        -a.cos() - (b + a).cos() > 1.0
+        -a.cos() - (b + a).cos()
     }
 }
 
@@ -145,4 +153,128 @@ fn wrapped(angle: f64) -> f64 {
         angle += TAU;
     }
     angle
+}
+
+/// The rules for a vector of acrobots.
+pub struct Acrobot;
+
+/// Many acrobots in f32; an action is 0, 1 or 2.
+pub type Acrobots = Many<Acrobot, 4, 6>;
+
+/// Of a link about its own end.
+const END_INERTIA: f64 = MASS * CENTRE * CENTRE + INERTIA;
+const ARM: f64 = MASS * LENGTH * CENTRE;
+
+impl Rules<4, 6> for Acrobot {
+    const ID: &'static str = SPEC.id;
+    const STEP_LIMIT: u32 = STEP_LIMIT;
+    const STREAM: u32 = 0x0041_4331;
+
+    #[inline(always)]
+    fn advance<S: Simd>(
+        s: S,
+        state: [S::F; 4],
+        [cos_a, sin_a, cos_b, sin_b, ..]: [S::F; 6],
+        action: S::F,
+    ) -> ([S::F; 4], S::F, S::M) {
+        let c = |value: f64| s.splat(value as f32);
+        let torque = s.mul(s.sub(action, c(1.0)), c(TORQUE));
+        let [a, b, va, vb] = state;
+
+        // Of the first derivative's angles the sines are already shown.
+        let sin_ab = s.mul_add(sin_a, cos_b, s.mul(cos_a, sin_b));
+        let k1 = accelerations(s, sin_a, sin_ab, (sin_b, cos_b), [va, vb], torque);
+        let v2 = [s.mul_add(k1[0], c(STEP_S / 2.0), va), s.mul_add(k1[1], c(STEP_S / 2.0), vb)];
+        let k2 = ahead(s, state, [va, vb], v2, STEP_S / 2.0, torque);
+        let v3 = [s.mul_add(k2[0], c(STEP_S / 2.0), va), s.mul_add(k2[1], c(STEP_S / 2.0), vb)];
+        let k3 = ahead(s, state, v2, v3, STEP_S / 2.0, torque);
+        let v4 = [s.mul_add(k3[0], c(STEP_S), va), s.mul_add(k3[1], c(STEP_S), vb)];
+        let k4 = ahead(s, state, v3, v4, STEP_S, torque);
+
+        let sum = |from, k: [S::F; 4]| {
+            let inner = s.mul_add(s.add(k[1], k[2]), c(2.0), s.add(k[0], k[3]));
+            s.mul_add(inner, c(STEP_S / 6.0), from)
+        };
+        let within = |v, limit| s.max(s.min(v, c(limit)), c(-limit));
+        let new = [
+            angle::within_a_turn(s, sum(a, [va, v2[0], v3[0], v4[0]])),
+            angle::within_a_turn(s, sum(b, [vb, v2[1], v3[1], v4[1]])),
+            within(sum(va, [k1[0], k2[0], k3[0], k4[0]]), SPEED_LIMITS[0]),
+            within(sum(vb, [k1[1], k2[1], k3[1], k4[1]]), SPEED_LIMITS[1]),
+        ];
+        let [cos_a, sin_a, cos_b, sin_b, ..] = Self::observe(s, new);
+        // cos a + cos (a + b)
+        let depth = s.mul_add(cos_a, cos_b, s.neg_mul_add(sin_a, sin_b, cos_a));
+        let over = s.lt(depth, c(-1.0));
+        (new, s.select(over, c(0.0), c(-1.0)), over)
+    }
+
+    #[inline(always)]
+    fn observe<S: Simd>(s: S, [a, b, va, vb]: [S::F; 4]) -> [S::F; 6] {
+        let ((sin_a, cos_a), (sin_b, cos_b)) = (angle::sin_cos(s, a), angle::sin_cos(s, b));
+        [cos_a, sin_a, cos_b, sin_b, va, vb]
+    }
+
+    #[inline(always)]
+    fn first<S: Simd>(s: S, words: [S::U; 4]) -> [S::F; 4] {
+        let mut state = [s.splat(0.0); 4];
+        for i in 0..4 {
+            state[i] = many::spread(s, words[i], -RESET_SPREAD, 2.0 * RESET_SPREAD);
+        }
+        state
+    }
+
+    fn possible(state: [f32; 4]) -> bool {
+        let half_turn = PI as f32 * 1.000_001;
+        let limits = [half_turn, half_turn, SPEED_LIMITS[0] as f32, SPEED_LIMITS[1] as f32];
+        let inside = state.iter().zip(limits).all(|(x, limit)| x.abs() <= limit);
+        // The line lies elsewhere in f32 by a rounding.
+        inside && Acrobot64::new(state.map(f64::from)).height() <= 1.0 + 1e-5
+    }
+}
+
+/// Accelerations at the angles reached from `state` in a time at some speeds, and at other speeds there.
+#[inline(always)]
+fn ahead<S: Simd>(
+    s: S,
+    state: [S::F; 4],
+    along: [S::F; 2],
+    speeds: [S::F; 2],
+    time_s: f64,
+    torque: S::F,
+) -> [S::F; 2] {
+    let time_s = s.splat(time_s as f32);
+    let a = s.mul_add(along[0], time_s, state[0]);
+    let b = s.mul_add(along[1], time_s, state[1]);
+    let (sin_a, sin_ab) = (angle::sin(s, a), angle::sin(s, s.add(a, b)));
+    accelerations(s, sin_a, sin_ab, angle::sin_cos(s, b), speeds, torque)
+}
+
+/// [`derivative`] in a shorter form. With d₂ = I + x, where I is a link's inertia about its end and
+/// x = mlc·cos b, d₁ is 2·d₂ + ml², and the determinant of both equations is I² + I·ml² - x².
+#[inline(always)]
+fn accelerations<S: Simd>(
+    s: S,
+    sin_a: S::F,
+    sin_ab: S::F,
+    (sin_b, cos_b): (S::F, S::F),
+    [va, vb]: [S::F; 2],
+    torque: S::F,
+) -> [S::F; 2] {
+    const M: f64 = MASS;
+    const L: f64 = LENGTH;
+    let c = |value: f64| s.splat(value as f32);
+    let x = s.mul(cos_b, c(ARM));
+    let d2 = s.add(x, c(END_INERTIA));
+    let determinant = s.neg_mul_add(x, x, c(END_INERTIA * (END_INERTIA + M * L * L)));
+    let scale = s.div(c(1.0), determinant);
+
+    let turn = s.mul(sin_b, c(ARM));
+    let phi2 = s.mul(sin_ab, c(M * CENTRE * GRAVITY));
+    let phi1 = s.mul_add(sin_a, c((M * CENTRE + M * L) * GRAVITY), phi2);
+    let phi1 = s.neg_mul_add(s.mul(turn, vb), s.mul_add(va, c(2.0), vb), phi1);
+    let rest = s.neg_mul_add(s.mul(turn, va), va, s.sub(torque, phi2));
+    let acc_a = s.neg(s.mul_add(phi1, c(END_INERTIA), s.mul(d2, rest)));
+    let acc_b = s.mul_add(d2, s.mul_add(rest, c(2.0), phi1), s.mul(rest, c(M * L * L)));
+    [s.mul(acc_a, scale), s.mul(acc_b, scale)]
 }

@@ -2,6 +2,7 @@
 //! no network, no learner, no clock and no file.
 
 pub mod acrobot;
+mod angle;
 pub mod cartpole;
 pub mod many;
 pub mod mountain_car;
@@ -11,7 +12,7 @@ pub mod pendulum;
 pub mod vector;
 pub mod world;
 
-pub use acrobot::Acrobot64;
+pub use acrobot::{Acrobot64, Acrobots};
 pub use cartpole::{BadState, CartPole64, CartPoles};
 pub use many::{Impossible, Many};
 pub use mountain_car::{MountainCar64, MountainCars};

@@ -4,9 +4,10 @@
 //! Equations: Moore (1990), in the form of Sutton & Barto. It refuses to shape rewards: every step
 //! costs 1; an episode is *terminated* at the flag, *truncated* at 200 steps.
 
+use crate::angle;
 use crate::many::{self, Many, Rules};
 use crate::world::{Actions, Axis, Of, Plane, Spec, Step64, World64};
-use math::{Simd, poly};
+use math::Simd;
 
 /// The road begins here, at a wall without bounce.
 pub const X_MIN: f64 = -1.2;
@@ -107,7 +108,7 @@ impl Rules<2, 2> for MountainCar {
     #[inline(always)]
     fn advance<S: Simd>(s: S, [x, v]: [S::F; 2], _: [S::F; 2], action: S::F) -> ([S::F; 2], S::F, S::M) {
         let c = |value: f64| s.splat(value as f32);
-        let (_, cos) = poly::sin_cos(s, s.mul(x, c(3.0)));
+        let cos = angle::cos(s, s.mul(x, c(3.0)));
         let v = s.mul_add(s.sub(action, c(1.0)), c(FORCE), v);
         let v = s.neg_mul_add(cos, c(GRAVITY), v);
         let v = s.max(s.min(v, c(SPEED_LIMIT)), c(-SPEED_LIMIT));

@@ -5,10 +5,11 @@
 //! never terminates: an episode is *truncated* at 200 steps. The price of a step is of the state it
 //! began in.
 
+use crate::angle;
 use crate::many::{self, Many, Rules};
 use crate::numpy::{from_outside, python};
 use crate::world::{Actions, Axis, Of, Plane, Spec, Step64, World64};
-use math::{Simd, poly};
+use math::Simd;
 use std::f64::consts::{PI, TAU};
 
 /// m/s²
@@ -106,9 +107,6 @@ pub struct Pendulum;
 /// and shows nowhere: neither observation nor reward knows turns.
 pub type Pendulums = Many<Pendulum, 2, 3>;
 
-/// 2π in two parts; the first has few bits, so that a turn is taken off exactly.
-const TURN: [f64; 2] = [6.28125, TAU - 6.28125];
-
 impl Rules<2, 3> for Pendulum {
     const ID: &'static str = SPEC.id;
     const STEP_LIMIT: u32 = STEP_LIMIT;
@@ -130,16 +128,14 @@ impl Rules<2, 3> for Pendulum {
         let w = s.mul_add(torque, c(3.0 / (MASS * LENGTH * LENGTH) * STEP_S), w);
         let w = s.max(s.min(w, c(SPEED_LIMIT)), c(-SPEED_LIMIT));
         let theta = s.mul_add(w, c(STEP_S), theta);
-        let turns = s.round(s.mul(theta, c(1.0 / TAU)));
-        let theta = s.neg_mul_add(turns, c(TURN[0]), theta);
-        let theta = s.neg_mul_add(turns, c(TURN[1]), theta);
+        let theta = angle::within_a_turn(s, theta);
         let zero = c(0.0);
         ([theta, w], s.sub(zero, cost), s.lt(zero, zero))
     }
 
     #[inline(always)]
     fn observe<S: Simd>(s: S, [theta, w]: [S::F; 2]) -> [S::F; 3] {
-        let (sin, cos) = poly::sin_cos(s, theta);
+        let (sin, cos) = angle::sin_cos(s, theta);
         [cos, sin, w]
     }
 

@@ -4,8 +4,8 @@
 //! the driver's to keep.
 
 use crate::{
-    Acrobot64, CartPole64, CartPoles, MountainCar64, MountainCarContinuous64, MountainCars, Pendulum64,
-    Pendulums, Vector, acrobot, cartpole, mountain_car, mountain_car_continuous, pendulum,
+    Acrobot64, Acrobots, CartPole64, CartPoles, MountainCar64, MountainCarContinuous64, MountainCars,
+    Pendulum64, Pendulums, Vector, acrobot, cartpole, mountain_car, mountain_car_continuous, pendulum,
 };
 use math::{Isa, Rng};
 
@@ -209,7 +209,11 @@ static KINDS: [Kind; 5] = [
         twin: || Box::new(Pendulum64::new([0.0; 2])),
         many: Some(|isa, seed, first, count| Box::new(Pendulums::new(isa, seed, first, count))),
     },
-    Kind { spec: &acrobot::SPEC, twin: || Box::new(Acrobot64::new([0.0; 4])), many: None },
+    Kind {
+        spec: &acrobot::SPEC,
+        twin: || Box::new(Acrobot64::new([0.0; 4])),
+        many: Some(|isa, seed, first, count| Box::new(Acrobots::new(isa, seed, first, count))),
+    },
 ];
 
 pub fn kinds() -> &'static [Kind] {

@@ -3,6 +3,7 @@
 
 use math::Isa;
 use serde_json::Value;
+use worlds::acrobot::Acrobot;
 use worlds::cartpole::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
 use worlds::many::Rules;
 use worlds::mountain_car::MountainCar;
@@ -14,6 +15,7 @@ use wasm_bindgen_test::wasm_bindgen_test as test;
 #[cfg(target_arch = "wasm32")]
 wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
+const ACROBOTS: &str = include_str!("../../../tests/golden/worlds_acrobot.json");
 const CARS: &str = include_str!("../../../tests/golden/worlds_mountain_car.json");
 const PENDULUMS: &str = include_str!("../../../tests/golden/worlds_pendulum.json");
 
@@ -106,6 +108,51 @@ fn cars_take_every_recorded_step_as_their_twin() {
 }
 
 #[test]
+fn acrobots_take_every_recorded_step_as_their_twin() {
+    follows_its_twin::<Acrobot, 4, 6>(ACROBOTS, 1e-4);
+}
+
+/// The faster the links, the more a step makes of a rounding; the recorded ones are mostly slow.
+#[test]
+fn acrobots_keep_to_their_twin_at_every_speed() {
+    use std::f64::consts::PI;
+    const COUNT: usize = 8192;
+    let numbers = math::Rng::new(5, 0);
+    let number = |env: usize, i: u32, most: f64| {
+        let word = numbers.block([env as u32, i, 0, 0])[0];
+        ((f64::from(word) / f64::from(u32::MAX) * 2.0 - 1.0) * most) as f32
+    };
+    let mut twin = (kind(Acrobot::ID).unwrap().twin)();
+    for (fastest, tolerance) in [([1.0, 1.0], 1e-6), ([3.0, 6.0], 2e-6), ([6.0, 12.0], 1e-5)] {
+        let limits = [PI, PI, fastest[0], fastest[1]];
+        for isa in Isa::available() {
+            let mut many = Many::<Acrobot, 4, 6>::new(isa, 1, 0, COUNT);
+            let mut out = Out::new(&many);
+            let actions: Vec<f32> = (0..COUNT).map(|env| (env % 3) as f32).collect();
+            for env in 0..COUNT {
+                let state = std::array::from_fn(|i| number(env, i as u32, limits[i]));
+                let set = many.set_environment(env, state, 0, 0);
+                let [a, b] = [f64::from(state[0]), f64::from(state[1])];
+                let height = -a.cos() - (a + b).cos();
+                assert!((height - 1.0).abs() < 1e-4 || set.is_ok() == (height < 1.0), "{height}");
+            }
+            let before: Vec<_> = (0..COUNT).map(|env| many.environment(env).0.map(f64::from)).collect();
+            many.step(&actions, &mut out.reached, &mut out.rewards, &mut out.ended);
+            for env in 0..COUNT {
+                twin.set_state(&before[env], 0).unwrap();
+                let step = twin.step(act(&*twin, actions[env])).unwrap();
+                let error = distance(&seen::<6>(&out.reached, env), &twin.observation());
+                assert!(error < tolerance, "{}: {:?} by {error:e}", isa.name(), before[env]);
+                // Where the tip is within a rounding of the line, either may be right.
+                let [a, b] = [twin.state()[0], twin.state()[1]];
+                let clear = (a.cos() + (a + b).cos() + 1.0).abs() > tolerance;
+                assert!(!clear || step.terminated == (out.ended[env] & TERMINATED != 0));
+            }
+        }
+    }
+}
+
+#[test]
 fn pendulums_take_every_recorded_step_as_their_twin() {
     follows_its_twin::<Pendulum, 2, 3>(PENDULUMS, 2e-6);
 }
@@ -165,6 +212,11 @@ fn is_the_same_however_it_is_run<R: Rules<N, O>, const N: usize, const O: usize>
 }
 
 #[test]
+fn acrobots_are_the_same_however_they_are_run() {
+    is_the_same_however_it_is_run::<Acrobot, 4, 6>();
+}
+
+#[test]
 fn cars_are_the_same_however_they_are_run() {
     is_the_same_however_it_is_run::<MountainCar, 2, 2>();
 }
@@ -174,10 +226,10 @@ fn pendulums_are_the_same_however_they_are_run() {
     is_the_same_however_it_is_run::<Pendulum, 2, 3>();
 }
 
-fn begins_within<R: Rules<2, O>, const O: usize>(bounds: [(f64, f64); 2]) {
-    let many = Many::<R, 2, O>::new(Isa::best(), 11, 0, 4096);
-    let other = Many::<R, 2, O>::new(Isa::best(), 12, 0, 4096);
-    let starts: Vec<[f64; 2]> = (0..4096).map(|env| many.environment(env).0.map(f64::from)).collect();
+fn begins_within<R: Rules<N, O>, const N: usize, const O: usize>(bounds: [(f64, f64); N]) {
+    let many = Many::<R, N, O>::new(Isa::best(), 11, 0, 4096);
+    let other = Many::<R, N, O>::new(Isa::best(), 12, 0, 4096);
+    let starts: Vec<[f64; N]> = (0..4096).map(|env| many.environment(env).0.map(f64::from)).collect();
     assert!((0..4096).all(|env| many.environment(env).0 != other.environment(env).0), "{}", R::ID);
     for (i, (low, high)) in bounds.into_iter().enumerate() {
         let width = high - low;
@@ -192,8 +244,9 @@ fn begins_within<R: Rules<2, O>, const O: usize>(bounds: [(f64, f64); 2]) {
 #[test]
 fn episodes_begin_evenly_within_their_bounds() {
     use std::f64::consts::PI;
-    begins_within::<MountainCar, 2>([(-0.6, -0.4), (0.0, 0.0)]);
-    begins_within::<Pendulum, 3>([(-PI, PI), (-1.0, 1.0)]);
+    begins_within::<Acrobot, 4, 6>([(-0.1, 0.1); 4]);
+    begins_within::<MountainCar, 2, 2>([(-0.6, -0.4), (0.0, 0.0)]);
+    begins_within::<Pendulum, 2, 3>([(-PI, PI), (-1.0, 1.0)]);
 }
 
 #[test]
@@ -209,5 +262,11 @@ fn states_that_cannot_be_are_refused() {
     let mut pendulums = worlds::pendulum::Pendulums::new(Isa::best(), 1, 0, 8);
     for state in [[4.0, 0.0], [0.0, 8.5], [0.0, f32::NAN]] {
         assert!(pendulums.set_environment(0, state, 0, 0).is_err());
+    }
+    let mut acrobots = worlds::acrobot::Acrobots::new(Isa::best(), 1, 0, 8);
+    for state in
+        [[4.0, 0.0, 0.0, 0.0], [0.0, 0.0, 12.7, 0.0], [0.0, 0.0, 0.0, 28.3], [f32::NAN, 0.0, 0.0, 0.0]]
+    {
+        assert!(acrobots.set_environment(0, state, 0, 0).is_err());
     }
 }
