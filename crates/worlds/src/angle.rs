@@ -73,4 +73,4 @@ fn small_cos<S: Simd>(s: S, square: S::F) -> S::F {
 
 /// (sin r - r)/r³ and cos r on |r| <= π/2, least greatest error (5e-9 and 5e-8 in all), highest power first.
 const SIN: [f32; 4] = [2.600_054_3e-6, -1.980_661_5e-4, 8.333_017e-3, -0.166_666_57];
-const COS: [f32; 5] = [2.319_438_2e-5, -1.385_592_7e-3, 4.166_399e-2, -0.499_999_32, 1.0];
+const COS: [f32; 5] = [2.319_438_2e-5, -1.385_592_7e-3, 4.166_399e-2, -0.499_999_3, 1.0];
