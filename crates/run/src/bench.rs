@@ -10,7 +10,7 @@ use math::{Act, Isa, gemm, peak, rivals::Rival};
 use std::sync::Arc;
 use worlds::acrobot::Acrobot;
 use worlds::many::Rules;
-use worlds::mountain_car::MountainCar;
+use worlds::mountain_car::{MountainCar, MountainCarContinuous};
 use worlds::pendulum::Pendulum;
 use worlds::{CartPoles, Many};
 
@@ -183,6 +183,8 @@ pub fn control(isa: Isa, now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) {
     give("control.cartpole.steps_per_s_core", step);
     give("control.cartpole.fused_steps_per_s_core", play);
     give("control.mountaincar.steps_per_s_core", many::<MountainCar, 2, 2>(isa, now, |u| (3.0 * u).floor()));
+    let continuous = many::<MountainCarContinuous, 2, 2>(isa, now, |u| 2.0 * u - 1.0);
+    give("control.mountaincarcontinuous.steps_per_s_core", continuous);
     give("control.pendulum.steps_per_s_core", many::<Pendulum, 2, 3>(isa, now, |u| 4.0 * u - 2.0));
     give("control.acrobot.steps_per_s_core", many::<Acrobot, 4, 6>(isa, now, |u| (3.0 * u).floor()));
     give("control.ppo.cartpole.steps_per_s", ppo(isa, now));

@@ -166,8 +166,7 @@ const END_INERTIA: f64 = MASS * CENTRE * CENTRE + INERTIA;
 const ARM: f64 = MASS * LENGTH * CENTRE;
 
 impl Rules<4, 6> for Acrobot {
-    const ID: &'static str = SPEC.id;
-    const STEP_LIMIT: u32 = STEP_LIMIT;
+    const SPEC: &'static Spec = &SPEC;
     const STREAM: u32 = 0x0041_4331;
 
     #[inline(always)]

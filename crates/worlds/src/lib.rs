@@ -1,12 +1,11 @@
-//! Worlds: rules only, each with a plain f64 twin, some also as thousands side by side. A world knows
-//! no network, no learner, no clock and no file.
+//! Worlds: rules only, each as a plain f64 twin and as thousands side by side. A world knows no network,
+//! no learner, no clock and no file.
 
 pub mod acrobot;
 mod angle;
 pub mod cartpole;
 pub mod many;
 pub mod mountain_car;
-pub mod mountain_car_continuous;
 mod numpy;
 pub mod pendulum;
 pub mod vector;
@@ -15,8 +14,7 @@ pub mod world;
 pub use acrobot::{Acrobot64, Acrobots};
 pub use cartpole::{BadState, CartPole64, CartPoles};
 pub use many::{Impossible, Many};
-pub use mountain_car::{MountainCar64, MountainCars};
-pub use mountain_car_continuous::MountainCarContinuous64;
+pub use mountain_car::{MountainCar64, MountainCarContinuous64, MountainCars, MountainCarsContinuous};
 pub use pendulum::{Pendulum64, Pendulums};
 pub use vector::Vector;
 pub use world::{Action, Actions, Axis, Kind, Of, Plane, Spec, Step64, World64, WorldError, kind, kinds};

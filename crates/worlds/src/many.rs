@@ -7,13 +7,13 @@
 //! of (seed, environment, episode), whatever the lanes or threads.
 
 use crate::cartpole::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
+use crate::world::Spec;
 use math::{Isa, Kernel, PANEL, Rng, Simd, dispatch, rng};
 use std::marker::PhantomData;
 
 /// One kind of environment, a vector of them at a time. Everything is inlined into a kernel: mark it so.
 pub trait Rules<const STATE: usize, const OBSERVATION: usize> {
-    const ID: &'static str;
-    const STEP_LIMIT: u32;
+    const SPEC: &'static Spec;
     /// What first states are drawn from; apart from every other stream of the same seed.
     const STREAM: u32;
 
@@ -134,8 +134,8 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
         steps: u32,
         episodes: u32,
     ) -> Result<(), Impossible> {
-        if env >= self.count || steps >= R::STEP_LIMIT || !R::possible(state) {
-            return Err(Impossible { env: self.first as usize + env, id: R::ID });
+        if env >= self.count || steps >= R::SPEC.step_limit || !R::possible(state) {
+            return Err(Impossible { env: self.first as usize + env, id: R::SPEC.id });
         }
         state.into_iter().enumerate().for_each(|(i, x)| self.state[place::<STATE>(env, i)] = x);
         (self.steps[env], self.episodes[env]) = (steps, episodes);
@@ -258,7 +258,7 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
 
             let zero = s.splat_u(0);
             let steps = s.add_u(s.load_u(&self.steps[env..]), s.splat_u(1));
-            let truncated = s.eq_u(steps, s.splat_u(R::STEP_LIMIT));
+            let truncated = s.eq_u(steps, s.splat_u(R::SPEC.step_limit));
             let over = s.or_mask(terminated, truncated);
             if s.mask_bits(over) == 0 {
                 store(s, new, self.state, env);

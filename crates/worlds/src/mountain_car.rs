@@ -1,69 +1,146 @@
-//! MountainCar-v0 with the meaning Gymnasium gives it: a car too weak for its hill must swing to
-//! climb it. A plain f64 twin, and thousands in f32.
+//! MountainCar-v0 and MountainCarContinuous-v0 with the meaning Gymnasium gives them: a car too weak for
+//! its hill must swing to climb it. One has three positions of the throttle and pays for time; the
+//! other has a throttle and pays for its square. Plain twins, and thousands in f32.
 //!
-//! Equations: Moore (1990), in the form of Sutton & Barto. It refuses to shape rewards: every step
-//! costs 1; an episode is *terminated* at the flag, *truncated* at 200 steps.
+//! Equations: Moore (1990), in the form of Sutton & Barto. An episode is *terminated* at the flag and
+//! *truncated* at the limit. It refuses to shape rewards.
+//!
+//! Of the continuous car Gymnasium draws the first state in f64 and holds every later one in f32, so that
+//! NumPy's rounding is part of its rules: see `numpy`. A throttle beyond its range moves that car as
+//! the end of the range does, and is paid for in full.
 
 use crate::angle;
 use crate::many::{self, Many, Rules};
+use crate::numpy::{Number, f64_number, fits_f32, from_outside, python, rounded};
 use crate::world::{Actions, Axis, Of, Plane, Spec, Step64, World64};
 use math::Simd;
+use std::fmt::Debug;
+use std::marker::PhantomData;
 
 /// The road begins here, at a wall without bounce.
 pub const X_MIN: f64 = -1.2;
 pub const X_MAX: f64 = 0.6;
-/// The flag.
-pub const X_GOAL: f64 = 0.5;
 /// Road a step.
 pub const SPEED_LIMIT: f64 = 0.07;
-/// Speed that full throttle adds in a step.
-pub const FORCE: f64 = 0.001;
 /// Speed that the steepest slope adds in a step.
 pub const GRAVITY: f64 = 0.0025;
 /// An episode begins at rest, uniform between these.
 pub const RESET_FROM: f64 = -0.6;
 pub const RESET_TO: f64 = -0.4;
-/// Steps an episode lasts at most.
-pub const STEP_LIMIT: u32 = 200;
 
-/// Place and speed on the road.
-pub(crate) const PLANE: Plane = Plane {
-    x: Axis { name: "place", low: X_MIN, high: X_MAX, of: Of::Number(0) },
-    y: Axis { name: "speed", low: -SPEED_LIMIT, high: SPEED_LIMIT, of: Of::Number(1) },
-    base: &[-0.5, 0.0],
-};
+/// What the cars differ in.
+pub trait Car: Clone + Copy + Debug + PartialEq + Send + 'static {
+    const SPEC: &'static Spec;
+    /// What first states are drawn from; apart from every other stream of the same seed.
+    const STREAM: u32;
+    /// The flag.
+    const GOAL: f64;
+    /// Speed that full throttle adds in a step.
+    const POWER: f64;
+    /// The action that is no throttle; one more is full throttle.
+    const REST: f64;
+    const STEP_REWARD: f64;
+    const GOAL_REWARD: f64;
+    /// What full throttle costs in a step; a part of it costs its square.
+    const THROTTLE_COST: f64;
+    /// Gymnasium holds states and throttles in f32.
+    const NARROW: bool;
+}
+
+/// Back, none or forward.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MountainCar;
+
+/// A throttle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MountainCarContinuous;
+
+impl Car for MountainCar {
+    const SPEC: &'static Spec = &SPEC;
+    const STREAM: u32 = 0x004D_4331;
+    const GOAL: f64 = 0.5;
+    const POWER: f64 = 0.001;
+    const REST: f64 = 1.0;
+    const STEP_REWARD: f64 = -1.0;
+    const GOAL_REWARD: f64 = 0.0;
+    const THROTTLE_COST: f64 = 0.0;
+    const NARROW: bool = false;
+}
+
+impl Car for MountainCarContinuous {
+    const SPEC: &'static Spec = &CONTINUOUS;
+    const STREAM: u32 = 0x4D43_4331;
+    const GOAL: f64 = 0.45;
+    const POWER: f64 = 0.0015;
+    const REST: f64 = 0.0;
+    const STEP_REWARD: f64 = 0.0;
+    const GOAL_REWARD: f64 = 100.0;
+    const THROTTLE_COST: f64 = 0.1;
+    const NARROW: bool = true;
+}
 
 pub(crate) static SPEC: Spec = Spec {
     id: "MountainCar-v0",
     summary: "swing a weak car up a hill; throttle back, none or forward",
     actions: Actions::Choices(3),
     choices: &["back", "coast", "forward"],
-    state: &["place", "speed"],
-    observation: &["place", "speed"],
-    step_limit: STEP_LIMIT,
+    step_limit: 200,
     solved_at: -110.0,
     returns: [-200.0, -80.0],
+    ..HILL
+};
+
+pub(crate) static CONTINUOUS: Spec = Spec {
+    id: "MountainCarContinuous-v0",
+    summary: "swing a weak car up a hill and spare the throttle",
+    actions: Actions::Range(-1.0, 1.0),
+    choices: &[],
+    step_limit: 999,
+    solved_at: 90.0,
+    returns: [-100.0, 100.0],
+    ..HILL
+};
+
+/// What is fixed about both.
+const HILL: Spec = Spec {
+    id: "",
+    summary: "",
+    actions: Actions::Choices(0),
+    choices: &[],
+    state: &["place", "speed"],
+    observation: &["place", "speed"],
+    step_limit: 0,
+    solved_at: 0.0,
+    returns: [0.0; 2],
     shown_step_s: 1.0 / 30.0,
-    plane: PLANE,
+    plane: Plane {
+        x: Axis { name: "place", low: X_MIN, high: X_MAX, of: Of::Number(0) },
+        y: Axis { name: "speed", low: -SPEED_LIMIT, high: SPEED_LIMIT, of: Of::Number(1) },
+        base: &[-0.5, 0.0],
+    },
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MountainCar64 {
+pub struct Car64<C> {
     /// x and ẋ, in road and road a step.
     pub state: [f64; 2],
     /// Steps taken in this episode.
     pub steps: u32,
+    car: PhantomData<C>,
 }
 
-impl MountainCar64 {
+pub type MountainCar64 = Car64<MountainCar>;
+pub type MountainCarContinuous64 = Car64<MountainCarContinuous>;
+
+impl<C: Car> Car64<C> {
     pub fn new(state: [f64; 2]) -> Self {
-        Self { state, steps: 0 }
+        Self { state, steps: 0, car: PhantomData }
     }
 }
 
-impl World64 for MountainCar64 {
+impl<C: Car> World64 for Car64<C> {
     fn spec(&self) -> &'static Spec {
-        &SPEC
+        C::SPEC
     }
 
     fn state(&self) -> &[f64] {
@@ -83,40 +160,72 @@ impl World64 for MountainCar64 {
     }
 
     fn advance(&mut self, action: f64) -> Step64 {
-        let [x, v] = self.state;
-        let v = v + ((action - 1.0) * FORCE + (3.0 * x).cos() * -GRAVITY);
-        let v = v.clamp(-SPEED_LIMIT, SPEED_LIMIT);
-        let x = (x + v).clamp(X_MIN, X_MAX);
-        let v = if x == X_MIN && v < 0.0 { 0.0 } else { v };
-        self.state = [x, v];
+        let number: fn(f64) -> Number = if C::NARROW { from_outside } else { f64_number };
+        let given = action - C::REST;
+        let throttle = if given.abs() > 1.0 { python(given.clamp(-1.0, 1.0)) } else { number(given) };
+        // A car at rest at the beginning of an episode is as a reset leaves it: in f64.
+        let fresh = self.steps == 0 && self.state[1] == 0.0;
+        let wide = fresh || !self.state.iter().all(|&s| fits_f32(s));
+        let [x, v] = drive(self.state.map(if wide { f64_number } else { number }), throttle, C::POWER);
+        self.state = [x, v].map(|s| if C::NARROW { rounded(s.value) } else { s.value });
         self.steps = self.steps.saturating_add(1);
-        Step64 { reward: -1.0, terminated: x >= X_GOAL && v >= 0.0, truncated: self.steps >= STEP_LIMIT }
+        let terminated = x >= python(C::GOAL) && v >= python(0.0);
+        let gained = C::STEP_REWARD + if terminated { C::GOAL_REWARD } else { 0.0 };
+        Step64 {
+            reward: gained - given * given * C::THROTTLE_COST,
+            terminated,
+            truncated: self.steps >= C::SPEC.step_limit,
+        }
     }
 }
 
-/// The rules for a vector of cars.
-pub struct MountainCar;
+fn drive([mut x, mut v]: [Number; 2], throttle: Number, power: f64) -> [Number; 2] {
+    let slope = python(GRAVITY * (python(3.0) * x).value.cos());
+    v = v + (throttle * python(power) - slope);
+    if v > python(SPEED_LIMIT) {
+        v = python(SPEED_LIMIT);
+    }
+    if v < python(-SPEED_LIMIT) {
+        v = python(-SPEED_LIMIT);
+    }
+    x = x + v;
+    if x > python(X_MAX) {
+        x = python(X_MAX);
+    }
+    if x < python(X_MIN) {
+        x = python(X_MIN);
+    }
+    if x == python(X_MIN) && v < python(0.0) {
+        v = python(0.0);
+    }
+    [x, v]
+}
 
-/// Many cars in f32; an action is 0, 1 or 2, and the state is its own observation.
+/// Many cars in f32; the state is its own observation. An action is 0, 1 or 2.
 pub type MountainCars = Many<MountainCar, 2, 2>;
+/// An action is a throttle.
+pub type MountainCarsContinuous = Many<MountainCarContinuous, 2, 2>;
 
-impl Rules<2, 2> for MountainCar {
-    const ID: &'static str = SPEC.id;
-    const STEP_LIMIT: u32 = STEP_LIMIT;
-    const STREAM: u32 = 0x004D_4331;
+impl<C: Car> Rules<2, 2> for C {
+    const SPEC: &'static Spec = C::SPEC;
+    const STREAM: u32 = C::STREAM;
 
     #[inline(always)]
     fn advance<S: Simd>(s: S, [x, v]: [S::F; 2], _: [S::F; 2], action: S::F) -> ([S::F; 2], S::F, S::M) {
         let c = |value: f64| s.splat(value as f32);
-        let cos = angle::cos(s, s.mul(x, c(3.0)));
-        let v = s.mul_add(s.sub(action, c(1.0)), c(FORCE), v);
-        let v = s.neg_mul_add(cos, c(GRAVITY), v);
+        let zero = c(0.0);
+        let given = s.sub(action, c(C::REST));
+        let throttle = s.max(s.min(given, c(1.0)), c(-1.0));
+        let v = s.mul_add(throttle, c(C::POWER), v);
+        let v = s.neg_mul_add(angle::cos(s, s.mul(x, c(3.0))), c(GRAVITY), v);
         let v = s.max(s.min(v, c(SPEED_LIMIT)), c(-SPEED_LIMIT));
         let x = s.max(s.min(s.add(x, v), c(X_MAX)), c(X_MIN));
-        let zero = c(0.0);
         let walled = s.and_mask(s.eq(x, c(X_MIN)), s.lt(v, zero));
         let v = s.select(walled, zero, v);
-        ([x, v], c(-1.0), s.and_mask(s.ge(x, c(X_GOAL)), s.ge(v, zero)))
+        let terminated = s.and_mask(s.ge(x, c(C::GOAL)), s.ge(v, zero));
+        let gained = s.select(terminated, c(C::STEP_REWARD + C::GOAL_REWARD), c(C::STEP_REWARD));
+        let reward = s.neg_mul_add(s.mul(given, given), c(C::THROTTLE_COST), gained);
+        ([x, v], reward, terminated)
     }
 
     #[inline(always)]
@@ -131,6 +240,6 @@ impl Rules<2, 2> for MountainCar {
 
     fn possible([x, v]: [f32; 2]) -> bool {
         let on_road = x >= X_MIN as f32 && x <= X_MAX as f32 && v.abs() <= SPEED_LIMIT as f32;
-        on_road && !(x >= X_GOAL as f32 && v >= 0.0)
+        on_road && !(x >= C::GOAL as f32 && v >= 0.0)
     }
 }

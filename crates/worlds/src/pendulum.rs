@@ -108,8 +108,7 @@ pub struct Pendulum;
 pub type Pendulums = Many<Pendulum, 2, 3>;
 
 impl Rules<2, 3> for Pendulum {
-    const ID: &'static str = SPEC.id;
-    const STEP_LIMIT: u32 = STEP_LIMIT;
+    const SPEC: &'static Spec = &SPEC;
     const STREAM: u32 = 0x0050_4531;
 
     #[inline(always)]

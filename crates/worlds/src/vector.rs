@@ -66,7 +66,7 @@ impl<R: Rules<N, O> + Send, const N: usize, const O: usize> Vector for Many<R, N
         steps: u32,
         episodes: u32,
     ) -> Result<(), Impossible> {
-        let state = state.try_into().map_err(|_| Impossible { env, id: R::ID })?;
+        let state = state.try_into().map_err(|_| Impossible { env, id: R::SPEC.id })?;
         Many::set_environment(self, env, state, steps, episodes)
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::{
     Acrobot64, Acrobots, CartPole64, CartPoles, MountainCar64, MountainCarContinuous64, MountainCars,
-    Pendulum64, Pendulums, Vector, acrobot, cartpole, mountain_car, mountain_car_continuous, pendulum,
+    MountainCarsContinuous, Pendulum64, Pendulums, Vector, acrobot, cartpole, mountain_car, pendulum,
 };
 use math::{Isa, Rng};
 
@@ -200,9 +200,9 @@ static KINDS: [Kind; 5] = [
         many: Some(|isa, seed, first, count| Box::new(MountainCars::new(isa, seed, first, count))),
     },
     Kind {
-        spec: &mountain_car_continuous::SPEC,
+        spec: &mountain_car::CONTINUOUS,
         twin: || Box::new(MountainCarContinuous64::new([-0.5, 0.0])),
-        many: None,
+        many: Some(|isa, seed, first, count| Box::new(MountainCarsContinuous::new(isa, seed, first, count))),
     },
     Kind {
         spec: &pendulum::SPEC,

@@ -6,7 +6,7 @@ use serde_json::Value;
 use worlds::acrobot::Acrobot;
 use worlds::cartpole::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
 use worlds::many::Rules;
-use worlds::mountain_car::MountainCar;
+use worlds::mountain_car::{MountainCar, MountainCarContinuous};
 use worlds::pendulum::Pendulum;
 use worlds::{Action, Actions, Many, World64, kind};
 
@@ -17,6 +17,7 @@ wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
 const ACROBOTS: &str = include_str!("../../../tests/golden/worlds_acrobot.json");
 const CARS: &str = include_str!("../../../tests/golden/worlds_mountain_car.json");
+const CONTINUOUS: &str = include_str!("../../../tests/golden/worlds_mountain_car_continuous.json");
 const PENDULUMS: &str = include_str!("../../../tests/golden/worlds_pendulum.json");
 
 /// What one step gave, in panels.
@@ -56,9 +57,9 @@ fn recorded<const N: usize>(text: &str, turns: bool) -> Vec<(u32, [f32; N], f32)
 }
 
 /// One step from every recorded state at once: what is shown, rewards and flags, within `tolerance`
-/// of the twin's.
+/// of the twin's, large rewards in proportion.
 fn follows_its_twin<R: Rules<N, O>, const N: usize, const O: usize>(text: &str, tolerance: f64) {
-    let mut twin = (kind(R::ID).unwrap().twin)();
+    let mut twin = (kind(R::SPEC.id).unwrap().twin)();
     let steps = recorded::<N>(text, O > N);
     for isa in Isa::available() {
         let mut many = Many::<R, N, O>::new(isa, 1, 0, steps.len());
@@ -76,18 +77,19 @@ fn follows_its_twin<R: Rules<N, O>, const N: usize, const O: usize>(text: &str, 
             worst = worst.max(distance(&seen::<O>(&before, env), &twin.observation()));
             let step = twin.step(act(&*twin, action)).unwrap();
             worst = worst.max(distance(&seen::<O>(&out.reached, env), &twin.observation()));
-            worst_reward = worst_reward.max((f64::from(out.rewards[env]) - step.reward).abs());
+            let error = (f64::from(out.rewards[env]) - step.reward).abs();
+            worst_reward = worst_reward.max(error / step.reward.abs().max(1.0));
             let flags =
                 if step.terminated { TERMINATED } else { 0 } + if step.truncated { TRUNCATED } else { 0 };
             let end = if flags == 0 { 0 } else { flags | (elapsed + 1) << LENGTH_SHIFT };
-            assert_eq!(out.ended[env], end, "{} on {}: environment {env}", R::ID, isa.name());
+            assert_eq!(out.ended[env], end, "{} on {}: environment {env}", R::SPEC.id, isa.name());
             let (_, after, episodes) = many.environment(env);
             assert_eq!((after, episodes), if flags == 0 { (elapsed + 1, 0) } else { (0, 1) });
             let shown = seen::<O>(many.observations(), env);
             assert_eq!(flags == 0, shown == seen::<O>(&out.reached, env), "a new episode has begun");
         }
-        assert!(worst < tolerance, "{} on {}: off by {worst:e}", R::ID, isa.name());
-        assert!(worst_reward < 2.0 * tolerance, "{} on {}: reward {worst_reward:e}", R::ID, isa.name());
+        assert!(worst < tolerance, "{} on {}: off by {worst:e}", R::SPEC.id, isa.name());
+        assert!(worst_reward < 2.0 * tolerance, "{} on {}: reward {worst_reward:e}", R::SPEC.id, isa.name());
     }
 }
 
@@ -105,6 +107,7 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
 #[test]
 fn cars_take_every_recorded_step_as_their_twin() {
     follows_its_twin::<MountainCar, 2, 2>(CARS, 2e-7);
+    follows_its_twin::<MountainCarContinuous, 2, 2>(CONTINUOUS, 2e-7);
 }
 
 #[test]
@@ -122,7 +125,7 @@ fn acrobots_keep_to_their_twin_at_every_speed() {
         let word = numbers.block([env as u32, i, 0, 0])[0];
         ((f64::from(word) / f64::from(u32::MAX) * 2.0 - 1.0) * most) as f32
     };
-    let mut twin = (kind(Acrobot::ID).unwrap().twin)();
+    let mut twin = (kind(Acrobot::SPEC.id).unwrap().twin)();
     for (fastest, tolerance) in [([1.0, 1.0], 1e-6), ([3.0, 6.0], 2e-6), ([6.0, 12.0], 1e-5)] {
         let limits = [PI, PI, fastest[0], fastest[1]];
         for isa in Isa::available() {
@@ -160,7 +163,7 @@ fn pendulums_take_every_recorded_step_as_their_twin() {
 /// All there is to save, and how each episode ended.
 type Played<const N: usize> = (Vec<([f32; N], u32, u32)>, Vec<u32>);
 
-/// Some actions push with the speed, some against it.
+/// Some actions push with the speed, some against it, and some environments are pushed one way alone.
 fn play<R: Rules<N, O>, const N: usize, const O: usize>(
     many: &mut Many<R, N, O>,
     steps: usize,
@@ -172,7 +175,8 @@ fn play<R: Rules<N, O>, const N: usize, const O: usize>(
     for t in phase..phase + steps {
         for env in 0..actions.len() {
             let speed = seen::<O>(many.observations(), env)[O - 1];
-            actions[env] = if (speed >= 0.0) == (t % 7 != env % 3) { 2.0 } else { 0.0 };
+            let with = env % 4 != 3 && (speed >= 0.0) == (t % 7 != env % 3);
+            actions[env] = if with { 2.0 } else { 0.0 };
         }
         many.step(&actions, &mut out.reached, &mut out.rewards, &mut out.ended);
         ends.extend_from_slice(&out.ended);
@@ -184,30 +188,30 @@ fn is_the_same_however_it_is_run<R: Rules<N, O>, const N: usize, const O: usize>
     for fused in [false, true] {
         let sets = Isa::available().into_iter().filter(|isa| isa.fused() == fused);
         let runs: Vec<_> = sets.map(|isa| play(&mut Many::<R, N, O>::new(isa, 7, 0, 96), 450, 0)).collect();
-        assert!(runs.windows(2).all(|pair| pair[0] == pair[1]), "{}: fused: {fused}", R::ID);
+        assert!(runs.windows(2).all(|pair| pair[0] == pair[1]), "{}: fused: {fused}", R::SPEC.id);
     }
     let isa = Isa::best();
 
     let mut whole = Many::<R, N, O>::new(isa, 3, 0, 192);
     let mut part = Many::<R, N, O>::new(isa, 3, 96, 96);
-    assert_eq!(play(&mut whole, 250, 0).0[96..], play(&mut part, 250, 0).0[..], "{}: cut", R::ID);
+    assert_eq!(play(&mut whole, 250, 0).0[96..], play(&mut part, 250, 0).0[..], "{}: cut", R::SPEC.id);
 
     let mut resumed = Many::<R, N, O>::new(isa, 3, 0, 192);
     for env in 0..192 {
         let (state, steps, episodes) = whole.environment(env);
         resumed.set_environment(env, state, steps, episodes).unwrap();
     }
-    assert_eq!(whole.observations(), resumed.observations(), "{}: shown after resuming", R::ID);
-    assert_eq!(play(&mut whole, 250, 250), play(&mut resumed, 250, 250), "{}: resumed", R::ID);
+    assert_eq!(whole.observations(), resumed.observations(), "{}: shown after resuming", R::SPEC.id);
+    assert_eq!(play(&mut whole, 250, 250), play(&mut resumed, 250, 250), "{}: resumed", R::SPEC.id);
 
-    let (_, ends) = play(&mut whole, 450, 500);
+    let (_, ends) = play(&mut whole, 600, 500);
     let ends: Vec<u32> = ends.into_iter().filter(|&end| end != 0).collect();
-    assert!(ends.iter().any(|end| end & TRUNCATED != 0), "{}", R::ID);
-    assert_eq!(ends.iter().any(|end| end & TERMINATED != 0), R::ID != "Pendulum-v1", "{}", R::ID);
+    assert!(ends.iter().any(|end| end & TRUNCATED != 0), "{}", R::SPEC.id);
+    assert_eq!(ends.iter().any(|end| end & TERMINATED != 0), R::SPEC.id != "Pendulum-v1", "{}", R::SPEC.id);
     for end in ends {
         let length = end >> LENGTH_SHIFT;
-        assert!(length > 0 && length <= R::STEP_LIMIT, "{}: an episode of {length}", R::ID);
-        assert_eq!(end & TRUNCATED != 0, length == R::STEP_LIMIT, "{}", R::ID);
+        assert!(length > 0 && length <= R::SPEC.step_limit, "{}: an episode of {length}", R::SPEC.id);
+        assert_eq!(end & TRUNCATED != 0, length == R::SPEC.step_limit, "{}", R::SPEC.id);
     }
 }
 
@@ -219,6 +223,7 @@ fn acrobots_are_the_same_however_they_are_run() {
 #[test]
 fn cars_are_the_same_however_they_are_run() {
     is_the_same_however_it_is_run::<MountainCar, 2, 2>();
+    is_the_same_however_it_is_run::<MountainCarContinuous, 2, 2>();
 }
 
 #[test]
@@ -230,14 +235,18 @@ fn begins_within<R: Rules<N, O>, const N: usize, const O: usize>(bounds: [(f64, 
     let many = Many::<R, N, O>::new(Isa::best(), 11, 0, 4096);
     let other = Many::<R, N, O>::new(Isa::best(), 12, 0, 4096);
     let starts: Vec<[f64; N]> = (0..4096).map(|env| many.environment(env).0.map(f64::from)).collect();
-    assert!((0..4096).all(|env| many.environment(env).0 != other.environment(env).0), "{}", R::ID);
+    assert!((0..4096).all(|env| many.environment(env).0 != other.environment(env).0), "{}", R::SPEC.id);
     for (i, (low, high)) in bounds.into_iter().enumerate() {
         let width = high - low;
         let mean = starts.iter().map(|s| s[i]).sum::<f64>() / 4096.0;
         let variance = starts.iter().map(|s| (s[i] - mean).powi(2)).sum::<f64>() / 4096.0;
-        assert!(starts.iter().all(|s| s[i] >= low - 1e-6 && s[i] <= high + 1e-6), "{}: {i}", R::ID);
-        assert!((mean - (low + high) / 2.0).abs() <= 0.02 * width, "{}: {i} has mean {mean}", R::ID);
-        assert!((variance - width * width / 12.0).abs() <= 0.05 * width * width / 12.0, "{}: {i}", R::ID);
+        assert!(starts.iter().all(|s| s[i] >= low - 1e-6 && s[i] <= high + 1e-6), "{}: {i}", R::SPEC.id);
+        assert!((mean - (low + high) / 2.0).abs() <= 0.02 * width, "{}: {i} has mean {mean}", R::SPEC.id);
+        assert!(
+            (variance - width * width / 12.0).abs() <= 0.05 * width * width / 12.0,
+            "{}: {i}",
+            R::SPEC.id
+        );
     }
 }
 
@@ -246,6 +255,7 @@ fn episodes_begin_evenly_within_their_bounds() {
     use std::f64::consts::PI;
     begins_within::<Acrobot, 4, 6>([(-0.1, 0.1); 4]);
     begins_within::<MountainCar, 2, 2>([(-0.6, -0.4), (0.0, 0.0)]);
+    begins_within::<MountainCarContinuous, 2, 2>([(-0.6, -0.4), (0.0, 0.0)]);
     begins_within::<Pendulum, 2, 3>([(-PI, PI), (-1.0, 1.0)]);
 }
 
