@@ -7,8 +7,10 @@
 //! *terminated* when the cart leaves the track or the pole leans over 12°, *truncated* at 500 steps,
 //! and both can happen on the same step.
 
+pub use crate::vector::{Impossible as BadState, LENGTH_SHIFT, TERMINATED, TRUNCATED};
 pub use crate::world::Step64;
 
+use crate::vector::Impossible;
 use crate::world::{Actions, Axis, Of, Plane, Spec, World64};
 use math::{Isa, Kernel, PANEL, Rng, Simd, dispatch, rng};
 
@@ -126,18 +128,6 @@ impl World64 for CartPole64 {
     fn advance(&mut self, action: f64) -> Step64 {
         CartPole64::step(self, action as u32)
     }
-}
-
-/// Flags of [`CartPoles::step`]'s `ended`; the bits above them hold the length of the episode.
-pub const TERMINATED: u32 = 1;
-pub const TRUNCATED: u32 = 2;
-pub const LENGTH_SHIFT: u32 = 2;
-
-/// A state that no environment can be in between two steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("environment {env} is in no state that CartPole can be in; load an earlier checkpoint")]
-pub struct BadState {
-    pub env: usize,
 }
 
 /// Many poles in f32, 16 or 8 or 4 at a time, each beginning again by itself when its episode ends.
@@ -275,11 +265,11 @@ impl CartPoles {
         state: [f32; OBSERVATION],
         steps: u32,
         episodes: u32,
-    ) -> Result<(), BadState> {
+    ) -> Result<(), Impossible> {
         let inside = state[0].abs() <= X_LIMIT as f32 && state[2].abs() <= THETA_LIMIT as f32;
         let counted = steps < STEP_LIMIT && episodes < EPISODES;
         if env >= self.count || !counted || !inside || state.iter().any(|s| !s.is_finite()) {
-            return Err(BadState { env: self.first as usize + env });
+            return Err(Impossible { env: self.first as usize + env, id: SPEC.id });
         }
         let next = self.start(env, episodes + 1);
         for i in 0..OBSERVATION {

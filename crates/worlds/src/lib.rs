@@ -12,9 +12,9 @@ pub mod vector;
 pub mod world;
 
 pub use acrobot::{Acrobot64, Acrobots};
-pub use cartpole::{BadState, CartPole64, CartPoles};
-pub use many::{Impossible, Many};
+pub use cartpole::{CartPole64, CartPoles};
+pub use many::Many;
 pub use mountain_car::{MountainCar64, MountainCarContinuous64, MountainCars, MountainCarsContinuous};
 pub use pendulum::{Pendulum64, Pendulums};
-pub use vector::Vector;
+pub use vector::{Impossible, Vector};
 pub use world::{Action, Actions, Axis, Kind, Of, Plane, Spec, Step64, World64, WorldError, kind, kinds};

@@ -6,7 +6,7 @@
 //! the last panel are environments too; nobody need look at them. A new episode's state is a function
 //! of (seed, environment, episode), whatever the lanes or threads.
 
-use crate::cartpole::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
+use crate::vector::{Impossible, LENGTH_SHIFT, TERMINATED, TRUNCATED};
 use crate::world::Spec;
 use math::{Isa, Kernel, PANEL, Rng, Simd, dispatch, rng};
 use std::marker::PhantomData;
@@ -29,14 +29,6 @@ pub trait Rules<const STATE: usize, const OBSERVATION: usize> {
     fn first<S: Simd>(s: S, words: [S::U; 4]) -> [S::F; STATE];
     /// Whether an episode can go on from this state.
     fn possible(state: [f32; STATE]) -> bool;
-}
-
-/// A state that no environment can be in between two steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("environment {env} is in no state that {id} can be in; load an earlier checkpoint")]
-pub struct Impossible {
-    pub env: usize,
-    pub id: &'static str,
 }
 
 pub struct Many<R, const STATE: usize, const OBSERVATION: usize> {

@@ -84,10 +84,13 @@ pub(crate) static SPEC: Spec = Spec {
     summary: "swing a weak car up a hill; throttle back, none or forward",
     actions: Actions::Choices(3),
     choices: &["back", "coast", "forward"],
+    state: NUMBERS,
+    observation: NUMBERS,
     step_limit: 200,
     solved_at: -110.0,
     returns: [-200.0, -80.0],
-    ..HILL
+    shown_step_s: SHOWN_STEP_S,
+    plane: PLANE,
 };
 
 pub(crate) static CONTINUOUS: Spec = Spec {
@@ -95,29 +98,21 @@ pub(crate) static CONTINUOUS: Spec = Spec {
     summary: "swing a weak car up a hill and spare the throttle",
     actions: Actions::Range(-1.0, 1.0),
     choices: &[],
+    state: NUMBERS,
+    observation: NUMBERS,
     step_limit: 999,
     solved_at: 90.0,
     returns: [-100.0, 100.0],
-    ..HILL
+    shown_step_s: SHOWN_STEP_S,
+    plane: PLANE,
 };
 
-/// What is fixed about both.
-const HILL: Spec = Spec {
-    id: "",
-    summary: "",
-    actions: Actions::Choices(0),
-    choices: &[],
-    state: &["place", "speed"],
-    observation: &["place", "speed"],
-    step_limit: 0,
-    solved_at: 0.0,
-    returns: [0.0; 2],
-    shown_step_s: 1.0 / 30.0,
-    plane: Plane {
-        x: Axis { name: "place", low: X_MIN, high: X_MAX, of: Of::Number(0) },
-        y: Axis { name: "speed", low: -SPEED_LIMIT, high: SPEED_LIMIT, of: Of::Number(1) },
-        base: &[-0.5, 0.0],
-    },
+const NUMBERS: &[&str] = &["place", "speed"];
+const SHOWN_STEP_S: f64 = 1.0 / 30.0;
+const PLANE: Plane = Plane {
+    x: Axis { name: NUMBERS[0], low: X_MIN, high: X_MAX, of: Of::Number(0) },
+    y: Axis { name: NUMBERS[1], low: -SPEED_LIMIT, high: SPEED_LIMIT, of: Of::Number(1) },
+    base: &[-0.5, 0.0],
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,7 +3,20 @@
 
 use crate::CartPoles;
 use crate::cartpole::{OBSERVATION, SPEC};
-use crate::many::{Impossible, Many, Rules};
+use crate::many::{Many, Rules};
+
+/// Flags of [`Vector::step`]'s `ended`; the bits above them hold the length of the episode.
+pub const TERMINATED: u32 = 1;
+pub const TRUNCATED: u32 = 2;
+pub const LENGTH_SHIFT: u32 = 2;
+
+/// A state that no environment can be in between two steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("environment {env} is in no state that {id} can be in; load an earlier checkpoint")]
+pub struct Impossible {
+    pub env: usize,
+    pub id: &'static str,
+}
 
 /// Many environments side by side, each beginning again by itself when its episode ends.
 pub trait Vector: Send {
@@ -16,7 +29,7 @@ pub trait Vector: Send {
     fn reset(&mut self, seed: u32, first: u32);
 
     /// One step of every environment. In panels of one feature: `actions`, a choice as a whole number;
-    /// `rewards`; `ended`, 0 while the episode goes on, else flags and its length (see [`crate::many`]).
+    /// `rewards`; `ended`, 0 while the episode goes on, else [`TERMINATED`] and [`TRUNCATED`] and, from [`LENGTH_SHIFT`] on, its length.
     /// `reached` is the observation the step led to, which for an episode that ended is its last;
     /// [`Vector::observations`] already shows the next one's first.
     fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]);
@@ -99,8 +112,7 @@ impl Vector for CartPoles {
         steps: u32,
         episodes: u32,
     ) -> Result<(), Impossible> {
-        let impossible = Impossible { env, id: SPEC.id };
-        let state = state.try_into().map_err(|_| impossible)?;
-        CartPoles::set_environment(self, env, state, steps, episodes).map_err(|_| impossible)
+        let state = state.try_into().map_err(|_| Impossible { env, id: SPEC.id })?;
+        CartPoles::set_environment(self, env, state, steps, episodes)
     }
 }

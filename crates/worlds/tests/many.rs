@@ -4,10 +4,10 @@
 use math::Isa;
 use serde_json::Value;
 use worlds::acrobot::Acrobot;
-use worlds::cartpole::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
 use worlds::many::Rules;
 use worlds::mountain_car::{MountainCar, MountainCarContinuous};
 use worlds::pendulum::Pendulum;
+use worlds::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
 use worlds::{Action, Actions, Many, World64, kind};
 
 #[cfg(target_arch = "wasm32")]

@@ -2,8 +2,9 @@
 //! through a checkpoint changes a bit.
 
 use math::Isa;
-use worlds::cartpole::{EPISODES, LENGTH_SHIFT, STEP_LIMIT, TERMINATED, TRUNCATED};
-use worlds::{BadState, CartPole64, CartPoles};
+use worlds::cartpole::{EPISODES, STEP_LIMIT};
+use worlds::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
+use worlds::{CartPole64, CartPoles, Impossible};
 
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
@@ -151,7 +152,10 @@ fn states_that_cannot_be_are_refused() {
         ([0.0, 0.0, 0.0, f32::INFINITY], 0),
         ([0.0; 4], STEP_LIMIT),
     ] {
-        assert_eq!(poles.set_environment(2, state, steps, 0), Err(BadState { env: 102 }));
+        assert_eq!(
+            poles.set_environment(2, state, steps, 0),
+            Err(Impossible { env: 102, id: "CartPole-v1" })
+        );
     }
     assert!(poles.set_environment(2, [0.0; 4], 0, EPISODES).is_err(), "episodes are counted up to there");
     assert!(poles.set_environment(2, [0.0; 4], 0, EPISODES - 1).is_ok());
