@@ -131,9 +131,9 @@ fn data_from_view(view: &TensorView) -> Option<Data> {
 }
 
 /// Metrics as one row of numbers; NaN stands for what was not known yet.
-const COLUMNS: usize = 16;
+pub(crate) const COLUMNS: usize = 16;
 
-fn row_from_metrics(m: &Metrics) -> [f64; COLUMNS] {
+pub(crate) fn row_from_metrics(m: &Metrics) -> [f64; COLUMNS] {
     let p = m.progress;
     [
         f64::from(p.iteration),
@@ -155,7 +155,7 @@ fn row_from_metrics(m: &Metrics) -> [f64; COLUMNS] {
     ]
 }
 
-fn metrics_from_row(row: &[f64]) -> Metrics {
+pub(crate) fn metrics_from_row(row: &[f64]) -> Metrics {
     let known = |v: f64| (!v.is_nan()).then_some(v);
     Metrics {
         progress: Progress {

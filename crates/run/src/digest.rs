@@ -14,6 +14,10 @@ impl Fnv {
         }
     }
 
+    pub fn value(&self) -> u64 {
+        self.0
+    }
+
     pub fn hex(&self) -> String {
         format!("{:016x}", self.0)
     }

@@ -29,6 +29,14 @@ pub enum RunError {
     )]
     Damaged { why: String },
     #[error(
+        "this is no monitor of a run. Name a file that `hothouse train --monitor FILE` wrote, or start a run"
+    )]
+    NoMonitor,
+    #[error(
+        "the monitor cannot be used ({why}). Watch it with the program that made it, or start another run"
+    )]
+    Monitor { why: String },
+    #[error(
         "the link cannot be read ({why}). Open the page without it to start a default run, or ask for the link again"
     )]
     Link { why: String },

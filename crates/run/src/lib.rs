@@ -10,6 +10,7 @@ pub mod env;
 mod error;
 mod experiment;
 mod knobs;
+pub mod monitor;
 pub mod permalink;
 mod plan;
 pub mod protocol;
