@@ -180,9 +180,7 @@ impl Rules<4, 6> for Acrobot {
         let torque = s.mul(s.sub(action, c(1.0)), c(TORQUE));
         let [a, b, va, vb] = state;
 
-        // Of the first derivative's angles the sines are already shown.
-        let sin_ab = s.mul_add(sin_a, cos_b, s.mul(cos_a, sin_b));
-        let k1 = accelerations(s, sin_a, sin_ab, (sin_b, cos_b), [va, vb], torque);
+        let k1 = accelerations(s, (sin_a, cos_a), (sin_b, cos_b), [va, vb], torque);
         let v2 = [s.mul_add(k1[0], c(STEP_S / 2.0), va), s.mul_add(k1[1], c(STEP_S / 2.0), vb)];
         let k2 = ahead(s, state, [va, vb], v2, STEP_S / 2.0, torque);
         let v3 = [s.mul_add(k2[0], c(STEP_S / 2.0), va), s.mul_add(k2[1], c(STEP_S / 2.0), vb)];
@@ -245,8 +243,7 @@ fn ahead<S: Simd>(
     let time_s = s.splat(time_s as f32);
     let a = s.mul_add(along[0], time_s, state[0]);
     let b = s.mul_add(along[1], time_s, state[1]);
-    let (sin_a, sin_ab) = (angle::sin(s, a), angle::sin(s, s.add(a, b)));
-    accelerations(s, sin_a, sin_ab, angle::sin_cos(s, b), speeds, torque)
+    accelerations(s, angle::sin_cos(s, a), angle::sin_cos(s, b), speeds, torque)
 }
 
 /// [`derivative`] in a shorter form. With d₂ = I + x, where I is a link's inertia about its end and
@@ -254,8 +251,7 @@ fn ahead<S: Simd>(
 #[inline(always)]
 fn accelerations<S: Simd>(
     s: S,
-    sin_a: S::F,
-    sin_ab: S::F,
+    (sin_a, cos_a): (S::F, S::F),
     (sin_b, cos_b): (S::F, S::F),
     [va, vb]: [S::F; 2],
     torque: S::F,
@@ -269,6 +265,7 @@ fn accelerations<S: Simd>(
     let scale = s.div(c(1.0), determinant);
 
     let turn = s.mul(sin_b, c(ARM));
+    let sin_ab = s.mul_add(sin_a, cos_b, s.mul(cos_a, sin_b));
     let phi2 = s.mul(sin_ab, c(M * CENTRE * GRAVITY));
     let phi1 = s.mul_add(sin_a, c((M * CENTRE + M * L) * GRAVITY), phi2);
     let phi1 = s.neg_mul_add(s.mul(turn, vb), s.mul_add(va, c(2.0), vb), phi1);

@@ -17,12 +17,6 @@ pub(crate) fn within_a_turn<S: Simd>(s: S, angle: S::F) -> S::F {
 }
 
 #[inline(always)]
-pub(crate) fn sin<S: Simd>(s: S, angle: S::F) -> S::F {
-    let (r, sign) = half_turns_off(s, angle);
-    flip(s, small_sin(s, r, s.mul(r, r)), sign)
-}
-
-#[inline(always)]
 pub(crate) fn cos<S: Simd>(s: S, angle: S::F) -> S::F {
     let (r, sign) = half_turns_off(s, angle);
     flip(s, small_cos(s, s.mul(r, r)), sign)
