@@ -8,11 +8,7 @@ use graph::{Adam, Executor, Graph, Layout, Optimizer, Packed, Params, Plan, mode
 use learn::{Ppo, PpoConfig, Slice};
 use math::{Act, Isa, gemm, peak, rivals::Rival};
 use std::sync::Arc;
-use worlds::acrobot::Acrobot;
-use worlds::many::Rules;
-use worlds::mountain_car::{MountainCar, MountainCarContinuous};
-use worlds::pendulum::Pendulum;
-use worlds::{CartPoles, Many};
+use worlds::{Actions, CartPoles, Spec, Vector};
 
 /// One measured number. Names are stable: scripts read them.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -179,28 +175,26 @@ fn step(isa: Isa, now: &dyn Fn() -> f64, give: &mut dyn FnMut(String, f64, &'sta
 /// How fast worlds step and PPO learns.
 pub fn control(isa: Isa, now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) {
     let mut give = |name: &str, value: f64| sink(Figure { name: name.into(), value, unit: "steps/s" });
-    let (step, play) = cart_pole(isa, now);
-    give("control.cartpole.steps_per_s_core", step);
-    give("control.cartpole.fused_steps_per_s_core", play);
-    give("control.mountaincar.steps_per_s_core", many::<MountainCar, 2, 2>(isa, now, |u| (3.0 * u).floor()));
-    let continuous = many::<MountainCarContinuous, 2, 2>(isa, now, |u| 2.0 * u - 1.0);
-    give("control.mountaincarcontinuous.steps_per_s_core", continuous);
-    give("control.pendulum.steps_per_s_core", many::<Pendulum, 2, 3>(isa, now, |u| 4.0 * u - 2.0));
-    give("control.acrobot.steps_per_s_core", many::<Acrobot, 4, 6>(isa, now, |u| (3.0 * u).floor()));
+    for kind in worlds::kinds() {
+        let Some(make) = kind.many else { continue };
+        let (name, _) = kind.spec.id.split_once('-').unwrap_or((kind.spec.id, ""));
+        let name = format!("control.{}.steps_per_s_core", name.to_lowercase());
+        give(&name, stepped(make(isa, 1, 0, ENVS), kind.spec, now));
+    }
+    give("control.cartpole.fused_steps_per_s_core", played(isa, now));
     give("control.ppo.cartpole.steps_per_s", ppo(isa, now));
 }
 
 /// Environments stepped at once in the figures of the worlds.
 const ENVS: usize = 4096;
 
-/// Steps a second of another world on one core by the public call, with `action` made of uniform numbers.
-fn many<R: Rules<N, O>, const N: usize, const O: usize>(
-    isa: Isa,
-    now: &dyn Fn() -> f64,
-    action: fn(f32) -> f32,
-) -> f64 {
-    let mut many = Many::<R, N, O>::new(isa, 1, 0, ENVS);
-    let actions: Vec<f32> = noise(8 * ENVS).into_iter().map(|x| action(0.5 * (x + 1.0))).collect();
+/// Steps a second on one core by the public call, with random actions drawn beforehand.
+fn stepped(mut many: Box<dyn Vector>, spec: &Spec, now: &dyn Fn() -> f64) -> f64 {
+    let action = |x: f32| match spec.actions {
+        Actions::Choices(count) => (0.5 * (x + 1.0) * count as f32).floor(),
+        Actions::Range(low, high) => (low + 0.5 * (f64::from(x) + 1.0) * (high - low)) as f32,
+    };
+    let actions: Vec<f32> = noise(8 * ENVS).into_iter().map(action).collect();
     let (mut reached, mut rewards) = (vec![0.0; many.observations().len()], vec![0.0; ENVS]);
     let (mut ended, mut t) = (vec![0; ENVS], 0);
     let mut step = || {
@@ -211,30 +205,18 @@ fn many<R: Rules<N, O>, const N: usize, const O: usize>(
     median(&mut rates)
 }
 
-/// Steps a second of 4,096 poles on one core: by the public call, whose actions are coins thrown
-/// beforehand, and by many steps in one call.
-fn cart_pole(isa: Isa, now: &dyn Fn() -> f64) -> (f64, f64) {
+/// Steps a second of CartPole on one core by many steps in one call.
+fn played(isa: Isa, now: &dyn Fn() -> f64) -> f64 {
     const GAME: u32 = 100;
     let mut poles = CartPoles::new(isa, 1, 0, ENVS);
-    let mut actions = [(); 8].map(|()| vec![0.0; ENVS]);
-    actions.iter_mut().enumerate().for_each(|(t, actions)| poles.coins(0, t as u32, actions));
-    let (mut reached, mut rewards) = (vec![0.0; poles.observations().len()], vec![0.0; ENVS]);
-    let (mut ended, mut t) = (vec![0; ENVS], 0);
-    let (mut steps, mut plays) = (Vec::new(), Vec::new());
-    for _ in 0..ROUNDS {
-        let step = || {
-            poles.step(&actions[t % actions.len()], &mut reached, &mut rewards, &mut ended);
-            t += 1;
-        };
-        steps.push(ENVS as f64 / seconds_a_call(now, step));
-        let mut game = 0;
-        let play = || {
-            poles.play(game, GAME);
-            game += 1;
-        };
-        plays.push(ENVS as f64 * f64::from(GAME) / seconds_a_call(now, play));
-    }
-    (median(&mut steps), median(&mut plays))
+    let mut game = 0;
+    let mut play = || {
+        poles.play(game, GAME);
+        game += 1;
+    };
+    let steps = ENVS as f64 * f64::from(GAME);
+    let mut rates: Vec<f64> = (0..ROUNDS).map(|_| steps / seconds_a_call(now, &mut play)).collect();
+    median(&mut rates)
 }
 
 /// Environment steps a second of whole iterations, after the first few, on all threads there are: the
