@@ -12,7 +12,8 @@ Examples:
   hothouse resume run.safetensors --steps 4e6
   hothouse eval run.safetensors --episodes 1000
   hothouse train --seconds 10 --json         one JSON object a line, the last one sums up
-  hothouse train --events run.jsonl          and in a second terminal: hothouse watch run.jsonl
+  hothouse watch                             in a second terminal: the newest run, live; --list names all
+  hothouse train --events run.jsonl          every event as a line; hothouse watch run.jsonl reads it
   hothouse train --csv run.csv --tensorboard runs/one
   hothouse sweep control --knob lr=1e-4..1e-2:log --knob hidden=32,64 --seeds 5
   hothouse bench core --json
@@ -83,10 +84,13 @@ pub enum Verb {
         #[command(flatten)]
         machine: MachineArgs,
     },
-    /// Follow a run that writes --events, or look at one that has ended
+    /// Follow a run from another terminal, or look at one that has ended
     Watch {
-        /// The file that the training process writes with --events
-        file: PathBuf,
+        /// What the training process writes with --monitor or --events; the newest run of this user where none is named
+        file: Option<PathBuf>,
+        /// List the runs that can be watched, the newest first
+        #[arg(long, conflicts_with_all = ["file", "plain"])]
+        list: bool,
         #[command(flatten)]
         show: ShowArgs,
     },
@@ -141,7 +145,10 @@ pub struct CommonArgs {
     /// Where the checkpoint goes
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
-    /// Also write every event to this file, for `hothouse watch`
+    /// The file that `hothouse watch` looks at while the run goes on and afterwards [default: one in the user's cache]
+    #[arg(long, value_name = "FILE")]
+    pub monitor: Option<PathBuf>,
+    /// Also write every event to this file, one JSON object a line
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
     /// Also write metrics as a table, one row an iteration; a resumed run goes on where its rows end

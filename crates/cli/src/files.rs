@@ -116,7 +116,7 @@ fn folder_of(path: &Path) -> PathBuf {
 }
 
 /// A name in the same folder, so that renaming never crosses a file system.
-fn beside(path: &Path) -> PathBuf {
+pub fn beside(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     folder_of(path).join(format!(".{name}.{}.part", std::process::id()))
 }

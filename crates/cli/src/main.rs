@@ -11,6 +11,7 @@ mod export;
 mod files;
 mod lines;
 mod record;
+mod ring;
 mod screen;
 mod session;
 mod sweep;
@@ -95,7 +96,8 @@ fn obey(cli: Cli, began: Instant) -> Result<()> {
             let (isa, pool) = machine_of(&machine)?;
             pool.install(|| bench::run(&suite, json, isa, pool.current_num_threads()))
         }
-        Some(Verb::Watch { file, show }) => watch(&file, &show),
+        Some(Verb::Watch { list: true, show, .. }) => watch::list(show.json),
+        Some(Verb::Watch { file, show, .. }) => watch(file, &show),
         Some(Verb::Sweep { room, args }) => {
             let (isa, pool) = machine_of(&args.machine)?;
             on_interrupt()?;
@@ -148,7 +150,12 @@ fn session(
     if let Some(path) = &save {
         files::check_writable(path)?;
     }
-    let files = [("--save", &save), ("--events", &common.events), ("--csv", &common.csv)];
+    let files = [
+        ("--save", &save),
+        ("--monitor", &common.monitor),
+        ("--events", &common.events),
+        ("--csv", &common.csv),
+    ];
     for (i, (flag, file)) in files.iter().enumerate() {
         if let Some((other, _)) = files[..i].iter().find(|(_, before)| file.is_some() && before == file) {
             bail!(Usage(format!("{other} and {flag} name the same file. Give each its own")));
@@ -174,6 +181,9 @@ fn session(
             log = None;
         }
     };
+    let about = Record::Opened(Opened::from(pool.install(|| experiment.backend()))).line();
+    let place = common.monitor.clone().map_or_else(|| ring::fresh(&config.env, config.seed), Ok);
+    let monitor = place.and_then(|path| ring::create(&path, &about)).map_err(|error| format!("{error:#}"));
     on_interrupt()?;
 
     let (wish, wishes) = channel();
@@ -196,6 +206,7 @@ fn session(
         signals: &SIGNALS,
         wishes,
         updates: update,
+        monitor,
     };
     std::thread::scope(|scope| {
         // On a thread of the pool, so that training and its helpers are exactly that many.
@@ -242,7 +253,17 @@ fn eval(file: &Path, episodes: u32, seed: u32, json: bool, machine: &MachineArgs
     Ok(())
 }
 
-fn watch(file: &Path, show: &ShowArgs) -> Result<()> {
+fn watch(file: Option<PathBuf>, show: &ShowArgs) -> Result<()> {
+    let file = match file {
+        Some(file) => file,
+        None => {
+            let newest = ring::newest()?;
+            // What is watched goes to standard output, and this to whoever started it.
+            let _ = writeln!(std::io::stderr(), "watching {}", newest.display());
+            newest
+        }
+    };
+    let file = &file;
     on_interrupt()?;
     let (update, updates) = sync_channel(session::BACKLOG);
     let (wish, _no_wishes) = channel();
@@ -335,12 +356,14 @@ fn machine_flags(machine: &MachineArgs) -> String {
     threads + &machine.isa.as_ref().map_or(String::new(), |name| format!(" --isa {name}"))
 }
 
-/// A resumed run goes on with its tables.
+/// A resumed run goes on with its monitor and its tables.
 fn export_flags(common: &CommonArgs) -> String {
     let flag = |name: &str, path: &Option<PathBuf>| {
         path.as_ref().map_or(String::new(), |p| format!(" {name} {}", words::quoted(&p.to_string_lossy())))
     };
-    flag("--csv", &common.csv) + &flag("--tensorboard", &common.tensorboard)
+    flag("--monitor", &common.monitor)
+        + &flag("--csv", &common.csv)
+        + &flag("--tensorboard", &common.tensorboard)
 }
 
 /// Every knob, from the one table that the page reads too.

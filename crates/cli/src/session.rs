@@ -7,6 +7,7 @@ use crate::words::{grouped, quoted};
 use anyhow::{Result, bail};
 use cpu_time::ProcessTime;
 use run::Experiment;
+use run::monitor::Writer;
 use run::protocol::{Command, Event, Frame, Level, Progress};
 use run::{EVALUATION_EPISODES, SOLVED_AT};
 use std::path::{Path, PathBuf};
@@ -96,6 +97,8 @@ pub struct Session<'a> {
     pub signals: &'a Signals,
     pub wishes: Receiver<Wish>,
     pub updates: SyncSender<Update>,
+    /// Where `watch` looks; or why it cannot.
+    pub monitor: std::result::Result<Writer, String>,
 }
 
 /// What the summary tells that the experiment does not know.
@@ -111,6 +114,10 @@ struct Measured {
 impl Session<'_> {
     pub fn run(mut self) -> Result<()> {
         self.tell(Record::Opened(self.experiment.backend().into()));
+        if let Err(why) = &self.monitor {
+            let text = format!("This run cannot be watched: {why}.");
+            self.notice(Level::Warning, &text, "Training goes on; name a file elsewhere with --monitor.");
+        }
         if self.budget.is_endless() && !self.interactive {
             self.notice(
                 Level::Info,
@@ -166,9 +173,11 @@ impl Session<'_> {
                 let frame = self.experiment.frame();
                 self.send(Update::Frame(frame));
             }
-            if !self.experiment.advance(self.began.elapsed().as_secs_f64())
-                && let Ok(wish) = self.wishes.recv_timeout(IDLE)
-            {
+            let worked = self.experiment.advance(self.began.elapsed().as_secs_f64());
+            if let Ok(monitor) = &mut self.monitor {
+                monitor.beat(&self.experiment.progress());
+            }
+            if !worked && let Ok(wish) = self.wishes.recv_timeout(IDLE) {
                 self.grant(wish);
             }
         };
@@ -302,11 +311,21 @@ impl Session<'_> {
         command + &self.resume_flags
     }
 
-    fn notice(&self, level: Level, text: &str, next_step: &str) {
+    fn notice(&mut self, level: Level, text: &str, next_step: &str) {
         self.tell(Record::Event(Event::Notice { level, text: text.into(), next_step: next_step.into() }));
     }
 
-    fn tell(&self, record: Record) {
+    fn tell(&mut self, record: Record) {
+        if let Ok(monitor) = &mut self.monitor {
+            match &record {
+                Record::Event(event) => monitor.event(event),
+                // It stands in the monitor from the start.
+                Record::Opened(_) => {}
+                Record::FileSaved { .. } | Record::Summary(_) => {
+                    monitor.say(&record.line());
+                }
+            }
+        }
         self.send(Update::Record(Box::new(record)));
     }
 

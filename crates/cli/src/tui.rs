@@ -50,7 +50,12 @@ pub fn show(
                 }
                 Ok(Update::Frame(frame)) => screen.clip.give(frame, Instant::now()),
                 Err(TryRecvError::Empty) => break,
-                Err(TryRecvError::Disconnected) if screen.view.summary.is_some() => break,
+                // A run that has told all it will stays in sight until the person leaves.
+                Err(TryRecvError::Disconnected)
+                    if screen.mode == Mode::Watching && screen.view.config.is_some() =>
+                {
+                    break;
+                }
                 Err(TryRecvError::Disconnected) => return Ok(()),
             }
         }

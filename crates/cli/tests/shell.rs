@@ -34,6 +34,7 @@ impl Scratch {
     fn hothouse(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hothouse"));
         command.current_dir(&self.0).args(args).stdin(Stdio::null());
+        command.env("XDG_CACHE_HOME", self.0.with_extension("cache"));
         command
     }
 
@@ -56,6 +57,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
+        let _ = fs::remove_dir_all(self.0.with_extension("cache"));
     }
 }
 
@@ -293,7 +295,12 @@ fn ctrl_c_saves_and_prints_a_command_that_resumes() {
     assert!(command.ends_with("--steps 1000000000000 --threads 1"), "{command}");
     let steps = done["steps"].as_u64().unwrap() + 2 * ITERATION_STEPS;
     let command = format!("{} --json", command.replace("1000000000000", &steps.to_string()));
-    let output = Command::new("sh").args(["-c", &command]).current_dir(&scratch.0).output().unwrap();
+    let output = Command::new("sh")
+        .args(["-c", &command])
+        .env("XDG_CACHE_HOME", scratch.0.with_extension("cache"))
+        .current_dir(&scratch.0)
+        .output()
+        .unwrap();
     assert_eq!(summary(&output)["steps"], steps, "{}", stderr(&output));
 
     // The same run, interrupted again, does not write over the first file.
@@ -313,6 +320,7 @@ fn a_terminal_that_goes_away_ends_the_run_and_keeps_it() {
     let inside = format!("echo $$ > pid; exec {} train --seed 6 --threads 1", env!("CARGO_BIN_EXE_hothouse"));
     let mut script = Command::new("script")
         .args(["--quiet", "--command", &inside, "/dev/null"])
+        .env("XDG_CACHE_HOME", scratch.0.with_extension("cache"))
         .current_dir(&scratch.0)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
