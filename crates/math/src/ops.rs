@@ -119,6 +119,16 @@ unsafe fn map<S: Simd, const N: usize>(
     }
 }
 
+/// [`map`] of an expression over inputs by the names it has for them.
+macro_rules! each {
+    ($s:expr, $n:expr, $y:expr, [$($x:ident),+], $f:expr) => {
+        each!($s, $n, $y, [$($x = $x),+], $f)
+    };
+    ($s:expr, $n:expr, $y:expr, [$($x:ident = $from:expr),+], $f:expr) => {
+        map($s, $n, [$($from),+], $y, #[inline(always)] |[$($x),+]| $f)
+    };
+}
+
 const GELU_ROOT: f32 = 0.797_884_6; // sqrt(2/π)
 const GELU_CUBE: f32 = 0.044_715;
 
@@ -153,102 +163,25 @@ impl Kernel for UnaryMap {
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
         let UnaryMap { op, n, x, y } = self;
-        let x = [(x, 1)];
+        let x = (x, 1);
         let (zero, one, half) = (s.splat(0.0), s.splat(1.0), s.splat(0.5));
         // SAFETY: both pointers came from slices of n floats, or from the same one.
         unsafe {
             match op {
-                Unary::Neg => map(
-                    s,
-                    n,
-                    x,
-                    y,
-                    #[inline(always)]
-                    |[x]| s.neg(x),
-                ),
-                Unary::Abs => map(
-                    s,
-                    n,
-                    x,
-                    y,
-                    #[inline(always)]
-                    |[x]| s.abs(x),
-                ),
-                Unary::Relu => map(
-                    s,
-                    n,
-                    x,
-                    y,
-                    #[inline(always)]
-                    |[x]| s.max(zero, x),
-                ),
-                Unary::Tanh => map(
-                    s,
-                    n,
-                    x,
-                    y,
-                    #[inline(always)]
-                    |[x]| poly::tanh(s, x),
-                ),
-                Unary::Gelu => map(
-                    s,
-                    n,
-                    x,
-                    y,
-                    #[inline(always)]
-                    |[x]| {
-                        let h = s.mul(half, x);
-                        s.mul_add(h, gelu_tanh(s, x), h)
-                    },
-                ),
-                Unary::Exp => map(
-                    s,
-                    n,
-                    x,
-                    y,
-                    #[inline(always)]
-                    |[x]| poly::exp(s, x),
-                ),
-                Unary::Ln => map(
-                    s,
-                    n,
-                    x,
-                    y,
-                    #[inline(always)]
-                    |[x]| poly::ln(s, x),
-                ),
-                Unary::Square => map(
-                    s,
-                    n,
-                    x,
-                    y,
-                    #[inline(always)]
-                    |[x]| s.mul(x, x),
-                ),
-                Unary::Sqrt => map(
-                    s,
-                    n,
-                    x,
-                    y,
-                    #[inline(always)]
-                    |[x]| s.sqrt(x),
-                ),
-                Unary::Sigmoid => map(
-                    s,
-                    n,
-                    x,
-                    y,
-                    #[inline(always)]
-                    |[x]| poly::sigmoid(s, x),
-                ),
-                Unary::Recip => map(
-                    s,
-                    n,
-                    x,
-                    y,
-                    #[inline(always)]
-                    |[x]| s.div(one, x),
-                ),
+                Unary::Neg => each!(s, n, y, [x], s.neg(x)),
+                Unary::Abs => each!(s, n, y, [x], s.abs(x)),
+                Unary::Relu => each!(s, n, y, [x], s.max(zero, x)),
+                Unary::Tanh => each!(s, n, y, [x], poly::tanh(s, x)),
+                Unary::Gelu => each!(s, n, y, [x], {
+                    let h = s.mul(half, x);
+                    s.mul_add(h, gelu_tanh(s, x), h)
+                }),
+                Unary::Exp => each!(s, n, y, [x], poly::exp(s, x)),
+                Unary::Ln => each!(s, n, y, [x], poly::ln(s, x)),
+                Unary::Square => each!(s, n, y, [x], s.mul(x, x)),
+                Unary::Sqrt => each!(s, n, y, [x], s.sqrt(x)),
+                Unary::Sigmoid => each!(s, n, y, [x], poly::sigmoid(s, x)),
+                Unary::Recip => each!(s, n, y, [x], s.div(one, x)),
             }
         }
     }
@@ -298,106 +231,47 @@ impl Kernel for UnaryBackward {
         let (zero, one, two, half) = (s.splat(0.0), s.splat(1.0), s.splat(2.0), s.splat(0.5));
         let keep = s.splat(f32::from(u8::from(accumulate)));
         let keep = s.gt(keep, zero);
+        let kept = hot(
+            #[inline(always)]
+            |old| s.select(keep, old, zero),
+        );
         // SAFETY: the pointers came from slices of n floats, dy and dx perhaps from the same one.
         unsafe {
             match op {
-                Unary::Neg => map(
-                    s,
-                    n,
-                    [dy, old],
-                    dx,
-                    #[inline(always)]
-                    |[dy, old]| s.sub(s.select(keep, old, zero), dy),
-                ),
-                Unary::Abs => map(
-                    s,
-                    n,
-                    [x, dy, old],
-                    dx,
-                    #[inline(always)]
-                    |[x, dy, old]| s.add(s.select(keep, old, zero), s.select(s.lt(x, zero), s.neg(dy), dy)),
-                ),
-                Unary::Relu => map(
-                    s,
-                    n,
-                    [y, dy, old],
-                    dx,
-                    #[inline(always)]
-                    |[y, dy, old]| s.add(s.select(keep, old, zero), s.select(s.gt(y, zero), dy, zero)),
-                ),
-                Unary::Tanh => map(
-                    s,
-                    n,
-                    [y, dy, old],
-                    dx,
-                    #[inline(always)]
-                    |[y, dy, old]| s.mul_add(dy, s.neg_mul_add(y, y, one), s.select(keep, old, zero)),
-                ),
-                Unary::Gelu => map(
-                    s,
-                    n,
-                    [x, dy, old],
-                    dx,
-                    #[inline(always)]
-                    |[x, dy, old]| {
-                        // ½(1 + t) + ½x(1 - t²)·√(2/π)(1 + 3·0.044715·x²)
-                        let t = gelu_tanh(s, x);
-                        let h = s.mul(half, x);
-                        let inner =
-                            s.mul_add(s.mul(s.splat(3.0 * GELU_CUBE * GELU_ROOT), x), x, s.splat(GELU_ROOT));
-                        let left = s.mul_add(half, t, half);
-                        let slope = s.mul_add(s.mul(h, s.neg_mul_add(t, t, one)), inner, left);
-                        s.mul_add(dy, slope, s.select(keep, old, zero))
-                    },
-                ),
-                Unary::Exp => map(
-                    s,
-                    n,
-                    [y, dy, old],
-                    dx,
-                    #[inline(always)]
-                    |[y, dy, old]| s.mul_add(dy, y, s.select(keep, old, zero)),
-                ),
-                Unary::Ln => map(
-                    s,
-                    n,
-                    [x, dy, old],
-                    dx,
-                    #[inline(always)]
-                    |[x, dy, old]| s.add(s.select(keep, old, zero), s.div(dy, x)),
-                ),
-                Unary::Square => map(
-                    s,
-                    n,
-                    [x, dy, old],
-                    dx,
-                    #[inline(always)]
-                    |[x, dy, old]| s.mul_add(dy, s.mul(two, x), s.select(keep, old, zero)),
-                ),
-                Unary::Sqrt => map(
-                    s,
-                    n,
-                    [y, dy, old],
-                    dx,
-                    #[inline(always)]
-                    |[y, dy, old]| s.add(s.select(keep, old, zero), s.div(s.mul(half, dy), y)),
-                ),
-                Unary::Sigmoid => map(
-                    s,
-                    n,
-                    [y, dy, old],
-                    dx,
-                    #[inline(always)]
-                    |[y, dy, old]| s.mul_add(dy, s.neg_mul_add(y, y, y), s.select(keep, old, zero)),
-                ),
-                Unary::Recip => map(
-                    s,
-                    n,
-                    [y, dy, old],
-                    dx,
-                    #[inline(always)]
-                    |[y, dy, old]| s.neg_mul_add(dy, s.mul(y, y), s.select(keep, old, zero)),
-                ),
+                Unary::Neg => each!(s, n, dx, [dy, old], s.sub(kept(old), dy)),
+                Unary::Abs => {
+                    each!(s, n, dx, [x, dy, old], s.add(kept(old), s.select(s.lt(x, zero), s.neg(dy), dy)))
+                }
+                Unary::Relu => {
+                    each!(s, n, dx, [y, dy, old], s.add(kept(old), s.select(s.gt(y, zero), dy, zero)))
+                }
+                Unary::Tanh => {
+                    each!(s, n, dx, [y, dy, old], s.mul_add(dy, s.neg_mul_add(y, y, one), kept(old)))
+                }
+                Unary::Gelu => each!(s, n, dx, [x, dy, old], {
+                    // ½(1 + t) + ½x(1 - t²)·√(2/π)(1 + 3·0.044715·x²)
+                    let t = gelu_tanh(s, x);
+                    let h = s.mul(half, x);
+                    let inner =
+                        s.mul_add(s.mul(s.splat(3.0 * GELU_CUBE * GELU_ROOT), x), x, s.splat(GELU_ROOT));
+                    let left = s.mul_add(half, t, half);
+                    let slope = s.mul_add(s.mul(h, s.neg_mul_add(t, t, one)), inner, left);
+                    s.mul_add(dy, slope, kept(old))
+                }),
+                Unary::Exp => each!(s, n, dx, [y, dy, old], s.mul_add(dy, y, kept(old))),
+                Unary::Ln => each!(s, n, dx, [x, dy, old], s.add(kept(old), s.div(dy, x))),
+                Unary::Square => {
+                    each!(s, n, dx, [x, dy, old], s.mul_add(dy, s.mul(two, x), kept(old)))
+                }
+                Unary::Sqrt => {
+                    each!(s, n, dx, [y, dy, old], s.add(kept(old), s.div(s.mul(half, dy), y)))
+                }
+                Unary::Sigmoid => {
+                    each!(s, n, dx, [y, dy, old], s.mul_add(dy, s.neg_mul_add(y, y, y), kept(old)))
+                }
+                Unary::Recip => {
+                    each!(s, n, dx, [y, dy, old], s.neg_mul_add(dy, s.mul(y, y), kept(old)))
+                }
             }
         }
     }
@@ -488,73 +362,17 @@ impl Kernel for BinaryMap {
                     *lanes = [*p; 16];
                     (lanes.as_ptr(), 0)
                 };
-                let ab = [spread(a, &mut a_lanes), spread(b, &mut b_lanes)];
+                let (a, b) = (spread(a, &mut a_lanes), spread(b, &mut b_lanes));
                 let y = y.add(r * n);
                 match op {
-                    Binary::Add => map(
-                        s,
-                        n,
-                        ab,
-                        y,
-                        #[inline(always)]
-                        |[a, b]| s.add(a, b),
-                    ),
-                    Binary::Sub => map(
-                        s,
-                        n,
-                        ab,
-                        y,
-                        #[inline(always)]
-                        |[a, b]| s.sub(a, b),
-                    ),
-                    Binary::Mul => map(
-                        s,
-                        n,
-                        ab,
-                        y,
-                        #[inline(always)]
-                        |[a, b]| s.mul(a, b),
-                    ),
-                    Binary::Div => map(
-                        s,
-                        n,
-                        ab,
-                        y,
-                        #[inline(always)]
-                        |[a, b]| s.div(a, b),
-                    ),
-                    Binary::Min => map(
-                        s,
-                        n,
-                        ab,
-                        y,
-                        #[inline(always)]
-                        |[a, b]| s.min(a, b),
-                    ),
-                    Binary::Max => map(
-                        s,
-                        n,
-                        ab,
-                        y,
-                        #[inline(always)]
-                        |[a, b]| s.max(a, b),
-                    ),
-                    Binary::Greater => map(
-                        s,
-                        n,
-                        ab,
-                        y,
-                        #[inline(always)]
-                        |[a, b]| s.select(s.gt(a, b), one, zero),
-                    ),
-                    Binary::Less => map(
-                        s,
-                        n,
-                        ab,
-                        y,
-                        #[inline(always)]
-                        |[a, b]| s.select(s.lt(a, b), one, zero),
-                    ),
+                    Binary::Add => each!(s, n, y, [a, b], s.add(a, b)),
+                    Binary::Sub => each!(s, n, y, [a, b], s.sub(a, b)),
+                    Binary::Mul => each!(s, n, y, [a, b], s.mul(a, b)),
+                    Binary::Div => each!(s, n, y, [a, b], s.div(a, b)),
+                    Binary::Min => each!(s, n, y, [a, b], s.min(a, b)),
+                    Binary::Max => each!(s, n, y, [a, b], s.max(a, b)),
+                    Binary::Greater => each!(s, n, y, [a, b], s.select(s.gt(a, b), one, zero)),
+                    Binary::Less => each!(s, n, y, [a, b], s.select(s.lt(a, b), one, zero)),
                 }
             }
         }
@@ -580,13 +398,12 @@ impl Kernel for Affine<'_> {
         let (scale, shift) = (s.splat(self.scale), s.splat(self.shift));
         // SAFETY: both slices have y's length.
         unsafe {
-            map(
+            each!(
                 s,
                 self.y.len(),
-                [(self.x.as_ptr(), 1)],
                 self.y.as_mut_ptr(),
-                #[inline(always)]
-                |[x]| s.mul_add(scale, x, shift),
+                [x = (self.x.as_ptr(), 1)],
+                s.mul_add(scale, x, shift)
             );
         }
     }
@@ -611,13 +428,12 @@ impl Kernel for AddScaled<'_> {
         let y = self.y.as_mut_ptr();
         // SAFETY: both slices have y's length.
         unsafe {
-            map(
+            each!(
                 s,
                 self.y.len(),
-                [(self.x.as_ptr(), 1), (y.cast_const(), 1)],
                 y,
-                #[inline(always)]
-                |[x, y]| s.mul_add(scale, x, y),
+                [x = (self.x.as_ptr(), 1), y = (y.cast_const(), 1)],
+                s.mul_add(scale, x, y)
             );
         }
     }
@@ -642,16 +458,9 @@ impl Kernel for Clamp<'_> {
         let (lo, hi) = (s.splat(self.lo), s.splat(self.hi));
         // SAFETY: both slices have y's length.
         unsafe {
-            map(
-                s,
-                self.y.len(),
-                [(self.x.as_ptr(), 1)],
-                self.y.as_mut_ptr(),
-                #[inline(always)]
-                |[x]| {
-                    s.min(hi, s.max(lo, x)) // NaN passes
-                },
-            );
+            each!(s, self.y.len(), self.y.as_mut_ptr(), [x = (self.x.as_ptr(), 1)], {
+                s.min(hi, s.max(lo, x)) // NaN passes
+            });
         }
     }
 }
@@ -678,20 +487,13 @@ impl Kernel for ClampBackward<'_> {
         let (lo, hi, zero) = (s.splat(self.lo), s.splat(self.hi), s.splat(0.0));
         let keep = s.gt(s.splat(f32::from(u8::from(self.accumulate))), zero);
         let dx = self.dx.as_mut_ptr();
-        let inputs = [(self.x.as_ptr(), 1), (self.dy.as_ptr(), 1), (dx.cast_const(), 1)];
+        let (x, dy, old) = ((self.x.as_ptr(), 1), (self.dy.as_ptr(), 1), (dx.cast_const(), 1));
         // SAFETY: the three slices have dx's length.
         unsafe {
-            map(
-                s,
-                self.dx.len(),
-                inputs,
-                dx,
-                #[inline(always)]
-                |[x, dy, old]| {
-                    let inside = s.and_mask(s.le(lo, x), s.le(x, hi));
-                    s.add(s.select(keep, old, zero), s.select(inside, dy, zero))
-                },
-            );
+            each!(s, self.dx.len(), dx, [x, dy, old], {
+                let inside = s.and_mask(s.le(lo, x), s.le(x, hi));
+                s.add(s.select(keep, old, zero), s.select(inside, dy, zero))
+            });
         }
     }
 }
@@ -752,6 +554,16 @@ unsafe fn reduce<S: Simd, const N: usize>(
     s.sum_lanes(even)
 }
 
+/// [`reduce`] of an expression over inputs by the names it has for them.
+macro_rules! total {
+    ($s:expr, $n:expr, [$($x:ident),+], $f:expr) => {
+        total!($s, $n, [$($x = $x),+], $f)
+    };
+    ($s:expr, $n:expr, [$($x:ident = $from:expr),+], $f:expr) => {
+        reduce($s, $n, [$($from),+], #[inline(always)] |[$($x),+]| $f)
+    };
+}
+
 /// Σ x
 pub fn sum(isa: Isa, x: &[f32]) -> f32 {
     dispatch(isa, Sum { kind: SumOf::Values, a: x, b: x })
@@ -786,22 +598,9 @@ impl Kernel for Sum<'_> {
         // SAFETY: the slices are equally long.
         unsafe {
             match self.kind {
-                SumOf::Values => reduce(
-                    s,
-                    self.a.len(),
-                    [self.a.as_ptr()],
-                    #[inline(always)]
-                    |[x]| x,
-                ),
+                SumOf::Values => total!(s, self.a.len(), [x = self.a.as_ptr()], x),
                 SumOf::Products => {
-                    let ab = [self.a.as_ptr(), self.b.as_ptr()];
-                    reduce(
-                        s,
-                        self.a.len(),
-                        ab,
-                        #[inline(always)]
-                        |[a, b]| s.mul(a, b),
-                    )
+                    total!(s, self.a.len(), [a = self.a.as_ptr(), b = self.b.as_ptr()], s.mul(a, b))
                 }
             }
         }
@@ -830,15 +629,7 @@ impl Kernel for SumRows<'_> {
                 x.iter().fold(0.0, |sum, x| sum + x)
             } else {
                 // SAFETY: the row has `cols` floats.
-                unsafe {
-                    reduce(
-                        s,
-                        self.cols,
-                        [x.as_ptr()],
-                        #[inline(always)]
-                        |[x]| x,
-                    )
-                }
+                unsafe { total!(s, self.cols, [x = x.as_ptr()], x) }
             };
             *y = if self.accumulate { *y + sum } else { sum };
         }
@@ -991,41 +782,14 @@ impl Kernel for Softmax<'_> {
             let tops = s.splat(top);
             // SAFETY: both rows have `cols` floats.
             unsafe {
-                map(
-                    s,
-                    cols,
-                    [(p, 1)],
-                    q,
-                    #[inline(always)]
-                    |[x]| poly::exp(s, s.sub(x, tops)),
-                );
-                let sum = reduce(
-                    s,
-                    cols,
-                    [q.cast_const()],
-                    #[inline(always)]
-                    |[e]| e,
-                );
+                each!(s, cols, q, [x = (p, 1)], poly::exp(s, s.sub(x, tops)));
+                let sum = total!(s, cols, [e = q.cast_const()], e);
                 if log {
                     let ln = poly::ln(s, s.splat(sum));
-                    map(
-                        s,
-                        cols,
-                        [(p, 1)],
-                        q,
-                        #[inline(always)]
-                        |[x]| s.sub(s.sub(x, tops), ln),
-                    );
+                    each!(s, cols, q, [x = (p, 1)], s.sub(s.sub(x, tops), ln));
                 } else {
                     let sum = s.splat(sum);
-                    map(
-                        s,
-                        cols,
-                        [(q.cast_const(), 1)],
-                        q,
-                        #[inline(always)]
-                        |[e]| s.div(e, sum),
-                    );
+                    each!(s, cols, q, [e = (q.cast_const(), 1)], s.div(e, sum));
                 }
             }
         }
@@ -1139,31 +903,15 @@ impl Kernel for SoftmaxBackward<'_> {
             let (y, dy, dx) = (y[row.clone()].as_ptr(), dy[row.clone()].as_ptr(), dx[row].as_mut_ptr());
             // SAFETY: the three rows have `cols` floats.
             unsafe {
-                let sum = if log {
-                    reduce(
-                        s,
-                        cols,
-                        [dy],
-                        #[inline(always)]
-                        |[dy]| dy,
-                    )
-                } else {
-                    reduce(
-                        s,
-                        cols,
-                        [dy, y],
-                        #[inline(always)]
-                        |[dy, y]| s.mul(dy, y),
-                    )
-                };
+                let sum =
+                    if log { total!(s, cols, [dy], dy) } else { total!(s, cols, [dy, y], s.mul(dy, y)) };
                 let sum = s.splat(sum);
-                map(
+                each!(
                     s,
                     cols,
-                    [(y, 1), (dy, 1), (dx.cast_const(), 1)],
                     dx,
-                    #[inline(always)]
-                    |[y, dy, old]| s.add(slope(y, dy, sum), s.select(keep, old, s.splat(0.0))),
+                    [y = (y, 1), dy = (dy, 1), old = (dx.cast_const(), 1)],
+                    s.add(slope(y, dy, sum), s.select(keep, old, s.splat(0.0)))
                 );
             }
         }
@@ -1223,24 +971,12 @@ pub(crate) fn row_stats<S: Simd>(s: S, x: &[f32], eps: f32) -> (f32, f32) {
     let n = x.len() as f32;
     // SAFETY: the pointer is to x.len() floats.
     unsafe {
-        let mean = reduce(
-            s,
-            x.len(),
-            [x.as_ptr()],
-            #[inline(always)]
-            |[x]| x,
-        ) / n;
+        let mean = total!(s, x.len(), [x = x.as_ptr()], x) / n;
         let centre = s.splat(mean);
-        let squares = reduce(
-            s,
-            x.len(),
-            [x.as_ptr()],
-            #[inline(always)]
-            |[x]| {
-                let d = s.sub(x, centre);
-                s.mul(d, d)
-            },
-        );
+        let squares = total!(s, x.len(), [x = x.as_ptr()], {
+            let d = s.sub(x, centre);
+            s.mul(d, d)
+        });
         (mean, 1.0 / (squares / n + eps).sqrt())
     }
 }
@@ -1427,17 +1163,12 @@ impl Kernel for LayerNorm<'_> {
                 stats[2 * r + 1] = rstd;
             }
             let (mean, rstd) = (s.splat(mean), s.splat(rstd));
-            let inputs = [(x.as_ptr(), 1), (self.gamma.as_ptr(), 1), (self.beta.as_ptr(), 1)];
+            let x = (x.as_ptr(), 1);
+            let (gamma, beta) = ((self.gamma.as_ptr(), 1), (self.beta.as_ptr(), 1));
+            let y = y.as_mut_ptr();
             // SAFETY: a row, gamma and beta have `cols` floats.
             unsafe {
-                map(
-                    s,
-                    self.cols,
-                    inputs,
-                    y.as_mut_ptr(),
-                    #[inline(always)]
-                    |[x, gamma, beta]| s.mul_add(s.mul(s.sub(x, mean), rstd), gamma, beta),
-                );
+                each!(s, self.cols, y, [x, gamma, beta], s.mul_add(s.mul(s.sub(x, mean), rstd), gamma, beta));
             }
         }
     }
@@ -1460,27 +1191,13 @@ pub(crate) fn finish_row<S: Simd>(
     unsafe {
         if let Some((mean, rstd, gamma, beta)) = norm {
             let (mean, rstd) = (s.splat(mean), s.splat(rstd));
-            let inputs = [y, (gamma[..n].as_ptr(), 1), (beta[..n].as_ptr(), 1), residual];
-            map(
-                s,
-                n,
-                inputs,
-                p,
-                #[inline(always)]
-                |[x, gamma, beta, residual]| {
-                    let x = s.mul_add(s.mul(s.sub(x, mean), rstd), gamma, beta);
-                    s.max(floor, s.add(x, residual))
-                },
-            );
+            let (gamma, beta) = ((gamma[..n].as_ptr(), 1), (beta[..n].as_ptr(), 1));
+            each!(s, n, p, [x = y, gamma = gamma, beta = beta, residual = residual], {
+                let x = s.mul_add(s.mul(s.sub(x, mean), rstd), gamma, beta);
+                s.max(floor, s.add(x, residual))
+            });
         } else {
-            map(
-                s,
-                n,
-                [y, residual],
-                p,
-                #[inline(always)]
-                |[x, residual]| s.max(floor, s.add(x, residual)),
-            );
+            each!(s, n, p, [x = y, residual = residual], s.max(floor, s.add(x, residual)));
         }
     }
 }
@@ -1606,34 +1323,16 @@ impl Kernel for LayerNormBackward<'_> {
             let (mean, rstd) = (s.splat(self.stats[2 * r]), s.splat(self.stats[2 * r + 1]));
             // SAFETY: a row and gamma have `cols` floats.
             unsafe {
-                let g = reduce(
-                    s,
-                    cols,
-                    [dy, gamma],
-                    #[inline(always)]
-                    |[dy, gamma]| s.mul(dy, gamma),
-                ) / n;
-                let gh = reduce(
-                    s,
-                    cols,
-                    [dy, gamma, x],
-                    #[inline(always)]
-                    |[dy, gamma, x]| s.mul(s.mul(dy, gamma), s.mul(s.sub(x, mean), rstd)),
-                ) / n;
+                let g = total!(s, cols, [dy, gamma], s.mul(dy, gamma)) / n;
+                let gh =
+                    total!(s, cols, [dy, gamma, x], s.mul(s.mul(dy, gamma), s.mul(s.sub(x, mean), rstd))) / n;
                 let (g, gh) = (s.splat(g), s.splat(gh));
-                let inputs = [(x, 1), (dy, 1), (gamma, 1), (dx.cast_const(), 1)];
-                map(
-                    s,
-                    cols,
-                    inputs,
-                    dx,
-                    #[inline(always)]
-                    |[x, dy, gamma, old]| {
-                        let hat = s.mul(s.sub(x, mean), rstd);
-                        let inner = s.sub(s.mul(dy, gamma), s.mul_add(hat, gh, g));
-                        s.mul_add(rstd, inner, s.select(keep, old, s.splat(0.0)))
-                    },
-                );
+                let (x, dy, gamma, old) = ((x, 1), (dy, 1), (gamma, 1), (dx.cast_const(), 1));
+                each!(s, cols, dx, [x, dy, gamma, old], {
+                    let hat = s.mul(s.sub(x, mean), rstd);
+                    let inner = s.sub(s.mul(dy, gamma), s.mul_add(hat, gh, g));
+                    s.mul_add(rstd, inner, s.select(keep, old, s.splat(0.0)))
+                });
             }
         }
         // The parameters' sums go down the columns, in the order of the rows.
