@@ -4,15 +4,18 @@
 pub mod acrobot;
 mod angle;
 pub mod cartpole;
+pub mod lunar_lander;
 pub mod many;
 pub mod mountain_car;
 mod numpy;
 pub mod pendulum;
+mod rigid;
 pub mod vector;
 pub mod world;
 
 pub use acrobot::{Acrobot64, Acrobots};
 pub use cartpole::{CartPole64, CartPoles};
+pub use lunar_lander::{LunarLander64, LunarLanders};
 pub use many::Many;
 pub use mountain_car::{MountainCar64, MountainCarContinuous64, MountainCars, MountainCarsContinuous};
 pub use pendulum::{Pendulum64, Pendulums};

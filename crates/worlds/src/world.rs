@@ -4,8 +4,9 @@
 //! the driver's to keep.
 
 use crate::{
-    Acrobot64, Acrobots, CartPole64, CartPoles, MountainCar64, MountainCarContinuous64, MountainCars,
-    MountainCarsContinuous, Pendulum64, Pendulums, Vector, acrobot, cartpole, mountain_car, pendulum,
+    Acrobot64, Acrobots, CartPole64, CartPoles, LunarLander64, LunarLanders, MountainCar64,
+    MountainCarContinuous64, MountainCars, MountainCarsContinuous, Pendulum64, Pendulums, Vector, acrobot,
+    cartpole, lunar_lander, mountain_car, pendulum,
 };
 use math::{Isa, Rng};
 
@@ -188,7 +189,7 @@ pub struct Kind {
 pub type Make = fn(Isa, u32, u32, usize) -> Box<dyn Vector>;
 
 /// Every kind there is: the one list that a new one joins.
-static KINDS: [Kind; 5] = [
+static KINDS: [Kind; 6] = [
     Kind {
         spec: &cartpole::SPEC,
         twin: || Box::new(CartPole64::new([0.0; 4])),
@@ -213,6 +214,11 @@ static KINDS: [Kind; 5] = [
         spec: &acrobot::SPEC,
         twin: || Box::new(Acrobot64::new([0.0; 4])),
         many: Some(|isa, seed, first, count| Box::new(Acrobots::new(isa, seed, first, count))),
+    },
+    Kind {
+        spec: &lunar_lander::SPEC,
+        twin: || Box::new(LunarLander64::new(0)),
+        many: Some(|_, seed, first, count| Box::new(LunarLanders::new(seed, first, count))),
     },
 ];
 

@@ -1,0 +1,611 @@
+//! LunarLander-v3 with the meaning Gymnasium gives it (discrete, gravity 10, no wind): set a craft on two
+//! sprung legs down between the flags. An f64 twin and thousands in f32, of one code.
+//!
+//! The rules are here, the bodies in `rigid`. An engine's push scatters a little; how it will scatter in
+//! the next step is a part of the twin's state, so that a step is a function of state and action. An
+//! episode *terminates* when the hull touches the ground or the craft leaves the picture (-100), or when all
+//! has come to rest (+100); it is *truncated* at 1000 steps. It refuses the continuous form and wind.
+
+use crate::rigid::{
+    BENDS, BODIES, Body, Effort, HINGES, Hinge, PIECE, Real, Rig, Scene, Solid, TOUCHES, Touch, Turn, V2,
+    mass_of, v2,
+};
+use crate::vector::{Impossible, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
+use crate::world::{Actions, Axis, Of, Plane, Spec, Step64, World64};
+use math::{PANEL, Rng, rng};
+
+/// Of the picture, in metres.
+pub const WIDTH: f64 = 20.0;
+pub const HEIGHT: f64 = 40.0 / 3.0;
+/// Where the pad lies.
+pub const PAD_HEIGHT: f64 = HEIGHT / 4.0;
+/// Seconds a step.
+pub const STEP_S: f64 = 0.02;
+/// m/s²
+pub const GRAVITY: f64 = 10.0;
+/// Steps an episode lasts at most.
+pub const STEP_LIMIT: u32 = 1000;
+/// An episode begins with a force within ± this each way for one step, N.
+pub const FIRST_FORCE: f64 = 1000.0;
+/// The craft's outline from its origin, anticlockwise, in metres.
+pub const HULL: [[f64; 2]; 6] = [
+    [17.0 / 30.0, -10.0 / 30.0],
+    [17.0 / 30.0, 0.0],
+    [14.0 / 30.0, 17.0 / 30.0],
+    [-14.0 / 30.0, 17.0 / 30.0],
+    [-17.0 / 30.0, 0.0],
+    [-17.0 / 30.0, -10.0 / 30.0],
+];
+/// A leg's outline from its middle.
+pub const LEG: [[f64; 2]; 4] = [
+    [-2.0 / 30.0, -8.0 / 30.0],
+    [2.0 / 30.0, -8.0 / 30.0],
+    [2.0 / 30.0, 8.0 / 30.0],
+    [-2.0 / 30.0, 8.0 / 30.0],
+];
+/// kg/m²
+const HULL_DENSITY: f64 = 5.0;
+const LEG_DENSITY: f64 = 1.0;
+/// On the ground, whose own is 0.1: the geometric mean of the two, of which a leg has 0.2.
+const HULL_FRICTION: f64 = 0.1;
+const LEG_FRICTION: f64 = 0.141_421_356_237_309_5;
+/// From a leg's middle to the hinge at the craft's origin, sideways and up, in metres.
+const LEG_AWAY: f64 = 20.0 / 30.0;
+const LEG_UP: f64 = 18.0 / 30.0;
+/// A leg swings between these, its motor pushes it inwards: radians, rad/s, N·m.
+const LEG_IN: f64 = 0.4;
+const LEG_OUT: f64 = 0.9;
+const LEG_SPEED: f64 = 0.3;
+const LEG_TORQUE: f64 = 40.0;
+/// How a leg leans when an episode begins; its hinge counts from there.
+const LEG_LEAN: f64 = 0.05;
+/// Impulse per metre that an engine is away, N·s/m; and the fuel of a step.
+const MAIN_POWER: f64 = 13.0;
+const MAIN_PRICE: f64 = 0.3;
+const SIDE_POWER: f64 = 0.6;
+const SIDE_PRICE: f64 = 0.03;
+/// Where engines are, in metres: the main one below the origin; the side ones beside it and above it. The last
+/// is 17 along one axis and 14 along the other in Gymnasium, and so it is here.
+const MAIN_BELOW: f64 = 4.0 / 30.0;
+const SIDE_AWAY: f64 = 12.0 / 30.0;
+const SIDE_ALONG: f64 = 17.0 / 30.0;
+const SIDE_ABOVE: f64 = 14.0 / 30.0;
+/// An engine's place scatters by up to this, in metres.
+pub const SCATTER: f64 = 1.0 / 30.0;
+
+pub(crate) static SPEC: Spec = Spec {
+    id: "LunarLander-v3",
+    summary: "set a craft down between the flags, on its legs and gently",
+    actions: Actions::Choices(4),
+    choices: &["nothing", "left engine", "main engine", "right engine"],
+    state: &[
+        "craft x (m)",
+        "craft y (m)",
+        "craft angle (rad)",
+        "craft velocity x (m/s)",
+        "craft velocity y (m/s)",
+        "craft spin (rad/s)",
+        "leg 1 x (m)",
+        "leg 1 y (m)",
+        "leg 1 angle (rad)",
+        "leg 1 velocity x (m/s)",
+        "leg 1 velocity y (m/s)",
+        "leg 1 spin (rad/s)",
+        "leg 2 x (m)",
+        "leg 2 y (m)",
+        "leg 2 angle (rad)",
+        "leg 2 velocity x (m/s)",
+        "leg 2 velocity y (m/s)",
+        "leg 2 spin (rad/s)",
+        "hinge 1 push x (N s)",
+        "hinge 1 push y (N s)",
+        "hinge 1 stop (N m s)",
+        "hinge 1 motor (N m s)",
+        "hinge 2 push x (N s)",
+        "hinge 2 push y (N s)",
+        "hinge 2 stop (N m s)",
+        "hinge 2 motor (N m s)",
+        "leg 1 touches",
+        "leg 2 touches",
+        "steps at rest",
+        "shaping",
+        "main engine",
+        "side engine",
+        "ground 0 (m)",
+        "ground 1 (m)",
+        "ground 2 (m)",
+        "ground 3 (m)",
+        "ground 4 (m)",
+        "ground 5 (m)",
+        "ground 6 (m)",
+        "ground 7 (m)",
+        "ground 8 (m)",
+        "ground 9 (m)",
+        "ground 10 (m)",
+        "leg 1 touch 1 piece",
+        "leg 1 touch 1 feature 1",
+        "leg 1 touch 1 feature 2",
+        "leg 1 touch 1 normal 1 (N s)",
+        "leg 1 touch 1 normal 2 (N s)",
+        "leg 1 touch 1 friction 1 (N s)",
+        "leg 1 touch 1 friction 2 (N s)",
+        "leg 1 touch 2 piece",
+        "leg 1 touch 2 feature 1",
+        "leg 1 touch 2 feature 2",
+        "leg 1 touch 2 normal 1 (N s)",
+        "leg 1 touch 2 normal 2 (N s)",
+        "leg 1 touch 2 friction 1 (N s)",
+        "leg 1 touch 2 friction 2 (N s)",
+        "leg 2 touch 1 piece",
+        "leg 2 touch 1 feature 1",
+        "leg 2 touch 1 feature 2",
+        "leg 2 touch 1 normal 1 (N s)",
+        "leg 2 touch 1 normal 2 (N s)",
+        "leg 2 touch 1 friction 1 (N s)",
+        "leg 2 touch 1 friction 2 (N s)",
+        "leg 2 touch 2 piece",
+        "leg 2 touch 2 feature 1",
+        "leg 2 touch 2 feature 2",
+        "leg 2 touch 2 normal 1 (N s)",
+        "leg 2 touch 2 normal 2 (N s)",
+        "leg 2 touch 2 friction 1 (N s)",
+        "leg 2 touch 2 friction 2 (N s)",
+        "next scatter 1 (m)",
+        "next scatter 2 (m)",
+        "scatter seed",
+    ],
+    observation: &[
+        "place across",
+        "height",
+        "speed across",
+        "speed up",
+        "angle (rad)",
+        "spin",
+        "leg 1 touches",
+        "leg 2 touches",
+    ],
+    step_limit: STEP_LIMIT,
+    solved_at: 200.0,
+    returns: [-400.0, 300.0],
+    shown_step_s: STEP_S,
+    plane: Plane {
+        x: Axis { name: "place across", low: -1.0, high: 1.0, of: Of::Number(0) },
+        y: Axis { name: "height", low: 0.0, high: 1.5, of: Of::Number(1) },
+        base: &[0.0; OBSERVATION],
+    },
+};
+
+pub const OBSERVATION: usize = 8;
+/// Numbers of a craft's state.
+pub const STATE: usize = 71;
+/// The twin's scatter beside it.
+const TWIN_STATE: usize = STATE + 3;
+/// Where in a state the ground begins, its bends [`PIECE`] metres apart.
+pub const GROUND: usize = 32;
+
+/// What Gymnasium's example pilot does, seeing this: lean towards the pad, hover above it in
+/// proportion to the distance, and brake on the legs.
+pub fn heuristic<R: Real>(seen: [R; OBSERVATION]) -> u32 {
+    let [x, y, across, up, angle, spin, leg_1, leg_2] = seen;
+    let half = R::of(0.5);
+    let lean = (x * half + across).within(R::of(-0.4), R::of(0.4));
+    let (mut turn, mut lift) = ((lean - angle) * half - spin, (R::of(0.55) * x.abs() - y) * half - up * half);
+    if leg_1 != R::of(0.0) || leg_2 != R::of(0.0) {
+        (turn, lift) = (R::of(0.0), -(up * half));
+    }
+    let least = R::of(0.05);
+    if lift > turn.abs() && lift > least {
+        2
+    } else if turn < -least {
+        3
+    } else if turn > least {
+        1
+    } else {
+        0
+    }
+}
+
+/// One craft over its ground, between two steps.
+#[derive(Clone, Copy, Default)]
+struct Craft<R> {
+    scene: Scene<R>,
+    /// What the place reached is worth.
+    shaping: R,
+    /// What fired in the last step: the main engine 0 or 1; the side engines -1, 0 or 1.
+    engines: [R; 2],
+}
+
+/// What is fixed, in the numbers of one width.
+struct Rules<R> {
+    rig: Rig<R>,
+    /// The hull's centre of mass from its origin.
+    centre: V2<R>,
+}
+
+impl<R: Real> Rules<R> {
+    fn new() -> Self {
+        let (_, _, [_, centre_y]) = mass_of(&HULL, HULL_DENSITY);
+        let centre = v2(R::of(0.0), R::of(centre_y));
+        let leg = Solid::new(&LEG, LEG_DENSITY, LEG_FRICTION);
+        // Leg 1 is on the right and swings to the left.
+        let hinge = |side: f64| Hinge {
+            anchors: [-centre, v2(R::of(-side * LEG_AWAY), R::of(LEG_UP))],
+            zero: R::of(-side * LEG_LEAN),
+            low: R::of(if side > 0.0 { LEG_IN } else { -LEG_OUT }),
+            high: R::of(if side > 0.0 { LEG_OUT } else { -LEG_IN }),
+            speed: R::of(-side * LEG_SPEED),
+            most: R::of(LEG_TORQUE * STEP_S),
+        };
+        let rig = Rig {
+            solids: [Solid::new(&HULL, HULL_DENSITY, HULL_FRICTION), leg, leg],
+            hinges: [hinge(1.0), hinge(-1.0)],
+            step_s: R::of(STEP_S),
+            gravity: R::of(-GRAVITY),
+        };
+        Self { rig, centre }
+    }
+
+    /// A craft as an episode begins: its legs have not found their place yet, and the first step, which
+    /// is taken here, puts them there.
+    fn first(&self, mut uniform: impl FnMut(f64, f64) -> R) -> Craft<R> {
+        let mut craft = Craft::default();
+        let mut heights = [R::of(0.0); BENDS + 1];
+        heights.fill_with(|| uniform(0.0, HEIGHT / 2.0));
+        heights[BENDS / 2 - 2..=BENDS / 2 + 2].fill(R::of(PAD_HEIGHT));
+        for (i, y) in craft.scene.ground.iter_mut().enumerate() {
+            *y = R::of(0.33) * (heights[(i + BENDS) % (BENDS + 1)] + heights[i] + heights[i + 1]);
+        }
+        let [hull, leg_1, leg_2] = &mut craft.scene.bodies;
+        hull.place = v2(R::of(WIDTH / 2.0), R::of(HEIGHT)) + self.centre;
+        for (leg, side) in [(leg_1, 1.0), (leg_2, -1.0)] {
+            leg.place = v2(R::of(WIDTH / 2.0 + side * LEG_AWAY), R::of(HEIGHT));
+            leg.angle = R::of(-side * LEG_LEAN);
+        }
+        let force = v2(uniform(-FIRST_FORCE, FIRST_FORCE), uniform(-FIRST_FORCE, FIRST_FORCE));
+        craft.scene.step(&self.rig, force);
+        craft.shaping = worth(&self.observe(&craft));
+        craft
+    }
+
+    fn observe(&self, craft: &Craft<R>) -> [R; OBSERVATION] {
+        let hull = &craft.scene.bodies[0];
+        let origin = hull.place - Turn::by(hull.angle).of(self.centre);
+        let [_, leg_1, leg_2] = craft.scene.touching.map(|touching| R::of(f64::from(u8::from(touching))));
+        [
+            (origin.x - R::of(WIDTH / 2.0)) * R::of(2.0 / WIDTH),
+            (origin.y - R::of(PAD_HEIGHT + LEG_UP)) * R::of(2.0 / HEIGHT),
+            hull.velocity.x * R::of(WIDTH / 2.0 * STEP_S),
+            hull.velocity.y * R::of(HEIGHT / 2.0 * STEP_S),
+            hull.angle,
+            hull.spin * R::of(20.0 * STEP_S),
+            leg_1,
+            leg_2,
+        ]
+    }
+
+    /// One step; `scatter` is how the engines' places scatter in it. What it led to, the reward, and
+    /// whether that is the end.
+    fn step(&self, craft: &mut Craft<R>, action: u32, scatter: [R; 2]) -> ([R; OBSERVATION], R, bool) {
+        let zero = R::of(0.0);
+        craft.engines = [zero; 2];
+        let [first, second] = scatter;
+        let hull = &mut craft.scene.bodies[0];
+        if action != 0 {
+            let turn = Turn::by(hull.angle);
+            let origin = hull.place - turn.of(self.centre);
+            // Up along the craft and to its right; Gymnasium's `tip` and `side` put together.
+            let (offset, at, power) = if action == 2 {
+                craft.engines[0] = R::of(1.0);
+                let offset = turn.of(v2(-second, -(R::of(MAIN_BELOW) + first + first)));
+                (offset, offset, R::of(MAIN_POWER))
+            } else {
+                let side = R::of(f64::from(action) - 2.0);
+                craft.engines[1] = side;
+                let away = R::of(3.0) * second + side * R::of(SIDE_AWAY);
+                let offset = turn.of(v2(-away, -first));
+                let up = turn.of(v2(zero, R::of(1.0)));
+                let lift = v2(up.x * R::of(SIDE_ALONG), up.y * R::of(SIDE_ABOVE));
+                (offset, offset + lift, R::of(SIDE_POWER))
+            };
+            let solid = &self.rig.solids[0];
+            let impulse = -offset * power;
+            hull.velocity = hull.velocity + impulse * solid.inv_mass;
+            hull.spin += solid.inv_inertia * (origin + at - hull.place).cross(impulse);
+        }
+        let rests = craft.scene.step(&self.rig, V2::default());
+
+        let seen = self.observe(craft);
+        let shaping = worth(&seen);
+        let mut reward = shaping - craft.shaping;
+        craft.shaping = shaping;
+        reward -= craft.engines[0] * R::of(MAIN_PRICE);
+        reward -= craft.engines[1].abs() * R::of(SIDE_PRICE);
+        let lost = craft.scene.struck || seen[0].abs() >= R::of(1.0);
+        if lost {
+            reward = R::of(-100.0);
+        }
+        if rests {
+            reward = R::of(100.0);
+        }
+        (seen, reward, lost || rests)
+    }
+}
+
+/// What a place is worth on the way to the pad.
+fn worth<R: Real>(seen: &[R; OBSERVATION]) -> R {
+    let [x, y, across, up, angle, _, leg_1, leg_2] = *seen;
+    let hundred = R::of(100.0);
+    -(hundred * (x * x + y * y).sqrt()) - hundred * (across * across + up * up).sqrt() - hundred * angle.abs()
+        + R::of(10.0) * leg_1
+        + R::of(10.0) * leg_2
+}
+
+impl<R: Real> Craft<R> {
+    /// As the numbers of [`Spec::state`].
+    fn pack(&self, to: &mut [R]) {
+        let whole = |i: i32| R::of(f64::from(i));
+        let mut to = to.iter_mut();
+        let mut put = |numbers: &[R]| numbers.iter().zip(to.by_ref()).for_each(|(&x, place)| *place = x);
+        let scene = &self.scene;
+        for body in &scene.bodies {
+            let Body { place, angle, velocity, spin } = *body;
+            put(&[place.x, place.y, angle, velocity.x, velocity.y, spin]);
+        }
+        for effort in &scene.efforts {
+            let Effort { push, stop, motor } = *effort;
+            put(&[push.x, push.y, stop, motor]);
+        }
+        put(&[1, 2].map(|body| whole(i32::from(scene.touching[body]))));
+        put(&[whole(scene.rested as i32), self.shaping]);
+        put(&self.engines);
+        put(&scene.ground);
+        for touch in scene.touches[1..].iter().flatten() {
+            let Touch { piece, feature, normal, along } = *touch;
+            put(&[whole(piece), whole(feature[0]), whole(feature[1])]);
+            put(&normal);
+            put(&along);
+        }
+    }
+
+    /// Puts back what [`Craft::pack`] gave; of whatever else, it makes something that can be stepped.
+    fn unpack(from: &[R]) -> Self {
+        let mut from = from.iter().copied();
+        let mut take = || from.next().unwrap_or_default();
+        // A cast of what no integer holds saturates.
+        let whole = |x: R| x.f64() as i32;
+        let mut craft = Self::default();
+        for body in &mut craft.scene.bodies {
+            *body =
+                Body { place: v2(take(), take()), angle: take(), velocity: v2(take(), take()), spin: take() };
+        }
+        for effort in &mut craft.scene.efforts {
+            *effort = Effort { push: v2(take(), take()), stop: take(), motor: take() };
+        }
+        for body in [1, 2] {
+            craft.scene.touching[body] = take() != R::of(0.0);
+        }
+        craft.scene.rested = whole(take()).max(0) as u32;
+        craft.shaping = take();
+        craft.engines = [take(), take()];
+        craft.scene.ground = craft.scene.ground.map(|_| take());
+        for touch in craft.scene.touches[1..].iter_mut().flatten() {
+            let piece = whole(take());
+            let feature = [whole(take()), whole(take())];
+            let (normal, along) = ([take(), take()], [take(), take()]);
+            if (0..BENDS as i32 - 1).contains(&piece) {
+                *touch = Touch { piece, feature, normal, along };
+            }
+        }
+        craft
+    }
+}
+
+/// One craft in f64.
+pub struct LunarLander64 {
+    state: [f64; TWIN_STATE],
+    steps: u32,
+    rules: Rules<f64>,
+}
+
+impl LunarLander64 {
+    /// At the first episode of a seed.
+    pub fn new(seed: u32) -> Self {
+        let mut lander = Self { state: [0.0; TWIN_STATE], steps: 0, rules: Rules::new() };
+        lander.reset(seed);
+        lander
+    }
+}
+
+/// How the engines scatter in a step.
+fn scatter(seed: f64, steps: u32) -> [f64; 2] {
+    let [first, second, ..] = Rng::new(seed as u32, STREAM).block([steps, 0, 0, TWIN]);
+    [first, second].map(|word| (f64::from(word) / f64::from(1u32 << 31) - 1.0) * SCATTER)
+}
+
+/// What everything here is drawn from; apart from every other stream of the same seed.
+const STREAM: u32 = 0x004C_4C33;
+/// The last word of a counter keeps what it is for apart.
+const TWIN: u32 = 0;
+const BEGINNING: u32 = 1;
+const NOISE: u32 = 2;
+
+impl World64 for LunarLander64 {
+    fn spec(&self) -> &'static Spec {
+        &SPEC
+    }
+
+    fn state(&self) -> &[f64] {
+        &self.state
+    }
+
+    fn observation(&self) -> Vec<f64> {
+        self.rules.observe(&Craft::unpack(&self.state[..STATE])).to_vec()
+    }
+
+    fn parts(&mut self) -> (&mut [f64], &mut u32) {
+        (&mut self.state, &mut self.steps)
+    }
+
+    fn first_state(&self, uniform: &mut dyn FnMut(f64, f64) -> f64) -> Vec<f64> {
+        let seed = uniform(0.0, 1e6).floor();
+        let mut state = vec![0.0; TWIN_STATE];
+        self.rules.first(uniform).pack(&mut state[..STATE]);
+        let [first, second] = scatter(seed, 0);
+        state[STATE..].copy_from_slice(&[first, second, seed]);
+        state
+    }
+
+    fn advance(&mut self, action: f64) -> Step64 {
+        let mut craft = Craft::unpack(&self.state[..STATE]);
+        let [first, second, seed] = [0, 1, 2].map(|i| self.state[STATE + i]);
+        let (_, reward, terminated) = self.rules.step(&mut craft, action as u32, [first, second]);
+        craft.pack(&mut self.state[..STATE]);
+        self.steps = self.steps.saturating_add(1);
+        self.state[STATE..STATE + 2].copy_from_slice(&scatter(seed, self.steps));
+        Step64 { reward, terminated, truncated: self.steps >= STEP_LIMIT }
+    }
+}
+
+/// Many craft in f32.
+pub struct LunarLanders {
+    rules: Rules<f32>,
+    rng: Rng,
+    first: u32,
+    crafts: Vec<Craft<f32>>,
+    /// What a craft's engines scatter by in this episode.
+    noise: Vec<[u32; 2]>,
+    /// Steps taken in this episode, and episodes begun before it.
+    steps: Vec<u32>,
+    episodes: Vec<u32>,
+    /// `[panels][OBSERVATION][PANEL]`
+    shown: Vec<f32>,
+}
+
+impl LunarLanders {
+    /// Environments `first..first + count` of a seed, each at the start of its first episode.
+    pub fn new(seed: u32, first: u32, count: usize) -> Self {
+        let mut landers = Self {
+            rules: Rules::new(),
+            rng: Rng::new(seed, STREAM),
+            first,
+            crafts: vec![Craft::default(); count],
+            noise: vec![[0; 2]; count],
+            steps: vec![0; count],
+            episodes: vec![0; count],
+            shown: vec![0.0; count.div_ceil(PANEL) * PANEL * OBSERVATION],
+        };
+        landers.reset(seed, first);
+        landers
+    }
+
+    /// Begins the episode that `episodes` counts to.
+    fn begin(&mut self, env: usize) {
+        let place = [self.first.wrapping_add(env as u32), self.episodes[env]];
+        let mut words = [0; 4];
+        let mut drawn = 0;
+        let rng = self.rng;
+        self.crafts[env] = self.rules.first(|low, high| {
+            if drawn % 4 == 0 {
+                words = rng.block([place[0], place[1], drawn / 4, BEGINNING]);
+            }
+            let unit = rng::uniform_from_word(words[drawn as usize % 4]);
+            drawn += 1;
+            low as f32 + (high - low) as f32 * unit
+        });
+        self.steps[env] = 0;
+        self.quieten(env);
+        let seen = self.rules.observe(&self.crafts[env]);
+        spread(&seen, &mut self.shown, env);
+    }
+
+    /// The noise of the episode that `episodes` counts to.
+    fn quieten(&mut self, env: usize) {
+        let [a, b, ..] = self.rng.block([self.first.wrapping_add(env as u32), self.episodes[env], 0, NOISE]);
+        self.noise[env] = [a, b];
+    }
+}
+
+/// One environment's features into panels.
+fn spread(features: &[f32; OBSERVATION], panels: &mut [f32], env: usize) {
+    let start = env / PANEL * OBSERVATION * PANEL + env % PANEL;
+    for (i, &x) in features.iter().enumerate() {
+        panels[start + i * PANEL] = x;
+    }
+}
+
+impl Vector for LunarLanders {
+    fn count(&self) -> usize {
+        self.crafts.len()
+    }
+
+    fn observations(&self) -> &[f32] {
+        &self.shown
+    }
+
+    fn reset(&mut self, seed: u32, first: u32) {
+        self.rng = Rng::new(seed, STREAM);
+        self.first = first;
+        self.episodes.fill(0);
+        for env in 0..self.crafts.len() {
+            self.begin(env);
+        }
+    }
+
+    fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
+        for env in 0..self.crafts.len() {
+            let action = (actions[env] as u32).min(3);
+            let scatter = if action == 0 {
+                [0.0; 2]
+            } else {
+                let [first, second, ..] = rng::hash_1(self.noise[env], [self.steps[env], 0]);
+                [first, second].map(|word| (2.0 * rng::uniform_from_word(word) - 1.0) * SCATTER as f32)
+            };
+            let (seen, reward, terminated) = self.rules.step(&mut self.crafts[env], action, scatter);
+            spread(&seen, reached, env);
+            rewards[env] = reward;
+            self.steps[env] += 1;
+            let truncated = self.steps[env] >= STEP_LIMIT;
+            ended[env] = 0;
+            if terminated || truncated {
+                let flags = if terminated { TERMINATED } else { 0 } | if truncated { TRUNCATED } else { 0 };
+                ended[env] = flags | self.steps[env] << LENGTH_SHIFT;
+                self.episodes[env] = self.episodes[env].wrapping_add(1);
+                self.begin(env);
+            } else {
+                spread(&seen, &mut self.shown, env);
+            }
+        }
+    }
+
+    fn state_len(&self) -> usize {
+        STATE
+    }
+
+    fn environment(&self, env: usize, state: &mut [f32]) -> (u32, u32) {
+        self.crafts[env].pack(state);
+        (self.steps[env], self.episodes[env])
+    }
+
+    fn set_environment(
+        &mut self,
+        env: usize,
+        state: &[f32],
+        steps: u32,
+        episodes: u32,
+    ) -> Result<(), Impossible> {
+        // Beyond these, nothing has been since the first step of an episode that still goes on.
+        let possible = state.len() == STATE && state.iter().all(|x| x.abs() <= 1e4);
+        if env >= self.crafts.len() || steps >= STEP_LIMIT || !possible {
+            return Err(Impossible { env: self.first as usize + env, id: SPEC.id });
+        }
+        self.crafts[env] = Craft::unpack(state);
+        (self.steps[env], self.episodes[env]) = (steps, episodes);
+        self.quieten(env);
+        let seen = self.rules.observe(&self.crafts[env]);
+        spread(&seen, &mut self.shown, env);
+        Ok(())
+    }
+}
+
+const _: () = assert!(STATE == 6 * BODIES + 4 * HINGES + 6 + BENDS + 7 * TOUCHES * (BODIES - 1));
+const _: () = assert!(PIECE * (BENDS - 1) as f64 == WIDTH);

@@ -1,0 +1,1270 @@
+//! A small solver for rigid bodies in the plane: three bodies, two hinges with motors and stops, and a
+//! ground of straight pieces. Sequential impulses (Catto, "Iterative dynamics with temporal coherence",
+//! 2005) with warm starting, positions corrected after velocities, and the first touch within a step
+//! found by conservative advancement (Mirtich, 1996). It refuses to be a physics engine: bodies do not
+//! meet each other, and there is no restitution.
+//!
+//! Lengths, masses and the numbers of sweeps are those of Box2D 2.3 as Gymnasium drives it, since 180
+//! sweeps do not converge where a heavy body stands on light legs, and how far they get is felt. In
+//! free flight they converge but for the third digit of a leg's swing; f32 then takes the limit at once,
+//! which is a rigid body's motion.
+
+use math::poly;
+use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
+
+/// f64 for the twin, f32 for thousands.
+pub trait Real:
+    Copy
+    + Default
+    + PartialOrd
+    + Add<Output = Self>
+    + AddAssign
+    + Sub<Output = Self>
+    + SubAssign
+    + Mul<Output = Self>
+    + std::ops::Div<Output = Self>
+    + Neg<Output = Self>
+    + Send
+    + Sync
+    + 'static
+{
+    /// Whether free flight is solved at once.
+    const DIRECT: bool;
+    /// Sweeps end when none of them changes a velocity by more.
+    const STILL: f64;
+    fn of(x: f64) -> Self;
+    fn f64(self) -> f64;
+    fn sqrt(self) -> Self;
+    fn sin_cos(self) -> (Self, Self);
+    fn abs(self) -> Self {
+        if self < Self::of(0.0) { -self } else { self }
+    }
+    fn least(self, other: Self) -> Self {
+        if self < other { self } else { other }
+    }
+    fn most(self, other: Self) -> Self {
+        if self > other { self } else { other }
+    }
+    fn within(self, low: Self, high: Self) -> Self {
+        self.most(low).least(high)
+    }
+}
+
+impl Real for f64 {
+    const DIRECT: bool = false;
+    const STILL: f64 = 1e-13;
+    fn of(x: f64) -> f64 {
+        x
+    }
+    fn f64(self) -> f64 {
+        self
+    }
+    fn sqrt(self) -> f64 {
+        f64::sqrt(self)
+    }
+    fn sin_cos(self) -> (f64, f64) {
+        f64::sin_cos(self)
+    }
+}
+
+impl Real for f32 {
+    const DIRECT: bool = true;
+    const STILL: f64 = 1e-6;
+    fn of(x: f64) -> f32 {
+        x as f32
+    }
+    fn f64(self) -> f64 {
+        f64::from(self)
+    }
+    fn sqrt(self) -> f32 {
+        f32::sqrt(self)
+    }
+    fn sin_cos(self) -> (f32, f32) {
+        poly::sin_cos_everywhere(self)
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct V2<R> {
+    pub x: R,
+    pub y: R,
+}
+
+pub fn v2<R>(x: R, y: R) -> V2<R> {
+    V2 { x, y }
+}
+
+impl<R: Real> V2<R> {
+    fn dot(self, o: Self) -> R {
+        self.x * o.x + self.y * o.y
+    }
+    pub fn cross(self, o: Self) -> R {
+        self.x * o.y - self.y * o.x
+    }
+    /// A quarter turn to the left.
+    fn left(self) -> Self {
+        v2(-self.y, self.x)
+    }
+    fn length(self) -> R {
+        self.dot(self).sqrt()
+    }
+}
+
+impl<R: Real> Add for V2<R> {
+    type Output = Self;
+    fn add(self, o: Self) -> Self {
+        v2(self.x + o.x, self.y + o.y)
+    }
+}
+
+impl<R: Real> Sub for V2<R> {
+    type Output = Self;
+    fn sub(self, o: Self) -> Self {
+        v2(self.x - o.x, self.y - o.y)
+    }
+}
+
+impl<R: Real> Neg for V2<R> {
+    type Output = Self;
+    fn neg(self) -> Self {
+        v2(-self.x, -self.y)
+    }
+}
+
+impl<R: Real> Mul<R> for V2<R> {
+    type Output = Self;
+    fn mul(self, by: R) -> Self {
+        v2(self.x * by, self.y * by)
+    }
+}
+
+/// A turn by an angle.
+#[derive(Clone, Copy)]
+pub struct Turn<R> {
+    sin: R,
+    cos: R,
+}
+
+impl<R: Real> Turn<R> {
+    pub fn by(angle: R) -> Self {
+        let (sin, cos) = angle.sin_cos();
+        Self { sin, cos }
+    }
+    pub fn of(self, v: V2<R>) -> V2<R> {
+        v2(self.cos * v.x - self.sin * v.y, self.sin * v.x + self.cos * v.y)
+    }
+    fn back(self, v: V2<R>) -> V2<R> {
+        v2(self.cos * v.x + self.sin * v.y, self.cos * v.y - self.sin * v.x)
+    }
+}
+
+pub const BODIES: usize = 3;
+pub const HINGES: usize = 2;
+/// Places where the ground bends, its ends among them.
+pub const BENDS: usize = 11;
+/// A body is narrower than a piece of ground.
+pub const TOUCHES: usize = 2;
+const CORNERS: usize = 6;
+
+/// Metres from one bend to the next.
+pub const PIECE: f64 = 2.0;
+/// Sweeps over velocities, over positions, and over positions after a first touch.
+const VELOCITY_SWEEPS: usize = 180;
+const POSITION_SWEEPS: usize = 60;
+const TOUCH_SWEEPS: usize = 20;
+/// First touches that one body and one piece may have in a step.
+const FIRST_TOUCHES: u32 = 8;
+/// Metres by which a place may be wrong.
+const SLOP: f64 = 0.005;
+/// Radians by which an angle may be wrong: 2°.
+const ANGLE_SLOP: f64 = std::f64::consts::PI / 90.0;
+/// The two skins between surfaces that touch, in metres.
+const SKIN: f64 = 0.02;
+/// How near the boxes around a body and a piece are where the two count as neighbours, in metres.
+const BOX_MARGIN: f64 = 0.2 + SKIN;
+/// The part of an overlap that a sweep mends, after a step and after a first touch.
+const MENDED: f64 = 0.2;
+const MENDED_AT_TOUCH: f64 = 0.75;
+/// Most that a sweep mends: metres, radians (8°).
+const MOST_MENDED: f64 = 0.2;
+const MOST_TURNED: f64 = 8.0 * std::f64::consts::PI / 180.0;
+/// Most that a body moves in a step: metres, radians.
+const MOST_MOVED: f64 = 2.0;
+const MOST_SPUN: f64 = std::f64::consts::FRAC_PI_2;
+/// A body slower than this, in m/s and rad/s, is at rest.
+const REST_SPEED: f64 = 0.01;
+const REST_TURN: f64 = std::f64::consts::PI / 90.0;
+/// Half a second of rest ends all motion.
+const RESTING_STEPS: u32 = 25;
+
+/// What is fixed about a body. Places are measured from its centre of mass.
+#[derive(Clone, Copy)]
+pub struct Solid<R> {
+    pub inv_mass: R,
+    pub inv_inertia: R,
+    corners: [V2<R>; CORNERS],
+    normals: [V2<R>; CORNERS],
+    count: usize,
+    reach: R,
+    /// Of the body on the ground.
+    friction: R,
+}
+
+/// Mass, inertia about the centre of mass, and that centre, of a convex outline (anticlockwise) of one
+/// density: its triangles added up.
+pub fn mass_of(outline: &[[f64; 2]], density: f64) -> (f64, f64, [f64; 2]) {
+    let (mut area, mut centre, mut second) = (0.0, [0.0; 2], 0.0);
+    for (i, a) in outline.iter().enumerate() {
+        let b = outline[(i + 1) % outline.len()];
+        let cross = a[0] * b[1] - a[1] * b[0];
+        area += cross / 2.0;
+        for k in 0..2 {
+            centre[k] += cross * (a[k] + b[k]) / 6.0;
+            second += cross * (a[k] * a[k] + a[k] * b[k] + b[k] * b[k]) / 12.0;
+        }
+    }
+    let centre = centre.map(|c| c / area);
+    let about = second - area * (centre[0] * centre[0] + centre[1] * centre[1]);
+    (density * area, density * about, centre)
+}
+
+impl<R: Real> Solid<R> {
+    /// A convex outline, anticlockwise.
+    pub fn new(outline: &[[f64; 2]], density: f64, friction: f64) -> Self {
+        let (mass, inertia, centre) = mass_of(outline, density);
+        let count = outline.len().min(CORNERS);
+        let corner = |i: usize| [outline[i % count][0] - centre[0], outline[i % count][1] - centre[1]];
+        let (mut corners, mut normals) = ([V2::default(); CORNERS], [V2::default(); CORNERS]);
+        let mut reach = 0.0f64;
+        for i in 0..count {
+            let ([x, y], [next_x, next_y]) = (corner(i), corner(i + 1));
+            let (dx, dy) = (next_x - x, next_y - y);
+            let length = (dx * dx + dy * dy).sqrt();
+            corners[i] = v2(R::of(x), R::of(y));
+            normals[i] = v2(R::of(dy / length), R::of(-dx / length));
+            reach = reach.max((x * x + y * y).sqrt());
+        }
+        Self {
+            inv_mass: R::of(1.0 / mass),
+            inv_inertia: R::of(1.0 / inertia),
+            corners,
+            normals,
+            count,
+            reach: R::of(reach + BOX_MARGIN),
+            friction: R::of(friction),
+        }
+    }
+}
+
+/// What is fixed about a hinge of body 0 and another.
+#[derive(Clone, Copy)]
+pub struct Hinge<R> {
+    pub anchors: [V2<R>; 2],
+    /// The angle between the two that counts as 0.
+    pub zero: R,
+    pub low: R,
+    pub high: R,
+    /// rad/s, and the most that the motor gives in a step, N·m·s.
+    pub speed: R,
+    pub most: R,
+}
+
+/// All that is fixed about a scene. Hinge h holds body h + 1 to body 0.
+pub struct Rig<R> {
+    pub solids: [Solid<R>; BODIES],
+    pub hinges: [Hinge<R>; HINGES],
+    pub step_s: R,
+    /// m/s²
+    pub gravity: R,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Body<R> {
+    /// The centre of mass.
+    pub place: V2<R>,
+    pub angle: R,
+    pub velocity: V2<R>,
+    pub spin: R,
+}
+
+/// Impulses of the last step: they begin the next.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Effort<R> {
+    pub push: V2<R>,
+    pub stop: R,
+    pub motor: R,
+}
+
+/// A body beside a piece of ground, as it was last seen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Touch<R> {
+    /// Which piece, -1 for none.
+    pub piece: i32,
+    /// Which features of the two touch, -1 for none, though they be near; and impulses along the normal and the ground.
+    pub feature: [i32; 2],
+    pub normal: [R; 2],
+    pub along: [R; 2],
+}
+
+impl<R: Default> Default for Touch<R> {
+    fn default() -> Self {
+        let none = || [R::default(), R::default()];
+        Self { piece: -1, feature: [-1; 2], normal: none(), along: none() }
+    }
+}
+
+impl<R> Touch<R> {
+    fn holds(&self) -> bool {
+        self.feature[0] >= 0
+    }
+}
+
+/// Three bodies over a ground, between two steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Scene<R> {
+    pub bodies: [Body<R>; BODIES],
+    pub efforts: [Effort<R>; HINGES],
+    pub touches: [[Touch<R>; TOUCHES]; BODIES],
+    /// Set when a touch begins, cleared when one ends, though there be another.
+    pub touching: [bool; BODIES],
+    /// Set when body 0 touches the ground, and never cleared.
+    pub struck: bool,
+    /// Steps since a body last moved.
+    pub rested: u32,
+    pub ground: [R; BENDS],
+}
+
+/// Where two surfaces meet, in coordinates that move with them.
+#[derive(Clone, Copy)]
+struct Meeting<R> {
+    piece: i32,
+    /// Whether the face is the body's, and its points the ground's.
+    of_body: bool,
+    /// Of the face, outwards.
+    normal: V2<R>,
+    on_face: V2<R>,
+    points: [V2<R>; 2],
+    feature: [i32; 2],
+    count: usize,
+}
+
+/// A meeting that pushes.
+#[derive(Clone, Copy)]
+struct Contact<R> {
+    body: usize,
+    slot: usize,
+    meeting: Meeting<R>,
+    /// Away from the ground.
+    normal: V2<R>,
+    /// From the centre of mass.
+    arms: [V2<R>; 2],
+    normal_mass: [R; 2],
+    along_mass: [R; 2],
+    /// Effect of each point's impulse on each point's speed, where both are solved at once.
+    block: Option<[R; 3]>,
+    count: usize,
+    push: [R; 2],
+    along: [R; 2],
+}
+
+/// What a step has in hand between its parts.
+struct Contacts<R> {
+    list: [Option<Contact<R>>; BODIES * TOUCHES],
+    count: usize,
+}
+
+impl<R: Real> Contacts<R> {
+    fn none() -> Self {
+        Self { list: [const { None }; BODIES * TOUCHES], count: 0 }
+    }
+    fn push(&mut self, contact: Contact<R>) {
+        if let Some(place) = self.list.get_mut(self.count) {
+            *place = Some(contact);
+            self.count += 1;
+        }
+    }
+    fn each(&mut self) -> impl Iterator<Item = &mut Contact<R>> {
+        self.list[..self.count].iter_mut().flatten()
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Stop {
+    Free,
+    Low,
+    High,
+}
+
+/// A hinge for one step.
+#[derive(Clone, Copy)]
+struct Joint<R> {
+    arms: [V2<R>; 2],
+    motor_mass: R,
+    stop: Stop,
+    /// The symmetric matrix from an impulse (x, y, turn) to relative velocity: xx, xy, yy, xt, yt, tt.
+    k: [R; 6],
+    /// Its inverse, and that of its upper left corner.
+    inverse: [R; 6],
+    corner: [R; 3],
+}
+
+impl<R: Real> Joint<R> {
+    fn new(rig: &Rig<R>, scene: &Scene<R>, turns: &[Turn<R>; BODIES], h: usize) -> Self {
+        let (hinge, a, b) = (&rig.hinges[h], &rig.solids[0], &rig.solids[h + 1]);
+        let arms = [turns[0].of(hinge.anchors[0]), turns[h + 1].of(hinge.anchors[1])];
+        let k = effect(a, b, arms);
+        let inertias = a.inv_inertia + b.inv_inertia;
+        let angle = scene.bodies[h + 1].angle - scene.bodies[0].angle - hinge.zero;
+        let stop = if angle <= hinge.low {
+            Stop::Low
+        } else if angle >= hinge.high {
+            Stop::High
+        } else {
+            Stop::Free
+        };
+        let one = R::of(1.0);
+        let [xx, xy, yy] = k;
+        let xt = -(arms[0].y * a.inv_inertia) - arms[1].y * b.inv_inertia;
+        let yt = arms[0].x * a.inv_inertia + arms[1].x * b.inv_inertia;
+        let k = [xx, xy, yy, xt, yt, inertias];
+        let minors =
+            [yy * inertias - yt * yt, xt * yt - xy * inertias, xy * yt - yy * xt, xx * inertias - xt * xt];
+        let over = one / (xx * minors[0] + xy * minors[1] + xt * minors[2]);
+        let inverse = [
+            minors[0] * over,
+            minors[1] * over,
+            minors[3] * over,
+            minors[2] * over,
+            (xy * xt - xx * yt) * over,
+            (xx * yy - xy * xy) * over,
+        ];
+        Self { arms, motor_mass: one / inertias, stop, k, inverse, corner: inverted([xx, xy, yy]) }
+    }
+
+    /// One sweep: the motor first, then the hinge with its stop.
+    #[inline(always)]
+    fn sweep(
+        &self,
+        rig: &Rig<R>,
+        h: usize,
+        effort: &mut Effort<R>,
+        v: &mut [V2<R>; BODIES],
+        w: &mut [R; BODIES],
+    ) {
+        let (hinge, a, b) = (&rig.hinges[h], &rig.solids[0], &rig.solids[h + 1]);
+        let other = h + 1;
+        let wanted = effort.motor - self.motor_mass * (w[other] - w[0] - hinge.speed);
+        let motor = wanted.within(-hinge.most, hinge.most);
+        let turn = motor - effort.motor;
+        effort.motor = motor;
+        w[0] -= a.inv_inertia * turn;
+        w[other] += b.inv_inertia * turn;
+
+        let slip = v[other] + self.arms[1].left() * w[other] - v[0] - self.arms[0].left() * w[0];
+        let (push, turn) = if self.stop == Stop::Free {
+            (times(self.corner, -slip), R::of(0.0))
+        } else {
+            let [xx, xy, yy, xt, yt, tt] = self.inverse;
+            let swing = w[other] - w[0];
+            let push = -v2(xx * slip.x + xy * slip.y + xt * swing, xy * slip.x + yy * slip.y + yt * swing);
+            let turn = -(xt * slip.x + yt * slip.y + tt * swing);
+            let stop = effort.stop + turn;
+            let pulls = if self.stop == Stop::Low { stop < R::of(0.0) } else { stop > R::of(0.0) };
+            if pulls {
+                // A stop only pushes: without it, the hinge alone.
+                let without = -slip + v2(self.k[3], self.k[4]) * effort.stop;
+                let turn = -effort.stop;
+                effort.stop = R::of(0.0);
+                (times(self.corner, without), turn)
+            } else {
+                effort.stop = stop;
+                (push, turn)
+            }
+        };
+        effort.push = effort.push + push;
+        v[0] = v[0] - push * a.inv_mass;
+        w[0] -= a.inv_inertia * (self.arms[0].cross(push) + turn);
+        v[other] = v[other] + push * b.inv_mass;
+        w[other] += b.inv_inertia * (self.arms[1].cross(push) + turn);
+    }
+}
+
+/// How an impulse between two arms changes their ends' relative velocity: xx, xy, yy.
+fn effect<R: Real>(a: &Solid<R>, b: &Solid<R>, [ra, rb]: [V2<R>; 2]) -> [R; 3] {
+    let mass = a.inv_mass + b.inv_mass;
+    let (ia, ib) = (a.inv_inertia, b.inv_inertia);
+    [
+        mass + ra.y * ra.y * ia + rb.y * rb.y * ib,
+        -(ra.y * ra.x * ia) - rb.y * rb.x * ib,
+        mass + ra.x * ra.x * ia + rb.x * rb.x * ib,
+    ]
+}
+
+/// The inverse of a symmetric matrix xx, xy, yy; what has none becomes 0.
+fn inverted<R: Real>([xx, xy, yy]: [R; 3]) -> [R; 3] {
+    let determinant = xx * yy - xy * xy;
+    let over = if determinant == R::of(0.0) { determinant } else { R::of(1.0) / determinant };
+    [yy * over, -xy * over, xx * over]
+}
+
+fn times<R: Real>([xx, xy, yy]: [R; 3], v: V2<R>) -> V2<R> {
+    v2(xx * v.x + xy * v.y, xy * v.x + yy * v.y)
+}
+
+impl<R: Real> Contact<R> {
+    fn new(
+        rig: &Rig<R>,
+        body: usize,
+        slot: usize,
+        at: &Body<R>,
+        meeting: Meeting<R>,
+        touch: &Touch<R>,
+    ) -> Self {
+        let solid = &rig.solids[body];
+        let turn = Turn::by(at.angle);
+        let half = R::of(0.5);
+        let face = if meeting.of_body { turn.of(meeting.normal) } else { meeting.normal };
+        let on_face = if meeting.of_body { at.place + turn.of(meeting.on_face) } else { meeting.on_face };
+        let normal = if meeting.of_body { -face } else { face };
+        let (mut arms, mut normal_mass, mut along_mass) =
+            ([V2::default(); 2], [R::default(); 2], [R::default(); 2]);
+        let along = v2(normal.y, -normal.x);
+        for i in 0..meeting.count {
+            let point =
+                if meeting.of_body { meeting.points[i] } else { at.place + turn.of(meeting.points[i]) };
+            // Halfway between the surfaces.
+            let middle = point - face * (half * (point - on_face).dot(face));
+            arms[i] = middle - at.place;
+            let (lever, side) = (arms[i].cross(normal), arms[i].cross(along));
+            normal_mass[i] = R::of(1.0) / (solid.inv_mass + solid.inv_inertia * lever * lever);
+            along_mass[i] = R::of(1.0) / (solid.inv_mass + solid.inv_inertia * side * side);
+        }
+        let mut count = meeting.count;
+        let mut block = None;
+        if count == 2 {
+            let levers = [arms[0].cross(normal), arms[1].cross(normal)];
+            let k = [(0, 0), (0, 1), (1, 1)]
+                .map(|(i, j)| solid.inv_mass + solid.inv_inertia * levers[i] * levers[j]);
+            // Two points almost in one place are one.
+            if k[0] * k[0] < R::of(1000.0) * (k[0] * k[2] - k[1] * k[1]) {
+                block = Some(k);
+            } else {
+                count = 1;
+            }
+        }
+        Self {
+            body,
+            slot,
+            meeting,
+            normal,
+            arms,
+            normal_mass,
+            along_mass,
+            block,
+            count,
+            push: touch.normal,
+            along: touch.along,
+        }
+    }
+
+    #[inline(always)]
+    fn apply(&self, solid: &Solid<R>, i: usize, impulse: V2<R>, v: &mut V2<R>, w: &mut R) {
+        *v = *v + impulse * solid.inv_mass;
+        *w += solid.inv_inertia * self.arms[i].cross(impulse);
+    }
+
+    fn begin(&self, solid: &Solid<R>, v: &mut V2<R>, w: &mut R) {
+        let along = v2(self.normal.y, -self.normal.x);
+        for i in 0..self.count {
+            self.apply(solid, i, self.normal * self.push[i] + along * self.along[i], v, w);
+        }
+    }
+
+    /// One sweep: friction first, then what keeps the surfaces apart.
+    #[inline(always)]
+    fn sweep(&mut self, solid: &Solid<R>, v: &mut V2<R>, w: &mut R) {
+        let zero = R::of(0.0);
+        let along = v2(self.normal.y, -self.normal.x);
+        for i in 0..self.count {
+            let speed = (*v + self.arms[i].left() * *w).dot(along);
+            let most = solid.friction * self.push[i];
+            let total = (self.along[i] - self.along_mass[i] * speed).within(-most, most);
+            let impulse = total - self.along[i];
+            self.along[i] = total;
+            self.apply(solid, i, along * impulse, v, w);
+        }
+        let speed = |i: usize, v: &V2<R>, w: &R| (*v + self.arms[i].left() * *w).dot(self.normal);
+        let Some([k11, k12, k22]) = self.block else {
+            let total = (self.push[0] - self.normal_mass[0] * speed(0, v, w)).most(zero);
+            let impulse = total - self.push[0];
+            self.push[0] = total;
+            self.apply(solid, 0, self.normal * impulse, v, w);
+            return;
+        };
+        // Both points at once: of the four ways in which each of them pushes or parts, the one that is.
+        let [a, b] = self.push;
+        let rest = [speed(0, v, w) - k11 * a - k12 * b, speed(1, v, w) - k12 * a - k22 * b];
+        let both = times(inverted([k11, k12, k22]), v2(-rest[0], -rest[1]));
+        let only = [-(self.normal_mass[0] * rest[0]), -(self.normal_mass[1] * rest[1])];
+        let new = if both.x >= zero && both.y >= zero {
+            [both.x, both.y]
+        } else if only[0] >= zero && k12 * only[0] + rest[1] >= zero {
+            [only[0], zero]
+        } else if only[1] >= zero && k12 * only[1] + rest[0] >= zero {
+            [zero, only[1]]
+        } else if rest[0] >= zero && rest[1] >= zero {
+            [zero, zero]
+        } else {
+            return;
+        };
+        self.push = new;
+        self.apply(solid, 0, self.normal * (new[0] - a), v, w);
+        self.apply(solid, 1, self.normal * (new[1] - b), v, w);
+    }
+
+    /// Moves the body out of the ground by a part of the overlap; the least separation it met.
+    fn mend(&self, solid: &Solid<R>, body: &mut Body<R>, part: f64) -> R {
+        let mut least = R::of(0.0);
+        for i in 0..self.meeting.count {
+            let meeting = &self.meeting;
+            let turn = Turn::by(body.angle);
+            let (normal, point, apart) = if meeting.of_body {
+                let face = turn.of(meeting.normal);
+                let on_face = body.place + turn.of(meeting.on_face);
+                (-face, meeting.points[i], (meeting.points[i] - on_face).dot(face))
+            } else {
+                let point = body.place + turn.of(meeting.points[i]);
+                (meeting.normal, point, (point - meeting.on_face).dot(meeting.normal))
+            };
+            let apart = apart - R::of(SKIN);
+            least = least.least(apart);
+            let arm = point - body.place;
+            let by = (R::of(part) * (apart + R::of(SLOP))).within(R::of(-MOST_MENDED), R::of(0.0));
+            let lever = arm.cross(normal);
+            let k = solid.inv_mass + solid.inv_inertia * lever * lever;
+            let impulse = normal * (-by / k);
+            body.place = body.place + impulse * solid.inv_mass;
+            body.angle += solid.inv_inertia * arm.cross(impulse);
+        }
+        least
+    }
+}
+
+/// The body's outline in the world.
+fn outline<R: Real>(solid: &Solid<R>, at: &Body<R>) -> [V2<R>; CORNERS] {
+    let turn = Turn::by(at.angle);
+    solid.corners.map(|corner| at.place + turn.of(corner))
+}
+
+/// Where a body meets the piece of ground from `a` to `b`: the axis that keeps them furthest apart is a
+/// face's, the other's edge is cut to that face.
+fn meet<R: Real>(solid: &Solid<R>, at: &Body<R>, piece: i32, [a, b]: [V2<R>; 2]) -> Option<Meeting<R>> {
+    let turn = Turn::by(at.angle);
+    let count = solid.count;
+    let corners = outline(solid, at);
+    let normals = solid.normals.map(|normal| turn.of(normal));
+    let skin = R::of(SKIN);
+
+    let edge = b - a;
+    let down = v2(edge.y, -edge.x) * (R::of(1.0) / edge.length());
+    let below = down.dot(at.place - a) >= R::of(0.0);
+    let ground = if below { down } else { -down };
+    let mut ground_apart = ground.dot(corners[0] - a);
+    for corner in &corners[1..count] {
+        ground_apart = ground_apart.least(ground.dot(*corner - a));
+    }
+    if ground_apart > skin {
+        return None;
+    }
+    let (mut body_apart, mut face) = (R::of(f64::from(f32::MIN)), 0);
+    for i in 0..count {
+        let apart = (-normals[i].dot(corners[i] - a)).least(-normals[i].dot(corners[i] - b));
+        if apart > skin {
+            return None;
+        }
+        if apart > body_apart {
+            (body_apart, face) = (apart, i);
+        }
+    }
+
+    let of_body = body_apart > R::of(0.98) * ground_apart + R::of(0.001);
+    // The face from `from` to `to`; the edge to be cut, its ends with their names; names for cut ends.
+    let (normal, from, to, ends, names) = if of_body {
+        let (next, name) = ((face + 1) % count, 16 + 8 * face as i32);
+        let names = [name + face as i32, name + next as i32];
+        (normals[face], corners[face], corners[next], [(a, name), (b, name)], names)
+    } else {
+        let mut facing = 0;
+        for i in 1..count {
+            if ground.dot(normals[i]) < ground.dot(normals[facing]) {
+                facing = i;
+            }
+        }
+        let next = (facing + 1) % count;
+        let ends = [(corners[facing], facing as i32), (corners[next], next as i32)];
+        if below { (ground, a, b, ends, [8, 9]) } else { (ground, b, a, ends, [9, 8]) }
+    };
+    let side = v2(normal.y, -normal.x);
+    let ends = cut(ends, side, side.dot(from), names[0])?;
+    let ends = cut(ends, -side, -side.dot(to), names[1])?;
+
+    let mut meeting = Meeting {
+        piece,
+        of_body,
+        normal: if of_body { solid.normals[face] } else { normal },
+        on_face: if of_body { solid.corners[face] } else { from },
+        points: [V2::default(); 2],
+        feature: [-1; 2],
+        count: 0,
+    };
+    for (point, name) in ends {
+        if normal.dot(point - from) <= skin {
+            meeting.points[meeting.count] = if of_body { point } else { turn.back(point - at.place) };
+            meeting.feature[meeting.count] = name;
+            meeting.count += 1;
+        }
+    }
+    if meeting.count == 0 { None } else { Some(meeting) }
+}
+
+/// The part of an edge behind a line; a cut end takes the name of the cut.
+fn cut<R: Real>([p, q]: [(V2<R>, i32); 2], normal: V2<R>, offset: R, name: i32) -> Option<[(V2<R>, i32); 2]> {
+    let zero = R::of(0.0);
+    let (dp, dq) = (normal.dot(p.0) - offset, normal.dot(q.0) - offset);
+    match (dp <= zero, dq <= zero) {
+        (true, true) => Some([p, q]),
+        (false, false) => None,
+        // An end on the line is no edge.
+        _ if dp * dq >= zero => None,
+        (kept, _) => Some([if kept { p } else { q }, (p.0 + (q.0 - p.0) * (dp / (dp - dq)), name)]),
+    }
+}
+
+/// Distance of a body from a piece of ground and its direction, or none where they overlap.
+fn gap<R: Real>(solid: &Solid<R>, at: &Body<R>, [a, b]: [V2<R>; 2]) -> Option<(R, V2<R>)> {
+    let (zero, one) = (R::of(0.0), R::of(1.0));
+    let corners = outline(solid, at);
+    let corners = &corners[..solid.count];
+    let mut best: Option<(R, V2<R>)> = None;
+    let mut consider = |away: V2<R>| {
+        let squared = away.dot(away);
+        if best.is_none_or(|(least, _)| squared < least) {
+            best = Some((squared, away));
+        }
+    };
+    // From the nearest place on an edge to a point.
+    let from_edge = |p: V2<R>, q: V2<R>, point: V2<R>| {
+        let edge = q - p;
+        let t = ((point - p).dot(edge) / edge.dot(edge)).within(zero, one);
+        point - (p + edge * t)
+    };
+    let mut inside = [true; 2];
+    let mut sides = [false; 2];
+    for (i, &corner) in corners.iter().enumerate() {
+        let next = corners[(i + 1) % corners.len()];
+        consider(from_edge(a, b, corner));
+        for (k, end) in [a, b].into_iter().enumerate() {
+            consider(-from_edge(corner, next, end));
+            inside[k] &= (next - corner).cross(end - corner) >= zero;
+        }
+        sides[usize::from((b - a).cross(corner - a) > zero)] = true;
+    }
+    // Where the piece crosses the body, it crosses one of its edges or begins within.
+    let crosses = sides == [true; 2]
+        && (0..corners.len()).any(|i| {
+            let (p, q) = (corners[i], corners[(i + 1) % corners.len()]);
+            ((b - a).cross(p - a) > zero) != ((b - a).cross(q - a) > zero)
+                && ((q - p).cross(a - p) > zero) != ((q - p).cross(b - p) > zero)
+        });
+    let (squared, away) = best?;
+    if crosses || inside[0] || inside[1] || squared.partial_cmp(&zero) != Some(std::cmp::Ordering::Greater) {
+        return None;
+    }
+    let distance = squared.sqrt();
+    Some((distance, away * (one / distance)))
+}
+
+/// A body on its way through a step.
+fn between<R: Real>(start: &Body<R>, end: &Body<R>, part: R) -> Body<R> {
+    let rest = R::of(1.0) - part;
+    Body {
+        place: start.place * rest + end.place * part,
+        angle: rest * start.angle + part * end.angle,
+        velocity: end.velocity,
+        spin: end.spin,
+    }
+}
+
+/// When, as a part of its way, a body that was apart from a piece of ground comes within a skin's
+/// quarter of it.
+fn impact<R: Real>(solid: &Solid<R>, start: &Body<R>, end: &Body<R>, piece: [V2<R>; 2]) -> Option<R> {
+    const NEAR: f64 = SKIN - 3.0 * SLOP;
+    const TOLERANCE: f64 = SLOP / 4.0;
+    let (near, tolerance) = (R::of(NEAR), R::of(TOLERANCE));
+    let mut early = R::of(0.0);
+    for _ in 0..20 {
+        let (distance, axis) = gap(solid, &between(start, end, early), piece)?;
+        if distance < near + tolerance {
+            return Some(early);
+        }
+        let top = axis.dot(piece[0]).most(axis.dot(piece[1]));
+        let apart =
+            |i: usize, at: &Body<R>, turn: Turn<R>| axis.dot(at.place + turn.of(solid.corners[i])) - top;
+        let mut late = R::of(1.0);
+        for _ in 0..CORNERS {
+            let at = between(start, end, late);
+            let turn = Turn::by(at.angle);
+            let (mut deepest, mut least) = (0, apart(0, &at, turn));
+            for i in 1..solid.count {
+                let apart = apart(i, &at, turn);
+                if apart < least {
+                    (deepest, least) = (i, apart);
+                }
+            }
+            if least > near + tolerance {
+                return None;
+            }
+            if least > near - tolerance {
+                early = late;
+                break;
+            }
+            let of = |part: R| {
+                let at = between(start, end, part);
+                apart(deepest, &at, Turn::by(at.angle))
+            };
+            let first = of(early);
+            if first < near - tolerance {
+                return None;
+            }
+            if first <= near + tolerance {
+                return Some(early);
+            }
+            // Where this corner comes near: by secant and by halves in turn.
+            let (mut low, mut high, mut at_low, mut at_high) = (early, late, first, least);
+            for i in 0..50 {
+                let part = if i % 2 == 0 {
+                    (low + high) * R::of(0.5)
+                } else {
+                    low + (near - at_low) * (high - low) / (at_high - at_low)
+                };
+                let apart = of(part);
+                late = part;
+                if (apart - near).abs() < tolerance {
+                    break;
+                }
+                if apart > near {
+                    (low, at_low) = (part, apart);
+                } else {
+                    (high, at_high) = (part, apart);
+                }
+            }
+        }
+    }
+    None
+}
+
+impl<R: Real> Scene<R> {
+    /// The ends of a piece of ground.
+    fn piece(&self, i: i32) -> [V2<R>; 2] {
+        let i = i as usize;
+        let x = |i: usize| R::of(PIECE * i as f64);
+        [v2(x(i), self.ground[i]), v2(x(i + 1), self.ground[i + 1])]
+    }
+
+    /// Which pieces of ground lie under a stretch, and how high they reach.
+    fn under(&self, from: R, to: R) -> (std::ops::RangeInclusive<i32>, R) {
+        let last = BENDS as i32 - 2;
+        let piece = |x: R| ((x.f64() / PIECE) as i32).clamp(0, last);
+        let (from, to) = (piece(from), piece(to));
+        let top = self.ground[from as usize..=to.max(from) as usize + 1]
+            .iter()
+            .fold(self.ground[from as usize], |top, &y| top.most(y));
+        (from..=to.max(from), top)
+    }
+
+    /// The pieces of ground that a body moving so may come near.
+    fn near(
+        &self,
+        solid: &Solid<R>,
+        start: &Body<R>,
+        end: &Body<R>,
+    ) -> Option<std::ops::RangeInclusive<i32>> {
+        let (left, right) = (start.place.x.least(end.place.x), start.place.x.most(end.place.x));
+        let (pieces, top) = self.under(left - solid.reach, right + solid.reach);
+        if start.place.y.least(end.place.y) - solid.reach > top { None } else { Some(pieces) }
+    }
+
+    /// Whether a body's box comes near a piece's.
+    fn beside(&self, at: &Body<R>, corners: &[V2<R>], piece: i32) -> bool {
+        let margin = R::of(BOX_MARGIN);
+        let [a, b] = self.piece(piece);
+        let (mut low, mut high) = (at.place, at.place);
+        for corner in corners {
+            low = v2(low.x.least(corner.x), low.y.least(corner.y));
+            high = v2(high.x.most(corner.x), high.y.most(corner.y));
+        }
+        low.x <= b.x + margin
+            && high.x >= a.x - margin
+            && low.y <= a.y.most(b.y) + margin
+            && high.y >= a.y.least(b.y) - margin
+    }
+
+    /// Looks where a body touches the ground now; what touched before keeps its impulses.
+    fn look(&mut self, rig: &Rig<R>, body: usize, contacts: &mut Contacts<R>) {
+        let solid = &rig.solids[body];
+        let at = self.bodies[body];
+        let old = self.touches[body];
+        let pieces = self.near(solid, &at, &at);
+        if pieces.is_none() && old.iter().all(|touch| touch.piece < 0) {
+            return;
+        }
+        let corners = outline(solid, &at);
+        let corners = &corners[..solid.count];
+        let beside = |piece: i32| {
+            pieces.as_ref().is_some_and(|pieces| pieces.contains(&piece)) && self.beside(&at, corners, piece)
+        };
+        // The latest neighbour first: in that order touches begin and end, and push.
+        let known = |piece: i32| old.iter().find(|touch| touch.piece == piece);
+        let fresh = pieces.clone().into_iter().flatten().rev().filter(|&piece| known(piece).is_none());
+        let neighbours = fresh.chain(old.iter().map(|touch| touch.piece));
+        let mut new = [Touch::default(); TOUCHES];
+        let mut touching = self.touching[body];
+        let mut slots = new.iter_mut().enumerate();
+        for piece in neighbours.filter(|&piece| piece >= 0) {
+            let before = known(piece);
+            let meeting = if beside(piece) { meet(solid, &at, piece, self.piece(piece)) } else { None };
+            match (before.is_some_and(Touch::holds), meeting.is_some()) {
+                (false, true) => touching = true,
+                (true, false) => touching = false,
+                _ => {}
+            }
+            if let (true, Some((slot, touch))) = (beside(piece), slots.next()) {
+                touch.piece = piece;
+                if let Some(meeting) = meeting {
+                    *touch = continued(&meeting, before);
+                    contacts.push(Contact::new(rig, body, slot, &at, meeting, touch));
+                }
+            }
+        }
+        self.touches[body] = new;
+        self.touching[body] = touching;
+        self.struck |= body == 0 && touching;
+    }
+
+    /// One step of all bodies; `force` is on body 0. True when they have come to rest.
+    pub fn step(&mut self, rig: &Rig<R>, force: V2<R>) -> bool {
+        let mut contacts = Contacts::none();
+        for body in [2, 0, 1] {
+            self.look(rig, body, &mut contacts);
+        }
+        let starts = self.bodies;
+        let step_s = rig.step_s;
+        for body in &mut self.bodies {
+            body.velocity.y += step_s * rig.gravity;
+        }
+        let first = &mut self.bodies[0];
+        first.velocity = first.velocity + force * (step_s * rig.solids[0].inv_mass);
+
+        let turns = self.bodies.map(|body| Turn::by(body.angle));
+        let joints = [0, 1].map(|h| Joint::new(rig, self, &turns, h));
+        if !(R::DIRECT && contacts.count == 0 && self.fly(rig, &joints)) {
+            self.sweep(rig, &joints, &mut contacts);
+        }
+        for body in &mut self.bodies {
+            moved(body, step_s);
+        }
+        let mended = self.mend(rig, &joints, &mut contacts);
+
+        let still = self.bodies.iter().all(|body| {
+            body.spin.abs() <= R::of(REST_TURN)
+                && body.velocity.dot(body.velocity) <= R::of(REST_SPEED * REST_SPEED)
+        });
+        self.rested = if still { self.rested.saturating_add(1) } else { 0 };
+        if self.rested >= RESTING_STEPS && mended {
+            for body in &mut self.bodies {
+                (body.velocity, body.spin) = (V2::default(), R::of(0.0));
+            }
+            return true;
+        }
+        for (body, start) in starts.into_iter().enumerate() {
+            self.first_touches(rig, body, start);
+        }
+        false
+    }
+
+    /// Velocities that the hinges and the ground allow, as far as sweeps get.
+    fn sweep(&mut self, rig: &Rig<R>, joints: &[Joint<R>; HINGES], contacts: &mut Contacts<R>) {
+        let mut v = self.bodies.map(|body| body.velocity);
+        let mut w = self.bodies.map(|body| body.spin);
+        for contact in contacts.each() {
+            let body = contact.body;
+            contact.begin(&rig.solids[body], &mut v[body], &mut w[body]);
+        }
+        for (h, joint) in joints.iter().enumerate().rev() {
+            let (a, b) = (&rig.solids[0], &rig.solids[h + 1]);
+            let effort = &mut self.efforts[h];
+            if joint.stop == Stop::Free
+                || joint.stop == Stop::Low && effort.stop < R::of(0.0)
+                || joint.stop == Stop::High && effort.stop > R::of(0.0)
+            {
+                effort.stop = R::of(0.0);
+            }
+            let turn = effort.motor + effort.stop;
+            v[0] = v[0] - effort.push * a.inv_mass;
+            w[0] -= a.inv_inertia * (joint.arms[0].cross(effort.push) + turn);
+            v[h + 1] = v[h + 1] + effort.push * b.inv_mass;
+            w[h + 1] += b.inv_inertia * (joint.arms[1].cross(effort.push) + turn);
+        }
+        for sweep in 1..=VELOCITY_SWEEPS {
+            let (v_before, w_before, efforts) = (v, w, self.efforts);
+            for (h, joint) in joints.iter().enumerate().rev() {
+                joint.sweep(rig, h, &mut self.efforts[h], &mut v, &mut w);
+            }
+            for contact in contacts.each() {
+                let body = contact.body;
+                contact.sweep(&rig.solids[body], &mut v[body], &mut w[body]);
+            }
+            let mut change = R::of(0.0);
+            for i in 0..BODIES {
+                let by = v[i] - v_before[i];
+                change = change.most(by.x.abs()).most(by.y.abs()).most((w[i] - w_before[i]).abs());
+            }
+            if change <= R::of(R::STILL) {
+                // What is left is a motor that winds up against a stop.
+                for (h, effort) in self.efforts.iter_mut().enumerate() {
+                    let most = rig.hinges[h].most;
+                    let left = R::of((VELOCITY_SWEEPS - sweep) as f64);
+                    let wound = (effort.motor - efforts[h].motor) * left;
+                    let motor = (effort.motor + wound).within(-most, most);
+                    if joints[h].stop != Stop::Free {
+                        effort.stop -= motor - effort.motor;
+                        effort.motor = motor;
+                    }
+                }
+                break;
+            }
+        }
+        for (i, body) in self.bodies.iter_mut().enumerate() {
+            (body.velocity, body.spin) = (v[i], w[i]);
+        }
+        for contact in contacts.each() {
+            let touch = &mut self.touches[contact.body][contact.slot];
+            (touch.normal, touch.along) = (contact.push, contact.along);
+        }
+    }
+
+    /// Velocities in free flight: each leg swings as its motor will or is still against its stop, and
+    /// the whole keeps its momentum. False, and nothing done, where a motor or a stop is too weak for it.
+    fn fly(&mut self, rig: &Rig<R>, joints: &[Joint<R>; HINGES]) -> bool {
+        let zero = R::of(0.0);
+        let one = R::of(1.0);
+        let body = self.bodies[0];
+        let mut mass = one / rig.solids[0].inv_mass;
+        let mut inertia = one / rig.solids[0].inv_inertia;
+        let mut momentum = body.velocity * mass;
+        let mut turning = body.spin * inertia;
+        let mut offset = V2::default();
+        let mut parts = [(V2::default(), V2::default(), zero); HINGES];
+        for (h, joint) in joints.iter().enumerate() {
+            let (leg, solid) = (&self.bodies[h + 1], &rig.solids[h + 1]);
+            let (m, i) = (one / solid.inv_mass, one / solid.inv_inertia);
+            let swing = if joint.stop == Stop::Free { rig.hinges[h].speed } else { zero };
+            let arm = joint.arms[0] - joint.arms[1];
+            let own = -joint.arms[1].left() * swing;
+            parts[h] = (arm, own, swing);
+            mass += m;
+            inertia = inertia + i + m * arm.dot(arm);
+            offset = offset + arm * m;
+            let extra = (leg.velocity - own) * m;
+            momentum = momentum + extra;
+            turning = turning + i * (leg.spin - swing) + arm.cross(extra);
+        }
+        let over = one / mass;
+        let spin = (turning - offset.cross(momentum) * over) / (inertia - offset.dot(offset) * over);
+        let velocity = (momentum - offset.left() * spin) * over;
+
+        let mut efforts = self.efforts;
+        let mut legs = [(V2::default(), zero); HINGES];
+        for (h, joint) in joints.iter().enumerate() {
+            let (leg, solid, hinge) = (&self.bodies[h + 1], &rig.solids[h + 1], &rig.hinges[h]);
+            let (arm, own, swing) = parts[h];
+            let new = (velocity + arm.left() * spin + own, spin + swing);
+            let push = (new.0 - leg.velocity) * (one / solid.inv_mass);
+            let turn = (new.1 - leg.spin) * (one / solid.inv_inertia) - joint.arms[1].cross(push);
+            let effort = &mut efforts[h];
+            effort.push = push;
+            if joint.stop == Stop::Free {
+                (effort.motor, effort.stop) = (turn, zero);
+                if turn.abs() > hinge.most {
+                    return false;
+                }
+            } else {
+                let wound = joint.motor_mass * hinge.speed * R::of(VELOCITY_SWEEPS as f64);
+                effort.motor = (effort.motor + wound).within(-hinge.most, hinge.most);
+                effort.stop = turn - effort.motor;
+                let towards = (joint.stop == Stop::Low) == (hinge.speed < zero);
+                if !towards || (effort.stop < zero) == (joint.stop == Stop::Low) {
+                    return false;
+                }
+            }
+            legs[h] = new;
+        }
+        self.efforts = efforts;
+        (self.bodies[0].velocity, self.bodies[0].spin) = (velocity, spin);
+        for (body, leg) in self.bodies[1..].iter_mut().zip(legs) {
+            (body.velocity, body.spin) = leg;
+        }
+        true
+    }
+
+    /// Sweeps over places until hinges hold and nothing is deep in the ground; whether that came about.
+    fn mend(&mut self, rig: &Rig<R>, joints: &[Joint<R>; HINGES], contacts: &mut Contacts<R>) -> bool {
+        for _ in 0..POSITION_SWEEPS {
+            let mut least = R::of(0.0);
+            for contact in contacts.each() {
+                let body = contact.body;
+                least = least.least(contact.mend(&rig.solids[body], &mut self.bodies[body], MENDED));
+            }
+            let mut good = least >= R::of(-3.0 * SLOP);
+            for (h, joint) in joints.iter().enumerate().rev() {
+                good &= self.mend_hinge(rig, joint, h);
+            }
+            if good {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn mend_hinge(&mut self, rig: &Rig<R>, joint: &Joint<R>, h: usize) -> bool {
+        let (hinge, a, b) = (&rig.hinges[h], &rig.solids[0], &rig.solids[h + 1]);
+        let zero = R::of(0.0);
+        let [first, ..] = self.bodies;
+        let other = self.bodies[h + 1];
+        let (mut angle_a, mut angle_b) = (first.angle, other.angle);
+        let angle = angle_b - angle_a - hinge.zero;
+        let most = R::of(MOST_TURNED);
+        let slop = R::of(ANGLE_SLOP);
+        let beyond = match joint.stop {
+            Stop::Free => zero,
+            Stop::Low => angle - hinge.low,
+            Stop::High => angle - hinge.high,
+        };
+        let by = match joint.stop {
+            Stop::Free => zero,
+            Stop::Low => (beyond + slop).within(-most, zero),
+            Stop::High => (beyond - slop).within(zero, most),
+        };
+        let turned = match joint.stop {
+            Stop::Free => zero,
+            Stop::Low => -beyond,
+            Stop::High => beyond,
+        };
+        let impulse = -joint.motor_mass * by;
+        angle_a -= a.inv_inertia * impulse;
+        angle_b += b.inv_inertia * impulse;
+
+        let arms = [Turn::by(angle_a).of(hinge.anchors[0]), Turn::by(angle_b).of(hinge.anchors[1])];
+        let apart = other.place + arms[1] - first.place - arms[0];
+        let push = times(inverted(effect(a, b, arms)), -apart);
+        let (first, rest) = self.bodies.split_at_mut(1);
+        let (first, other) = (&mut first[0], &mut rest[h]);
+        first.place = first.place - push * a.inv_mass;
+        first.angle = angle_a - a.inv_inertia * arms[0].cross(push);
+        other.place = other.place + push * b.inv_mass;
+        other.angle = angle_b + b.inv_inertia * arms[1].cross(push);
+        apart.length() <= R::of(SLOP) && turned <= slop
+    }
+
+    /// Lets a body that would pass into the ground within this step touch it on the way.
+    fn first_touches(&mut self, rig: &Rig<R>, body: usize, mut start: Body<R>) {
+        let solid = &rig.solids[body];
+        let one = R::of(1.0);
+        let mut begun = R::of(0.0);
+        let mut tries = [0; BENDS];
+        while let Some(pieces) = self.near(solid, &start, &self.bodies[body]) {
+            let end = self.bodies[body];
+            let mut first: Option<(R, i32)> = None;
+            for piece in pieces {
+                if tries[piece as usize] > FIRST_TOUCHES {
+                    continue;
+                }
+                let Some(part) = impact(solid, &start, &end, self.piece(piece)) else { continue };
+                let part = begun + (one - begun) * part;
+                if first.is_none_or(|(least, _)| part < least) {
+                    first = Some((part, piece));
+                }
+            }
+            let Some((part, piece)) = first else { return };
+            if part > R::of(1.0 - 10.0 * f64::from(f32::EPSILON)) {
+                return;
+            }
+            let within = if begun < one { (part - begun) / (one - begun) } else { one };
+            self.bodies[body] = between(&start, &end, within);
+            tries[piece as usize] += 1;
+            let mut contacts = Contacts::none();
+            self.look(rig, body, &mut contacts);
+            if !contacts.each().any(|contact| contact.meeting.piece == piece) {
+                self.bodies[body] = end;
+                tries[piece as usize] = u32::MAX;
+                continue;
+            }
+            begun = part;
+
+            let at = &mut self.bodies[body];
+            for _ in 0..TOUCH_SWEEPS {
+                let mut least = R::of(0.0);
+                for contact in contacts.each() {
+                    least = least.least(contact.mend(solid, at, MENDED_AT_TOUCH));
+                }
+                if least >= R::of(-1.5 * SLOP) {
+                    break;
+                }
+            }
+            start = *at;
+            let (mut v, mut w) = (at.velocity, at.spin);
+            for contact in contacts.each() {
+                let touch = Touch::default();
+                *contact = Contact::new(rig, body, contact.slot, at, contact.meeting, &touch);
+            }
+            for _ in 0..VELOCITY_SWEEPS {
+                let before = (v, w);
+                for contact in contacts.each() {
+                    contact.sweep(solid, &mut v, &mut w);
+                }
+                if (v, w) == before {
+                    break;
+                }
+            }
+            (at.velocity, at.spin) = (v, w);
+            moved(at, rig.step_s * (one - begun));
+        }
+    }
+}
+
+/// A touch seen again, with the impulses of the features it had.
+fn continued<R: Real>(meeting: &Meeting<R>, before: Option<&Touch<R>>) -> Touch<R> {
+    let mut touch = Touch { piece: meeting.piece, feature: meeting.feature, ..Touch::default() };
+    for i in 0..meeting.count {
+        if let Some((old, j)) = before
+            .and_then(|old| Some((old, old.feature.iter().position(|&name| name == meeting.feature[i])?)))
+        {
+            (touch.normal[i], touch.along[i]) = (old.normal[j], old.along[j]);
+        }
+    }
+    touch
+}
+
+/// Moves a body by its velocity, not further than a step may.
+fn moved<R: Real>(body: &mut Body<R>, time_s: R) {
+    let by = body.velocity * time_s;
+    if by.dot(by) > R::of(MOST_MOVED * MOST_MOVED) {
+        body.velocity = body.velocity * (R::of(MOST_MOVED) / by.length());
+    }
+    let turn = body.spin * time_s;
+    if turn.abs() > R::of(MOST_SPUN) {
+        body.spin = body.spin * (R::of(MOST_SPUN) / turn.abs());
+    }
+    body.place = body.place + body.velocity * time_s;
+    body.angle += body.spin * time_s;
+}
