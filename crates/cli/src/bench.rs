@@ -2,12 +2,18 @@
 //! program, from its start to its end. Every figure is printed as soon as it is known.
 
 use crate::record::{EndedBy, Record};
+use crate::ring;
 use anyhow::{Context, Result, bail};
 use math::Isa;
 use run::bench::Figure;
+use run::monitor::{State, Writer};
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How often whoever watches looks.
+const WATCH_EVERY: Duration = Duration::from_millis(100);
 
 const SEEDS: [u32; 5] = [1, 2, 3, 4, 5];
 /// A run that has not solved CartPole by then counts as one that does not.
@@ -30,7 +36,8 @@ pub fn run(suite: &str, json: bool, isa: Isa, threads: usize) -> Result<()> {
         }
         "control" => {
             let began = Instant::now();
-            run::bench::control(isa, &|| began.elapsed().as_secs_f64(), &mut print);
+            let mut attach = || attach(&scratch()).ok();
+            run::bench::control(isa, &|| began.elapsed().as_secs_f64(), &mut attach, &mut print);
             printed?;
             solve(isa, threads, json)
         }
@@ -38,6 +45,24 @@ pub fn run(suite: &str, json: bool, isa: Isa, threads: usize) -> Result<()> {
             "there is nothing called '{suite}' to measure. Choose core or control"
         ))),
     }
+}
+
+/// Where the monitors of what is measured go.
+fn scratch() -> PathBuf {
+    std::env::temp_dir().join(format!("hothouse-bench-{}.ring", std::process::id()))
+}
+
+/// A monitor and one who watches it, from the time it is made until its writer ends.
+fn attach(file: &Path) -> Result<Writer> {
+    let writer = ring::create(file, "")?;
+    let mut watched = ring::open(file)?;
+    std::thread::spawn(move || {
+        while watched.reader.state() != State::Finished {
+            std::hint::black_box(watched.reader.poll());
+            std::thread::sleep(WATCH_EVERY);
+        }
+    });
+    Ok(writer)
 }
 
 fn print(figure: &Figure, json: bool) -> std::io::Result<()> {
@@ -54,12 +79,16 @@ fn print(figure: &Figure, json: bool) -> std::io::Result<()> {
 /// Whole processes, since that is what a person waits for: median of five seeds.
 fn solve(isa: Isa, threads: usize, json: bool) -> Result<()> {
     let program = std::env::current_exe().context("cannot find this program's own file")?;
+    let monitor = scratch();
     let (mut times_s, mut solved) = (Vec::new(), 0);
     for seed in SEEDS {
         let began = Instant::now();
         let output = Command::new(&program)
             .args(["train", "--json", "--until-solved", "--steps", SOLVE_CAP_STEPS, "--isa", isa.name()])
             .args(["--seed", &seed.to_string(), "--threads", &threads.to_string()])
+            // As every run has one; but those that people may want to look at are not to go for these.
+            .arg("--monitor")
+            .arg(&monitor)
             .stdin(Stdio::null())
             .stderr(Stdio::inherit())
             .output()
@@ -75,6 +104,8 @@ fn solve(isa: Isa, threads: usize, json: bool) -> Result<()> {
         solved += u32::from(done);
         times_s.push(if done { took_s } else { f64::INFINITY });
     }
+    // Where none could be made, there is none to remove.
+    let _ = std::fs::remove_file(&monitor);
     times_s.sort_by(f64::total_cmp);
     let median_s = times_s[times_s.len() / 2];
     print(&Figure { name: "control.ppo.cartpole.solve_s".into(), value: median_s, unit: "s" }, json)?;

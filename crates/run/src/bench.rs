@@ -4,6 +4,9 @@
 //!
 //! It refuses to judge: it prints what was measured.
 
+use crate::monitor::Writer;
+use crate::protocol::{Command, Event};
+use crate::{DIGEST_EVERY, Experiment};
 use graph::{Adam, Executor, Graph, Layout, Optimizer, Packed, Params, Plan, models};
 use learn::{Ppo, PpoConfig, Slice};
 use math::{Act, Isa, gemm, peak, rivals::Rival};
@@ -172,8 +175,14 @@ fn step(isa: Isa, now: &dyn Fn() -> f64, give: &mut dyn FnMut(String, f64, &'sta
     give("core.step_144_128_64_6_b64_ms".into(), median(&mut times), "ms");
 }
 
-/// How fast worlds step and PPO learns.
-pub fn control(isa: Isa, now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) {
+/// How fast worlds step and PPO learns, and what it costs when a run is watched: `attach` gives what
+/// writes a monitor that is read ten times a second for as long as it is written.
+pub fn control(
+    isa: Isa,
+    now: &dyn Fn() -> f64,
+    attach: &mut dyn FnMut() -> Option<Writer>,
+    sink: &mut dyn FnMut(Figure),
+) {
     let mut give = |name: &str, value: f64| sink(Figure { name: name.into(), value, unit: "steps/s" });
     for kind in worlds::kinds() {
         let Some(make) = kind.many else { continue };
@@ -183,6 +192,10 @@ pub fn control(isa: Isa, now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) {
     }
     give("control.cartpole.fused_steps_per_s_core", played(isa, now));
     give("control.ppo.cartpole.steps_per_s", ppo(isa, now));
+    if let Some(value) = monitored(isa, now, attach) {
+        let (name, unit) = ("control.monitor.overhead".into(), "of the time without a monitor");
+        sink(Figure { name, value, unit });
+    }
 }
 
 /// Environments stepped at once in the figures of the worlds.
@@ -239,6 +252,51 @@ fn ppo(isa: Isa, now: &dyn Fn() -> f64) -> f64 {
     let mut best_s = || (0..ITERATIONS).map(|_| iteration_s()).fold(f64::INFINITY, f64::min);
     let mut rates: Vec<f64> = (0..ROUNDS).map(|_| samples / best_s()).collect();
     median(&mut rates)
+}
+
+/// The share of its time that a monitor takes from the default run: stretches with one and without in
+/// pairs, each time in the other order, and the median of their ratios. None where it cannot be attached.
+fn monitored(isa: Isa, now: &dyn Fn() -> f64, attach: &mut dyn FnMut() -> Option<Writer>) -> Option<f64> {
+    const PAIRS: usize = 31;
+    /// Each stretch has the same number of evaluations and digests in it, once the task is solved.
+    const ITERATIONS: u32 = DIGEST_EVERY;
+    const WARM_UP: u32 = 4;
+    let mut experiment =
+        Experiment::new(crate::default_config(), isa).expect("the default config is in range");
+    let began = experiment.events().into_iter().find(|event| matches!(event, Event::Began { .. }))?;
+    experiment.command(Command::Start).expect("a fresh run can start");
+    let mut stretch_s = |mut monitor: Option<Writer>| {
+        if let Some(monitor) = &mut monitor {
+            monitor.event(&began);
+        }
+        let (began_s, until) = (now(), experiment.progress().iteration + ITERATIONS);
+        while experiment.progress().iteration < until {
+            experiment.advance(now());
+            for event in experiment.events() {
+                if let Some(monitor) = &mut monitor {
+                    monitor.event(&event);
+                }
+            }
+            if let Some(monitor) = &mut monitor {
+                monitor.beat(&experiment.progress());
+            }
+        }
+        now() - began_s
+    };
+    for _ in 0..WARM_UP {
+        stretch_s(None);
+    }
+    let mut ratios = Vec::new();
+    for pair in 0..PAIRS {
+        let (with_s, without_s) = if pair % 2 == 0 {
+            let without_s = stretch_s(None);
+            (stretch_s(Some(attach()?)), without_s)
+        } else {
+            (stretch_s(Some(attach()?)), stretch_s(None))
+        };
+        ratios.push(with_s / without_s);
+    }
+    Some(median(&mut ratios) - 1.0)
 }
 
 /// Time of one call: the best of the stretches that fill a slice, since whatever else the machine does

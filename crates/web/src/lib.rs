@@ -7,6 +7,7 @@
 mod panic;
 
 use math::Isa;
+use run::monitor::{self, Writer};
 use run::protocol::{Event, Level};
 use run::{Experiment, RunError, permalink};
 use serde::Serialize;
@@ -49,7 +50,8 @@ pub fn bench(control: bool, now: &js_sys::Function, give: &js_sys::Function) {
         }
     };
     if control {
-        run::bench::control(Isa::best(), &clock, &mut sink);
+        let mut attach = || Writer::new(Box::new(monitor::heap()), "").ok();
+        run::bench::control(Isa::best(), &clock, &mut attach, &mut sink);
     } else {
         run::bench::core(Isa::best(), &clock, &[], &mut sink);
     }
