@@ -238,7 +238,9 @@ impl Session<'_> {
         diverged: bool,
         measured: Measured,
     ) -> Result<()> {
-        let wants_file = self.save.is_some() || ended_by == EndedBy::Interrupt;
+        // A terminal that goes away may be noticed before its signal comes.
+        let left = ended_by == EndedBy::Interrupt || self.interactive && ended_by == EndedBy::ClosedOutput;
+        let wants_file = self.save.is_some() || left;
         // Weights that are no numbers must not replace an earlier save.
         let kept = if wants_file && !diverged { Some(self.save_now()?) } else { None };
         let (file, trouble) = kept.map_or((None, None), |kept| (Some(kept.path), kept.trouble));

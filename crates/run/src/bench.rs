@@ -254,10 +254,12 @@ fn ppo(isa: Isa, now: &dyn Fn() -> f64) -> f64 {
     median(&mut rates)
 }
 
-/// The share of its time that a monitor takes from the default run: stretches with one and without in
-/// pairs, each time in the other order, and the median of their ratios. None where it cannot be attached.
+/// The share of its time that a monitor takes from the default run: stretches with one and without by
+/// turns, the best of a few of each against each other, and the median of these ratios. None where it
+/// cannot be attached.
 fn monitored(isa: Isa, now: &dyn Fn() -> f64, attach: &mut dyn FnMut() -> Option<Writer>) -> Option<f64> {
-    const PAIRS: usize = 31;
+    const RATIOS: usize = 11;
+    const STRETCHES: usize = 3;
     /// Each stretch has the same number of evaluations and digests in it, once the task is solved.
     const ITERATIONS: u32 = DIGEST_EVERY;
     const WARM_UP: u32 = 4;
@@ -287,13 +289,12 @@ fn monitored(isa: Isa, now: &dyn Fn() -> f64, attach: &mut dyn FnMut() -> Option
         stretch_s(None);
     }
     let mut ratios = Vec::new();
-    for pair in 0..PAIRS {
-        let (with_s, without_s) = if pair % 2 == 0 {
-            let without_s = stretch_s(None);
-            (stretch_s(Some(attach()?)), without_s)
-        } else {
-            (stretch_s(Some(attach()?)), stretch_s(None))
-        };
+    for _ in 0..RATIOS {
+        let (mut with_s, mut without_s) = (f64::INFINITY, f64::INFINITY);
+        for _ in 0..STRETCHES {
+            with_s = stretch_s(Some(attach()?)).min(with_s);
+            without_s = stretch_s(None).min(without_s);
+        }
         ratios.push(with_s / without_s);
     }
     Some(median(&mut ratios) - 1.0)
