@@ -56,7 +56,7 @@ log: boolean, } | { "kind": "int", min: number, max: number, log: boolean, } | {
 
 export type Command = { "kind": "start" } | { "kind": "pause" } | { "kind": "step" } | { "kind": "reset", config: Config | null, } | { "kind": "set_knob", name: string, value: number, } | { "kind": "save" } | { "kind": "restore", bytes: Uint8Array, };
 
-export type Event = { "kind": "began", config: Config,
+export type Event = { "kind": "began", config: Config, environment: Environment,
 /**
  * Every knob with the value in force.
  */
@@ -87,9 +87,9 @@ export type Metrics = { progress: Progress,
  */
 mean_return: number | null, mean_length: number | null, policy_loss: number, value_loss: number, entropy: number, approx_kl: number, clip_fraction: number, explained_variance: number, grad_norm: number, lr: number, steps_per_s: number,
 /**
- * Share of the iteration spent acting; the rest is learning.
+ * Share of the iteration's time that went to each of [`PARTS`].
  */
-rollout_share: number, };
+shares: [number, number, number, number, number, number, number], };
 
 /**
  * A live change of a knob, to be drawn on the curves.
@@ -109,6 +109,56 @@ weights: string,
 arithmetic: string, };
 
 /**
+ * An environment of the room, described well enough to draw it and to take its controls.
+ */
+export type Environment = {
+/**
+ * `CartPole-v1`
+ */
+id: string,
+/**
+ * What there is to do, in half a sentence.
+ */
+summary: string,
+/**
+ * What each choice does; empty where an action is a number.
+ */
+choices: Array<string>,
+/**
+ * Least and greatest action where it is a number, else the first and last choice.
+ */
+range: [number, number],
+/**
+ * The numbers of an observation and of a state, with their units.
+ */
+observation: Array<string>, state: Array<string>, step_limit: number,
+/**
+ * Mean return of an evaluation from which on the task counts as solved.
+ */
+solved_at: number,
+/**
+ * About the least and the greatest return of an episode, for an axis.
+ */
+returns: [number, number],
+/**
+ * Seconds in which a step of the large environment is shown.
+ */
+step_s: number,
+/**
+ * The plane through the observations over which states, policy and values are drawn.
+ */
+plane: [Axis, Axis], };
+
+/**
+ * One axis of the plane.
+ */
+export type Axis = { name: string, low: number, high: number,
+/**
+ * The number of the observation that it is of, or those of a cosine and a sine whose angle it is.
+ */
+of: Array<number>, };
+
+/**
  * What many environments lived through since the last frame, for a shell that draws them.
  */
 export type Frame = {
@@ -121,13 +171,13 @@ shown: number,
  */
 steps: number,
 /**
- * Numbers an environment and step: for CartPole the cart's place (m) and the pole's angle (rad).
+ * Numbers of an observation.
  */
 features: number,
 /**
- * `[steps][shown][features]`
+ * What they showed before each step, in panels of 32: `[steps][shown/32, rounded up][features][32]`
  */
-states: Float32Array,
+observations: Float32Array,
 /**
  * `[steps][shown]`: 1 where the episode ended at this step.
  */
@@ -142,34 +192,125 @@ export type Touch = {
  */
 dt_s: number,
 /**
- * Newtons on the cart, and on the tip of the pole.
+ * CartPole alone: newtons on the cart, and on the tip of the pole.
  */
-cart_force: number, tip_force: number, };
+cart_force: number, tip_force: number,
+/**
+ * The action of whoever has taken the controls; null leaves them to the agent. Taking them begins
+ * an episode, in which the agent plays beside from the same start.
+ */
+drive: number | null, };
 
 /**
- * The one large environment, stepped in real time by the policy as it is now.
+ * The one large environment, stepped in real time by the policy as it is now or by a hand.
  */
 export type Stage = {
 /**
- * Cart's place (m) and speed (m/s), pole's angle (rad) and speed (rad/s).
+ * Who has the controls is in `player`: the agent, or the hand that took them.
  */
-state: [number, number, number, number],
+player: Body,
 /**
- * The last action, and the probability the policy gave to pushing right.
+ * While a hand has the controls: the agent, which began where the hand did.
  */
-action: number, push_right: number,
+rival: Body | null,
 /**
- * The critic's estimate of the return still to come.
+ * Finished rounds against the agent, newest last, twenty at most.
+ */
+rounds: Array<Round>,
+/**
+ * What the policy thinks of the player's state: the probability of each choice, or, where an action
+ * is a number, its mean and spread.
+ */
+odds: Array<number>,
+/**
+ * The critic's estimate of the return still to come, discounted.
  */
 value: number,
 /**
- * Steps this pole has stayed up, and the best so far.
+ * The agent's best return on this stage so far.
  */
-steps: number, best: number,
+best: number | null,
 /**
- * It fell, and stands up again in a moment.
+ * The part of a step that has passed since the state was taken, from 0 to 1, for a smooth drawing.
  */
-fallen: boolean, };
+ahead: number, };
+
+/**
+ * One environment on the stage.
+ */
+export type Body = {
+/**
+ * Gymnasium's internal state before and after the newest step, named by [`Environment::state`].
+ */
+before: Array<number>, state: Array<number>, observation: Array<number>,
+/**
+ * The last action: a choice, or a number.
+ */
+action: number, steps: number,
+/**
+ * The return so far.
+ */
+total: number,
+/**
+ * The episode has ended; another begins in a moment.
+ */
+over: boolean,
+/**
+ * It ended by the rules, not by the time limit.
+ */
+terminated: boolean, };
+
+/**
+ * A finished episode of a hand and the agent's from the same start.
+ */
+export type Round = { yours: number, agents: number, };
+
+/**
+ * What the policy would do and the critic expects all over the plane of [`Environment::plane`].
+ */
+export type Picture = { width: number, height: number,
+/**
+ * Numbers a point: a probability for each choice, or one mean action from -1 to 1.
+ */
+channels: number,
+/**
+ * `[height][width][channels]`, the lowest y first.
+ */
+policy: Float32Array,
+/**
+ * `[height][width]`, the discounted return that the critic expects.
+ */
+values: Float32Array, };
+
+/**
+ * A small sweep: the same run under several values of a knob and several seeds, all learning at once.
+ */
+export type SweepSpec = { config: Config, knob: string, values: Array<number>,
+/**
+ * Seeds from the config's on.
+ */
+seeds: number,
+/**
+ * Environment steps after which each learner stops.
+ */
+steps: number, };
+
+/**
+ * One learner of a small sweep as it stands.
+ */
+export type SweepCell = { value: number, seed: number, progress: Progress,
+/**
+ * `[environment steps, mean return]` of its evaluations, oldest first.
+ */
+curve: Array<[number, number]>,
+/**
+ * Environment steps at which it was solved.
+ */
+solved_at: number | null, done: boolean,
+/**
+ * Why it stopped early: its weights are no longer numbers.
+ */
+diverged: boolean, };
 
 /**
  * The network as its plan has it, for a drawing.
@@ -213,3 +354,6 @@ export type Backend = {
  * `avx512`, `avx2`, `neon`, `relaxed`, `simd128` or `portable`
  */
 isa: string, threads: number, arithmetic: string, version: string, };
+
+/** Where the time of an iteration goes, in the order of Metrics.shares. */
+export const PARTS = ["policy", "world", "advantages", "gather", "gradient", "update", "rest"] as const;

@@ -9,7 +9,7 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
-use run::protocol::{Knob, KnobKind, Level};
+use run::protocol::{Axis, Environment, Knob, KnobKind, Level};
 
 const ACCENT: Color = Color::Green;
 const MARKED: Color = Color::Yellow;
@@ -53,10 +53,10 @@ pub fn draw(frame: &mut Frame, screen: &Screen) {
     frame.render_widget(faint("─".repeat(rule.width.into())), rule);
     headline(frame, figures, &screen.view);
     // Who watches another process gets no poles, but the whole width for the curve.
-    let no_poles = screen.mode == Mode::Watching && screen.clip.now().is_empty();
+    let no_poles = screen.mode == Mode::Watching && screen.clip.is_empty();
     let [chart_area, _, poles_area] = if no_poles { [upper, Rect::ZERO, Rect::ZERO] } else { sides(upper) };
     chart(frame, chart_area, &screen.view);
-    poles(frame, poles_area, screen);
+    population(frame, poles_area, screen);
     let [learning_area, _, knobs_area] = sides(lower);
     if right > 0 {
         learning(frame, learning_area, &screen.view);
@@ -147,11 +147,15 @@ fn chart(frame: &mut Frame, area: Rect, view: &View) {
     let evaluations: Vec<(f64, f64)> = view.evaluations.iter().collect();
     let all = || points.iter().chain(&evaluations);
     let right = all().map(|p| p.0).fold(1.0, f64::max);
-    let threshold = run::SOLVED_AT;
-    let top = nice_above(all().map(|p| p.1).fold(threshold, f64::max));
-    let bottom = match all().map(|p| p.1).fold(0.0, f64::min) {
-        low if low < 0.0 => -nice_above(-low),
-        _ => 0.0,
+    let (threshold, [low, high]) =
+        view.environment.as_ref().map_or((0.0, [0.0, 1.0]), |e| (e.solved_at, e.returns));
+    let top = match all().map(|p| p.1).fold(high, f64::max) {
+        beyond if beyond > high => nice_above(beyond),
+        _ => high,
+    };
+    let bottom = match all().map(|p| p.1).fold(low, f64::min) {
+        beyond if beyond < low => -nice_above(-beyond),
+        _ => low,
     };
     let mut canvas = Braille::new(plot);
     let (w, h) = (canvas.width() - 1.0, canvas.height() - 1.0);
@@ -215,12 +219,56 @@ fn nice_above(x: f64) -> f64 {
     [1.0, 2.0, 2.5, 5.0, 10.0].map(|m| m * power).into_iter().find(|n| *n >= x).unwrap_or(10.0 * power)
 }
 
-/// A few of the poles that train, at the pace of the real thing.
-fn poles(frame: &mut Frame, area: Rect, screen: &Screen) {
-    let states = screen.clip.now();
-    if area.height < 4 || area.width < 10 || states.is_empty() {
+/// Some of the environments that train, at the pace of the real thing: poles as they stand, of any other
+/// world where each is in its plane.
+fn population(frame: &mut Frame, area: Rect, screen: &Screen) {
+    let (Some(environment), false) = (&screen.view.environment, screen.clip.is_empty()) else { return };
+    if area.height < 4 || area.width < 10 {
         return;
     }
+    if environment.id == "CartPole-v1" {
+        poles(frame, area, screen);
+    } else {
+        plane(frame, area, screen, environment);
+    }
+}
+
+fn plane(frame: &mut Frame, area: Rect, screen: &Screen, environment: &Environment) {
+    let place = Rect { height: area.height - 1, ..area };
+    let mut canvas = Braille::new(place);
+    let (w, h) = (canvas.width() - 1.0, canvas.height() - 1.0);
+    let at = |axis: &Axis, observation: &[f32]| {
+        let value = match axis.of[..] {
+            [cos, sin] => f64::from(observation[sin as usize].atan2(observation[cos as usize])),
+            [i, ..] => f64::from(observation[i as usize]),
+            [] => axis.low,
+        };
+        ((value - axis.low) / (axis.high - axis.low)).clamp(0.0, 1.0)
+    };
+    let [x, y] = &environment.plane;
+    let middle = |axis: &Axis, size: f64| {
+        (axis.low < 0.0 && axis.high > 0.0).then(|| -axis.low / (axis.high - axis.low) * size)
+    };
+    if let Some(column) = middle(x, w) {
+        (0..=h as u32).step_by(4).for_each(|row| canvas.dot(column, row.into(), FAINT));
+    }
+    if let Some(row) = middle(y, h) {
+        (0..=w as u32).step_by(4).for_each(|column| canvas.dot(column.into(), h - row, FAINT));
+    }
+    let mut shown = 0;
+    for observation in screen.clip.now() {
+        canvas.dot(at(x, observation) * w, (1.0 - at(y, observation)) * h, ACCENT);
+        shown += 1;
+    }
+    let buffer = frame.buffer_mut();
+    canvas.render(buffer);
+    let caption = format!("{shown} environments: {} across, {} up", x.name, y.name);
+    buffer.set_string(area.x, area.bottom() - 1, fitted(&caption, area.width.into()), Style::new().fg(FAINT));
+}
+
+fn poles(frame: &mut Frame, area: Rect, screen: &Screen) {
+    let states: Vec<[f32; 2]> =
+        screen.clip.now().map(|observation| [observation[0], observation[2]]).collect();
     let place = Rect { height: area.height - 1, ..area };
     // Characters are about twice as high as wide, so these are nearly square.
     let rows = (place.height / 4).clamp(1, 5);
@@ -257,7 +305,7 @@ fn learning(frame: &mut Frame, area: Rect, view: &View) {
         ("value loss", figure(m.value_loss), "kl", figure(m.approx_kl)),
         ("gradient", figure(m.grad_norm), "clipped", percent(m.clip_fraction)),
         ("rate", figure(m.lr), "explained", percent(m.explained_variance)),
-        ("iteration", grouped(m.progress.iteration.into()), "acting", percent(m.rollout_share)),
+        ("iteration", grouped(m.progress.iteration.into()), "acting", percent(m.shares[0] + m.shares[1])),
         (
             "episodes",
             grouped(m.progress.episodes),
@@ -390,11 +438,12 @@ mod tests {
     fn screen(mode: Mode) -> Screen {
         let opened =
             Opened { isa: "avx2".into(), threads: 2, arithmetic: "fused".into(), version: "1".into() };
-        let mut screen = Screen::new(View::new(opened, run::knob_list()), mode);
+        let mut screen = Screen::new(View::new(opened, run::knob_list("CartPole-v1")), mode);
         let mut tell = |event| screen.apply(Record::Event(event));
         tell(Event::Began {
             config: run::default_config(),
-            knobs: run::knob_list().iter().map(|k| (k.name.to_string(), k.default)).collect(),
+            environment: Box::new(run::environments().swap_remove(0)),
+            knobs: run::knob_list("CartPole-v1").iter().map(|k| (k.name.to_string(), k.default)).collect(),
             history: Vec::new(),
             marks: Vec::new(),
             evaluations: Vec::new(),
@@ -434,9 +483,9 @@ mod tests {
             weights: "0123456789abcdef".into(),
             arithmetic: "fused".into(),
         }));
-        let states = (0..256).flat_map(|i| [(i as f32).sin(), 0.1]).collect();
-        let poles = Poles { shown: 256, steps: 1, features: 2, states, ..Poles::default() };
-        screen.clip.give(poles, Instant::now());
+        let observations = (0..1024).map(|i| (i as f32).sin() * 0.2).collect();
+        let poles = Poles { shown: 256, steps: 1, features: 4, observations, ..Poles::default() };
+        screen.clip.give(poles, 0.02, Instant::now());
         screen
     }
 
@@ -494,9 +543,13 @@ mod tests {
             (f64::NAN, f64::NEG_INFINITY, Some(-1e300));
         wild.apply(Record::Event(Event::Metrics(metrics)));
         wild.view.values.insert("lr".into(), f64::NAN);
-        let states = vec![f32::NAN, 1e30, f32::INFINITY, -1e30];
-        wild.clip.give(Poles { shown: 2, steps: 1, features: 2, states, ..Poles::default() }, Instant::now());
-        for screen in [wild, screen(Mode::AskReset), screen(Mode::Watching), screen(Mode::Stopping)] {
+        let observations: Vec<f32> = [f32::NAN, 1e30, f32::INFINITY, -1e30].repeat(32);
+        let frame = Poles { shown: 2, steps: 1, features: 4, observations, ..Poles::default() };
+        wild.clip.give(frame.clone(), 0.02, Instant::now());
+        let mut other = screen(Mode::Training);
+        other.view.environment = run::environments().into_iter().find(|e| e.id == "MountainCar-v0");
+        other.clip.give(frame, 0.02, Instant::now());
+        for screen in [wild, other, screen(Mode::AskReset), screen(Mode::Watching), screen(Mode::Stopping)] {
             for width in (1..30).chain([39, 40, 41, 71, 72, 80, 133, 250]) {
                 for height in (1..28).chain([40, 90]) {
                     assert_eq!(rows(&screen, width, height).len(), usize::from(height));

@@ -42,7 +42,7 @@ const fn column(
 }
 
 /// The table's columns, of which the first three tell a row's place in its run.
-const COLUMNS: [Column; 17] = [
+const COLUMNS: [Column; 23] = [
     column("", "iteration", "", |r| Some(r.metrics.progress.iteration.into())),
     column("", "env_steps", "steps", |r| Some(r.metrics.progress.env_steps as f64)),
     column("progress", "episodes", "", |r| Some(r.metrics.progress.episodes as f64)),
@@ -59,7 +59,13 @@ const COLUMNS: [Column; 17] = [
     column("update", "grad_norm", "", |r| Some(r.metrics.grad_norm)),
     column("update", "lr", "", |r| Some(r.metrics.lr)),
     column("speed", "throughput", "steps/s", |r| Some(r.metrics.steps_per_s)),
-    column("speed", "rollout_share", "", |r| Some(r.metrics.rollout_share)),
+    column("time", "share_policy", "", |r| Some(r.metrics.shares[0])),
+    column("time", "share_world", "", |r| Some(r.metrics.shares[1])),
+    column("time", "share_advantages", "", |r| Some(r.metrics.shares[2])),
+    column("time", "share_gather", "", |r| Some(r.metrics.shares[3])),
+    column("time", "share_gradient", "", |r| Some(r.metrics.shares[4])),
+    column("time", "share_update", "", |r| Some(r.metrics.shares[5])),
+    column("time", "share_rest", "", |r| Some(r.metrics.shares[6])),
 ];
 
 /// What was asked for, and the newest row, which waits for its evaluation.

@@ -289,7 +289,7 @@ fn on_screen(
     log: &mut dyn FnMut(&Record),
 ) -> Result<()> {
     let mut summary = None;
-    let screen = Screen::new(View::new(Opened::default(), run::knob_list()), mode);
+    let screen = Screen::new(View::new(Opened::default(), Vec::new()), mode);
     let shown = tui::show(screen, &SIGNALS, wish, updates, &mut |record| {
         log(record);
         if matches!(record, Record::Summary(_)) {
@@ -368,8 +368,11 @@ fn export_flags(common: &CommonArgs) -> String {
 
 /// Every knob, from the one table that the page reads too.
 fn knob_help() -> String {
-    let mut text = String::from("Knobs, for --set (those marked * can also change while the run goes on):\n");
-    for knob in run::knob_list() {
+    let mut text = String::from(
+        "Knobs, for --set (those marked * can also change while the run goes on), with CartPole's defaults:\n",
+    );
+    let base = run::default_config().env;
+    for knob in run::knob_list(&base) {
         let range = match knob.kind {
             KnobKind::Float { min, max, .. } => format!("{min} to {max}"),
             KnobKind::Int { min, max, .. } => format!("{min} to {max}, whole"),
@@ -379,6 +382,18 @@ fn knob_help() -> String {
         let unit = if knob.unit.is_empty() { String::new() } else { format!(" {}", knob.unit) };
         text += &format!("\n  {}{mark}  {range}{unit}, default {}\n", knob.name, knob.default);
         for line in words::wrapped(&format!("{}. {}", knob.label, knob.help), 90) {
+            text += &format!("      {line}\n");
+        }
+    }
+    text += "\nWhat the presets of other environments have else:\n";
+    for environment in run::environments().iter().filter(|e| e.id != base) {
+        let usual = run::knob_list(&base);
+        let own = run::knob_list(&environment.id).into_iter().filter(|knob| {
+            usual.iter().find(|u| u.name == knob.name).is_none_or(|u| u.default != knob.default)
+        });
+        let own: Vec<_> = own.map(|knob| format!("{}={}", knob.name, knob.default)).collect();
+        text += &format!("\n  {}\n", environment.id);
+        for line in words::wrapped(&own.join(" "), 90) {
             text += &format!("      {line}\n");
         }
     }

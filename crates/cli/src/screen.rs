@@ -7,8 +7,6 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use run::protocol::{Command, Frame, Knob, KnobKind};
 use std::time::{Duration, Instant};
 
-/// A real CartPole takes 50 steps a second.
-const STEP: Duration = Duration::from_millis(20);
 /// How long a notice stays.
 const NOTICE: Duration = Duration::from_secs(6);
 
@@ -175,14 +173,17 @@ fn tidy(x: f64) -> f64 {
 pub struct Clip {
     frame: Frame,
     since: Option<Instant>,
-    now: Vec<[f32; 2]>,
+    step_s: f64,
+    /// Observations of the shown environments, one after the other.
+    now: Vec<f32>,
 }
 
 impl Clip {
-    pub fn give(&mut self, frame: Frame, at: Instant) {
-        let expected = frame.steps as usize * frame.shown as usize * frame.features as usize;
-        if frame.steps > 0 && frame.features >= 2 && frame.states.len() >= expected {
+    pub fn give(&mut self, frame: Frame, step_s: f64, at: Instant) {
+        let expected = frame.steps as usize * panels(&frame);
+        if frame.steps > 0 && frame.observations.len() >= expected {
             self.frame = frame;
+            self.step_s = step_s;
             self.since = Some(at);
             self.seek(at);
         }
@@ -191,21 +192,34 @@ impl Clip {
     /// Moves on to what belongs to this moment; true when a new stretch is wanted.
     pub fn seek(&mut self, at: Instant) -> bool {
         let Some(since) = self.since else { return true };
-        let played = (at.duration_since(since).as_secs_f64() / STEP.as_secs_f64()) as usize;
+        let played = (at.duration_since(since).as_secs_f64() / self.step_s) as usize;
         let (steps, shown, features) =
             (self.frame.steps as usize, self.frame.shown as usize, self.frame.features as usize);
-        let first = played.min(steps - 1) * shown * features;
+        let step = &self.frame.observations[played.min(steps - 1) * panels(&self.frame)..];
         self.now.clear();
-        self.now.extend(
-            self.frame.states[first..first + shown * features].chunks_exact(features).map(|s| [s[0], s[1]]),
-        );
+        for env in 0..shown {
+            let panel = &step[env / PANEL * PANEL * features + env % PANEL..];
+            self.now.extend((0..features).map(|i| panel[i * PANEL]));
+        }
         played >= steps
     }
 
-    /// `[x, angle]` of each shown environment.
-    pub fn now(&self) -> &[[f32; 2]] {
-        &self.now
+    /// The observation of each shown environment.
+    pub fn now(&self) -> impl Iterator<Item = &[f32]> {
+        self.now.chunks_exact((self.frame.features as usize).max(1))
     }
+
+    pub fn is_empty(&self) -> bool {
+        self.now.is_empty()
+    }
+}
+
+/// Environments of a panel of a frame.
+const PANEL: usize = 32;
+
+/// Floats of one step of a frame.
+fn panels(frame: &Frame) -> usize {
+    (frame.shown as usize).div_ceil(PANEL) * PANEL * frame.features as usize
 }
 
 #[cfg(test)]
@@ -215,7 +229,7 @@ mod tests {
     use run::protocol::Event;
 
     fn screen() -> Screen {
-        Screen::new(View::new(Opened::default(), run::knob_list()), Mode::Training)
+        Screen::new(View::new(Opened::default(), run::knob_list("CartPole-v1")), Mode::Training)
     }
 
     fn press(screen: &mut Screen, code: KeyCode) -> Option<Command> {
@@ -226,7 +240,7 @@ mod tests {
     }
 
     fn knob(name: &str) -> Knob {
-        run::knob_list().into_iter().find(|k| k.name == name).unwrap()
+        run::knob_list("CartPole-v1").into_iter().find(|k| k.name == name).unwrap()
     }
 
     #[test]
@@ -245,7 +259,7 @@ mod tests {
 
     #[test]
     fn every_turn_of_every_knob_stays_in_range_and_gets_somewhere() {
-        for knob in run::knob_list() {
+        for knob in run::knob_list("CartPole-v1") {
             let (min, max) = match knob.kind {
                 KnobKind::Float { min, max, .. } | KnobKind::Int { min, max, .. } => (min, max),
                 KnobKind::Bool => (0.0, 1.0),
@@ -314,20 +328,21 @@ mod tests {
                 steps: 3,
                 shown: 1,
                 features: 2,
-                states: vec![0.0, 0.1, 1.0, 0.1, 2.0, 0.1],
+                observations: (0..192).map(|i| (i / 64) as f32).collect(),
                 ..Frame::default()
             },
+            0.02,
             start,
         );
         let at = |clip: &mut Clip, ms| {
             let over = clip.seek(start + Duration::from_millis(ms));
-            (clip.now()[0][0], over)
+            (clip.now().next().unwrap()[0], over)
         };
         assert_eq!(
             [0, 19, 21, 59, 61].map(|ms| at(&mut clip, ms)),
             [(0.0, false), (0.0, false), (1.0, false), (2.0, false), (2.0, true)]
         );
-        clip.give(Frame { steps: 9, shown: 1, features: 2, states: vec![], ..Frame::default() }, start);
-        assert_eq!(clip.now()[0][0], 2.0, "a frame without its states is left aside");
+        clip.give(Frame { steps: 9, shown: 1, features: 2, ..Frame::default() }, 0.02, start);
+        assert_eq!(clip.now().next().unwrap()[0], 2.0, "a frame without its states is left aside");
     }
 }

@@ -6,11 +6,12 @@ use crate::record::{EndedBy, Record, Summary};
 use crate::words::{grouped, quoted};
 use anyhow::{Result, bail};
 use cpu_time::ProcessTime;
+use run::EVALUATION_EPISODES;
 use run::Experiment;
 use run::monitor::Writer;
 use run::protocol::{Command, Event, Frame, Level, Progress};
-use run::{EVALUATION_EPISODES, SOLVED_AT};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::{Duration, Instant};
@@ -136,6 +137,7 @@ impl Session<'_> {
                 "Ask for more than that, or use --seconds.",
             );
         }
+        self.experiment.lend_clock(now_s);
         self.experiment.command(Command::Start)?;
         let mut solved = None;
         let mut diverged = false;
@@ -143,9 +145,10 @@ impl Session<'_> {
         let ended_by = loop {
             for event in self.experiment.events() {
                 match &event {
-                    Event::Began { evaluations, progress, .. } => {
+                    Event::Began { environment, evaluations, progress, .. } => {
                         measured.first = *progress;
-                        solved = evaluations.iter().find(|e| e.mean_return >= SOLVED_AT).map(|e| e.progress);
+                        let first = evaluations.iter().find(|e| e.mean_return >= environment.solved_at);
+                        solved = first.map(|e| e.progress);
                         diverged = false;
                     }
                     Event::Metrics(metrics) => measured.mean_return = metrics.mean_return,
@@ -337,6 +340,12 @@ impl Session<'_> {
             self.signals.output_closed.store(true, Relaxed);
         }
     }
+}
+
+/// Seconds since it was first asked.
+fn now_s() -> f64 {
+    static FIRST: OnceLock<Instant> = OnceLock::new();
+    FIRST.get_or_init(Instant::now).elapsed().as_secs_f64()
 }
 
 pub fn cpu_seconds() -> f64 {

@@ -11,7 +11,7 @@ use crate::{Usage, files, refusal};
 use anyhow::{Context, Result, anyhow, bail};
 use math::Isa;
 use run::protocol::{Command, Config, Evaluation, Event, Knob, KnobKind, Level};
-use run::{EVALUATION_EPISODES, Experiment, SOLVED_AT};
+use run::{EVALUATION_EPISODES, Experiment};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, TryLockError};
@@ -278,7 +278,7 @@ fn done_count(done: &Done, seeds: u32) -> usize {
 
 impl Sweep {
     fn new(room: &str, args: &SweepArgs, isa: Isa, threads: usize) -> Result<(Sweep, Opened)> {
-        let knobs = run::knob_list();
+        let knobs = run::knob_list(&args.env);
         let mut settings = vec![args.set.iter().cloned().collect::<Setting>()];
         for axis in &args.knobs {
             if settings[0].contains_key(&axis.name) {
@@ -662,7 +662,8 @@ impl Lines {
         self.print(&format!("\n{}", table(&totals.settings)))?;
         if totals.settings.iter().any(|o| o.solved < o.runs) {
             self.print(&format!(
-                "Solved is an evaluation of {SOLVED_AT} or more. An unsolved run counts as one that takes for ever, shown as -."
+                "Solved is an evaluation of {} or more. An unsolved run counts as one that takes for ever, shown as -.",
+                run::environment_by_id(&sweep.base.env)?.solved_at
             ))?;
         }
         let program = quoted(&std::env::args().next().unwrap_or("hothouse".into()));
@@ -726,7 +727,7 @@ mod tests {
     use super::*;
 
     fn points(text: &str, count: u32) -> Vec<f64> {
-        axis(text).unwrap().values(count, &run::knob_list())
+        axis(text).unwrap().values(count, &run::knob_list("CartPole-v1"))
     }
 
     #[test]

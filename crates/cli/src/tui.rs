@@ -48,7 +48,10 @@ pub fn show(
                         return Ok(());
                     }
                 }
-                Ok(Update::Frame(frame)) => screen.clip.give(frame, Instant::now()),
+                Ok(Update::Frame(frame)) => {
+                    let step_s = screen.view.environment.as_ref().map_or(0.02, |e| e.step_s);
+                    screen.clip.give(frame, step_s, Instant::now());
+                }
                 Err(TryRecvError::Empty) => break,
                 // A run that has told all it will stays in sight until the person leaves.
                 Err(TryRecvError::Disconnected)

@@ -3,8 +3,7 @@
 //! however long the run.
 
 use crate::record::{Opened, Record, Summary};
-use run::SOLVED_AT;
-use run::protocol::{Config, Digest, Evaluation, Event, Knob, Level, Mark, Metrics, Progress};
+use run::protocol::{Config, Digest, Environment, Evaluation, Event, Knob, Level, Mark, Metrics, Progress};
 use std::collections::BTreeMap;
 
 /// Points kept of a curve: more than any terminal has columns of dots.
@@ -15,6 +14,7 @@ const MARKS: usize = 256;
 pub struct View {
     pub opened: Opened,
     pub config: Option<Config>,
+    pub environment: Option<Environment>,
     /// What the knobs are; their values are in `values`.
     pub knobs: Vec<Knob>,
     pub values: BTreeMap<String, f64>,
@@ -52,11 +52,12 @@ impl View {
 
     fn event(&mut self, event: Event) {
         match event {
-            Event::Began { config, knobs, history, marks, evaluations, progress } => {
+            Event::Began { config, environment, knobs, history, marks, evaluations, progress } => {
                 *self = View {
                     opened: std::mem::take(&mut self.opened),
-                    knobs: std::mem::take(&mut self.knobs),
+                    knobs: run::knob_list(&config.env),
                     config: Some(config),
+                    environment: Some(*environment),
                     values: knobs,
                     running: self.running,
                     progress,
@@ -93,7 +94,8 @@ impl View {
 
     fn evaluation(&mut self, evaluation: Evaluation) {
         self.evaluations.push(evaluation.progress.env_steps as f64, evaluation.mean_return);
-        if evaluation.mean_return >= SOLVED_AT && self.solved.is_none() {
+        let solved_at = self.environment.as_ref().map_or(f64::INFINITY, |e| e.solved_at);
+        if evaluation.mean_return >= solved_at && self.solved.is_none() {
             self.solved = Some(evaluation.progress);
         }
         self.evaluation = Some(evaluation);
@@ -176,6 +178,7 @@ mod tests {
         view.apply(Record::Event(Event::Metrics(metrics(10, 20.0))));
         view.apply(Record::Event(Event::Began {
             config: run::default_config(),
+            environment: Box::new(run::environments().swap_remove(0)),
             knobs: BTreeMap::from([("lr".into(), 0.003)]),
             history: vec![metrics(5, 1.0), metrics(6, 2.0)],
             marks: Vec::new(),

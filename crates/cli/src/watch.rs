@@ -82,9 +82,18 @@ fn records_from(told: Vec<Told>) -> Vec<Record> {
     let mut records = Vec::new();
     for told in told {
         match told {
-            Told::Event(Event::Began { config, knobs, history, marks, evaluations, progress }) => {
+            Told::Event(Event::Began {
+                config,
+                environment,
+                knobs,
+                history,
+                marks,
+                evaluations,
+                progress,
+            }) => {
                 let progress = if history.is_empty() { progress } else { Progress::default() };
                 let bare = Event::Began {
+                    environment,
                     config,
                     knobs,
                     history: Vec::new(),

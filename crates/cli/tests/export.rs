@@ -257,16 +257,16 @@ fn files_that_cannot_take_the_run_are_refused_and_left_alone() {
     scratch.metrics(
         &[&["train", "--steps", "4096", "--save", "one.st", "--csv", "one.csv"], &SMALL[..]].concat(),
     );
-    let other = ["train", "--seed", "2", "--steps", "4096", "--csv", "two.csv"];
+    let other = ["train", "--seed", "3", "--steps", "4096", "--csv", "two.csv"];
     scratch.metrics(&[&other[..], &SMALL].concat());
     fs::write(scratch.0.join("prices.csv"), "pear,2\n").unwrap();
     let before = fs::read(scratch.0.join("two.csv")).unwrap();
     for (args, status, said) in [
-        (&["resume", "one.st", "--csv", "two.csv"][..], 1, "another run"),
-        (&["resume", "one.st", "--csv", "prices.csv"], 1, "no table of this program"),
-        (&["train", "--csv", "prices.csv"], 1, "no table of this program"),
-        (&["train", "--csv", "nowhere/run.csv"], 1, "Create it"),
-        (&["train", "--tensorboard", "prices.csv"], 1, "Name a folder"),
+        (&["resume", "one.st", "--steps", "8192", "--csv", "two.csv"][..], 1, "another run"),
+        (&["resume", "one.st", "--steps", "8192", "--csv", "prices.csv"], 1, "no table of this program"),
+        (&["train", "--steps", "8192", "--csv", "prices.csv"], 1, "no table of this program"),
+        (&["train", "--steps", "8192", "--csv", "nowhere/run.csv"], 1, "Create it"),
+        (&["train", "--steps", "8192", "--tensorboard", "prices.csv"], 1, "Name a folder"),
         (&["train", "--csv", "x.csv", "--events", "x.csv"], 2, "Give each its own"),
         (&["train", "--csv", "x.csv", "--save", "x.csv"], 2, "Give each its own"),
     ] {

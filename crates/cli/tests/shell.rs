@@ -164,7 +164,7 @@ fn help_is_enough_to_work_from() {
         assert!(help.contains(word), "{word} is missing in: {help}");
     }
     let help = stdout(&scratch.run(&["train", "--help"]));
-    for knob in run::knob_list() {
+    for knob in run::knob_list(&run::default_config().env) {
         assert!(
             help.contains(&format!("  {}", knob.name)) && help.contains(&knob.default.to_string()),
             "{help}"

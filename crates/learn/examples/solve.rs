@@ -1,19 +1,18 @@
-//! Times PPO to solved CartPole over several seeds, and shows whether it stays solved:
-//! `cargo run --release -p learn --example solve -- --seeds 5 --threads 2 --extra 60 --set lr=0.005`
+//! Times PPO to a solved environment over several seeds, and shows whether it stays solved:
+//! `cargo run --release -p learn --example solve -- --env Pendulum-v1 --seeds 5 --extra 60 --set lr=0.005`
 //!
-//! Solved: greedy evaluation of 100 fresh episodes has a mean of 475 or more. The clock runs over
+//! Solved: greedy evaluation of 100 fresh episodes has the mean that its world asks for. The clock runs over
 //! training and the evaluations that look for it; the `extra` iterations after it are not counted.
 
 use learn::{Ppo, PpoConfig, Slice};
 use math::Isa;
 use std::time::Instant;
-
-/// Environment steps after which a seed counts as not solved.
-const GIVE_UP: u64 = 5_000_000;
+use worlds::Kind;
 
 fn main() {
-    let mut config = PpoConfig::default();
     let (mut seeds, mut first, mut threads, mut extra, mut isa) = (5, 1, 2, 0, Isa::best());
+    let (mut env, mut settings, mut give_up, mut every) =
+        ("CartPole-v1".to_string(), Vec::new(), 5_000_000, 1);
     let mut arguments = std::env::args().skip(1);
     while let Some(flag) = arguments.next() {
         let value = arguments.next().unwrap_or_else(|| panic!("{flag} needs a value"));
@@ -24,12 +23,33 @@ fn main() {
             "--threads" => threads = number(),
             "--extra" => extra = number(),
             "--isa" => isa = Isa::from_name(&value).unwrap_or_else(|| panic!("no instruction set {value}")),
-            "--set" => set(&mut config, &value),
-            _ => panic!("unknown {flag}; there are --seeds --first --threads --extra --isa --set"),
+            "--set" => settings.push(value),
+            "--env" => env = value,
+            "--give-up" => give_up = number(),
+            "--every" => every = number(),
+            _ => panic!(
+                "unknown {flag}; there are --env --seeds --first --threads --extra --isa --give-up --every --set"
+            ),
         }
     }
+    let kind = worlds::kind(&env).unwrap_or_else(|| panic!("no environment {env}"));
+    let mut config = PpoConfig::preset(&env);
+    settings.iter().for_each(|setting| set(&mut config, setting));
+    let run = Run { kind, config, extra, isa, give_up: give_up.into(), every };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads as usize).build().unwrap();
-    pool.install(|| table(&config, first..first + seeds, extra, isa));
+    pool.install(|| run.table(first..first + seeds));
+}
+
+struct Run {
+    kind: &'static Kind,
+    config: PpoConfig,
+    /// Iterations after it is solved.
+    extra: u32,
+    isa: Isa,
+    /// Environment steps after which a seed counts as not solved.
+    give_up: u64,
+    /// Iterations between two evaluations.
+    every: u32,
 }
 
 fn set(config: &mut PpoConfig, text: &str) {
@@ -51,63 +71,75 @@ fn set(config: &mut PpoConfig, text: &str) {
         "max_grad_norm" => config.max_grad_norm = float,
         "anneal_steps" => config.anneal_steps = float,
         "clip_value" => config.clip_value = value != 0.0,
+        "target_kl" => config.target_kl = float,
+        "spread" => config.spread = float,
+        "shared" => config.shared = value != 0.0,
+        "tanh" => config.tanh = value != 0.0,
+        "squash" => config.squash = value != 0.0,
+        "normalize_observation" => config.normalize_observation = value != 0.0,
+        "normalize_reward" => config.normalize_reward = value != 0.0,
         "normalize_advantage" => config.normalize_advantage = value != 0.0,
         _ => panic!("no setting {name}"),
     }
 }
 
-fn table(config: &PpoConfig, seeds: std::ops::Range<u32>, extra: u32, isa: Isa) {
-    println!("{isa:?}, {config:?}");
-    println!("seed  env steps  seconds  Msteps/s  evaluation  training mean");
-    let (mut times, mut solved) = (Vec::new(), 0);
-    let count = seeds.len();
-    for seed in seeds {
-        let start = Instant::now();
-        let mut ppo = Ppo::new(config.clone(), seed, isa).unwrap();
-        let (mut mean, mut evaluation) = (0.0, 0.0);
-        while evaluation < 475.0 && ppo.progress().env_steps < GIVE_UP {
-            if let Slice::Iteration(stats) = ppo.advance() {
-                mean = stats.mean_return.unwrap_or(0.0);
-                if mean >= 100.0 {
-                    evaluation = ppo.evaluate(100, seed).mean;
-                }
-            }
-        }
-        let (time_s, steps) = (start.elapsed().as_secs_f64(), ppo.progress().env_steps);
-        times.push(time_s);
-        solved += u32::from(evaluation >= 475.0);
-        let rate = steps as f64 / time_s / 1e6;
-        print!("{seed:4} {steps:10} {time_s:8.3} {rate:9.2} {evaluation:11.1} {mean:14.1}");
-        // What comes after: the lowest and last evaluation and training mean.
-        let (mut worst, mut last, mut judged, mut below) = ((f32::MAX, f32::MAX), (0.0, 0.0), 0, 0);
-        let start = Instant::now();
-        for iteration in 0..extra {
-            let stats = loop {
+impl Run {
+    fn table(&self, seeds: std::ops::Range<u32>) {
+        let Self { kind, config, extra, isa, give_up, every } = self;
+        let goal = kind.spec.solved_at as f32;
+        println!("{} to {goal} on {isa:?}, {config:?}", kind.spec.id);
+        println!("seed  env steps  seconds  Msteps/s  evaluation  training mean");
+        let (mut times, mut solved) = (Vec::new(), 0);
+        let count = seeds.len();
+        for seed in seeds {
+            let start = Instant::now();
+            let mut ppo = Ppo::new(kind, config.clone(), seed, *isa).unwrap();
+            let (mut mean, mut evaluation, mut iteration) = (0.0, f32::NEG_INFINITY, 0);
+            while evaluation < goal && ppo.progress().env_steps < *give_up {
                 if let Slice::Iteration(stats) = ppo.advance() {
-                    break stats;
+                    mean = stats.mean_return.unwrap_or(f32::NAN);
+                    iteration += 1;
+                    if iteration % every == 0 {
+                        evaluation = ppo.evaluate(100, seed).mean;
+                    }
                 }
-            };
-            last.1 = stats.mean_return.unwrap_or(0.0);
-            if iteration % 10 == 9 {
-                last.0 = ppo.evaluate(100, seed + iteration).mean;
-                worst = (last.0.min(worst.0), last.1.min(worst.1));
-                (judged, below) = (judged + 1, below + u32::from(last.0 < 475.0));
             }
+            let (time_s, steps) = (start.elapsed().as_secs_f64(), ppo.progress().env_steps);
+            times.push(time_s);
+            solved += u32::from(evaluation >= goal);
+            let rate = steps as f64 / time_s / 1e6;
+            print!("{seed:4} {steps:10} {time_s:8.3} {rate:9.2} {evaluation:11.1} {mean:14.1}");
+            // What comes after: the lowest and last evaluation and training mean.
+            let (mut worst, mut last, mut judged, mut below) = ((f32::MAX, f32::MAX), (0.0, 0.0), 0, 0);
+            let start = Instant::now();
+            for iteration in 0..*extra {
+                let stats = loop {
+                    if let Slice::Iteration(stats) = ppo.advance() {
+                        break stats;
+                    }
+                };
+                last.1 = stats.mean_return.unwrap_or(f32::NAN);
+                if iteration % 10 == 9 {
+                    last.0 = ppo.evaluate(100, seed + iteration).mean;
+                    worst = (last.0.min(worst.0), last.1.min(worst.1));
+                    (judged, below) = (judged + 1, below + u32::from(last.0 < goal));
+                }
+            }
+            if *extra > 0 {
+                let rate = f64::from(*extra) * (config.envs * config.rollout_steps) as f64;
+                let rate = rate / start.elapsed().as_secs_f64() / 1e6;
+                let ((a, b), (c, d)) = (worst, last);
+                print!(
+                    "   then evaluation {a:.0}..{c:.0}, {below} of {judged} below {goal}, training {b:.0}..{d:.0}, {rate:.2} Msteps/s"
+                );
+            }
+            println!();
         }
-        if extra > 0 {
-            let rate = f64::from(extra) * (config.envs * config.rollout_steps) as f64;
-            let rate = rate / start.elapsed().as_secs_f64() / 1e6;
-            let ((a, b), (c, d)) = (worst, last);
-            print!(
-                "   then evaluation {a:.0}..{c:.0}, {below} of {judged} below 475, training {b:.0}..{d:.0}, {rate:.2} Msteps/s"
-            );
-        }
-        println!();
+        times.sort_by(f64::total_cmp);
+        println!(
+            "solved {solved} of {count}, median {:.3} s, slowest {:.3} s",
+            times[count / 2],
+            times[count - 1]
+        );
     }
-    times.sort_by(f64::total_cmp);
-    println!(
-        "solved {solved} of {count}, median {:.3} s, slowest {:.3} s",
-        times[count / 2],
-        times[count - 1]
-    );
 }

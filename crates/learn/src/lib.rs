@@ -1,8 +1,8 @@
-//! Learners: one algorithm, one readable file. A learner knows worlds, graphs and kernels; it knows no
-//! user interface, no clock, no file and no platform.
+//! Learners: one algorithm, one room. A learner knows worlds, graphs and kernels; it knows no user
+//! interface, no file and no platform.
 
 pub mod ppo;
 
 pub use ppo::{
-    Data, Evaluation, Find, IterationStats, Ppo, PpoConfig, PpoError, PpoProgress, SHOWN, Slice, Trail,
+    Data, Evaluation, Find, IterationStats, Ppo, PpoConfig, PpoError, PpoProgress, SHOWN, Slice, Times, Trail,
 };

@@ -14,7 +14,7 @@ fn a_steady_iteration_allocates_nothing() {
     let config = PpoConfig { envs: 300, rollout_steps: 40, epochs: 2, ..PpoConfig::default() };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     pool.install(|| {
-        let mut ppo = Ppo::new(config, 1, Isa::best()).unwrap();
+        let mut ppo = Ppo::new(worlds::kind("CartPole-v1").unwrap(), config, 1, Isa::best()).unwrap();
         let mut iterate = || while !matches!(ppo.advance(), Slice::Iteration(_)) {};
         iterate();
         let before = COUNTER.stats();
@@ -25,7 +25,7 @@ fn a_steady_iteration_allocates_nothing() {
         assert_eq!(COUNTER.stats().reallocations - before.reallocations, 0);
         let before = COUNTER.stats();
         ppo.evaluate(200, 3);
-        ppo.policy([0.0; 4]);
+        ppo.think(&[0.0; 4], &mut [0.0; 2], &mut [0.0]);
         ppo.trail_clear();
         assert_eq!(COUNTER.stats().allocations - before.allocations, 0);
     });

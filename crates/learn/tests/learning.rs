@@ -11,7 +11,7 @@ wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
 /// Environment steps until the greedy policy solves the task, if it does within `limit`.
 fn steps_to_solve(config: PpoConfig, seed: u32, limit: u64) -> Option<u64> {
-    let mut ppo = Ppo::new(config, seed, Isa::best()).unwrap();
+    let mut ppo = Ppo::new(worlds::kind("CartPole-v1").unwrap(), config, seed, Isa::best()).unwrap();
     while ppo.progress().env_steps < limit {
         if let Slice::Iteration(stats) = ppo.advance() {
             let promising = stats.mean_return.is_some_and(|mean| mean >= 100.0);
@@ -33,7 +33,8 @@ fn the_preset_solves_every_seed() {
 
 #[test]
 fn the_preset_stays_solved() {
-    let mut ppo = Ppo::new(PpoConfig::default(), 1, Isa::best()).unwrap();
+    let mut ppo =
+        Ppo::new(worlds::kind("CartPole-v1").unwrap(), PpoConfig::default(), 1, Isa::best()).unwrap();
     while ppo.progress().env_steps < 6_000_000 {
         ppo.advance();
     }
@@ -46,7 +47,13 @@ fn the_preset_stays_solved() {
 
 #[test]
 fn unfused_arithmetic_learns_too() {
-    let mut portable = Ppo::new(PpoConfig { epochs: 2, ..PpoConfig::default() }, 1, Isa::Portable).unwrap();
+    let mut portable = Ppo::new(
+        worlds::kind("CartPole-v1").unwrap(),
+        PpoConfig { epochs: 2, ..PpoConfig::default() },
+        1,
+        Isa::Portable,
+    )
+    .unwrap();
     let mut first = None;
     let mut last = None;
     while portable.progress().env_steps < 200_000 {

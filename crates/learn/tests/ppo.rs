@@ -4,11 +4,16 @@
 
 use learn::{Data, IterationStats, Ppo, PpoConfig, PpoError, SHOWN, Slice};
 use math::Isa;
+use worlds::Kind;
 
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 #[cfg(target_arch = "wasm32")]
 wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
+
+fn cart_pole() -> &'static Kind {
+    worlds::kind("CartPole-v1").unwrap()
+}
 
 fn small() -> PpoConfig {
     // 300 is no multiple of a panel or an actor, and 40 steps are several slices of a rollout.
@@ -16,7 +21,7 @@ fn small() -> PpoConfig {
 }
 
 fn ppo(config: &PpoConfig) -> Ppo {
-    Ppo::new(config.clone(), 7, Isa::best()).unwrap()
+    Ppo::new(cart_pole(), config.clone(), 7, Isa::best()).unwrap()
 }
 
 fn iterate(ppo: &mut Ppo, iterations: usize) -> IterationStats {
@@ -35,6 +40,7 @@ fn iterate(ppo: &mut Ppo, iterations: usize) -> IterationStats {
 fn bits(ppo: &Ppo) -> Vec<(String, Vec<u64>)> {
     let bits = |data| match data {
         Data::F32(v) => v.into_iter().map(|x| u64::from(x.to_bits())).collect(),
+        Data::F64(v) => v.into_iter().map(f64::to_bits).collect(),
         Data::U32(v) => v.into_iter().map(u64::from).collect(),
         Data::U64(v) => v,
     };
@@ -43,7 +49,7 @@ fn bits(ppo: &Ppo) -> Vec<(String, Vec<u64>)> {
 
 fn restore(config: &PpoConfig, state: &[(String, Vec<usize>, Data)]) -> Result<Ppo, PpoError> {
     let find = |name: &str| state.iter().find(|p| p.0 == name).map(|p| (p.1.as_slice(), &p.2));
-    Ppo::restore(config.clone(), 7, Isa::best(), &find)
+    Ppo::restore(cart_pole(), config.clone(), 7, Isa::best(), &find)
 }
 
 #[cfg(not(target_arch = "wasm32"))] // a page has no such pools; `tests/parity` tells its threads apart
@@ -64,7 +70,7 @@ fn threads_change_no_bit() {
 
 #[test]
 fn another_seed_is_another_run() {
-    let (mut a, mut b) = (ppo(&small()), Ppo::new(small(), 8, Isa::best()).unwrap());
+    let (mut a, mut b) = (ppo(&small()), Ppo::new(cart_pole(), small(), 8, Isa::best()).unwrap());
     iterate(&mut a, 1);
     iterate(&mut b, 1);
     assert_ne!(a.params().values(), b.params().values());
@@ -76,7 +82,7 @@ fn sets_of_one_class_change_no_bit() {
         let sets = Isa::available().into_iter().filter(|isa| isa.fused() == fused);
         let runs: Vec<_> = sets
             .map(|isa| {
-                let mut ppo = Ppo::new(small(), 7, isa).unwrap();
+                let mut ppo = Ppo::new(cart_pole(), small(), 7, isa).unwrap();
                 iterate(&mut ppo, 2);
                 bits(&ppo)
             })
@@ -104,7 +110,7 @@ fn judging_and_asking_leave_no_trace() {
     iterate(&mut alone, 2);
     while watched.progress().iterations < 2 {
         watched.advance();
-        watched.policy([0.1, 0.0, 0.02, -0.3]);
+        watched.think(&[0.1, 0.0, 0.02, -0.3], &mut [0.0; 2], &mut [0.0]);
         watched.evaluate(3, 1);
         watched.trail_clear();
     }
@@ -142,12 +148,13 @@ fn the_trail_keeps_what_the_first_environments_did() {
     let mut ppo = ppo(&config);
     iterate(&mut ppo, 1);
     let trail = ppo.trail();
-    assert_eq!((trail.shown, trail.steps, trail.features), (SHOWN, 40, 2));
-    assert_eq!((trail.states().len(), trail.ended().len()), (SHOWN * 40 * 2, SHOWN * 40));
+    assert_eq!((trail.shown, trail.steps, trail.features), (SHOWN, 40, 4));
+    assert_eq!((trail.observations().len(), trail.ended().len()), (SHOWN * 40 * 4, SHOWN * 40));
     assert!(trail.ended().contains(&1));
     for env in 0..SHOWN {
         for t in 1..40 {
-            let at = |t: usize| trail.states()[(t * SHOWN + env) * 2 + 1];
+            let angle = ((env / 32) * 4 + 2) * 32 + env % 32;
+            let at = |t: usize| trail.observations()[t * SHOWN * 4 + angle];
             if trail.ended()[(t - 1) * SHOWN + env] == 1 {
                 assert!(at(t).abs() <= 0.05, "a new episode begins upright");
             }
@@ -157,7 +164,7 @@ fn the_trail_keeps_what_the_first_environments_did() {
     iterate(&mut ppo, 20);
     assert!(ppo.trail().steps <= 512, "nobody cleared it, and it stays small");
     ppo.trail_clear();
-    assert!(ppo.trail().states().is_empty() && ppo.trail().ended().is_empty());
+    assert!(ppo.trail().observations().is_empty() && ppo.trail().ended().is_empty());
 }
 
 #[test]
@@ -185,7 +192,7 @@ fn the_learning_rate_falls_to_its_floor() {
     assert!((iterate(&mut ppo, 1).lr / 0.002 - 0.75).abs() < 1e-4);
     let parts = ppo.state();
     let find = |name: &str| parts.iter().find(|p| p.0 == name).map(|p| (p.1.as_slice(), &p.2));
-    let mut resumed = Ppo::restore(ppo.config().clone(), 1, Isa::best(), &find).unwrap();
+    let mut resumed = Ppo::restore(cart_pole(), ppo.config().clone(), 1, Isa::best(), &find).unwrap();
     assert!((iterate(&mut resumed, 1).lr / 0.002 - 0.5).abs() < 1e-4);
 }
 
@@ -211,7 +218,7 @@ fn settings_that_cannot_be_are_refused_with_a_way_out() {
         (PpoConfig { envs: 65_536, rollout_steps: 1024, ..preset() }, "lower"),
         (PpoConfig { envs: 1, rollout_steps: 4, minibatches: 4, ..preset() }, "lower minibatches"),
     ] {
-        let error = Ppo::new(config, 1, Isa::best()).err().expect("refused").to_string();
+        let error = Ppo::new(cart_pole(), config, 1, Isa::best()).err().expect("refused").to_string();
         assert!(error.contains(word), "{error}");
     }
 }

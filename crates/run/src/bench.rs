@@ -185,7 +185,7 @@ pub fn control(
 ) {
     let mut give = |name: &str, value: f64| sink(Figure { name: name.into(), value, unit: "steps/s" });
     for kind in worlds::kinds() {
-        let Some(make) = kind.many else { continue };
+        let make = kind.many;
         let (name, _) = kind.spec.id.split_once('-').unwrap_or((kind.spec.id, ""));
         let name = format!("control.{}.steps_per_s_core", name.to_lowercase());
         give(&name, stepped(make(isa, 1, 0, ENVS), kind.spec, now));
@@ -240,7 +240,8 @@ fn ppo(isa: Isa, now: &dyn Fn() -> f64) -> f64 {
     const ITERATIONS: usize = 3;
     let config = PpoConfig { hidden: 64, epochs: 4, ..PpoConfig::default() };
     let samples = (config.envs * config.rollout_steps) as f64;
-    let mut ppo = Ppo::new(config, 1, isa).expect("the preset is in range");
+    let kind = worlds::kind("CartPole-v1").expect("a world there is");
+    let mut ppo = Ppo::new(kind, config, 1, isa).expect("the preset is in range");
     let mut iteration_s = || {
         let began_s = now();
         while !matches!(ppo.advance(), Slice::Iteration(_)) {}

@@ -5,7 +5,7 @@
 //! It refuses to guess: a file that is foreign, damaged or newer is named as such.
 
 use crate::error::RunError;
-use crate::protocol::{Config, Evaluation, Mark, Metrics, Progress};
+use crate::protocol::{Config, Evaluation, Mark, Metrics, PARTS, Progress};
 use crate::{check_version, digest};
 use learn::Data;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
@@ -90,7 +90,11 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<(Header, Tensors, Vec<Metrics>), Ru
         if name == HISTORY {
             let values: Vec<f64> =
                 view.data().chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().unwrap())).collect();
-            history = values.chunks_exact(COLUMNS).map(metrics_from_row).collect();
+            let columns = view.shape().get(1).copied().unwrap_or(0);
+            if columns < OLD_COLUMNS {
+                return Err(damaged("its history has too few columns".into()));
+            }
+            history = values.chunks_exact(columns).map(metrics_from_row).collect();
         } else {
             let data = data_from_view(&view).ok_or_else(|| damaged(format!("{name} has an unknown type")))?;
             tensors.push((name, view.shape().to_vec(), data));
@@ -112,6 +116,7 @@ fn checksum<'a>(text: &str, parts: impl Iterator<Item = (&'a str, &'a [u8])>) ->
 fn bytes_from_data(data: &Data) -> (Dtype, Vec<u8>) {
     match data {
         Data::F32(v) => (Dtype::F32, v.iter().flat_map(|x| x.to_le_bytes()).collect()),
+        Data::F64(v) => (Dtype::F64, v.iter().flat_map(|x| x.to_le_bytes()).collect()),
         Data::U32(v) => (Dtype::U32, v.iter().flat_map(|x| x.to_le_bytes()).collect()),
         Data::U64(v) => (Dtype::U64, v.iter().flat_map(|x| x.to_le_bytes()).collect()),
     }
@@ -119,23 +124,25 @@ fn bytes_from_data(data: &Data) -> (Dtype, Vec<u8>) {
 
 fn data_from_view(view: &TensorView) -> Option<Data> {
     let words = || view.data().chunks_exact(4).map(|b| b.try_into().unwrap());
+    let longs = || view.data().chunks_exact(8).map(|b| b.try_into().unwrap());
     Some(match view.dtype() {
         Dtype::F32 => Data::F32(words().map(f32::from_le_bytes).collect()),
         Dtype::U32 => Data::U32(words().map(u32::from_le_bytes).collect()),
-        Dtype::U64 => {
-            let long = view.data().chunks_exact(8).map(|b| u64::from_le_bytes(b.try_into().unwrap()));
-            Data::U64(long.collect())
-        }
+        Dtype::U64 => Data::U64(longs().map(u64::from_le_bytes).collect()),
+        Dtype::F64 => Data::F64(longs().map(f64::from_le_bytes).collect()),
         _ => return None,
     })
 }
 
 /// Metrics as one row of numbers; NaN stands for what was not known yet.
-pub(crate) const COLUMNS: usize = 16;
+pub(crate) const COLUMNS: usize = 15 + PARTS.len();
+/// Files from before the time was told by parts have the share of acting in the last one.
+const OLD_COLUMNS: usize = 16;
 
 pub(crate) fn row_from_metrics(m: &Metrics) -> [f64; COLUMNS] {
     let p = m.progress;
-    [
+    let mut row = [0.0; COLUMNS];
+    row[..15].copy_from_slice(&[
         f64::from(p.iteration),
         p.env_steps as f64,
         p.episodes as f64,
@@ -151,8 +158,9 @@ pub(crate) fn row_from_metrics(m: &Metrics) -> [f64; COLUMNS] {
         m.grad_norm,
         m.lr,
         m.steps_per_s,
-        m.rollout_share,
-    ]
+    ]);
+    row[15..].copy_from_slice(&m.shares);
+    row
 }
 
 pub(crate) fn metrics_from_row(row: &[f64]) -> Metrics {
@@ -175,6 +183,6 @@ pub(crate) fn metrics_from_row(row: &[f64]) -> Metrics {
         grad_norm: row[12],
         lr: row[13],
         steps_per_s: row[14],
-        rollout_share: row[15],
+        shares: row.get(15..COLUMNS).and_then(|s| s.try_into().ok()).unwrap_or_default(),
     }
 }

@@ -12,14 +12,16 @@ pub enum RunError {
     NoSuchVersion { found: u32 },
     #[error("there is no room called '{0}'. The rooms are: control")]
     UnknownRoom(String),
-    #[error("there is no environment called '{0}' in this room. It has: CartPole-v1")]
-    UnknownEnv(String),
+    #[error("there is no environment called '{id}' in this room. It has: {known}")]
+    UnknownEnv { id: String, known: String },
     #[error("there is no knob called '{name}'. Try one of: {known}")]
     UnknownKnob { name: String, known: String },
     #[error("{name} = {value} is out of range. Choose {range}")]
     OutOfRange { name: String, value: f64, range: String },
     #[error("{name} cannot change while a run goes on. Reset with the new value, or start another run")]
     NotLive { name: String },
+    #[error("a sweep of {count} learners cannot be shown. Choose values and seeds that make 1 to {most}")]
+    SweepSize { count: usize, most: usize },
     #[error("{0}")]
     Learner(#[from] learn::PpoError),
     #[error("the file is no Hothouse checkpoint ({why}). Choose a .safetensors file that Hothouse saved")]

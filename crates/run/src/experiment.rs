@@ -6,24 +6,27 @@
 use crate::checkpoint::{self, Header};
 use crate::error::RunError;
 use crate::protocol::{
-    Backend, Command, Config, Digest, Evaluation, Event, Frame, Knob, Level, Mark, Metrics, PlanView,
-    Progress, Stage as StageView, Touch,
+    Backend, Command, Config, Digest, Environment, Evaluation, Event, Frame, Knob, Level, Mark, Metrics,
+    PARTS, Picture, PlanView, Progress, Stage as StageView, Touch,
 };
 use crate::stage::Stage;
-use crate::{CONFIG_VERSION, DIGEST_EVERY, digest, knobs, validate};
-use learn::{IterationStats, Ppo, PpoConfig, Slice};
+use crate::{CONFIG_VERSION, DIGEST_EVERY, digest, environment, kind, knobs, validate};
+use learn::{IterationStats, Ppo, PpoConfig, Slice, Times};
 use math::Isa;
+use worlds::{Actions, Spec};
 
-/// Gymnasium's threshold for CartPole-v1.
-pub const SOLVED_AT: f64 = 475.0;
 /// Episodes of an evaluation.
 pub const EVALUATION_EPISODES: u32 = 100;
-/// Iterations between evaluations, before and after the task is solved.
+/// Iterations between evaluations, before and after the task is solved, at least.
 const EVALUATE_EVERY: [u32; 2] = [2, 16];
+/// And so many that the steps of an evaluation are this many times those of training at most.
+const EVALUATION_SHARE: f64 = 1.0;
 /// Past this many rows the history keeps every second one, so that a long run stays small.
 const MAX_HISTORY: usize = 4096;
 /// And past this many evaluations every second one.
 const MAX_EVALUATIONS: usize = 2048;
+/// Points of a picture along one side at most.
+const MAX_PICTURE: u32 = 512;
 /// A longer gap between two slices is a sleeping machine, not training.
 const MAX_GAP_S: f64 = 1.0;
 
@@ -49,26 +52,24 @@ pub struct Experiment {
     clock: Clock,
 }
 
-/// What the shell's clock said, and where the time of this iteration went.
-#[derive(Default)]
+/// What the shell's clock said, and how long this iteration has taken.
 struct Clock {
+    lent: fn() -> f64,
     last_s: Option<f64>,
-    last_was_rollout: bool,
-    rollout_s: f64,
     iteration_s: f64,
 }
 
 impl Experiment {
     pub fn new(config: Config, isa: Isa) -> Result<Self, RunError> {
         validate(&config)?;
-        let settings = knobs::settings(&config.knobs)?;
-        let ppo = Ppo::new(settings.clone(), config.seed, isa)?;
+        let settings = knobs::settings(&config.env, &config.knobs)?;
+        let ppo = Ppo::new(kind(&config.env)?, settings.clone(), config.seed, isa)?;
         Ok(Self::around(config, settings, isa, ppo))
     }
 
     fn around(config: Config, settings: PpoConfig, isa: Isa, ppo: Ppo) -> Self {
         let mut experiment = Self {
-            stage: Stage::new(config.seed),
+            stage: Stage::new(ppo.kind(), config.seed),
             config,
             settings,
             isa,
@@ -85,7 +86,7 @@ impl Experiment {
             solved: false,
             expected: None,
             train_s: 0.0,
-            clock: Clock::default(),
+            clock: Clock { lent: || 0.0, last_s: None, iteration_s: 0.0 },
         };
         experiment.announce();
         experiment
@@ -94,7 +95,8 @@ impl Experiment {
     fn announce(&mut self) {
         self.events.push(Event::Began {
             config: self.config.clone(),
-            knobs: knobs::values(&self.settings),
+            environment: Box::new(self.environment()),
+            knobs: knobs::values(&self.config.env, &self.settings),
             history: self.history.clone(),
             marks: self.marks.clone(),
             evaluations: self.evaluations.clone(),
@@ -116,12 +118,13 @@ impl Experiment {
             Command::Reset { config } => {
                 let running = self.running;
                 let mut fresh = Self::new(config.unwrap_or_else(|| self.config.clone()), self.isa)?;
+                fresh.lend_clock(self.clock.lent);
                 fresh.carry_over(self, running);
                 *self = fresh;
             }
             Command::SetKnob { name, value } => {
                 // Checked now, so that a refusal reaches whoever asked; in force from the boundary.
-                knobs::set_live(&mut self.settings.clone(), &name, value)?;
+                knobs::set_live(&self.config.env, &mut self.settings.clone(), &name, value)?;
                 self.pending.push((name, value));
                 if self.ppo.at_boundary() {
                     self.apply_pending();
@@ -138,6 +141,7 @@ impl Experiment {
             Command::Restore { bytes } => {
                 let running = self.running;
                 let mut restored = Self::restore(&bytes, self.isa)?;
+                restored.lend_clock(self.clock.lent);
                 restored.carry_over(self, running);
                 *self = restored;
             }
@@ -170,28 +174,30 @@ impl Experiment {
         }
         self.clock_in(now_s);
         let slice = self.ppo.advance();
-        self.clock.last_was_rollout = matches!(slice, Slice::Rollout);
         if let Slice::Iteration(stats) = slice {
             self.end_iteration(stats);
         }
         true
     }
 
-    /// The time since the last slice goes to what that slice did.
+    /// Adds the time since the last slice.
     fn clock_in(&mut self, now_s: f64) {
         let passed = self.clock.last_s.map_or(0.0, |last| (now_s - last).clamp(0.0, MAX_GAP_S));
         self.clock.last_s = Some(now_s);
         self.clock.iteration_s += passed;
         self.train_s += passed;
-        if self.clock.last_was_rollout {
-            self.clock.rollout_s += passed;
-        }
+    }
+
+    /// Tells where the time goes by this clock, in seconds from anywhere. It leaves no trace in the training.
+    pub fn lend_clock(&mut self, clock: fn() -> f64) {
+        self.clock.lent = clock;
+        self.ppo.lend_clock(clock);
     }
 
     fn end_iteration(&mut self, stats: IterationStats) {
-        let clock = std::mem::take(&mut self.clock);
-        self.clock.last_s = clock.last_s;
-        let metrics = self.metrics_from(&stats, &clock);
+        let iteration_s = std::mem::take(&mut self.clock.iteration_s);
+        let times = self.ppo.take_times();
+        let metrics = self.metrics_from(&stats, &times, iteration_s);
         self.events.push(Event::Metrics(metrics));
         if metrics.progress.iteration.is_multiple_of(self.history_stride) {
             self.history.push(metrics);
@@ -209,7 +215,7 @@ impl Experiment {
                 "Reset, or load an earlier save, and choose a lower learning rate.",
             );
         }
-        self.judge();
+        self.judge(stats.mean_length);
         if metrics.progress.iteration.is_multiple_of(DIGEST_EVERY) {
             let digest = self.digest();
             self.compare(&digest);
@@ -220,9 +226,13 @@ impl Experiment {
         self.give_save();
     }
 
-    fn metrics_from(&self, stats: &IterationStats, clock: &Clock) -> Metrics {
+    fn metrics_from(&self, stats: &IterationStats, times: &Times, iteration_s: f64) -> Metrics {
         let steps = (self.settings.envs * self.settings.rollout_steps) as f64;
         let rate = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+        let Times { policy, world, advantages, gather, gradient, update } = *times;
+        let known = policy + world + advantages + gather + gradient + update;
+        let rest = (iteration_s - known).max(0.0);
+        let parts: [f64; PARTS.len()] = [policy, world, advantages, gather, gradient, update, rest];
         Metrics {
             progress: self.progress(),
             mean_return: stats.mean_return.map(f64::from),
@@ -235,27 +245,46 @@ impl Experiment {
             explained_variance: stats.explained_variance.into(),
             grad_norm: stats.grad_norm.into(),
             lr: stats.lr.into(),
-            steps_per_s: rate(steps, clock.iteration_s),
-            rollout_share: rate(clock.rollout_s, clock.iteration_s),
+            steps_per_s: rate(steps, iteration_s),
+            shares: parts.map(|part| rate(part, known + rest)),
         }
     }
 
     /// Evaluates when it is time to, and says so once the task is solved.
-    fn judge(&mut self) {
+    fn judge(&mut self, mean_length: Option<f32>) {
         let progress = self.progress();
-        if !progress.iteration.is_multiple_of(EVALUATE_EVERY[usize::from(self.solved)]) {
+        let last = self.evaluations.last().map_or(0, |e| e.progress.iteration);
+        if progress.iteration < last + self.evaluate_every(mean_length) {
             return;
         }
         let evaluation = self.evaluate(EVALUATION_EPISODES, progress.iteration);
         self.evaluations.push(evaluation);
         if self.evaluations.len() > MAX_EVALUATIONS {
-            thin(&mut self.evaluations);
+            let solved_at = self.spec().solved_at;
+            thin(&mut self.evaluations, solved_at);
         }
         self.events.push(Event::Evaluation(evaluation));
-        if evaluation.mean_return >= SOLVED_AT && !self.solved {
+        let threshold = self.spec().solved_at;
+        if evaluation.mean_return >= threshold && !self.solved {
             self.solved = true;
-            self.events.push(Event::Solved { progress, threshold: SOLVED_AT });
+            self.events.push(Event::Solved { progress, threshold });
         }
+    }
+
+    /// Iterations between two evaluations, of which the episodes that train tell how long one takes.
+    fn evaluate_every(&self, mean_length: Option<f32>) -> u32 {
+        let samples = (self.settings.envs * self.settings.rollout_steps) as f64;
+        let length = mean_length.map_or(self.spec().step_limit.into(), f64::from);
+        let worth_it = f64::from(EVALUATION_EPISODES) * length / (samples * EVALUATION_SHARE);
+        EVALUATE_EVERY[usize::from(self.solved)].max(worth_it.ceil() as u32)
+    }
+
+    fn spec(&self) -> &'static Spec {
+        self.ppo.kind().spec
+    }
+
+    pub fn environment(&self) -> Environment {
+        environment(self.spec())
     }
 
     /// Judges the policy as it is on fresh episodes, which leave no trace in the training.
@@ -273,8 +302,8 @@ impl Experiment {
     fn apply_pending(&mut self) {
         let progress = self.progress();
         for (name, value) in std::mem::take(&mut self.pending) {
-            let (from, to) =
-                knobs::set_live(&mut self.settings, &name, value).expect("checked when it was asked for");
+            let (from, to) = knobs::set_live(&self.config.env, &mut self.settings, &name, value)
+                .expect("checked when it was asked for");
             if from != to {
                 let mark = Mark { progress, knob: name, from, to };
                 self.marks.push(mark.clone());
@@ -305,7 +334,7 @@ impl Experiment {
         let header = Header {
             version: CONFIG_VERSION,
             config: self.config.clone(),
-            knobs: knobs::values(&self.settings),
+            knobs: knobs::values(&self.config.env, &self.settings),
             progress: self.progress(),
             marks: self.marks.clone(),
             evaluations: self.evaluations.clone(),
@@ -319,11 +348,12 @@ impl Experiment {
     pub fn restore(bytes: &[u8], isa: Isa) -> Result<Self, RunError> {
         let (header, tensors, history) = checkpoint::decode(bytes)?;
         validate(&header.config)?;
-        let settings = knobs::settings(&header.knobs)?;
+        let settings = knobs::settings(&header.config.env, &header.knobs)?;
+        let kind = kind(&header.config.env)?;
         let find = |name: &str| {
             tensors.iter().find(|t| t.0 == name).map(|(_, shape, data)| (shape.as_slice(), data))
         };
-        let ppo = Ppo::restore(settings.clone(), header.config.seed, isa, &find)
+        let ppo = Ppo::restore(kind, settings.clone(), header.config.seed, isa, &find)
             .map_err(|e| RunError::Damaged { why: e.to_string() })?;
         let mut experiment = Self::around(header.config, settings, isa, ppo);
         experiment.events.clear();
@@ -390,7 +420,7 @@ impl Experiment {
             shown: trail.shown as u32,
             steps: trail.steps as u32,
             features: trail.features as u32,
-            states: trail.states().to_vec(),
+            observations: trail.observations().to_vec(),
             ended: trail.ended().to_vec(),
             progress: self.progress(),
         };
@@ -401,6 +431,31 @@ impl Experiment {
     /// Steps the large environment by the time that passed, pushed as the hand pushes it.
     pub fn touch(&mut self, touch: Touch) -> StageView {
         self.stage.touch(&mut self.ppo, touch)
+    }
+
+    /// What the policy would do and the critic expects over the environment's plane.
+    pub fn picture(&mut self, width: u32, height: u32) -> Picture {
+        let (width, height) = (width.clamp(1, MAX_PICTURE), height.clamp(1, MAX_PICTURE));
+        let spec = self.spec();
+        let at = |axis: worlds::Axis, i: u32, n: u32| {
+            axis.low + (axis.high - axis.low) * (f64::from(i) + 0.5) / f64::from(n)
+        };
+        let mut observations = Vec::with_capacity((width * height) as usize * spec.observation.len());
+        for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
+            let (x, y) = (at(spec.plane.x, x, width), at(spec.plane.y, y, height));
+            observations.extend(spec.plane.observation(x, y).into_iter().map(|x| x as f32));
+        }
+        let mut odds = vec![0.0; (width * height) as usize * self.ppo.odds_len()];
+        let mut values = vec![0.0; (width * height) as usize];
+        self.ppo.think(&observations, &mut odds, &mut values);
+        let (channels, policy) = match spec.actions {
+            Actions::Choices(count) => (count, odds),
+            Actions::Range(low, high) => {
+                let (middle, half) = (0.5 * (low + high) as f32, 0.5 * (high - low) as f32);
+                (1, odds.chunks_exact(2).map(|pair| (pair[0] - middle) / half).collect())
+            }
+        };
+        Picture { width, height, channels, policy, values }
     }
 
     pub fn config(&self) -> &Config {
@@ -437,7 +492,7 @@ impl Experiment {
     }
 
     pub fn knobs(&self) -> Vec<Knob> {
-        crate::knob_list()
+        crate::knob_list(&self.config.env)
     }
 
     pub fn digest(&self) -> Digest {
@@ -469,8 +524,8 @@ fn arithmetic(isa: Isa) -> &'static str {
 
 /// Drops every second evaluation but the newest and the one that solved the task: shells tell from it
 /// when that was.
-fn thin(evaluations: &mut Vec<Evaluation>) {
-    let solved = evaluations.iter().position(|e| e.mean_return >= SOLVED_AT);
+fn thin(evaluations: &mut Vec<Evaluation>, solved_at: f64) {
+    let solved = evaluations.iter().position(|e| e.mean_return >= solved_at);
     let last = evaluations.len().saturating_sub(1);
     let mut place = 0..;
     evaluations.retain(|_| place.next().is_some_and(|i: usize| i % 2 == last % 2 || Some(i) == solved));
@@ -498,7 +553,7 @@ mod tests {
             max_return: 500.0,
         };
         let mut evaluations: Vec<_> = (1..=9).map(evaluation).collect();
-        thin(&mut evaluations);
+        thin(&mut evaluations, 475.0);
         let kept: Vec<_> = evaluations.iter().map(|e| e.progress.iteration).collect();
         assert_eq!(kept, [1, 3, 5, 6, 7, 9]);
     }

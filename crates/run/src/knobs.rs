@@ -5,6 +5,7 @@ use crate::error::RunError;
 use crate::protocol::{Knob, KnobKind};
 use learn::PpoConfig;
 use std::collections::BTreeMap;
+use worlds::Actions;
 
 pub(crate) struct Entry {
     pub knob: Knob,
@@ -30,8 +31,9 @@ macro_rules! switch {
 
 type Access = (fn(&PpoConfig) -> f64, fn(&mut PpoConfig, f64));
 
-pub(crate) fn table() -> Vec<Entry> {
-    let preset = PpoConfig::default();
+/// The knobs of an environment; their defaults are its preset.
+pub(crate) fn table(env: &str) -> Vec<Entry> {
+    let preset = PpoConfig::preset(env);
     let entry = |name, label, kind, unit, live, (get, set): Access, help| Entry {
         // f32 fields shown as the short decimal that names them: 0.003, not 0.003000000026.
         knob: Knob { name, label, kind, default: tidy(get(&preset)), unit, help, live },
@@ -40,7 +42,7 @@ pub(crate) fn table() -> Vec<Entry> {
     };
     let float = |min, max, log| KnobKind::Float { min, max, log };
     let int = |min, max| KnobKind::Int { min, max, log: true };
-    vec![
+    let mut table = vec![
         entry(
             "lr",
             "Learning rate",
@@ -120,7 +122,7 @@ pub(crate) fn table() -> Vec<Entry> {
             "",
             true,
             switch!(normalize_advantage),
-            "Rescale the advantages of every minibatch to mean 0 and spread 1, so that the size of the rewards does not matter.",
+            "Rescale the advantages of every rollout to mean 0 and spread 1, so that the size of the rewards does not matter.",
         ),
         entry(
             "clip_value",
@@ -130,6 +132,15 @@ pub(crate) fn table() -> Vec<Entry> {
             true,
             switch!(clip_value),
             "Keep the value estimate from moving further in one update than the step limit allows.",
+        ),
+        entry(
+            "target_kl",
+            "Leash",
+            float(0.0, 0.1, false),
+            "",
+            true,
+            number!(target_kl),
+            "Stop learning from a batch once the policy has moved this far from the one that gathered it (half as much again ends it). 0 lets it go on.",
         ),
         entry(
             "anneal_steps",
@@ -147,7 +158,7 @@ pub(crate) fn table() -> Vec<Entry> {
             "environments",
             false,
             count!(envs),
-            "How many poles are balanced at once. All of them share one network.",
+            "How many environments are played at once. All of them share one network.",
         ),
         entry(
             "rollout_steps",
@@ -174,9 +185,68 @@ pub(crate) fn table() -> Vec<Entry> {
             "units",
             false,
             count!(hidden),
-            "Units in each of the two hidden layers of the policy and of the critic.",
+            "Units in each of the two hidden layers.",
         ),
-    ]
+        entry(
+            "shared",
+            "One trunk",
+            KnobKind::Bool,
+            "",
+            false,
+            switch!(shared),
+            "Policy and critic share their hidden layers: faster, but each pulls at what the other needs.",
+        ),
+        entry(
+            "tanh",
+            "Smooth units",
+            KnobKind::Bool,
+            "",
+            false,
+            switch!(tanh),
+            "Hidden units bend smoothly (hyperbolic tangent) instead of at a corner (rectified linear).",
+        ),
+        entry(
+            "normalize_observation",
+            "Normalise what it sees",
+            KnobKind::Bool,
+            "",
+            false,
+            switch!(normalize_observation),
+            "Rescale every number of the observation to mean 0 and spread 1 over all that was seen so far.",
+        ),
+        entry(
+            "normalize_reward",
+            "Normalise rewards",
+            KnobKind::Bool,
+            "",
+            false,
+            switch!(normalize_reward),
+            "Divide rewards by the spread of the return, so that the critic's task has the same size everywhere.",
+        ),
+    ];
+    if worlds::kind(env).is_some_and(|kind| matches!(kind.spec.actions, Actions::Range(..))) {
+        table.extend([
+            entry(
+                "spread",
+                "First spread",
+                float(0.05, 5.0, true),
+                "of half the range",
+                false,
+                number!(spread),
+                "How widely the first policy scatters its actions around nothing. It narrows by itself as it learns.",
+            ),
+            entry(
+                "squash",
+                "Squash actions",
+                KnobKind::Bool,
+                "",
+                false,
+                switch!(squash),
+                "Bend actions smoothly into their range instead of cutting them off at its ends.",
+            ),
+        ]);
+    }
+    table
 }
 
 /// The shortest decimal that a 32-bit float prints as.
@@ -185,9 +255,9 @@ fn tidy(value: f64) -> f64 {
 }
 
 /// The learner's settings under `knobs`, each checked; what is left out keeps its default.
-pub(crate) fn settings(knobs: &BTreeMap<String, f64>) -> Result<PpoConfig, RunError> {
-    let table = table();
-    let mut config = PpoConfig::default();
+pub(crate) fn settings(env: &str, knobs: &BTreeMap<String, f64>) -> Result<PpoConfig, RunError> {
+    let table = table(env);
+    let mut config = PpoConfig::preset(env);
     for (name, &value) in knobs {
         (find(&table, name)?.set)(&mut config, check(&table, name, value)?);
     }
@@ -195,13 +265,18 @@ pub(crate) fn settings(knobs: &BTreeMap<String, f64>) -> Result<PpoConfig, RunEr
 }
 
 /// Every knob with its value in force.
-pub(crate) fn values(config: &PpoConfig) -> BTreeMap<String, f64> {
-    table().iter().map(|e| (e.knob.name.to_string(), tidy((e.get)(config)))).collect()
+pub(crate) fn values(env: &str, config: &PpoConfig) -> BTreeMap<String, f64> {
+    table(env).iter().map(|e| (e.knob.name.to_string(), tidy((e.get)(config)))).collect()
 }
 
 /// Changes one live knob.
-pub(crate) fn set_live(config: &mut PpoConfig, name: &str, value: f64) -> Result<(f64, f64), RunError> {
-    let table = table();
+pub(crate) fn set_live(
+    env: &str,
+    config: &mut PpoConfig,
+    name: &str,
+    value: f64,
+) -> Result<(f64, f64), RunError> {
+    let table = table(env);
     let entry = find(&table, name)?;
     let value = check(&table, name, value)?;
     if !entry.knob.live {
@@ -239,18 +314,20 @@ mod tests {
 
     #[test]
     fn defaults_lie_in_their_own_ranges_and_survive_the_round_trip() {
-        let table = table();
-        for entry in &table {
-            check(&table, entry.knob.name, entry.knob.default).unwrap();
+        for env in worlds::kinds().iter().map(|kind| kind.spec.id) {
+            let table = table(env);
+            for entry in &table {
+                check(&table, entry.knob.name, entry.knob.default).unwrap();
+            }
+            let all = values(env, &PpoConfig::preset(env));
+            assert_eq!(values(env, &settings(env, &all).unwrap()), all);
         }
-        let all = values(&PpoConfig::default());
-        assert_eq!(values(&settings(&all).unwrap()), all);
     }
 
     #[test]
     fn each_refusal_names_what_would_do() {
         let refused = |name: &str, value| {
-            settings(&BTreeMap::from([(name.to_string(), value)])).unwrap_err().to_string()
+            settings("CartPole-v1", &BTreeMap::from([(name.to_string(), value)])).unwrap_err().to_string()
         };
         assert!(
             refused("lr", 7.0).contains("out of range. Choose a number from 0.00001 to 0.1"),
@@ -261,7 +338,9 @@ mod tests {
         assert!(refused("envs", 64.5).contains("whole number"));
         assert!(refused("learning_rate", 0.1).contains("lr, entropy"));
         let mut config = PpoConfig::default();
-        assert!(set_live(&mut config, "envs", 64.0).unwrap_err().to_string().contains("Reset"));
-        assert_eq!(set_live(&mut config, "clip", 0.3).unwrap().1, 0.3);
+        assert!(
+            set_live("CartPole-v1", &mut config, "envs", 64.0).unwrap_err().to_string().contains("Reset")
+        );
+        assert_eq!(set_live("CartPole-v1", &mut config, "clip", 0.3).unwrap().1, 0.3);
     }
 }

@@ -15,12 +15,15 @@ pub mod permalink;
 mod plan;
 pub mod protocol;
 mod stage;
+mod sweep;
 
 pub use error::RunError;
-pub use experiment::{EVALUATION_EPISODES, Experiment, SOLVED_AT};
+pub use experiment::{EVALUATION_EPISODES, Experiment};
 pub use permalink::native_command;
-use protocol::{Config, Knob};
+use protocol::{Axis, Config, Environment, Knob};
 use std::collections::BTreeMap;
+pub use sweep::Sweep;
+use worlds::{Actions, Kind, Of, Spec};
 
 /// Configs, permalinks and checkpoints of a later format are refused, with a way out.
 pub const CONFIG_VERSION: u32 = 1;
@@ -47,9 +50,55 @@ fn check_version(found: u32) -> Result<(), RunError> {
     }
 }
 
-/// Every knob of the room.
-pub fn knob_list() -> Vec<Knob> {
-    knobs::table().into_iter().map(|e| e.knob).collect()
+/// Every knob of an environment, with the defaults that its preset gives; of CartPole where there is no such
+/// environment.
+pub fn knob_list(env: &str) -> Vec<Knob> {
+    knobs::table(env).into_iter().map(|e| e.knob).collect()
+}
+
+/// Every environment that can be trained.
+pub fn environments() -> Vec<Environment> {
+    worlds::kinds().iter().map(|kind| environment(kind.spec)).collect()
+}
+
+/// The environment that Gymnasium calls so.
+pub fn environment_by_id(id: &str) -> Result<Environment, RunError> {
+    Ok(environment(kind(id)?.spec))
+}
+
+fn kind(id: &str) -> Result<&'static Kind, RunError> {
+    worlds::kind(id).ok_or_else(|| {
+        let known: Vec<_> = worlds::kinds().iter().map(|kind| kind.spec.id).collect();
+        RunError::UnknownEnv { id: id.into(), known: known.join(", ") }
+    })
+}
+
+fn environment(spec: &Spec) -> Environment {
+    let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();
+    let range = match spec.actions {
+        Actions::Choices(count) => [0.0, f64::from(count) - 1.0],
+        Actions::Range(low, high) => [low, high],
+    };
+    let axis = |axis: worlds::Axis| {
+        let of = match axis.of {
+            Of::Number(i) => vec![i as u32],
+            Of::Angle { cos, sin } => vec![cos as u32, sin as u32],
+        };
+        Axis { name: axis.name.into(), low: axis.low, high: axis.high, of }
+    };
+    Environment {
+        id: spec.id.into(),
+        summary: spec.summary.into(),
+        choices: names(spec.choices),
+        range,
+        observation: names(spec.observation),
+        state: names(spec.state),
+        step_limit: spec.step_limit,
+        solved_at: spec.solved_at,
+        returns: spec.returns,
+        step_s: spec.shown_step_s,
+        plane: [axis(spec.plane.x), axis(spec.plane.y)],
+    }
 }
 
 /// Refuses a config that no run can start from, and says what would do.
@@ -58,9 +107,7 @@ pub fn validate(config: &Config) -> Result<(), RunError> {
     if config.room != "control" {
         return Err(RunError::UnknownRoom(config.room.clone()));
     }
-    if config.env != "CartPole-v1" {
-        return Err(RunError::UnknownEnv(config.env.clone()));
-    }
-    knobs::settings(&config.knobs)?;
+    kind(&config.env)?;
+    knobs::settings(&config.env, &config.knobs)?;
     Ok(())
 }

@@ -17,14 +17,12 @@
 use crate::RunError;
 use crate::checkpoint::{COLUMNS, metrics_from_row, row_from_metrics};
 use crate::digest::Fnv;
-use crate::protocol::{Config, Digest, Evaluation, Event, Mark, Metrics, Progress};
+use crate::protocol::{Config, Digest, Environment, Evaluation, Event, Mark, Metrics, Progress};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU64, fence};
-#[cfg(feature = "typescript")]
-use ts_rs::TS;
 
 /// `HOTHRING` as a little-endian word: also tells a file of the other byte order from ours.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"HOTHRING");
@@ -168,6 +166,7 @@ const MESSAGE_SHELL: u64 = 1;
 #[derive(Serialize, Deserialize)]
 struct RunText {
     config: Config,
+    environment: Box<Environment>,
     knobs: BTreeMap<String, f64>,
     progress: Progress,
 }
@@ -225,8 +224,13 @@ impl Writer {
     /// Tells readers what happened. Saves are the shell's business and are left aside.
     pub fn event(&mut self, event: &Event) {
         match event {
-            Event::Began { config, knobs, history, marks, evaluations, progress } => {
-                let text = RunText { config: config.clone(), knobs: knobs.clone(), progress: *progress };
+            Event::Began { config, environment, knobs, history, marks, evaluations, progress } => {
+                let text = RunText {
+                    config: config.clone(),
+                    environment: environment.clone(),
+                    knobs: knobs.clone(),
+                    progress: *progress,
+                };
                 self.begin(&text, history, marks, evaluations);
             }
             Event::Running { running } => {
@@ -523,7 +527,7 @@ impl Reader {
             let tracks = [read(METRICS), read(EVALUATIONS), read(MARKS)];
             (self.word(AT_EPOCH), self.word(AT_BEGAN), take_text(&self.memory.words()[AT_RUN..]), tracks)
         })?;
-        let RunText { config, knobs, progress } = serde_json::from_str(&text).ok()?;
+        let RunText { config, environment, knobs, progress } = serde_json::from_str(&text).ok()?;
         let mut next: [u64; TRACKS] = std::array::from_fn(|t| self.word(track_at(t)));
         next[MESSAGES] = self.next[MESSAGES];
         let [metrics, evaluations, marks] = [METRICS, EVALUATIONS, MARKS].map(|t| {
@@ -542,6 +546,7 @@ impl Reader {
         let history: Vec<Metrics> = metrics?.iter().map(|row| metrics_from_row(&floats(row))).collect();
         let began = Event::Began {
             config,
+            environment,
             knobs,
             progress: history.last().map_or(progress, |m| m.progress),
             history,

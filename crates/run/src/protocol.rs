@@ -61,6 +61,43 @@ pub enum KnobKind {
     Bool,
 }
 
+/// An environment of the room, described well enough to draw it and to take its controls.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Environment {
+    /// `CartPole-v1`
+    pub id: String,
+    /// What there is to do, in half a sentence.
+    pub summary: String,
+    /// What each choice does; empty where an action is a number.
+    pub choices: Vec<String>,
+    /// Least and greatest action where it is a number, else the first and last choice.
+    pub range: [f64; 2],
+    /// The numbers of an observation and of a state, with their units.
+    pub observation: Vec<String>,
+    pub state: Vec<String>,
+    pub step_limit: u32,
+    /// Mean return of an evaluation from which on the task counts as solved.
+    pub solved_at: f64,
+    /// About the least and the greatest return of an episode, for an axis.
+    pub returns: [f64; 2],
+    /// Seconds in which a step of the large environment is shown.
+    pub step_s: f64,
+    /// The plane through the observations over which states, policy and values are drawn.
+    pub plane: [Axis; 2],
+}
+
+/// One axis of the plane.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Axis {
+    pub name: String,
+    pub low: f64,
+    pub high: f64,
+    /// The number of the observation that it is of, or those of a cosine and a sine whose angle it is.
+    pub of: Vec<u32>,
+}
+
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -93,6 +130,7 @@ pub enum Event {
     /// A run has begun, was reset or was restored: draw afresh.
     Began {
         config: Config,
+        environment: Box<Environment>,
         /// Every knob with the value in force.
         knobs: BTreeMap<String, f64>,
         /// History of a restored run, oldest first; empty for a new one.
@@ -161,9 +199,13 @@ pub struct Metrics {
     pub grad_norm: f64,
     pub lr: f64,
     pub steps_per_s: f64,
-    /// Share of the iteration spent acting; the rest is learning.
-    pub rollout_share: f64,
+    /// Share of the iteration's time that went to each of [`PARTS`].
+    pub shares: [f64; PARTS.len()],
 }
+
+/// Where the time of an iteration goes. The last is what happens between two slices: evaluating,
+/// publishing, answering.
+pub const PARTS: [&str; 7] = ["policy", "world", "advantages", "gather", "gradient", "update", "rest"];
 
 /// A live change of a knob, to be drawn on the curves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -203,12 +245,12 @@ pub struct Frame {
     pub shown: u32,
     /// Environment steps in this frame; 0 when nothing happened.
     pub steps: u32,
-    /// Numbers an environment and step: for CartPole the cart's place (m) and the pole's angle (rad).
+    /// Numbers of an observation.
     pub features: u32,
-    /// `[steps][shown][features]`
+    /// What they showed before each step, in panels of 32: `[steps][shown/32, rounded up][features][32]`
     #[serde(with = "serde_bytes_f32")]
     #[cfg_attr(feature = "typescript", ts(type = "Float32Array"))]
-    pub states: Vec<f32>,
+    pub observations: Vec<f32>,
     /// `[steps][shown]`: 1 where the episode ended at this step.
     #[serde(with = "serde_bytes")]
     #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
@@ -222,27 +264,109 @@ pub struct Frame {
 pub struct Touch {
     /// Seconds of the real world since the last touch.
     pub dt_s: f64,
-    /// Newtons on the cart, and on the tip of the pole.
+    /// CartPole alone: newtons on the cart, and on the tip of the pole.
     pub cart_force: f64,
     pub tip_force: f64,
+    /// The action of whoever has taken the controls; null leaves them to the agent. Taking them begins
+    /// an episode, in which the agent plays beside from the same start.
+    pub drive: Option<f64>,
 }
 
-/// The one large environment, stepped in real time by the policy as it is now.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+/// The one large environment, stepped in real time by the policy as it is now or by a hand.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Stage {
-    /// Cart's place (m) and speed (m/s), pole's angle (rad) and speed (rad/s).
-    pub state: [f64; 4],
-    /// The last action, and the probability the policy gave to pushing right.
-    pub action: u32,
-    pub push_right: f64,
-    /// The critic's estimate of the return still to come.
+    /// Who has the controls is in `player`: the agent, or the hand that took them.
+    pub player: Body,
+    /// While a hand has the controls: the agent, which began where the hand did.
+    pub rival: Option<Body>,
+    /// Finished rounds against the agent, newest last, twenty at most.
+    pub rounds: Vec<Round>,
+    /// What the policy thinks of the player's state: the probability of each choice, or, where an action
+    /// is a number, its mean and spread.
+    pub odds: Vec<f64>,
+    /// The critic's estimate of the return still to come, discounted.
     pub value: f64,
-    /// Steps this pole has stayed up, and the best so far.
+    /// The agent's best return on this stage so far.
+    pub best: Option<f64>,
+    /// The part of a step that has passed since the state was taken, from 0 to 1, for a smooth drawing.
+    pub ahead: f64,
+}
+
+/// One environment on the stage.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Body {
+    /// Gymnasium's internal state before and after the newest step, named by [`Environment::state`].
+    pub before: Vec<f64>,
+    pub state: Vec<f64>,
+    pub observation: Vec<f64>,
+    /// The last action: a choice, or a number.
+    pub action: f64,
     pub steps: u32,
-    pub best: u32,
-    /// It fell, and stands up again in a moment.
-    pub fallen: bool,
+    /// The return so far.
+    pub total: f64,
+    /// The episode has ended; another begins in a moment.
+    pub over: bool,
+    /// It ended by the rules, not by the time limit.
+    pub terminated: bool,
+}
+
+/// A finished episode of a hand and the agent's from the same start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Round {
+    pub yours: f64,
+    pub agents: f64,
+}
+
+/// What the policy would do and the critic expects all over the plane of [`Environment::plane`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Picture {
+    pub width: u32,
+    pub height: u32,
+    /// Numbers a point: a probability for each choice, or one mean action from -1 to 1.
+    pub channels: u32,
+    /// `[height][width][channels]`, the lowest y first.
+    #[serde(with = "serde_bytes_f32")]
+    #[cfg_attr(feature = "typescript", ts(type = "Float32Array"))]
+    pub policy: Vec<f32>,
+    /// `[height][width]`, the discounted return that the critic expects.
+    #[serde(with = "serde_bytes_f32")]
+    #[cfg_attr(feature = "typescript", ts(type = "Float32Array"))]
+    pub values: Vec<f32>,
+}
+
+/// A small sweep: the same run under several values of a knob and several seeds, all learning at once.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct SweepSpec {
+    pub config: Config,
+    pub knob: String,
+    pub values: Vec<f64>,
+    /// Seeds from the config's on.
+    pub seeds: u32,
+    /// Environment steps after which each learner stops.
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
+    pub steps: u64,
+}
+
+/// One learner of a small sweep as it stands.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct SweepCell {
+    pub value: f64,
+    pub seed: u32,
+    pub progress: Progress,
+    /// `[environment steps, mean return]` of its evaluations, oldest first.
+    pub curve: Vec<[f64; 2]>,
+    /// Environment steps at which it was solved.
+    #[cfg_attr(feature = "typescript", ts(type = "number | null"))]
+    pub solved_at: Option<u64>,
+    pub done: bool,
+    /// Why it stopped early: its weights are no longer numbers.
+    pub diverged: bool,
 }
 
 /// The network as its plan has it, for a drawing.

@@ -1,85 +1,177 @@
-//! The one large environment that a hand can push: stepped in real time by the policy as it is at
-//! that moment, beside the training and without a trace in it.
+//! The one large environment that a hand can push or drive: stepped in real time by the policy as it is at
+//! that moment, beside the training and without a trace in it. While a hand has the controls, the agent
+//! plays a second one from the same start.
 
-use crate::protocol::{Stage as View, Touch};
+use crate::protocol::{Body, Round, Stage as View, Touch};
 use learn::Ppo;
 use math::rng::Rng;
-use worlds::cartpole::{CartPole64, RESET_SPREAD, STEP_S};
+use worlds::{Actions, Kind, Spec, World64};
 
-/// How long a fallen pole lies before it stands up again.
+/// How long an episode that is over stays as it ended.
 const REST_S: f64 = 0.8;
 /// After a longer gap (a sleeping tab) the missed time is let go, not caught up.
 const MAX_GAP_S: f64 = 0.1;
+/// Rounds that are remembered.
+const ROUNDS: usize = 20;
+/// Three times what CartPole's agent can push with.
+const MAX_FORCE: f64 = 30.0;
+/// A stream of its own: what is watched must not change what is learned.
+const STREAM: u32 = 0x57a6_e000;
 
 pub(crate) struct Stage {
-    pole: CartPole64,
-    view: View,
+    spec: &'static Spec,
+    player: Player,
+    /// The agent, while a hand drives.
+    rival: Option<Player>,
+    make: fn() -> Box<dyn World64>,
+    rng: Rng,
+    episodes: u32,
     owed_s: f64,
     rest_s: f64,
-    rng: Rng,
-    falls: u32,
+    rounds: Vec<Round>,
+    best: Option<f64>,
+}
+
+struct Player {
+    world: Box<dyn World64>,
+    body: Body,
+}
+
+impl Player {
+    fn new(mut world: Box<dyn World64>, seed: u32) -> Self {
+        world.reset(seed);
+        let state = world.state().to_vec();
+        let observation = world.observation();
+        Self { body: Body { before: state.clone(), state, observation, ..Body::default() }, world }
+    }
+
+    fn step(&mut self, action: f64, forces: [f64; 2]) {
+        if self.body.over {
+            return;
+        }
+        self.body.before.copy_from_slice(&self.body.state);
+        let step = self.world.advance_pushed(action, forces);
+        self.body.state.copy_from_slice(self.world.state());
+        self.body.observation = self.world.observation();
+        self.body.action = action;
+        self.body.steps += 1;
+        self.body.total += step.reward;
+        self.body.terminated = step.terminated;
+        self.body.over = step.terminated || step.truncated;
+    }
 }
 
 impl Stage {
-    pub fn new(seed: u32) -> Self {
-        // A stream of its own: what is watched must not change what is learned.
-        let rng = Rng::new(seed, STREAM);
+    pub fn new(kind: &'static Kind, seed: u32) -> Self {
         let mut stage = Self {
-            pole: CartPole64::new([0.0; 4]),
-            view: View::default(),
+            spec: kind.spec,
+            player: Player::new((kind.twin)(), 0),
+            rival: None,
+            make: kind.twin,
+            rng: Rng::new(seed, STREAM),
+            episodes: 0,
             owed_s: 0.0,
             rest_s: 0.0,
-            rng,
-            falls: 0,
+            rounds: Vec::new(),
+            best: None,
         };
-        stage.stand_up();
+        stage.begin(false);
         stage
     }
 
-    fn stand_up(&mut self) {
-        let bits = self.rng.block([self.falls, 0, 0, 0]);
-        let spread = |b: u32| (2.0 * f64::from(b) / f64::from(u32::MAX) - 1.0) * RESET_SPREAD;
-        self.pole = CartPole64::new(bits.map(spread));
-        self.falls = self.falls.wrapping_add(1);
-        self.view.steps = 0;
-        self.view.fallen = false;
+    /// A new episode, for the hand and the agent alike where `driven`.
+    fn begin(&mut self, driven: bool) {
+        let [seed, ..] = self.rng.block([self.episodes, 0, 0, 0]);
+        self.episodes = self.episodes.wrapping_add(1);
+        self.player = Player::new((self.make)(), seed);
+        self.rival = driven.then(|| Player::new((self.make)(), seed));
+        self.rest_s = REST_S;
+        self.owed_s = 0.0;
     }
 
     pub fn touch(&mut self, ppo: &mut Ppo, touch: Touch) -> View {
         let dt_s = if touch.dt_s.is_finite() { touch.dt_s.clamp(0.0, MAX_GAP_S) } else { 0.0 };
         let newtons = |f: f64| if f.is_finite() { f.clamp(-MAX_FORCE, MAX_FORCE) } else { 0.0 };
-        if self.view.fallen {
+        let forces = [newtons(touch.cart_force), newtons(touch.tip_force)];
+        if touch.drive.is_some() != self.rival.is_some() {
+            self.begin(touch.drive.is_some());
+        }
+        if self.over() {
             self.rest_s -= dt_s;
             if self.rest_s <= 0.0 {
-                self.stand_up();
+                self.begin(touch.drive.is_some());
+            }
+        } else {
+            self.owed_s += dt_s;
+        }
+        let step_s = self.spec.shown_step_s;
+        let mut odds = vec![0.0; ppo.odds_len()];
+        while self.owed_s >= step_s && !self.over() {
+            self.owed_s -= step_s;
+            match (&mut self.rival, touch.drive) {
+                (Some(rival), Some(action)) => {
+                    let own = agents_action(ppo, &rival.body, &mut odds);
+                    rival.step(own, [0.0; 2]);
+                    self.player.step(allowed(self.spec, action), forces);
+                }
+                _ => {
+                    let action = agents_action(ppo, &self.player.body, &mut odds);
+                    self.player.step(action, forces);
+                }
+            }
+            if self.over() {
+                self.owed_s = 0.0;
+                self.note_end();
             }
         }
-        self.owed_s = if self.view.fallen { 0.0 } else { self.owed_s + dt_s };
-        while self.owed_s >= STEP_S && !self.view.fallen {
-            self.owed_s -= STEP_S;
-            let (probabilities, value) = ppo.policy(self.pole.state.map(|v| v as f32));
-            self.view.push_right = f64::from(probabilities[1]);
-            self.view.value = f64::from(value);
-            self.view.action = u32::from(probabilities[1] > probabilities[0]);
-            let (cart_n, tip_n) = (newtons(touch.cart_force), newtons(touch.tip_force));
-            let fell = self.pole.step_pushed(self.view.action, cart_n, tip_n).terminated;
-            self.view.steps += 1;
-            self.view.best = self.view.best.max(self.view.steps);
-            if fell {
-                self.view.fallen = true;
-                self.rest_s = REST_S;
+        let value = think(ppo, &self.player.body, &mut odds);
+        View {
+            player: self.player.body.clone(),
+            rival: self.rival.as_ref().map(|rival| rival.body.clone()),
+            rounds: self.rounds.clone(),
+            odds: odds.into_iter().map(f64::from).collect(),
+            value: f64::from(value),
+            best: self.best,
+            ahead: (self.owed_s / step_s).clamp(0.0, 1.0),
+        }
+    }
+
+    /// Nobody can go on.
+    fn over(&self) -> bool {
+        self.player.body.over && self.rival.as_ref().is_none_or(|rival| rival.body.over)
+    }
+
+    fn note_end(&mut self) {
+        let agent = match &self.rival {
+            Some(rival) => {
+                self.rounds.push(Round { yours: self.player.body.total, agents: rival.body.total });
+                self.rounds.drain(..self.rounds.len().saturating_sub(ROUNDS));
+                rival
             }
-        }
-        self.view.state = self.pole.state;
-        if !self.view.fallen {
-            // The screen is faster than the physics: carry places on by their speeds.
-            self.view.state[0] += self.view.state[1] * self.owed_s;
-            self.view.state[2] += self.view.state[3] * self.owed_s;
-        }
-        self.view
+            None => &self.player,
+        };
+        self.best = Some(self.best.map_or(agent.body.total, |best| best.max(agent.body.total)));
     }
 }
 
-/// Three times what the agent itself can push with.
-const MAX_FORCE: f64 = 30.0;
-const STREAM: u32 = 0x57a6_e000;
+/// What the critic expects of a state, and the policy's odds.
+fn think(ppo: &mut Ppo, body: &Body, odds: &mut [f32]) -> f32 {
+    let observation: Vec<f32> = body.observation.iter().map(|&x| x as f32).collect();
+    let mut value = [0.0];
+    ppo.think(&observation, odds, &mut value);
+    value[0]
+}
+
+fn agents_action(ppo: &mut Ppo, body: &Body, odds: &mut [f32]) -> f64 {
+    think(ppo, body, odds);
+    f64::from(ppo.greedy(odds))
+}
+
+/// The action that the rules know nearest to what a hand does.
+fn allowed(spec: &Spec, action: f64) -> f64 {
+    let action = if action.is_finite() { action } else { 0.0 };
+    match spec.actions {
+        Actions::Choices(count) => action.round().clamp(0.0, f64::from(count.max(1)) - 1.0),
+        Actions::Range(low, high) => action.clamp(low, high),
+    }
+}

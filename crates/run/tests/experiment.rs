@@ -1,8 +1,8 @@
 //! The boundary, driven as a shell drives it.
 
 use math::Isa;
-use run::protocol::{Command, Config, Digest, Event, Touch};
-use run::{CONFIG_VERSION, DIGEST_EVERY, Experiment, RunError, default_config};
+use run::protocol::{Command, Config, Digest, Event, SweepSpec, Touch};
+use run::{CONFIG_VERSION, DIGEST_EVERY, Experiment, RunError, Sweep, default_config};
 use std::collections::BTreeMap;
 
 /// Small enough to be quick, large enough to cut into several shards.
@@ -78,7 +78,7 @@ fn the_clock_and_the_watching_leave_no_trace_in_the_weights() {
     while watched.progress().iteration < 4 {
         now_s += 7.0;
         watched.advance(now_s);
-        watched.touch(Touch { dt_s: 0.05, cart_force: 9.0, tip_force: -1.0 });
+        watched.touch(Touch { dt_s: 0.05, cart_force: 9.0, tip_force: -1.0, drive: None });
         watched.frame();
         watched.evaluate(3, 1);
     }
@@ -152,24 +152,127 @@ fn frames_show_what_the_environments_lived_through() {
     train(&mut experiment, 1);
     let frame = experiment.frame();
     assert_eq!(frame.steps, 16);
-    assert_eq!(frame.states.len(), (frame.steps * frame.shown * frame.features) as usize);
+    assert_eq!(frame.observations.len(), (frame.steps * frame.shown * frame.features) as usize);
     assert_eq!(frame.ended.len(), (frame.steps * frame.shown) as usize);
-    assert!(frame.states.iter().all(|v| v.is_finite()));
-    assert!(frame.states.iter().any(|v| *v != frame.states[0]));
+    assert!(frame.observations.iter().all(|v| v.is_finite()));
+    assert!(frame.observations.iter().any(|v| *v != frame.observations[0]));
     assert_eq!(experiment.frame().steps, 0, "a frame is given once");
 }
 
 #[test]
 fn a_pushed_pole_falls_and_stands_up_again() {
     let mut experiment = Experiment::new(small(1), Isa::best()).unwrap();
-    let shove = Touch { dt_s: 0.02, cart_force: 0.0, tip_force: 30.0 };
-    let steps = (0..200).position(|_| experiment.touch(shove).fallen).expect("30 N on the tip throw it over");
+    let shove = Touch { dt_s: 0.02, tip_force: 30.0, ..Touch::default() };
+    let over = |experiment: &mut Experiment, touch| experiment.touch(touch).player.over;
+    let steps = (0..200).position(|_| over(&mut experiment, shove)).expect("30 N on the tip throw it over");
     assert!(steps < 40);
     let calm = Touch { dt_s: 0.1, ..Touch::default() };
-    assert!((0..20).any(|_| !experiment.touch(calm).fallen), "it stands up by itself");
+    assert!((0..20).any(|_| !over(&mut experiment, calm)), "it stands up by itself");
     // A clock that jumps or breaks does no harm.
     for dt_s in [f64::NAN, f64::INFINITY, -5.0, 1e9] {
-        assert!(experiment.touch(Touch { dt_s, ..calm }).state.iter().all(|v| v.is_finite()));
+        assert!(experiment.touch(Touch { dt_s, ..calm }).player.state.iter().all(|v| v.is_finite()));
+    }
+}
+
+#[test]
+fn a_hand_that_drives_plays_against_the_agent_from_the_same_start() {
+    for environment in run::environments() {
+        let config = Config { env: environment.id.clone(), knobs: BTreeMap::new(), ..small(1) };
+        let mut experiment = Experiment::new(config, Isa::best()).unwrap();
+        let drive = |experiment: &mut Experiment, action, dt_s| {
+            experiment.touch(Touch { dt_s, drive: Some(action), ..Touch::default() })
+        };
+        assert!(experiment.touch(Touch::default()).rival.is_none());
+        let first = drive(&mut experiment, f64::NAN, 0.0);
+        assert_eq!(first.player, first.rival.unwrap(), "{}", environment.id);
+        let longest = (f64::from(environment.step_limit) * environment.step_s / 0.05) as u32 + 10;
+        let [low, high] = environment.range;
+        let view = (0..longest).map(|i| drive(&mut experiment, [low, 1e9, high][i as usize % 3], 0.05));
+        let view = view.into_iter().find(|view| !view.rounds.is_empty()).expect("an episode ends");
+        let (player, rival) = (view.player, view.rival.unwrap());
+        assert!(player.over && rival.over && player.steps <= environment.step_limit);
+        assert_eq!(
+            view.rounds,
+            [run::protocol::Round { yours: player.total, agents: rival.total }],
+            "{}",
+            environment.id
+        );
+        assert_eq!(view.best, Some(rival.total));
+        assert!(experiment.touch(Touch { dt_s: 0.05, ..Touch::default() }).rival.is_none(), "let go");
+    }
+}
+
+#[test]
+fn a_picture_is_what_the_policy_says_at_its_points() {
+    for environment in run::environments() {
+        let config = Config { env: environment.id.clone(), knobs: BTreeMap::new(), ..small(1) };
+        let mut experiment = Experiment::new(config, Isa::best()).unwrap();
+        let picture = experiment.picture(7, 5);
+        assert_eq!(picture.channels as usize, environment.choices.len().max(1));
+        assert_eq!(picture.values.len(), 35);
+        assert_eq!(picture.policy.len(), 35 * picture.channels as usize);
+        if picture.channels > 1 {
+            for odds in picture.policy.chunks_exact(picture.channels as usize) {
+                assert!((odds.iter().sum::<f32>() - 1.0).abs() < 1e-5, "{odds:?}");
+            }
+        }
+        experiment.command(Command::Start).unwrap();
+        train(&mut experiment, 1);
+        assert_ne!(experiment.picture(7, 5).values, picture.values, "it learns");
+        assert_eq!(experiment.picture(0, u32::MAX).width, 1, "no size breaks it");
+    }
+}
+
+#[test]
+fn every_environment_trains_saves_and_goes_on() {
+    for environment in run::environments() {
+        let config = Config { env: environment.id.clone(), ..small(3) };
+        let mut whole = start(config.clone());
+        train(&mut whole, 3);
+        let mut first = start(config);
+        train(&mut first, 2);
+        let mut second = Experiment::restore(&saved(&mut first), Isa::best()).unwrap();
+        second.command(Command::Start).unwrap();
+        train(&mut second, 3);
+        assert_eq!(whole.digest(), second.digest(), "{}", environment.id);
+        assert_eq!(second.environment(), environment);
+    }
+}
+
+#[test]
+fn a_sweeps_learners_are_the_runs_that_they_would_be_alone() {
+    let spec = SweepSpec {
+        config: small(4),
+        knob: "gamma".into(),
+        values: vec![0.9, 0.99],
+        seeds: 2,
+        steps: 256 * 16 * 6,
+    };
+    let mut sweep = Sweep::new(spec.clone(), Isa::best()).unwrap();
+    let mut now_s = 0.0;
+    while sweep.advance(now_s) {
+        now_s += 0.01;
+    }
+    let cells = sweep.cells();
+    assert_eq!(
+        cells.iter().map(|c| (c.value, c.seed)).collect::<Vec<_>>(),
+        [(0.9, 4), (0.9, 5), (0.99, 4), (0.99, 5)]
+    );
+    let mut config = small(5);
+    config.knobs.insert("gamma".into(), 0.99);
+    let mut alone = start(config);
+    train(&mut alone, 6);
+    assert_eq!(cells[3].progress.env_steps, 256 * 16 * 6);
+    let last = alone.events().into_iter().rev().find_map(|e| match e {
+        Event::Evaluation(e) => Some([e.progress.env_steps as f64, e.mean_return]),
+        _ => None,
+    });
+    assert_eq!(cells[3].curve.last().copied(), last);
+    for (values, seeds, knob) in
+        [(vec![], 1, "lr"), (vec![0.1; 65], 1, "lr"), (vec![9.0], 1, "lr"), (vec![0.1], 1, "x")]
+    {
+        let spec = SweepSpec { values, seeds, knob: knob.into(), ..spec.clone() };
+        assert!(Sweep::new(spec, Isa::best()).is_err());
     }
 }
 

@@ -35,7 +35,7 @@ fn metrics(i: u32) -> Metrics {
         grad_norm: x(9),
         lr: x(10),
         steps_per_s: x(11),
-        rollout_share: x(12),
+        shares: std::array::from_fn(|i| x(12 + i as u32)),
     }
 }
 
@@ -51,7 +51,7 @@ fn evaluation(i: u32) -> Evaluation {
 }
 
 fn mark(i: u32) -> Mark {
-    let knobs = knob_list();
+    let knobs = knob_list("CartPole-v1");
     let knob = knobs[i as usize % knobs.len()].name.into();
     Mark { progress: progress(i), knob, from: 1.0 / f64::from(i + 1), to: f64::from(i) }
 }
@@ -80,6 +80,7 @@ fn event(kind: u8, i: u32) -> Event {
 fn began(i: u32, rows: u32) -> Event {
     Event::Began {
         config: run::protocol::Config { seed: i, ..default_config() },
+        environment: Box::new(run::environments().swap_remove(0)),
         knobs: BTreeMap::from([("lr".to_string(), 1e-3 * f64::from(i))]),
         history: (i..i + rows).map(metrics).collect(),
         marks: (i..i + rows / 2).map(mark).collect(),
@@ -353,5 +354,5 @@ fn words_that_are_too_long_are_left_out_whole() {
 
 #[test]
 fn every_name_of_a_knob_finds_room_in_a_mark() {
-    assert!(knob_list().iter().all(|knob| knob.name.len() <= 32));
+    assert!(knob_list("CartPole-v1").iter().all(|knob| knob.name.len() <= 32));
 }

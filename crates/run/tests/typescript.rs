@@ -27,8 +27,11 @@ fn render() -> String {
     }
     declare_all!(
         Config Knob KnobKind Command Event Level Progress Metrics Mark Evaluation Digest
-        Frame Touch Stage PlanView PlanNode Backend
+        Environment Axis Frame Touch Stage Body Round Picture SweepSpec SweepCell
+        PlanView PlanNode Backend
     );
+    writeln!(out, "/** Where the time of an iteration goes, in the order of Metrics.shares. */").unwrap();
+    writeln!(out, "export const PARTS = {PARTS:?} as const;").unwrap();
     out.trim_end().lines().flat_map(|line| [line.trim_end(), "\n"]).collect()
 }
 

@@ -57,6 +57,17 @@ pub fn bench(control: bool, now: &js_sys::Function, give: &js_sys::Function) {
     }
 }
 
+#[wasm_bindgen]
+extern "C" {
+    #[wasm_bindgen(js_namespace = performance, js_name = now)]
+    fn now_ms() -> f64;
+}
+
+/// The worker's clock, on any of its threads.
+fn now_s() -> f64 {
+    1e-3 * now_ms()
+}
+
 /// Panics on purpose, on the calling thread or on one of the pool: the way to test what follows.
 #[wasm_bindgen]
 pub fn panic_for_test(in_pool: bool) {
@@ -75,12 +86,14 @@ pub struct Lab {
 #[wasm_bindgen]
 impl Lab {
     pub fn start(config: JsValue) -> Result<Lab, JsValue> {
-        let experiment = Experiment::new(from_js(config)?, Isa::best()).map_err(refusal)?;
+        let mut experiment = Experiment::new(from_js(config)?, Isa::best()).map_err(refusal)?;
+        experiment.lend_clock(now_s);
         Ok(Lab { experiment })
     }
 
     pub fn restore(bytes: &[u8]) -> Result<Lab, JsValue> {
-        let experiment = Experiment::restore(bytes, Isa::best()).map_err(refusal)?;
+        let mut experiment = Experiment::restore(bytes, Isa::best()).map_err(refusal)?;
+        experiment.lend_clock(now_s);
         Ok(Lab { experiment })
     }
 
@@ -111,9 +124,13 @@ impl Lab {
         if frame.steps == 0 {
             return Ok(JsValue::UNDEFINED);
         }
-        let states = std::mem::take(&mut frame.states);
+        let observations = std::mem::take(&mut frame.observations);
         let object = to_js(&frame)?;
-        js_sys::Reflect::set(&object, &"states".into(), &js_sys::Float32Array::from(&states[..]))?;
+        js_sys::Reflect::set(
+            &object,
+            &"observations".into(),
+            &js_sys::Float32Array::from(&observations[..]),
+        )?;
         Ok(object)
     }
 

@@ -128,6 +128,10 @@ impl World64 for CartPole64 {
     fn advance(&mut self, action: f64) -> Step64 {
         CartPole64::step(self, action as u32)
     }
+
+    fn advance_pushed(&mut self, action: f64, [cart, tip]: [f64; 2]) -> Step64 {
+        self.step_pushed(action as u32, cart, tip)
+    }
 }
 
 /// Many poles in f32, 16 or 8 or 4 at a time, each beginning again by itself when its episode ends.

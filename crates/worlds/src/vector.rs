@@ -19,7 +19,7 @@ pub struct Impossible {
 }
 
 /// Many environments side by side, each beginning again by itself when its episode ends.
-pub trait Vector: Send {
+pub trait Vector: Send + Sync {
     fn count(&self) -> usize;
 
     /// What the environments show.
@@ -51,7 +51,7 @@ pub trait Vector: Send {
     ) -> Result<(), Impossible>;
 }
 
-impl<R: Rules<N, O> + Send, const N: usize, const O: usize> Vector for Many<R, N, O> {
+impl<R: Rules<N, O> + Send + Sync, const N: usize, const O: usize> Vector for Many<R, N, O> {
     fn count(&self) -> usize {
         Many::count(self)
     }

@@ -116,7 +116,7 @@ pub enum WorldError {
 const LARGEST: f64 = 1e6;
 
 /// One environment in f64, with Gymnasium's own internal state.
-pub trait World64: Send {
+pub trait World64: Send + Sync {
     fn spec(&self) -> &'static Spec;
     fn state(&self) -> &[f64];
     fn observation(&self) -> Vec<f64>;
@@ -126,6 +126,12 @@ pub trait World64: Send {
     fn first_state(&self, uniform: &mut dyn FnMut(f64, f64) -> f64) -> Vec<f64>;
     /// One step by the rules. `action` is one of [`Spec::actions`]; a choice is a whole number.
     fn advance(&mut self, action: f64) -> Step64;
+
+    /// One step under two forces more, N, where a world says what they push: CartPole's cart and the tip of
+    /// its pole.
+    fn advance_pushed(&mut self, action: f64, _forces: [f64; 2]) -> Step64 {
+        self.advance(action)
+    }
 
     /// A new episode, the same for the same seed (not the one NumPy would draw from it).
     fn reset(&mut self, seed: u32) {
@@ -182,7 +188,7 @@ pub struct Kind {
     pub spec: &'static Spec,
     /// One environment in f64, somewhere.
     pub twin: fn() -> Box<dyn World64>,
-    pub many: Option<Make>,
+    pub many: Make,
 }
 
 /// Makes environments `first..first + count` of a seed: `(isa, seed, first, count)`.
@@ -193,27 +199,27 @@ static KINDS: [Kind; 6] = [
     Kind {
         spec: &cartpole::SPEC,
         twin: || Box::new(CartPole64::new([0.0; 4])),
-        many: Some(|isa, seed, first, count| Box::new(CartPoles::new(isa, seed, first, count))),
+        many: |isa, seed, first, count| Box::new(CartPoles::new(isa, seed, first, count)),
     },
     Kind {
         spec: &mountain_car::SPEC,
         twin: || Box::new(MountainCar64::new([-0.5, 0.0])),
-        many: Some(|isa, seed, first, count| Box::new(MountainCars::new(isa, seed, first, count))),
+        many: |isa, seed, first, count| Box::new(MountainCars::new(isa, seed, first, count)),
     },
     Kind {
         spec: &mountain_car::CONTINUOUS,
         twin: || Box::new(MountainCarContinuous64::new([-0.5, 0.0])),
-        many: Some(|isa, seed, first, count| Box::new(MountainCarsContinuous::new(isa, seed, first, count))),
+        many: |isa, seed, first, count| Box::new(MountainCarsContinuous::new(isa, seed, first, count)),
     },
     Kind {
         spec: &pendulum::SPEC,
         twin: || Box::new(Pendulum64::new([0.0; 2])),
-        many: Some(|isa, seed, first, count| Box::new(Pendulums::new(isa, seed, first, count))),
+        many: |isa, seed, first, count| Box::new(Pendulums::new(isa, seed, first, count)),
     },
     Kind {
         spec: &acrobot::SPEC,
         twin: || Box::new(Acrobot64::new([0.0; 4])),
-        many: Some(|isa, seed, first, count| Box::new(Acrobots::new(isa, seed, first, count))),
+        many: |isa, seed, first, count| Box::new(Acrobots::new(isa, seed, first, count)),
     },
     Kind {
         spec: &lunar_lander::SPEC,

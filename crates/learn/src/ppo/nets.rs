@@ -1,0 +1,217 @@
+//! The networks as graphs: a policy and a critic for acting, and PPO's loss on top of them for learning.
+
+use super::config::{MAX_CHOICES, PpoConfig, PpoError};
+use graph::{Graph, Init, Layout, NodeId, Plan};
+use math::{Isa, Simd, poly};
+use std::f32::consts::{LN_2, PI};
+use std::sync::Arc;
+use worlds::{Actions, Kind};
+
+/// What the policy's outputs stand for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Head {
+    /// The logits of so many choices.
+    Choices(usize),
+    /// The mean of a Gaussian whose spread is a parameter of its own; an action of 0 lies in the middle of
+    /// the range and ±1 at its ends.
+    Level { middle: f32, half: f32, squash: bool },
+}
+
+impl Head {
+    fn outputs(self) -> usize {
+        match self {
+            Head::Choices(count) => count,
+            Head::Level { .. } => 1,
+        }
+    }
+}
+
+/// What the networks see and give.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Task {
+    pub observation: usize,
+    pub head: Head,
+}
+
+impl Task {
+    pub fn new(kind: &Kind, config: &PpoConfig) -> Result<Self, PpoError> {
+        let head = match kind.spec.actions {
+            Actions::Choices(count) if count as usize <= MAX_CHOICES => Head::Choices(count as usize),
+            Actions::Choices(count) => {
+                return Err(PpoError::TooManyChoices { id: kind.spec.id, choices: count as usize });
+            }
+            Actions::Range(low, high) => Head::Level {
+                middle: 0.5 * (low + high) as f32,
+                half: 0.5 * (high - low) as f32,
+                squash: config.squash,
+            },
+        };
+        Ok(Self { observation: kind.spec.observation.len(), head })
+    }
+}
+
+/// What an environment is given for a number that the policy drew.
+#[inline(always)]
+pub(super) fn level<S: Simd>(s: S, drawn: S::F, middle: f32, half: f32, squash: bool) -> S::F {
+    let within = if squash { poly::tanh(s, drawn) } else { s.max(s.min(drawn, s.splat(1.0)), s.splat(-1.0)) };
+    s.add(s.mul(within, s.splat(half)), s.splat(middle))
+}
+
+/// The logarithm of a policy's spread, where its actions are numbers.
+pub(super) const SPREAD: &str = "policy.spread";
+
+fn layer(g: &mut Graph, x: NodeId, name: &str, config: &PpoConfig) -> NodeId {
+    let x = g.dense(x, name, config.hidden, Init::Orthogonal(2f32.sqrt()));
+    if config.tanh { g.tanh(x) } else { g.relu(x) }
+}
+
+fn trunk(g: &mut Graph, observation: NodeId, name: &str, config: &PpoConfig) -> NodeId {
+    let x = layer(g, observation, &format!("{name}.0"), config);
+    layer(g, x, &format!("{name}.1"), config)
+}
+
+/// The policy's outputs `[rows, outputs]` and the critic's value `[rows, 1]`.
+fn networks(g: &mut Graph, task: Task, config: &PpoConfig, rows: usize) -> (NodeId, NodeId) {
+    let observation = g.input("observation", [rows, task.observation]);
+    let (policy, critic) = if config.shared {
+        let trunk = trunk(g, observation, "trunk", config);
+        (trunk, trunk)
+    } else {
+        (trunk(g, observation, "policy", config), trunk(g, observation, "critic", config))
+    };
+    if let Head::Level { .. } = task.head {
+        // Acting reads it without the graph; named here so that all graphs have the same parameters.
+        g.vector(SPREAD, 1, Init::Zeros);
+    }
+    let policy = g.dense(policy, "policy.2", task.head.outputs(), Init::Orthogonal(0.01));
+    let value = g.dense(critic, "critic.2", 1, Init::Orthogonal(1.0));
+    (policy, value)
+}
+
+pub(super) fn plan_acting(
+    task: Task,
+    config: &PpoConfig,
+    rows: usize,
+    isa: Isa,
+) -> Result<Arc<Plan>, PpoError> {
+    let mut g = Graph::new();
+    let (policy, value) = networks(&mut g, task, config, rows);
+    Ok(Arc::new(Plan::new(&g, &[("policy", policy), ("value", value)], Layout::Panels, isa)?))
+}
+
+/// Numbers the loss gives beside its gradient, each a mean over the shard.
+pub(super) const METRICS: [&str; 5] = ["policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction"];
+
+pub(super) fn plan_learning(
+    task: Task,
+    config: &PpoConfig,
+    rows: usize,
+    isa: Isa,
+) -> Result<Arc<Plan>, PpoError> {
+    let mut g = Graph::new();
+    let g = &mut g;
+    let (policy, value) = networks(g, task, config, rows);
+    let column = |g: &mut Graph, name| g.input(name, [rows, 1]);
+    let scalar = |g: &mut Graph, name| g.input(name, [1, 1]);
+    let (action, old_log_prob) = (column(g, "action"), column(g, "old_log_prob"));
+    let (advantage, target) = (column(g, "advantage"), column(g, "return"));
+    let clip = scalar(g, "clip");
+    let (entropy_coef, value_coef) = (scalar(g, "entropy_coef"), scalar(g, "value_coef"));
+    let within = |g: &mut Graph, x, lo, hi| {
+        let x = g.max(x, lo);
+        g.min(x, hi)
+    };
+
+    // The clipped surrogate.
+    let (log_prob, entropy) = match task.head {
+        Head::Choices(_) => choice(g, policy, action, rows),
+        Head::Level { squash, .. } => gaussian(g, policy, action, squash),
+    };
+    let log_ratio = g.sub(log_prob, old_log_prob);
+    let ratio = g.exp(log_ratio);
+    let (lo, hi) = (g.affine(clip, -1.0, 1.0), g.affine(clip, 1.0, 1.0));
+    let clipped = within(g, ratio, lo, hi);
+    let (free, held) = (g.mul(ratio, advantage), g.mul(clipped, advantage));
+    let surrogate = g.min(free, held);
+    let surrogate = g.mean_all(surrogate);
+    let policy_loss = g.neg(surrogate);
+
+    let error = g.sub(value, target);
+    let square = g.square(error);
+    let square = if config.clip_value {
+        let old_value = column(g, "old_value");
+        let (lowest, change) = (g.neg(clip), g.sub(value, old_value));
+        let change = within(g, change, lowest, clip);
+        let near = g.add(old_value, change);
+        let near_error = g.sub(near, target);
+        let near_square = g.square(near_error);
+        g.max(square, near_square)
+    } else {
+        square
+    };
+    let mean = g.mean_all(square);
+    let value_loss = g.affine(mean, 0.5, 0.0);
+
+    let weighted_value = g.mul(value_loss, value_coef);
+    let bonus = g.mul(entropy, entropy_coef);
+    let loss = g.add(policy_loss, weighted_value);
+    let loss = g.sub(loss, bonus);
+
+    // E[(ρ - 1) - ln ρ] estimates the divergence of the new policy from the old (Schulman 2020).
+    let less_one = g.affine(ratio, 1.0, -1.0);
+    let kl = g.sub(less_one, log_ratio);
+    let approx_kl = g.mean_all(kl);
+    let (moved, limit) = (g.square(less_one), g.square(clip));
+    let beyond = g.greater(moved, limit);
+    let clip_fraction = g.mean_all(beyond);
+
+    let gradients = g.gradients(loss);
+    let metrics = [policy_loss, value_loss, entropy, approx_kl, clip_fraction];
+    let outputs: Vec<(&str, NodeId)> = METRICS.into_iter().zip(metrics).collect();
+    Ok(Arc::new(Plan::training(g, &outputs, &gradients, isa)?))
+}
+
+/// ln π(a|s) of choices, and H = -Σ p·ln p.
+fn choice(g: &mut Graph, logits: NodeId, action: NodeId, rows: usize) -> (NodeId, NodeId) {
+    let log_probs = g.log_softmax(logits);
+    let log_prob = g.take(log_probs, action);
+    let probs = g.exp(log_probs);
+    let terms = g.mul(probs, log_probs);
+    let sum = g.sum_all(terms);
+    (log_prob, g.affine(sum, -1.0 / rows as f32, 0.0))
+}
+
+/// ln π(u|s) of the numbers u that a Gaussian drew, before they were squashed: what squashing adds depends
+/// on u alone and leaves the ratio of two policies as it is. H = ln σ + ½·ln 2πe, to which squashing adds
+/// the mean of ln(1 - tanh² u), here of u = μ + σ·ε with the ε that was drawn.
+fn gaussian(g: &mut Graph, mean: NodeId, drawn: NodeId, squash: bool) -> (NodeId, NodeId) {
+    let log_spread = g.vector(SPREAD, 1, Init::Zeros);
+    let inverse = g.neg(log_spread);
+    let inverse = g.exp(inverse);
+    let distance = g.sub(drawn, mean);
+    let noise = g.mul(distance, inverse);
+    let square = g.square(noise);
+    let half = g.affine(square, -0.5, -0.5 * (2.0 * PI).ln());
+    let log_prob = g.sub(half, log_spread);
+    let entropy = g.affine(log_spread, 1.0, 0.5 * (1.0 + (2.0 * PI).ln()));
+    if !squash {
+        return (log_prob, entropy);
+    }
+    let noise = g.stop_gradient(noise);
+    let spread = g.exp(log_spread);
+    let offset = g.mul(noise, spread);
+    let again = g.add(mean, offset);
+    // ln(1 - tanh² u) = 2·(ln 2 - u - ln(1 + e⁻²ᵘ)), an even function: taken at -|u|, e²ᵘ cannot overflow.
+    let size = {
+        let other = g.neg(again);
+        g.min(again, other)
+    };
+    let e = g.affine(size, 2.0, 0.0);
+    let e = g.exp(e);
+    let e = g.affine(e, 1.0, 1.0);
+    let soft = g.ln(e);
+    let inner = g.sub(size, soft);
+    let log_slope = g.affine(inner, 2.0, 2.0 * LN_2);
+    let shrunk = g.mean_all(log_slope);
+    (log_prob, g.add(entropy, shrunk))
+}
