@@ -224,7 +224,7 @@ static KINDS: [Kind; 6] = [
     Kind {
         spec: &lunar_lander::SPEC,
         twin: || Box::new(LunarLander64::new(0)),
-        many: Some(|_, seed, first, count| Box::new(LunarLanders::new(seed, first, count))),
+        many: |_, seed, first, count| Box::new(LunarLanders::new(seed, first, count)),
     },
 ];
 

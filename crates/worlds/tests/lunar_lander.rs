@@ -383,7 +383,7 @@ fn episodes_begin_as_gymnasium_begins_them() {
 
 #[test]
 fn states_that_cannot_be_are_refused_and_odd_ones_are_survived() {
-    let mut many = kind(ID).unwrap().many.unwrap()(Isa::best(), 1, 100, 8);
+    let mut many = (kind(ID).unwrap().many)(Isa::best(), 1, 100, 8);
     let mut state = [0.0; STATE];
     let (steps, episodes) = many.environment(3, &mut state);
     for bad in [f32::NAN, f32::INFINITY, 1e5] {
