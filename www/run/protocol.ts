@@ -1,5 +1,5 @@
 // Everything that crosses the boundary between the page and an experiment.
-// Generated from crates/run/src/protocol.rs by its test; change it there, then run
+// Generated from crates/run/src/{protocol,monitor}.rs by a test; change it there, then run
 // UPDATE=1 cargo test -p run --features typescript
 
 /**
@@ -354,6 +354,46 @@ export type Backend = {
  * `avx512`, `avx2`, `neon`, `relaxed`, `simd128` or `portable`
  */
 isa: string, threads: number, arithmetic: string, version: string, };
+
+/**
+ * Where a reader that is not of this crate finds what a page draws, in words from the beginning; see
+ * `www/run/monitor.ts`.
+ */
+export type Layout = { words: number, generation: number, epoch: number, heartbeat: number,
+/**
+ * Iteration, environment steps, episodes, seconds of training: each a number of 64 bits.
+ */
+progress: number, metrics: TrackLayout, evaluations: TrackLayout,
+/**
+ * Where what a page needs ends, as long as it keeps up.
+ */
+histories: number, };
+
+/**
+ * A record is its sequence number, its place among all that was told, and its columns.
+ */
+export type TrackLayout = {
+/**
+ * Ordinal of the next record.
+ */
+head: number,
+/**
+ * Records in the history.
+ */
+kept: number, ring: number, ring_records: number, history: number, history_records: number,
+/**
+ * Words of a record, and of them those before its columns.
+ */
+record: number, record_head: number,
+/**
+ * `progress.iteration`; where NaN means null, `mean_return?`.
+ */
+columns: Array<string>, };
+
+/**
+ * Where a reader goes on that was told of a run's beginning in another way.
+ */
+export type Cursor = { epoch: number, metrics: number, evaluations: number, };
 
 /** Where the time of an iteration goes, in the order of Metrics.shares. */
 export const PARTS = ["policy", "world", "advantages", "gather", "gradient", "update", "rest"] as const;

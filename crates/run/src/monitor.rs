@@ -23,6 +23,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU64, fence};
+#[cfg(feature = "typescript")]
+use ts_rs::TS;
 
 /// `HOTHRING` as a little-endian word: also tells a file of the other byte order from ours.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"HOTHRING");
@@ -126,6 +128,103 @@ fn layout_hash() -> u64 {
     }
     hash.write(&(TEXT_WORDS as u64).to_le_bytes());
     hash.value()
+}
+
+/// Where a reader that is not of this crate finds what a page draws, in words from the beginning; see
+/// `www/run/monitor.ts`.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Layout {
+    pub words: usize,
+    pub generation: usize,
+    pub epoch: usize,
+    pub heartbeat: usize,
+    /// Iteration, environment steps, episodes, seconds of training: each a number of 64 bits.
+    pub progress: usize,
+    pub metrics: TrackLayout,
+    pub evaluations: TrackLayout,
+    /// Where what a page needs ends, as long as it keeps up.
+    pub histories: usize,
+}
+
+/// A record is its sequence number, its place among all that was told, and its columns.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct TrackLayout {
+    /// Ordinal of the next record.
+    pub head: usize,
+    /// Records in the history.
+    pub kept: usize,
+    pub ring: usize,
+    pub ring_records: usize,
+    pub history: usize,
+    pub history_records: usize,
+    /// Words of a record, and of them those before its columns.
+    pub record: usize,
+    pub record_head: usize,
+    /// `progress.iteration`; where NaN means null, `mean_return?`.
+    pub columns: Vec<&'static str>,
+}
+
+const PROGRESS_COLUMNS: [&str; PROGRESS] =
+    ["progress.iteration", "progress.env_steps", "progress.episodes", "progress.train_s"];
+const METRICS_COLUMNS: [&str; COLUMNS - PROGRESS] = [
+    "mean_return?",
+    "mean_length?",
+    "policy_loss",
+    "value_loss",
+    "entropy",
+    "approx_kl",
+    "clip_fraction",
+    "explained_variance",
+    "grad_norm",
+    "lr",
+    "steps_per_s",
+    "shares.0",
+    "shares.1",
+    "shares.2",
+    "shares.3",
+    "shares.4",
+    "shares.5",
+    "shares.6",
+];
+const EVALUATION_COLUMNS: [&str; 4] = ["episodes", "mean_return", "min_return", "max_return"];
+
+pub fn layout() -> Layout {
+    let track = |t: usize, columns: &[&'static str]| TrackLayout {
+        head: track_at(t) + 1,
+        kept: track_at(t) + 2,
+        ring: ring_at(t),
+        ring_records: LAYOUT[t].newest,
+        history: history_at(t),
+        history_records: LAYOUT[t].history,
+        record: LAYOUT[t].width(),
+        record_head: RECORD_HEAD,
+        columns: [&PROGRESS_COLUMNS, columns].concat(),
+    };
+    Layout {
+        words: WORDS,
+        generation: AT_GENERATION,
+        epoch: AT_EPOCH,
+        heartbeat: AT_HEARTBEAT,
+        progress: AT_PROGRESS,
+        metrics: track(METRICS, &METRICS_COLUMNS),
+        evaluations: track(EVALUATIONS, &EVALUATION_COLUMNS),
+        // The rings of the other kinds come after those of these two.
+        histories: ring_at(MARKS),
+    }
+}
+
+/// Where a reader goes on that was told of a run's beginning in another way.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Cursor {
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
+    pub epoch: u64,
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
+    pub metrics: u64,
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
+    pub evaluations: u64,
 }
 
 /// Memory that a writer and its readers share.
@@ -268,6 +367,12 @@ impl Writer {
         self.beats += 1;
         self.memory.words()[AT_HEARTBEAT].store(self.beats, Relaxed);
         self.progress(progress);
+    }
+
+    /// Behind everything that was told so far.
+    pub fn cursor(&self) -> Cursor {
+        let [metrics, evaluations, ..] = self.heads;
+        Cursor { epoch: self.epoch, metrics, evaluations }
     }
 
     /// Leaves words for other shells. False where they are too long to be left.

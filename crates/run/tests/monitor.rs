@@ -352,7 +352,76 @@ fn words_that_are_too_long_are_left_out_whole() {
     assert_eq!(reader.poll(), [Told::Shell("y".repeat(4096))]);
 }
 
+/// What `www/run/monitor.ts` makes of a record by the names of its columns is what the protocol says.
 #[test]
-fn every_name_of_a_knob_finds_room_in_a_mark() {
-    assert!(knob_list("CartPole-v1").iter().all(|knob| knob.name.len() <= 32));
+fn a_page_finds_the_protocols_own_numbers_under_their_names() {
+    fn flat(name: &str, value: &serde_json::Value, all: &mut Vec<(String, Option<f64>)>) {
+        let inside = |key: &str| if name.is_empty() { key.to_string() } else { format!("{name}.{key}") };
+        match value {
+            serde_json::Value::Object(fields) => {
+                fields.iter().for_each(|(key, value)| flat(&inside(key), value, all));
+            }
+            serde_json::Value::Array(items) => {
+                items.iter().enumerate().for_each(|(i, value)| flat(&inside(&i.to_string()), value, all));
+            }
+            _ => all.push((name.to_string(), value.as_f64())),
+        }
+    }
+    let (mut writer, memory) = pair();
+    writer.event(&began(0, 0));
+    let cursor = writer.cursor();
+    writer.event(&Event::Metrics(metrics(15)));
+    writer.event(&Event::Metrics(metrics(16)));
+    writer.event(&Event::Evaluation(evaluation(16)));
+    let layout = run::monitor::layout();
+    assert_eq!((layout.words, memory[layout.epoch].load(Relaxed)), (memory.len(), cursor.epoch));
+    for (track, ordinal, expected) in [
+        (&layout.metrics, cursor.metrics, serde_json::to_value(metrics(15)).unwrap()),
+        (&layout.metrics, cursor.metrics + 1, serde_json::to_value(metrics(16)).unwrap()),
+        (&layout.evaluations, cursor.evaluations, serde_json::to_value(evaluation(16)).unwrap()),
+    ] {
+        assert!(memory[track.head].load(Relaxed) > ordinal);
+        let slot = track.ring + track.record * (ordinal as usize % track.ring_records);
+        assert_eq!(memory[slot].load(Relaxed), 2 * ordinal + 2);
+        let columns = track.columns.iter().zip(&memory[slot + track.record_head..]).map(|(name, word)| {
+            let number = f64::from_bits(word.load(Relaxed));
+            match name.strip_suffix('?') {
+                Some(name) => (name.to_string(), Some(number).filter(|x| !x.is_nan())),
+                None => (name.to_string(), Some(number)),
+            }
+        });
+        let mut columns: Vec<_> = columns.collect();
+        let mut all = Vec::new();
+        flat("", &expected, &mut all);
+        columns.sort_by(|a, b| a.0.cmp(&b.0));
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        assert_eq!(columns, all);
+    }
+}
+
+#[test]
+fn every_environment_with_all_its_knobs_finds_room() {
+    for environment in run::environments() {
+        let knobs = knob_list(&environment.id);
+        assert!(knobs.iter().all(|knob| knob.name.len() <= 32));
+        // Digits enough for any value of a knob.
+        let values: BTreeMap<String, f64> =
+            knobs.iter().map(|knob| (knob.name.to_string(), 1.0 / 3.0)).collect();
+        let began = Event::Began {
+            config: run::protocol::Config {
+                env: environment.id.clone(),
+                knobs: values.clone(),
+                ..default_config()
+            },
+            environment: Box::new(environment),
+            knobs: values,
+            history: Vec::new(),
+            marks: Vec::new(),
+            evaluations: Vec::new(),
+            progress: progress(u32::MAX),
+        };
+        let (mut writer, memory) = pair();
+        writer.event(&began);
+        assert_eq!(events(reader(&memory).poll()), [began]);
+    }
 }

@@ -4,6 +4,7 @@
 //! typescript` writes it anew.
 #![cfg(feature = "typescript")]
 
+use run::monitor::{Cursor, Layout, TrackLayout};
 use run::protocol::*;
 use std::fmt::Write;
 use ts_rs::{Config as Style, TS};
@@ -19,7 +20,7 @@ fn render() -> String {
     let style = Style::default();
     let mut out = String::from(
         "// Everything that crosses the boundary between the page and an experiment.\n\
-         // Generated from crates/run/src/protocol.rs by its test; change it there, then run\n\
+         // Generated from crates/run/src/{protocol,monitor}.rs by a test; change it there, then run\n\
          // UPDATE=1 cargo test -p run --features typescript\n\n",
     );
     macro_rules! declare_all {
@@ -28,7 +29,7 @@ fn render() -> String {
     declare_all!(
         Config Knob KnobKind Command Event Level Progress Metrics Mark Evaluation Digest
         Environment Axis Frame Touch Stage Body Round Picture SweepSpec SweepCell
-        PlanView PlanNode Backend
+        PlanView PlanNode Backend Layout TrackLayout Cursor
     );
     writeln!(out, "/** Where the time of an iteration goes, in the order of Metrics.shares. */").unwrap();
     writeln!(out, "export const PARTS = {PARTS:?} as const;").unwrap();
