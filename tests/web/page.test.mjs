@@ -81,7 +81,7 @@ test("frames keep coming smoothly while it trains", async () => {
 test("the transport and the knobs work from the keyboard alone, with the focus in sight", async () => {
   const page = await visit(here);
   const reached = [];
-  for (let i = 0; i < 80; i++) {
+  for (let i = 0; i < 140; i++) {
     await page.keyboard.press("Tab");
     const focus = await page.evaluate(() => {
       const element = document.activeElement;
@@ -139,10 +139,10 @@ for (const { name, ...context } of views)
     await page.context().close();
   });
 
-/** How often the poles and the large pole look different from 50 ms before, in three seconds. */
+/** How often the crowd and the large one look different from 50 ms before, in three seconds. */
 const changes = (page) =>
   page.evaluate(async () => {
-    const canvases = [".forest canvas", ".stage-field canvas"].map((name) => document.querySelector(name));
+    const canvases = [".crowd canvas", ".stage-field canvas"].map((name) => document.querySelector(name));
     const look = (canvas) =>
       new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer);
     let before = canvases.map(look);

@@ -112,7 +112,7 @@ test("a value out of range is refused where it is typed, with what would do", as
 test("the large pole is pushed by keys and by hand while training goes on", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics");
-  const pole = page.getByRole("application");
+  const pole = page.getByRole("application", { name: "The large pole" });
   await page.evaluate(() => {
     globalThis.pushes = [];
     const { touch } = hothouse;

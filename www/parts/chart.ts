@@ -52,13 +52,15 @@ export class Chart {
   private span = 100_000;
   private dirty = true;
   private hovered: number | null = null;
+  private readonly about: HTMLElement;
   private readonly stops: (() => void)[];
 
   constructor(
-    private readonly options: ChartOptions,
+    private options: ChartOptions,
     private readonly label: (knob: string) => string,
     tools: Node[] = [],
   ) {
+    this.about = h("span", { class: "about" }, options.about);
     const titleId = id("chart");
     this.element = h(
       "figure",
@@ -68,7 +70,7 @@ export class Chart {
         {},
         h("h3", { id: titleId }, options.title),
         this.now,
-        h("span", { class: "about" }, options.about),
+        this.about,
         ...tools,
       ),
       this.area,
@@ -87,6 +89,12 @@ export class Chart {
       () => sizes.disconnect(),
       () => this.plot.destroy(),
     ];
+  }
+
+  /** Another task has other words, another scale and another threshold. */
+  suit(options: Partial<ChartOptions>): void {
+    this.options = { ...this.options, ...options };
+    write(this.about, this.options.about);
   }
 
   show(present: History, past: History | undefined, span: number): void {
@@ -129,25 +137,31 @@ export class Chart {
   }
 
   private uplot(): uPlot.Options {
-    const { options } = this;
+    const { main } = this.options;
     const thin = { width: 1, size: 4 };
     const pad = (_: uPlot, from: number | null, to: number | null): [number, number] => {
-      let low = Math.min(from ?? 0, options.span?.[0] ?? Infinity);
-      let high = Math.max(to ?? 1, options.span?.[1] ?? -Infinity);
+      const { options } = this;
+      let low = Math.min(from ?? Infinity, options.span?.[0] ?? (from === null ? 0 : Infinity));
+      let high = Math.max(to ?? -Infinity, options.span?.[1] ?? (to === null ? 1 : -Infinity));
+      if (options.main)
+        for (const { mean_return } of this.present?.evaluations ?? []) {
+          low = Math.min(low, mean_return);
+          high = Math.max(high, mean_return);
+        }
       if (high - low < 1e-9) [low, high] = [low - 0.5, high + 0.5];
       const room = (high - low) * 0.06;
       return [low === options.span?.[0] ? low : low - room, high + room];
     };
     return {
       width: 300,
-      height: options.main ? 220 : 90,
-      padding: [options.main ? 16 : 6, options.main ? 18 : 10, options.main ? 0 : 4, 0],
+      height: main ? 220 : 90,
+      padding: [main ? 16 : 6, main ? 18 : 10, main ? 0 : 4, 0],
       legend: { show: false },
       cursor: { sync: { key: "steps" }, y: false, drag: { x: false, y: false }, points: { size: 6 } },
       scales: { x: { time: false, range: () => [0, this.span] }, y: { range: pad } },
       axes: [
         {
-          show: options.main ?? false,
+          show: main ?? false,
           font: FONT,
           stroke: () => palette.muted,
           grid: { show: false },
@@ -164,7 +178,7 @@ export class Chart {
           grid: { stroke: () => palette.line, width: 1 },
           ticks: { show: false },
           values: (_, ticks) => ticks.map((tick) => (Math.abs(tick) >= 1000 ? short(tick) : minus(String(Number(tick.toPrecision(4)))))),
-          space: options.main ? 40 : 24,
+          space: main ? 40 : 24,
           size: 44,
           gap: 6,
         },
@@ -172,8 +186,8 @@ export class Chart {
       series: [
         {},
         {
-          stroke: () => (options.main ? palette.accent : palette.ink),
-          width: options.main ? 2 : 1.25,
+          stroke: () => (main ? palette.accent : palette.ink),
+          width: main ? 2 : 1.25,
           points: { show: false },
           spanGaps: true,
         },

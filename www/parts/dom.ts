@@ -45,6 +45,7 @@ const icons = {
   theme: '<circle cx="8" cy="8" r="5.2"/><path d="M8 2.8a5.2 5.2 0 0 1 0 10.4z" fill="currentColor"/>',
   left: '<path d="M13 8H3.5M7 4 3 8l4 4"/>',
   right: '<path d="M3 8h9.5M9 4l4 4-4 4"/>',
+  up: '<path d="M8 13V3.5M4 7l4-4 4 4"/>',
   close: '<path d="m4 4 8 8M12 4l-8 8"/>',
 };
 export function icon(name: keyof typeof icons): Node {

@@ -5,11 +5,26 @@ import { h, icon } from "./dom";
 import { recall, remember } from "./prefs";
 
 type Theme = "auto" | "light" | "dark";
-const names = { ink: "", soft: "", muted: "", hair: "", line: "", paper: "", accent: "", rust: "", ghost: "" };
-type Colour = keyof typeof names;
 
 /** The style sheet's colours by name, for what is drawn on a canvas. */
-export const palette: Record<Colour | "young" | "grown", string> = { ...names, young: "", grown: "" };
+export const palette = {
+  ink: "",
+  soft: "",
+  muted: "",
+  hair: "",
+  line: "",
+  paper: "",
+  raised: "",
+  accent: "",
+  rust: "",
+  ghost: "",
+  young: "",
+  grown: "",
+  minus: "",
+  plus: "",
+  thrust: "",
+};
+type Colour = keyof typeof palette;
 const listeners = new Set<() => void>();
 const dark = matchMedia("(prefers-color-scheme: dark)");
 let theme: Theme = "auto";
@@ -20,6 +35,12 @@ function apply(): void {
   const style = getComputedStyle(root);
   for (const name of Object.keys(palette) as Colour[]) palette[name] = style.getPropertyValue(`--${name}`).trim();
   for (const listener of listeners) listener();
+}
+
+/** Red, green and blue of a colour by name, from 0 to 255. */
+export function rgb(name: Colour): [number, number, number] {
+  const hex = parseInt(palette[name].slice(1), 16);
+  return [hex >> 16, (hex >> 8) & 255, hex & 255];
 }
 
 /** Calls back after every change of colours; returns how to stop. */

@@ -4,13 +4,12 @@ import type { Progress } from "../run/protocol";
 import { h, icon, id, write } from "./dom";
 import { count, seconds, short } from "./format";
 
-/** Environment steps a second of real time, for each environment. */
-const REAL_TIME = 50;
-export const SPEEDS: { name: string; spoken: string; ticksPerS: number | null }[] = [
-  { name: "×1", spoken: "real time", ticksPerS: REAL_TIME },
-  { name: "×4", spoken: "4 times real time", ticksPerS: 4 * REAL_TIME },
-  { name: "×16", spoken: "16 times real time", ticksPerS: 16 * REAL_TIME },
-  { name: "Max", spoken: "as fast as it goes", ticksPerS: null },
+/** How many times real time; null is as fast as it goes. */
+export const SPEEDS: { name: string; spoken: string; times: number | null }[] = [
+  { name: "×1", spoken: "real time", times: 1 },
+  { name: "×4", spoken: "4 times real time", times: 4 },
+  { name: "×16", spoken: "16 times real time", times: 16 },
+  { name: "Max", spoken: "as fast as it goes", times: null },
 ];
 
 export type Wishes = {
@@ -37,7 +36,7 @@ export class Transport {
         type: "radio",
         name: group,
         id: `${group}-${index}`,
-        checked: speed.ticksPerS === null,
+        checked: speed.times === null,
         "aria-label": `Speed: ${speed.spoken}`,
         onchange: () => wishes.speed(index),
       }),

@@ -2,7 +2,23 @@
 // autosave, and tells of a crash. It refuses to draw anything.
 
 import type { Answers, FromWorker, ToWorker } from "./worker";
-import type { Backend, Command, Config, Evaluation, Event, Frame, Knob, Level, PlanView, Stage, Touch } from "./protocol";
+import type {
+  Backend,
+  Command,
+  Config,
+  Environment,
+  Evaluation,
+  Event,
+  Frame,
+  Knob,
+  Level,
+  Picture,
+  PlanView,
+  Stage,
+  SweepCell,
+  SweepSpec,
+  Touch,
+} from "./protocol";
 import { choose, MODULES, type Module } from "./features";
 import { isolate, keep } from "./isolate";
 import { loadRuns, saveRun, type Saved } from "./store";
@@ -31,8 +47,13 @@ export interface Crash {
   autosave: Uint8Array | null;
 }
 
+/** How a small sweep stands. */
+export type SweepState = { cells: SweepCell[]; done: boolean };
+
 export interface Lab {
+  /** Of the environment that is trained in; another has other defaults. */
   readonly knobs: Knob[];
+  readonly environments: Environment[];
   readonly backend: Backend & { module: string; why: string[] };
   /** The runs of earlier visits that this browser held when the page opened, the newest first. */
   readonly keptRuns: Saved[];
@@ -46,10 +67,16 @@ export interface Lab {
   permalink(): Promise<string>;
   nativeCommand(): Promise<string>;
   evaluate(): Promise<Evaluation>;
-  /** These four add a listener. Events from before the first listener are kept for it. */
+  /** What the policy would do and the critic expects all over the environment's plane. */
+  picture(width: number, height: number): Promise<Picture>;
+  /** Begins a small sweep: the run pauses while it lasts, and goes on after its end or `endSweep`. */
+  sweep(spec: SweepSpec): void;
+  endSweep(): void;
+  /** These five add a listener. Events from before the first listener are kept for it. */
   onEvent(callback: (event: Event) => void): void;
   onFrame(callback: (frame: Frame) => void): void;
   onStage(callback: (stage: Stage) => void): void;
+  onSweep(callback: (state: SweepState) => void): void;
   onCrash(callback: (crash: Crash) => void): void;
   /** Panics on purpose, to see what follows; for tests and the console. */
   panic(inPool?: boolean): void;
@@ -88,6 +115,7 @@ export async function connect(options: Options = {}): Promise<Lab> {
 
 class WorkerLab implements Lab {
   knobs: Knob[] = [];
+  environments: Environment[] = [];
   backend!: Lab["backend"];
   keptRuns: Saved[] = [];
 
@@ -105,6 +133,7 @@ class WorkerLab implements Lab {
     event: [] as ((event: Event) => void)[],
     frame: [] as ((frame: Frame) => void)[],
     stage: [] as ((stage: Stage) => void)[],
+    sweep: [] as ((state: SweepState) => void)[],
     crash: [] as ((crash: Crash) => void)[],
   };
   private crashText: string | null = null;
@@ -186,12 +215,15 @@ class WorkerLab implements Lab {
   private receive(message: FromWorker): void {
     if (message.kind === "frame") for (const listen of this.listeners.frame) listen(message.frame);
     else if (message.kind === "stage") for (const listen of this.listeners.stage) listen(message.stage);
+    else if (message.kind === "sweep") for (const listen of this.listeners.sweep) listen(message);
+    else if (message.kind === "knobs") this.knobs = message.knobs;
     else if (message.kind === "events") message.events.forEach((event) => this.tell(event));
     else if (message.kind === "autosave") this.keepAutosave(message.bytes);
     else if (message.kind === "crash") this.crashed(message.text, false);
     else if (message.kind === "failed") this.crashed(message.text, false);
     else if (message.kind === "opened") {
       this.knobs = message.knobs;
+      this.environments = message.environments;
       this.backend = { ...message.backend, module: "", why: [] };
       this.opened.resolve();
     } else {
@@ -243,11 +275,11 @@ class WorkerLab implements Lab {
     this.worker.postMessage(message);
   }
 
-  private ask<Name extends keyof Answers>(what: Name): Promise<Answers[Name]> {
+  private ask<Name extends keyof Answers>(what: Name, size: [number, number] = [0, 0]): Promise<Answers[Name]> {
     const id = this.questions++;
     return new Promise((resolve, reject) => {
       this.asked.set(id, { resolve: resolve as (value: unknown) => void, reject });
-      this.send({ kind: "ask", id, what } as ToWorker);
+      this.send({ kind: "ask", id, what, size } as ToWorker);
     });
   }
 
@@ -260,6 +292,9 @@ class WorkerLab implements Lab {
   permalink = () => this.ask("permalink");
   nativeCommand = () => this.ask("native_command");
   evaluate = () => this.ask("evaluate");
+  picture = (width: number, height: number) => this.ask("picture", [width, height]);
+  sweep = (spec: SweepSpec) => this.send({ kind: "sweep", spec });
+  endSweep = () => this.send({ kind: "sweep", spec: null });
 
   onEvent = (callback: (event: Event) => void) => {
     this.listeners.event.push(callback);
@@ -267,6 +302,7 @@ class WorkerLab implements Lab {
   };
   onFrame = (callback: (frame: Frame) => void) => void this.listeners.frame.push(callback);
   onStage = (callback: (stage: Stage) => void) => void this.listeners.stage.push(callback);
+  onSweep = (callback: (state: SweepState) => void) => void this.listeners.sweep.push(callback);
   onCrash = (callback: (crash: Crash) => void) => void this.listeners.crash.push(callback);
 
   close(): void {

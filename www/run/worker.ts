@@ -1,7 +1,23 @@
 // The worker that an experiment lives in: it loads a wasm module, works in short slices, and
 // between them takes messages and posts what happened. It refuses to know the page.
 
-import type { Command, Config, Digest, Evaluation, Event, Frame, Knob, PlanView, Backend, Stage, Touch } from "./protocol";
+import type {
+  Backend,
+  Command,
+  Config,
+  Digest,
+  Environment,
+  Evaluation,
+  Event,
+  Frame,
+  Knob,
+  Picture,
+  PlanView,
+  Stage,
+  SweepCell,
+  SweepSpec,
+  Touch,
+} from "./protocol";
 
 /** What the page asks and waits for, by name. */
 export interface Answers {
@@ -10,6 +26,7 @@ export interface Answers {
   permalink: string;
   native_command: string;
   evaluate: Evaluation;
+  picture: Picture;
 }
 
 export type ToWorker =
@@ -28,14 +45,17 @@ export type ToWorker =
   | { kind: "touch"; touch: Touch }
   | { kind: "autosave" }
   | { kind: "panic"; inPool: boolean }
-  | { [Name in keyof Answers]: { kind: "ask"; id: number; what: Name } }[keyof Answers];
+  | { kind: "sweep"; spec: SweepSpec | null }
+  | { kind: "ask"; id: number; what: keyof Answers; size: [number, number] };
 
 export type FromWorker =
-  | { kind: "opened"; knobs: Knob[]; backend: Backend }
+  | { kind: "opened"; knobs: Knob[]; environments: Environment[]; backend: Backend }
+  | { kind: "knobs"; knobs: Knob[] }
   | { kind: "failed"; text: string }
   | { kind: "events"; events: Event[] }
   | { kind: "frame"; frame: Frame }
   | { kind: "stage"; stage: Stage }
+  | { kind: "sweep"; cells: SweepCell[]; done: boolean }
   | { kind: "autosave"; bytes: Uint8Array }
   | { kind: "answer"; id: number; value: unknown }
   | { kind: "refused"; id: number; text: string }
@@ -54,8 +74,14 @@ interface Lab {
   plan(): PlanView;
   backend(): Backend;
   evaluate(episodes: number, seed: number): Evaluation;
+  picture(width: number, height: number): Picture;
   permalink(digest: Digest | null): string;
   native_command(): string;
+}
+interface Sweep {
+  advance(nowS: number): boolean;
+  cells(): SweepCell[];
+  free(): void;
 }
 interface Wasm {
   default(): Promise<unknown>;
@@ -64,10 +90,13 @@ interface Wasm {
   panic_for_test(inPool: boolean): void;
   decode(link: string): { config: Config; digest: Digest | null };
   default_config(): Config;
+  environments(): Environment[];
   Lab: { start(config: Config): Lab; restore(bytes: Uint8Array): Lab };
+  Sweep: { start(spec: SweepSpec): Sweep };
 }
 
 const FRAME_MS = 1000 / 60;
+const SWEEP_MS = 200;
 /** How long the worker works before it looks for messages. */
 const BURST_MS = 4;
 /** At a set speed, the most that may be caught up after a pause of any kind. */
@@ -83,6 +112,10 @@ let wasm: Wasm;
 let lab: Lab;
 let visible = true;
 let lastFrameMs = 0;
+let running = false;
+let env = "";
+/** A small sweep in progress, and whether the run goes on after it. */
+let sweep: { learners: Sweep; resume: boolean; toldMs: number } | undefined;
 let lastDigest: Digest | null = null;
 /** Who waits for the next save: the page's questions by number, its command, the autosave. */
 let waiting: (number | "command" | "autosave")[] = [];
@@ -103,8 +136,12 @@ function wake(): void {
 loop.port1.onmessage = () => {
   looping = false;
   guarded(() => {
+    const sweeping = advanceSweep();
     const restMs = restToKeepPace();
-    if (restMs > 0) {
+    if (sweeping) {
+      wake();
+      if (restMs > 0) return;
+    } else if (restMs > 0) {
       sleeper = setTimeout(wake, restMs);
       return;
     }
@@ -115,6 +152,37 @@ loop.port1.onmessage = () => {
     if (worked) wake();
   });
 };
+
+/** One slice of the sweep, where there is one; it goes on beside the run, which is mostly paused then. */
+function advanceSweep(): boolean {
+  if (!sweep) return false;
+  const goesOn = sweep.learners.advance(nowS());
+  const now = performance.now();
+  if (now - sweep.toldMs > SWEEP_MS || !goesOn) {
+    sweep.toldMs = now;
+    page.postMessage({ kind: "sweep", cells: sweep.learners.cells(), done: !goesOn });
+  }
+  if (!goesOn) endSweep();
+  return goesOn;
+}
+
+function beginSweep(spec: SweepSpec): void {
+  endSweep();
+  try {
+    sweep = { learners: wasm.Sweep.start(spec), resume: running, toldMs: 0 };
+  } catch (error) {
+    page.postMessage({ kind: "sweep", cells: [], done: true });
+    throw error;
+  }
+  lab.command({ kind: "pause" });
+}
+
+function endSweep(): void {
+  if (!sweep) return;
+  sweep.learners.free();
+  if (sweep.resume && !running) lab.command({ kind: "start" });
+  sweep = undefined;
+}
 
 /** At a set speed, milliseconds to wait until the next tick of the environments is due. */
 function restToKeepPace(): number {
@@ -138,8 +206,13 @@ function tell(): void {
       if (event.kind === "digest")
         lastDigest = { iteration: event.iteration, weights: event.weights, arithmetic: event.arithmetic };
       if (event.kind === "mark") lastDigest = null; // a link cannot tell of live changes, so its digest would not be reached
+      if (event.kind === "running") running = event.running;
       if (event.kind === "began") {
         lastDigest = null;
+        if (event.environment.id !== env) {
+          env = event.environment.id;
+          page.postMessage({ kind: "knobs", knobs: lab.knobs() });
+        }
         pace.envs = event.knobs.envs || 1;
         pace.lastSteps = event.progress.env_steps;
       }
@@ -153,7 +226,7 @@ function tell(): void {
   if (now - lastFrameMs < FRAME_MS) return;
   lastFrameMs = now;
   const frame = lab.frame();
-  if (frame && visible) page.postMessage({ kind: "frame", frame }, [frame.states.buffer, frame.ended.buffer]);
+  if (frame && visible) page.postMessage({ kind: "frame", frame }, [frame.observations.buffer, frame.ended.buffer]);
 }
 
 /** Gives a save to whoever asked; true when it was the page's own command. */
@@ -190,7 +263,7 @@ async function open(message: ToWorker & { kind: "open" }): Promise<void> {
   wasm.forward_panics(message.channel);
   await wasm.initThreadPool?.(message.threads);
   const notices = begin(message);
-  page.postMessage({ kind: "opened", knobs: lab.knobs(), backend: lab.backend() });
+  page.postMessage({ kind: "opened", knobs: lab.knobs(), environments: wasm.environments(), backend: lab.backend() });
   if (notices.length) page.postMessage({ kind: "events", events: notices });
   lab.command({ kind: "start" });
   wake();
@@ -214,12 +287,13 @@ function begin({ config, checkpoint, link }: ToWorker & { kind: "open" }): Event
   }
 }
 
-function answer(id: number, what: keyof Answers): void {
+function answer({ id, what, size }: ToWorker & { kind: "ask" }): void {
   const give = <Name extends keyof Answers>(_: Name, value: Answers[Name]) => page.postMessage({ kind: "answer", id, value });
   if (what === "save") save(id);
   else if (what === "plan") give(what, lab.plan());
   else if (what === "permalink") give(what, lab.permalink(lastDigest));
   else if (what === "native_command") give(what, lab.native_command());
+  else if (what === "picture") give(what, lab.picture(...size));
   else give(what, lab.evaluate(100, 0));
 }
 
@@ -235,11 +309,14 @@ page.onmessage = ({ data }) => {
     else if (data.kind === "panic") wasm.panic_for_test(data.inPool);
     else if (data.kind === "ask") {
       try {
-        answer(data.id, data.what);
+        answer(data);
       } catch (error) {
         if (!isNotice(error)) throw error;
         page.postMessage({ kind: "refused", id: data.id, text: `${error.text} ${error.next_step}` });
       }
+    } else if (data.kind === "sweep") {
+      if (data.spec) beginSweep(data.spec);
+      else endSweep();
     } else if (data.kind === "speed") {
       pace.ticksPerS = data.ticksPerS;
       pace.creditTicks = 0;

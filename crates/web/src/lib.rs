@@ -40,6 +40,12 @@ pub fn default_config() -> Result<JsValue, JsValue> {
     to_js(&run::default_config())
 }
 
+/// Every environment that one can train in, each with what a page needs to draw and drive it.
+#[wasm_bindgen]
+pub fn environments() -> Result<JsValue, JsValue> {
+    to_js(&run::environments())
+}
+
 /// The figures of control in this module, or of the compute core; `now` gives seconds.
 #[wasm_bindgen]
 pub fn bench(control: bool, now: &js_sys::Function, give: &js_sys::Function) {
@@ -126,11 +132,17 @@ impl Lab {
         }
         let observations = std::mem::take(&mut frame.observations);
         let object = to_js(&frame)?;
-        js_sys::Reflect::set(
-            &object,
-            &"observations".into(),
-            &js_sys::Float32Array::from(&observations[..]),
-        )?;
+        put_floats(&object, "observations", &observations)?;
+        Ok(object)
+    }
+
+    /// What the policy would do and the critic expects, at so many points of the environment's plane.
+    pub fn picture(&mut self, width: u32, height: u32) -> Result<JsValue, JsValue> {
+        let mut picture = self.experiment.picture(width, height);
+        let (policy, values) = (std::mem::take(&mut picture.policy), std::mem::take(&mut picture.values));
+        let object = to_js(&picture)?;
+        put_floats(&object, "policy", &policy)?;
+        put_floats(&object, "values", &values)?;
         Ok(object)
     }
 
@@ -168,6 +180,35 @@ impl Lab {
     pub fn native_command(&self) -> String {
         permalink::native_command(&self.experiment.config_now())
     }
+}
+
+/// A small sweep: several learners in one module, apart from the lab's own run.
+#[wasm_bindgen]
+pub struct Sweep {
+    learners: run::Sweep,
+}
+
+#[wasm_bindgen]
+impl Sweep {
+    pub fn start(spec: JsValue) -> Result<Sweep, JsValue> {
+        let learners = run::Sweep::new(from_js(spec)?, Isa::best()).map_err(refusal)?;
+        Ok(Sweep { learners })
+    }
+
+    /// A slice or a few of each learner; false once all are done.
+    pub fn advance(&mut self, now_s: f64) -> bool {
+        self.learners.advance(now_s)
+    }
+
+    pub fn cells(&self) -> Result<JsValue, JsValue> {
+        to_js(&self.learners.cells())
+    }
+}
+
+/// Floats cross as one typed array, not as numbers one by one.
+fn put_floats(object: &JsValue, name: &str, floats: &[f32]) -> Result<(), JsValue> {
+    js_sys::Reflect::set(object, &name.into(), &js_sys::Float32Array::from(floats))?;
+    Ok(())
 }
 
 /// Plain objects, null for what is missing, and typed arrays for bytes.

@@ -1,44 +1,68 @@
-// The one large pole: drawn as the worker steps it in real time, and pushed by pointer or keys. The policy keeps
-// learning meanwhile and never sees these pushes in its training.
+// The large one: drawn as the worker steps it in real time, by the policy as it is now, or by a hand that has taken
+// the controls and plays against the agent from the same start. Training goes on meanwhile and never sees it.
 
-import type { Stage as StageState, Touch } from "../../run/protocol";
+import type { Body, Environment, Round, Stage as StageState, Touch } from "../../run/protocol";
 import { h, icon, id, write } from "../../parts/dom";
+import { figure } from "../../parts/format";
 import { animate, calm, Surface } from "../../parts/loop";
 import { palette } from "../../parts/theme";
-import { figure, minus } from "../../parts/format";
 import * as text from "./text";
+import { dot, type Point, type Pose, type World } from "./worlds/world";
 
-const LIMIT_M = 2.4;
-const LIMIT_RAD = (12 * Math.PI) / 180;
-const POLE_M = 1;
-/** The policy itself pushes with 10 N, which holds about 0.4 N at the tip: a fair fight, that one can win. */
-const KEY_CART_N = 6;
-const KEY_TIP_N = 0.25;
-const CART_SPRING = { newtonPerM: 20, newtonPerMps: 4, mostN: 16 };
-const TIP_SPRING = { newtonPerM: 1.2, newtonPerMps: 0.1, mostN: 0.7 };
 /** A touch that the worker has not answered by then is given up. */
 const PATIENCE_MS = 400;
 const MEMORY = 240;
+const SHOWN_ROUNDS = 4;
+/** A pointer this far from the middle, as a share of the width, asks for the most there is. */
+const FULL_SHARE = 0.35;
 
-type Grip = { what: "cart" | "tip"; x: number; y: number; forceN: number };
+type Side = "left" | "right" | "up";
+const SIDES: Record<string, Side> = {
+  ArrowLeft: "left",
+  ArrowRight: "right",
+  ArrowUp: "up",
+  a: "left",
+  d: "right",
+  w: "up",
+};
 
-export class LargePole {
+export class LargeOne {
   readonly element: HTMLElement;
+  /** Takes the controls, and gives them back. */
+  readonly taker = h("button", { type: "button", class: "take" });
   private readonly canvas = document.createElement("canvas");
   private readonly surface = new Surface(this.canvas);
   private readonly curve = document.createElement("canvas");
   private readonly curveSurface = new Surface(this.curve);
   private readonly field: HTMLElement;
-  private readonly probability = h("output", { class: "number" });
-  private readonly meter = h("span", { class: "needle" });
+  private readonly hint = h("p", { class: "stage-hint", hidden: true });
+  private readonly watching = h("div", { class: "watching" });
+  private readonly driving = h("div", { class: "driving", hidden: true });
+  private readonly odds = h("div", { class: "odds" });
+  private bars: { bar: HTMLElement; number: HTMLElement }[] = [];
   private readonly value = h("output", { class: "number" });
-  private readonly steps = h("output", { class: "number" });
-  private readonly best = h("span", { class: "small" });
+  private readonly total = h("output", { class: "number" });
+  private readonly best = h("output", { class: "number" });
+  private readonly yours = h("output", { class: "number" });
+  private readonly agents = h("output", { class: "number" });
+  private readonly leads = h("span", { class: "small" });
+  private readonly rounds = h("tbody");
+  private readonly buttons = h("div", { class: "row push" });
+  private readonly help = h("p", { class: "unseen", id: id("stage") });
+
+  private environment: Environment | undefined;
+  private world: World | undefined;
   private state: StageState | undefined;
-  /** Place and angle as drawn: led by the speeds, held to what the worker says. */
-  private shown = { x: 0, theta: 0 };
-  private grip: Grip | undefined;
-  private readonly keys = { left: false, right: false, tip: false };
+  private arrivedMs = 0;
+  private grip: { what: string; hand: Point; words: string; from: Point } | undefined;
+  private readonly keys: Record<Side, boolean> & { shift: boolean } = { left: false, right: false, up: false, shift: false };
+  /** Where a pointer steers, while it is down: across from −1 to 1. */
+  private steer: number | undefined;
+  private hasControls = false;
+  /** In this round a hand has done something: until then it stands still. */
+  private moved = false;
+  private lastChoice = 0;
+  private seenRounds = "[]";
   private owedS = 0;
   private askedMs = -Infinity;
   private asking = false;
@@ -52,44 +76,44 @@ export class LargePole {
   constructor(
     private readonly touch: (touch: Touch) => void,
     private readonly say: (text: string, about: string) => void,
+    private readonly drove: () => void,
   ) {
-    const helpId = id("stage");
     this.canvas.setAttribute("role", "img");
-    this.canvas.setAttribute("aria-label", "The large pole");
+    this.canvas.setAttribute("aria-label", "The large one");
     this.curve.setAttribute("role", "img");
     this.curve.setAttribute("aria-label", "The critic's value over the last seconds");
     this.field = h(
       "div",
-      {
-        class: "stage-field",
-        tabindex: 0,
-        role: "application",
-        "aria-label": "The large pole: push it",
-        "aria-describedby": helpId,
-      },
+      { class: "stage-field", tabindex: 0, role: "application", "aria-label": "The large one", "aria-describedby": this.help.id },
       this.canvas,
+      this.hint,
     );
+    const reading = (name: string, ...values: Node[]): HTMLElement => h("p", { class: "reading" }, h("span", { class: "small" }, name), ...values);
+    this.watching.append(
+      this.odds,
+      reading(text.stage.value, this.value),
+      this.curve,
+      reading(text.stage.total, this.total),
+      reading(text.stage.best, this.best),
+    );
+    this.driving.append(
+      h("p", { class: "duel" }, h("span", {}, h("span", { class: "small" }, "you"), this.yours), h("span", {}, h("span", { class: "small" }, "agent"), this.agents)),
+      this.leads,
+      h(
+        "table",
+        { class: "rounds" },
+        h("caption", { class: "unseen" }, "The last rounds, newest first"),
+        h("thead", { class: "unseen" }, h("tr", {}, ...["Round", "You", "Agent"].map((title) => h("th", { scope: "col" }, title)))),
+        this.rounds,
+      ),
+    );
+    this.taker.addEventListener("click", () => this.take(!this.hasControls));
     this.element = h(
       "div",
       { class: "stage" },
       this.field,
-      h(
-        "div",
-        { class: "stage-side" },
-        h("p", { class: "reading" }, h("span", { class: "small" }, text.stage.pushRight), this.probability),
-        h("span", { class: "meter", "aria-hidden": "true" }, this.meter),
-        h("p", { class: "reading" }, h("span", { class: "small" }, text.stage.value), this.value),
-        this.curve,
-        h("p", { class: "reading" }, h("span", { class: "small" }, text.stage.upright), this.steps),
-        this.best,
-        h(
-          "div",
-          { class: "row push" },
-          this.pushButton("left", "Push left"),
-          this.pushButton("right", "Push right"),
-        ),
-      ),
-      h("p", { class: "unseen", id: helpId }, text.stage.help),
+      h("div", { class: "stage-side" }, this.watching, this.driving, this.buttons, this.taker),
+      this.help,
     );
     this.listen();
     this.stops = [
@@ -99,20 +123,69 @@ export class LargePole {
     ];
   }
 
+  /** A new run, perhaps of another world. */
+  begin(environment: Environment, world: World): void {
+    this.take(false);
+    this.environment = environment;
+    this.world = world;
+    this.state = undefined;
+    this.values.length = 0;
+    this.seenRounds = "[]";
+    this.rounds.replaceChildren();
+    this.field.setAttribute("aria-label", `The large ${world.one}`);
+    this.bars = [];
+    const rows = environment.choices.length > 0 ? environment.choices : [text.stage.action];
+    this.odds.replaceChildren(
+      ...rows.map((name, k) => {
+        const bar = h("span", { class: "bar", "aria-hidden": "true" });
+        const number = h("output", { class: "small number" });
+        if (environment.choices.length > 0) bar.style.setProperty("--swatch", `var(--${world.hues[k] ?? "accent"})`);
+        else bar.classList.add("both");
+        this.bars.push({ bar, number });
+        return h("p", { class: "odd" }, h("span", { class: "small" }, name), bar, number);
+      }),
+    );
+    this.writeControls();
+  }
+
+  get observation(): readonly number[] {
+    return this.state?.player.observation ?? [];
+  }
+
+  /** Takes the controls, or gives them back. */
+  take(taken: boolean): void {
+    if (taken === this.hasControls) return;
+    this.hasControls = taken;
+    this.moved = false;
+    this.steer = this.grip = undefined;
+    this.element.classList.toggle("driven", taken);
+    this.writeControls();
+    if (!this.world) return;
+    if (taken) {
+      this.touchedMs = performance.now();
+      this.field.focus({ preventScroll: true });
+      this.drove();
+      this.say(`You have the controls. ${this.keysHelp()} It begins with your first move; Escape gives them back.`, "controls");
+    } else this.say("The agent has the controls again.", "controls");
+  }
+
+  toggle(): void {
+    this.take(!this.hasControls);
+  }
+
   /** The worker's answer to a touch. */
-  take(state: StageState): void {
-    const before = this.state;
+  answer(state: StageState): void {
     this.asking = false;
+    const before = this.state;
     this.state = state;
-    const [x, , theta] = state.state;
-    if (!before || Math.abs(theta - before.state[2]) > 0.15 || Math.abs(x - before.state[0]) > 0.3) {
-      this.shown = { x, theta };
-    }
+    this.arrivedMs = performance.now();
     this.values.push(state.value);
     if (this.values.length > MEMORY) this.values.shift();
+    if (this.hasControls && state.player.steps === 0 && before && before.player.steps > 0) this.moved = false;
+    this.takeRounds(state.rounds);
     // A fall is told to those who push, not to everyone all the time.
-    if (state.fallen && before && !before.fallen && performance.now() - this.touchedMs < 4000) {
-      this.say(`The large pole fell after ${before.steps} steps. It stands up again in a moment.`, "fall");
+    if (!this.hasControls && state.player.over && state.player.terminated && before && !before.player.over && performance.now() - this.touchedMs < 4000) {
+      this.say(`The large ${this.world?.one} ended after ${before.player.steps} steps. Another begins in a moment.`, "fall");
     }
   }
 
@@ -120,10 +193,69 @@ export class LargePole {
     for (const stop of this.stops) stop();
   }
 
-  private pushButton(side: "left" | "right", label: string): HTMLButtonElement {
+  private takeRounds(rounds: Round[]): void {
+    const seen = JSON.stringify(rounds);
+    if (seen === this.seenRounds) return;
+    this.seenRounds = seen;
+    const won = rounds.filter(({ yours, agents }) => yours > agents).length;
+    const lost = rounds.filter(({ yours, agents }) => yours < agents).length;
+    const standing =
+      won === lost ? (won ? `${won} all` : "even") : won > lost ? `you lead ${won} to ${lost}` : `the agent leads ${lost} to ${won}`;
+    write(this.leads, rounds.length ? `${standing[0]!.toUpperCase()}${standing.slice(1)}` : "");
+    this.rounds.replaceChildren(
+      ...rounds
+        .map((round, k) =>
+          h("tr", {}, h("th", { scope: "row" }, String(k + 1)), h("td", { class: round.yours > round.agents && "won" }, figure(round.yours)), h("td", { class: round.agents > round.yours && "won" }, figure(round.agents))),
+        )
+        .slice(-SHOWN_ROUNDS)
+        .reverse(),
+    );
+    const last = rounds.at(-1);
+    if (last) this.say(`Round ${rounds.length}: you ${figure(last.yours)}, the agent ${figure(last.agents)}. ${standing}.`, "round");
+  }
+
+  private keysHelp(): string {
+    const { environment, world } = this;
+    if (!environment || !world) return "";
+    if (environment.choices.length === 0) return "Hold the left or right arrow key; with Shift half as strongly.";
+    const { left, right, up, rest } = world.controls;
+    const named = (key: string, choice: number | undefined): string => (choice === undefined ? "" : `${key}: ${environment.choices[choice]}`);
+    const parts = [named("left arrow", left), named("up arrow", up), named("right arrow", right), rest === undefined ? "" : `no key: ${environment.choices[rest]}`];
+    return `${parts.filter(Boolean).join(", ")}.`;
+  }
+
+  private writeControls(): void {
+    const { environment, world, hasControls } = this;
+    this.watching.hidden = hasControls;
+    this.driving.hidden = !hasControls;
+    this.taker.textContent = hasControls ? "Give back (Esc)" : "Take the controls";
+    this.taker.title = hasControls ? "Give the controls back (c or Escape)" : "Take the controls (c)";
+    this.taker.setAttribute("aria-pressed", String(hasControls));
+    if (!environment || !world) return;
+    this.help.textContent = hasControls
+      ? `${this.keysHelp()} Or press on the picture, at the side to steer to. Escape gives the controls back.`
+      : `The policy as it is now acts here in real time.${world.large.push ? " Left and right arrow keys push the cart, with Shift the tip of the pole." : ""} The key c takes the controls.`;
+    this.buttons.replaceChildren();
+    if (hasControls) {
+      const { up } = world.controls;
+      this.buttons.append(this.holdButton("left", this.sideLabel("left")));
+      if (up !== undefined) this.buttons.append(this.holdButton("up", this.sideLabel("up")));
+      this.buttons.append(this.holdButton("right", this.sideLabel("right")));
+    } else if (world.large.push) this.buttons.append(this.holdButton("left", "Push left"), this.holdButton("right", "Push right"));
+    this.buttons.hidden = this.buttons.childElementCount === 0;
+  }
+
+  private sideLabel(side: Side): string {
+    const { environment, world } = this;
+    const choice = world?.controls[side];
+    if (choice !== undefined) return environment!.choices[choice]!;
+    return side === "left" ? "To the left" : "To the right";
+  }
+
+  private holdButton(side: Side, label: string): HTMLButtonElement {
     const hold = (down: boolean) => (): void => {
       this.keys[side] = down;
-      if (down) this.touchedMs = performance.now();
+      if (down) this.touched();
     };
     const button = h("button", { type: "button", "aria-label": label, title: label }, icon(side));
     button.addEventListener("pointerdown", hold(true));
@@ -134,27 +266,39 @@ export class LargePole {
     return button;
   }
 
+  private touched(): void {
+    this.touchedMs = performance.now();
+    this.moved = true;
+  }
+
   // ---- hands
 
   private listen(): void {
     const { field } = this;
     field.addEventListener("pointerdown", (event) => {
       if (event.button !== 0) return;
-      const what = this.reach(event);
-      if (!what) return;
+      if (this.hasControls) {
+        this.steer = this.across(event);
+        this.touched();
+      } else {
+        const what = this.reach(event);
+        if (!what) return;
+        const hand = this.place(event);
+        this.grip = { what, hand, from: hand, words: "" };
+        this.touchedMs = performance.now();
+        field.classList.add("held");
+      }
       event.preventDefault();
       field.focus({ preventScroll: true });
       field.setPointerCapture(event.pointerId);
-      this.grip = { what, ...this.place(event), forceN: 0 };
-      this.touchedMs = performance.now();
-      field.classList.add("held");
     });
     field.addEventListener("pointermove", (event) => {
-      if (this.grip) Object.assign(this.grip, this.place(event));
-      else field.classList.toggle("near", this.reach(event) !== undefined);
+      if (this.steer !== undefined) this.steer = this.across(event);
+      else if (this.grip) this.grip.hand = this.place(event);
+      else field.classList.toggle("near", !this.hasControls && this.reach(event) !== undefined);
     });
     const release = (): void => {
-      this.grip = undefined;
+      this.grip = this.steer = undefined;
       field.classList.remove("held");
     };
     field.addEventListener("pointerup", release);
@@ -162,65 +306,115 @@ export class LargePole {
     field.addEventListener("lostpointercapture", release);
 
     const key = (down: boolean) => (event: KeyboardEvent): void => {
-      if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
       if (event.ctrlKey || event.altKey || event.metaKey) return;
+      if (down && event.key === "Escape" && this.hasControls) {
+        event.preventDefault();
+        this.take(false);
+        return;
+      }
+      if (down && event.key.toLowerCase() === "c" && !event.repeat) {
+        event.preventDefault();
+        this.toggle();
+        return;
+      }
+      const side = SIDES[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+      if (!side || !this.world) return;
+      const letters = event.key.length === 1;
+      if (letters && !this.hasControls) return;
+      const used = this.hasControls ? side !== "up" || this.world.controls.up !== undefined : side !== "up" && this.world.large.push !== undefined;
+      if (!used) return;
       event.preventDefault();
-      this.keys[event.key === "ArrowLeft" ? "left" : "right"] = down;
-      this.keys.tip = event.shiftKey;
-      this.touchedMs = performance.now();
-      if (down && !event.repeat) {
-        this.say(`Pushing the ${event.shiftKey ? "tip" : "cart"} ${event.key === "ArrowLeft" ? "left" : "right"}`, "push");
+      this.keys[side] = down;
+      this.keys.shift = event.shiftKey;
+      this.touched();
+      if (down && !event.repeat && !this.hasControls) {
+        this.say(`Pushing the ${event.shiftKey ? "tip" : "cart"} ${side}`, "push");
       }
     };
     field.addEventListener("keydown", key(true));
     field.addEventListener("keyup", key(false));
-    field.addEventListener("blur", () => Object.assign(this.keys, { left: false, right: false, tip: false }));
+    field.addEventListener("blur", () => Object.assign(this.keys, { left: false, right: false, up: false }));
   }
 
-  /** Metres on the track, and above it. */
-  private place(event: PointerEvent): { x: number; y: number } {
+  private place(event: PointerEvent): Point {
     const box = this.canvas.getBoundingClientRect();
-    const { scale, floor } = this.frame();
-    return { x: (event.clientX - box.left - box.width / 2) / scale, y: (floor - (event.clientY - box.top)) / scale };
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
+  }
+
+  private across(event: PointerEvent): number {
+    const { x } = this.place(event);
+    const { width } = this.surface;
+    return Math.max(-1, Math.min(1, (x - width / 2) / (width * FULL_SHARE)));
   }
 
   /** What a pointer there would take hold of. */
-  private reach(event: PointerEvent): Grip["what"] | undefined {
-    const { x, y } = this.place(event);
-    const near = (event.pointerType === "mouse" ? 26 : 44) / this.frame().scale;
-    const tip = { x: this.shown.x + POLE_M * Math.sin(this.shown.theta), y: POLE_M * Math.cos(this.shown.theta) };
-    const along = Math.max(0, Math.min(1, (x - this.shown.x) * (tip.x - this.shown.x) + y * tip.y));
-    const offPole = Math.hypot(x - this.shown.x - along * (tip.x - this.shown.x), y - along * tip.y);
-    if (along > 0.3 && offPole < near) return "tip";
-    return Math.hypot(x - this.shown.x, y) < near * 1.6 ? "cart" : undefined;
+  private reach(event: PointerEvent): string | undefined {
+    if (!this.state || !this.world) return undefined;
+    const near = event.pointerType === "mouse" ? 26 : 44;
+    return this.world.large.grips?.reach(this.place(event), near, this.surface, this.pose(this.state.player, false));
   }
 
-  private forces(): { cart_force: number; tip_force: number } {
-    let [cart_force, tip_force] = [0, 0];
-    const keyed = (this.keys.right ? 1 : 0) - (this.keys.left ? 1 : 0);
-    if (this.keys.tip) tip_force += keyed * KEY_TIP_N;
-    else cart_force += keyed * KEY_CART_N;
-    const { grip, state } = this;
-    if (grip && state && !state.fallen) {
-      const [, speed, theta, turn] = state.state;
-      const spring = grip.what === "cart" ? CART_SPRING : TIP_SPRING;
-      const held = this.shown.x + (grip.what === "tip" ? POLE_M * Math.sin(theta) : 0);
-      const heldSpeed = speed + (grip.what === "tip" ? POLE_M * Math.cos(theta) * turn : 0);
-      const force = spring.newtonPerM * (grip.x - held) - spring.newtonPerMps * heldSpeed;
-      grip.forceN = Math.max(-spring.mostN, Math.min(spring.mostN, force));
-      if (grip.what === "cart") cart_force += grip.forceN;
-      else tip_force += grip.forceN;
+  /** What the hand that has the controls does now. */
+  private action(): number {
+    const { environment, world, keys, steer } = this;
+    if (!environment || !world) return 0;
+    if (environment.choices.length === 0) {
+      const [low, high] = environment.range;
+      const keyed = ((keys.right ? 1 : 0) - (keys.left ? 1 : 0)) * (keys.shift ? 0.5 : 1);
+      const level = keyed || (steer ?? 0);
+      return (low + high) / 2 + (level * (high - low)) / 2;
+    }
+    const { left, right, up, rest } = world.controls;
+    // With a third engine the middle third of the picture is its own.
+    const third = up !== undefined ? 1 / 3 / (2 * FULL_SHARE) : 0;
+    if (up !== undefined && (keys.up || (steer !== undefined && Math.abs(steer) <= third))) this.lastChoice = up;
+    else if (left !== undefined && (keys.left || (steer !== undefined && steer < -third))) this.lastChoice = left;
+    else if (right !== undefined && (keys.right || (steer !== undefined && steer > third))) this.lastChoice = right;
+    else if (rest !== undefined) this.lastChoice = rest;
+    if (this.lastChoice >= environment.choices.length) this.lastChoice = 0;
+    return this.lastChoice;
+  }
+
+  private wish(dt_s: number): Touch {
+    const touch: Touch = { dt_s, cart_force: 0, tip_force: 0, drive: null };
+    if (this.hasControls) {
+      // Nothing moves before the visitor does.
+      if (!this.moved) touch.dt_s = 0;
+      touch.drive = this.action();
+      return touch;
+    }
+    const { world, state, keys, grip } = this;
+    const side = (keys.right ? 1 : 0) - (keys.left ? 1 : 0);
+    if (side !== 0) Object.assign(touch, world?.large.push?.(side, keys.shift));
+    if (grip && state && !state.player.over && world?.large.grips) {
+      const pulled = world.large.grips.pull(grip.what, grip.hand, this.surface, this.pose(state.player, false));
+      Object.assign(grip, { from: pulled.from, words: pulled.words });
+      touch.cart_force += pulled.force.cart_force ?? 0;
+      touch.tip_force += pulled.force.tip_force ?? 0;
       this.touchedMs = performance.now();
     }
-    return { cart_force, tip_force };
+    return touch;
   }
 
   // ---- drawing
 
-  private frame(): { scale: number; floor: number } {
-    const { width, height } = this.surface;
-    const scale = Math.max(1, Math.min(width / (2 * LIMIT_M + 0.7), (height - 34) / 1.22));
-    return { scale, floor: height - 30 };
+  /** The state between the newest step and the one before it, as far as time has come. */
+  private pose(body: Body, ghost: boolean): Pose {
+    const { environment, world, state } = this;
+    const sinceS = this.hasControls && !this.moved ? 0 : (performance.now() - this.arrivedMs) / 1000;
+    const share = Math.min(1, (state?.ahead ?? 1) + sinceS / (environment?.step_s ?? 1));
+    const { before } = body;
+    if (body.over || before.length !== body.state.length) return { state: body.state, body, ghost };
+    const turns = world?.turns ?? [];
+    return {
+      state: body.state.map((to, k) => {
+        let way = to - before[k]!;
+        if (turns.includes(k)) way -= 2 * Math.PI * Math.round(way / (2 * Math.PI));
+        return before[k]! + way * share;
+      }),
+      body,
+      ghost,
+    };
   }
 
   private draw(nowMs: number): void {
@@ -230,153 +424,109 @@ export class LargePole {
     if (!this.asking || nowMs - this.askedMs > PATIENCE_MS) {
       this.asking = true;
       this.askedMs = nowMs;
-      this.touch({ dt_s: this.owedS, ...this.forces() });
+      this.touch(this.wish(this.owedS));
       this.owedS = 0;
     }
-    const { state } = this;
-    if (!state) return;
-    // Between answers the speeds lead; what drifts is drawn in within a few frames.
-    const [x, speed, theta, turn] = state.state;
-    const pull = 1 - Math.exp(-passedS / 0.045);
-    const lead = state.fallen ? 0 : passedS;
-    this.shown.x += speed * lead * (1 - pull) + (x - this.shown.x) * pull;
-    this.shown.theta += turn * lead * (1 - pull) + (theta - this.shown.theta) * pull;
-    // Less motion: it moves by itself only while it is pushed.
-    if (!calm() || nowMs - this.touchedMs < 3000 || nowMs - this.drewMs > 500) {
+    const { state, world } = this;
+    if (!state || !world) return;
+    // Less motion: it moves by itself only while a hand is at it.
+    if (!calm() || this.hasControls || nowMs - this.touchedMs < 3000 || nowMs - this.drewMs > 500) {
       this.drewMs = nowMs;
-      this.drawField(state);
+      this.drawField(state, world);
     }
     const everyMs = calm() ? 1000 : 120;
     if (nowMs - this.wroteMs > everyMs) {
       this.wroteMs = nowMs;
-      this.writeReadings(state);
+      this.writeReadings(state, world);
     }
   }
 
-  private drawField(state: StageState): void {
+  private drawField(state: StageState, world: World): void {
     const c = this.surface.begin();
-    const { width } = this.surface;
-    const { scale, floor } = this.frame();
-    const px = (metres: number): number => width / 2 + metres * scale;
-    const cartX = px(this.shown.x);
-    const pole = POLE_M * scale;
-
-    // How far the pole may lean before the episode ends.
-    c.beginPath();
-    c.moveTo(cartX, floor);
-    c.arc(cartX, floor, pole * 1.06, -Math.PI / 2 - LIMIT_RAD, -Math.PI / 2 + LIMIT_RAD);
-    c.closePath();
-    c.fillStyle = palette.line;
-    c.globalAlpha = 0.55;
-    c.fill();
-    c.globalAlpha = 1;
-
-    // Track, metre marks, and the ends it must not pass.
-    c.strokeStyle = palette.ghost;
-    c.lineWidth = 1;
-    c.beginPath();
-    const rail = Math.round(floor + 11) + 0.5;
-    c.moveTo(px(-LIMIT_M), rail);
-    c.lineTo(px(LIMIT_M), rail);
-    for (const end of [-LIMIT_M, LIMIT_M]) {
-      c.moveTo(px(end), rail - 14);
-      c.lineTo(px(end), rail + 4);
-    }
-    for (let metre = -2; metre <= 2; metre++) {
-      c.moveTo(px(metre), rail);
-      c.lineTo(px(metre), rail + 4);
-    }
-    c.stroke();
-    c.fillStyle = palette.muted;
-    c.font = "10.5px system-ui, sans-serif";
-    c.textAlign = "center";
-    for (let metre = -2; metre <= 2; metre++) c.fillText(minus(`${metre} m`), px(metre), rail + 16);
-
-    // The cart, and the policy's last push as a short stroke behind it.
-    const [cartW, cartH] = [0.36 * scale, 16];
-    c.fillStyle = palette.paper;
-    c.strokeStyle = palette.ink;
-    c.lineWidth = 1.5;
-    c.beginPath();
-    c.roundRect(cartX - cartW / 2, floor - 6, cartW, cartH, 3);
-    c.fill();
-    c.stroke();
-    if (!state.fallen) {
-      const side = state.action === 1 ? 1 : -1;
-      const from = cartX + (side * cartW) / 2 + side * 4;
-      c.strokeStyle = palette.accent;
-      c.globalAlpha = 0.25 + 0.75 * Math.abs(state.push_right - 0.5) * 2;
-      c.lineWidth = 2;
-      c.beginPath();
-      c.moveTo(from, floor + 2);
-      c.lineTo(from + side * 12, floor + 2);
-      c.moveTo(from + side * 8, floor - 2);
-      c.lineTo(from + side * 12, floor + 2);
-      c.lineTo(from + side * 8, floor + 6);
-      c.stroke();
+    const player = this.pose(state.player, false);
+    world.large.scene(c, this.surface, player);
+    if (state.rival) {
+      c.globalAlpha = 0.6;
+      world.large.body(c, this.surface, this.pose(state.rival, true));
       c.globalAlpha = 1;
     }
-
-    // The pole.
-    const theta = state.fallen ? Math.sign(this.shown.theta || 1) * Math.max(Math.abs(this.shown.theta), 0.21) : this.shown.theta;
-    const tip = { x: cartX + pole * Math.sin(theta), y: floor - pole * Math.cos(theta) };
-    c.strokeStyle = state.fallen ? palette.rust : palette.ink;
-    c.lineWidth = 4;
-    c.lineCap = "round";
+    world.large.body(c, this.surface, player);
+    const { grip } = this;
+    if (!grip || state.player.over) return;
+    c.strokeStyle = c.fillStyle = palette.rust;
+    c.lineWidth = 1.5;
+    c.setLineDash([3, 3]);
     c.beginPath();
-    c.moveTo(cartX, floor);
-    c.lineTo(tip.x, tip.y);
+    c.moveTo(grip.from.x, grip.from.y);
+    c.lineTo(grip.hand.x, grip.hand.y);
     c.stroke();
-    c.fillStyle = state.fallen ? palette.rust : palette.accent;
-    c.beginPath();
-    c.arc(tip.x, tip.y, 6, 0, 7);
-    c.fill();
-    c.fillStyle = palette.ink;
-    c.beginPath();
-    c.arc(cartX, floor, 3, 0, 7);
-    c.fill();
-
-    // The hand.
-    if (this.grip && !state.fallen) {
-      const at = this.grip.what === "tip" ? tip : { x: cartX, y: floor };
-      const hand = { x: px(this.grip.x), y: floor - this.grip.y * scale };
-      c.strokeStyle = palette.rust;
-      c.lineWidth = 1.5;
-      c.setLineDash([3, 3]);
-      c.beginPath();
-      c.moveTo(at.x, at.y);
-      c.lineTo(hand.x, hand.y);
-      c.stroke();
-      c.setLineDash([]);
-      c.beginPath();
-      c.arc(hand.x, hand.y, 5, 0, 7);
-      c.stroke();
-      c.fillStyle = palette.rust;
-      c.textAlign = "left";
-      c.font = "11px system-ui, sans-serif";
-      c.fillText(`${Math.abs(this.grip.forceN).toFixed(this.grip.what === "tip" ? 2 : 1)} N`, hand.x + 8, hand.y - 9);
-    }
+    c.setLineDash([]);
+    dot(c, grip.hand.x, grip.hand.y, 4);
+    c.textAlign = "left";
+    c.font = "11px system-ui, sans-serif";
+    c.fillText(grip.words, grip.hand.x + 8, grip.hand.y - 9);
   }
 
-  private writeReadings(state: StageState): void {
-    const percent = Math.round(state.push_right * 100);
-    write(this.probability, `${percent}%`);
-    this.meter.style.left = `${percent}%`;
+  private writeReadings(state: StageState, world: World): void {
+    const { player } = state;
+    const pose = this.pose(player, false);
+    this.canvas.setAttribute("aria-label", world.large.describe(pose));
+    if (this.hasControls) {
+      write(this.yours, figure(player.total));
+      write(this.agents, state.rival ? figure(state.rival.total) : "–");
+      this.writeHint(state);
+      return;
+    }
+    this.hint.hidden = true;
+    this.writeOdds(state);
     write(this.value, figure(Math.round(state.value * 10) / 10));
-    write(this.steps, state.fallen ? "fell" : `${state.steps} steps`);
-    write(this.best, `best ${state.best}`);
-    this.canvas.setAttribute(
-      "aria-label",
-      state.fallen
-        ? "The large pole has fallen"
-        : `The large pole leans ${Math.abs((state.state[2] * 180) / Math.PI).toFixed(0)} degrees ` +
-            `${state.state[2] < 0 ? "left" : "right"}, cart at ${minus(state.state[0].toFixed(1))} metres`,
-    );
+    write(this.total, player.over && player.terminated ? `${figure(player.total)}, over` : figure(player.total));
+    write(this.best, state.best === null ? "–" : figure(state.best));
+    this.drawCurve();
+  }
 
+  private writeHint(state: StageState): void {
+    const { player, rival } = state;
+    let words = "";
+    if (!this.moved) words = `Round ${state.rounds.length + 1}: begins with your first move`;
+    else if (player.over && rival && !rival.over) words = "The agent is still at it";
+    this.hint.hidden = words === "";
+    write(this.hint, words);
+  }
+
+  private writeOdds({ odds }: StageState): void {
+    const { environment } = this;
+    if (!environment) return;
+    if (environment.choices.length > 0) {
+      this.bars.forEach(({ bar, number }, k) => {
+        const share = odds[k] ?? 0;
+        bar.style.setProperty("--share", `${(100 * share).toFixed(0)}%`);
+        write(number, `${Math.round(100 * share)}%`);
+      });
+      return;
+    }
+    const [low, high] = environment.range;
+    const [mean = 0, spread = 0] = odds;
+    const place = Math.max(0, Math.min(1, (mean - low) / (high - low)));
+    const wide = Math.min(0.5, spread / (high - low));
+    const { bar, number } = this.bars[0]!;
+    bar.style.setProperty("--from", `${(100 * Math.max(0, place - wide)).toFixed(0)}%`);
+    bar.style.setProperty("--to", `${(100 * (1 - Math.min(1, place + wide))).toFixed(0)}%`);
+    bar.style.setProperty("--at", `${(100 * place).toFixed(1)}%`);
+    write(number, figure(Math.round(mean * 100) / 100));
+  }
+
+  private drawCurve(): void {
     const c = this.curveSurface.begin();
     const { width, height } = this.curveSurface;
-    const most = Math.max(10, ...this.values);
-    const least = Math.min(0, ...this.values);
+    const { values } = this;
+    let [least, most] = [Infinity, -Infinity];
+    for (const value of values) {
+      least = Math.min(least, value);
+      most = Math.max(most, value);
+    }
+    const room = Math.max(1, most - least) * 0.1;
+    [least, most] = [least - room, most + room];
     c.strokeStyle = palette.hair;
     c.beginPath();
     c.moveTo(0, height - 0.5);
@@ -386,8 +536,8 @@ export class LargePole {
     c.lineWidth = 1.5;
     c.lineJoin = "round";
     c.beginPath();
-    this.values.forEach((value, k) => {
-      const x = width - ((this.values.length - 1 - k) / (MEMORY - 1)) * width;
+    values.forEach((value, k) => {
+      const x = width - ((values.length - 1 - k) / (MEMORY - 1)) * width;
       c.lineTo(x, 2 + (height - 4) * (1 - (value - least) / (most - least)));
     });
     c.stroke();

@@ -1,84 +1,46 @@
-// The words of the control room: what a newcomer sees, and the equations for whoever wants them.
+// The words of the control room that hold for every world, and the equations for whoever wants them.
 
+import type { Environment } from "../../run/protocol";
+import { minus } from "../../parts/format";
+import type { Explanation, World } from "./worlds/world";
 import { equation, frac, gap, i, n, o, over, paren, row, sub, subsup, sum, sup, w } from "../../parts/equation";
 
-export const title = "Poles that learn to stand";
-
-export const forest = {
-  title: "Some of the poles that train",
-  legend: ["just begun", "½ s", "2 s", "5 s and more upright"],
-};
-
 export const stage = {
-  title: "One pole to push",
-  invite: "Drag the cart or the pole, or use the arrow keys. Training goes on.",
-  help:
-    "The policy as it is now balances this pole in real time. Left and right arrow keys push the cart, with Shift the tip of the pole.",
-  pushRight: "Policy: push right",
   value: "Critic: still to come",
-  upright: "Upright for",
+  total: "Return so far",
+  best: "Agent's best here",
+  action: "action",
 };
 
 export const charts = {
-  mean_return: "steps upright; circles: fresh tests",
   policy_loss: "how much the update favours what went well; hovers about 0",
   value_loss: "how far the critic is off; falls as it understands",
-  entropy: "how undecided the policy is; 0.69 is a coin toss",
   approx_kl: "how far one update moved the policy",
 };
 
-/** Each a heading, plain words, and an equation with its source. */
-export type Explanation = { heading: string; words: string; equation: { summary: string; markup: string }[] };
+/** What the entropy of a policy that does not care would be, and how to say it. */
+export function entropy(environment: Environment): { about: string; most: number | undefined } {
+  const choices = environment.choices.length;
+  if (choices === 0) return { about: "how widely the policy still tries", most: undefined };
+  const most = Math.log(choices);
+  return { about: `how undecided the policy is; ${most.toFixed(2)} is ${choices === 2 ? "a coin toss" : `an even choice of ${choices}`}`, most };
+}
 
 const theta = i("θ");
-const ddTheta = over(theta, "¨");
-const dTheta = over(theta, "˙");
 const ratio = sub(i("ρ"), i("t"));
 const advantage = sub(over(i("A"), "^"), i("t"));
 const state = (t: string): string => sub(i("s"), t);
 const next = row(i("t"), o("+"), n("1"));
 
-export const explanations: Explanation[] = [
-  {
-    heading: "What am I seeing?",
-    words:
-      "Every stroke is a pole on a cart. Fifty times a second a small neural network pushes each cart left or right, always with the same force. " +
-      "A pole that leans more than 12 degrees, or a cart that leaves its track, ends the episode and starts anew; after 500 steps, ten seconds, it is done. " +
-      "At first the network pushes at random and all poles fall at once. Nobody shows it how: it only learns that each step upright is worth 1. " +
-      "All the poles share one network, so what any of them lives through teaches all.",
-    equation: [
-      {
-        summary: "The physics",
-        markup:
-          equation(
-            "angular acceleration of the pole",
-            ddTheta,
-            o("="),
-            frac(
-              row(i("g"), gap, w("sin"), theta, o("−"), w("cos"), theta, gap, frac(row(i("F"), o("+"), sub(i("m"), i("p")), i("ℓ"), sup(dTheta, n("2")), w("sin"), theta), row(sub(i("m"), i("c")), o("+"), sub(i("m"), i("p"))))),
-              row(i("ℓ"), paren(frac(n("4"), n("3")), o("−"), frac(row(sub(i("m"), i("p")), sup(w("cos"), n("2")), theta), row(sub(i("m"), i("c")), o("+"), sub(i("m"), i("p")))))),
-            ),
-          ) +
-          equation(
-            "acceleration of the cart",
-            over(i("x"), "¨"),
-            o("="),
-            frac(
-              row(i("F"), o("+"), sub(i("m"), i("p")), i("ℓ"), paren(sup(dTheta, n("2")), w("sin"), theta, o("−"), ddTheta, gap, w("cos"), theta)),
-              row(sub(i("m"), i("c")), o("+"), sub(i("m"), i("p"))),
-            ),
-          ) +
-          "<p>Force <i>F</i> is 10 N to the left or right, the cart weighs 1 kg, the pole 0.1 kg with half-length ℓ = 0.5 m, and a step lasts 0.02 s. " +
-          "As in Barto, Sutton and Anderson, <cite>Neuronlike adaptive elements that can solve difficult learning control problems</cite> (1983), and Gymnasium's CartPole-v1.</p>",
-      },
-    ],
-  },
+/** Each a heading, plain words, and an equation with its source. */
+export const explanations = (world: World, environment: Environment): Explanation[] => [
+  world.explanation,
   {
     heading: "What is the return?",
     words:
-      "The return of an episode is the sum of its rewards: here, simply the number of steps the pole stayed up, 500 at most. " +
-      "The task counts as solved when 100 fresh episodes, in which the network only plays and does not learn, reach 475 on average. Those tests are the circles on the chart. " +
-      "The curve is the mean of the last 100 episodes that ended in training. It lags behind the circles: there the network still tries things out, and a pole that will stand for ten seconds has not ended yet. " +
+      `The return of an episode is the sum of its rewards: ${world.returns}. ` +
+      `The task counts as solved when 100 fresh episodes, in which the network only plays and does not learn, reach ${minus(String(environment.solved_at))} on average. Those tests are the circles on the chart. ` +
+      "The curve is the mean of the last 100 episodes that ended in training. It lags behind the circles: there the network still tries things out, and a long episode counts only when it ends. " +
       "For learning, rewards far ahead count a little less; the knob “Patience” says how much.",
     equation: [
       {
@@ -91,14 +53,14 @@ export const explanations: Explanation[] = [
             sum(row(i("k"), o("≥"), n("0"))),
             sup(i("γ"), i("k")),
             sub(i("r"), row(i("t"), o("+"), i("k"), o("+"), n("1"))),
-          ) + "<p>The chart shows it without discount (γ = 1). A constant reward of 1 with γ = 0.99 adds up to 100: that is what a calm critic comes to expect.</p>",
+          ) + "<p>The chart shows it without discount (γ = 1). With γ = 0.99 a constant reward of 1 adds up to 100: the critic looks about a hundred steps ahead.</p>",
       },
     ],
   },
   {
     heading: "What is PPO?",
     words:
-      "Proximal policy optimisation repeats two things. First all poles are played for a few steps and everything is written down. " +
+      `Proximal policy optimisation repeats two things. First all ${world.many} are played for a few steps and everything is written down. ` +
       "Then the network is nudged so that actions that turned out better than expected become likelier, and worse ones rarer. " +
       "The trick is in the word proximal: as soon as an action's odds have changed by more than the step limit, the nudge stops, so that one lucky batch cannot turn the policy upside down.",
     equation: [
@@ -127,7 +89,8 @@ export const explanations: Explanation[] = [
   {
     heading: "Better than expected: the critic",
     words:
-      "A second network, the critic, looks at a pole and estimates the reward still to come. Push the large pole and watch its estimate dip before anything has fallen: it has learned what danger looks like. " +
+      `A second network, the critic, looks at a ${world.one} and estimates the reward still to come; the state plane shows what it thinks of every place. ` +
+      "Where the line of its estimate at the large one dips, it sees trouble before anything has gone wrong. " +
       "How much better things went than the critic thought is the advantage, and that alone is what the policy learns from. " +
       "The value loss is the critic's own error, and is large whenever the policy has just become better than the critic believes.",
     equation: [
@@ -171,7 +134,7 @@ export const explanations: Explanation[] = [
     heading: "Reading the small curves",
     words:
       "In reinforcement learning a loss is not a score. The policy loss compares the policy with itself a moment ago, so it starts near 0 each time and a good run need not push it anywhere; the return is what tells whether it learns. " +
-      "Entropy falls from a coin toss (0.69) as the policy makes up its mind; if it falls at once, it stopped trying things too soon. " +
+      `Entropy falls${environment.choices.length ? ` from ${entropy(environment).most!.toFixed(2)}` : ""} as the policy makes up its mind; if it falls at once, it stopped trying things too soon. ` +
       "The policy change (KL) says how far each update went: around 0.01 is steady, ten times that is a lurch, and a sign to lower the learning rate.",
     equation: [
       {

@@ -1,26 +1,29 @@
-// The control room: thousands of poles under PPO, hundreds of them in sight, and one to push. It shows what a run says
-// and sends what the visitor wishes; it computes nothing of the run itself.
+// The control room: thousands of one environment under PPO, hundreds of them in sight, and one to take the controls of.
+// It shows what a run says and sends what the visitor wishes; it computes nothing of the run itself.
 
 import type { Lab } from "../../run/client";
-import type { Command, Evaluation, Event as RunEvent, Mark, Progress } from "../../run/protocol";
+import type { Command, Config, Environment, Evaluation, Event as RunEvent, Mark, Progress } from "../../run/protocol";
 import type { Announcer } from "../../parts/announce";
 import { Chart, stepSpan, Table, type ChartOptions } from "../../parts/chart";
 import { copy, copyField, Dialog } from "../../parts/dialog";
 import { h, markup, write } from "../../parts/dom";
 import { chooser, download, dropping } from "../../parts/files";
-import { count, exact, figure, seconds, short, two, words } from "../../parts/format";
+import { count, exact, figure, minus, seconds, short, two, words } from "../../parts/format";
 import { History } from "../../parts/history";
+import { calm } from "../../parts/loop";
 import { Knobs } from "../../parts/knobs";
 import { Network } from "../../parts/network";
 import type { Notices } from "../../parts/notices";
 import { Shortcuts } from "../../parts/shortcuts";
 import { SPEEDS, Transport } from "../../parts/transport";
-import { Forest } from "./forest";
-import { LargePole } from "./stage";
+import { Crowd } from "./crowd";
+import { Plane } from "./plane";
+import { LargeOne } from "./stage";
+import { Sweep } from "./sweep";
 import * as text from "./text";
+import { worldOf } from "./worlds";
+import type { World } from "./worlds/world";
 
-const MOST_RETURN = 500;
-const THRESHOLD = 475;
 const CALM_MS = 500;
 const LABELS_MS = 4000;
 /** A run as it was before a live change, to go back to; older ones are let go. */
@@ -30,23 +33,34 @@ const SLEPT_S = 30;
 const SMALL: ChartOptions[] = [
   { column: "policy_loss", title: "Policy loss", about: text.charts.policy_loss, span: [-0.01, 0.01] },
   { column: "value_loss", title: "Value loss", about: text.charts.value_loss, span: [0, 1] },
-  { column: "entropy", title: "Entropy", about: text.charts.entropy, span: [0, 0.7] },
+  { column: "entropy", title: "Entropy", about: "" },
   { column: "approx_kl", title: "Policy change", about: text.charts.approx_kl, span: [0, 0.02] },
 ];
 
+type Past = { history: History; bytes: Uint8Array | undefined };
 type Fork = { mark: Mark; bytes: Uint8Array };
 export type Surroundings = { notices: Notices; announcer: Announcer };
 
 export class ControlRoom {
   readonly element: HTMLElement;
+  private readonly headline = h("h1");
   private readonly status = h("p", { class: "lead" });
-  private readonly forest = new Forest();
-  private readonly pole: LargePole;
+  private readonly switcher = h("ul", {});
+  private readonly crowdTitle = h("h2", { id: "crowd-title", class: "label" });
+  private readonly legend = h("ul", { class: "legend" });
+  private readonly crowd: Crowd;
+  private readonly plane: Plane;
+  private readonly stageTitle = h("h2", { id: "stage-title", class: "label" });
+  private readonly invite = h("p", { class: "about" });
+  private readonly large: LargeOne;
+  private readonly sweep: Sweep;
   private readonly transport: Transport;
-  private readonly knobs: Knobs;
+  private readonly knobsPlace = h("div");
+  private knobs: Knobs;
   private readonly network = new Network();
   private readonly shortcuts: Shortcuts;
-  private readonly charts: Chart[];
+  private readonly returns: Chart;
+  private readonly small: Chart[];
   private readonly tables: Table[];
   private readonly ghost = h("input", { type: "checkbox", checked: true, id: "ghost" });
   private readonly ghostLine = h("span", { class: "ghost-line", hidden: true });
@@ -57,17 +71,20 @@ export class ControlRoom {
   private readonly nativeDialog = new Dialog("Run it natively");
   private readonly nativeBody = h("div");
   private readonly resume = h("div");
+  private readonly explained = h("div", { class: "explain" });
   private readonly stops: (() => void)[] = [];
 
+  private environment: Environment;
+  private world: World;
   private present: History | undefined;
-  private past: History | undefined;
-  /** The past run whole, and the present one as it is about to become that. */
-  private pastBytes: Uint8Array | undefined;
+  /** The last run of each environment before the present one: its curves, and the run whole. */
+  private readonly pasts = new Map<string, Past>();
+  /** The present run as it is about to become that. */
   private leaving: Uint8Array | undefined;
   private progress: Progress = { iteration: 0, env_steps: 0, episodes: 0, train_s: 0 };
   private stepsPerS: number | undefined;
   private running = true;
-  private speed: number | null = null;
+  private speed = SPEEDS.length - 1;
   private savedAs: string | undefined;
   private evaluation: Evaluation | undefined;
   private envs = 0;
@@ -77,12 +94,29 @@ export class ControlRoom {
   private changing: Promise<unknown> = Promise.resolve();
   private statusMs = 0;
   private labelsMs = 0;
+  /** The focus was on a link of the switch, which is about to be made anew. */
+  private focusSwitcher = false;
   private timer: ReturnType<typeof setInterval>;
   private closed = false;
 
   constructor(private readonly lab: Lab, private readonly around: Surroundings) {
     const { announcer } = around;
-    this.pole = new LargePole((touch) => lab.touch(touch), (words, about) => announcer.say(words, about));
+    // The first event says which it is; until then, the first there is.
+    this.environment = lab.environments[0]!;
+    this.world = worldOf(this.environment);
+    this.plane = new Plane((width, height) => lab.picture(width, height));
+    this.crowd = new Crowd((player) => this.plane.visit(player));
+    this.large = new LargeOne(
+      (touch) => lab.touch(touch),
+      (words, about) => announcer.say(words, about),
+      () => this.element.querySelector(".large")?.scrollIntoView({ block: "nearest" }),
+    );
+    this.sweep = new Sweep({
+      start: (spec) => lab.sweep(spec),
+      end: () => lab.endSweep(),
+      use: (knob, value) => this.useValue(knob, value),
+      say: (words) => announcer.say(words, "sweep"),
+    });
     this.transport = new Transport({
       run: (running) => {
         lab.command({ kind: running ? "start" : "pause" });
@@ -91,13 +125,13 @@ export class ControlRoom {
       step: () => lab.command({ kind: "step" }),
       reset: () => this.reset(),
       speed: (index) => {
-        this.speed = SPEEDS[index]!.ticksPerS;
-        lab.setSpeed(this.speed);
+        this.speed = index;
+        lab.setSpeed(this.ticksPerS());
         announcer.say(`Speed: ${SPEEDS[index]!.spoken}`, "speed");
       },
     });
-    this.knobs = new Knobs(lab.knobs, (name, value) => this.change(name, value), () => this.reset());
-    const label = (name: string): string => lab.knobs.find((knob) => knob.name === name)?.label ?? name;
+    this.knobs = this.makeKnobs();
+    const label = (name: string): string => this.labelOf(name);
     this.forkSection = h(
       "section",
       { class: "knob-group", "aria-labelledby": "forks", hidden: true },
@@ -114,21 +148,8 @@ export class ControlRoom {
       false,
     );
     this.tables = [ofReturn, ofLosses];
-    const returns = new Chart(
-      {
-        column: "mean_return",
-        title: "Mean return",
-        about: text.charts.mean_return,
-        digits: 0,
-        span: [0, MOST_RETURN],
-        threshold: { value: THRESHOLD, label: `solved at ${THRESHOLD}` },
-        main: true,
-      },
-      label,
-      [ofReturn.button],
-    );
-    const small = SMALL.map((options) => new Chart(options, label));
-    this.charts = [returns, ...small];
+    this.returns = new Chart({ column: "mean_return", title: "Mean return", about: "", digits: 0, main: true }, label, [ofReturn.button]);
+    this.small = SMALL.map((options) => new Chart(options, label));
     this.ghost.addEventListener("change", () => this.showCurves());
 
     this.shortcuts = new Shortcuts(
@@ -142,13 +163,17 @@ export class ControlRoom {
           does: `speed: ${speed.spoken}`,
           run: () => this.transport.setSpeed(index),
         })),
-        { key: "p", shown: "p", does: "go to the large pole", run: () => this.element.querySelector<HTMLElement>("[role=application]")?.focus() },
+        { key: "e", shown: "e", does: "the next environment", run: () => this.nextEnvironment() },
+        { key: "c", shown: "c", does: "take the controls of the large one", run: () => this.large.toggle() },
+        { key: "p", shown: "p", does: "go to the large one", run: () => this.element.querySelector<HTMLElement>(".stage-field")?.focus() },
+        { key: "v", shown: "v", does: "state plane: policy, value or visits", run: () => this.turnPlane() },
         { key: "t", shown: "t", does: "open or close the table of returns", run: () => ofReturn.button.click() },
         { key: "g", shown: "g", does: "show or hide the past run", run: () => this.ghost.click() },
       ],
       [
-        { shown: "← →", does: "on the large pole: push the cart" },
-        { shown: "shift ← →", does: "on the large pole: push the tip" },
+        { shown: "← ↑ →", does: "at the controls: steer; a, w and d do the same" },
+        { shown: "esc", does: "at the controls: give them back" },
+        { shown: "← →", does: "on CartPole's large pole: push the cart, with shift its tip" },
       ],
     );
     this.nativeDialog.element.append(this.nativeBody);
@@ -156,49 +181,46 @@ export class ControlRoom {
     this.element = h(
       "main",
       { id: "main", tabindex: -1 },
-      h("div", { class: "intro" }, h("h1", {}, text.title), this.status),
+      h("nav", { class: "worlds", "aria-label": "Environments" }, this.switcher),
+      h("div", { class: "intro" }, this.headline, this.status),
       this.transport.element,
       h(
         "div",
         { class: "bench" },
         h(
-          "div",
-          { class: "side" },
-          h(
-            "section",
-            { class: "forest", "aria-labelledby": "forest-title" },
-            h("h2", { id: "forest-title", class: "label" }, text.forest.title),
-            h("ul", { class: "legend", "aria-label": "Colour of a pole by the time it has stood" }, ...text.forest.legend.map((age, k) => h("li", { class: `age-${k}` }, age))),
-            this.forest.element,
-          ),
-          h(
-            "section",
-            { class: "large", "aria-labelledby": "stage-title" },
-            h("h2", { id: "stage-title", class: "label" }, text.stage.title),
-            h("p", { class: "about" }, text.stage.invite),
-            this.pole.element,
-          ),
+          "section",
+          { class: "crowd", "aria-labelledby": "crowd-title" },
+          h("div", { class: "head" }, this.crowdTitle, this.legend),
+          this.crowd.element,
         ),
         h(
-          "div",
-          { class: "side" },
-          h("section", { class: "returns", "aria-label": "How well it does" }, returns.element, this.ghostLine, ofReturn.element),
-          h(
-            "section",
-            { class: "losses", "aria-labelledby": "losses-title" },
-            h("div", { class: "row spread" }, h("h2", { id: "losses-title", class: "label" }, "How it learns"), ofLosses.button),
-            h("div", { class: "multiples" }, ...small.map((chart) => chart.element)),
-            ofLosses.element,
-          ),
+          "section",
+          { class: "portrait", "aria-labelledby": "plane-title" },
+          h("div", { class: "head" }, h("h2", { id: "plane-title", class: "label" }, "State plane"), this.plane.layers),
+          this.plane.element,
         ),
+        h(
+          "section",
+          { class: "large", "aria-labelledby": "stage-title" },
+          h("div", { class: "head" }, this.stageTitle, this.invite),
+          this.large.element,
+        ),
+        h("section", { class: "returns", "aria-label": "How well it does" }, this.returns.element, this.ghostLine, ofReturn.element),
+      ),
+      h(
+        "section",
+        { class: "band losses", "aria-labelledby": "losses-title" },
+        h("h2", { id: "losses-title" }, "How it learns"),
+        h("div", {}, h("div", { class: "multiples" }, ...this.small.map((chart) => chart.element)), h("div", { class: "row" }, ofLosses.button), ofLosses.element),
       ),
       h(
         "section",
         { class: "band", "aria-labelledby": "knobs-title" },
         h("h2", { id: "knobs-title" }, "Knobs"),
-        h("div", {}, this.forkSection, this.knobs.element),
+        h("div", {}, this.forkSection, this.knobsPlace),
       ),
-      h("section", { class: "band", "aria-labelledby": "explain-title" }, h("h2", { id: "explain-title" }, "What it means"), this.explanations()),
+      h("section", { class: "band", "aria-labelledby": "sweep-title" }, h("h2", { id: "sweep-title" }, "Sweep a knob"), this.sweep.element),
+      h("section", { class: "band", "aria-labelledby": "explain-title" }, h("h2", { id: "explain-title" }, "What it means"), this.explained),
       h("section", { class: "band", "aria-labelledby": "network-title" }, h("h2", { id: "network-title" }, "The network"), this.network.element),
       h("section", { class: "band", "aria-labelledby": "take-title" }, h("h2", { id: "take-title" }, "Take it with you"), this.takeAway()),
     );
@@ -207,9 +229,14 @@ export class ControlRoom {
     lab.onEvent((event) => this.take(event));
     lab.onFrame((frame) => {
       this.progress = frame.progress;
-      this.forest.push(frame);
+      this.crowd.push(frame);
+      this.plane.progressed(frame.progress);
     });
-    lab.onStage((stage) => this.pole.take(stage));
+    lab.onStage((stage) => {
+      this.large.answer(stage);
+      this.plane.showLarge(stage.player.observation);
+    });
+    lab.onSweep((state) => this.sweep.take(state));
     lab.setSpeed(null);
     void lab.plan().then((plan) => this.closed || this.network.show(plan), () => {});
     this.timer = setInterval(() => this.refresh(), 100);
@@ -224,7 +251,7 @@ export class ControlRoom {
   close(): void {
     this.closed = true;
     clearInterval(this.timer);
-    for (const part of [this.forest, this.pole, this.network, this.shortcuts, ...this.charts]) part.close();
+    for (const part of [this.crowd, this.plane, this.large, this.network, this.shortcuts, this.returns, ...this.small]) part.close();
     for (const stop of this.stops) stop();
     this.nativeDialog.remove();
     this.element.remove();
@@ -280,40 +307,86 @@ export class ControlRoom {
 
   private began(event: RunEvent & { kind: "began" }): void {
     // A run of any length stays behind the new one.
-    if (this.present && this.present.length > 2) {
-      this.past = this.present;
-      this.pastBytes = this.leaving;
-    }
+    if (this.present && this.present.length > 2) this.pasts.set(this.present.config.env, { history: this.present, bytes: this.leaving });
     this.leaving = undefined;
+    const another = event.environment.id !== this.environment.id || !this.present;
+    this.environment = event.environment;
+    this.world = worldOf(event.environment);
     const present = new History(event.config, event.knobs);
     event.history.forEach((row) => present.push(row));
     present.marks.push(...event.marks);
     present.evaluations.push(...event.evaluations);
-    present.solved = event.evaluations.find((evaluation) => evaluation.mean_return >= THRESHOLD)?.progress;
+    present.solved = event.evaluations.find((evaluation) => evaluation.mean_return >= event.environment.solved_at)?.progress;
     this.evaluation = event.evaluations.at(-1);
     this.present = present;
     this.progress = event.progress;
     this.stepsPerS = undefined;
     this.envs = event.knobs["envs"] ?? 0;
+    if (another) this.suit();
     // Of what one may go back to, only what lies in this run's own past.
     this.forks = this.forks.filter(({ mark }) => event.marks.some((own) => sameMark(own, mark)));
     this.writeForks();
-    this.forest.clear();
+    this.crowd.begin(this.world);
+    this.plane.begin(this.environment, this.world);
+    this.large.begin(this.environment, this.world);
     this.knobs.begin(event.knobs, event.config.seed);
-    this.ghostLine.hidden = !this.past;
-    this.ghostBack.hidden = !this.pastBytes;
-    if (this.past) write(this.ghostLabel, `Past run: ${differences(this.past, present, (name) => this.labelOf(name))}`);
+    this.sweep.begin(event.config, this.environment, this.lab.knobs, event.knobs);
+    const past = this.past;
+    this.ghostLine.hidden = !past;
+    this.ghostBack.hidden = !past?.bytes;
+    if (past) write(this.ghostLabel, `Past run: ${differences(past.history, present, (name) => this.labelOf(name))}`);
     this.showCurves();
     this.statusMs = 0;
     void this.lab.plan().then((plan) => this.closed || this.network.show(plan), () => {});
   }
 
+  /** The run before the present one in this environment. */
+  private get past(): Past | undefined {
+    return this.pasts.get(this.environment.id);
+  }
+
+  /** Words, scales and knobs of the environment that is trained in now. */
+  private suit(): void {
+    const { environment, world } = this;
+    document.title = `${world.name} | Hothouse`;
+    write(this.headline, world.title);
+    write(this.crowdTitle, `Some of the ${world.many} that train`);
+    this.legend.setAttribute("aria-label", `Colour of a ${world.one}`);
+    this.legend.replaceChildren(...world.legend.map((words, k) => h("li", { class: `age-${k}` }, words)));
+    write(this.stageTitle, `One ${world.one} to try yourself`);
+    write(this.invite, world.invite);
+    this.returns.suit({
+      about: world.returnsShort,
+      span: environment.returns,
+      threshold: { value: environment.solved_at, label: `solved at ${minus(String(environment.solved_at))}` },
+    });
+    const { about, most } = text.entropy(environment);
+    const entropy = this.small[SMALL.findIndex(({ column }) => column === "entropy")]!;
+    entropy.suit({ about, span: most === undefined ? undefined : [0, most] });
+    this.knobs = this.makeKnobs();
+    this.explained.replaceChildren(...explanations(world, environment));
+    this.writeSwitcher();
+    if (SPEEDS[this.speed]!.times !== null) this.lab.setSpeed(this.ticksPerS());
+  }
+
+  private makeKnobs(): Knobs {
+    const knobs = new Knobs(this.lab.knobs, (name, value) => this.change(name, value), () => this.reset());
+    this.knobsPlace.replaceChildren(knobs.element);
+    return knobs;
+  }
+
+  /** Steps a second of each environment at the chosen speed. */
+  private ticksPerS(): number | null {
+    const { times } = SPEEDS[this.speed]!;
+    return times === null ? null : times / this.environment.step_s;
+  }
+
   private showCurves(): void {
     const { present } = this;
     if (!present) return;
-    const past = this.ghost.checked ? this.past : undefined;
+    const past = this.ghost.checked ? this.past?.history : undefined;
     const span = stepSpan(present, past);
-    for (const chart of this.charts) chart.show(present, past, span);
+    for (const chart of [this.returns, ...this.small]) chart.show(present, past, span);
     for (const table of this.tables) table.show(present, past);
   }
 
@@ -326,29 +399,31 @@ export class ControlRoom {
       const lr = this.present?.columns.lr.at(-1);
       this.knobs.showNow("lr", lr == null ? "" : `now ${two(lr)}`);
     }
-    if (now - this.labelsMs > LABELS_MS && this.forest.shown > 0) {
+    if (now - this.labelsMs > LABELS_MS && this.crowd.shown > 0) {
       this.labelsMs = now;
-      const { shown } = this.forest;
-      this.forest.element.setAttribute(
+      const { shown } = this.crowd;
+      const { legend, many } = this.world;
+      this.crowd.element.setAttribute(
         "aria-label",
-        `${shown} of ${count(this.envs)} poles that train: ${this.forest.standing(250)} have stood for 5 seconds or more, ${shown - this.forest.standing(25)} have just begun`,
+        `${shown} of ${count(this.envs)} ${many} that train; ${legend[3]}: ${this.crowd.from(3)}, ${legend[0]}: ${shown - this.crowd.from(1)}`,
       );
     }
   }
 
   private statusWords(): string {
-    const { present } = this;
+    const { present, world } = this;
     if (!present) return "Starting.";
-    const poles = `${count(this.envs)} poles share one network, which learns by trial and error to keep them upright.`;
+    const lead = world.lead(count(this.envs));
     if (present.solved) return `${this.solvedWords(present.solved)} ${this.running ? "It goes on learning." : "Paused."}`;
     const mean = present.columns.mean_return.at(-1);
-    if (mean == null) return poles;
-    return `${poles} So far they stay up for ${figure(Math.round(mean))} steps of ${MOST_RETURN}.${this.running ? "" : " Paused."}`;
+    if (mean == null) return lead;
+    return `${lead} ${world.soFar(figure(Math.round(mean)), this.environment)}${this.running ? "" : " Paused."}`;
   }
 
   private solvedWords(at: Progress): string {
     const evaluation = this.present?.evaluations.find((one) => one.progress.iteration === at.iteration) ?? this.evaluation;
-    const score = evaluation ? `${evaluation.episodes} fresh episodes average ${figure(evaluation.mean_return)}` : `an average of ${THRESHOLD} is reached`;
+    const threshold = minus(String(this.environment.solved_at));
+    const score = evaluation ? `${evaluation.episodes} fresh episodes average ${figure(evaluation.mean_return)}` : `an average of ${threshold} is reached`;
     return `Solved: ${score} after ${seconds(at.train_s)} of training, ${words(at.env_steps)} steps.`;
   }
 
@@ -366,7 +441,7 @@ export class ControlRoom {
   }
 
   /** Another run takes the place of the present one, which is kept to go back to. */
-  private replace(command: Command): void {
+  private replace(command: Command, start = false): void {
     this.changing = this.changing
       .then(async () => {
         this.lab.setSpeed(null); // a save waits for the end of the iteration, which at real time is far
@@ -375,13 +450,72 @@ export class ControlRoom {
       .catch(() => (this.leaving = undefined))
       .then(() => {
         if (this.closed) return;
-        this.lab.setSpeed(this.speed);
+        this.lab.setSpeed(this.ticksPerS());
         this.lab.command(command);
+        if (start) this.lab.command({ kind: "start" });
       });
   }
 
   private goBack(): void {
-    if (this.pastBytes) this.replace({ kind: "restore", bytes: this.pastBytes });
+    const bytes = this.past?.bytes;
+    if (bytes) this.replace({ kind: "restore", bytes });
+  }
+
+  // ---- environments
+
+  private writeSwitcher(): void {
+    this.switcher.replaceChildren(
+      ...this.lab.environments.map((environment) => {
+        const present = environment.id === this.environment.id;
+        const link = h("a", { href: linkTo(environment.id), "aria-current": present && "page", title: environment.summary }, worldOf(environment).name);
+        link.addEventListener("click", (event) => {
+          // Another tab or window is the browser's business.
+          if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+          event.preventDefault();
+          this.switchTo(environment);
+        });
+        return h("li", {}, link);
+      }),
+    );
+    const shown = this.switcher.querySelector<HTMLElement>("[aria-current]");
+    if (this.focusSwitcher) shown?.focus();
+    this.focusSwitcher = false;
+    const { scrollLeft, clientWidth } = this.switcher;
+    if (shown && (shown.offsetLeft < scrollLeft || shown.offsetLeft + shown.offsetWidth > scrollLeft + clientWidth))
+      this.switcher.scrollLeft = shown.offsetLeft - 16;
+  }
+
+  private switchTo(environment: Environment): void {
+    if (!this.present || environment.id === this.environment.id) return;
+    // The address tells what one looks at, so that it can be kept, reloaded and gone back from.
+    history.pushState(null, "", linkTo(environment.id));
+    const { version, room, seed } = this.present.config;
+    const config: Config = { version, room, seed, env: environment.id, knobs: {} };
+    this.replace({ kind: "reset", config }, true);
+    this.around.announcer.say(`${worldOf(environment).name}: a new run begins.`, "environment");
+    this.focusSwitcher = this.switcher.contains(document.activeElement);
+  }
+
+  private nextEnvironment(): void {
+    const all = this.lab.environments;
+    const k = all.findIndex(({ id }) => id === this.environment.id);
+    const next = all[(k + 1) % all.length];
+    if (next) this.switchTo(next);
+  }
+
+  private turnPlane(): void {
+    this.plane.turn();
+    this.around.announcer.say(`The plane shows ${this.plane.shows}.`, "plane");
+  }
+
+  /** A new run that differs from the present one in one knob. */
+  private useValue(knob: string, value: number): void {
+    if (!this.present) return;
+    this.lab.endSweep();
+    const { knobs } = this.knobs.wanted();
+    this.replace({ kind: "reset", config: { ...this.present.config, knobs: { ...knobs, [knob]: value } } }, true);
+    this.around.announcer.say(`A new run begins with ${this.labelOf(knob)} ${exact(value)}.`);
+    scrollTo({ top: 0, behavior: calm() ? "auto" : "smooth" });
   }
 
   /** Saves first, so that one can go back to just before the change. */
@@ -496,7 +630,7 @@ export class ControlRoom {
       h(
         "p",
         {},
-        "A saved run holds everything: weights, optimiser, random numbers, poles and progress. It goes on here or in a terminal exactly where it stopped. A link carries the settings and the seed.",
+        "A saved run holds everything: weights, optimiser, random numbers, environments and progress. It goes on here or in a terminal exactly where it stopped. A link carries the settings and the seed.",
       ),
       h(
         "div",
@@ -508,26 +642,6 @@ export class ControlRoom {
       ),
       ...kept,
       h("p", { class: "small" }, "A file can also be dropped anywhere on the page."),
-    );
-  }
-
-  private explanations(): HTMLElement {
-    return h(
-      "div",
-      { class: "explain" },
-      ...text.explanations.map(({ heading, words, equation }) =>
-        h(
-          "article",
-          {},
-          h("h3", {}, heading),
-          h("p", {}, words),
-          ...equation.map(({ summary, markup: source }) => {
-            const details = h("details", {}, h("summary", {}, summary));
-            details.append(markup(source));
-            return details;
-          }),
-        ),
-      ),
     );
   }
 
@@ -554,6 +668,23 @@ export class ControlRoom {
     this.stops.push(() => document.removeEventListener("visibilitychange", seen));
   }
 }
+
+const linkTo = (env: string): string => `#/control?env=${env}&v=1`;
+
+const explanations = (world: World, environment: Environment): HTMLElement[] =>
+  text.explanations(world, environment).map(({ heading, words, equation }) =>
+    h(
+      "article",
+      {},
+      h("h3", {}, heading),
+      h("p", {}, words),
+      ...equation.map(({ summary, markup: source }) => {
+        const details = h("details", {}, h("summary", {}, summary));
+        details.append(markup(source));
+        return details;
+      }),
+    ),
+  );
 
 const sameMark = (a: Mark, b: Mark): boolean =>
   a.knob === b.knob && a.to === b.to && a.progress.env_steps === b.progress.env_steps;

@@ -1,0 +1,256 @@
+// What the control room does with its environments: switching, drawing, taking the controls, sweeping.
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { test } from "node:test";
+import { event, house, visit } from "./fixture.mjs";
+
+const here = house();
+const axe = createRequire(import.meta.url).resolve("axe-core");
+const SMALL = "#/control?envs=64&v=1";
+
+/** The next run that begins in an environment; ask before causing it. */
+const beginning = (page, env) =>
+  page.evaluate(
+    (env) =>
+      new Promise((resolve) =>
+        hothouse.onEvent((event) => event.kind === "began" && event.environment.id === env && resolve(event)),
+      ),
+    env,
+  );
+const environments = (page) => page.evaluate(() => hothouse.environments);
+const announced = (page, text) =>
+  page.waitForFunction((source) => new RegExp(source).test(document.querySelector("[aria-live=polite]").textContent), text);
+
+/** How much is drawn on a canvas: the share of its pixels that differ from the commonest. */
+const drawn = (page, selector) =>
+  page.evaluate((selector) => {
+    const canvas = document.querySelector(selector);
+    const pixels = new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+    const counts = new Map();
+    for (const pixel of pixels) counts.set(pixel, (counts.get(pixel) ?? 0) + 1);
+    return 1 - Math.max(...counts.values()) / pixels.length;
+  }, selector);
+
+/** Waits until an evaluation's mean return is at least this. */
+const reaches = (page, least) =>
+  page.evaluate(
+    (least) => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "evaluation" && event.mean_return >= least && resolve(event))),
+    least,
+  );
+
+test("every environment can be switched to, is drawn, has its own words, and trains", async () => {
+  const page = await visit(here);
+  const all = await environments(page);
+  assert.ok(all.length >= 5, `${all.length} environments`);
+  const titles = new Set();
+  for (const environment of [...all.slice(1), all[0]]) {
+    const began = beginning(page, environment.id);
+    await page.locator(`nav a[href*="env=${environment.id}&"]`).click();
+    const { config, knobs } = await began;
+    assert.equal(config.env, environment.id);
+    assert.ok(knobs.envs > 0);
+    await event(page, "metrics", 1);
+    assert.match(new URL(page.url()).hash, new RegExp(`env=${environment.id}`));
+    assert.equal(await page.locator("nav [aria-current=page]").count(), 1);
+    titles.add(await page.locator("h1").textContent());
+    await page.waitForFunction(
+      () => !/none yet/.test(document.querySelector(".crowd canvas").getAttribute("aria-label")),
+    );
+    for (const canvas of [".crowd canvas", ".stage-field canvas", ".plane-field canvas"])
+      assert.ok((await drawn(page, canvas)) > 0.005, `${environment.id}: nothing on ${canvas}`);
+    assert.equal(await page.locator(".odd").count(), Math.max(1, environment.choices.length));
+  }
+  assert.equal(titles.size, all.length);
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("the key e goes on to the next environment, and the way back in the browser's history to the one before", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics");
+  const [, second] = await environments(page);
+  const began = beginning(page, second.id);
+  await page.keyboard.press("e");
+  await began;
+  await event(page, "metrics", 1);
+  await page.goBack();
+  await page.waitForFunction(() => document.querySelector("nav [aria-current=page]")?.textContent === "CartPole");
+  await event(page, "metrics", 1);
+  await page.context().close();
+});
+
+test("a link opens its environment, which learns to do better than it began", async () => {
+  const page = await visit(here, { at: "#/control?env=Acrobot-v1&seed=2&v=1" });
+  const first = await event(page, "evaluation");
+  const better = await reaches(page, Math.max(-200, first.mean_return + 1));
+  assert.ok(better.progress.env_steps > first.progress.env_steps);
+  await page.context().close();
+});
+
+test("the policy's and the value's picture change as it learns; the plane can be read by keys", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics");
+  const picture = () =>
+    page.evaluate(async () => {
+      const { width, height, channels, policy, values } = await hothouse.picture(12, 9);
+      return { width, height, channels, policy: [...policy], values: [...values] };
+    });
+  const before = await picture();
+  assert.deepEqual([before.width, before.height, before.channels], [12, 9, 2]);
+  assert.equal(before.policy.length, 12 * 9 * 2);
+  for (let point = 0; point < 12 * 9; point++)
+    assert.ok(Math.abs(before.policy[2 * point] + before.policy[2 * point + 1] - 1) < 1e-4);
+  await event(page, "metrics", 40);
+  const after = await picture();
+  const moved = (name) => Math.max(...after[name].map((value, k) => Math.abs(value - before[name][k])));
+  assert.ok(moved("policy") > 0.02, `the policy moved by ${moved("policy")}`);
+  assert.ok(moved("values") > 0.5, `the values moved by ${moved("values")}`);
+
+  const plane = page.getByRole("application", { name: "The state plane" });
+  await plane.focus();
+  await page.keyboard.press("ArrowRight");
+  await page.locator(".plane-reading", { hasText: /^angle .*: push left \d+%, push right \d+%; value / }).waitFor();
+  const looks = new Set();
+  for (const layer of ["the return that the critic expects", "where they have been", "what the policy would do"]) {
+    await page.getByRole("radio", { name: `Show ${layer}` }).check({ force: true });
+    await page.waitForTimeout(700);
+    looks.add(await page.evaluate(() => document.querySelector(".plane-field canvas").toDataURL()));
+    assert.notEqual(await page.locator(".plane-legend").textContent(), "");
+  }
+  assert.equal(looks.size, 3);
+  await page.context().close();
+});
+
+test("whoever takes the controls plays a round against the agent by keys, and hears how it went", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics");
+  await page.getByRole("button", { name: "Take the controls" }).click();
+  await announced(page, "You have the controls");
+  await page.getByText("Round 1: begins with your first move").waitFor();
+  // Nothing moves before the visitor does.
+  const steps = () =>
+    page.evaluate(() => new Promise((resolve) => hothouse.onStage(({ player, rival }) => resolve([player.steps, rival?.steps]))));
+  await page.waitForTimeout(500);
+  assert.deepEqual(await steps(), [0, 0]);
+  await page.keyboard.down("ArrowRight");
+  await page.locator(".rounds tbody tr").first().waitFor();
+  await page.keyboard.up("ArrowRight");
+  const [round] = await page.locator(".rounds tbody tr").all();
+  const [yours, agents] = await round.locator("td").allTextContents();
+  assert.ok(Number(yours) > 0 && Number(yours) < 60, `${yours} steps with the key held`);
+  assert.ok(Number(agents) > 0);
+  await announced(page, "Round 1: you .*, the agent ");
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Take the controls" }).waitFor();
+  await announced(page, "The agent has the controls again");
+  await page.context().close();
+});
+
+test("where an action is a number, the arrow keys and the pointer steer", async () => {
+  const page = await visit(here, { at: "#/control?env=Pendulum-v1&envs=64&v=1" });
+  await event(page, "metrics");
+  await page.evaluate(() => {
+    globalThis.drives = [];
+    const { touch } = hothouse;
+    hothouse.touch = (what) => {
+      if (what.drive !== null) drives.push(what.drive);
+      touch(what);
+    };
+  });
+  const drove = (test) => page.waitForFunction(`drives.some(${test})`);
+  await page.keyboard.press("c");
+  await page.keyboard.down("ArrowLeft");
+  await drove("(drive) => drive === -2");
+  await page.keyboard.up("ArrowLeft");
+  await page.keyboard.down("Shift");
+  await page.keyboard.down("ArrowRight");
+  await drove("(drive) => drive === 1");
+  await page.keyboard.up("ArrowRight");
+  await page.keyboard.up("Shift");
+  const box = await page.locator(".stage-field").boundingBox();
+  await page.mouse.move(box.x + box.width * 0.6, box.y + box.height / 2);
+  await page.mouse.down();
+  await drove("(drive) => drive > 0.2 && drive < 0.9");
+  await page.mouse.up();
+  await page.context().close();
+});
+
+test("a small sweep runs to its end beside a paused run, which goes on after it; a value can be used", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics", 2);
+  await page.getByLabel("Values", { exact: true }).selectOption("3");
+  await page.getByLabel("Seeds each").selectOption("1");
+  await page.getByLabel("Steps each").selectOption("100000");
+  await page.getByLabel("From", { exact: true }).fill("0.001");
+  await page.getByLabel("To", { exact: true }).fill("0.004");
+  const paused = event(page, "running");
+  const ended = page.evaluate(
+    () => new Promise((resolve) => hothouse.onSweep(({ cells, done }) => done && resolve(cells))),
+  );
+  await page.getByRole("button", { name: "Start the sweep" }).click();
+  assert.equal((await paused).running, false);
+  const resumed = page.evaluate(
+    () => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "running" && event.running && resolve(true))),
+  );
+  const cells = await ended;
+  assert.deepEqual(
+    cells.map(({ value, seed, done }) => [value, seed, done]),
+    [0.001, 0.002, 0.004].map((value) => [value, 1, true]),
+  );
+  assert.ok(cells.every(({ progress, curve }) => progress.env_steps >= 100_000 && curve.length > 1));
+  assert.ok(await resumed);
+  await page.getByText(/^Done: \d of 3 learners solved it/).waitFor();
+  assert.equal(await page.locator(".sweep-grid li").count(), 3);
+  assert.match(
+    await page.getByRole("textbox", { name: "Sweep command" }).textContent(),
+    /sweep control --env CartPole-v1 --knob lr=0.001,0.002,0.004 --seeds 1 --steps 100000 --set envs=64/,
+  );
+  await page.getByRole("button", { name: "The sweep as a table" }).click();
+  assert.equal(await page.getByRole("region", { name: "The sweep as a table" }).getByRole("rowheader").count(), 3);
+  const began = beginning(page, "CartPole-v1");
+  await page.getByRole("button", { name: "Use Learning rate 0.002 in a new run" }).click();
+  const { knobs } = await began;
+  assert.deepEqual([knobs.lr, knobs.envs], [0.002, 64]);
+  await page.context().close();
+});
+
+test("a sweep can be stopped, and the run goes on", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics", 2);
+  const paused = event(page, "running");
+  await page.getByRole("button", { name: "Start the sweep" }).click();
+  assert.equal((await paused).running, false);
+  const { iteration } = await page.evaluate(
+    () => new Promise((resolve) => hothouse.onSweep(({ cells }) => resolve(cells[0].progress))),
+  );
+  assert.ok(iteration >= 0);
+  const resumed = event(page, "metrics");
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await resumed;
+  await page.getByText("Stopped.").waitFor();
+  await page.context().close();
+});
+
+for (const [colorScheme, viewport] of [
+  ["light", { width: 1280, height: 800 }],
+  ["dark", { width: 390, height: 844 }],
+])
+  test(`axe finds nothing in any environment (${colorScheme}, ${viewport.width} wide), and nothing sticks out`, async () => {
+    const page = await visit(here, { context: { viewport, colorScheme } });
+    for (const { id } of await environments(page)) {
+      const began = id === "CartPole-v1" ? Promise.resolve() : beginning(page, id);
+      if (id !== "CartPole-v1") await page.locator(`nav a[href*="env=${id}&"]`).click();
+      await began;
+      await event(page, "metrics", 1);
+      if (!(await page.evaluate(() => globalThis.axe))) await page.addScriptTag({ path: axe });
+      const { violations } = await page.evaluate(() => axe.run());
+      assert.deepEqual(
+        violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target).join(", ")}`),
+        [],
+        id,
+      );
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      assert.ok(over <= 0, `${id}: ${over} pixels wider than the screen`);
+    }
+    await page.context().close();
+  });

@@ -1,0 +1,74 @@
+// The many that train, on one canvas, as their world draws them.
+
+import type { Frame } from "../../run/protocol";
+import { animate, calm, Surface } from "../../parts/loop";
+import { onTheme } from "../../parts/theme";
+import { Player, type Listener } from "./player";
+import { tally, type CrowdPainter, type World } from "./worlds/world";
+
+const CALM_MS = 500;
+
+export class Crowd {
+  readonly element = document.createElement("canvas");
+  private readonly surface: Surface;
+  private readonly player: Player;
+  private painter: CrowdPainter | undefined;
+  private lastMs = 0;
+  private lastCalmMs = 0;
+  private dirty = true;
+  private readonly stops: (() => void)[];
+
+  /** `visits` hears of every step that is played. */
+  constructor(visits: (player: Player) => void) {
+    this.element.setAttribute("role", "img");
+    this.element.setAttribute("aria-label", "Those that train; none yet");
+    const own: Listener = {
+      stepped: () => visits(this.player),
+      ended: (env) => this.painter?.ended?.(env, this.player, this.lastMs),
+    };
+    this.player = new Player([own]);
+    this.surface = new Surface(this.element, () => (this.dirty = true));
+    this.stops = [
+      animate(this.element, (nowMs) => this.draw(nowMs)),
+      onTheme(() => (this.dirty = true)),
+      () => this.surface.close(),
+    ];
+  }
+
+  /** A new run, perhaps of another world: nothing that waits is of interest. */
+  begin(world: World): void {
+    this.painter = world.crowd();
+    this.player.clear();
+    this.dirty = true;
+  }
+
+  push(frame: Frame): void {
+    this.player.push(frame, performance.now());
+  }
+
+  get shown(): number {
+    return this.player.shown;
+  }
+
+  /** How many are in a class or beyond it. */
+  from(kind: number): number {
+    return this.painter ? tally(this.player, this.painter, kind) : 0;
+  }
+
+  close(): void {
+    for (const stop of this.stops) stop();
+  }
+
+  private draw(nowMs: number): void {
+    const passedS = Math.min(0.1, (nowMs - this.lastMs) / 1000);
+    this.lastMs = nowMs;
+    this.player.advance(passedS);
+    const still = calm();
+    // Less motion: the picture changes twice a second, with nothing in between.
+    if (still && nowMs - this.lastCalmMs < CALM_MS && !this.dirty) return;
+    this.lastCalmMs = nowMs;
+    this.dirty = false;
+    const c = this.surface.begin();
+    if (this.player.shown > 0) this.painter?.draw(c, this.player, this.surface, nowMs, !still);
+  }
+}

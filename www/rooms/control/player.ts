@@ -1,0 +1,122 @@
+// Plays the history that frames carry at the pace at which they come, so that what trains in bursts moves evenly. It
+// knows panels and steps, and refuses to know what their numbers mean.
+
+import type { Frame } from "../../run/protocol";
+
+/** How far the drawing may stay behind what the worker has sent. */
+const LAG_S = 0.15;
+const MOST_WAITING_STEPS = 400;
+/** Environments a panel. */
+const PANEL = 32;
+const STEPS_PER_S = 50;
+
+export type Listener = {
+  /** A step was played: `player.seen` reads what it showed. */
+  stepped(): void;
+  /** In it an episode ended; `player.seen` reads the last observation, `player.age` the steps it took. */
+  ended(env: number): void;
+};
+
+export class Player {
+  shown = 0;
+  features = 0;
+  /** Steps that each environment has gone on. */
+  age = new Uint16Array(0);
+  private at: Float32Array = new Float32Array(0);
+  private atFrom = 0;
+  private readonly waiting: Frame[] = [];
+  /** The step of the first waiting frame that is next. */
+  private head = 0;
+  private waitingSteps = 0;
+  /** How far from `at` to the next step. */
+  private share = 0;
+  private stepsPerS = STEPS_PER_S;
+  private lastArrivalMs = 0;
+  private justReset = new Uint8Array(0);
+
+  constructor(private readonly listeners: Listener[]) {}
+
+  push(frame: Frame, nowMs: number): void {
+    if (frame.shown !== this.shown || frame.features !== this.features) this.clear(frame.shown, frame.features);
+    if (frame.steps === 0) return;
+    this.waiting.push(frame);
+    this.waitingSteps += frame.steps;
+    const passedS = Math.min(1, Math.max(0.004, (nowMs - this.lastArrivalMs) / 1000));
+    this.lastArrivalMs = nowMs;
+    // A mean over about half a second: bursts of acting between updates even out.
+    const weight = 1 - Math.exp(-passedS / 0.5);
+    this.stepsPerS += (frame.steps / passedS - this.stepsPerS) * weight;
+  }
+
+  clear(shown = this.shown, features = this.features): void {
+    this.shown = shown;
+    this.features = features;
+    this.at = new Float32Array(this.stride);
+    this.atFrom = 0;
+    this.age = new Uint16Array(shown);
+    this.justReset = new Uint8Array(shown);
+    this.waiting.length = 0;
+    this.head = this.waitingSteps = this.share = 0;
+  }
+
+  /** Numbers of one step. */
+  private get stride(): number {
+    return Math.ceil(this.shown / PANEL) * PANEL * this.features;
+  }
+
+  advance(passedS: number): void {
+    if (this.waitingSteps === 0) return;
+    const backlog = this.waitingSteps - this.share;
+    // Somewhat faster when much waits, somewhat slower when little does.
+    const wanted = Math.max(2, this.stepsPerS * LAG_S);
+    const pace = this.stepsPerS * Math.min(2.5, Math.max(0.4, backlog / wanted));
+    let steps = this.share + pace * passedS;
+    if (this.waitingSteps > MOST_WAITING_STEPS) steps += this.waitingSteps - MOST_WAITING_STEPS;
+    while (steps >= 1 && this.waitingSteps > 0) {
+      this.take();
+      steps -= 1;
+    }
+    this.share = this.waitingSteps === 0 ? 0 : Math.min(steps, 1);
+  }
+
+  private take(): void {
+    const frame = this.waiting[0]!;
+    this.at = frame.observations;
+    this.atFrom = this.head * this.stride;
+    const ended = this.head * this.shown;
+    this.head++;
+    this.waitingSteps--;
+    if (this.head === frame.steps) {
+      this.waiting.shift();
+      this.head = 0;
+    }
+    for (const listener of this.listeners) listener.stepped();
+    for (let env = 0; env < this.shown; env++) {
+      this.justReset[env] = 0;
+      this.age[env]!++;
+      if (!frame.ended[ended + env]) continue;
+      for (const listener of this.listeners) listener.ended(env);
+      this.age[env] = 0;
+      this.justReset[env] = 1;
+    }
+  }
+
+  /** A number of an environment at the step that was played last. */
+  seen(env: number, feature: number): number {
+    return this.at[this.atFrom + ((env >> 5) * this.features + feature) * PANEL + (env & 31)]!;
+  }
+
+  /** The same, carried on towards the next step. */
+  value(env: number, feature: number, smooth: boolean): number {
+    const from = this.seen(env, feature);
+    if (!smooth || this.waitingSteps === 0 || this.justReset[env]) return from;
+    const next = this.waiting[0]!.observations;
+    const k = this.head * this.stride + ((env >> 5) * this.features + feature) * PANEL + (env & 31);
+    return from + (next[k]! - from) * this.share;
+  }
+
+  /** The angle whose cosine and sine are two of the numbers. */
+  angle(env: number, cos: number, sin: number, smooth: boolean): number {
+    return Math.atan2(this.value(env, sin, smooth), this.value(env, cos, smooth));
+  }
+}

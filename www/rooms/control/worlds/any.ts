@@ -1,0 +1,97 @@
+// An environment without a drawing of its own: what it shows, as bars.
+
+import type { Environment } from "../../../run/protocol";
+import { figure, minus } from "../../../parts/format";
+import { palette } from "../../../parts/theme";
+import type { Player } from "../player";
+import { tint, type CrowdPainter, type LargePainter, type Size, type World } from "./world";
+
+const AGES = [10, 50, 200];
+
+/** All of them as lines across the numbers of an observation, each number on its own scale. */
+class Lines implements CrowdPainter {
+  private readonly low: number[] = [];
+  private readonly high: number[] = [];
+
+  classOf(env: number, crowd: Player): number {
+    const age = crowd.age[env]!;
+    return age < AGES[0]! ? 0 : age < AGES[1]! ? 1 : age < AGES[2]! ? 2 : 3;
+  }
+
+  draw(c: CanvasRenderingContext2D, crowd: Player, { width, height }: Size, _nowMs: number, smooth: boolean): void {
+    const { features } = crowd;
+    for (let env = 0; env < crowd.shown; env++)
+      for (let k = 0; k < features; k++) {
+        const value = crowd.seen(env, k);
+        this.low[k] = Math.min(this.low[k] ?? value, value);
+        this.high[k] = Math.max(this.high[k] ?? value, value);
+      }
+    c.strokeStyle = palette.accent;
+    c.globalAlpha = 0.12;
+    c.lineWidth = 1.2;
+    for (let env = 0; env < crowd.shown; env++) {
+      c.beginPath();
+      for (let k = 0; k < features; k++) {
+        const share = (crowd.value(env, k, smooth) - this.low[k]!) / Math.max(1e-9, this.high[k]! - this.low[k]!);
+        c.lineTo(((k + 0.5) / features) * width, 8 + (height - 16) * (1 - share));
+      }
+      c.stroke();
+    }
+    c.globalAlpha = 1;
+  }
+}
+
+const bars = (environment: Environment): LargePainter => ({
+  scene(c, { width, height }) {
+    c.strokeStyle = palette.hair;
+    c.beginPath();
+    c.moveTo(width / 2, 8);
+    c.lineTo(width / 2, height - 8);
+    c.stroke();
+  },
+  body(c, { width, height }, pose) {
+    const { observation } = pose.body;
+    const step = (height - 16) / Math.max(1, observation.length);
+    observation.forEach((value, k) => {
+      const y = 8 + (k + 0.5) * step;
+      const length = (Math.tanh(value) * width) / 3;
+      c.fillStyle = tint(pose, "accent");
+      c.globalAlpha = pose.ghost ? 0.5 : 1;
+      c.fillRect(width / 2, y - (pose.ghost ? 1 : 4), length, pose.ghost ? 2 : 8);
+      c.globalAlpha = 1;
+      if (pose.ghost) return;
+      c.fillStyle = palette.muted;
+      c.font = "11px system-ui, sans-serif";
+      c.textAlign = "left";
+      c.fillText(`${environment.observation[k] ?? k}: ${figure(value)}`, 8, y + 4, width / 3);
+    });
+  },
+  describe: (pose) => pose.body.observation.map((value, k) => `${environment.observation[k] ?? k} ${figure(value)}`).join(", "),
+});
+
+export function any(environment: Environment): World {
+  const name = environment.id.replace(/-v\d+$/, "");
+  const last = environment.choices.length - 1;
+  return {
+    name,
+    title: `${name}: many that learn`,
+    many: "environments",
+    one: "environment",
+    lead: (environments) => `${environments} environments share one network, which learns to ${environment.summary}.`,
+    soFar: (mean) => `So far the mean return is ${mean}; ${minus(String(environment.solved_at))} is solved.`,
+    legend: ["just begun", "10 steps", "50 steps", "200 steps and more"],
+    returns: "here, from about " + minus(environment.returns.join(" to ")),
+    returnsShort: "rewards of an episode; circles: tests",
+    invite: "The agent acts. Take the controls with the arrow keys.",
+    explanation: {
+      heading: "What am I seeing?",
+      words: `Each line is one environment, and each place across it is one number of what the network sees: ${environment.observation.join(", ")}.`,
+      equation: [],
+    },
+    controls: last > 0 ? { left: 0, right: last, ...(last > 1 ? { rest: 1 } : {}) } : {},
+    hues: [],
+    turns: [],
+    crowd: () => new Lines(),
+    large: bars(environment),
+  };
+}

@@ -1,0 +1,329 @@
+// CartPole: a forest of poles, and a large one whose cart and tip can be dragged.
+
+import { equation, frac, gap, i, n, o, over, paren, row, sub, sup, w } from "../../../parts/equation";
+import { minus } from "../../../parts/format";
+import { palette } from "../../../parts/theme";
+import type { Player } from "../player";
+import { arrow, CLASSES, dot, tint, type CrowdPainter, type LargePainter, type Point, type Pose, type Size, type World } from "./world";
+
+const LIMIT_M = 2.4;
+const LIMIT_RAD = (12 * Math.PI) / 180;
+const POLE_M = 1;
+/** Steps upright from which a pole takes the next colour. */
+const AGES = [25, 100, 250];
+/** A pole that fell stays in sight this long. */
+const FALL_MS = 320;
+/** One step before the limits of 12 degrees and 2.4 m. */
+const FALLING_RAD = 0.1;
+const EDGE_M = 2.2;
+const MOST_STEPS = 499;
+/** The policy itself pushes with 10 N, which holds about 0.4 N at the tip: a fair fight, that one can win. */
+const KEY_CART_N = 6;
+const KEY_TIP_N = 0.25;
+const CART_SPRING = { newtonPerM: 20, newtonPerMps: 4, mostN: 16 };
+const TIP_SPRING = { newtonPerM: 1.2, newtonPerMps: 0.1, mostN: 0.7 };
+
+type Row = { y: number; scale: number; first: number; columns: number; cell: number; pole: number };
+
+/** Rows of environments, larger to the front; every environment has its place. */
+function rowsOf({ width, height }: Size, shown: number): Row[] {
+  if (shown === 0 || width === 0) return [];
+  const rows = Math.max(3, Math.round(Math.sqrt((shown * height * 0.62) / width)));
+  const scales = Array.from({ length: rows }, (_, r) => 0.74 + (0.5 * r) / Math.max(1, rows - 1));
+  const weights = scales.map((scale) => 1 / scale);
+  const weightSum = weights.reduce((a, b) => a + b);
+  const scaleSum = scales.reduce((a, b) => a + b);
+  const unit = (height - 12) / (scaleSum + 0.35 * scales[0]!);
+  let y = 2 + unit * 0.35 * scales[0]!;
+  let first = 0;
+  let due = 0;
+  return scales.map((scale, r) => {
+    y += unit * scale;
+    due += (shown * weights[r]!) / weightSum;
+    const columns = Math.round(due) - first;
+    const cell = width / columns;
+    const row = { y, scale, first, columns, cell, pole: Math.min(unit * scale * 0.84, cell * 1.6) };
+    first += columns;
+    return row;
+  });
+}
+
+class Forest implements CrowdPainter {
+  private rows: Row[] = [];
+  private layout = "";
+  private fallMs = new Float64Array(0);
+  private fallX = new Float32Array(0);
+  private fallTheta = new Float32Array(0);
+  /** Of the row being drawn, in pixels and radians. */
+  private readonly x = new Float32Array(1024);
+  private readonly theta = new Float32Array(1024);
+
+  classOf(env: number, crowd: Player): number {
+    const age = crowd.age[env]!;
+    return age < AGES[0]! ? 0 : age < AGES[1]! ? 1 : age < AGES[2]! ? 2 : 3;
+  }
+
+  ended(env: number, crowd: Player, nowMs: number): void {
+    if (this.fallMs.length !== crowd.shown) {
+      this.fallMs = new Float64Array(crowd.shown).fill(-Infinity);
+      this.fallX = new Float32Array(crowd.shown);
+      this.fallTheta = new Float32Array(crowd.shown);
+    }
+    const [x, theta] = [crowd.seen(env, 0), crowd.seen(env, 2)];
+    // What is seen is from before the step, so a fall shows by a lean; the others reached their 500 steps.
+    const fell = Math.abs(theta) > FALLING_RAD || Math.abs(x) > EDGE_M;
+    if (!fell || crowd.age[env]! >= MOST_STEPS) return;
+    this.fallMs[env] = nowMs;
+    this.fallX[env] = x;
+    this.fallTheta[env] = theta;
+  }
+
+  draw(c: CanvasRenderingContext2D, crowd: Player, size: Size, nowMs: number, smooth: boolean): void {
+    const layout = `${size.width} ${size.height} ${crowd.shown}`;
+    if (layout !== this.layout) {
+      this.layout = layout;
+      this.rows = rowsOf(size, crowd.shown);
+    }
+    c.lineCap = "round";
+    for (const row of this.rows) this.drawRow(c, crowd, row, nowMs, smooth);
+  }
+
+  private drawRow(c: CanvasRenderingContext2D, crowd: Player, row: Row, nowMs: number, smooth: boolean): void {
+    const reach = row.cell * 0.4;
+    const halfCart = Math.min(4.2 * row.scale, row.cell * 0.19);
+    const centre = (column: number): number => (column + 0.5) * row.cell;
+    for (let column = 0; column < row.columns; column++) {
+      const place = Math.max(-2.6, Math.min(2.6, crowd.value(row.first + column, 0, smooth)));
+      this.x[column] = centre(column) + (place / LIMIT_M) * reach;
+      this.theta[column] = crowd.value(row.first + column, 2, smooth);
+    }
+    c.lineWidth = 1;
+    c.strokeStyle = palette.hair;
+    c.beginPath();
+    for (let column = 0; column < row.columns; column++) {
+      c.moveTo(centre(column) - reach - halfCart, row.y + 1.5);
+      c.lineTo(centre(column) + reach + halfCart, row.y + 1.5);
+    }
+    c.stroke();
+    if (smooth && this.fallMs.length === crowd.shown) this.drawFalls(c, row, nowMs, reach);
+    for (let age = 0; age < 4; age++) {
+      c.lineWidth = (1.15 + 0.2 * age) * row.scale;
+      c.strokeStyle = palette[CLASSES[age]!];
+      c.beginPath();
+      for (let column = 0; column < row.columns; column++) {
+        if (this.classOf(row.first + column, crowd) !== age) continue;
+        const [x, theta] = [this.x[column]!, this.theta[column]!];
+        c.moveTo(x, row.y);
+        c.lineTo(x + row.pole * Math.sin(theta), row.y - row.pole * Math.cos(theta));
+      }
+      c.stroke();
+    }
+    c.lineWidth = 2.6 * row.scale;
+    c.lineCap = "butt";
+    c.strokeStyle = palette.soft;
+    c.beginPath();
+    for (let column = 0; column < row.columns; column++) {
+      c.moveTo(this.x[column]! - halfCart, row.y);
+      c.lineTo(this.x[column]! + halfCart, row.y);
+    }
+    c.stroke();
+    c.lineCap = "round";
+  }
+
+  private drawFalls(c: CanvasRenderingContext2D, row: Row, nowMs: number, reach: number): void {
+    c.lineWidth = 1.1 * row.scale;
+    c.strokeStyle = palette.rust;
+    c.globalAlpha = 0.5;
+    c.beginPath();
+    for (let column = 0; column < row.columns; column++) {
+      const env = row.first + column;
+      const fell = (nowMs - this.fallMs[env]!) / FALL_MS;
+      if (fell >= 1) continue;
+      const eased = Math.min(1, fell * 1.6) ** 2;
+      const from = this.fallTheta[env]!;
+      const angle = from + (Math.sign(from || 1) * (Math.PI / 2) - from) * eased;
+      const x = (column + 0.5) * row.cell + (this.fallX[env]! / LIMIT_M) * reach;
+      c.moveTo(x, row.y);
+      c.lineTo(x + row.pole * 0.8 * Math.sin(angle), row.y - row.pole * 0.8 * Math.cos(angle));
+    }
+    c.stroke();
+    c.globalAlpha = 1;
+  }
+}
+
+// ---- the large one
+
+function frame({ width, height }: Size): { scale: number; floor: number; px: (metres: number) => number } {
+  const scale = Math.max(1, Math.min(width / (2 * LIMIT_M + 0.7), (height - 34) / 1.22));
+  return { scale, floor: height - 30, px: (metres) => width / 2 + metres * scale };
+}
+
+/** Where cart and tip stand, in pixels. */
+function places(size: Size, { state }: Pose): { cart: Point; tip: Point } {
+  const { scale, floor, px } = frame(size);
+  const [x = 0, , theta = 0] = state;
+  const cart = { x: px(x), y: floor };
+  return { cart, tip: { x: cart.x + POLE_M * scale * Math.sin(theta), y: floor - POLE_M * scale * Math.cos(theta) } };
+}
+
+const large: LargePainter = {
+  scene(c, size, pose) {
+    const { scale, floor, px } = frame(size);
+    const { cart } = places(size, pose);
+    // How far the pole may lean before the episode ends.
+    c.beginPath();
+    c.moveTo(cart.x, floor);
+    c.arc(cart.x, floor, POLE_M * scale * 1.06, -Math.PI / 2 - LIMIT_RAD, -Math.PI / 2 + LIMIT_RAD);
+    c.closePath();
+    c.fillStyle = palette.line;
+    c.globalAlpha = 0.55;
+    c.fill();
+    c.globalAlpha = 1;
+    // Track, metre marks, and the ends it must not pass.
+    c.strokeStyle = palette.ghost;
+    c.lineWidth = 1;
+    c.beginPath();
+    const rail = Math.round(floor + 11) + 0.5;
+    c.moveTo(px(-LIMIT_M), rail);
+    c.lineTo(px(LIMIT_M), rail);
+    for (const end of [-LIMIT_M, LIMIT_M]) {
+      c.moveTo(px(end), rail - 14);
+      c.lineTo(px(end), rail + 4);
+    }
+    for (let metre = -2; metre <= 2; metre++) {
+      c.moveTo(px(metre), rail);
+      c.lineTo(px(metre), rail + 4);
+    }
+    c.stroke();
+    c.fillStyle = palette.muted;
+    c.font = "10.5px system-ui, sans-serif";
+    c.textAlign = "center";
+    for (let metre = -2; metre <= 2; metre++) c.fillText(minus(`${metre} m`), px(metre), rail + 16);
+  },
+
+  body(c, size, pose) {
+    const { scale, floor } = frame(size);
+    const { cart, tip } = places(size, pose);
+    const { body, ghost } = pose;
+    const fallen = body.over && body.terminated;
+    const [cartW, cartH] = [0.36 * scale, 16];
+    c.fillStyle = palette.paper;
+    c.strokeStyle = tint(pose, "ink");
+    c.lineWidth = 1.5;
+    c.beginPath();
+    c.roundRect(cart.x - cartW / 2, floor - 6, cartW, cartH, 3);
+    if (!ghost) c.fill();
+    c.stroke();
+    if (!body.over && !ghost && body.steps > 0) {
+      const side = body.action === 1 ? 1 : -1;
+      c.strokeStyle = side < 0 ? palette.minus : palette.plus;
+      c.lineWidth = 2;
+      arrow(c, { x: cart.x + side * (cartW / 2 + 4), y: floor + 2 }, side * 12, 0);
+    }
+    c.strokeStyle = fallen ? palette.rust : tint(pose, "ink");
+    c.lineWidth = 4;
+    c.lineCap = "round";
+    c.beginPath();
+    c.moveTo(cart.x, floor);
+    c.lineTo(tip.x, tip.y);
+    c.stroke();
+    c.fillStyle = fallen ? palette.rust : tint(pose, "accent");
+    dot(c, tip.x, tip.y, 6);
+    c.fillStyle = tint(pose, "ink");
+    dot(c, cart.x, floor, 3);
+  },
+
+  describe({ state, body }) {
+    if (body.over && body.terminated) return "The large pole has fallen";
+    const [x = 0, , theta = 0] = state;
+    return (
+      `The large pole leans ${Math.abs((theta * 180) / Math.PI).toFixed(0)} degrees ${theta < 0 ? "left" : "right"}, ` +
+      `cart at ${minus(x.toFixed(1))} metres`
+    );
+  },
+
+  grips: {
+    reach(at, near, size, pose) {
+      const { cart, tip } = places(size, pose);
+      const [dx, dy] = [tip.x - cart.x, tip.y - cart.y];
+      const along = Math.max(0, Math.min(1, ((at.x - cart.x) * dx + (at.y - cart.y) * dy) / (dx * dx + dy * dy)));
+      const offPole = Math.hypot(at.x - cart.x - along * dx, at.y - cart.y - along * dy);
+      if (along > 0.3 && offPole < near) return "tip";
+      return Math.hypot(at.x - cart.x, at.y - cart.y) < near * 1.6 ? "cart" : undefined;
+    },
+    pull(what, hand, size, pose) {
+      const { scale } = frame(size);
+      const { cart, tip } = places(size, pose);
+      const [, speed = 0, theta = 0, turn = 0] = pose.body.state;
+      const from = what === "tip" ? tip : cart;
+      const spring = what === "tip" ? TIP_SPRING : CART_SPRING;
+      const heldSpeed = speed + (what === "tip" ? POLE_M * Math.cos(theta) * turn : 0);
+      const wanted = (spring.newtonPerM * (hand.x - from.x)) / scale - spring.newtonPerMps * heldSpeed;
+      const force = Math.max(-spring.mostN, Math.min(spring.mostN, wanted));
+      return {
+        force: what === "tip" ? { tip_force: force } : { cart_force: force },
+        from,
+        words: `${Math.abs(force).toFixed(what === "tip" ? 2 : 1)} N`,
+      };
+    },
+  },
+
+  push: (side, shift) => (shift ? { tip_force: side * KEY_TIP_N } : { cart_force: side * KEY_CART_N }),
+};
+
+const theta = i("θ");
+const ddTheta = over(theta, "¨");
+const dTheta = over(theta, "˙");
+const masses = row(sub(i("m"), i("c")), o("+"), sub(i("m"), i("p")));
+
+export const cartPole: World = {
+  name: "CartPole",
+  title: "Poles that learn to stand",
+  many: "poles",
+  one: "pole",
+  lead: (environments) => `${environments} poles share one network, which learns by trial and error to keep them upright.`,
+  soFar: (mean, { step_limit }) => `So far they stay up for ${mean} steps of ${step_limit}.`,
+  legend: ["just begun", "½ s", "2 s", "5 s and more upright"],
+  returns: "here, simply the number of steps the pole stayed up, 500 at most",
+  returnsShort: "steps upright; circles: tests",
+  invite: "Drag the cart or the pole, or use the arrow keys. Training goes on.",
+  explanation: {
+    heading: "What am I seeing?",
+    words:
+      "Every stroke is a pole on a cart. Fifty times a second a small neural network pushes each cart left or right, always with the same force. " +
+      "A pole that leans more than 12 degrees, or a cart that leaves its track, ends the episode and starts anew; after 500 steps, ten seconds, it is done. " +
+      "At first the network pushes at random and all poles fall at once. Nobody shows it how: it only learns that each step upright is worth 1. " +
+      "All the poles share one network, so what any of them lives through teaches all.",
+    equation: [
+      {
+        summary: "The physics",
+        markup:
+          equation(
+            "angular acceleration of the pole",
+            ddTheta,
+            o("="),
+            frac(
+              row(i("g"), gap, w("sin"), theta, o("−"), w("cos"), theta, gap, frac(row(i("F"), o("+"), sub(i("m"), i("p")), i("ℓ"), sup(dTheta, n("2")), w("sin"), theta), masses)),
+              row(i("ℓ"), paren(frac(n("4"), n("3")), o("−"), frac(row(sub(i("m"), i("p")), sup(w("cos"), n("2")), theta), masses))),
+            ),
+          ) +
+          equation(
+            "acceleration of the cart",
+            over(i("x"), "¨"),
+            o("="),
+            frac(
+              row(i("F"), o("+"), sub(i("m"), i("p")), i("ℓ"), paren(sup(dTheta, n("2")), w("sin"), theta, o("−"), ddTheta, gap, w("cos"), theta)),
+              masses,
+            ),
+          ) +
+          "<p>Force <i>F</i> is 10 N to the left or right, the cart weighs 1 kg, the pole 0.1 kg with half-length ℓ = 0.5 m, and a step lasts 0.02 s. " +
+          "As in Barto, Sutton and Anderson, <cite>Neuronlike adaptive elements that can solve difficult learning control problems</cite> (1983), and Gymnasium's CartPole-v1.</p>",
+      },
+    ],
+  },
+  controls: { left: 0, right: 1 },
+  hues: ["minus", "plus"],
+  turns: [],
+  crowd: () => new Forest(),
+  large,
+};

@@ -1,0 +1,21 @@
+// Which drawing belongs to which environment. One that has none yet gets bars of what it shows.
+
+import type { Environment } from "../../../run/protocol";
+import { acrobot } from "./acrobot";
+import { any } from "./any";
+import { cartPole } from "./cart_pole";
+import { lunarLander } from "./lunar_lander";
+import { mountainCar, mountainCarContinuous } from "./mountain_car";
+import { pendulum } from "./pendulum";
+import type { World } from "./world";
+
+const worlds: Record<string, World> = {
+  "CartPole-v1": cartPole,
+  "MountainCar-v0": mountainCar,
+  "MountainCarContinuous-v0": mountainCarContinuous,
+  "Pendulum-v1": pendulum,
+  "Acrobot-v1": acrobot,
+  "LunarLander-v3": lunarLander,
+};
+
+export const worldOf = (environment: Environment): World => worlds[environment.id] ?? any(environment);

@@ -1,0 +1,312 @@
+// LunarLander: the swarm above its pads with short trails, and a large one on its own ground.
+
+import { equation, i, n, o, row, sub, sup } from "../../../parts/equation";
+import { palette } from "../../../parts/theme";
+import type { Player } from "../player";
+import { CLASSES, dot, tint, type CrowdPainter, type LargePainter, type Size, type World } from "./world";
+
+/** Half the view's width and its height over the pad, in units of the observation, and of the world. */
+const [ACROSS, UP] = [1, 1.5];
+/** A unit of the observation's x is ten metres, of its y six and two thirds. */
+const Y_OVER_X = 2 / 3;
+const NEAR = 0.25;
+const SLOW = 0.35;
+const ENDED_MS = 900;
+/** How much of a trail is left after a tenth of a second. */
+const TRAIL = 0.72;
+
+/** Pixels of the observation's place. */
+function sky({ width, height }: Size): { px: (x: number) => number; py: (y: number) => number; unit: number } {
+  const unit = Math.min(width / (2 * ACROSS + 0.1), (height - 22) / ((UP + 0.05) * Y_OVER_X));
+  // A wide canvas shows more to both sides than there is to fly in.
+  const ground = height - 18;
+  return { px: (x) => width / 2 + x * unit, py: (y) => ground - y * Y_OVER_X * unit, unit };
+}
+
+function drawPad(c: CanvasRenderingContext2D, px: (x: number) => number, y: number): void {
+  c.strokeStyle = palette.ink;
+  c.lineWidth = 2;
+  c.beginPath();
+  c.moveTo(px(-0.2), y);
+  c.lineTo(px(0.2), y);
+  c.stroke();
+  c.lineWidth = 1;
+  for (const x of FLAGS) {
+    c.beginPath();
+    c.moveTo(px(x), y);
+    c.lineTo(px(x), y - 15);
+    c.stroke();
+    c.fillStyle = palette.accent;
+    c.beginPath();
+    c.moveTo(px(x), y - 15);
+    c.lineTo(px(x) + 8, y - 12);
+    c.lineTo(px(x), y - 9);
+    c.fill();
+  }
+}
+const FLAGS = [-0.2, 0.2];
+
+/** The hull in its own frame, pointing up, some 34 units across the legs. */
+function hull(c: CanvasRenderingContext2D): void {
+  c.moveTo(-14, -17);
+  c.lineTo(14, -17);
+  c.lineTo(17, 0);
+  c.lineTo(17, 10);
+  c.lineTo(-17, 10);
+  c.lineTo(-17, 0);
+  c.closePath();
+}
+
+class Swarm implements CrowdPainter {
+  private readonly trail = document.createElement("canvas");
+  private readonly trailContext = this.trail.getContext("2d")!;
+  private endedMs = new Float64Array(0);
+  private endedX = new Float32Array(0);
+  private endedY = new Float32Array(0);
+  private landed = new Uint8Array(0);
+  private drewMs = 0;
+
+  classOf(env: number, crowd: Player): number {
+    if (crowd.seen(env, 6) > 0.5 && crowd.seen(env, 7) > 0.5) return 3;
+    const away = Math.hypot(crowd.seen(env, 0), crowd.seen(env, 1));
+    const slow = Math.hypot(crowd.seen(env, 2), crowd.seen(env, 3)) < SLOW && Math.abs(crowd.seen(env, 4)) < 0.4;
+    return slow ? (away < NEAR ? 2 : 1) : 0;
+  }
+
+  ended(env: number, crowd: Player, nowMs: number): void {
+    if (this.endedMs.length !== crowd.shown) {
+      this.endedMs = new Float64Array(crowd.shown).fill(-Infinity);
+      this.endedX = new Float32Array(crowd.shown);
+      this.endedY = new Float32Array(crowd.shown);
+      this.landed = new Uint8Array(crowd.shown);
+    }
+    this.endedMs[env] = nowMs;
+    this.endedX[env] = crowd.seen(env, 0);
+    this.endedY[env] = crowd.seen(env, 1);
+    // What is seen is from before the last step: at rest on both legs is a landing.
+    const calm = Math.hypot(crowd.seen(env, 2), crowd.seen(env, 3)) < 0.1;
+    this.landed[env] = calm && crowd.seen(env, 6) > 0.5 && crowd.seen(env, 7) > 0.5 ? 1 : 0;
+  }
+
+  draw(c: CanvasRenderingContext2D, crowd: Player, size: Size, nowMs: number, smooth: boolean): void {
+    const { px, py, unit } = sky(size);
+    const canvas = c.canvas;
+    if (this.trail.width !== canvas.width || this.trail.height !== canvas.height) {
+      this.trail.width = canvas.width;
+      this.trail.height = canvas.height;
+    }
+    const t = this.trailContext;
+    const ratio = canvas.width / Math.max(1, size.width);
+    if (smooth) {
+      t.setTransform(1, 0, 0, 1, 0, 0);
+      t.globalCompositeOperation = "destination-out";
+      t.globalAlpha = 1 - Math.pow(TRAIL, Math.min(200, nowMs - this.drewMs) / 100);
+      t.fillRect(0, 0, canvas.width, canvas.height);
+      t.globalCompositeOperation = "source-over";
+      t.globalAlpha = 1;
+      t.setTransform(ratio, 0, 0, ratio, 0, 0);
+      t.fillStyle = palette.ghost;
+      for (let env = 0; env < crowd.shown; env++) {
+        t.fillRect(px(crowd.value(env, 0, true)) - 0.6, py(crowd.value(env, 1, true)) - 0.6, 1.2, 1.2);
+      }
+      c.drawImage(this.trail, 0, 0, size.width, size.height);
+    }
+    this.drewMs = nowMs;
+    c.fillStyle = palette.line;
+    c.fillRect(0, py(0) + 1, size.width, size.height);
+    drawPad(c, px, py(0));
+
+    const scale = Math.max(0.24, Math.min(0.42, unit / 620));
+    c.lineJoin = "round";
+    for (let kind = 0; kind < 4; kind++) {
+      c.strokeStyle = c.fillStyle = palette[CLASSES[kind]!];
+      c.lineWidth = 2;
+      for (let env = 0; env < crowd.shown; env++) {
+        if (this.classOf(env, crowd) !== kind) continue;
+        const angle = crowd.value(env, 4, smooth);
+        c.save();
+        c.translate(px(crowd.value(env, 0, smooth)), py(crowd.value(env, 1, smooth)));
+        c.rotate(-angle);
+        c.scale(scale, scale);
+        c.globalAlpha = 0.55;
+        c.beginPath();
+        hull(c);
+        c.fill();
+        c.globalAlpha = 0.8;
+        c.beginPath();
+        c.moveTo(-14, 8);
+        c.lineTo(-23, 22);
+        c.moveTo(14, 8);
+        c.lineTo(23, 22);
+        c.stroke();
+        c.restore();
+      }
+    }
+    c.globalAlpha = 1;
+    if (smooth && this.endedMs.length === crowd.shown) this.drawEnds(c, crowd, px, py, nowMs);
+  }
+
+  private drawEnds(c: CanvasRenderingContext2D, crowd: Player, px: (x: number) => number, py: (y: number) => number, nowMs: number): void {
+    c.lineWidth = 1.4;
+    for (let env = 0; env < crowd.shown; env++) {
+      const share = (nowMs - this.endedMs[env]!) / ENDED_MS;
+      if (share >= 1) continue;
+      const [x, y] = [px(this.endedX[env]!), py(this.endedY[env]!)];
+      c.globalAlpha = 0.8 * (1 - share);
+      c.strokeStyle = this.landed[env] ? palette.accent : palette.rust;
+      c.beginPath();
+      if (this.landed[env]) c.arc(x, y, 4 + 8 * share, 0, 7);
+      else {
+        c.moveTo(x - 4, y - 4);
+        c.lineTo(x + 4, y + 4);
+        c.moveTo(x + 4, y - 4);
+        c.lineTo(x - 4, y + 4);
+      }
+      c.stroke();
+    }
+    c.globalAlpha = 1;
+  }
+}
+
+const large: LargePainter = {
+  scene(c, size) {
+    const { px, py } = sky(size);
+    c.fillStyle = palette.line;
+    c.fillRect(0, py(0) + 1, size.width, size.height);
+    c.strokeStyle = palette.hair;
+    c.lineWidth = 1;
+    c.beginPath();
+    for (const edge of EDGES) {
+      c.moveTo(px(edge), 0);
+      c.lineTo(px(edge), py(0));
+    }
+    c.stroke();
+    drawPad(c, px, py(0));
+  },
+
+  body(c, size, pose) {
+    const { px, py, unit } = sky(size);
+    const { body } = pose;
+    const [x = 0, y = 0, , , angle = 0, , left = 0, right = 0] = body.observation;
+    const crashed = body.over && body.terminated && !(left > 0.5 && right > 0.5);
+    const scale = (unit / 10 / 30) * 1.35;
+    c.save();
+    c.translate(px(x), py(y));
+    c.rotate(-angle);
+    c.scale(scale, scale);
+    c.lineJoin = c.lineCap = "round";
+    const ink = crashed ? palette.rust : tint(pose, "ink");
+    c.strokeStyle = ink;
+    c.lineWidth = 3;
+    c.beginPath();
+    c.moveTo(-14, 6);
+    c.lineTo(-22, 20);
+    c.moveTo(14, 6);
+    c.lineTo(22, 20);
+    c.stroke();
+    c.strokeStyle = left > 0.5 ? palette.accent : ink;
+    c.beginPath();
+    c.moveTo(-26, 20);
+    c.lineTo(-18, 20);
+    c.stroke();
+    c.strokeStyle = right > 0.5 ? palette.accent : ink;
+    c.beginPath();
+    c.moveTo(18, 20);
+    c.lineTo(26, 20);
+    c.stroke();
+    c.strokeStyle = ink;
+    c.fillStyle = pose.ghost ? palette.paper : palette.raised;
+    c.lineWidth = 2;
+    c.beginPath();
+    hull(c);
+    if (!pose.ghost) c.fill();
+    c.stroke();
+    c.fillStyle = tint(pose, "accent");
+    dot(c, 0, -6, 4.5);
+    if (!pose.ghost && !body.over && body.steps > 0) drawFlame(c, body.action);
+    c.restore();
+  },
+
+  describe({ body }) {
+    const [x = 0, y = 0, , down = 0, , , left = 0, right = 0] = body.observation;
+    if (left > 0.5 && right > 0.5) return "The large lander stands on both legs";
+    return (
+      `The large lander is ${Math.abs(x * 10).toFixed(0)} metres ${x < 0 ? "left" : "right"} of the pad and ` +
+      `${Math.max(0, (y * 20) / 3).toFixed(0)} metres up, ${down < -0.05 ? "falling" : down > 0.05 ? "rising" : "level"}`
+    );
+  },
+};
+const EDGES = [-1, 1];
+
+function drawFlame(c: CanvasRenderingContext2D, action: number): void {
+  c.fillStyle = palette.thrust;
+  c.beginPath();
+  if (action === 2) {
+    c.moveTo(-6, 11);
+    c.lineTo(0, 32);
+    c.lineTo(6, 11);
+  } else if (action === 1) {
+    c.fillStyle = palette.minus;
+    c.moveTo(18, -8);
+    c.lineTo(31, -4.5);
+    c.lineTo(18, -1);
+  } else if (action === 3) {
+    c.fillStyle = palette.plus;
+    c.moveTo(-18, -8);
+    c.lineTo(-31, -4.5);
+    c.lineTo(-18, -1);
+  }
+  c.fill();
+}
+
+export const lunarLander: World = {
+  name: "LunarLander",
+  title: "Landers that learn to touch down",
+  many: "landers",
+  one: "lander",
+  lead: (environments) =>
+    `${environments} landers share one network, which learns to bring them down gently between two flags.`,
+  soFar: (mean) => `Mean return so far: ${mean}.`,
+  legend: ["flying fast or aslant", "in hand", "near the pad", "on both legs"],
+  returns:
+    "here, what coming closer, slower and upright to the pad is worth, 10 for each leg on the ground, less the fuel, and in the end 100 for coming to rest or −100 for a crash",
+  returnsShort: "landing points; circles: tests",
+  invite: "The agent flies it. Take the controls: left, right, and up for the main engine.",
+  explanation: {
+    heading: "What am I seeing?",
+    words:
+      "Every small craft is one of the landers that train, all drawn over one pad; a faint trail shows where they came from, a cross where one crashed, a ring where one came to rest. " +
+      "Fifty times a second the network fires the left, the main or the right engine, or none. " +
+      "At first most tumble; then they learn to hover, because a crash costs more than fuel does, and only later that it pays to come down. " +
+      "Each has hills of its own around the pad, which are left out here.",
+    equation: [
+      {
+        summary: "The reward",
+        markup:
+          equation(
+            "the shaping of a step",
+            i("Φ"),
+            o("="),
+            o("−"),
+            n("100"),
+            sup(row(o("("), sup(i("x"), n("2")), o("+"), sup(i("y"), n("2")), o(")")), n("½")),
+            o("−"),
+            n("100"),
+            sup(row(o("("), sub(sup(i("v"), n("2")), i("x")), o("+"), sub(sup(i("v"), n("2")), i("y")), o(")")), n("½")),
+            o("−"),
+            n("100"),
+            row(o("|"), i("θ"), o("|")),
+            o("+"),
+            n("10"),
+            row(i("l"), o("+"), i("r")),
+          ) +
+          "<p>A step is worth what Φ grows by, less 0.3 for the main engine and 0.03 for a side engine. As in Gymnasium's LunarLander-v3.</p>",
+      },
+    ],
+  },
+  controls: { left: 1, right: 3, up: 2, rest: 0 },
+  hues: ["hair", "minus", "thrust", "plus"],
+  turns: [],
+  crowd: () => new Swarm(),
+  large,
+};

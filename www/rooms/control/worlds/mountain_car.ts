@@ -1,0 +1,283 @@
+// MountainCar, with a throttle of three positions or a continuous one: all cars on one hill, and a large one.
+
+import { equation, gap, i, n, o, row, sub, w } from "../../../parts/equation";
+import { minus } from "../../../parts/format";
+import { palette } from "../../../parts/theme";
+import type { Player } from "../player";
+import { arrow, CLASSES, dot, tint, type CrowdPainter, type LargePainter, type Size, type World } from "./world";
+
+const [LEFT, RIGHT] = [-1.2, 0.6];
+const hill = (x: number): number => 0.45 * Math.sin(3 * x) + 0.55;
+const slope = (x: number): number => 1.35 * Math.cos(3 * x);
+/** Gravity along the road, in road a step²; what a car has of energy is counted with it. */
+const GRAVITY = 0.0025;
+const energy = (x: number, speed: number): number => (speed * speed) / 2 + (GRAVITY / 3) * Math.sin(3 * x);
+const LEAST = -GRAVITY / 3;
+/** Shares of the energy that the flag asks for, from which a car takes the next colour. */
+const SHARES = [0.3, 0.6, 0.98];
+/** Cars are drawn in so many lanes one above the other, so that a throng shows. */
+const LANES = 12;
+const BINS = 90;
+const ARRIVED_MS = 700;
+
+/** The hill in pixels: uniform scale where there is room, flatter where there is not. */
+function road({ width, height }: Size, above: number, below: number): { px: (x: number) => number; py: (x: number) => number; tilt: (x: number) => number } {
+  const across = (width - 28) / (RIGHT - LEFT);
+  const up = Math.min(across * 0.9, (height - above - below) / 1.0);
+  const base = height - below;
+  return {
+    px: (x) => 14 + (x - LEFT) * across,
+    py: (x) => base - (hill(x) - 0.1) * up,
+    tilt: (x) => -Math.atan((slope(x) * up) / across),
+  };
+}
+
+function drawRoad(c: CanvasRenderingContext2D, size: Size, { px, py }: ReturnType<typeof road>, flag: number): void {
+  c.beginPath();
+  for (let k = 0; k <= 120; k++) {
+    const x = LEFT + ((RIGHT - LEFT) * k) / 120;
+    if (k === 0) c.moveTo(px(x), py(x));
+    else c.lineTo(px(x), py(x));
+  }
+  c.strokeStyle = palette.ghost;
+  c.lineWidth = 1.5;
+  c.stroke();
+  c.lineTo(px(RIGHT), size.height);
+  c.lineTo(px(LEFT), size.height);
+  c.closePath();
+  c.globalAlpha = 0.45;
+  c.fillStyle = palette.line;
+  c.fill();
+  c.globalAlpha = 1;
+  // The flag.
+  const [x, y] = [px(flag), py(flag)];
+  c.strokeStyle = palette.ink;
+  c.beginPath();
+  c.moveTo(x, y);
+  c.lineTo(x, y - 30);
+  c.stroke();
+  c.fillStyle = palette.accent;
+  c.beginPath();
+  c.moveTo(x, y - 30);
+  c.lineTo(x + 15, y - 25.5);
+  c.lineTo(x, y - 21);
+  c.fill();
+}
+
+class Hill implements CrowdPainter {
+  private readonly density = new Float32Array(BINS);
+  private arrivedMs = new Float64Array(0);
+
+  constructor(private readonly flag: number) {}
+
+  classOf(env: number, crowd: Player): number {
+    const share = (energy(crowd.seen(env, 0), crowd.seen(env, 1)) - LEAST) / (energy(this.flag, 0) - LEAST);
+    return share < SHARES[0]! ? 0 : share < SHARES[1]! ? 1 : share < SHARES[2]! ? 2 : 3;
+  }
+
+  ended(env: number, crowd: Player, nowMs: number): void {
+    if (this.arrivedMs.length !== crowd.shown) this.arrivedMs = new Float64Array(crowd.shown).fill(-Infinity);
+    // What is seen is from before the step that reached the flag.
+    if (crowd.seen(env, 0) > this.flag - 0.08) this.arrivedMs[env] = nowMs;
+  }
+
+  draw(c: CanvasRenderingContext2D, crowd: Player, size: Size, nowMs: number, smooth: boolean): void {
+    const lanes = Math.min(LANES, Math.max(4, Math.floor(size.height / 22)));
+    const apart = Math.min(6.5, (size.height * 0.3) / lanes);
+    const view = road(size, 12 + lanes * apart, 46);
+    drawRoad(c, size, view, this.flag);
+    this.drawDensity(c, crowd, view, smooth);
+    const [length, thick] = [Math.max(5, size.width / 90), Math.max(2, apart * 0.55)];
+    for (let kind = 0; kind < 4; kind++) {
+      c.strokeStyle = palette[CLASSES[kind]!];
+      c.globalAlpha = kind === 0 ? 0.75 : 0.8;
+      c.lineWidth = thick;
+      c.lineCap = "round";
+      c.beginPath();
+      for (let env = 0; env < crowd.shown; env++) {
+        if (this.classOf(env, crowd) !== kind) continue;
+        const x = crowd.value(env, 0, smooth);
+        const tilt = view.tilt(x);
+        const lift = 4 + (env % lanes) * apart;
+        const [cx, cy] = [view.px(x) + lift * Math.sin(tilt), view.py(x) - lift * Math.cos(tilt)];
+        const [dx, dy] = [(length / 2) * Math.cos(tilt), (length / 2) * Math.sin(tilt)];
+        c.moveTo(cx - dx, cy - dy);
+        c.lineTo(cx + dx, cy + dy);
+      }
+      c.stroke();
+    }
+    c.globalAlpha = 1;
+    if (smooth && this.arrivedMs.length === crowd.shown) this.drawArrivals(c, crowd, view, lanes, apart, nowMs);
+  }
+
+  /** How many stand where, hanging below the road. */
+  private drawDensity(c: CanvasRenderingContext2D, crowd: Player, { px, py }: ReturnType<typeof road>, smooth: boolean): void {
+    const { density } = this;
+    const keep = smooth ? 0.94 : 0.6;
+    for (let bin = 0; bin < BINS; bin++) density[bin]! *= keep;
+    for (let env = 0; env < crowd.shown; env++) {
+      const bin = Math.floor(((crowd.seen(env, 0) - LEFT) / (RIGHT - LEFT)) * BINS);
+      if (bin >= 0 && bin < BINS) density[bin]! += ((1 - keep) * BINS) / crowd.shown;
+    }
+    c.beginPath();
+    for (let bin = 0; bin < BINS; bin++) {
+      const x = LEFT + ((RIGHT - LEFT) * (bin + 0.5)) / BINS;
+      if (bin === 0) c.moveTo(px(x), py(x));
+      else c.lineTo(px(x), py(x));
+    }
+    for (let bin = BINS - 1; bin >= 0; bin--) {
+      const x = LEFT + ((RIGHT - LEFT) * (bin + 0.5)) / BINS;
+      const around = ((density[bin - 1] ?? 0) + 2 * density[bin]! + (density[bin + 1] ?? 0)) / 4;
+      c.lineTo(px(x), py(x) + Math.min(40, 7 * around));
+    }
+    c.closePath();
+    c.fillStyle = palette.accent;
+    c.globalAlpha = 0.22;
+    c.fill();
+    c.globalAlpha = 1;
+  }
+
+  private drawArrivals(c: CanvasRenderingContext2D, crowd: Player, { px, py }: ReturnType<typeof road>, lanes: number, apart: number, nowMs: number): void {
+    c.fillStyle = palette.accent;
+    for (let env = 0; env < crowd.shown; env++) {
+      const share = (nowMs - this.arrivedMs[env]!) / ARRIVED_MS;
+      if (share >= 1) continue;
+      c.globalAlpha = 0.8 * (1 - share);
+      dot(c, px(this.flag) + 6 + share * 14, py(this.flag) - 4 - (env % lanes) * apart - share * 18, 2.2);
+    }
+    c.globalAlpha = 1;
+  }
+}
+
+const large = (flag: number, throttle: (action: number) => number): LargePainter => ({
+  scene(c, size) {
+    const view = road(size, 34, 26);
+    drawRoad(c, size, view, flag);
+    c.fillStyle = palette.muted;
+    c.font = "10.5px system-ui, sans-serif";
+    c.textAlign = "center";
+    for (const x of [-1.2, -0.9, -0.6, -0.3, 0, 0.3, 0.6]) c.fillText(minus(String(x)), view.px(x), size.height - 6);
+  },
+
+  body(c, size, pose) {
+    const view = road(size, 34, 26);
+    const [x = 0] = pose.state;
+    const { body } = pose;
+    const unit = Math.max(0.6, Math.min(1.3, size.height / 210));
+    c.save();
+    c.translate(view.px(x), view.py(x));
+    c.rotate(view.tilt(x));
+    c.scale(unit, unit);
+    c.fillStyle = palette.paper;
+    c.strokeStyle = tint(pose, "ink");
+    c.lineWidth = 1.6;
+    c.lineJoin = "round";
+    c.beginPath();
+    c.roundRect(-20, -20, 40, 12, 4);
+    c.moveTo(-11, -20);
+    c.lineTo(-6, -29);
+    c.lineTo(7, -29);
+    c.lineTo(13, -20);
+    if (!pose.ghost) c.fill();
+    c.stroke();
+    c.fillStyle = tint(pose, "ink");
+    dot(c, -11, -5.5, 5.5);
+    dot(c, 11, -5.5, 5.5);
+    c.fillStyle = tint(pose, "accent");
+    dot(c, -11, -5.5, 2);
+    dot(c, 11, -5.5, 2);
+    const push = throttle(body.action);
+    if (!pose.ghost && !body.over && body.steps > 0 && Math.abs(push) > 0.03) {
+      c.strokeStyle = push < 0 ? palette.minus : palette.plus;
+      c.lineWidth = 2;
+      const side = Math.sign(push);
+      arrow(c, { x: side * 24, y: -13 }, side * (4 + 16 * Math.abs(push)), 0);
+    }
+    c.restore();
+  },
+
+  describe({ state, body }) {
+    const [x = 0, speed = 0] = state;
+    if (body.over && body.terminated) return "The large car is at the flag";
+    const going = Math.abs(speed) < 0.002 ? "stands" : speed < 0 ? "rolls left" : "rolls right";
+    return `The large car ${going} at ${minus(x.toFixed(2))}; the flag is at ${flag}`;
+  },
+});
+
+const physics = (throttle: string, power: string, about: string): { summary: string; markup: string }[] => [
+  {
+    summary: "The physics",
+    markup:
+      equation(
+        "the speed grows by the throttle and shrinks or grows with the slope",
+        sub(i("v"), row(i("t"), o("+"), n("1"))),
+        o("="),
+        sub(i("v"), i("t")),
+        o("+"),
+        n(power),
+        gap,
+        i("a"),
+        o("−"),
+        n("0.0025"),
+        gap,
+        w("cos"),
+        n("3"),
+        sub(i("x"), i("t")),
+      ) +
+      `<p>${throttle} Speeds are held to ±0.07 of road a step, and the left end of the road stops the car. ${about}</p>`,
+  },
+];
+const SOURCE =
+  "As in Moore, <cite>Efficient memory-based learning for robot control</cite> (1990), and Gymnasium's";
+const LEGEND: World["legend"] = ["little swing", "half the swing it takes", "most of it", "enough for the flag"];
+
+export const mountainCar: World = {
+  name: "MountainCar",
+  title: "Cars that learn to swing",
+  many: "cars",
+  one: "car",
+  lead: (environments) =>
+    `${environments} cars share one network. None is strong enough for the hill, so it must learn to swing.`,
+  soFar: (mean) => `Mean return so far: ${mean}.`,
+  legend: LEGEND,
+  returns: "here, minus one for each step until the flag, so −200 is a car that never arrived",
+  returnsShort: "minus the steps to the flag; circles: tests",
+  invite: "The agent drives. Take the controls, and try to be at the flag before it.",
+  explanation: {
+    heading: "What am I seeing?",
+    words:
+      "Every stroke is a car in the same valley, drawn in lanes so that they do not hide each other; the band below the road shows where they crowd. " +
+      "A car may throttle back, coast, or throttle forward, and its motor is weaker than the slope. Each step costs 1 until the flag is reached, and 200 steps end the episode. " +
+      "At first hardly any car ever sees the flag, so there is nothing to tell a good deed from a bad one: that is what makes this small task hard. " +
+      "A car's colour tells how much of the swing that the flag asks for it has gathered.",
+    equation: physics("The throttle a is −1, 0 or 1.", "0.001", `${SOURCE} MountainCar-v0.`),
+  },
+  controls: { left: 0, right: 2, rest: 1 },
+  hues: ["minus", "hair", "plus"],
+  turns: [],
+  crowd: () => new Hill(0.5),
+  large: large(0.5, (action) => action - 1),
+};
+
+export const mountainCarContinuous: World = {
+  ...mountainCar,
+  name: "MountainCar, continuous",
+  title: "Cars that learn to spare the throttle",
+  lead: (environments) =>
+    `${environments} cars share one network. They must swing up to the flag, and the throttle costs.`,
+  returns: "here, 100 for the flag, less a tenth of the throttle squared at each step",
+  returnsShort: "100 for the flag, less the throttle used; circles: tests",
+  explanation: {
+    heading: "What am I seeing?",
+    words:
+      "Every stroke is a car in the same valley, drawn in lanes so that they do not hide each other; the band below the road shows where they crowd. " +
+      "The throttle is a number from −1 to 1. The flag is worth 100, and the throttle costs a tenth of its square at each step; 999 steps end the episode. " +
+      "A network that has not yet seen the flag learns above all that the throttle costs, and may stop using it: it has to meet the flag by chance before that. " +
+      "A car's colour tells how much of the swing that the flag asks for it has gathered.",
+    equation: physics("The throttle a is a number from −1 to 1.", "0.0015", `${SOURCE} MountainCarContinuous-v0.`),
+  },
+  controls: {},
+  hues: [],
+  crowd: () => new Hill(0.45),
+  large: large(0.45, (action) => Math.max(-1, Math.min(1, action))),
+};

@@ -1,0 +1,174 @@
+// Pendulum: all rods from one pivot as a fan, the same one by one in a grid, and a large one.
+
+import { equation, frac, gap, i, n, o, over, row, sup, w } from "../../../parts/equation";
+import { palette } from "../../../parts/theme";
+import type { Player } from "../player";
+import { CLASSES, dot, fanAndGrid, tint, torque, type CrowdPainter, type LargePainter, type Size, type World } from "./world";
+
+const MOST_NM = 2;
+/** Angles from upright below which a rod takes the next colour. */
+const ANGLES = [(3 / 4) * Math.PI, Math.PI / 2, 0.25];
+
+class Fan implements CrowdPainter {
+  private readonly theta = new Float32Array(1024);
+
+  classOf(env: number, crowd: Player): number {
+    const angle = Math.abs(Math.atan2(crowd.seen(env, 1), crowd.seen(env, 0)));
+    return angle > ANGLES[0]! ? 0 : angle > ANGLES[1]! ? 1 : angle > ANGLES[2]! ? 2 : 3;
+  }
+
+  draw(c: CanvasRenderingContext2D, crowd: Player, size: Size, _nowMs: number, smooth: boolean): void {
+    const { fan, columns, cell, x: left, y: top } = fanAndGrid(size, crowd.shown);
+    for (let env = 0; env < crowd.shown; env++) this.theta[env] = crowd.angle(env, 0, 1, smooth);
+    c.strokeStyle = palette.line;
+    c.lineWidth = 1;
+    c.beginPath();
+    c.arc(fan.x, fan.y, fan.radius, 0, 7);
+    c.stroke();
+    c.lineCap = "round";
+    const rod = cell * 0.42;
+    for (let kind = 0; kind < 4; kind++) {
+      c.strokeStyle = c.fillStyle = palette[CLASSES[kind]!];
+      c.globalAlpha = 0.16 + 0.03 * kind;
+      c.lineWidth = 2;
+      c.beginPath();
+      for (let env = 0; env < crowd.shown; env++) {
+        if (this.classOf(env, crowd) !== kind) continue;
+        const [sin, cos] = [Math.sin(this.theta[env]!), Math.cos(this.theta[env]!)];
+        // Strokes of one path cover each other once: each rod is a path of its own, so that a throng darkens.
+        c.moveTo(fan.x, fan.y);
+        c.lineTo(fan.x + fan.radius * sin, fan.y - fan.radius * cos);
+        c.stroke();
+        c.beginPath();
+      }
+      c.globalAlpha = 0.6;
+      c.beginPath();
+      for (let env = 0; env < crowd.shown; env++) {
+        if (this.classOf(env, crowd) !== kind) continue;
+        const [x, y] = [fan.x + fan.radius * Math.sin(this.theta[env]!), fan.y - fan.radius * Math.cos(this.theta[env]!)];
+        c.moveTo(x + 2.2, y);
+        c.arc(x, y, 2.2, 0, 7);
+      }
+      c.fill();
+      c.globalAlpha = 1;
+      c.lineWidth = Math.max(1.2, cell * 0.08);
+      c.beginPath();
+      for (let env = 0; env < crowd.shown; env++) {
+        if (this.classOf(env, crowd) !== kind) continue;
+        const x = left + ((env % columns) + 0.5) * cell;
+        const y = top + (Math.floor(env / columns) + 0.5) * cell;
+        c.moveTo(x, y);
+        c.lineTo(x + rod * Math.sin(this.theta[env]!), y - rod * Math.cos(this.theta[env]!));
+      }
+      c.stroke();
+    }
+    c.fillStyle = palette.ink;
+    dot(c, fan.x, fan.y, 3);
+  }
+}
+
+function frame({ width, height }: Size): { x: number; y: number; rod: number } {
+  return { x: width / 2, y: height / 2, rod: Math.min(width / 2, height / 2) - 14 };
+}
+
+const large: LargePainter = {
+  scene(c, size) {
+    const { x, y, rod } = frame(size);
+    c.strokeStyle = palette.hair;
+    c.lineWidth = 1;
+    c.beginPath();
+    c.arc(x, y, rod, 0, 7);
+    c.stroke();
+    // Upright: where it should stay.
+    c.strokeStyle = palette.accent;
+    c.lineWidth = 2;
+    c.beginPath();
+    c.moveTo(x, y - rod - 9);
+    c.lineTo(x, y - rod - 3);
+    c.stroke();
+  },
+
+  body(c, size, pose) {
+    const { x, y, rod } = frame(size);
+    const [theta = 0] = pose.state;
+    const { body } = pose;
+    const tip = { x: x + rod * Math.sin(theta), y: y - rod * Math.cos(theta) };
+    c.lineCap = "round";
+    c.strokeStyle = tint(pose, "ink");
+    c.lineWidth = Math.max(6, rod * 0.11);
+    c.beginPath();
+    c.moveTo(x, y);
+    c.lineTo(tip.x, tip.y);
+    c.stroke();
+    c.fillStyle = tint(pose, "accent");
+    dot(c, tip.x, tip.y, Math.max(5, rod * 0.075));
+    c.fillStyle = palette.paper;
+    dot(c, x, y, 3);
+    if (pose.ghost || body.over || body.steps === 0) return;
+    const share = Math.max(-1, Math.min(1, body.action / MOST_NM));
+    c.strokeStyle = share < 0 ? palette.minus : palette.plus;
+    c.lineWidth = 2.5;
+    torque(c, { x, y }, rod * 0.36, share);
+  },
+
+  describe({ state }) {
+    const [theta = 0] = state;
+    const degrees = Math.atan2(Math.sin(theta), Math.cos(theta)) * (180 / Math.PI);
+    return `The large rod is ${Math.abs(degrees).toFixed(0)} degrees ${degrees < 0 ? "left" : "right"} of upright`;
+  },
+};
+
+const theta = i("θ");
+
+export const pendulum: World = {
+  name: "Pendulum",
+  title: "Rods that learn to balance",
+  many: "rods",
+  one: "rod",
+  lead: (environments) =>
+    `${environments} rods share one network, which learns to swing them up with a weak motor and to hold them.`,
+  soFar: (mean) => `Mean return so far: ${mean}.`,
+  legend: ["hanging", "lower half", "upper half", "upright"],
+  returns:
+    "here, minus what being off upright, turning and using the motor cost at each of 200 steps; a rod that only hangs gets about −1,200",
+  returnsShort: "minus the cost of 200 steps; circles: tests",
+  invite: "The agent turns it. Take the controls, and try to hold it upright.",
+  explanation: {
+    heading: "What am I seeing?",
+    words:
+      "At left all rods share one pivot, so that their spread shows; at right each has its own place. Twenty times a second the network sets a torque from −2 to 2 N·m, " +
+      "which is too little to lift a hanging rod: it has to swing to and fro first, and brake in time. " +
+      "Each step costs by the angle from upright, the speed and the torque; after 200 steps the episode ends and another begins anywhere on the circle. " +
+      "Early on the fan is full; as the network learns, it folds into one line.",
+    equation: [
+      {
+        summary: "The physics",
+        markup:
+          equation(
+            "angular acceleration of the rod",
+            over(theta, "¨"),
+            o("="),
+            frac(row(n("3"), i("g")), row(n("2"), i("ℓ"))),
+            w("sin"),
+            theta,
+            o("+"),
+            frac(n("3"), row(i("m"), sup(i("ℓ"), n("2")))),
+            i("u"),
+          ) +
+          equation(
+            "cost of a step",
+            i("r"),
+            o("="),
+            o("−"),
+            row(sup(theta, n("2")), o("+"), n("0.1"), gap, sup(over(theta, "˙"), n("2")), o("+"), n("0.001"), gap, sup(i("u"), n("2"))),
+          ) +
+          "<p>The rod is ℓ = 1 m long and weighs 1 kg, <i>g</i> is 10 m/s², a step lasts 0.05 s, and the speed is held to 8 rad/s. As in Gymnasium's Pendulum-v1.</p>",
+      },
+    ],
+  },
+  controls: {},
+  hues: [],
+  turns: [0],
+  crowd: () => new Fan(),
+  large,
+};

@@ -1,0 +1,148 @@
+// What the room needs to know of an environment beyond what the run says: how one and how many of it are drawn, which
+// keys drive it, and its words. One file for each beside this one; `any.ts` serves those that have none.
+
+import type { Body, Environment, Touch } from "../../../run/protocol";
+import { palette } from "../../../parts/theme";
+import type { Player } from "../player";
+
+export type Colour = keyof typeof palette;
+/** How far along an environment of the crowd is, from 0 (just begun, or low) to 3 (as it should be). */
+export const CLASSES: Colour[] = ["young", "muted", "grown", "accent"];
+
+export type Size = { width: number; height: number };
+export type Point = { x: number; y: number };
+
+/** Draws the many that train. It may remember (a fall, a trail), and must not allocate while it draws. */
+export interface CrowdPainter {
+  draw(c: CanvasRenderingContext2D, crowd: Player, size: Size, nowMs: number, smooth: boolean): void;
+  /** An episode ended at the step just played. */
+  ended?(env: number, crowd: Player, nowMs: number): void;
+  /** The class that an environment is drawn in: what a screen reader is told is counted from it. */
+  classOf(env: number, crowd: Player): number;
+}
+
+/** One environment as it is drawn: its state, carried on between two steps. */
+export type Pose = {
+  state: readonly number[];
+  body: Body;
+  /** The agent, while a hand has the controls: drawn as a shadow. */
+  ghost: boolean;
+};
+
+/** What a pointer may take hold of, and what comes of it. */
+export interface Grips {
+  reach(at: Point, near: number, size: Size, pose: Pose): string | undefined;
+  /** The forces of a hand at `hand` (in pixels); `from` is where its string is tied. */
+  pull(what: string, hand: Point, size: Size, pose: Pose): { force: Partial<Touch>; from: Point; words: string };
+}
+
+/** Draws the large one, in CSS pixels. */
+export interface LargePainter {
+  /** What stands still, behind everyone. */
+  scene(c: CanvasRenderingContext2D, size: Size, pose: Pose): void;
+  body(c: CanvasRenderingContext2D, size: Size, pose: Pose): void;
+  describe(pose: Pose): string;
+  grips?: Grips;
+  /** Forces by the arrow keys while the agent drives; `side` is −1 or 1. */
+  push?(side: number, shift: boolean): Partial<Touch>;
+}
+
+/** The choices that arrow keys stand for. Where an action is a number, left and right are its two ends. */
+export type Controls = {
+  left?: number;
+  right?: number;
+  up?: number;
+  /** What is done while no key is held; without one the last choice goes on. */
+  rest?: number;
+};
+
+export type Explanation = { heading: string; words: string; equation: { summary: string; markup: string }[] };
+
+export interface World {
+  /** As the switch names it. */
+  name: string;
+  /** The page's headline. */
+  title: string;
+  /** Of what there are many: `poles`; and one of them: `pole`. */
+  many: string;
+  one: string;
+  /** The lead sentence: so many share one network. */
+  lead(environments: string): string;
+  /** How well it does by the mean return of late, as a sentence. */
+  soFar(mean: string, environment: Environment): string;
+  /** What the four classes mean. */
+  legend: [string, string, string, string];
+  /** What the return is here. */
+  returns: string;
+  /** One line under the chart's title. */
+  returnsShort: string;
+  /** An invitation at the large one, and its help for screen readers. */
+  invite: string;
+  explanation: Explanation;
+  controls: Controls;
+  /** Colours of the choices, by name in the palette. */
+  hues: Colour[];
+  /** Numbers of the state that are angles and go round. */
+  turns: number[];
+  crowd(): CrowdPainter;
+  large: LargePainter;
+}
+
+/** The word for a share of the crowd in a class. */
+export function tally(crowd: Player, painter: CrowdPainter, from: number): number {
+  let sum = 0;
+  for (let env = 0; env < crowd.shown; env++) if (painter.classOf(env, crowd) >= from) sum++;
+  return sum;
+}
+
+/** The colour of the drawn one: its own, or a shadow's. */
+export const tint = (pose: Pose, own: Colour): string => (pose.ghost ? palette.ghost : palette[own]);
+
+/** An arrow from a point, `length` long to the right (or left). */
+export function arrow(c: CanvasRenderingContext2D, from: Point, dx: number, dy: number, head = 4): void {
+  const size = Math.hypot(dx, dy);
+  if (size < 1) return;
+  const [ux, uy] = [dx / size, dy / size];
+  const to = { x: from.x + dx, y: from.y + dy };
+  c.beginPath();
+  c.moveTo(from.x, from.y);
+  c.lineTo(to.x, to.y);
+  c.moveTo(to.x - head * (ux - uy), to.y - head * (uy + ux));
+  c.lineTo(to.x, to.y);
+  c.lineTo(to.x - head * (ux + uy), to.y - head * (uy - ux));
+  c.stroke();
+}
+
+/** A torque about a point: an arc of a turn with a head, clockwise for a positive one. */
+export function torque(c: CanvasRenderingContext2D, at: Point, radius: number, share: number): void {
+  if (Math.abs(share) < 0.02) return;
+  const sweep = share * 2.2;
+  const end = -Math.PI / 2 + sweep;
+  c.beginPath();
+  c.arc(at.x, at.y, radius, -Math.PI / 2, end, share < 0);
+  const side = Math.sign(share);
+  const [x, y] = [at.x + radius * Math.cos(end), at.y + radius * Math.sin(end)];
+  const back = end - side * Math.min(0.5, 6 / radius);
+  c.moveTo(at.x + (radius + 4) * Math.cos(back), at.y + (radius + 4) * Math.sin(back));
+  c.lineTo(x, y);
+  c.lineTo(at.x + (radius - 4) * Math.cos(back), at.y + (radius - 4) * Math.sin(back));
+  c.stroke();
+}
+
+/** A disc. */
+export function dot(c: CanvasRenderingContext2D, x: number, y: number, radius: number): void {
+  c.beginPath();
+  c.arc(x, y, radius, 0, 7);
+  c.fill();
+}
+
+/** Splits a wide canvas into an overlaid fan at left and a grid of small ones at right. */
+export function fanAndGrid({ width, height }: Size, shown: number): { fan: { x: number; y: number; radius: number }; columns: number; rows: number; cell: number; x: number; y: number } {
+  const side = Math.min(height, width * 0.46);
+  const room = width - side - 16;
+  let columns = Math.max(1, Math.round(Math.sqrt((shown * room) / Math.max(1, height))));
+  while (columns < shown && Math.ceil(shown / columns) * (room / columns) > height) columns++;
+  const cell = room / columns;
+  const rows = Math.ceil(shown / columns);
+  return { fan: { x: side / 2, y: height / 2, radius: side / 2 - 8 }, columns, rows, cell, x: side + 16, y: Math.max(0, (height - rows * cell) / 2) };
+}
