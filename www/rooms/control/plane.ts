@@ -18,6 +18,8 @@ const WRITE_MS = 250;
 /** Where the crowd has been is half forgotten after this long. */
 const FADE_S = 1.6;
 const LEVELS = 6;
+/** How strongly a policy that is sure is coloured: words and dots over it stay legible. */
+const INTENSITY = 0.82;
 const MARGIN = { left: 46, right: 10, top: 8, bottom: 20 };
 const FONT = '11px system-ui, -apple-system, "Segoe UI", sans-serif';
 
@@ -220,7 +222,7 @@ export class Plane {
       const [left, right] = [rgb("minus"), rgb("plus")];
       for (let point = 0; point < points; point++) {
         const mean = Math.max(-1, Math.min(1, picture.policy[point]!));
-        put(point, mixed(paper, mean < 0 ? left : right, 0.92 * Math.abs(mean)));
+        put(point, mixed(paper, mean < 0 ? left : right, INTENSITY * Math.abs(mean)));
       }
     } else {
       const { channels } = picture;
@@ -230,7 +232,7 @@ export class Plane {
       for (let point = 0; point < points; point++) {
         for (let k = 0; k < 3; k++) colour[k] = paper[k]!;
         for (let choice = 0; choice < channels; choice++) {
-          const sure = (0.92 * Math.max(0, picture.policy[point * channels + choice]! - even)) / (1 - even);
+          const sure = (INTENSITY * Math.max(0, picture.policy[point * channels + choice]! - even)) / (1 - even);
           for (let k = 0; k < 3; k++) colour[k]! += sure * (hues[choice]![k]! - paper[k]!);
         }
         put(point, colour);
