@@ -111,8 +111,8 @@ test("the policy's and the value's picture change as it learns; the plane can be
   await page.keyboard.press("ArrowRight");
   await page.locator(".plane-reading", { hasText: /^angle .*: push left \d+%, push right \d+%; value / }).waitFor();
   const looks = new Set();
-  for (const layer of ["the return that the critic expects", "where they have been", "what the policy would do"]) {
-    await page.getByRole("radio", { name: `Show ${layer}` }).check({ force: true });
+  for (const layer of ["Value", "Visits", "Policy"]) {
+    await page.locator(".layers label", { hasText: layer }).click();
     await page.waitForTimeout(700);
     looks.add(await page.evaluate(() => document.querySelector(".plane-field canvas").toDataURL()));
     assert.notEqual(await page.locator(".plane-legend").textContent(), "");
@@ -227,7 +227,7 @@ test("a sweep can be stopped, and the run goes on", async () => {
   const resumed = event(page, "metrics");
   await page.getByRole("button", { name: "Stop", exact: true }).click();
   await resumed;
-  await page.getByText("Stopped.").waitFor();
+  await page.getByText("Stopped.", { exact: true }).waitFor();
   await page.context().close();
 });
 

@@ -13,6 +13,8 @@ import { dot, type Point, type Pose, type World } from "./worlds/world";
 const PATIENCE_MS = 400;
 const MEMORY = 240;
 const SHOWN_ROUNDS = 4;
+/** How fast the agent ends a round that the hand has ended. */
+const FORWARD = 6;
 /** A pointer this far from the middle, as a share of the width, asks for the most there is. */
 const FULL_SHARE = 0.35;
 
@@ -378,8 +380,10 @@ export class LargeOne {
   private wish(dt_s: number): Touch {
     const touch: Touch = { dt_s, cart_force: 0, tip_force: 0, drive: null };
     if (this.hasControls) {
-      // Nothing moves before the visitor does.
+      // Nothing moves before the visitor does; and whoever has finished need not wait long for the agent.
+      const { player, rival } = this.state ?? {};
       if (!this.moved) touch.dt_s = 0;
+      else if (player?.over && rival && !rival.over) touch.dt_s *= FORWARD;
       touch.drive = this.action();
       return touch;
     }
@@ -489,7 +493,7 @@ export class LargeOne {
     const { player, rival } = state;
     let words = "";
     if (!this.moved) words = `Round ${state.rounds.length + 1}: begins with your first move`;
-    else if (player.over && rival && !rival.over) words = "The agent is still at it";
+    else if (player.over && rival && !rival.over) words = "The agent goes on, 6 times as fast";
     this.hint.hidden = words === "";
     write(this.hint, words);
   }

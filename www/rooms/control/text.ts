@@ -6,9 +6,9 @@ import type { Explanation, World } from "./worlds/world";
 import { equation, frac, gap, i, n, o, over, paren, row, sub, subsup, sum, sup, w } from "../../parts/equation";
 
 export const stage = {
-  value: "Critic: still to come",
+  value: "Critic expects",
   total: "Return so far",
-  best: "Agent's best here",
+  best: "Agent's best",
   action: "action",
 };
 

@@ -131,7 +131,7 @@ export const pendulum: World = {
   legend: ["hanging", "lower half", "upper half", "upright"],
   returns:
     "here, minus what being off upright, turning and using the motor cost at each of 200 steps; a rod that only hangs gets about −1,200",
-  returnsShort: "minus the cost of 200 steps; circles: tests",
+  returnsShort: "minus the cost; circles: tests",
   invite: "The agent turns it. Take the controls, and try to hold it upright.",
   explanation: {
     heading: "What am I seeing?",
