@@ -164,7 +164,7 @@ test("dialogs take the focus and give it back; single keys never act from a fiel
   await page.keyboard.press("Escape");
   assert.ok(await badge.evaluate((element) => element === document.activeElement));
 
-  await page.getByLabel("Seed").focus();
+  await page.getByLabel("Seed", { exact: true }).focus();
   await page.keyboard.press("r");
   await page.keyboard.press("?");
   assert.equal(await page.getByRole("dialog").count(), 0);

@@ -181,7 +181,7 @@ export class ControlRoom {
     this.element = h(
       "main",
       { id: "main", tabindex: -1 },
-      h("nav", { class: "worlds", "aria-label": "Environments" }, this.switcher),
+      h("nav", { class: "worlds", "aria-label": "Choose an environment" }, this.switcher),
       h("div", { class: "intro" }, this.headline, this.status),
       this.transport.element,
       h(
