@@ -168,93 +168,112 @@ class Swarm implements CrowdPainter {
   }
 }
 
+// ---- the large one, in metres as its state has it
+
+/** Where in a state the bodies (place, angle and their speeds), the legs' touches and the ground stand. */
+const STATE = { bodies: [0, 6, 12], touches: 26, ground: 32, bends: 11 };
+const WIDTH_M = 20;
+const PAD_M = 10 / 3;
+const PIECE_M = 2;
+/** Metres of height in sight; the view follows the craft. */
+const SEEN_M = 8.5;
+/** Outlines of the hull and a leg about their middles, in metres. */
+const HULL_CENTRE_M = 0.101;
+const HULL = [17, -10, 17, 0, 14, 17, -14, 17, -17, 0, -17, -10].map((part, k) => part / 30 - (k % 2 ? HULL_CENTRE_M : 0));
+const LEG = [-2, -8, 2, -8, 2, 8, -2, 8].map((part) => part / 30);
+
+/** Where the view begins, as the scene was drawn last. */
+let floorM = 0;
+
+function view({ width, height }: Size): { px: (x: number) => number; py: (y: number) => number; unit: number } {
+  const unit = Math.min(width / WIDTH_M, height / SEEN_M);
+  return { unit, px: (x) => width / 2 + (x - WIDTH_M / 2) * unit, py: (y) => height - (y - floorM) * unit };
+}
+
+function outline(c: CanvasRenderingContext2D, corners: number[]): void {
+  c.beginPath();
+  for (let k = 0; k < corners.length; k += 2) c.lineTo(corners[k]!, corners[k + 1]!);
+  c.closePath();
+}
+
 const large: LargePainter = {
-  scene(c, size) {
-    const { px, py } = sky(size);
-    c.fillStyle = palette.line;
-    c.fillRect(0, py(0) + 1, size.width, size.height);
+  scene(c, size, { state }) {
+    const seen = size.height / Math.min(size.width / WIDTH_M, size.height / SEEN_M);
+    floorM = Math.max(PAD_M - 1.2, (state[1] ?? 0) + 2 - seen);
+    const { px, py } = view(size);
     c.strokeStyle = palette.hair;
     c.lineWidth = 1;
     c.beginPath();
     for (const edge of EDGES) {
       c.moveTo(px(edge), 0);
-      c.lineTo(px(edge), py(0));
+      c.lineTo(px(edge), size.height);
     }
     c.stroke();
-    drawPad(c, px, py(0));
+    c.beginPath();
+    for (let bend = 0; bend < STATE.bends; bend++) c.lineTo(px(bend * PIECE_M), py(state[STATE.ground + bend] ?? PAD_M));
+    c.strokeStyle = palette.ghost;
+    c.lineWidth = 1.5;
+    c.stroke();
+    c.lineTo(px(WIDTH_M), size.height + 1);
+    c.lineTo(px(0), size.height + 1);
+    c.closePath();
+    c.fillStyle = palette.line;
+    c.fill();
+    drawPad(c, (x) => px(WIDTH_M / 2 + (x * WIDTH_M) / 2), py(PAD_M));
   },
 
   body(c, size, pose) {
-    const { px, py, unit } = sky(size);
-    const { body } = pose;
-    const [x = 0, y = 0, , , angle = 0, , left = 0, right = 0] = body.observation;
-    const crashed = body.over && body.terminated && !(left > 0.5 && right > 0.5);
-    const scale = (unit / 10 / 30) * 1.35;
-    c.save();
-    c.translate(px(x), py(y));
-    c.rotate(-angle);
-    c.scale(scale, scale);
-    c.lineJoin = c.lineCap = "round";
+    const { px, py, unit } = view(size);
+    const { body, state } = pose;
+    const legs = [state[STATE.touches] ?? 0, state[STATE.touches + 1] ?? 0];
+    const crashed = body.over && body.terminated && !(legs[0]! > 0.5 && legs[1]! > 0.5);
     const ink = crashed ? palette.rust : tint(pose, "ink");
-    c.strokeStyle = ink;
-    c.lineWidth = 3;
-    c.beginPath();
-    c.moveTo(-14, 6);
-    c.lineTo(-22, 20);
-    c.moveTo(14, 6);
-    c.lineTo(22, 20);
-    c.stroke();
-    c.strokeStyle = left > 0.5 ? palette.accent : ink;
-    c.beginPath();
-    c.moveTo(-26, 20);
-    c.lineTo(-18, 20);
-    c.stroke();
-    c.strokeStyle = right > 0.5 ? palette.accent : ink;
-    c.beginPath();
-    c.moveTo(18, 20);
-    c.lineTo(26, 20);
-    c.stroke();
-    c.strokeStyle = ink;
-    c.fillStyle = pose.ghost ? palette.paper : palette.raised;
-    c.lineWidth = 2;
-    c.beginPath();
-    hull(c);
-    if (!pose.ghost) c.fill();
-    c.stroke();
-    c.fillStyle = tint(pose, "accent");
-    dot(c, 0, -6, 4.5);
-    if (!pose.ghost && !body.over && body.steps > 0) drawFlame(c, body.action);
-    c.restore();
+    STATE.bodies.forEach((at, part) => {
+      c.save();
+      c.translate(px(state[at] ?? 0), py(state[at + 1] ?? 0));
+      c.scale(unit, -unit);
+      c.rotate(state[at + 2] ?? 0);
+      c.lineJoin = "round";
+      c.lineWidth = 1.6 / unit;
+      c.strokeStyle = part > 0 && legs[part - 1]! > 0.5 && !crashed && !pose.ghost ? palette.accent : ink;
+      if (part === 0 && !pose.ghost && !body.over && body.steps > 0) drawFlame(c, body.action);
+      outline(c, part === 0 ? HULL : LEG);
+      c.fillStyle = palette.raised;
+      if (!pose.ghost) c.fill();
+      c.stroke();
+      if (part === 0) {
+        c.fillStyle = tint(pose, "accent");
+        dot(c, 0, 0.2, 0.16);
+      }
+      c.restore();
+    });
   },
 
   describe({ body }) {
-    const [x = 0, y = 0, , down = 0, , , left = 0, right = 0] = body.observation;
+    const [x = 0, y = 0, , speed = 0, , , left = 0, right = 0] = body.observation;
     if (left > 0.5 && right > 0.5) return "The large lander stands on both legs";
     return (
       `The large lander is ${Math.abs(x * 10).toFixed(0)} metres ${x < 0 ? "left" : "right"} of the pad and ` +
-      `${Math.max(0, (y * 20) / 3).toFixed(0)} metres up, ${down < -0.05 ? "falling" : down > 0.05 ? "rising" : "level"}`
+      `${Math.max(0, (y * 20) / 3).toFixed(0)} metres up, ${speed < -0.05 ? "falling" : speed > 0.05 ? "rising" : "level"}`
     );
   },
 };
-const EDGES = [-1, 1];
+const EDGES = [0, WIDTH_M];
 
+/** In metres about the hull's middle, upwards. The left engine's push goes to the left, so its flame stands at right. */
 function drawFlame(c: CanvasRenderingContext2D, action: number): void {
-  c.fillStyle = palette.thrust;
   c.beginPath();
   if (action === 2) {
-    c.moveTo(-6, 11);
-    c.lineTo(0, 32);
-    c.lineTo(6, 11);
-  } else if (action === 1) {
-    c.fillStyle = palette.minus;
-    c.moveTo(18, -8);
-    c.lineTo(31, -4.5);
-    c.lineTo(18, -1);
-  } else if (action === 3) {
-    c.fillStyle = palette.plus;
-    c.moveTo(-18, -8);
-    c.lineTo(-31, -4.5);
-    c.lineTo(-18, -1);
+    c.fillStyle = palette.thrust;
+    c.moveTo(-0.22, -0.42);
+    c.lineTo(0, -1.15);
+    c.lineTo(0.22, -0.42);
+  } else if (action === 1 || action === 3) {
+    const side = action === 1 ? 1 : -1;
+    c.fillStyle = action === 1 ? palette.minus : palette.plus;
+    c.moveTo(side * 0.54, 0.3);
+    c.lineTo(side * 1.05, 0.16);
+    c.lineTo(side * 0.54, 0.02);
   }
   c.fill();
 }
@@ -278,7 +297,7 @@ export const lunarLander: World = {
       "Every small craft is one of the landers that train, all drawn over one pad; a faint trail shows where they came from, a cross where one crashed, a ring where one came to rest. " +
       "Fifty times a second the network fires the left, the main or the right engine, or none. " +
       "At first most tumble; then they learn to hover, because a crash costs more than fuel does, and only later that it pays to come down. " +
-      "Each has hills of its own around the pad, which are left out here.",
+      "Each has hills of its own around the pad; the large one shows them.",
     equation: [
       {
         summary: "The reward",
