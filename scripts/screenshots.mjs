@@ -1,5 +1,5 @@
 // `npm run screenshots`: the README's picture in docs/, and in test-results/ the page as a desktop
-// and a phone show it, light and dark, early in a run and once it is solved.
+// and a phone show it, light and dark: early in a run, once it is solved, and each environment.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { launch } from "./browser.mjs";
@@ -10,6 +10,8 @@ import { serve } from "./serve.mjs";
 const SCREENS = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
 const EARLY_MS = 1500;
 const PATIENCE_MS = 60_000;
+/** An environment is shown after so much training. */
+const LOOK_MS = 12_000;
 
 await main(import.meta.url, async () => {
   const { dist } = await build();
@@ -17,25 +19,42 @@ await main(import.meta.url, async () => {
   const browser = await launch();
   const [docs, results] = ["docs", "test-results"].map((name) => join(root, name));
   for (const folder of [docs, results]) mkdirSync(folder, { recursive: true });
+  const open = async (viewport, colorScheme, at = "") => {
+    const page = await browser.newPage({ viewport, colorScheme, deviceScaleFactor: 2 });
+    await page.goto(server.url + at);
+    await page.waitForFunction(() => globalThis.hothouse);
+    return page;
+  };
+  const shoot = (page, folder, name, fullPage = false) => page.screenshot({ path: join(folder, `${name}.png`), fullPage });
+  let environments = [];
   for (const [screen, viewport] of Object.entries(SCREENS))
     for (const colorScheme of ["light", "dark"])
       await step(`${screen}, ${colorScheme}`, async () => {
-        const page = await browser.newPage({ viewport, colorScheme, deviceScaleFactor: 2 });
-        await page.goto(server.url);
-        await page.waitForFunction(() => globalThis.hothouse);
+        const page = await open(viewport, colorScheme);
+        environments = await page.evaluate(() => hothouse.environments.map(({ id }) => id));
         const solved = page.evaluate(
           () => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "solved" && resolve(true))),
         );
         await page.waitForTimeout(EARLY_MS);
-        const shoot = (folder, name, fullPage) => page.screenshot({ path: join(folder, `${name}.png`), fullPage });
-        await shoot(results, `${screen}-${colorScheme}-early`, false);
+        await shoot(page, results, `${screen}-${colorScheme}-early`);
         await Promise.race([solved, page.waitForTimeout(PATIENCE_MS)]);
         await page.waitForTimeout(EARLY_MS);
-        await shoot(results, `${screen}-${colorScheme}`, false);
-        await shoot(results, `${screen}-${colorScheme}-whole`, true);
-        if (screen === "desktop" && colorScheme === "light") await shoot(docs, "page", false);
+        await shoot(page, results, `${screen}-${colorScheme}`);
+        await shoot(page, results, `${screen}-${colorScheme}-whole`, true);
+        if (screen === "desktop" && colorScheme === "light") await shoot(page, docs, "page");
         await page.close();
       });
+  for (const [k, id] of environments.entries())
+    await step(id, async () => {
+      for (const [screen, viewport] of Object.entries(SCREENS)) {
+        const page = await open(viewport, (k + (screen === "phone")) % 2 ? "dark" : "light", `#/control?env=${id}&v=1`);
+        // Each layer of the state plane by turns.
+        for (let layer = 0; layer < k % 3; layer++) await page.keyboard.press("v");
+        await page.waitForTimeout(LOOK_MS);
+        await shoot(page, results, `${screen}-${id}`);
+        await page.close();
+      }
+    });
   await browser.close();
   await server.close();
 });
