@@ -142,7 +142,7 @@ for (const { name, ...context } of views)
 /** How often the crowd and the large one look different from 50 ms before, in three seconds. */
 const changes = (page) =>
   page.evaluate(async () => {
-    const canvases = [".crowd canvas", ".stage-field canvas"].map((name) => document.querySelector(name));
+    const canvases = [".crowd canvas", ".stage-field canvas", ".plane-field canvas"].map((name) => document.querySelector(name));
     const look = (canvas) =>
       new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer);
     let before = canvases.map(look);

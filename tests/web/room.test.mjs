@@ -202,6 +202,7 @@ test("every chart and the network are there as tables, with a caption and headin
   await event(page, "metrics", 3);
   for (const [name, columns] of [
     ["Mean return as a table", ["Steps", "Time", "Mean return", "Past run", "What happened"]],
+    ["State plane as a table", ["speed of the angle", "−0.209", "−0.105", "0", "0.105", "0.209"]],
     ["Losses as a table", ["Steps", "Time", "Policy loss", "Value loss", "Entropy", "Policy change", "Clipped", "Explained", "Learning rate"]],
     ["The network as a table", ["Kernel", "What it does", "Output", "Weights", "Reads"]],
   ]) {

@@ -15,6 +15,9 @@ const CELLS = { width: 96, height: 72 };
 const ASK_MS = 200;
 const CALM_MS = 500;
 const WRITE_MS = 250;
+const TABLE_MS = 2000;
+/** Points of the table each way. */
+const TABLED = 5;
 /** Where the crowd has been is half forgotten after this long. */
 const FADE_S = 1.6;
 const LEVELS = 6;
@@ -35,6 +38,12 @@ type Ask = (width: number, height: number) => Promise<Picture>;
 export class Plane {
   readonly element: HTMLElement;
   readonly layers: HTMLElement;
+  /** The same as numbers at a few points; the button asks for it. */
+  readonly table: HTMLElement;
+  readonly tableButton: HTMLButtonElement;
+  private readonly tableHead = h("tr");
+  private readonly tableBody = h("tbody");
+  private readonly caption = h("caption");
   private readonly canvas = document.createElement("canvas");
   private readonly surface = new Surface(this.canvas, () => (this.dirty = true));
   private readonly field: HTMLElement;
@@ -64,6 +73,7 @@ export class Plane {
   private lastMs = 0;
   private drewMs = -Infinity;
   private wroteMs = -Infinity;
+  private tabledMs = -Infinity;
   private dirty = true;
   private readonly stops: (() => void)[];
 
@@ -93,6 +103,24 @@ export class Plane {
       h("div", { class: "plane-foot" }, this.legend, this.reading),
       h("p", { class: "unseen", id: helpId }, "Arrow keys move a cross over the plane; what the policy and the critic say there is read out below it."),
     );
+    const tableId = id("table");
+    this.table = h(
+      "div",
+      { class: "scroll", id: tableId, hidden: true, tabindex: 0, role: "region", "aria-label": "State plane as a table" },
+      h("table", {}, this.caption, h("thead", {}, this.tableHead), this.tableBody),
+    );
+    this.tableButton = h(
+      "button",
+      { type: "button", class: "quiet small", "aria-expanded": "false", "aria-controls": tableId, "aria-label": "State plane as a table" },
+      "Table",
+    );
+    this.tableButton.addEventListener("click", () => {
+      this.table.hidden = !this.table.hidden;
+      this.tableButton.setAttribute("aria-expanded", String(!this.table.hidden));
+      this.tableButton.textContent = this.table.hidden ? "Table" : "Close table";
+      this.askedMs = this.tabledMs = -Infinity;
+      this.writeTable(performance.now());
+    });
     for (const [canvas, size] of [
       [this.background, PICTURE],
       [this.densityCanvas, CELLS],
@@ -102,6 +130,10 @@ export class Plane {
     this.listen();
     this.stops = [
       animate(this.canvas, (nowMs) => this.draw(nowMs)),
+      animate(this.table, (nowMs) => {
+        this.want(nowMs);
+        this.writeTable(nowMs);
+      }, TABLE_MS / 4),
       onTheme(() => {
         this.paint();
         this.writeLegend();
@@ -167,7 +199,7 @@ export class Plane {
     this.paint();
     this.writeLegend();
     this.dirty = true;
-    this.wroteMs = -Infinity;
+    this.wroteMs = this.tabledMs = -Infinity;
   }
 
   // ---- what is asked for, and painted
@@ -464,7 +496,7 @@ export class Plane {
       write(this.reading, at);
       return;
     }
-    const point = Math.round(cursor.y * (picture.height - 1)) * picture.width + Math.round(cursor.x * (picture.width - 1));
+    const point = pointAt(picture, cursor.x, cursor.y);
     const { channels, policy, values } = picture;
     const [low, high] = environment.range;
     const does =
@@ -472,6 +504,49 @@ export class Plane {
         ? `action ${figure(low + ((policy[point]! + 1) / 2) * (high - low))}`
         : environment.choices.map((choice, k) => `${choice} ${Math.round(100 * policy[point * channels + k]!)}%`).join(", ");
     write(this.reading, `${at}: ${does}; value ${figure(values[point]!)}`);
+  }
+
+  /** Whoever has the focus in the table reads it: it stands still for them. */
+  private writeTable(nowMs: number): void {
+    const { environment, picture } = this;
+    if (this.table.hidden || !environment || nowMs - this.tabledMs < TABLE_MS || this.table.contains(document.activeElement)) return;
+    if (this.layer !== "visits" && !picture) return;
+    this.tabledMs = nowMs;
+    const [x, y] = environment.plane;
+    const steps = Array.from({ length: TABLED }, (_, k) => k / (TABLED - 1));
+    const at = (axis: Axis, place: number): string => figure(axis.low + place * (axis.high - axis.low));
+    write(this.caption, `${this.shows[0]!.toUpperCase()}${this.shows.slice(1)}; ${x.name} across, ${y.name} downwards`);
+    this.tableHead.replaceChildren(h("th", { scope: "col" }, nameOf(y)), ...steps.map((place) => h("th", { scope: "col" }, at(x, place))));
+    this.tableBody.replaceChildren(
+      ...steps
+        .map((up) => h("tr", {}, h("th", { scope: "row" }, at(y, up)), ...steps.map((across) => h("td", {}, this.cell(across, up)))))
+        .reverse(),
+    );
+  }
+
+  /** What the layer says at a point, in few words. */
+  private cell(across: number, up: number): string {
+    const { environment, picture } = this;
+    if (this.layer === "visits") {
+      // Of the part of the plane that is nearest to this point.
+      const near = (k: number, of: number): number => Math.round(((k + 0.5) / of) * (TABLED - 1));
+      let [here, all] = [0, 0];
+      this.density.forEach((count, cell) => {
+        all += count;
+        const [column, row] = [cell % CELLS.width, Math.floor(cell / CELLS.width)];
+        if (near(column, CELLS.width) === across * (TABLED - 1) && near(row, CELLS.height) === up * (TABLED - 1)) here += count;
+      });
+      return all > 0 ? `${Math.round((100 * here) / all)}%` : "";
+    }
+    if (!picture || !environment) return "";
+    const point = pointAt(picture, across, up);
+    if (this.layer === "value") return figure(picture.values[point]!);
+    const { channels, policy } = picture;
+    const [low, high] = environment.range;
+    if (channels === 1) return figure(low + ((policy[point]! + 1) / 2) * (high - low));
+    let best = 0;
+    for (let k = 1; k < channels; k++) if (policy[point * channels + k]! > policy[point * channels + best]!) best = k;
+    return `${environment.choices[best]} ${Math.round(100 * policy[point * channels + best]!)}%`;
   }
 
   // ---- hands
@@ -508,6 +583,9 @@ export class Plane {
     });
   }
 }
+
+/** The point of a picture nearest to a place on the plane. */
+const pointAt = ({ width, height }: Picture, x: number, y: number): number => Math.round(y * (height - 1)) * width + Math.round(x * (width - 1));
 
 type Box = ReturnType<Plane["box"]>;
 

@@ -196,8 +196,9 @@ export class ControlRoom {
         h(
           "section",
           { class: "portrait", "aria-labelledby": "plane-title" },
-          h("div", { class: "head" }, h("h2", { id: "plane-title", class: "label" }, "State plane"), this.plane.layers),
+          h("div", { class: "head" }, h("h2", { id: "plane-title", class: "label" }, "State plane"), h("div", { class: "row" }, this.plane.tableButton, this.plane.layers)),
           this.plane.element,
+          this.plane.table,
         ),
         h(
           "section",
