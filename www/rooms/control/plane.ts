@@ -70,7 +70,7 @@ export class Plane {
   /** The observation of the large one. */
   private large: readonly number[] = [];
   private cursor: { x: number; y: number } | undefined;
-  private lastMs = 0;
+  private fadedMs = 0;
   private drewMs = -Infinity;
   private wroteMs = -Infinity;
   private tabledMs = -Infinity;
@@ -131,6 +131,7 @@ export class Plane {
     this.stops = [
       animate(this.canvas, (nowMs) => this.draw(nowMs)),
       animate(this.table, (nowMs) => {
+        this.fade(nowMs);
         this.want(nowMs);
         this.writeTable(nowMs);
       }, TABLE_MS / 4),
@@ -283,10 +284,7 @@ export class Plane {
   // ---- drawing
 
   private draw(nowMs: number): void {
-    const passedS = Math.min(0.25, (nowMs - this.lastMs) / 1000);
-    this.lastMs = nowMs;
-    const fade = Math.pow(0.5, passedS / FADE_S);
-    for (let cell = 0; cell < this.density.length; cell++) this.density[cell]! *= fade;
+    this.fade(nowMs);
     this.want(nowMs);
     if (calm() && nowMs - this.drewMs < CALM_MS && !this.dirty) return;
     this.drewMs = nowMs;
@@ -319,6 +317,13 @@ export class Plane {
       this.wroteMs = nowMs;
       this.writeReading();
     }
+  }
+
+  private fade(nowMs: number): void {
+    const passedS = Math.min(2, (nowMs - this.fadedMs) / 1000);
+    this.fadedMs = nowMs;
+    const kept = Math.pow(0.5, passedS / FADE_S);
+    for (let cell = 0; cell < this.density.length; cell++) this.density[cell]! *= kept;
   }
 
   private box(): { left: number; top: number; width: number; height: number } {
