@@ -7,10 +7,9 @@
 //! *terminated* when the cart leaves the track or the pole leans over 12°, *truncated* at 500 steps,
 //! and both can happen on the same step.
 
-pub use crate::vector::{Impossible as BadState, LENGTH_SHIFT, TERMINATED, TRUNCATED};
 pub use crate::world::Step64;
 
-use crate::vector::Impossible;
+use crate::vector::{Impossible, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
 use crate::world::{Actions, Axis, Of, Plane, Spec, World64};
 use math::{Isa, Kernel, PANEL, Rng, Simd, dispatch, rng};
 
@@ -197,42 +196,9 @@ impl CartPoles {
         poles
     }
 
-    /// Begins anew, as [`CartPoles::new`] does.
-    pub fn reset(&mut self, seed: u32, first: u32) {
-        self.keys = Keys::new(seed);
-        self.first = first;
-        self.clock.fill(0);
-        for env in 0..self.clock.len() {
-            let (now, next) = (self.start(env, 0), self.start(env, 1));
-            for i in 0..OBSERVATION {
-                (self.state[place(env, i)], self.starts[place(env, i)]) = (now[i], next[i]);
-            }
-        }
-    }
-
     fn start(&self, env: usize, episode: u32) -> [f32; OBSERVATION] {
         let words = rng::hash_1(self.keys.start, [self.first.wrapping_add(env as u32), episode % EPISODES]);
         words.map(|word| word.cast_signed() as f32 * SPREAD)
-    }
-
-    pub fn count(&self) -> usize {
-        self.count
-    }
-
-    /// What the environments show, in panels.
-    pub fn observations(&self) -> &[f32] {
-        &self.state
-    }
-
-    /// One step of every environment. In panels of one feature: `actions`, 1 pushes right and any other
-    /// left; `rewards`, 1 each; `ended`, 0 while the episode goes on, else [`TERMINATED`] and
-    /// [`TRUNCATED`] and the episode's length. `reached` is the observation the step led to, which for
-    /// an episode that ended is its last; [`CartPoles::observations`] already shows the next one's first.
-    pub fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
-        let Self { isa, keys, first, state, clock, starts, turn, .. } = self;
-        *turn = (*turn + 1) % SHORTEST as usize;
-        let (keys, first, turn) = (*keys, *first, *turn);
-        dispatch(*isa, Advance { keys, first, turn, state, clock, starts, actions, reached, rewards, ended });
     }
 
     /// Many steps with actions that are thrown like coins, and the number of episodes that ended.
@@ -273,7 +239,7 @@ impl CartPoles {
         let inside = state[0].abs() <= X_LIMIT as f32 && state[2].abs() <= THETA_LIMIT as f32;
         let counted = steps < STEP_LIMIT && episodes < EPISODES;
         if env >= self.count || !counted || !inside || state.iter().any(|s| !s.is_finite()) {
-            return Err(Impossible { env: self.first as usize + env, id: SPEC.id });
+            return Err(self.impossible(env));
         }
         let next = self.start(env, episodes + 1);
         for i in 0..OBSERVATION {
@@ -281,6 +247,60 @@ impl CartPoles {
         }
         self.clock[env] = episodes << STEP_BITS | steps;
         Ok(())
+    }
+
+    fn impossible(&self, env: usize) -> Impossible {
+        Impossible { env: self.first as usize + env, id: SPEC.id }
+    }
+}
+
+impl Vector for CartPoles {
+    fn count(&self) -> usize {
+        self.count
+    }
+
+    fn observations(&self) -> &[f32] {
+        &self.state
+    }
+
+    fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
+        let Self { isa, keys, first, state, clock, starts, turn, .. } = self;
+        *turn = (*turn + 1) % SHORTEST as usize;
+        let (keys, first, turn) = (*keys, *first, *turn);
+        dispatch(*isa, Advance { keys, first, turn, state, clock, starts, actions, reached, rewards, ended });
+    }
+
+    fn reset(&mut self, seed: u32, first: u32) {
+        self.keys = Keys::new(seed);
+        self.first = first;
+        self.clock.fill(0);
+        for env in 0..self.clock.len() {
+            let (now, next) = (self.start(env, 0), self.start(env, 1));
+            for i in 0..OBSERVATION {
+                (self.state[place(env, i)], self.starts[place(env, i)]) = (now[i], next[i]);
+            }
+        }
+    }
+
+    fn state_len(&self) -> usize {
+        OBSERVATION
+    }
+
+    fn environment(&self, env: usize, state: &mut [f32]) -> (u32, u32) {
+        let (numbers, steps, episodes) = CartPoles::environment(self, env);
+        state.copy_from_slice(&numbers);
+        (steps, episodes)
+    }
+
+    fn set_environment(
+        &mut self,
+        env: usize,
+        state: &[f32],
+        steps: u32,
+        episodes: u32,
+    ) -> Result<(), Impossible> {
+        let state = state.try_into().map_err(|_| self.impossible(env))?;
+        CartPoles::set_environment(self, env, state, steps, episodes)
     }
 }
 

@@ -6,13 +6,13 @@
 //! the last panel are environments too; nobody need look at them. A new episode's state is a function
 //! of (seed, environment, episode), whatever the lanes or threads.
 
-use crate::vector::{Impossible, LENGTH_SHIFT, TERMINATED, TRUNCATED};
+use crate::vector::{Impossible, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
 use crate::world::Spec;
 use math::{Isa, Kernel, PANEL, Rng, Simd, dispatch, rng};
 use std::marker::PhantomData;
 
 /// One kind of environment, a vector of them at a time. Everything is inlined into a kernel: mark it so.
-pub trait Rules<const STATE: usize, const OBSERVATION: usize> {
+pub trait Rules<const STATE: usize, const OBSERVATION: usize>: Send + Sync {
     const SPEC: &'static Spec;
     /// What first states are drawn from; apart from every other stream of the same seed.
     const STREAM: u32;
@@ -66,8 +66,45 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
         many
     }
 
-    /// Begins anew, as [`Many::new`] does.
-    pub fn reset(&mut self, seed: u32, first: u32) {
+    /// State, steps and episodes so far of one environment: all there is to save.
+    pub fn environment(&self, env: usize) -> ([f32; STATE], u32, u32) {
+        (std::array::from_fn(|i| self.state[place::<STATE>(env, i)]), self.steps[env], self.episodes[env])
+    }
+
+    /// Puts back what [`Many::environment`] gave.
+    pub fn set_environment(
+        &mut self,
+        env: usize,
+        state: [f32; STATE],
+        steps: u32,
+        episodes: u32,
+    ) -> Result<(), Impossible> {
+        if env >= self.count || steps >= R::SPEC.step_limit || !R::possible(state) {
+            return Err(self.impossible(env));
+        }
+        state.into_iter().enumerate().for_each(|(i, x)| self.state[place::<STATE>(env, i)] = x);
+        (self.steps[env], self.episodes[env]) = (steps, episodes);
+        let panel = env / PANEL;
+        dispatch(
+            self.isa,
+            Show::<R, STATE, OBSERVATION> {
+                state: &self.state[panel * STATE * PANEL..(panel + 1) * STATE * PANEL],
+                shown: &mut self.shown[panel * OBSERVATION * PANEL..(panel + 1) * OBSERVATION * PANEL],
+                rules: PhantomData,
+            },
+        );
+        Ok(())
+    }
+
+    fn impossible(&self, env: usize) -> Impossible {
+        Impossible { env: self.first as usize + env, id: R::SPEC.id }
+    }
+}
+
+impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize> Vector
+    for Many<R, STATE, OBSERVATION>
+{
+    fn reset(&mut self, seed: u32, first: u32) {
         self.rng = Rng::new(seed, R::STREAM);
         self.first = first;
         self.steps.fill(0);
@@ -79,21 +116,15 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
         );
     }
 
-    pub fn count(&self) -> usize {
+    fn count(&self) -> usize {
         self.count
     }
 
-    /// What the environments show, in panels.
-    pub fn observations(&self) -> &[f32] {
+    fn observations(&self) -> &[f32] {
         &self.shown
     }
 
-    /// One step of every environment. In panels of one feature: `actions`, a choice as a whole number;
-    /// `rewards`; `ended`, 0 while the episode goes on, else [`TERMINATED`] and [`TRUNCATED`] and above
-    /// them, from [`LENGTH_SHIFT`], the episode's length. `reached` is the observation the step led
-    /// to, which for an episode that ended is its last; [`Many::observations`] already shows the next
-    /// one's first.
-    pub fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
+    fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
         let Self { isa, rng, first, state, shown, steps, episodes, .. } = self;
         dispatch(
             *isa,
@@ -113,34 +144,25 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
         );
     }
 
-    /// State, steps and episodes so far of one environment: all there is to save.
-    pub fn environment(&self, env: usize) -> ([f32; STATE], u32, u32) {
-        (std::array::from_fn(|i| self.state[place::<STATE>(env, i)]), self.steps[env], self.episodes[env])
+    fn state_len(&self) -> usize {
+        STATE
     }
 
-    /// Puts back what [`Many::environment`] gave.
-    pub fn set_environment(
+    fn environment(&self, env: usize, state: &mut [f32]) -> (u32, u32) {
+        let (numbers, steps, episodes) = Many::environment(self, env);
+        state.copy_from_slice(&numbers);
+        (steps, episodes)
+    }
+
+    fn set_environment(
         &mut self,
         env: usize,
-        state: [f32; STATE],
+        state: &[f32],
         steps: u32,
         episodes: u32,
     ) -> Result<(), Impossible> {
-        if env >= self.count || steps >= R::SPEC.step_limit || !R::possible(state) {
-            return Err(Impossible { env: self.first as usize + env, id: R::SPEC.id });
-        }
-        state.into_iter().enumerate().for_each(|(i, x)| self.state[place::<STATE>(env, i)] = x);
-        (self.steps[env], self.episodes[env]) = (steps, episodes);
-        let panel = env / PANEL;
-        dispatch(
-            self.isa,
-            Show::<R, STATE, OBSERVATION> {
-                state: &self.state[panel * STATE * PANEL..(panel + 1) * STATE * PANEL],
-                shown: &mut self.shown[panel * OBSERVATION * PANEL..(panel + 1) * OBSERVATION * PANEL],
-                rules: PhantomData,
-            },
-        );
-        Ok(())
+        let state = state.try_into().map_err(|_| self.impossible(env))?;
+        Many::set_environment(self, env, state, steps, episodes)
     }
 }
 

@@ -29,7 +29,7 @@ pub const RESET_FROM: f64 = -0.6;
 pub const RESET_TO: f64 = -0.4;
 
 /// What the cars differ in.
-pub trait Car: Clone + Copy + Debug + PartialEq + Send + Sync + 'static {
+pub trait Car: Clone + Copy + Debug + PartialEq + Send + Sync + Sync + 'static {
     const SPEC: &'static Spec;
     /// What first states are drawn from; apart from every other stream of the same seed.
     const STREAM: u32;

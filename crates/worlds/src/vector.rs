@@ -1,10 +1,6 @@
 //! Thousands of environments of one kind behind one handle, whatever the kind: what a learner steps.
 //! Arrays are in panels, `[count/PANEL][features][PANEL]`, ready for a network.
 
-use crate::CartPoles;
-use crate::cartpole::{OBSERVATION, SPEC};
-use crate::many::{Many, Rules};
-
 /// Flags of [`Vector::step`]'s `ended`; the bits above them hold the length of the episode.
 pub const TERMINATED: u32 = 1;
 pub const TRUNCATED: u32 = 2;
@@ -29,9 +25,9 @@ pub trait Vector: Send + Sync {
     fn reset(&mut self, seed: u32, first: u32);
 
     /// One step of every environment. In panels of one feature: `actions`, a choice as a whole number;
-    /// `rewards`; `ended`, 0 while the episode goes on, else [`TERMINATED`] and [`TRUNCATED`] and, from [`LENGTH_SHIFT`] on, its length.
-    /// `reached` is the observation the step led to, which for an episode that ended is its last;
-    /// [`Vector::observations`] already shows the next one's first.
+    /// `rewards`; `ended`, 0 while the episode goes on, else [`TERMINATED`] and [`TRUNCATED`] and above
+    /// them, from [`LENGTH_SHIFT`] on, its length. `reached` is the observation the step led to, which
+    /// for an episode that ended is its last; [`Vector::observations`] already shows the next one's first.
     fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]);
 
     /// Numbers of one environment's state.
@@ -49,70 +45,4 @@ pub trait Vector: Send + Sync {
         steps: u32,
         episodes: u32,
     ) -> Result<(), Impossible>;
-}
-
-impl<R: Rules<N, O> + Send + Sync, const N: usize, const O: usize> Vector for Many<R, N, O> {
-    fn count(&self) -> usize {
-        Many::count(self)
-    }
-    fn observations(&self) -> &[f32] {
-        Many::observations(self)
-    }
-    fn reset(&mut self, seed: u32, first: u32) {
-        Many::reset(self, seed, first);
-    }
-    fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
-        Many::step(self, actions, reached, rewards, ended);
-    }
-    fn state_len(&self) -> usize {
-        N
-    }
-    fn environment(&self, env: usize, state: &mut [f32]) -> (u32, u32) {
-        let (numbers, steps, episodes) = Many::environment(self, env);
-        state.copy_from_slice(&numbers);
-        (steps, episodes)
-    }
-    fn set_environment(
-        &mut self,
-        env: usize,
-        state: &[f32],
-        steps: u32,
-        episodes: u32,
-    ) -> Result<(), Impossible> {
-        let state = state.try_into().map_err(|_| Impossible { env, id: R::SPEC.id })?;
-        Many::set_environment(self, env, state, steps, episodes)
-    }
-}
-
-impl Vector for CartPoles {
-    fn count(&self) -> usize {
-        CartPoles::count(self)
-    }
-    fn observations(&self) -> &[f32] {
-        CartPoles::observations(self)
-    }
-    fn reset(&mut self, seed: u32, first: u32) {
-        CartPoles::reset(self, seed, first);
-    }
-    fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
-        CartPoles::step(self, actions, reached, rewards, ended);
-    }
-    fn state_len(&self) -> usize {
-        OBSERVATION
-    }
-    fn environment(&self, env: usize, state: &mut [f32]) -> (u32, u32) {
-        let (numbers, steps, episodes) = CartPoles::environment(self, env);
-        state.copy_from_slice(&numbers);
-        (steps, episodes)
-    }
-    fn set_environment(
-        &mut self,
-        env: usize,
-        state: &[f32],
-        steps: u32,
-        episodes: u32,
-    ) -> Result<(), Impossible> {
-        let state = state.try_into().map_err(|_| Impossible { env, id: SPEC.id })?;
-        CartPoles::set_environment(self, env, state, steps, episodes)
-    }
 }

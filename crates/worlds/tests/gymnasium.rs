@@ -4,7 +4,7 @@
 
 use math::Isa;
 use serde_json::Value;
-use worlds::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
+use worlds::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
 use worlds::{CartPole64, CartPoles};
 
 #[cfg(target_arch = "wasm32")]

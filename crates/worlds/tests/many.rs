@@ -7,7 +7,7 @@ use worlds::acrobot::Acrobot;
 use worlds::many::Rules;
 use worlds::mountain_car::{MountainCar, MountainCarContinuous};
 use worlds::pendulum::Pendulum;
-use worlds::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
+use worlds::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
 use worlds::{Action, Actions, Many, World64, kind};
 
 #[cfg(target_arch = "wasm32")]

@@ -3,7 +3,7 @@
 
 use math::Isa;
 use worlds::cartpole::{EPISODES, STEP_LIMIT};
-use worlds::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
+use worlds::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
 use worlds::{CartPole64, CartPoles, Impossible};
 
 #[cfg(target_arch = "wasm32")]

@@ -7,7 +7,7 @@ use graph::{Executor, Packed, Params, Plan};
 use math::{Isa, Kernel, PANEL, Rng, Simd, dispatch, poly, rng};
 use std::f32::consts::{PI, TAU};
 use std::sync::Arc;
-use worlds::cartpole::{LENGTH_SHIFT, TERMINATED};
+use worlds::vector::{LENGTH_SHIFT, TERMINATED};
 use worlds::{Kind, Vector};
 
 /// Environments an actor steps: as many panels as a random block has words.
