@@ -10,6 +10,7 @@ pub mod mountain_car;
 mod numpy;
 pub mod pendulum;
 mod rigid;
+mod sweeps;
 pub mod vector;
 pub mod world;
 

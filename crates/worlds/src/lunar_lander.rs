@@ -7,12 +7,13 @@
 //! has come to rest (+100); it is *truncated* at 1000 steps. It refuses the continuous form and wind.
 
 use crate::rigid::{
-    BENDS, BODIES, Body, Effort, HINGES, Hinge, PIECE, Real, Rig, Scene, Solid, TOUCHES, Touch, Turn, V2,
-    mass_of, v2,
+    BENDS, BODIES, Body, Effort, HINGES, Hinge, PIECE, Real, Rig, Scene, Solid, Step, TOUCHES, Touch, Turn,
+    V2, mass_of, v2,
 };
+use crate::sweeps::{System, sweep_many};
 use crate::vector::{Impossible, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
 use crate::world::{Actions, Axis, Of, Plane, Spec, Step64, World64};
-use math::{PANEL, Rng, rng};
+use math::{Isa, PANEL, Rng, rng};
 
 /// Of the picture, in metres.
 pub const WIDTH: f64 = 20.0;
@@ -236,12 +237,8 @@ impl<R: Real> Rules<R> {
             speed: R::of(-side * LEG_SPEED),
             most: R::of(LEG_TORQUE * STEP_S),
         };
-        let rig = Rig {
-            solids: [Solid::new(&HULL, HULL_DENSITY, HULL_FRICTION), leg, leg],
-            hinges: [hinge(1.0), hinge(-1.0)],
-            step_s: R::of(STEP_S),
-            gravity: R::of(-GRAVITY),
-        };
+        let solids = [Solid::new(&HULL, HULL_DENSITY, HULL_FRICTION), leg, leg];
+        let rig = Rig::new(solids, [hinge(1.0), hinge(-1.0)], STEP_S, -GRAVITY);
         Self { rig, centre }
     }
 
@@ -283,9 +280,8 @@ impl<R: Real> Rules<R> {
         ]
     }
 
-    /// One step; `scatter` is how the engines' places scatter in it. What it led to, the reward, and
-    /// whether that is the end.
-    fn step(&self, craft: &mut Craft<R>, action: u32, scatter: [R; 2]) -> ([R; OBSERVATION], R, bool) {
+    /// Fires an engine; `scatter` is how its place scatters.
+    fn fire(&self, craft: &mut Craft<R>, action: u32, scatter: [R; 2]) {
         let zero = R::of(0.0);
         craft.engines = [zero; 2];
         let [first, second] = scatter;
@@ -312,8 +308,10 @@ impl<R: Real> Rules<R> {
             hull.velocity = hull.velocity + impulse * solid.inv_mass;
             hull.spin += solid.inv_inertia * (origin + at - hull.place).cross(impulse);
         }
-        let rests = craft.scene.step(&self.rig, V2::default());
+    }
 
+    /// What a step led to, its reward, and whether that is the end.
+    fn settle(&self, craft: &mut Craft<R>, rests: bool) -> ([R; OBSERVATION], R, bool) {
         let seen = self.observe(craft);
         let shaping = worth(&seen);
         let mut reward = shaping - craft.shaping;
@@ -458,7 +456,9 @@ impl World64 for LunarLander64 {
     fn advance(&mut self, action: f64) -> Step64 {
         let mut craft = Craft::unpack(&self.state[..STATE]);
         let [first, second, seed] = [0, 1, 2].map(|i| self.state[STATE + i]);
-        let (_, reward, terminated) = self.rules.step(&mut craft, action as u32, [first, second]);
+        self.rules.fire(&mut craft, action as u32, [first, second]);
+        let rests = craft.scene.step(&self.rules.rig, V2::default());
+        let (_, reward, terminated) = self.rules.settle(&mut craft, rests);
         craft.pack(&mut self.state[..STATE]);
         self.steps = self.steps.saturating_add(1);
         self.state[STATE..STATE + 2].copy_from_slice(&scatter(seed, self.steps));
@@ -466,9 +466,13 @@ impl World64 for LunarLander64 {
     }
 }
 
-/// Many craft in f32.
+/// How many craft on the ground are swept together: as many as the widest vector has lanes.
+const TOGETHER: usize = 16;
+
+/// Many craft in f32. In flight each is stepped by itself; those on the ground are swept together.
 pub struct LunarLanders {
     rules: Rules<f32>,
+    isa: Isa,
     rng: Rng,
     first: u32,
     crafts: Vec<Craft<f32>>,
@@ -479,13 +483,17 @@ pub struct LunarLanders {
     episodes: Vec<u32>,
     /// `[panels][OBSERVATION][PANEL]`
     shown: Vec<f32>,
+    /// Steps that wait to be swept together, and what is swept.
+    waiting: Vec<(usize, Step<f32>)>,
+    systems: Vec<System<f32>>,
 }
 
 impl LunarLanders {
     /// Environments `first..first + count` of a seed, each at the start of its first episode.
-    pub fn new(seed: u32, first: u32, count: usize) -> Self {
+    pub fn new(isa: Isa, seed: u32, first: u32, count: usize) -> Self {
         let mut landers = Self {
             rules: Rules::new(),
+            isa,
             rng: Rng::new(seed, STREAM),
             first,
             crafts: vec![Craft::default(); count],
@@ -493,6 +501,8 @@ impl LunarLanders {
             steps: vec![0; count],
             episodes: vec![0; count],
             shown: vec![0.0; count.div_ceil(PANEL) * PANEL * OBSERVATION],
+            waiting: Vec::with_capacity(TOGETHER),
+            systems: vec![System::none(); TOGETHER],
         };
         landers.reset(seed, first);
         landers
@@ -516,6 +526,40 @@ impl LunarLanders {
         self.quieten(env);
         let seen = self.rules.observe(&self.crafts[env]);
         spread(&seen, &mut self.shown, env);
+    }
+
+    /// Sweeps what waits, and ends its steps.
+    fn sweep(&mut self, reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
+        sweep_many(self.isa, &self.rules.rig.fixed, &mut self.systems[..self.waiting.len()]);
+        while let Some((env, step)) = self.waiting.pop() {
+            let system = &self.systems[self.waiting.len()];
+            let rests = self.crafts[env].scene.finish(&self.rules.rig, step, system);
+            self.settle(env, rests, reached, rewards, ended);
+        }
+    }
+
+    fn settle(
+        &mut self,
+        env: usize,
+        rests: bool,
+        reached: &mut [f32],
+        rewards: &mut [f32],
+        ended: &mut [u32],
+    ) {
+        let (seen, reward, terminated) = self.rules.settle(&mut self.crafts[env], rests);
+        spread(&seen, reached, env);
+        rewards[env] = reward;
+        self.steps[env] += 1;
+        let truncated = self.steps[env] >= STEP_LIMIT;
+        ended[env] = 0;
+        if terminated || truncated {
+            let flags = if terminated { TERMINATED } else { 0 } | if truncated { TRUNCATED } else { 0 };
+            ended[env] = flags | self.steps[env] << LENGTH_SHIFT;
+            self.episodes[env] = self.episodes[env].wrapping_add(1);
+            self.begin(env);
+        } else {
+            spread(&seen, &mut self.shown, env);
+        }
     }
 
     /// The noise of the episode that `episodes` counts to.
@@ -560,21 +604,21 @@ impl Vector for LunarLanders {
                 let [first, second, ..] = rng::hash_1(self.noise[env], [self.steps[env], 0]);
                 [first, second].map(|word| (2.0 * rng::uniform_from_word(word) - 1.0) * SCATTER as f32)
             };
-            let (seen, reward, terminated) = self.rules.step(&mut self.crafts[env], action, scatter);
-            spread(&seen, reached, env);
-            rewards[env] = reward;
-            self.steps[env] += 1;
-            let truncated = self.steps[env] >= STEP_LIMIT;
-            ended[env] = 0;
-            if terminated || truncated {
-                let flags = if terminated { TERMINATED } else { 0 } | if truncated { TRUNCATED } else { 0 };
-                ended[env] = flags | self.steps[env] << LENGTH_SHIFT;
-                self.episodes[env] = self.episodes[env].wrapping_add(1);
-                self.begin(env);
-            } else {
-                spread(&seen, &mut self.shown, env);
+            let craft = &mut self.crafts[env];
+            self.rules.fire(craft, action, scatter);
+            let system = &mut self.systems[self.waiting.len()];
+            let step = craft.scene.begin(&self.rules.rig, V2::default(), system);
+            if step.flown {
+                let rests = craft.scene.finish(&self.rules.rig, step, system);
+                self.settle(env, rests, reached, rewards, ended);
+                continue;
+            }
+            self.waiting.push((env, step));
+            if self.waiting.len() == TOGETHER {
+                self.sweep(reached, rewards, ended);
             }
         }
+        self.sweep(reached, rewards, ended);
     }
 
     fn state_len(&self) -> usize {

@@ -1,14 +1,14 @@
 //! A small solver for rigid bodies in the plane: three bodies, two hinges with motors and stops, and a
 //! ground of straight pieces. Sequential impulses (Catto, "Iterative dynamics with temporal coherence",
-//! 2005) with warm starting, positions corrected after velocities, and the first touch within a step
-//! found by conservative advancement (Mirtich, 1996). It refuses to be a physics engine: bodies do not
-//! meet each other, and there is no restitution.
+//! 2005) with warm starting (the sweeps themselves are in `sweeps`), places mended after velocities, and the
+//! first touch within a step found by conservative advancement (Mirtich, 1996). It refuses to be a
+//! physics engine: bodies do not meet each other, and there is no restitution.
 //!
-//! Lengths, masses and the numbers of sweeps are those of Box2D 2.3 as Gymnasium drives it, since 180
-//! sweeps do not converge where a heavy body stands on light legs, and how far they get is felt. In
-//! free flight they converge but for the third digit of a leg's swing; f32 then takes the limit at once,
-//! which is a rigid body's motion.
+//! Tolerances, orders and the numbers of sweeps are those with which Gymnasium drives Box2D 2.3, since they can
+//! be felt: 180 sweeps do not converge where a heavy body stands on light legs. In free flight they come within
+//! a hundredth of what they tend to; f32 takes that at once, which is the motion of one rigid body.
 
+use crate::sweeps::{BLOCK, Fixed, Hinged, Motion, SWEEPS, System, TOUCHED, Touching, rub, sweep_one};
 use math::poly;
 use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
@@ -36,6 +36,8 @@ pub trait Real:
     fn f64(self) -> f64;
     fn sqrt(self) -> Self;
     fn sin_cos(self) -> (Self, Self);
+    fn sweep(fixed: &Fixed<Self>, system: &mut System<Self>);
+    fn rub(touch: &mut Touching<Self>, two: bool, friction: Self, inverses: [Self; 2], b: &mut Motion<Self>);
     fn abs(self) -> Self {
         if self < Self::of(0.0) { -self } else { self }
     }
@@ -65,6 +67,12 @@ impl Real for f64 {
     fn sin_cos(self) -> (f64, f64) {
         f64::sin_cos(self)
     }
+    fn sweep(fixed: &Fixed<f64>, system: &mut System<f64>) {
+        sweep_one(fixed, system);
+    }
+    fn rub(touch: &mut Touching<f64>, two: bool, friction: f64, inverses: [f64; 2], b: &mut Motion<f64>) {
+        rub((), touch, two, friction, inverses, b);
+    }
 }
 
 impl Real for f32 {
@@ -81,6 +89,12 @@ impl Real for f32 {
     }
     fn sin_cos(self) -> (f32, f32) {
         poly::sin_cos_everywhere(self)
+    }
+    fn sweep(fixed: &Fixed<f32>, system: &mut System<f32>) {
+        sweep_one(fixed, system);
+    }
+    fn rub(touch: &mut Touching<f32>, two: bool, friction: f32, inverses: [f32; 2], b: &mut Motion<f32>) {
+        rub((), touch, two, friction, inverses, b);
     }
 }
 
@@ -168,8 +182,7 @@ const CORNERS: usize = 6;
 
 /// Metres from one bend to the next.
 pub const PIECE: f64 = 2.0;
-/// Sweeps over velocities, over positions, and over positions after a first touch.
-const VELOCITY_SWEEPS: usize = 180;
+/// Sweeps over places, after a step and after a first touch.
 const POSITION_SWEEPS: usize = 60;
 const TOUCH_SWEEPS: usize = 20;
 /// First touches that one body and one piece may have in a step.
@@ -276,6 +289,18 @@ pub struct Rig<R> {
     pub step_s: R,
     /// m/s²
     pub gravity: R,
+    pub fixed: Fixed<R>,
+}
+
+impl<R: Real> Rig<R> {
+    pub fn new(solids: [Solid<R>; BODIES], hinges: [Hinge<R>; HINGES], step_s: f64, gravity: f64) -> Self {
+        let fixed = Fixed {
+            inverses: solids.map(|solid| [solid.inv_mass, solid.inv_inertia]),
+            friction: solids.map(|solid| solid.friction),
+            motors: hinges.map(|hinge| [hinge.speed, hinge.most]),
+        };
+        Self { solids, hinges, step_s: R::of(step_s), gravity: R::of(gravity), fixed }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -354,20 +379,17 @@ struct Contact<R> {
     body: usize,
     slot: usize,
     meeting: Meeting<R>,
-    /// Away from the ground.
-    normal: V2<R>,
-    /// From the centre of mass.
-    arms: [V2<R>; 2],
-    normal_mass: [R; 2],
-    along_mass: [R; 2],
-    /// Effect of each point's impulse on each point's speed, where both are solved at once.
-    block: Option<[R; 3]>,
-    count: usize,
-    push: [R; 2],
-    along: [R; 2],
+    rows: Touching<R>,
 }
 
-/// What a step has in hand between its parts.
+/// A step that has begun.
+pub struct Step<R> {
+    starts: [Body<R>; BODIES],
+    contacts: Contacts<R>,
+    joints: [Joint<R>; HINGES],
+    pub flown: bool,
+}
+
 struct Contacts<R> {
     list: [Option<Contact<R>>; BODIES * TOUCHES],
     count: usize,
@@ -401,19 +423,11 @@ struct Joint<R> {
     arms: [V2<R>; 2],
     motor_mass: R,
     stop: Stop,
-    /// The symmetric matrix from an impulse (x, y, turn) to relative velocity: xx, xy, yy, xt, yt, tt.
-    k: [R; 6],
-    /// Its inverse, and that of its upper left corner.
-    inverse: [R; 6],
-    corner: [R; 3],
 }
 
 impl<R: Real> Joint<R> {
     fn new(rig: &Rig<R>, scene: &Scene<R>, turns: &[Turn<R>; BODIES], h: usize) -> Self {
         let (hinge, a, b) = (&rig.hinges[h], &rig.solids[0], &rig.solids[h + 1]);
-        let arms = [turns[0].of(hinge.anchors[0]), turns[h + 1].of(hinge.anchors[1])];
-        let k = effect(a, b, arms);
-        let inertias = a.inv_inertia + b.inv_inertia;
         let angle = scene.bodies[h + 1].angle - scene.bodies[0].angle - hinge.zero;
         let stop = if angle <= hinge.low {
             Stop::Low
@@ -422,70 +436,49 @@ impl<R: Real> Joint<R> {
         } else {
             Stop::Free
         };
-        let one = R::of(1.0);
-        let [xx, xy, yy] = k;
-        let xt = -(arms[0].y * a.inv_inertia) - arms[1].y * b.inv_inertia;
-        let yt = arms[0].x * a.inv_inertia + arms[1].x * b.inv_inertia;
-        let k = [xx, xy, yy, xt, yt, inertias];
-        let minors =
-            [yy * inertias - yt * yt, xt * yt - xy * inertias, xy * yt - yy * xt, xx * inertias - xt * xt];
-        let over = one / (xx * minors[0] + xy * minors[1] + xt * minors[2]);
-        let inverse = [
+        let arms = [turns[0].of(hinge.anchors[0]), turns[h + 1].of(hinge.anchors[1])];
+        Self { arms, motor_mass: R::of(1.0) / (a.inv_inertia + b.inv_inertia), stop }
+    }
+
+    fn rows(&self, rig: &Rig<R>, h: usize, effort: &Effort<R>) -> Hinged<R> {
+        let (a, b) = (&rig.solids[0], &rig.solids[h + 1]);
+        let [arm_a, arm_b] = self.arms;
+        let [xx, xy, yy] = effect(a, b, self.arms);
+        let xt = -(arm_a.y * a.inv_inertia) - arm_b.y * b.inv_inertia;
+        let yt = arm_a.x * a.inv_inertia + arm_b.x * b.inv_inertia;
+        let tt = a.inv_inertia + b.inv_inertia;
+        // The inverse of the symmetric matrix from an impulse (x, y, turn) to relative velocity.
+        let minors = [yy * tt - yt * yt, xt * yt - xy * tt, xy * yt - yy * xt];
+        let over = R::of(1.0) / (xx * minors[0] + xy * minors[1] + xt * minors[2]);
+        let [alone_xx, alone_xy, alone_yy] = inverted([xx, xy, yy]);
+        let side = match self.stop {
+            Stop::Free => 0.0,
+            Stop::Low => 1.0,
+            Stop::High => -1.0,
+        };
+        [
+            effort.push.x,
+            effort.push.y,
+            effort.stop,
+            effort.motor,
+            arm_a.x,
+            arm_a.y,
+            arm_b.x,
+            arm_b.y,
+            self.motor_mass,
+            R::of(side),
+            xt,
+            yt,
             minors[0] * over,
             minors[1] * over,
-            minors[3] * over,
+            (xx * tt - xt * xt) * over,
             minors[2] * over,
             (xy * xt - xx * yt) * over,
             (xx * yy - xy * xy) * over,
-        ];
-        Self { arms, motor_mass: one / inertias, stop, k, inverse, corner: inverted([xx, xy, yy]) }
-    }
-
-    /// One sweep: the motor first, then the hinge with its stop.
-    #[inline(always)]
-    fn sweep(
-        &self,
-        rig: &Rig<R>,
-        h: usize,
-        effort: &mut Effort<R>,
-        v: &mut [V2<R>; BODIES],
-        w: &mut [R; BODIES],
-    ) {
-        let (hinge, a, b) = (&rig.hinges[h], &rig.solids[0], &rig.solids[h + 1]);
-        let other = h + 1;
-        let wanted = effort.motor - self.motor_mass * (w[other] - w[0] - hinge.speed);
-        let motor = wanted.within(-hinge.most, hinge.most);
-        let turn = motor - effort.motor;
-        effort.motor = motor;
-        w[0] -= a.inv_inertia * turn;
-        w[other] += b.inv_inertia * turn;
-
-        let slip = v[other] + self.arms[1].left() * w[other] - v[0] - self.arms[0].left() * w[0];
-        let (push, turn) = if self.stop == Stop::Free {
-            (times(self.corner, -slip), R::of(0.0))
-        } else {
-            let [xx, xy, yy, xt, yt, tt] = self.inverse;
-            let swing = w[other] - w[0];
-            let push = -v2(xx * slip.x + xy * slip.y + xt * swing, xy * slip.x + yy * slip.y + yt * swing);
-            let turn = -(xt * slip.x + yt * slip.y + tt * swing);
-            let stop = effort.stop + turn;
-            let pulls = if self.stop == Stop::Low { stop < R::of(0.0) } else { stop > R::of(0.0) };
-            if pulls {
-                // A stop only pushes: without it, the hinge alone.
-                let without = -slip + v2(self.k[3], self.k[4]) * effort.stop;
-                let turn = -effort.stop;
-                effort.stop = R::of(0.0);
-                (times(self.corner, without), turn)
-            } else {
-                effort.stop = stop;
-                (push, turn)
-            }
-        };
-        effort.push = effort.push + push;
-        v[0] = v[0] - push * a.inv_mass;
-        w[0] -= a.inv_inertia * (self.arms[0].cross(push) + turn);
-        v[other] = v[other] + push * b.inv_mass;
-        w[other] += b.inv_inertia * (self.arms[1].cross(push) + turn);
+            alone_xx,
+            alone_xy,
+            alone_yy,
+        ]
     }
 }
 
@@ -526,100 +519,53 @@ impl<R: Real> Contact<R> {
         let face = if meeting.of_body { turn.of(meeting.normal) } else { meeting.normal };
         let on_face = if meeting.of_body { at.place + turn.of(meeting.on_face) } else { meeting.on_face };
         let normal = if meeting.of_body { -face } else { face };
-        let (mut arms, mut normal_mass, mut along_mass) =
-            ([V2::default(); 2], [R::default(); 2], [R::default(); 2]);
         let along = v2(normal.y, -normal.x);
+        let zero = R::of(0.0);
+        let (mut levers, mut sides) = ([zero; 2], [zero; 2]);
         for i in 0..meeting.count {
             let point =
                 if meeting.of_body { meeting.points[i] } else { at.place + turn.of(meeting.points[i]) };
             // Halfway between the surfaces.
-            let middle = point - face * (half * (point - on_face).dot(face));
-            arms[i] = middle - at.place;
-            let (lever, side) = (arms[i].cross(normal), arms[i].cross(along));
-            normal_mass[i] = R::of(1.0) / (solid.inv_mass + solid.inv_inertia * lever * lever);
-            along_mass[i] = R::of(1.0) / (solid.inv_mass + solid.inv_inertia * side * side);
+            let arm = point - face * (half * (point - on_face).dot(face)) - at.place;
+            (levers[i], sides[i]) = (arm.cross(normal), arm.cross(along));
         }
-        let mut count = meeting.count;
-        let mut block = None;
-        if count == 2 {
-            let levers = [arms[0].cross(normal), arms[1].cross(normal)];
-            let k = [(0, 0), (0, 1), (1, 1)]
-                .map(|(i, j)| solid.inv_mass + solid.inv_inertia * levers[i] * levers[j]);
-            // Two points almost in one place are one.
-            if k[0] * k[0] < R::of(1000.0) * (k[0] * k[2] - k[1] * k[1]) {
-                block = Some(k);
-            } else {
-                count = 1;
-            }
-        }
-        Self {
-            body,
-            slot,
-            meeting,
-            normal,
-            arms,
-            normal_mass,
-            along_mass,
-            block,
-            count,
-            push: touch.normal,
-            along: touch.along,
-        }
+        let effect = |a: R, b: R| solid.inv_mass + solid.inv_inertia * a * b;
+        let [k11, k12, k22] =
+            [effect(levers[0], levers[0]), effect(levers[0], levers[1]), effect(levers[1], levers[1])];
+        // Two points almost in one place are one.
+        let block = meeting.count == 2 && k11 * k11 < R::of(1000.0) * (k11 * k22 - k12 * k12);
+        let [i11, i12, i22] = if block { inverted([k11, k12, k22]) } else { [zero; 3] };
+        let one = R::of(1.0);
+        let second = if block { one } else { zero };
+        let rows = [
+            touch.normal[0],
+            touch.normal[1],
+            touch.along[0],
+            touch.along[1],
+            normal.x,
+            normal.y,
+            levers[0],
+            levers[1],
+            sides[0],
+            sides[1],
+            one / k11,
+            second / k22,
+            one / effect(sides[0], sides[0]),
+            second / effect(sides[1], sides[1]),
+            k11,
+            k12,
+            k22,
+            i11,
+            i12,
+            i22,
+            second,
+        ];
+        Self { body, slot, meeting, rows }
     }
 
-    #[inline(always)]
-    fn apply(&self, solid: &Solid<R>, i: usize, impulse: V2<R>, v: &mut V2<R>, w: &mut R) {
-        *v = *v + impulse * solid.inv_mass;
-        *w += solid.inv_inertia * self.arms[i].cross(impulse);
-    }
-
-    fn begin(&self, solid: &Solid<R>, v: &mut V2<R>, w: &mut R) {
-        let along = v2(self.normal.y, -self.normal.x);
-        for i in 0..self.count {
-            self.apply(solid, i, self.normal * self.push[i] + along * self.along[i], v, w);
-        }
-    }
-
-    /// One sweep: friction first, then what keeps the surfaces apart.
-    #[inline(always)]
-    fn sweep(&mut self, solid: &Solid<R>, v: &mut V2<R>, w: &mut R) {
-        let zero = R::of(0.0);
-        let along = v2(self.normal.y, -self.normal.x);
-        for i in 0..self.count {
-            let speed = (*v + self.arms[i].left() * *w).dot(along);
-            let most = solid.friction * self.push[i];
-            let total = (self.along[i] - self.along_mass[i] * speed).within(-most, most);
-            let impulse = total - self.along[i];
-            self.along[i] = total;
-            self.apply(solid, i, along * impulse, v, w);
-        }
-        let speed = |i: usize, v: &V2<R>, w: &R| (*v + self.arms[i].left() * *w).dot(self.normal);
-        let Some([k11, k12, k22]) = self.block else {
-            let total = (self.push[0] - self.normal_mass[0] * speed(0, v, w)).most(zero);
-            let impulse = total - self.push[0];
-            self.push[0] = total;
-            self.apply(solid, 0, self.normal * impulse, v, w);
-            return;
-        };
-        // Both points at once: of the four ways in which each of them pushes or parts, the one that is.
-        let [a, b] = self.push;
-        let rest = [speed(0, v, w) - k11 * a - k12 * b, speed(1, v, w) - k12 * a - k22 * b];
-        let both = times(inverted([k11, k12, k22]), v2(-rest[0], -rest[1]));
-        let only = [-(self.normal_mass[0] * rest[0]), -(self.normal_mass[1] * rest[1])];
-        let new = if both.x >= zero && both.y >= zero {
-            [both.x, both.y]
-        } else if only[0] >= zero && k12 * only[0] + rest[1] >= zero {
-            [only[0], zero]
-        } else if only[1] >= zero && k12 * only[1] + rest[0] >= zero {
-            [zero, only[1]]
-        } else if rest[0] >= zero && rest[1] >= zero {
-            [zero, zero]
-        } else {
-            return;
-        };
-        self.push = new;
-        self.apply(solid, 0, self.normal * (new[0] - a), v, w);
-        self.apply(solid, 1, self.normal * (new[1] - b), v, w);
+    /// Whether both points push.
+    fn two(&self) -> bool {
+        self.rows[BLOCK] > R::of(0.0)
     }
 
     /// Moves the body out of the ground by a part of the overlap; the least separation it met.
@@ -795,11 +741,30 @@ fn between<R: Real>(start: &Body<R>, end: &Body<R>, part: R) -> Body<R> {
     }
 }
 
-/// When, as a part of its way, a body that was apart from a piece of ground comes within a skin's
-/// quarter of it.
+/// Nearer than this, give or take the tolerance, is a first touch, in metres.
+const NEAR: f64 = SKIN - 3.0 * SLOP;
+const TOLERANCE: f64 = SLOP / 4.0;
+
+/// Whether a body surely keeps its distance above a piece of ground on its whole way: it does at both ends of
+/// it, and between them a corner leaves the straight line by at most this much.
+fn passes<R: Real>(solid: &Solid<R>, start: &Body<R>, end: &Body<R>, [a, b]: [V2<R>; 2]) -> bool {
+    let edge = b - a;
+    let up = edge.left();
+    let turned = end.angle - start.angle;
+    let bulge = solid.reach * turned * turned * R::of(0.125);
+    let least = (R::of(NEAR + TOLERANCE) + bulge) * edge.length();
+    [start, end].into_iter().all(|at| {
+        let turn = Turn::by(at.angle);
+        let above = up.dot(at.place - a);
+        solid.corners[..solid.count].iter().all(|&corner| above + up.dot(turn.of(corner)) > least)
+    })
+}
+
+/// When, as a part of its way, a body that was apart from a piece of ground comes near it.
 fn impact<R: Real>(solid: &Solid<R>, start: &Body<R>, end: &Body<R>, piece: [V2<R>; 2]) -> Option<R> {
-    const NEAR: f64 = SKIN - 3.0 * SLOP;
-    const TOLERANCE: f64 = SLOP / 4.0;
+    if passes(solid, start, end, piece) {
+        return None;
+    }
     let (near, tolerance) = (R::of(NEAR), R::of(TOLERANCE));
     let mut early = R::of(0.0);
     for _ in 0..20 {
@@ -953,27 +918,105 @@ impl<R: Real> Scene<R> {
 
     /// One step of all bodies; `force` is on body 0. True when they have come to rest.
     pub fn step(&mut self, rig: &Rig<R>, force: V2<R>) -> bool {
+        let mut system = System::none();
+        let step = self.begin(rig, force, &mut system);
+        if !step.flown {
+            R::sweep(&rig.fixed, &mut system);
+        }
+        self.finish(rig, step, &system)
+    }
+
+    /// Begins a step; unless it is flown, `system` is to be swept before it is finished.
+    pub fn begin(&mut self, rig: &Rig<R>, force: V2<R>, system: &mut System<R>) -> Step<R> {
         let mut contacts = Contacts::none();
         for body in [2, 0, 1] {
             self.look(rig, body, &mut contacts);
         }
         let starts = self.bodies;
-        let step_s = rig.step_s;
         for body in &mut self.bodies {
-            body.velocity.y += step_s * rig.gravity;
+            body.velocity.y += rig.step_s * rig.gravity;
         }
         let first = &mut self.bodies[0];
-        first.velocity = first.velocity + force * (step_s * rig.solids[0].inv_mass);
+        first.velocity = first.velocity + force * (rig.step_s * rig.solids[0].inv_mass);
 
         let turns = self.bodies.map(|body| Turn::by(body.angle));
         let joints = [0, 1].map(|h| Joint::new(rig, self, &turns, h));
-        if !(R::DIRECT && contacts.count == 0 && self.fly(rig, &joints)) {
-            self.sweep(rig, &joints, &mut contacts);
+        let flown = R::DIRECT && contacts.count == 0 && self.fly(rig, &joints);
+        if !flown {
+            *system = self.prepare(rig, &joints, &mut contacts);
+        }
+        Step { starts, contacts, joints, flown }
+    }
+
+    /// What sweeps look at; impulses of the last step are given again first.
+    fn prepare(
+        &mut self,
+        rig: &Rig<R>,
+        joints: &[Joint<R>; HINGES],
+        contacts: &mut Contacts<R>,
+    ) -> System<R> {
+        let zero = R::of(0.0);
+        let mut system = System::none();
+        for contact in contacts.each() {
+            let (solid, body) = (&rig.solids[contact.body], &mut self.bodies[contact.body]);
+            let [push, second, along, second_along, x, y, lever, second_lever, side, second_side, ..] =
+                contact.rows;
+            let two = contact.two();
+            let (second, second_along) = if two { (second, second_along) } else { (zero, zero) };
+            let normal = v2(x, y);
+            let impulse = normal * (push + second) - normal.left() * (along + second_along);
+            let turn = lever * push + second_lever * second + side * along + second_side * second_along;
+            body.velocity = body.velocity + impulse * solid.inv_mass;
+            body.spin += solid.inv_inertia * turn;
+            // Touches are swept body by body, in the order of the bodies' places there.
+            if let Some(first) = TOUCHED.iter().position(|&body| body == contact.body) {
+                system.touches[first + contact.slot] = contact.rows;
+            }
+        }
+        for (h, joint) in joints.iter().enumerate() {
+            let effort = &mut self.efforts[h];
+            let pushed = match joint.stop {
+                Stop::Free => false,
+                Stop::Low => effort.stop > zero,
+                Stop::High => effort.stop < zero,
+            };
+            if !pushed {
+                effort.stop = zero;
+            }
+            system.hinges[h] = joint.rows(rig, h, effort);
+            let turn = effort.motor + effort.stop;
+            for (body, arm, sign) in [(0, joint.arms[0], -1.0), (h + 1, joint.arms[1], 1.0)] {
+                let (solid, body) = (&rig.solids[body], &mut self.bodies[body]);
+                let push = effort.push * R::of(sign);
+                body.velocity = body.velocity + push * solid.inv_mass;
+                body.spin += solid.inv_inertia * (arm.cross(push) + R::of(sign) * turn);
+            }
+        }
+        system.motions = self.bodies.map(|body| [body.velocity.x, body.velocity.y, body.spin]);
+        system
+    }
+
+    /// Ends a step. True when all have come to rest.
+    pub fn finish(&mut self, rig: &Rig<R>, mut step: Step<R>, system: &System<R>) -> bool {
+        if !step.flown {
+            for (body, &[x, y, spin]) in self.bodies.iter_mut().zip(&system.motions) {
+                (body.velocity, body.spin) = (v2(x, y), spin);
+            }
+            for (effort, &[x, y, stop, motor, ..]) in self.efforts.iter_mut().zip(&system.hinges) {
+                *effort = Effort { push: v2(x, y), stop, motor };
+            }
+            for contact in step.contacts.each() {
+                if let Some(first) = TOUCHED.iter().position(|&body| body == contact.body) {
+                    let [push, second, along, second_along, ..] = system.touches[first + contact.slot];
+                    let touch = &mut self.touches[contact.body][contact.slot];
+                    (touch.normal, touch.along) = ([push, second], [along, second_along]);
+                }
+            }
         }
         for body in &mut self.bodies {
-            moved(body, step_s);
+            moved(body, rig.step_s);
         }
-        let mended = self.mend(rig, &joints, &mut contacts);
+        let mended = self.mend(rig, &step.joints, &mut step.contacts);
 
         let still = self.bodies.iter().all(|body| {
             body.spin.abs() <= R::of(REST_TURN)
@@ -986,71 +1029,10 @@ impl<R: Real> Scene<R> {
             }
             return true;
         }
-        for (body, start) in starts.into_iter().enumerate() {
+        for (body, start) in step.starts.into_iter().enumerate() {
             self.first_touches(rig, body, start);
         }
         false
-    }
-
-    /// Velocities that the hinges and the ground allow, as far as sweeps get.
-    fn sweep(&mut self, rig: &Rig<R>, joints: &[Joint<R>; HINGES], contacts: &mut Contacts<R>) {
-        let mut v = self.bodies.map(|body| body.velocity);
-        let mut w = self.bodies.map(|body| body.spin);
-        for contact in contacts.each() {
-            let body = contact.body;
-            contact.begin(&rig.solids[body], &mut v[body], &mut w[body]);
-        }
-        for (h, joint) in joints.iter().enumerate().rev() {
-            let (a, b) = (&rig.solids[0], &rig.solids[h + 1]);
-            let effort = &mut self.efforts[h];
-            if joint.stop == Stop::Free
-                || joint.stop == Stop::Low && effort.stop < R::of(0.0)
-                || joint.stop == Stop::High && effort.stop > R::of(0.0)
-            {
-                effort.stop = R::of(0.0);
-            }
-            let turn = effort.motor + effort.stop;
-            v[0] = v[0] - effort.push * a.inv_mass;
-            w[0] -= a.inv_inertia * (joint.arms[0].cross(effort.push) + turn);
-            v[h + 1] = v[h + 1] + effort.push * b.inv_mass;
-            w[h + 1] += b.inv_inertia * (joint.arms[1].cross(effort.push) + turn);
-        }
-        for sweep in 1..=VELOCITY_SWEEPS {
-            let (v_before, w_before, efforts) = (v, w, self.efforts);
-            for (h, joint) in joints.iter().enumerate().rev() {
-                joint.sweep(rig, h, &mut self.efforts[h], &mut v, &mut w);
-            }
-            for contact in contacts.each() {
-                let body = contact.body;
-                contact.sweep(&rig.solids[body], &mut v[body], &mut w[body]);
-            }
-            let mut change = R::of(0.0);
-            for i in 0..BODIES {
-                let by = v[i] - v_before[i];
-                change = change.most(by.x.abs()).most(by.y.abs()).most((w[i] - w_before[i]).abs());
-            }
-            if change <= R::of(R::STILL) {
-                // What is left is a motor that winds up against a stop.
-                for (h, effort) in self.efforts.iter_mut().enumerate() {
-                    let most = rig.hinges[h].most;
-                    let left = R::of((VELOCITY_SWEEPS - sweep) as f64);
-                    let wound = (effort.motor - efforts[h].motor) * left;
-                    let motor = (effort.motor + wound).within(-most, most);
-                    if joints[h].stop != Stop::Free {
-                        effort.stop -= motor - effort.motor;
-                        effort.motor = motor;
-                    }
-                }
-                break;
-            }
-        }
-        for (i, body) in self.bodies.iter_mut().enumerate() {
-            (body.velocity, body.spin) = (v[i], w[i]);
-        }
-        for contact in contacts.each() {
-            let touch = &mut self.touches[contact.body][contact.slot];
-            (touch.normal, touch.along) = (contact.push, contact.along);
-        }
     }
 
     /// Velocities in free flight: each leg swings as its motor will or is still against its stop, and
@@ -1099,7 +1081,7 @@ impl<R: Real> Scene<R> {
                     return false;
                 }
             } else {
-                let wound = joint.motor_mass * hinge.speed * R::of(VELOCITY_SWEEPS as f64);
+                let wound = joint.motor_mass * hinge.speed * R::of(SWEEPS as f64);
                 effort.motor = (effort.motor + wound).within(-hinge.most, hinge.most);
                 effort.stop = turn - effort.motor;
                 let towards = (joint.stop == Stop::Low) == (hinge.speed < zero);
@@ -1222,21 +1204,23 @@ impl<R: Real> Scene<R> {
                 }
             }
             start = *at;
-            let (mut v, mut w) = (at.velocity, at.spin);
+            let mut motion = [at.velocity.x, at.velocity.y, at.spin];
             for contact in contacts.each() {
-                let touch = Touch::default();
-                *contact = Contact::new(rig, body, contact.slot, at, contact.meeting, &touch);
+                *contact = Contact::new(rig, body, contact.slot, at, contact.meeting, &Touch::default());
             }
-            for _ in 0..VELOCITY_SWEEPS {
-                let before = (v, w);
+            for _ in 0..SWEEPS {
+                let before = motion;
                 for contact in contacts.each() {
-                    contact.sweep(solid, &mut v, &mut w);
+                    let two = contact.two();
+                    let inverses = [solid.inv_mass, solid.inv_inertia];
+                    R::rub(&mut contact.rows, two, solid.friction, inverses, &mut motion);
                 }
-                if (v, w) == before {
+                if motion == before {
                     break;
                 }
             }
-            (at.velocity, at.spin) = (v, w);
+            let [x, y, spin] = motion;
+            (at.velocity, at.spin) = (v2(x, y), spin);
             moved(at, rig.step_s * (one - begun));
         }
     }

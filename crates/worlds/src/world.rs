@@ -224,7 +224,7 @@ static KINDS: [Kind; 6] = [
     Kind {
         spec: &lunar_lander::SPEC,
         twin: || Box::new(LunarLander64::new(0)),
-        many: |_, seed, first, count| Box::new(LunarLanders::new(seed, first, count)),
+        many: |isa, seed, first, count| Box::new(LunarLanders::new(isa, seed, first, count)),
     },
 ];
 

@@ -128,7 +128,7 @@ fn one_step_from_every_recorded_state_on_the_ground() {
 
 #[test]
 fn thousands_take_every_recorded_step_as_the_twin() {
-    let mut many = LunarLanders::new(1, 0, 1);
+    let mut many = LunarLanders::new(Isa::best(), 1, 0, 1);
     let mut lander = LunarLander64::new(0);
     let (mut reached, mut reward, mut ended) = ([0.0; 32 * OBSERVATION], [0.0; 32], [0; 32]);
     for (n, stretch) in stretches().iter().enumerate() {
@@ -183,8 +183,8 @@ struct Fleet {
 }
 
 impl Fleet {
-    fn new(seed: u32, first: u32, count: usize) -> Fleet {
-        let many = LunarLanders::new(seed, first, count);
+    fn new(isa: Isa, seed: u32, first: u32, count: usize) -> Fleet {
+        let many = LunarLanders::new(isa, seed, first, count);
         let lanes = many.observations().len() / OBSERVATION;
         Fleet {
             many,
@@ -225,7 +225,7 @@ struct Flown {
 
 fn flown(pilot: &str, each: u32) -> Flown {
     const COUNT: usize = 512;
-    let mut fleet = Fleet::new(5, 0, COUNT);
+    let mut fleet = Fleet::new(Isa::best(), 5, 0, COUNT);
     let mut flown = Flown::default();
     let (mut totals, mut taken) = ([0.0; COUNT], [0; COUNT]);
     for t in 0.. {
@@ -293,8 +293,25 @@ fn pilots_fare_as_they_fare_in_gymnasium() {
 }
 
 #[test]
+fn thousands_are_the_same_on_every_instruction_set() {
+    let play = |isa| {
+        let mut fleet = Fleet::new(isa, 8, 0, 70);
+        let mut ended = vec![];
+        for t in 0..250 {
+            fleet.step("mostly_example", 0, t);
+            ended.extend_from_slice(&fleet.ended);
+        }
+        (fleet.states(), ended)
+    };
+    // No multiply-add is fused here, so that both classes agree.
+    let runs: Vec<_> = Isa::available().into_iter().chain([Isa::Portable]).map(play).collect();
+    assert!(runs[0].1.iter().filter(|&&end| end != 0).count() > 50);
+    assert!(runs.windows(2).all(|pair| pair[0] == pair[1]));
+}
+
+#[test]
 fn thousands_are_the_same_however_they_are_cut_and_resumed() {
-    let (mut whole, mut part) = (Fleet::new(3, 0, 192), Fleet::new(3, 96, 96));
+    let (mut whole, mut part) = (Fleet::new(Isa::best(), 3, 0, 192), Fleet::new(Isa::best(), 3, 96, 96));
     let mut ends = [0; 2];
     for t in 0..300 {
         whole.step("mostly_example", 0, t);
@@ -304,7 +321,7 @@ fn thousands_are_the_same_however_they_are_cut_and_resumed() {
     }
     assert!(whole.states()[96..] == part.states()[..]);
 
-    let mut resumed = Fleet::new(3, 0, 192);
+    let mut resumed = Fleet::new(Isa::best(), 3, 0, 192);
     for (env, (state, steps, episodes)) in whole.states().into_iter().enumerate() {
         resumed.many.set_environment(env, &state, steps, episodes).unwrap();
     }
@@ -339,7 +356,7 @@ fn the_twin_takes_up_an_episode_exactly() {
 
 #[test]
 fn a_pilot_that_hovers_is_stopped_at_the_limit() {
-    let mut fleet = Fleet::new(2, 0, 1);
+    let mut fleet = Fleet::new(Isa::best(), 2, 0, 1);
     let mut state = fleet.states()[0].0;
     for _ in 0..20 {
         // Set high up again and again, falling gently.
@@ -355,7 +372,7 @@ fn a_pilot_that_hovers_is_stopped_at_the_limit() {
 
 #[test]
 fn episodes_begin_as_gymnasium_begins_them() {
-    let (one, other) = (Fleet::new(11, 0, 4096), Fleet::new(12, 0, 4096));
+    let (one, other) = (Fleet::new(Isa::best(), 11, 0, 4096), Fleet::new(Isa::best(), 12, 0, 4096));
     let starts: Vec<[f64; STATE]> = one.states().iter().map(|s| s.0.map(f64::from)).collect();
     assert!(one.states().iter().zip(other.states()).all(|(a, b)| a.0 != b.0));
     let column = |i: usize| starts.iter().map(|s| s[i]).collect::<Vec<f64>>();

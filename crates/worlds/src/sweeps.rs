@@ -1,0 +1,482 @@
+//! Sweeps over velocities: what `rigid` spends its time on, for one scene or for as many as a vector has lanes,
+//! from one text. A sweep takes each hinge and each touch in turn and gives it the impulse it needs as
+//! if it were alone. It refuses to look at places: arms and levers come made.
+//!
+//! A lane that no longer changes is put down as it is then, so that no scene depends on its neighbours; and no
+//! multiply-add is fused, so that all instruction sets agree.
+
+use crate::rigid::Real;
+use math::{Isa, Kernel, Simd, dispatch};
+use std::ops::{Add, Mul, Neg, Sub};
+
+/// Sweeps in a step: where a heavy body stands on light legs they do not converge, and how far they get is felt.
+pub const SWEEPS: usize = 180;
+/// Touches in the order in which they are swept: the bodies they hold up.
+pub const TOUCHED: [usize; 6] = [2, 2, 0, 0, 1, 1];
+
+/// A body's velocity across and up, and its spin.
+pub type Motion<N> = [N; 3];
+
+/// The hinge of body 0 and another: impulses across and up, of its stop and of its motor; both arms; the motor's
+/// mass; which way its stop pushes, 0 for none; how a turn moves the arms' ends; the inverse (xx, xy, yy, xt,
+/// yt, tt) of the hinge with its stop, and (xx, xy, yy) of the hinge alone.
+pub type Hinged<N> = [N; 21];
+
+/// A body on the ground: impulses of both points along the normal, then along the ground; the normal; levers of
+/// both points about it, then about the ground; masses in that order; how the two normals' impulses
+/// change their speeds (11, 12, 22); the inverse of that; 1 where both are solved at once. A point
+/// that is not there has no mass.
+pub type Touching<N> = [N; 21];
+const FIRST_MASS: usize = 10;
+pub const BLOCK: usize = 20;
+
+/// All that sweeps look at.
+#[derive(Clone, Copy)]
+pub struct System<N> {
+    pub motions: [Motion<N>; 3],
+    pub hinges: [Hinged<N>; 2],
+    pub touches: [Touching<N>; 6],
+}
+
+impl<R: Real> System<R> {
+    pub fn none() -> Self {
+        let zero = R::of(0.0);
+        Self { motions: [[zero; 3]; 3], hinges: [[zero; 21]; 2], touches: [[zero; 21]; 6] }
+    }
+}
+
+/// What is the same in all scenes.
+#[derive(Clone, Copy)]
+pub struct Fixed<R> {
+    /// One over mass and inertia, and friction on the ground, of each body.
+    pub inverses: [[R; 2]; 3],
+    pub friction: [R; 3],
+    /// Of a hinge's motor: the speed it seeks and the most it gives.
+    pub motors: [[R; 2]; 2],
+}
+
+/// A number, or a vector of them.
+pub trait Number:
+    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self>
+{
+    type One: Real;
+    type Token: Copy;
+    type Mask: Copy;
+    const LANES: usize;
+    fn all(token: Self::Token, x: Self::One) -> Self;
+    fn load(token: Self::Token, from: &[Self::One]) -> Self;
+    fn store(self, to: &mut [Self::One]);
+    fn min(self, other: Self) -> Self;
+    fn max(self, other: Self) -> Self;
+    fn size(self) -> Self;
+    fn reaches(self, other: Self) -> Self::Mask;
+    fn both(token: Self::Token, a: Self::Mask, b: Self::Mask) -> Self::Mask;
+    /// `self` where the mask is true.
+    fn or_else(self, mask: Self::Mask, other: Self) -> Self;
+    /// One bit a lane.
+    fn bits(token: Self::Token, mask: Self::Mask) -> u32;
+}
+
+macro_rules! single {
+    ($($real:ty)*) => {$(
+        impl Number for $real {
+            type One = $real;
+            type Token = ();
+            type Mask = bool;
+            const LANES: usize = 1;
+            fn all((): (), x: $real) -> $real {
+                x
+            }
+            fn load((): (), from: &[$real]) -> $real {
+                from[0]
+            }
+            fn store(self, to: &mut [$real]) {
+                to[0] = self;
+            }
+            fn min(self, other: $real) -> $real {
+                self.least(other)
+            }
+            fn max(self, other: $real) -> $real {
+                self.most(other)
+            }
+            fn size(self) -> $real {
+                self.abs()
+            }
+            fn reaches(self, other: $real) -> bool {
+                self >= other
+            }
+            fn both((): (), a: bool, b: bool) -> bool {
+                a && b
+            }
+            fn or_else(self, mask: bool, other: $real) -> $real {
+                if mask { self } else { other }
+            }
+            fn bits((): (), mask: bool) -> u32 {
+                u32::from(mask)
+            }
+        }
+    )*};
+}
+single! { f32 f64 }
+
+#[derive(Clone, Copy)]
+struct Lanes<S: Simd> {
+    s: S,
+    x: S::F,
+}
+
+macro_rules! lanes {
+    ($($trait:ident $method:ident)*) => {$(
+        impl<S: Simd> $trait for Lanes<S> {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                Lanes { s: self.s, x: self.s.$method(self.x, other.x) }
+            }
+        }
+    )*};
+}
+lanes! { Add add  Sub sub  Mul mul }
+
+impl<S: Simd> Neg for Lanes<S> {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        Lanes { s: self.s, x: self.s.neg(self.x) }
+    }
+}
+
+impl<S: Simd> Number for Lanes<S> {
+    type One = f32;
+    type Token = S;
+    type Mask = S::M;
+    const LANES: usize = S::LANES;
+    #[inline(always)]
+    fn all(s: S, x: f32) -> Self {
+        Lanes { s, x: s.splat(x) }
+    }
+    #[inline(always)]
+    fn load(s: S, from: &[f32]) -> Self {
+        Lanes { s, x: s.load(from) }
+    }
+    #[inline(always)]
+    fn store(self, to: &mut [f32]) {
+        self.s.store(self.x, to);
+    }
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        Lanes { s: self.s, x: self.s.min(self.x, other.x) }
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        Lanes { s: self.s, x: self.s.max(self.x, other.x) }
+    }
+    #[inline(always)]
+    fn size(self) -> Self {
+        Lanes { s: self.s, x: self.s.abs(self.x) }
+    }
+    #[inline(always)]
+    fn reaches(self, other: Self) -> S::M {
+        self.s.ge(self.x, other.x)
+    }
+    #[inline(always)]
+    fn both(s: S, a: S::M, b: S::M) -> S::M {
+        s.and_mask(a, b)
+    }
+    #[inline(always)]
+    fn or_else(self, mask: S::M, other: Self) -> Self {
+        Lanes { s: self.s, x: self.s.select(mask, self.x, other.x) }
+    }
+    #[inline(always)]
+    fn bits(s: S, mask: S::M) -> u32 {
+        s.mask_bits(mask)
+    }
+}
+
+/// One hinge: the motor first, then the hinge with its stop.
+#[inline(always)]
+fn swing<N: Number>(
+    token: N::Token,
+    hinge: &mut Hinged<N>,
+    [speed, most]: [N; 2],
+    [[mass_a, inertia_a], [mass_b, inertia_b]]: [[N; 2]; 2],
+    a: &mut Motion<N>,
+    b: &mut Motion<N>,
+) {
+    let [push_x, push_y, stop, motor, ax, ay, bx, by, motor_mass, side, turned_x, turned_y, rest @ ..] =
+        *hinge;
+    let [ixx, ixy, iyy, ixt, iyt, itt, xx, xy, yy] = rest;
+    let zero = N::all(token, N::One::of(0.0));
+
+    let new_motor = (motor - motor_mass * (b[2] - a[2] - speed)).max(-most).min(most);
+    let turn = new_motor - motor;
+    a[2] = a[2] - inertia_a * turn;
+    b[2] = b[2] + inertia_b * turn;
+
+    // How the ends part, the other way round.
+    let slip_x = a[0] - b[0] + (by * b[2] - ay * a[2]);
+    let slip_y = a[1] - b[1] + (ax * a[2] - bx * b[2]);
+    let slip = a[2] - b[2];
+    let stopped_x = ixx * slip_x + ixy * slip_y + ixt * slip;
+    let stopped_y = ixy * slip_x + iyy * slip_y + iyt * slip;
+    let turn = ixt * slip_x + iyt * slip_y + itt * slip;
+    let new_stop = stop + turn;
+    // A stop only pushes: where it would pull or there is none, the hinge alone.
+    let slip_x = slip_x + turned_x * stop;
+    let slip_y = slip_y + turned_y * stop;
+    let stopped = N::both(
+        token,
+        (new_stop * side).reaches(zero),
+        (side * side).reaches(N::all(token, N::One::of(0.5))),
+    );
+    let x = stopped_x.or_else(stopped, xx * slip_x + xy * slip_y);
+    let y = stopped_y.or_else(stopped, xy * slip_x + yy * slip_y);
+    let turn = turn.or_else(stopped, -stop);
+    let new_stop = new_stop.or_else(stopped, zero);
+
+    [hinge[0], hinge[1], hinge[2], hinge[3]] = [push_x + x, push_y + y, new_stop, new_motor];
+    a[0] = a[0] - mass_a * x;
+    a[1] = a[1] - mass_a * y;
+    a[2] = a[2] - inertia_a * (ax * y - ay * x + turn);
+    b[0] = b[0] + mass_b * x;
+    b[1] = b[1] + mass_b * y;
+    b[2] = b[2] + inertia_b * (bx * y - by * x + turn);
+}
+
+/// Friction at a point: the impulse so far, the most, the direction and lever, the mass.
+#[inline(always)]
+fn slide<N: Number>(
+    so_far: N,
+    most: N,
+    [x, y, lever]: [N; 3],
+    own: N,
+    [mass, inertia]: [N; 2],
+    b: &mut Motion<N>,
+) -> N {
+    let speed = x * b[0] + y * b[1] + lever * b[2];
+    let new = (so_far - own * speed).max(-most).min(most);
+    let impulse = new - so_far;
+    let by = mass * impulse;
+    b[0] = b[0] + x * by;
+    b[1] = b[1] + y * by;
+    b[2] = b[2] + inertia * (lever * impulse);
+    new
+}
+
+/// One touch, of `two` points or one: friction first, then what keeps the surfaces apart.
+#[inline(always)]
+pub fn rub<N: Number>(
+    token: N::Token,
+    touch: &mut Touching<N>,
+    two: bool,
+    friction: N,
+    [mass, inertia]: [N; 2],
+    b: &mut Motion<N>,
+) {
+    let [push, second_push, _, _, nx, ny, lever, second_lever, rest @ ..] = *touch;
+    let [side, second_side, own, second_own, own_side, second_own_side, k11, k12, k22, i11, i12, i22, block] =
+        rest;
+    let zero = N::all(token, N::One::of(0.0));
+    touch[2] = slide(touch[2], friction * push, [ny, -nx, side], own_side, [mass, inertia], b);
+    if two {
+        let most = friction * second_push;
+        touch[3] = slide(touch[3], most, [ny, -nx, second_side], second_own_side, [mass, inertia], b);
+    }
+
+    let ahead = nx * b[0] + ny * b[1];
+    let speed = ahead + lever * b[2];
+    let single = (push - own * speed).max(zero);
+    let (mut new, mut second_new) = (single, second_push);
+    if two {
+        // Both points at once: of the four ways in which each of them pushes or parts, the one that is.
+        let second_speed = ahead + second_lever * b[2];
+        let rest = speed - k11 * push - k12 * second_push;
+        let second_rest = second_speed - k12 * push - k22 * second_push;
+        let (first, second) = (-(i11 * rest + i12 * second_rest), -(i12 * rest + i22 * second_rest));
+        let both = N::both(token, first.reaches(zero), second.reaches(zero));
+        let (only, only_second) = (-(own * rest), -(second_own * second_rest));
+        let by_first = N::both(token, only.reaches(zero), (k12 * only + second_rest).reaches(zero));
+        let by_second = N::both(token, only_second.reaches(zero), (k12 * only_second + rest).reaches(zero));
+        let neither = N::both(token, rest.reaches(zero), second_rest.reaches(zero));
+        // Where it is none of them, all stays as it is.
+        let (x, y) = (zero.or_else(neither, push), zero.or_else(neither, second_push));
+        let (x, y) = (zero.or_else(by_second, x), only_second.or_else(by_second, y));
+        let (x, y) = (only.or_else(by_first, x), zero.or_else(by_first, y));
+        let (x, y) = (first.or_else(both, x), second.or_else(both, y));
+        let block = block.reaches(N::all(token, N::One::of(0.5)));
+        (new, second_new) = (x.or_else(block, single), y.or_else(block, second_push));
+    }
+    [touch[0], touch[1]] = [new, second_new];
+    let (impulse, second) = (new - push, second_new - second_push);
+    let by = if two { mass * (impulse + second) } else { mass * impulse };
+    b[0] = b[0] + nx * by;
+    b[1] = b[1] + ny * by;
+    let turn = if two { lever * impulse + second_lever * second } else { lever * impulse };
+    b[2] = b[2] + inertia * turn;
+}
+
+/// All sweeps over as many scenes as there are lanes, or fewer.
+#[inline(always)]
+fn sweep_lanes<N: Number>(token: N::Token, fixed: &Fixed<N::One>, scenes: &mut [System<N::One>]) {
+    let none = N::One::of(0.0);
+    let zero = N::all(token, none);
+    let count = scenes.len().min(N::LANES);
+    let mut motions = [[zero; 3]; 3];
+    let mut hinges = [[zero; 21]; 2];
+    let mut touches = [[zero; 21]; 6];
+    let (mut on, mut two) = ([false; 6], [false; 6]);
+    let mut lanes = [none; 16];
+    for b in 0..3 {
+        for i in 0..3 {
+            for l in 0..count {
+                lanes[l] = scenes[l].motions[b][i];
+            }
+            motions[b][i] = N::load(token, &lanes);
+        }
+    }
+    for h in 0..2 {
+        for i in 0..21 {
+            for l in 0..count {
+                lanes[l] = scenes[l].hinges[h][i];
+            }
+            hinges[h][i] = N::load(token, &lanes);
+        }
+    }
+    for c in 0..6 {
+        for scene in &scenes[..count] {
+            on[c] |= scene.touches[c][FIRST_MASS] > none;
+            two[c] |= scene.touches[c][BLOCK] > none;
+        }
+        if !on[c] {
+            continue;
+        }
+        for i in 0..21 {
+            for l in 0..count {
+                lanes[l] = scenes[l].touches[c][i];
+            }
+            touches[c][i] = N::load(token, &lanes);
+        }
+    }
+    let all = |x: N::One| N::all(token, x);
+    let mut inverses = [[zero; 2]; 3];
+    let mut friction = [zero; 3];
+    for b in 0..3 {
+        inverses[b] = [all(fixed.inverses[b][0]), all(fixed.inverses[b][1])];
+        friction[b] = all(fixed.friction[b]);
+    }
+    let mut motors = [[zero; 2]; 2];
+    for h in 0..2 {
+        motors[h] = [all(fixed.motors[h][0]), all(fixed.motors[h][1])];
+    }
+    let still = all(N::One::of(N::One::STILL));
+
+    let mut going = (1u32 << count) - 1;
+    for sweep in 1..=SWEEPS {
+        let before = motions;
+        let (motor_1, motor_2) = (hinges[0][3], hinges[1][3]);
+        let [hull, leg_1, leg_2] = &mut motions;
+        swing(token, &mut hinges[1], motors[1], [inverses[0], inverses[2]], hull, leg_2);
+        swing(token, &mut hinges[0], motors[0], [inverses[0], inverses[1]], hull, leg_1);
+        // One by one, so that all of it stays in registers.
+        if on[0] {
+            rub(token, &mut touches[0], two[0], friction[2], inverses[2], leg_2);
+        }
+        if on[1] {
+            rub(token, &mut touches[1], two[1], friction[2], inverses[2], leg_2);
+        }
+        if on[2] {
+            rub(token, &mut touches[2], two[2], friction[0], inverses[0], hull);
+        }
+        if on[3] {
+            rub(token, &mut touches[3], two[3], friction[0], inverses[0], hull);
+        }
+        if on[4] {
+            rub(token, &mut touches[4], two[4], friction[1], inverses[1], leg_1);
+        }
+        if on[5] {
+            rub(token, &mut touches[5], two[5], friction[1], inverses[1], leg_1);
+        }
+
+        let mut change = zero;
+        for b in 0..3 {
+            for i in 0..3 {
+                change = (motions[b][i] - before[b][i]).size().max(change);
+            }
+        }
+        let quiet = N::bits(token, still.reaches(change));
+        let done = if sweep == SWEEPS { going } else { going & quiet };
+        if done == 0 {
+            continue;
+        }
+        going &= !done;
+        for b in 0..3 {
+            for i in 0..3 {
+                motions[b][i].store(&mut lanes);
+                for l in 0..count {
+                    if done >> l & 1 == 1 {
+                        scenes[l].motions[b][i] = lanes[l];
+                    }
+                }
+            }
+        }
+        for h in 0..2 {
+            // What would go on is a motor that winds up against a stop.
+            let [x, y, stop, motor, ..] = hinges[h];
+            let before = if h == 0 { motor_1 } else { motor_2 };
+            let most = motors[h][1];
+            let left = all(N::One::of((SWEEPS - sweep) as f64));
+            let wound = (motor + (motor - before) * left).max(-most).min(most);
+            let side = hinges[h][9];
+            let wound = wound.or_else((side * side).reaches(all(N::One::of(0.5))), motor);
+            let impulses = [x, y, stop - (wound - motor), wound];
+            for i in 0..4 {
+                impulses[i].store(&mut lanes);
+                for l in 0..count {
+                    if done >> l & 1 == 1 {
+                        scenes[l].hinges[h][i] = lanes[l];
+                    }
+                }
+            }
+        }
+        for c in 0..6 {
+            for i in 0..4 {
+                if on[c] {
+                    touches[c][i].store(&mut lanes);
+                    for l in 0..count {
+                        if done >> l & 1 == 1 {
+                            scenes[l].touches[c][i] = lanes[l];
+                        }
+                    }
+                }
+            }
+        }
+        if going == 0 {
+            return;
+        }
+    }
+}
+
+/// One scene.
+pub fn sweep_one<R: Number<One = R, Token = ()>>(fixed: &Fixed<R>, scene: &mut System<R>) {
+    sweep_lanes::<R>((), fixed, std::slice::from_mut(scene));
+}
+
+/// Many scenes, as many at once as there are lanes.
+pub fn sweep_many(isa: Isa, fixed: &Fixed<f32>, scenes: &mut [System<f32>]) {
+    dispatch(isa, Many { fixed, scenes });
+}
+
+struct Many<'a> {
+    fixed: &'a Fixed<f32>,
+    scenes: &'a mut [System<f32>],
+}
+
+impl Kernel for Many<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        for scenes in self.scenes.chunks_mut(S::LANES) {
+            sweep_lanes::<Lanes<S>>(s, self.fixed, scenes);
+        }
+    }
+}
