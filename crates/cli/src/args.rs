@@ -16,6 +16,7 @@ Examples:
   hothouse train --events run.jsonl          every event as a line; hothouse watch run.jsonl reads it
   hothouse train --csv run.csv --tensorboard runs/one
   hothouse sweep control --knob lr=1e-4..1e-2:log --knob hidden=32,64 --seeds 5
+  hothouse solve --seeds 5                   every environment from its preset, with the times
   hothouse bench core --json
   hothouse env Pendulum-v1 --stdio           an environment for another program to drive
 
@@ -102,6 +103,14 @@ pub enum Verb {
         #[command(flatten)]
         args: SweepArgs,
     },
+    /// Solve every environment from its preset, seed by seed, and print how long each took
+    Solve {
+        /// The room whose environments to solve
+        #[arg(default_value = "control")]
+        room: String,
+        #[command(flatten)]
+        args: SolveArgs,
+    },
     /// Let another program drive an environment, or describe it
     Env {
         /// The environment's name, as Gymnasium has it
@@ -159,6 +168,24 @@ pub struct CommonArgs {
     pub tensorboard: Option<PathBuf>,
     #[command(flatten)]
     pub show: ShowArgs,
+    #[command(flatten)]
+    pub machine: MachineArgs,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct SolveArgs {
+    /// An environment to solve; repeat for more [default: all]
+    #[arg(long, value_name = "NAME")]
+    pub env: Vec<String>,
+    /// Runs of each, with the seeds 1 to N
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000), allow_negative_numbers = true, value_name = "N")]
+    pub seeds: u32,
+    /// Environment steps after which a run counts as not solved
+    #[arg(long, default_value = "20_000_000", value_parser = count, allow_negative_numbers = true, value_name = "N")]
+    pub steps: u64,
+    /// Print one JSON object a line: each seed, and each environment when its seeds are done
+    #[arg(long)]
+    pub json: bool,
     #[command(flatten)]
     pub machine: MachineArgs,
 }

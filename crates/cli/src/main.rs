@@ -14,6 +14,7 @@ mod record;
 mod ring;
 mod screen;
 mod session;
+mod solve;
 mod sweep;
 mod tui;
 mod view;
@@ -102,6 +103,11 @@ fn obey(cli: Cli, began: Instant) -> Result<()> {
             let (isa, pool) = machine_of(&args.machine)?;
             on_interrupt()?;
             sweep::run(&room, &args, isa, pool.current_num_threads(), &SIGNALS)
+        }
+        Some(Verb::Solve { room, args }) => {
+            let (isa, pool) = machine_of(&args.machine)?;
+            on_interrupt()?;
+            pool.install(|| solve::run(&room, &args, isa, &SIGNALS))
         }
         Some(Verb::Env { id, stdio }) => env::run(&id, stdio),
     }
