@@ -9,7 +9,7 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
-use run::protocol::{Axis, Environment, Knob, KnobKind, Level};
+use run::protocol::{Axis, Environment, Knob, KnobKind, Level, PARTS};
 
 const ACCENT: Color = Color::Green;
 const MARKED: Color = Color::Yellow;
@@ -29,13 +29,14 @@ pub fn draw(frame: &mut Frame, screen: &Screen) {
     let area = Rect { x: area.x + 1, width: area.width - 2, ..area };
     // The lower part gives way first; the curve is what people came for.
     let lower = if area.height >= 20 { 7 } else { 0 };
-    let [head, rule, figures, _, upper, _, lower, _, note, foot] = Layout::vertical([
+    let [head, rule, figures, _, upper, _, time, lower, _, note, foot] = Layout::vertical([
         Constraint::Length(1),
         Constraint::Length(1),
         Constraint::Length(1),
         Constraint::Length(u16::from(area.height >= 14)),
         Constraint::Min(3),
-        Constraint::Length(u16::from(lower > 0)),
+        Constraint::Length(u16::from(area.height >= 28)),
+        Constraint::Length(if area.height >= 28 { 3 } else { u16::from(lower > 0) }),
         Constraint::Length(lower),
         Constraint::Length(u16::from(area.height >= 26)),
         Constraint::Length(if area.height >= 16 { 2 } else { 1 }),
@@ -57,6 +58,7 @@ pub fn draw(frame: &mut Frame, screen: &Screen) {
     let [chart_area, _, poles_area] = if no_poles { [upper, Rect::ZERO, Rect::ZERO] } else { sides(upper) };
     chart(frame, chart_area, &screen.view);
     population(frame, poles_area, screen);
+    breakdown(frame, time, &screen.view);
     let [learning_area, _, knobs_area] = sides(lower);
     if right > 0 {
         learning(frame, learning_area, &screen.view);
@@ -330,6 +332,47 @@ fn learning(frame: &mut Frame, area: Rect, view: &View) {
     frame.render_widget(ratatui::text::Text::from(lines), area);
 }
 
+/// Where the time goes: a bar in parts with what they are, and below it, where there is room, each in words.
+fn breakdown(frame: &mut Frame, area: Rect, view: &View) {
+    const LABEL: &str = "time  ";
+    const COLORS: [Color; PARTS.len()] =
+        [Color::Green, Color::Cyan, Color::Gray, Color::Magenta, Color::Yellow, Color::Blue, Color::DarkGray];
+    if area.height == 0 || usize::from(area.width) < LABEL.len() + 20 {
+        return;
+    }
+    let whole: f64 = view.shares.iter().sum();
+    // Before the first iteration nothing has taken any time.
+    if !(whole.is_finite() && whole > 0.0) {
+        return;
+    }
+    let width = f64::from(area.width) - LABEL.len() as f64;
+    let mut bar = vec![faint(LABEL)];
+    let mut legend = vec![faint(" ".repeat(LABEL.len()))];
+    let (mut passed, mut column) = (0.0, 0);
+    for ((name, &share), color) in PARTS.iter().zip(&view.shares).zip(COLORS) {
+        passed += share;
+        let end = (passed / whole * width).round() as usize;
+        let room = end.saturating_sub(column);
+        column = column.max(end);
+        let words = [format!(" {name} {}", percent(share / whole)), format!(" {name}")];
+        let text = words.into_iter().find(|words| words.len() <= room).unwrap_or_default();
+        bar.push(Span::styled(format!("{text:room$}"), Style::new().fg(Color::Black).bg(color)));
+        let entry = [
+            Span::styled("■ ", Style::new().fg(color)),
+            Span::raw(format!("{name} {}  ", percent(share / whole))),
+        ];
+        let used: usize = legend.iter().chain(&entry).map(Span::width).sum();
+        if used <= usize::from(area.width) + 2 && share >= 0.005 * whole {
+            legend.extend(entry);
+        }
+    }
+    let mut lines = vec![Line::from(bar)];
+    if area.height >= 3 {
+        lines.push(Line::from(legend));
+    }
+    frame.render_widget(ratatui::text::Text::from(lines), area);
+}
+
 fn percent(share: f64) -> String {
     if share.is_finite() { format!("{:.0}%", 100.0 * share) } else { "-".into() }
 }
@@ -465,6 +508,7 @@ mod tests {
                 policy_loss: -0.0021,
                 entropy: 0.5,
                 steps_per_s: 3.2e6,
+                shares: [0.25, 0.125, 0.01, 0.015, 0.5, 0.05, 0.05],
                 ..Metrics::default()
             }));
             if i == 20 {
@@ -512,6 +556,7 @@ mod tests {
         assert!(rows[4].contains("lr"), "the change has its name over its mark: {}", rows[4]);
         assert!(rows[5].starts_with("   500 ") && rows[11].starts_with("     0 "), "{rows:#?}");
         assert!(rows[12].contains("2.62 M steps"), "{}", rows[12]);
+        assert!(rows[13].starts_with(" time   policy 25%        world      gradient 50%"), "{}", rows[13]);
         assert!(
             rows[14].starts_with(" policy loss   -0.0021   entropy        0.5000  > lr "),
             "{}",
@@ -521,6 +566,31 @@ mod tests {
         assert!(rows[23].starts_with(" space pause   q save, quit   ↑↓ knob   ←→ change"), "{}", rows[23]);
         assert!(dots(&rows[5..12], 7..48) > 100, "the curve is drawn");
         assert!(dots(&rows[4..12], 48..80) > 100, "poles are drawn");
+    }
+
+    #[test]
+    fn the_bar_of_time_is_cut_as_the_shares_are() {
+        let screen = screen(Mode::Training);
+        let mut terminal = Terminal::new(TestBackend::new(107, 30)).unwrap();
+        terminal.draw(|frame| draw(frame, &screen)).unwrap();
+        let buffer = terminal.backend().buffer();
+        let at = |row: u16, column: u16| buffer.cell((column, row)).unwrap();
+        let row =
+            (0..30).find(|row| (1..5).map(|x| at(*row, x).symbol()).collect::<String>() == "time").unwrap();
+        // A column is a hundredth: a space, the label's six columns, then the parts.
+        let mut widths: Vec<(Color, u32)> = Vec::new();
+        for x in 7..106 {
+            match widths.last_mut() {
+                Some((color, width)) if *color == at(row, x).bg => *width += 1,
+                _ => widths.push((at(row, x).bg, 1)),
+            }
+        }
+        let widths: Vec<u32> = widths.into_iter().map(|(_, width)| width).collect();
+        assert_eq!(widths, [25, 12, 1, 2, 49, 5, 5]);
+        let legend: String = (0..107).map(|x| at(row + 1, x).symbol()).collect();
+        for words in ["policy 25%", "world 12%", "advantages", "gather 2%", "gradient 50%", "rest 5%"] {
+            assert!(legend.contains(words), "{legend}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use crate::record::{EndedBy, Record, Summary};
 use crate::words::{clock, figure, grouped, short};
-use run::protocol::{Event, Level, Metrics};
+use run::protocol::{Event, Level, Metrics, PARTS};
 use std::fs::File;
 use std::io::{BufWriter, Result, Stdout, Write};
 use std::path::Path;
@@ -16,17 +16,27 @@ pub struct Printer<W: Write = Stdout> {
     json: bool,
     /// Training time of the last plain line.
     last_s: f64,
+    /// Seconds by part, of the metrics so far; and the training time that they reach to.
+    parts_s: [f64; PARTS.len()],
+    known_s: f64,
 }
 
 impl<W: Write> Printer<W> {
     pub fn new(out: W, json: bool) -> Self {
-        Printer { out: BufWriter::new(out), json, last_s: f64::NEG_INFINITY }
+        Printer {
+            out: BufWriter::new(out),
+            json,
+            last_s: f64::NEG_INFINITY,
+            parts_s: [0.0; PARTS.len()],
+            known_s: 0.0,
+        }
     }
 
     pub fn record(&mut self, record: &Record) -> Result<()> {
         if self.json {
             return writeln!(self.out, "{}", record.line());
         }
+        self.count(record);
         match record {
             Record::Opened(o) => {
                 let threads = if o.threads == 1 { "thread" } else { "threads" };
@@ -40,6 +50,32 @@ impl<W: Write> Printer<W> {
             Record::Summary(summary) => self.summary(summary),
             Record::Event(event) => self.event(event),
         }
+    }
+
+    fn count(&mut self, record: &Record) {
+        match record {
+            Record::Event(Event::Began { progress, .. }) => {
+                (self.parts_s, self.known_s) = ([0.0; PARTS.len()], progress.train_s);
+            }
+            Record::Event(Event::Metrics(m)) => {
+                let passed_s = m.progress.train_s - self.known_s;
+                self.known_s = m.progress.train_s;
+                self.parts_s.iter_mut().zip(m.shares).for_each(|(part_s, share)| *part_s += share * passed_s);
+            }
+            _ => {}
+        }
+    }
+
+    /// `gradient 61%, policy 17%, …`: what took time, the longest first.
+    fn breakdown(&self) -> Option<String> {
+        let whole_s: f64 = self.parts_s.iter().sum();
+        let share = |part_s: f64| 100.0 * part_s / whole_s;
+        let mut parts: Vec<(f64, &str)> = self.parts_s.into_iter().zip(PARTS).collect();
+        parts.sort_by(|a, b| b.0.total_cmp(&a.0));
+        parts.retain(|(part_s, _)| share(*part_s) >= 0.5);
+        let words: Vec<String> =
+            parts.into_iter().map(|(part_s, name)| format!("{name} {:.0}%", share(part_s))).collect();
+        (!words.is_empty()).then(|| words.join(", "))
     }
 
     fn event(&mut self, event: &Event) -> Result<()> {
@@ -133,6 +169,9 @@ impl<W: Write> Printer<W> {
             clock(s.cpu_seconds),
             short(s.steps_per_s)
         )?;
+        if let Some(breakdown) = self.breakdown() {
+            writeln!(self.out, "  time        {breakdown}")?;
+        }
         writeln!(self.out, "  digest      {} ({})", s.digest, s.arithmetic)?;
         if let Some(file) = &s.file {
             writeln!(self.out, "  saved       {file}")?;
@@ -188,6 +227,19 @@ mod tests {
         let text = String::from_utf8(printer.out.into_inner().unwrap()).unwrap();
         assert_eq!(text.lines().count(), 5, "{text}");
         assert!(text.contains("steps         10,000"), "{text}");
+    }
+
+    #[test]
+    fn the_breakdown_weighs_each_iteration_by_its_time() {
+        let mut printer = Printer::new(Vec::new(), false);
+        assert_eq!(printer.breakdown(), None);
+        let mut tell = |train_s, shares| {
+            let progress = Progress { train_s, ..Default::default() };
+            printer.record(&Record::Event(Event::Metrics(Metrics { progress, shares, ..Default::default() })))
+        };
+        tell(3.0, [0.5, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0]).unwrap();
+        tell(4.0, [0.1, 0.9, 0.0, 0.0, 0.0, 0.0, 0.0]).unwrap();
+        assert_eq!(printer.breakdown().unwrap(), "policy 40%, gradient 38%, world 22%");
     }
 
     #[test]

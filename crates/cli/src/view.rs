@@ -3,12 +3,16 @@
 //! however long the run.
 
 use crate::record::{Opened, Record, Summary};
-use run::protocol::{Config, Digest, Environment, Evaluation, Event, Knob, Level, Mark, Metrics, Progress};
+use run::protocol::{
+    Config, Digest, Environment, Evaluation, Event, Knob, Level, Mark, Metrics, PARTS, Progress,
+};
 use std::collections::BTreeMap;
 
 /// Points kept of a curve: more than any terminal has columns of dots.
 const CURVE_POINTS: usize = 2048;
 const MARKS: usize = 256;
+/// Of one iteration in the breakdown of time: calm to look at, and soon true again after a change.
+const SHARE_WEIGHT: f64 = 0.05;
 
 #[derive(Clone, Debug, Default)]
 pub struct View {
@@ -20,6 +24,8 @@ pub struct View {
     pub values: BTreeMap<String, f64>,
     pub progress: Progress,
     pub metrics: Option<Metrics>,
+    /// Shares of the parts of the last iterations' time, each iteration counting a little.
+    pub shares: [f64; PARTS.len()],
     /// Mean return of training episodes against environment steps.
     pub returns: Curve,
     /// Mean return of evaluations against environment steps.
@@ -88,6 +94,10 @@ impl View {
         self.progress = metrics.progress;
         if let Some(mean) = metrics.mean_return {
             self.returns.push(metrics.progress.env_steps as f64, mean);
+        }
+        let weight = if self.metrics.is_none() { 1.0 } else { SHARE_WEIGHT };
+        for (smooth, share) in self.shares.iter_mut().zip(metrics.shares) {
+            *smooth += weight * (share - *smooth);
         }
         self.metrics = Some(metrics);
     }
