@@ -462,9 +462,9 @@ export class Plane {
       const [low, high] = this.picture ? this.range : [NaN, NaN];
       this.legend.replaceChildren(
         h("span", { class: "small" }, "expects"),
-        h("span", { class: "small number" }, short(low)),
+        h("span", { class: "small number" }, bound(low)),
         h("span", { class: "ramp", "aria-hidden": "true" }),
-        h("span", { class: "small number" }, short(high)),
+        h("span", { class: "small number" }, bound(high)),
         h("span", { class: "small" }, "to come"),
       );
       return;
@@ -594,7 +594,7 @@ const pointAt = ({ width, height }: Picture, x: number, y: number): number => Ma
 
 type Box = ReturnType<Plane["box"]>;
 
-const short = (value: number): string => (Number.isFinite(value) ? figure(Number(value.toPrecision(2))) : "…");
+const bound = (value: number): string => (Number.isFinite(value) ? figure(value) : "…");
 /** `angle` of `angle (rad)` */
 const nameOf = (axis: Axis): string => axis.name.replace(/ \(.*\)$/, "");
 const share = (axis: Axis, value: number): number => (value - axis.low) / (axis.high - axis.low);

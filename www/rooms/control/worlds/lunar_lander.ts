@@ -17,9 +17,9 @@ const TRAIL = 0.72;
 
 /** Pixels of the observation's place. */
 function sky({ width, height }: Size): { px: (x: number) => number; py: (y: number) => number; unit: number } {
-  const unit = Math.min(width / (2 * ACROSS + 0.1), (height - 22) / ((UP + 0.05) * Y_OVER_X));
-  // A wide canvas shows more to both sides than there is to fly in.
-  const ground = height - 18;
+  const unit = Math.min(width / (2 * ACROSS + 0.1), (height - 34) / ((UP + 0.05) * Y_OVER_X));
+  // A wide canvas shows more to both sides than there is to fly in; valleys reach below the pad.
+  const ground = height - 32;
   return { px: (x) => width / 2 + x * unit, py: (y) => ground - y * Y_OVER_X * unit, unit };
 }
 

@@ -18,6 +18,7 @@ const SHARES = [0.3, 0.6, 0.98];
 /** Cars are drawn in so many lanes one above the other, so that a throng shows. */
 const LANES = 12;
 const BINS = 90;
+const DEPTH_PX = 38;
 const ARRIVED_MS = 700;
 
 /** The hill in pixels: uniform scale where there is room, flatter where there is not. */
@@ -119,6 +120,9 @@ class Hill implements CrowdPainter {
       const bin = Math.floor(((crowd.seen(env, 0) - LEFT) / (RIGHT - LEFT)) * BINS);
       if (bin >= 0 && bin < BINS) density[bin]! += ((1 - keep) * BINS) / crowd.shown;
     }
+    // A throng reaches as deep as there is room; what is sparse stays thin.
+    let most = 5;
+    for (let bin = 0; bin < BINS; bin++) most = Math.max(most, density[bin]!);
     c.beginPath();
     for (let bin = 0; bin < BINS; bin++) {
       const x = LEFT + ((RIGHT - LEFT) * (bin + 0.5)) / BINS;
@@ -128,7 +132,7 @@ class Hill implements CrowdPainter {
     for (let bin = BINS - 1; bin >= 0; bin--) {
       const x = LEFT + ((RIGHT - LEFT) * (bin + 0.5)) / BINS;
       const around = ((density[bin - 1] ?? 0) + 2 * density[bin]! + (density[bin + 1] ?? 0)) / 4;
-      c.lineTo(px(x), py(x) + Math.min(40, 7 * around));
+      c.lineTo(px(x), py(x) + (DEPTH_PX * around) / most);
     }
     c.closePath();
     c.fillStyle = palette.accent;
@@ -266,7 +270,7 @@ export const mountainCarContinuous: World = {
   lead: (environments) =>
     `${environments} cars share one network. They must swing up to the flag, and the throttle costs.`,
   returns: "here, 100 for the flag, less a tenth of the throttle squared at each step",
-  returnsShort: "100 for the flag, less the throttle used; circles: tests",
+  returnsShort: "100, less the throttle used; circles: tests",
   explanation: {
     heading: "What am I seeing?",
     words:
