@@ -31,7 +31,10 @@ document.querySelector("#skip")?.addEventListener("click", (event) => {
   event.preventDefault();
   document.querySelector<HTMLElement>("#main")?.focus();
 });
-addEventListener("hashchange", () => void open({ link: location.hash }));
+addEventListener("hashchange", () => {
+  // Where only the environment changes, as by the way back, the room takes it up and keeps what it has.
+  if (!room?.follow(location.hash)) void open({ link: location.hash });
+});
 void open({ link: location.hash });
 
 function leave(): void {

@@ -62,6 +62,7 @@ export class Sweep {
   private cards: Card[] = [];
   private running = false;
   private wroteMs = 0;
+  private stepsChosen = false;
 
   constructor(private readonly wishes: Wishes) {
     const field = (label: string, input: HTMLElement): HTMLElement => h("p", { class: "field" }, h("label", { for: input.id }, label), input);
@@ -104,6 +105,7 @@ export class Sweep {
     });
     this.knob.addEventListener("change", () => this.suggest());
     for (const input of [this.from, this.to, this.count, this.seeds, this.steps]) input.addEventListener("change", () => this.writeCommand());
+    this.steps.addEventListener("change", () => (this.stepsChosen = true));
     this.endButton.addEventListener("click", () => {
       this.wishes.end();
       this.ended("Stopped.");
@@ -128,6 +130,8 @@ export class Sweep {
       if (this.running) this.wishes.end();
       this.ended("");
       this.cards = [];
+      this.stepsChosen = false;
+      this.steps.value = String(STEPS[1]);
       this.spec = undefined;
       this.grid.replaceChildren();
       this.body.replaceChildren();
@@ -144,6 +148,14 @@ export class Sweep {
     const chosen = this.knob.value;
     this.knob.replaceChildren(...this.knobs.map(({ name, label }) => h("option", { value: name, selected: name === (chosen || "lr") }, label)));
     this.suggest();
+  }
+
+  /** So many steps solve the present run: about as many are a fair length for each learner. */
+  solvedAfter(steps: number): void {
+    if (this.running || this.stepsChosen) return;
+    const fair = STEPS.find((each) => each >= 1.2 * steps) ?? STEPS.at(-1)!;
+    this.steps.value = String(fair);
+    this.writeCommand();
   }
 
   take({ cells, done }: SweepState): void {

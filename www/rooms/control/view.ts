@@ -294,6 +294,7 @@ export class ControlRoom {
         break;
       case "solved":
         if (this.present) this.present.solved = event.progress;
+        this.sweep.solvedAfter(event.progress.env_steps);
         announcer.say(this.solvedWords(event.progress));
         this.statusMs = 0;
         break;
@@ -324,6 +325,9 @@ export class ControlRoom {
     this.stepsPerS = undefined;
     this.envs = event.knobs["envs"] ?? 0;
     if (another) this.suit();
+    // A run that was loaded may be of another environment than the address names.
+    if (another && (new URLSearchParams(location.hash.split("?")[1]).get("env") ?? DEFAULT_ENV) !== event.config.env)
+      history.replaceState(null, "", linkTo(event.config.env));
     // Of what one may go back to, only what lies in this run's own past.
     this.forks = this.forks.filter(({ mark }) => event.marks.some((own) => sameMark(own, mark)));
     this.writeForks();
@@ -486,10 +490,22 @@ export class ControlRoom {
       this.switcher.scrollLeft = shown.offsetLeft - 16;
   }
 
-  private switchTo(environment: Environment): void {
+  /** A link that names another environment and nothing else; false where it is for others to open. */
+  follow(link: string): boolean {
+    const [path, query = ""] = link.split("?");
+    const asked = new URLSearchParams(query);
+    const plain = /^(#\/?(control\/?)?)?$/.test(path!) && [...asked.keys()].every((name) => name === "env" || name === "v");
+    const id = asked.get("env") ?? DEFAULT_ENV;
+    const environment = this.lab.environments.find((one) => one.id === id);
+    if (!plain || !environment || !this.present || id === this.environment.id) return false;
+    this.switchTo(environment, false);
+    return true;
+  }
+
+  private switchTo(environment: Environment, push = true): void {
     if (!this.present || environment.id === this.environment.id) return;
     // The address tells what one looks at, so that it can be kept, reloaded and gone back from.
-    history.pushState(null, "", linkTo(environment.id));
+    if (push) history.pushState(null, "", linkTo(environment.id));
     const { version, room, seed } = this.present.config;
     const config: Config = { version, room, seed, env: environment.id, knobs: {} };
     this.replace({ kind: "reset", config }, true);
@@ -670,6 +686,8 @@ export class ControlRoom {
   }
 }
 
+/** What a link without a name stands for. */
+const DEFAULT_ENV = "CartPole-v1";
 const linkTo = (env: string): string => `#/control?env=${env}&v=1`;
 
 const explanations = (world: World, environment: Environment): HTMLElement[] =>
