@@ -8,8 +8,6 @@ use math::{Isa, par};
 
 /// Learners at most: a page has to hold them all.
 const MAX_LEARNERS: usize = 64;
-/// Slices of every learner in one call.
-const SLICES: usize = 8;
 
 pub struct Sweep {
     learners: Vec<Learner>,
@@ -42,7 +40,8 @@ impl Sweep {
         Ok(Self { learners, steps: spec.steps })
     }
 
-    /// Some slices of every learner that is not done; false once all are. `now_s` is the shell's clock.
+    /// A slice of every learner that is not done, so that a shell can answer a hand between two; false once
+    /// all are. `now_s` is the shell's clock.
     pub fn advance(&mut self, now_s: f64) -> bool {
         let steps = self.steps;
         par::each_mut(&mut self.learners, |_, learner| learner.advance(now_s, steps));
@@ -57,24 +56,20 @@ impl Sweep {
 
 impl Learner {
     fn advance(&mut self, now_s: f64, steps: u64) {
-        for _ in 0..SLICES {
-            if self.cell.done {
-                return;
-            }
-            self.experiment.advance(now_s);
-            for event in self.experiment.events() {
-                match event {
-                    Event::Evaluation(e) => {
-                        self.cell.curve.push([e.progress.env_steps as f64, e.mean_return])
-                    }
-                    Event::Solved { progress, .. } => self.cell.solved_at = Some(progress.env_steps),
-                    _ => {}
-                }
-            }
-            self.cell.progress = self.experiment.progress();
-            self.cell.diverged = !self.experiment.running();
-            self.cell.done =
-                self.cell.diverged || self.cell.progress.env_steps >= steps && self.experiment.at_boundary();
+        if self.cell.done {
+            return;
         }
+        self.experiment.advance(now_s);
+        for event in self.experiment.events() {
+            match event {
+                Event::Evaluation(e) => self.cell.curve.push([e.progress.env_steps as f64, e.mean_return]),
+                Event::Solved { progress, .. } => self.cell.solved_at = Some(progress.env_steps),
+                _ => {}
+            }
+        }
+        self.cell.progress = self.experiment.progress();
+        self.cell.diverged = !self.experiment.running();
+        self.cell.done =
+            self.cell.diverged || self.cell.progress.env_steps >= steps && self.experiment.at_boundary();
     }
 }
