@@ -130,14 +130,6 @@ pub fn sin_cos<S: Simd>(s: S, x: S::F) -> (S::F, S::F) {
     (flip(sin, quadrant), flip(cos, s.add_u(quadrant, s.splat_u(1))))
 }
 
-/// [`sin_cos`] of one value, the same bits on the sets of both classes: for code that is not written in vectors.
-#[inline]
-pub fn sin_cos_everywhere(x: f32) -> (f32, f32) {
-    let s = crate::isa::PORTABLE;
-    let (sin, cos) = sin_cos(s, s.splat(x));
-    (s.first(sin), s.first(cos))
-}
-
 /// π/2 in three parts of few bits, so that products with small whole numbers are exact.
 const HALF_PI: [f32; 3] = [1.570_312_5, 4.837_513e-4, 7.549_79e-8];
 

@@ -30,6 +30,21 @@ pub(crate) fn sin_cos<S: Simd>(s: S, angle: S::F) -> (S::F, S::F) {
     (flip(s, small_sin(s, r, square), sign), flip(s, small_cos(s, square), sign))
 }
 
+/// (sin, cos) of one angle, for code that is not written in vectors: no multiply-add is fused, so that the bits
+/// are the same everywhere.
+#[inline]
+pub(crate) fn sin_cos_1(angle: f32) -> (f32, f32) {
+    const MAGIC: f32 = 12_582_912.0;
+    let shifted = angle * (2.0 / TAU) as f32 + MAGIC;
+    let halves = shifted - MAGIC;
+    let r = angle - halves * (0.5 * TURN[0]) as f32 - halves * (0.5 * TURN[1]) as f32;
+    let square = r * r;
+    let sin = (((SIN[0] * square + SIN[1]) * square + SIN[2]) * square + SIN[3]) * square * r + r;
+    let cos = (((COS[0] * square + COS[1]) * square + COS[2]) * square + COS[3]) * square + COS[4];
+    let sign = shifted.to_bits() << 31;
+    (f32::from_bits(sin.to_bits() ^ sign), f32::from_bits(cos.to_bits() ^ sign))
+}
+
 #[inline(always)]
 fn flip<S: Simd>(s: S, x: S::F, sign: S::U) -> S::F {
     s.f32_from_bits(s.xor_u(s.to_bits(x), sign))

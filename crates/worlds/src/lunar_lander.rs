@@ -249,9 +249,9 @@ impl<R: Real> Rules<R> {
         let mut heights = [R::of(0.0); BENDS + 1];
         heights.fill_with(|| uniform(0.0, HEIGHT / 2.0));
         heights[BENDS / 2 - 2..=BENDS / 2 + 2].fill(R::of(PAD_HEIGHT));
-        for (i, y) in craft.scene.ground.iter_mut().enumerate() {
-            *y = R::of(0.33) * (heights[(i + BENDS) % (BENDS + 1)] + heights[i] + heights[i + 1]);
-        }
+        craft.scene.set_ground(std::array::from_fn(|i| {
+            R::of(0.33) * (heights[(i + BENDS) % (BENDS + 1)] + heights[i] + heights[i + 1])
+        }));
         let [hull, leg_1, leg_2] = &mut craft.scene.bodies;
         hull.place = v2(R::of(WIDTH / 2.0), R::of(HEIGHT)) + self.centre;
         for (leg, side) in [(leg_1, 1.0), (leg_2, -1.0)] {
@@ -356,7 +356,7 @@ impl<R: Real> Craft<R> {
         put(&[1, 2].map(|body| whole(i32::from(scene.touching[body]))));
         put(&[whole(scene.rested as i32), self.shaping]);
         put(&self.engines);
-        put(&scene.ground);
+        put(scene.ground());
         for touch in scene.touches[1..].iter().flatten() {
             let Touch { piece, feature, normal, along } = *touch;
             put(&[whole(piece), whole(feature[0]), whole(feature[1])]);
@@ -385,7 +385,7 @@ impl<R: Real> Craft<R> {
         craft.scene.rested = whole(take()).max(0) as u32;
         craft.shaping = take();
         craft.engines = [take(), take()];
-        craft.scene.ground = craft.scene.ground.map(|_| take());
+        craft.scene.set_ground([(); BENDS].map(|()| take()));
         for touch in craft.scene.touches[1..].iter_mut().flatten() {
             let piece = whole(take());
             let feature = [whole(take()), whole(take())];

@@ -8,8 +8,8 @@
 //! be felt: 180 sweeps do not converge where a heavy body stands on light legs. In free flight they come within
 //! a hundredth of what they tend to; f32 takes that at once, which is the motion of one rigid body.
 
+use crate::angle;
 use crate::sweeps::{BLOCK, Fixed, Hinged, Motion, SWEEPS, System, TOUCHED, Touching, rub, sweep_one};
-use math::poly;
 use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
 /// f64 for the twin, f32 for thousands.
@@ -88,7 +88,7 @@ impl Real for f32 {
         f32::sqrt(self)
     }
     fn sin_cos(self) -> (f32, f32) {
-        poly::sin_cos_everywhere(self)
+        angle::sin_cos_1(self)
     }
     fn sweep(fixed: &Fixed<f32>, system: &mut System<f32>) {
         sweep_one(fixed, system);
@@ -356,7 +356,9 @@ pub struct Scene<R> {
     pub struck: bool,
     /// Steps since a body last moved.
     pub rested: u32,
-    pub ground: [R; BENDS],
+    ground: [R; BENDS],
+    /// Its highest bend.
+    top: R,
 }
 
 /// Where two surfaces meet, in coordinates that move with them.
@@ -829,6 +831,15 @@ fn impact<R: Real>(solid: &Solid<R>, start: &Body<R>, end: &Body<R>, piece: [V2<
 }
 
 impl<R: Real> Scene<R> {
+    pub fn ground(&self) -> &[R; BENDS] {
+        &self.ground
+    }
+
+    pub fn set_ground(&mut self, ground: [R; BENDS]) {
+        self.ground = ground;
+        self.top = ground.into_iter().fold(ground[0], R::most);
+    }
+
     /// The ends of a piece of ground.
     fn piece(&self, i: i32) -> [V2<R>; 2] {
         let i = i as usize;
@@ -854,9 +865,13 @@ impl<R: Real> Scene<R> {
         start: &Body<R>,
         end: &Body<R>,
     ) -> Option<std::ops::RangeInclusive<i32>> {
+        let lowest = start.place.y.least(end.place.y) - solid.reach;
+        if lowest > self.top {
+            return None;
+        }
         let (left, right) = (start.place.x.least(end.place.x), start.place.x.most(end.place.x));
         let (pieces, top) = self.under(left - solid.reach, right + solid.reach);
-        if start.place.y.least(end.place.y) - solid.reach > top { None } else { Some(pieces) }
+        if lowest > top { None } else { Some(pieces) }
     }
 
     /// Whether a body's box comes near a piece's.
