@@ -1,0 +1,37 @@
+//! Thousands are stepped without allocating, whatever the kind. A file of its own: the counter counts for the
+//! whole process, so nothing else may run beside it. Native only, as the counter is.
+#![cfg(not(target_arch = "wasm32"))]
+
+use math::{Isa, Rng};
+use std::alloc::System;
+use worlds::{Actions, kinds};
+
+#[global_allocator]
+static COUNTER: &stats_alloc::StatsAlloc<System> = &stats_alloc::INSTRUMENTED_SYSTEM;
+
+#[test]
+fn a_step_allocates_nothing() {
+    const COUNT: usize = 96;
+    for kind in kinds() {
+        let mut many = (kind.many)(Isa::best(), 1, 0, COUNT);
+        let (mut reached, mut rewards) = (vec![0.0; many.observations().len()], vec![0.0; COUNT]);
+        let (mut actions, mut ended) = (vec![0.0; COUNT], vec![0; COUNT]);
+        let rng = Rng::new(1, 2);
+        let (mut ends, before) = (0, COUNTER.stats());
+        for t in 0..1000 {
+            rng.fill_uniform(Isa::best(), t, &mut actions);
+            for action in &mut actions {
+                *action = match kind.spec.actions {
+                    Actions::Choices(count) => (*action * count as f32).floor(),
+                    Actions::Range(low, high) => (low + (high - low) * f64::from(*action)) as f32,
+                };
+            }
+            many.step(&actions, &mut reached, &mut rewards, &mut ended);
+            ends += ended.iter().filter(|&&end| end != 0).count();
+        }
+        let after = COUNTER.stats();
+        assert_eq!(after.allocations - before.allocations, 0, "{}", kind.spec.id);
+        assert_eq!(after.reallocations - before.reallocations, 0, "{}", kind.spec.id);
+        assert!(ends >= COUNT, "{}: episodes ended meanwhile", kind.spec.id);
+    }
+}
