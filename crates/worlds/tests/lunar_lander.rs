@@ -259,7 +259,6 @@ fn moments(values: &[f64]) -> (f64, f64) {
 }
 
 #[test]
-#[cfg(not(target_arch = "wasm32"))]
 fn pilots_fare_as_they_fare_in_gymnasium() {
     let golden = golden();
     for (pilot, told) in golden["statistics"].as_object().unwrap() {
