@@ -5,8 +5,8 @@
 //! physics engine: bodies do not meet each other, and there is no restitution.
 //!
 //! Tolerances, orders and the numbers of sweeps are those with which Gymnasium drives Box2D 2.3, since they can
-//! be felt: 180 sweeps do not converge where a heavy body stands on light legs. In free flight they come within
-//! a hundredth of what they tend to; f32 takes that at once, which is the motion of one rigid body.
+//! be felt: 180 sweeps do not converge where a heavy body stands on light legs. In free flight they all but do;
+//! f32 takes at once what they tend to, which is the motion of one rigid body.
 
 use crate::angle;
 use crate::sweeps::{BLOCK, Fixed, Hinged, Motion, SWEEPS, System, TOUCHED, Touching, rub, sweep_one};
