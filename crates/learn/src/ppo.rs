@@ -12,7 +12,7 @@
 //! does it in slices of a few milliseconds.
 //!
 //! **The same numbers for any number of threads.** Environments are cut into actors of 128 and a
-//! minibatch into shards of at most 256 samples, shards into at most 16 groups; each piece has its own
+//! minibatch into shards of at most 512 samples, shards into at most 16 groups; each piece has its own
 //! memory, and gradients are added group after group. Random numbers are functions of (seed, what they
 //! are for, where and when). Nothing is allocated between two iterations.
 //!
@@ -34,8 +34,11 @@ use nets::{Head, METRICS, SPREAD, Task};
 use std::sync::Arc;
 use worlds::Kind;
 
-/// Samples of one gradient shard at most.
-const SHARD: usize = 256;
+/// Samples of one gradient shard at most, and as many as there are where that would leave threads idle.
+const SHARD: usize = 512;
+const SMALL_SHARD: usize = 256;
+/// Shards that a minibatch is cut into before they grow.
+const ABREAST: usize = 8;
 /// Shards that can be worked on at once.
 const GROUPS: usize = 16;
 /// Steps of all environments together in one slice of a rollout.
@@ -236,7 +239,7 @@ impl Ppo {
         let task = Task::new(kind, &config)?;
         let samples = config.envs * config.rollout_steps;
         let minibatch = samples / config.minibatches;
-        let shards = minibatch.div_ceil(SHARD);
+        let shards = minibatch.div_ceil(SHARD).max(minibatch.div_ceil(SMALL_SHARD).min(ABREAST));
         let rows = minibatch / shards;
         let acting_plan = nets::plan_acting(task, &config, LANES, isa)?;
         let judging_plan = nets::plan_acting(task, &config, PANEL, isa)?;
@@ -259,7 +262,9 @@ impl Ppo {
             seed,
             optimizer: Optimizer::new(&params),
             actors: (0..config.envs).step_by(LANES).map(actor).collect(),
-            learners: (0..shards.min(GROUPS)).map(|_| Learner::new(&learning_plan, len, rows)).collect(),
+            learners: (0..shards.min(GROUPS))
+                .map(|_| Learner::new(&learning_plan, len, rows, task.observation))
+                .collect(),
             judges: (0..JUDGES).map(|_| Judge::new(&judging_plan, kind, isa)).collect(),
             acting_packed: Packed::new(&acting_plan, &params),
             judging_packed: Packed::new(&judging_plan, &params),
@@ -524,7 +529,8 @@ impl Ppo {
     fn plan_learning(&mut self) -> Result<(), PpoError> {
         self.learning_plan = nets::plan_learning(self.task, &self.config, self.rows, self.isa)?;
         self.learning_packed = Packed::new(&self.learning_plan, &self.params);
-        let learner = || Learner::new(&self.learning_plan, self.grads.len(), self.rows);
+        let learner =
+            || Learner::new(&self.learning_plan, self.grads.len(), self.rows, self.task.observation);
         self.learners.iter_mut().for_each(|old| *old = learner());
         Ok(())
     }

@@ -51,7 +51,9 @@ impl Shuffle {
 /// Works on some shards of each minibatch, one after the other.
 pub(super) struct Learner {
     executor: Executor,
-    indices: Vec<u32>,
+    /// Samples of the shard in progress, `[rows][features + SAMPLE]`.
+    samples: Vec<f32>,
+    rows: usize,
     /// Sum over this learner's shards.
     pub grads: Vec<f32>,
     pub metrics: [f64; METRICS.len()],
@@ -73,20 +75,35 @@ pub(super) struct Learning<'a> {
     pub clock: fn() -> f64,
 }
 
-impl<'a> Learning<'a> {
-    fn sample(&self, index: u32) -> &'a [f32] {
-        let width = self.features + SAMPLE;
-        let actor_samples = LANES * self.config.rollout_steps;
-        let (actor, row) = (index as usize / actor_samples, index as usize % actor_samples);
-        &self.actors[actor].samples[row * width..][..width]
+impl Learning<'_> {
+    /// Copies the samples at these places of the shuffle, each W numbers wide.
+    fn copy<const W: usize>(&self, first: usize, to: &mut [f32]) {
+        let actor_samples = (LANES * self.config.rollout_steps) as u32;
+        for (place, to) in to.as_chunks_mut::<W>().0.iter_mut().enumerate() {
+            let index = self.shuffle.at((first + place) as u32);
+            let (actor, row) = (index / actor_samples, index % actor_samples);
+            *to = self.actors[actor as usize].samples.as_chunks::<W>().0[row as usize];
+        }
+    }
+
+    /// The same for any width.
+    fn copy_any(&self, first: usize, width: usize, to: &mut [f32]) {
+        let actor_samples = (LANES * self.config.rollout_steps) as u32;
+        for (place, to) in to.chunks_exact_mut(width).enumerate() {
+            let index = self.shuffle.at((first + place) as u32);
+            let (actor, row) = (index / actor_samples, (index % actor_samples) as usize);
+            to.copy_from_slice(&self.actors[actor as usize].samples[row * width..][..width]);
+        }
     }
 }
 
 impl Learner {
-    pub fn new(plan: &Arc<Plan>, parameters: usize, rows: usize) -> Self {
+    pub fn new(plan: &Arc<Plan>, parameters: usize, rows: usize, features: usize) -> Self {
+        let width = features + SAMPLE;
         Self {
             executor: Executor::new(plan),
-            indices: vec![0; rows],
+            samples: vec![0.0; rows * width],
+            rows,
             grads: vec![0.0; parameters],
             metrics: [0.0; METRICS.len()],
             spent: [0.0; 2],
@@ -104,13 +121,10 @@ impl Learner {
             self.executor.input_mut(name)[0] = value;
         }
         let now = || if timed { (with.clock)() } else { 0.0 };
-        let (first, rows) = (places.start, self.indices.len());
-        for place in places.step_by(rows) {
+        let first = places.start;
+        for place in places.step_by(self.rows) {
             let began_s = now();
-            for (i, index) in self.indices.iter_mut().enumerate() {
-                *index = with.shuffle.at((place + i) as u32);
-            }
-            self.gather(with);
+            self.gather(with, place);
             let gathered_s = now();
             self.executor.train(with.params, with.packed, &mut self.grads, place > first);
             for (sum, name) in self.metrics.iter_mut().zip(METRICS) {
@@ -121,16 +135,27 @@ impl Learner {
         }
     }
 
-    fn gather(&mut self, with: Learning) {
-        let features = with.features;
+    fn gather(&mut self, with: Learning, first: usize) {
+        let (features, width) = (with.features, with.features + SAMPLE);
+        let samples = &mut self.samples;
+        // A copy of known size is a few moves.
+        match width {
+            6 => with.copy::<6>(first, samples),
+            7 => with.copy::<7>(first, samples),
+            8 => with.copy::<8>(first, samples),
+            10 => with.copy::<10>(first, samples),
+            12 => with.copy::<12>(first, samples),
+            _ => with.copy_any(first, width, samples),
+        }
         let observations = self.executor.input_mut("observation").chunks_exact_mut(features);
-        for (to, &index) in observations.zip(&self.indices) {
-            to.copy_from_slice(&with.sample(index)[..features]);
+        for (to, sample) in observations.zip(self.samples.chunks_exact(width)) {
+            to.iter_mut().zip(sample).for_each(|(to, &x)| *to = x);
         }
         let (mean, scale) = with.advantages;
-        let mut column = |name, of: &dyn Fn(&[f32]) -> f32| {
-            for (to, &index) in self.executor.input_mut(name).iter_mut().zip(&self.indices) {
-                *to = of(&with.sample(index)[features..]);
+        let mut column = |name, of: &dyn Fn(&[f32; SAMPLE]) -> f32| {
+            let columns = self.executor.input_mut(name);
+            for (to, sample) in columns.iter_mut().zip(self.samples.chunks_exact(width)) {
+                *to = of(sample[features..].as_chunks().0.first().expect("four numbers"));
             }
         };
         column("action", &|s| s[0]);
