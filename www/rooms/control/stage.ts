@@ -63,7 +63,6 @@ export class LargeOne {
   private hasControls = false;
   /** In this round a hand has done something: until then it stands still. */
   private moved = false;
-  private lastChoice = 0;
   private seenRounds = "[]";
   private owedS = 0;
   private askedMs = -Infinity;
@@ -222,7 +221,7 @@ export class LargeOne {
     if (environment.choices.length === 0) return "Hold the left or right arrow key; with Shift half as strongly.";
     const { left, right, up, rest } = world.controls;
     const named = (key: string, choice: number | undefined): string => (choice === undefined ? "" : `${key}: ${environment.choices[choice]}`);
-    const parts = [named("left arrow", left), named("up arrow", up), named("right arrow", right), rest === undefined ? "" : `no key: ${environment.choices[rest]}`];
+    const parts = [named("left arrow", left), named("up arrow", up), named("right arrow", right), `no key: ${rest === undefined ? "both by turns" : environment.choices[rest]}`];
     return `${parts.filter(Boolean).join(", ")}.`;
   }
 
@@ -369,12 +368,10 @@ export class LargeOne {
     const { left, right, up, rest } = world.controls;
     // With a third engine the middle third of the picture is its own.
     const third = up !== undefined ? 1 / 3 / (2 * FULL_SHARE) : 0;
-    if (up !== undefined && (keys.up || (steer !== undefined && Math.abs(steer) <= third))) this.lastChoice = up;
-    else if (left !== undefined && (keys.left || (steer !== undefined && steer < -third))) this.lastChoice = left;
-    else if (right !== undefined && (keys.right || (steer !== undefined && steer > third))) this.lastChoice = right;
-    else if (rest !== undefined) this.lastChoice = rest;
-    if (this.lastChoice >= environment.choices.length) this.lastChoice = 0;
-    return this.lastChoice;
+    if (up !== undefined && (keys.up || (steer !== undefined && Math.abs(steer) <= third))) return up;
+    if (left !== undefined && (keys.left || (steer !== undefined && steer < -third))) return left;
+    if (right !== undefined && (keys.right || (steer !== undefined && steer > third))) return right;
+    return rest ?? ((this.state?.player.steps ?? 0) % 2 ? right : left) ?? 0;
   }
 
   private wish(dt_s: number): Touch {

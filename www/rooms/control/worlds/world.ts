@@ -52,7 +52,7 @@ export type Controls = {
   left?: number;
   right?: number;
   up?: number;
-  /** What is done while no key is held; without one the last choice goes on. */
+  /** What is done while no key is held; without one left and right take turns, step by step, which about rests. */
   rest?: number;
 };
 
