@@ -46,9 +46,9 @@ const SLICE: usize = 8192;
 /// Episodes that the training curve is a mean of.
 const RECENT: usize = 100;
 /// Environments whose observations the trail keeps.
-pub const SHOWN: usize = 256;
-/// Steps the trail keeps before it forgets the older half.
-const TRAIL: usize = 512;
+pub const SHOWN: usize = 2048;
+/// Steps the trail keeps until they are taken.
+const TRAIL: usize = 128;
 /// Environments one judge steps at once, and how many judges there are.
 const JUDGES: usize = 4;
 
@@ -127,7 +127,8 @@ pub enum Data {
 pub type Find<'a> = dyn Fn(&str) -> Option<(&'a [usize], &'a Data)> + 'a;
 
 /// What the first environments lived through: what each showed before a step, and whether that step
-/// ended the episode. Keeps the last 512 steps at most.
+/// ended the episode. It keeps nothing until it is cleared for the first time, and at most 128 steps from
+/// each time it is: whoever does not watch pays for neither memory nor copies.
 #[derive(Clone, Debug)]
 pub struct Trail {
     pub shown: usize,
@@ -139,14 +140,13 @@ pub struct Trail {
 
 impl Trail {
     fn new(shown: usize, features: usize) -> Self {
-        let step = shown.div_ceil(PANEL) * PANEL * features;
-        Self {
-            shown,
-            steps: 0,
-            features,
-            observations: vec![0.0; TRAIL * step],
-            ended: vec![0; TRAIL * shown],
-        }
+        Self { shown, steps: 0, features, observations: Vec::new(), ended: Vec::new() }
+    }
+
+    fn clear(&mut self) {
+        self.steps = 0;
+        self.observations.resize(TRAIL * self.step(), 0.0);
+        self.ended.resize(TRAIL * self.shown, 0);
     }
 
     /// Floats of one step.
@@ -167,10 +167,8 @@ impl Trail {
     /// Adds step t of a rollout.
     fn push(&mut self, actors: &[Actor], t: usize) {
         let (step, shown) = (self.step(), self.shown);
-        if self.steps == TRAIL {
-            self.steps = TRAIL / 2;
-            self.observations.copy_within(self.steps * step.., 0);
-            self.ended.copy_within(self.steps * shown.., 0);
+        if self.ended.is_empty() || self.steps == TRAIL {
+            return;
         }
         let observations = self.observations[self.steps * step..][..step].chunks_mut(LANES * self.features);
         for (to, actor) in observations.zip(actors) {
@@ -662,7 +660,7 @@ impl Ppo {
         &self.trail
     }
     pub fn trail_clear(&mut self) {
-        self.trail.steps = 0;
+        self.trail.clear();
     }
 
     // ---- checkpoints ----

@@ -15,6 +15,7 @@ fn a_steady_iteration_allocates_nothing() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     pool.install(|| {
         let mut ppo = Ppo::new(worlds::kind("CartPole-v1").unwrap(), config, 1, Isa::best()).unwrap();
+        ppo.trail_clear(); // makes room for what is watched, once
         let mut iterate = || while !matches!(ppo.advance(), Slice::Iteration(_)) {};
         iterate();
         let before = COUNTER.stats();

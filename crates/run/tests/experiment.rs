@@ -149,6 +149,7 @@ fn a_step_is_one_iteration_and_then_a_pause() {
 #[test]
 fn frames_show_what_the_environments_lived_through() {
     let mut experiment = start(small(1));
+    assert_eq!(experiment.frame().steps, 0, "the first asks for them");
     train(&mut experiment, 1);
     let frame = experiment.frame();
     assert_eq!(frame.steps, 16);

@@ -50,6 +50,16 @@ export class Crowd {
     return this.player.shown;
   }
 
+  /** Draws so many from now on, or all that frames carry. */
+  want(most: number): void {
+    this.player.want(most);
+    this.dirty = true;
+  }
+
+  get most(): number {
+    return this.player.most;
+  }
+
   /** How many are in a class or beyond it. */
   from(kind: number): number {
     return this.painter ? tally(this.player, this.painter, kind) : 0;

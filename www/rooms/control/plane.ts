@@ -7,7 +7,7 @@ import { figure, minus } from "../../parts/format";
 import { animate, calm, Surface } from "../../parts/loop";
 import { onTheme, palette, rgb } from "../../parts/theme";
 import type { Player } from "./player";
-import type { Colour, World } from "./worlds/world";
+import { veil, type Colour, type World } from "./worlds/world";
 
 /** Points of a picture, and cells of the density. */
 const PICTURE = { width: 48, height: 36 };
@@ -360,7 +360,7 @@ export class Plane {
     if (!crowd || !environment) return;
     const [x, y] = environment.plane;
     c.fillStyle = palette.ink;
-    c.globalAlpha = 0.5;
+    c.globalAlpha = veil(0.5, crowd.shown / 2);
     for (let env = 0; env < crowd.shown; env++) {
       const px = box.left + share(x, along(x, crowd, env)) * box.width;
       const py = box.top + (1 - share(y, along(y, crowd, env))) * box.height;

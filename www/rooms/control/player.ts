@@ -18,8 +18,12 @@ export type Listener = {
 };
 
 export class Player {
+  /** Environments played: the first of those that frames carry. */
   shown = 0;
   features = 0;
+  /** Environments that frames carry, and how many of them are wanted. */
+  private carried = 0;
+  private wanted = Infinity;
   /** Steps that each environment has gone on. */
   age = new Uint16Array(0);
   private at: Float32Array = new Float32Array(0);
@@ -37,7 +41,7 @@ export class Player {
   constructor(private readonly listeners: Listener[]) {}
 
   push(frame: Frame, nowMs: number): void {
-    if (frame.shown !== this.shown || frame.features !== this.features) this.clear(frame.shown, frame.features);
+    if (frame.shown !== this.carried || frame.features !== this.features) this.clear(frame.shown, frame.features);
     if (frame.steps === 0) return;
     this.waiting.push(frame);
     this.waitingSteps += frame.steps;
@@ -48,7 +52,20 @@ export class Player {
     this.stepsPerS += (frame.steps / passedS - this.stepsPerS) * weight;
   }
 
-  clear(shown = this.shown, features = this.features): void {
+  /** Plays so many from now on, or all there are. */
+  want(most: number): void {
+    this.wanted = most;
+    this.clear();
+  }
+
+  /** How many there are to play. */
+  get most(): number {
+    return this.carried;
+  }
+
+  clear(carried = this.carried, features = this.features): void {
+    const shown = Math.min(carried, this.wanted);
+    this.carried = carried;
     this.shown = shown;
     this.features = features;
     this.at = new Float32Array(this.stride);
@@ -61,7 +78,7 @@ export class Player {
 
   /** Numbers of one step. */
   private get stride(): number {
-    return Math.ceil(this.shown / PANEL) * PANEL * this.features;
+    return Math.ceil(this.carried / PANEL) * PANEL * this.features;
   }
 
   advance(passedS: number): void {
@@ -83,7 +100,7 @@ export class Player {
     const frame = this.waiting[0]!;
     this.at = frame.observations;
     this.atFrom = this.head * this.stride;
-    const ended = this.head * this.shown;
+    const ended = this.head * this.carried;
     this.head++;
     this.waitingSteps--;
     if (this.head === frame.steps) {

@@ -13,6 +13,7 @@ import { History } from "../../parts/history";
 import { calm } from "../../parts/loop";
 import { Knobs } from "../../parts/knobs";
 import { Network } from "../../parts/network";
+import { recall, remember } from "../../parts/prefs";
 import type { Notices } from "../../parts/notices";
 import { Shortcuts } from "../../parts/shortcuts";
 import { SPEEDS, Transport } from "../../parts/transport";
@@ -25,6 +26,8 @@ import { worldOf } from "./worlds";
 import type { World } from "./worlds/world";
 
 const CALM_MS = 500;
+/** So many are drawn where drawing and training share few cores. */
+const FEW = 512;
 const LABELS_MS = 4000;
 /** A run as it was before a live change, to go back to; older ones are let go. */
 const MOST_FORKS = 12;
@@ -48,6 +51,7 @@ export class ControlRoom {
   private readonly switcher = h("ul", {});
   private readonly crowdTitle = h("h2", { id: "crowd-title", class: "label" });
   private readonly legend = h("ul", { class: "legend" });
+  private readonly few: HTMLElement;
   private readonly crowd: Crowd;
   private readonly plane: Plane;
   private readonly stageTitle = h("h2", { id: "stage-title", class: "label" });
@@ -106,6 +110,7 @@ export class ControlRoom {
     this.world = worldOf(this.environment);
     this.plane = new Plane((width, height) => lab.picture(width, height));
     this.crowd = new Crowd((player) => this.plane.visit(player));
+    this.few = this.fewOrAll();
     this.large = new LargeOne(
       (touch) => lab.touch(touch),
       (words, about) => announcer.say(words, about),
@@ -190,7 +195,7 @@ export class ControlRoom {
         h(
           "section",
           { class: "crowd", "aria-labelledby": "crowd-title" },
-          h("div", { class: "head" }, this.crowdTitle, this.legend),
+          h("div", { class: "head" }, this.crowdTitle, this.legend, this.few),
           this.crowd.element,
         ),
         h(
@@ -355,7 +360,7 @@ export class ControlRoom {
     const { environment, world } = this;
     document.title = `${world.name} | Hothouse`;
     write(this.headline, world.title);
-    write(this.crowdTitle, `Some of the ${world.many} that train`);
+    this.writeCrowdTitle();
     this.legend.setAttribute("aria-label", `Colour of a ${world.one}`);
     this.legend.replaceChildren(...world.legend.map((words, k) => h("li", { class: `age-${k}` }, words)));
     write(this.stageTitle, `One ${world.one} to try yourself`);
@@ -372,6 +377,29 @@ export class ControlRoom {
     this.explained.replaceChildren(...explanations(world, environment));
     this.writeSwitcher();
     if (SPEEDS[this.speed]!.times !== null) this.lab.setSpeed(this.ticksPerS());
+  }
+
+  private writeCrowdTitle(): void {
+    const { shown } = this.crowd;
+    const { many } = this.world;
+    write(this.crowdTitle, shown === 0 || shown < this.envs ? `${shown ? count(shown) : "Some"} of the ${many} that train` : `All ${count(shown)} ${many} that train`);
+    this.few.hidden = this.crowd.most <= FEW;
+  }
+
+  /** A choice that a machine without many cores to spare needs: how many are drawn. */
+  private fewOrAll(): HTMLElement {
+    const kept = recall("crowd");
+    const all = kept ? kept === "all" : (navigator.hardwareConcurrency || 1) > 4;
+    this.crowd.want(all ? Infinity : FEW);
+    const choice = (label: string, most: number, checked: boolean): Node[] => {
+      const input = h("input", { type: "radio", name: "crowd", id: `crowd-${label}`, checked, "aria-label": `Draw ${label}` });
+      input.addEventListener("change", () => {
+        remember("crowd", most === FEW ? "few" : "all");
+        this.crowd.want(most);
+      });
+      return [input, h("label", { for: input.id }, label)];
+    };
+    return h("fieldset", { class: "speeds layers", hidden: true }, h("legend", { class: "unseen" }, "How many are drawn"), ...choice(String(FEW), FEW, !all), ...choice("all", Infinity, all));
   }
 
   private makeKnobs(): Knobs {
@@ -404,6 +432,7 @@ export class ControlRoom {
       const lr = this.present?.columns.lr.at(-1);
       this.knobs.showNow("lr", lr == null ? "" : `now ${two(lr)}`);
     }
+    this.writeCrowdTitle();
     if (now - this.labelsMs > LABELS_MS && this.crowd.shown > 0) {
       this.labelsMs = now;
       const { shown } = this.crowd;

@@ -3,15 +3,15 @@
 import { equation, i, n, o, row, sub, w } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
 import type { Player } from "../player";
-import { CLASSES, dot, fanAndGrid, tint, torque, type CrowdPainter, type LargePainter, type Size, type World } from "./world";
+import { CLASSES, dot, fanAndGrid, MOST_RODS, PATHS, tint, torque, veil, type CrowdPainter, type LargePainter, type Size, type World } from "./world";
 
 /** Heights of the tip over the bar, in links, from which it takes the next colour. */
 const HEIGHTS = [-1, 0, 0.8];
 
 class Fan implements CrowdPainter {
   /** Directions of the two links, from hanging. */
-  private readonly first = new Float32Array(1024);
-  private readonly second = new Float32Array(1024);
+  private first = new Float32Array(0);
+  private second = new Float32Array(0);
 
   classOf(env: number, crowd: Player): number {
     const [cos1, sin1, cos2, sin2] = [crowd.seen(env, 0), crowd.seen(env, 1), crowd.seen(env, 2), crowd.seen(env, 3)];
@@ -21,6 +21,7 @@ class Fan implements CrowdPainter {
 
   draw(c: CanvasRenderingContext2D, crowd: Player, size: Size, _nowMs: number, smooth: boolean): void {
     const { fan, columns, cell, x: left, y: top } = fanAndGrid(size, crowd.shown);
+    if (this.first.length !== crowd.shown) [this.first, this.second] = [new Float32Array(crowd.shown), new Float32Array(crowd.shown)];
     const { first, second } = this;
     for (let env = 0; env < crowd.shown; env++) {
       first[env] = crowd.angle(env, 0, 1, smooth);
@@ -32,18 +33,21 @@ class Fan implements CrowdPainter {
     const small = cell * 0.235;
     for (let kind = 0; kind < 4; kind++) {
       c.strokeStyle = c.fillStyle = palette[CLASSES[kind]!];
-      c.globalAlpha = 0.14 + 0.06 * kind;
+      c.globalAlpha = veil(0.14 + 0.06 * kind, Math.min(crowd.shown, MOST_RODS));
       c.lineWidth = 1.6;
-      for (let env = 0; env < crowd.shown; env++) {
-        if (this.classOf(env, crowd) !== kind) continue;
-        const [x, y] = [fan.x + link * Math.sin(first[env]!), fan.y + link * Math.cos(first[env]!)];
+      for (let path = 0; path < PATHS; path++) {
         c.beginPath();
-        c.moveTo(fan.x, fan.y);
-        c.lineTo(x, y);
-        c.lineTo(x + link * Math.sin(second[env]!), y + link * Math.cos(second[env]!));
+        // Beyond some, more rods tell no more; their tips do.
+        for (let env = path; env < Math.min(crowd.shown, MOST_RODS); env += PATHS) {
+          if (this.classOf(env, crowd) !== kind) continue;
+          const [x, y] = [fan.x + link * Math.sin(first[env]!), fan.y + link * Math.cos(first[env]!)];
+          c.moveTo(fan.x, fan.y);
+          c.lineTo(x, y);
+          c.lineTo(x + link * Math.sin(second[env]!), y + link * Math.cos(second[env]!));
+        }
         c.stroke();
       }
-      c.globalAlpha = 0.65;
+      c.globalAlpha = veil(0.65, crowd.shown);
       c.beginPath();
       for (let env = 0; env < crowd.shown; env++) {
         if (this.classOf(env, crowd) !== kind) continue;

@@ -3,7 +3,7 @@
 import { equation, i, n, o, row, sub, sup } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
 import type { Player } from "../player";
-import { CLASSES, dot, tint, type CrowdPainter, type LargePainter, type Size, type World } from "./world";
+import { CLASSES, dot, PATHS, tint, veil, type CrowdPainter, type LargePainter, type Size, type World } from "./world";
 
 /** Half the view's width and its height over the pad, in units of the observation, and of the world. */
 const [ACROSS, UP] = [1, 1.5];
@@ -46,16 +46,9 @@ function drawPad(c: CanvasRenderingContext2D, px: (x: number) => number, y: numb
 }
 const FLAGS = [-0.2, 0.2];
 
-/** The hull in its own frame, pointing up, some 34 units across the legs. */
-function hull(c: CanvasRenderingContext2D): void {
-  c.moveTo(-14, -17);
-  c.lineTo(14, -17);
-  c.lineTo(17, 0);
-  c.lineTo(17, 10);
-  c.lineTo(-17, 10);
-  c.lineTo(-17, 0);
-  c.closePath();
-}
+/** Hull and legs in their own frame, downwards, some 46 units across the feet; the legs begin at these places. */
+const CRAFT = [-14, -17, 14, -17, 17, 0, 17, 10, -17, 10, -17, 0, -14, -17, -14, 8, -23, 22, 14, 8, 23, 22];
+const LEGS = [14, 18];
 
 class Swarm implements CrowdPainter {
   private readonly trail = document.createElement("canvas");
@@ -116,34 +109,34 @@ class Swarm implements CrowdPainter {
     c.fillRect(0, py(0) + 1, size.width, size.height);
     drawPad(c, px, py(0));
 
-    const scale = Math.max(0.24, Math.min(0.42, unit / 620));
-    c.lineJoin = "round";
+    const scale = Math.max(0.2, Math.min(0.42, unit / 620)) * (crowd.shown > 600 ? 0.75 : 1);
+    c.lineWidth = 2 * scale;
     for (let kind = 0; kind < 4; kind++) {
       c.strokeStyle = c.fillStyle = palette[CLASSES[kind]!];
-      c.lineWidth = 2;
-      for (let env = 0; env < crowd.shown; env++) {
-        if (this.classOf(env, crowd) !== kind) continue;
-        const angle = crowd.value(env, 4, smooth);
-        c.save();
-        c.translate(px(crowd.value(env, 0, smooth)), py(crowd.value(env, 1, smooth)));
-        c.rotate(-angle);
-        c.scale(scale, scale);
-        c.globalAlpha = 0.55;
+      c.globalAlpha = veil(0.6, crowd.shown / 2);
+      for (let path = 0; path < PATHS; path++) {
         c.beginPath();
-        hull(c);
+        for (let env = path; env < crowd.shown; env += PATHS) {
+          if (this.classOf(env, crowd) !== kind) continue;
+          this.outline(c, px(crowd.value(env, 0, smooth)), py(crowd.value(env, 1, smooth)), crowd.value(env, 4, smooth), scale);
+        }
         c.fill();
-        c.globalAlpha = 0.8;
-        c.beginPath();
-        c.moveTo(-14, 8);
-        c.lineTo(-23, 22);
-        c.moveTo(14, 8);
-        c.lineTo(23, 22);
         c.stroke();
-        c.restore();
       }
     }
     c.globalAlpha = 1;
     if (smooth && this.endedMs.length === crowd.shown) this.drawEnds(c, crowd, px, py, nowMs);
+  }
+
+  /** Hull and legs, turned by hand: thousands of transforms would take longer than the strokes. */
+  private outline(c: CanvasRenderingContext2D, x: number, y: number, angle: number, scale: number): void {
+    const [cos, sin] = [Math.cos(angle) * scale, Math.sin(angle) * scale];
+    for (let k = 0; k < CRAFT.length; k += 2) {
+      const [ownX, ownY] = [CRAFT[k]!, CRAFT[k + 1]!];
+      const [px, py] = [x + ownX * cos + ownY * sin, y - ownX * sin + ownY * cos];
+      if (k === 0 || k === LEGS[0] || k === LEGS[1]) c.moveTo(px, py);
+      else c.lineTo(px, py);
+    }
   }
 
   private drawEnds(c: CanvasRenderingContext2D, crowd: Player, px: (x: number) => number, py: (y: number) => number, nowMs: number): void {

@@ -16,7 +16,7 @@ const LEAST = -GRAVITY / 3;
 /** Shares of the energy that the flag asks for, from which a car takes the next colour. */
 const SHARES = [0.3, 0.6, 0.98];
 /** Cars are drawn in so many lanes one above the other, so that a throng shows. */
-const LANES = 12;
+const LANES = { each: 24, least: 6, most: 40 };
 const BINS = 90;
 const DEPTH_PX = 38;
 const ARRIVED_MS = 700;
@@ -83,12 +83,12 @@ class Hill implements CrowdPainter {
   }
 
   draw(c: CanvasRenderingContext2D, crowd: Player, size: Size, nowMs: number, smooth: boolean): void {
-    const lanes = Math.min(LANES, Math.max(4, Math.floor(size.height / 22)));
-    const apart = Math.min(6.5, (size.height * 0.3) / lanes);
+    const lanes = Math.min(LANES.most, Math.max(LANES.least, Math.round(crowd.shown / LANES.each)));
+    const apart = Math.min(6.5, (size.height * 0.36) / lanes);
     const view = road(size, 12 + lanes * apart, 46);
     drawRoad(c, size, view, this.flag);
     this.drawDensity(c, crowd, view, smooth);
-    const [length, thick] = [Math.max(5, size.width / 90), Math.max(2, apart * 0.55)];
+    const [length, thick] = [Math.max(4, size.width / (crowd.shown > 600 ? 150 : 90)), Math.max(1.4, apart * 0.55)];
     for (let kind = 0; kind < 4; kind++) {
       c.strokeStyle = palette[CLASSES[kind]!];
       c.globalAlpha = kind === 0 ? 0.75 : 0.8;

@@ -3,14 +3,14 @@
 import { equation, frac, gap, i, n, o, over, row, sup, w } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
 import type { Player } from "../player";
-import { CLASSES, dot, fanAndGrid, tint, torque, type CrowdPainter, type LargePainter, type Size, type World } from "./world";
+import { CLASSES, dot, fanAndGrid, MOST_RODS, PATHS, tint, torque, veil, type CrowdPainter, type LargePainter, type Size, type World } from "./world";
 
 const MOST_NM = 2;
 /** Angles from upright below which a rod takes the next colour. */
 const ANGLES = [(3 / 4) * Math.PI, Math.PI / 2, 0.25];
 
 class Fan implements CrowdPainter {
-  private readonly theta = new Float32Array(1024);
+  private theta = new Float32Array(0);
 
   classOf(env: number, crowd: Player): number {
     const angle = Math.abs(Math.atan2(crowd.seen(env, 1), crowd.seen(env, 0)));
@@ -19,6 +19,7 @@ class Fan implements CrowdPainter {
 
   draw(c: CanvasRenderingContext2D, crowd: Player, size: Size, _nowMs: number, smooth: boolean): void {
     const { fan, columns, cell, x: left, y: top } = fanAndGrid(size, crowd.shown);
+    if (this.theta.length !== crowd.shown) this.theta = new Float32Array(crowd.shown);
     for (let env = 0; env < crowd.shown; env++) this.theta[env] = crowd.angle(env, 0, 1, smooth);
     c.strokeStyle = palette.line;
     c.lineWidth = 1;
@@ -29,19 +30,19 @@ class Fan implements CrowdPainter {
     const rod = cell * 0.42;
     for (let kind = 0; kind < 4; kind++) {
       c.strokeStyle = c.fillStyle = palette[CLASSES[kind]!];
-      c.globalAlpha = 0.16 + 0.03 * kind;
+      c.globalAlpha = veil(0.16 + 0.03 * kind, Math.min(crowd.shown, MOST_RODS));
       c.lineWidth = 2;
-      c.beginPath();
-      for (let env = 0; env < crowd.shown; env++) {
-        if (this.classOf(env, crowd) !== kind) continue;
-        const [sin, cos] = [Math.sin(this.theta[env]!), Math.cos(this.theta[env]!)];
-        // Strokes of one path cover each other once: each rod is a path of its own, so that a throng darkens.
-        c.moveTo(fan.x, fan.y);
-        c.lineTo(fan.x + fan.radius * sin, fan.y - fan.radius * cos);
-        c.stroke();
+      for (let path = 0; path < PATHS; path++) {
         c.beginPath();
+        // Beyond some, more rods tell no more; their tips do.
+        for (let env = path; env < Math.min(crowd.shown, MOST_RODS); env += PATHS) {
+          if (this.classOf(env, crowd) !== kind) continue;
+          c.moveTo(fan.x, fan.y);
+          c.lineTo(fan.x + fan.radius * Math.sin(this.theta[env]!), fan.y - fan.radius * Math.cos(this.theta[env]!));
+        }
+        c.stroke();
       }
-      c.globalAlpha = 0.6;
+      c.globalAlpha = veil(0.6, crowd.shown);
       c.beginPath();
       for (let env = 0; env < crowd.shown; env++) {
         if (this.classOf(env, crowd) !== kind) continue;

@@ -136,6 +136,14 @@ export function dot(c: CanvasRenderingContext2D, x: number, y: number, radius: n
   c.fill();
 }
 
+/** Strokes of one path cover each other once: so many paths a picture are enough for a throng to darken. */
+export const PATHS = 256;
+/** Lines drawn over each other at most. */
+export const MOST_RODS = 768;
+
+/** How see-through one of many is, so that few show and a throng does not drown. */
+export const veil = (alpha: number, shown: number): number => alpha * Math.min(1.2, Math.sqrt(PATHS / Math.max(1, shown)));
+
 /** Splits a wide canvas into an overlaid fan at left and a grid of small ones at right. */
 export function fanAndGrid({ width, height }: Size, shown: number): { fan: { x: number; y: number; radius: number }; columns: number; rows: number; cell: number; x: number; y: number } {
   const side = Math.min(height, width * 0.46);
