@@ -65,6 +65,22 @@ test("every environment can be switched to, is drawn, has its own words, and tra
   await page.context().close();
 });
 
+test("thousands are drawn at once for whoever asks, and the choice is kept", async () => {
+  const page = await visit(here);
+  await event(page, "metrics");
+  const all = page.locator(".crowd label", { hasText: "all" });
+  await all.click();
+  await page.waitForFunction(() => /^All 2,048 poles$/.test(document.querySelector("#crowd-title").textContent));
+  await page.waitForFunction(() => /^2048 of 2,048 poles/.test(document.querySelector(".crowd canvas").getAttribute("aria-label")));
+  assert.ok((await drawn(page, ".crowd canvas")) > 0.05);
+  await page.locator(".crowd label", { hasText: "512" }).click();
+  await page.waitForFunction(() => /^512 of 2,048 poles$/.test(document.querySelector("#crowd-title").textContent));
+  await page.reload();
+  await event(page, "metrics");
+  await page.waitForFunction(() => /^512 of 2,048 poles$/.test(document.querySelector("#crowd-title").textContent));
+  await page.context().close();
+});
+
 test("the key e goes on to the next environment, and the way back in the browser's history to the one before", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics");

@@ -195,7 +195,7 @@ export class ControlRoom {
         h(
           "section",
           { class: "crowd", "aria-labelledby": "crowd-title" },
-          h("div", { class: "head" }, this.crowdTitle, this.legend, this.few),
+          h("div", { class: "head" }, this.crowdTitle, this.few, this.legend),
           this.crowd.element,
         ),
         h(
@@ -382,7 +382,8 @@ export class ControlRoom {
   private writeCrowdTitle(): void {
     const { shown } = this.crowd;
     const { many } = this.world;
-    write(this.crowdTitle, shown === 0 || shown < this.envs ? `${shown ? count(shown) : "Some"} of the ${many} that train` : `All ${count(shown)} ${many} that train`);
+    const all = shown === 0 || shown === this.envs;
+    write(this.crowdTitle, all ? `All ${count(this.envs)} ${many}` : `${count(shown)} of ${count(this.envs)} ${many}`);
     this.few.hidden = this.crowd.most <= FEW;
   }
 

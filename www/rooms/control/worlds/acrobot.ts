@@ -150,7 +150,7 @@ export const acrobot: World = {
   lead: (environments) =>
     `${environments} acrobots share one network. Moving only at the hip, they learn to reach the line.`,
   soFar: (mean) => `Mean return so far: ${mean}.`,
-  legend: ["tip hangs low", "nearer the bar", "above the bar", "about at the line"],
+  legend: ["tip far below", "below the bar", "above it", "at the line"],
   returns: "here, minus one for each step until the tip is above the line, so −500 is one that never got there",
   returnsShort: "minus the steps to the line; circles: tests",
   invite: "The agent bends it. Take the controls, and try to be above the line first.",
