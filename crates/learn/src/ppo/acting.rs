@@ -602,3 +602,503 @@ impl Kernel for Steer<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::config::PpoConfig;
+    use super::super::nets::plan_acting;
+    use super::*;
+    use math::rng::uniform_from_word;
+    use serde_json::Value;
+    use worlds::vector::TRUNCATED;
+    use worlds::{Actions, Axis, Impossible, Of, Plane, Spec};
+
+    const FEATURES: usize = 2;
+    /// Steps of a rollout, and lanes that count: neither a multiple of what it is cut into.
+    const STEPS: usize = 17;
+    const COUNT: usize = 100;
+
+    /// A world without chance, in which nothing that is done matters: what every lane shows, earns and when its
+    /// episodes end can be told without stepping.
+    struct Clocks {
+        /// Episodes and steps of each lane.
+        at: [(u32, u32); LANES],
+        observations: Vec<f32>,
+    }
+
+    impl Clocks {
+        const LIMIT: u32 = 5;
+
+        fn shown(lane: usize, episode: u32, step: u32) -> [f32; FEATURES] {
+            [1.0 + 0.25 * lane as f32 + step as f32 + 20.0 * episode as f32, -(step as f32)]
+        }
+
+        fn reward(lane: usize, step: u32) -> f32 {
+            1.5 - 0.5 * step as f32 - 0.01 * lane as f32
+        }
+
+        /// Some episodes end by themselves, some of those just when their time is over, and others by time alone.
+        fn end(lane: usize, episode: u32, length: u32) -> u32 {
+            let own = [2, 5, 9, 4, 7][(lane + episode as usize) % 5];
+            u32::from(length == own) * TERMINATED | u32::from(length == Self::LIMIT) * TRUNCATED
+        }
+
+        fn write(to: &mut [f32], lane: usize, shown: [f32; FEATURES]) {
+            for (i, x) in shown.into_iter().enumerate() {
+                to[(lane / PANEL * FEATURES + i) * PANEL + lane % PANEL] = x;
+            }
+        }
+    }
+
+    impl Vector for Clocks {
+        fn count(&self) -> usize {
+            LANES
+        }
+        fn observations(&self) -> &[f32] {
+            &self.observations
+        }
+        fn reset(&mut self, _seed: u32, _first: u32) {
+            self.at = [(0, 0); LANES];
+            (0..LANES).for_each(|lane| Self::write(&mut self.observations, lane, Self::shown(lane, 0, 0)));
+        }
+        fn step(&mut self, _actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
+            for (lane, (episode, step)) in self.at.iter_mut().enumerate() {
+                rewards[lane] = Self::reward(lane, *step);
+                *step += 1;
+                Self::write(reached, lane, Self::shown(lane, *episode, *step));
+                let flags = Self::end(lane, *episode, *step);
+                ended[lane] = if flags == 0 { 0 } else { flags | *step << LENGTH_SHIFT };
+                if flags != 0 {
+                    (*episode, *step) = (*episode + 1, 0);
+                }
+                Self::write(&mut self.observations, lane, Self::shown(lane, *episode, *step));
+            }
+        }
+        fn state_len(&self) -> usize {
+            0
+        }
+        fn environment(&self, env: usize, _state: &mut [f32]) -> (u32, u32) {
+            (self.at[env].1, self.at[env].0)
+        }
+        fn set_environment(
+            &mut self,
+            env: usize,
+            _: &[f32],
+            steps: u32,
+            episodes: u32,
+        ) -> Result<(), Impossible> {
+            self.at[env] = (episodes, steps);
+            Ok(())
+        }
+    }
+
+    const AXIS: Axis = Axis { name: "time", low: 0.0, high: 1.0, of: Of::Number(0) };
+    static SPEC: Spec = Spec {
+        id: "Clocks",
+        summary: "time passes",
+        actions: Actions::Choices(2),
+        choices: &["wait", "hope"],
+        state: &[],
+        observation: &["time", "step"],
+        step_limit: Clocks::LIMIT,
+        solved_at: 0.0,
+        returns: [0.0, 1.0],
+        shown_step_s: 1.0,
+        plane: Plane { x: AXIS, y: AXIS, base: &[0.0; FEATURES] },
+    };
+    static KIND: Kind = Kind {
+        spec: &SPEC,
+        twin: || (worlds::kinds()[0].twin)(),
+        many: |_, seed, first, _| {
+            let mut clocks = Clocks { at: [(0, 0); LANES], observations: vec![0.0; LANES * FEATURES] };
+            clocks.reset(seed, first);
+            Box::new(clocks)
+        },
+    };
+
+    #[track_caller]
+    fn close(what: &str, found: f32, expected: f64, tolerance: f64) {
+        let error = (f64::from(found) - expected).abs() / expected.abs().max(1.0);
+        assert!(error < tolerance, "{what} is {found}, not {expected}");
+    }
+
+    /// All that becomes of two rollouts, against what is known of the world: episodes that end stop what flows back,
+    /// those that time cuts short go on at the value of the state that was reached, and never at the next one's.
+    #[test]
+    fn a_rollout_becomes_the_samples_that_it_should() {
+        let (gamma, lambda, reward_scale) = (0.9, 0.8, 4.0);
+        let lens = Lens { mean: vec![0.5, 0.0], scale: vec![0.125, 1.0] };
+        let config = PpoConfig { hidden: 1, ..PpoConfig::default() };
+        let task = Task { observation: FEATURES, head: Head::Choices(2) };
+        for (isa, lens) in Isa::available().into_iter().flat_map(|isa| [(isa, None), (isa, Some(&lens))]) {
+            // The critic gives back the first number that it is shown; no choice is better than another.
+            let plan = plan_acting(task, &config, LANES, isa).unwrap();
+            let mut params = Params::new(plan.table(), 0);
+            params.values_mut().fill(0.0);
+            params.get_mut("critic.0.weight").unwrap()[0] = 1.0;
+            params.get_mut("critic.1.weight").unwrap()[0] = 1.0;
+            params.get_mut("critic.2.weight").unwrap()[0] = 1.0;
+            let value = |lane, episode, step| {
+                let x = f64::from(Clocks::shown(lane, episode, step)[0]);
+                if lens.is_some() { ((x - 0.5) * 0.125).min(10.0) } else { x }
+            };
+            let packed = Packed::new(&plan, &params);
+            let mut actor = Actor::new(&plan, &KIND, isa, 0, 0, COUNT, STEPS);
+            let mut at = [(0, 0); COUNT];
+            let mut discounted = [0.0; COUNT];
+            let mut totals = [0.0; COUNT];
+            for rollout in 0..2 {
+                let with = Acting {
+                    isa,
+                    task,
+                    params: &params,
+                    packed: &packed,
+                    lens,
+                    rng: Rng::new(1, 2),
+                    first_step: rollout * STEPS as u64,
+                    spread: (0.0, 1.0),
+                    gamma: gamma as f32,
+                    lambda: lambda as f32,
+                    reward_scale: reward_scale as f32,
+                    normalize_reward: lens.is_some(),
+                    clock: || 0.0,
+                };
+                let mut finished = Vec::new();
+                for (from, to) in [(0, 7), (7, STEPS)] {
+                    actor.act(with, from, to);
+                    finished.extend(actor.finished.iter().map(|e| (e.length, e.total)));
+                }
+                actor.count_rewards(gamma as f32);
+                actor.estimate(with);
+
+                let (mut earned, mut errors, mut ends) = ([0.0; 2], [0.0; 4], Vec::new());
+                let mut seen = [[0.0; 2]; FEATURES];
+                for lane in 0..COUNT {
+                    let mut lived = Vec::new();
+                    for t in 0..STEPS {
+                        let (episode, step) = at[lane];
+                        let flags = Clocks::end(lane, episode, step + 1);
+                        let reward = f64::from(Clocks::reward(lane, step));
+                        let sum = discounted[lane] * gamma + reward;
+                        earned = [earned[0] + sum, earned[1] + sum * sum];
+                        totals[lane] += reward;
+                        discounted[lane] = if flags == 0 { sum } else { 0.0 };
+                        let after =
+                            if flags & TERMINATED != 0 { 0.0 } else { value(lane, episode, step + 1) };
+                        let reward = reward * reward_scale;
+                        let reward = if lens.is_some() { reward.clamp(-10.0, 10.0) } else { reward };
+                        let mean = lens.map_or(0.0, |lens| f64::from(lens.mean[0]));
+                        for (i, x) in Clocks::shown(lane, episode, step).into_iter().enumerate() {
+                            let apart = f64::from(x) - if i == 0 { mean } else { 0.0 };
+                            seen[i] = [seen[i][0] + apart, seen[i][1] + apart * apart];
+                        }
+                        lived.push((
+                            reward + gamma * after - value(lane, episode, step),
+                            flags,
+                            episode,
+                            step,
+                        ));
+                        at[lane] = if flags == 0 { (episode, step + 1) } else { (episode + 1, 0) };
+                        if flags != 0 {
+                            ends.push((t, lane, step + 1, std::mem::take(&mut totals[lane])));
+                        }
+                    }
+                    let mut later = 0.0;
+                    for (t, &(delta, flags, episode, step)) in lived.iter().enumerate().rev() {
+                        later = delta + if flags == 0 { gamma * lambda * later } else { 0.0 };
+                        let sample =
+                            &actor.samples[(t * COUNT + lane) * (FEATURES + SAMPLE)..][..FEATURES + SAMPLE];
+                        let what = |what| format!("{}: {what} of lane {lane} at step {t}", isa.name());
+                        let v = value(lane, episode, step);
+                        close(&what("the advantage"), sample[FEATURES + 2], later, 1e-5);
+                        close(&what("the value"), sample[FEATURES + 3], v, 1e-6);
+                        close(&what("the observation"), sample[0], v, 1e-6);
+                        close(&what("the log-probability"), sample[FEATURES + 1], -(2f64.ln()), 1e-6);
+                        assert!([0.0, 1.0].contains(&sample[FEATURES]));
+                        let target = later + v;
+                        for (sum, x) in errors.iter_mut().zip([target, target * target, later, later * later])
+                        {
+                            *sum += x;
+                        }
+                    }
+                }
+                for (found, expected) in actor.earned.into_iter().zip(earned) {
+                    assert!((found / expected - 1.0).abs() < 1e-5, "{found}, not {expected}");
+                }
+                for (found, expected) in actor.errors.into_iter().zip(errors) {
+                    assert!((found / expected - 1.0).abs() < 1e-5, "{found}, not {expected}");
+                }
+                if lens.is_some() {
+                    assert_eq!(actor.seen, seen);
+                }
+                ends.sort_by_key(|&(t, lane, ..)| (t, lane));
+                assert!(ends.len() > LANES, "several batches of bootstraps");
+                assert_eq!(finished.len(), ends.len());
+                for (found, (t, lane, length, total)) in finished.into_iter().zip(ends) {
+                    assert_eq!(found.0, length, "lane {lane} at step {t}");
+                    close("a return", found.1, total, 1e-5);
+                }
+            }
+        }
+    }
+
+    /// The definition, each sum from scratch, in NumPy (`tests/golden/ppo_loss.py`), and its recursion in f64 under
+    /// scaled and limited rewards.
+    #[test]
+    fn advantages_are_as_they_are_defined() {
+        let golden: Value =
+            serde_json::from_str(include_str!("../../../../tests/golden/ppo_loss.json")).unwrap();
+        let golden = &golden["advantages"];
+        let list = |name: &str| -> Vec<f64> {
+            golden[name].as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
+        };
+        let (gamma, lambda) = (golden["gamma"].as_f64().unwrap(), golden["lambda"].as_f64().unwrap());
+        let [rewards, values, reached, ends] = ["rewards", "values", "reached", "ends"].map(list);
+        let steps = rewards.len();
+        // Lane l is the golden one, begun l steps later; the beginning follows the end.
+        let turned = |list: &[f64], lane: usize, t: usize| list[(t + lane) % steps] as f32;
+        let grid = |list: &[f64]| -> Vec<f32> {
+            (0..steps * LANES).map(|i| turned(list, i % LANES, i / LANES)).collect()
+        };
+        let (rewards, bootstraps) = (grid(&rewards), grid(&reached));
+        let ended: Vec<u32> = grid(&ends).iter().map(|&end| end as u32).collect();
+        let mut all_values = grid(&values);
+        all_values.extend((0..LANES).map(|lane| if lane == 0 { values[steps] as f32 } else { 0.25 }));
+        for isa in Isa::available() {
+            let run = |scale, limit| {
+                let mut advantages = vec![0.0; steps * LANES];
+                let kernel = Advantages {
+                    gamma: gamma as f32,
+                    decay: (gamma * lambda) as f32,
+                    scale,
+                    limit,
+                    rewards: &rewards,
+                    values: &all_values,
+                    bootstraps: &bootstraps,
+                    ended: &ended,
+                    advantages: &mut advantages,
+                };
+                dispatch(isa, kernel);
+                advantages
+            };
+            for (t, expected) in list("advantages").into_iter().enumerate() {
+                close(&format!("step {t}"), run(1.0, f32::MAX)[t * LANES], expected, 2e-6);
+            }
+            let (scale, limit) = (0.7, 0.9);
+            let found = run(scale as f32, limit as f32);
+            for lane in 0..LANES {
+                let mut later = 0.0;
+                for at in (0..steps).rev().map(|t| t * LANES + lane) {
+                    let reward = (f64::from(rewards[at]) * scale).clamp(-limit, limit);
+                    let going = ended[at] == 0;
+                    let next = if going { all_values[at + LANES] } else { bootstraps[at] };
+                    let delta = reward + gamma * f64::from(next) - f64::from(all_values[at]);
+                    later = delta + if going { gamma * lambda * later } else { 0.0 };
+                    close(&format!("lane {lane}"), found[at], later, 2e-6);
+                }
+            }
+        }
+    }
+
+    // ---- drawing ----
+
+    const KEY: Rng = Rng { key: [11, 22, 33, 44] };
+    /// Above 2³², so that both words count.
+    const FIRST: u64 = (1 << 33) + 5;
+    const LANE: u32 = 96;
+
+    /// The words of a step, `[LANES]`.
+    fn words(step: u64) -> [u32; LANES] {
+        std::array::from_fn(|at| {
+            let lane = LANE + (at % PANEL) as u32;
+            KEY.block([lane, step as u32, (step >> 32) as u32, 0])[at / PANEL]
+        })
+    }
+
+    fn draw<'a>(step: u64, policy: &'a [f32], actions: &'a mut [f32], log_probs: &'a mut [f32]) -> Draw<'a> {
+        Draw { key: KEY.key, counter: [LANE, step as u32, (step >> 32) as u32], policy, actions, log_probs }
+    }
+
+    /// What frequencies are off by, beside what chance makes of it: Σ (found - expected)² / expected.
+    fn chi_square(found: &[u32], probabilities: &[f64]) -> f64 {
+        let n = f64::from(found.iter().sum::<u32>());
+        found.iter().zip(probabilities).map(|(&f, p)| (f64::from(f) - n * p).powi(2) / (n * p)).sum()
+    }
+
+    #[test]
+    fn choices_are_drawn_by_their_probabilities() {
+        let logits = [[0.3, -0.4, 1.1, -1.6], [-20.0, 3.0, 3.5, 2.0], [0.0; 4], [60.0, 59.0, -60.0, 58.0]];
+        // Of 1 to 3 degrees of freedom, 1 in 1000 is beyond.
+        let beyond = [10.8, 13.8, 16.3];
+        for isa in Isa::available() {
+            for (logits, count) in logits.iter().flat_map(|logits| (2..=4).map(move |n| (logits, n))) {
+                let top = logits[..count].iter().fold(f64::MIN, |top: f64, &x| top.max(x));
+                let sum: f64 = logits[..count].iter().map(|x| (x - top).exp()).sum();
+                let probabilities: Vec<f64> = logits[..count].iter().map(|x| (x - top).exp() / sum).collect();
+                let policy: Vec<f32> = (0..LANES * count).map(|i| logits[i / PANEL % count] as f32).collect();
+                let (mut actions, mut log_probs) = ([9.0; LANES], [9.0; LANES]);
+                let mut found = vec![0; count];
+                for step in FIRST..FIRST + 300 {
+                    dispatch(isa, Choose { draw: draw(step, &policy, &mut actions, &mut log_probs), count });
+                    for (at, word) in words(step).into_iter().enumerate() {
+                        let choice = actions[at] as usize;
+                        found[choice] += 1;
+                        let below: f64 = probabilities[..choice].iter().sum();
+                        let u = f64::from(uniform_from_word(word));
+                        let (low, high) = (below - 1e-6, below + probabilities[choice] + 1e-6);
+                        assert!((low..=high).contains(&u), "{u} is not of choice {choice} of {logits:?}");
+                        close("the log-probability", log_probs[at], probabilities[choice].ln(), 2e-6);
+                    }
+                }
+                // What is not to be expected once in all draws does not happen.
+                let rare = |p: f64| p * 300.0 * (LANES as f64) < 1e-3;
+                let impossible: u32 =
+                    found.iter().zip(&probabilities).filter(|(_, p)| rare(**p)).map(|(f, _)| f).sum();
+                assert_eq!(impossible, 0, "{logits:?}");
+                let (found, expected): (Vec<u32>, Vec<f64>) =
+                    found.iter().zip(&probabilities).filter(|(_, p)| !rare(**p)).unzip();
+                let apart = chi_square(&found, &expected);
+                assert!(
+                    found.len() < 2 || apart < beyond[found.len() - 2],
+                    "{apart}: {found:?} for {expected:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn lanes_panels_and_steps_draw_apart() {
+        let policy = [0.0; LANES * 2];
+        let steps: Vec<[f32; LANES]> = (0..400)
+            .map(|step| {
+                let (mut actions, mut log_probs) = ([0.0; LANES], [0.0; LANES]);
+                let draw = draw(step, &policy, &mut actions, &mut log_probs);
+                dispatch(Isa::best(), Choose { draw, count: 2 });
+                actions
+            })
+            .collect();
+        // Neighbours in the panel, in the next panel, and in time: the four pairs of coins are as frequent.
+        for (name, lanes, ahead) in [("lane", 1, 0), ("panel", PANEL, 0), ("step", 0, 1)] {
+            let mut found = [0; 4];
+            for t in 0..steps.len() - ahead {
+                for lane in 0..LANES - lanes {
+                    found[(steps[t][lane] + 2.0 * steps[t + ahead][lane + lanes]) as usize] += 1;
+                }
+            }
+            let apart = chi_square(&found, &[0.25; 4]);
+            assert!(apart < 16.3, "{name}: {apart}, {found:?}");
+        }
+    }
+
+    /// The error function, by its series: good to 1e-12 where it is asked here.
+    fn erf(x: f64) -> f64 {
+        let (mut term, mut sum, mut n) = (x, x, 0.0);
+        while term.abs() > 1e-17 {
+            n += 1.0;
+            term *= -x * x / n;
+            sum += term / (2.0 * n + 1.0);
+        }
+        sum * 2.0 / std::f64::consts::PI.sqrt()
+    }
+
+    #[test]
+    fn numbers_are_drawn_from_the_gaussian() {
+        let (middle, half) = (1.0, 3.0);
+        let means: Vec<f32> = (0..LANES).map(|lane| -1.5 + 0.025 * lane as f32).collect();
+        for (isa, squash, spread) in
+            Isa::available().into_iter().flat_map(|isa| [(isa, false, 0.5f32), (isa, true, 1.25)])
+        {
+            let log_spread = spread.ln();
+            let (mut actions, mut log_probs, mut given) = ([9.0; LANES], [9.0; LANES], [9.0; LANES]);
+            let mut noises = Vec::new();
+            for step in FIRST..FIRST + 400 {
+                let draw = draw(step, &means, &mut actions, &mut log_probs);
+                dispatch(isa, Sway { draw, log_spread, spread, middle, half, squash, given: &mut given });
+                let words = words(step).map(|word| f64::from(uniform_from_word(word)));
+                for at in 0..LANES {
+                    // Panels 0 and 1 make a pair, and so do 2 and 3.
+                    let pair = at / PANEL / 2 * 2 * PANEL + at % PANEL;
+                    let radius = (-2.0 * (1.0 - words[pair]).ln()).sqrt();
+                    let angle = std::f64::consts::TAU * words[pair + PANEL] - std::f64::consts::PI;
+                    let noise = radius * if at / PANEL % 2 == 0 { angle.cos() } else { angle.sin() };
+                    let drawn = f64::from(means[at]) + f64::from(spread) * noise;
+                    close("the number", actions[at], drawn, 3e-6);
+                    let density =
+                        -0.5 * noise * noise - f64::from(log_spread) - 0.5 * std::f64::consts::TAU.ln();
+                    close("the log-probability", log_probs[at], density, 5e-6);
+                    let within = if squash { drawn.tanh() } else { drawn.clamp(-1.0, 1.0) };
+                    close("what is given", given[at], f64::from(middle) + f64::from(half) * within, 5e-6);
+                    assert!((-2.0..=4.0).contains(&given[at]), "{}", given[at]);
+                    noises.push((f64::from(actions[at]) - f64::from(means[at])) / f64::from(spread));
+                }
+            }
+            let n = noises.len() as f64;
+            let mean = |power: i32| noises.iter().map(|x| x.powi(power)).sum::<f64>() / n;
+            // Each moment lies within 3.3 of its own spreads: √1, √2, √15 and √96 parts of √n.
+            for (power, expected, spread) in [(1, 0.0, 1.0f64), (2, 1.0, 2.0), (3, 0.0, 15.0), (4, 3.0, 96.0)]
+            {
+                let apart = (mean(power) - expected).abs() / (spread / n).sqrt();
+                assert!(apart < 3.3, "moment {power} is {}", mean(power));
+            }
+            // Kolmogorov and Smirnov: 1 in 1000 is further than 1.95/√n from the normal distribution.
+            noises.sort_by(f64::total_cmp);
+            let farthest = noises.iter().enumerate().fold(0.0, |far: f64, (i, x)| {
+                let below = 0.5 * (1.0 + erf(x / 2f64.sqrt()));
+                far.max((below - i as f64 / n).abs()).max((below - (i + 1) as f64 / n).abs())
+            });
+            assert!(farthest * n.sqrt() < 1.95, "{farthest}");
+        }
+    }
+
+    // ---- normalising ----
+
+    #[test]
+    fn merged_moments_are_those_of_all_together() {
+        for (offset, tolerance) in [(0.0, 1e-12), (-3.0, 1e-12), (1e4, 1e-7), (-1e6, 1e-3)] {
+            let rng = Rng::new(5, 6);
+            let numbers: Vec<f64> = (0..9000)
+                .map(|i| {
+                    offset + f64::from(uniform_from_word(rng.block([i, 0, 0, 0])[0])) + f64::from(i) * 1e-4
+                })
+                .collect();
+            let mut merged = Moments::default();
+            assert_eq!(merged.scale(), 1.0, "nothing was seen yet");
+            let (mut from, mut about) = (0, 0.0);
+            for count in [1, 2, 997, 3000, 0, 5000] {
+                let part = &numbers[from..from + count];
+                let sum = part.iter().map(|x| x - about).sum();
+                let squares = part.iter().map(|x| (x - about).powi(2)).sum();
+                merged.merge(count as f64, about, sum, squares);
+                // As a lens does: from the second part on, about what was the mean.
+                (from, about) = (from + count, f64::from(merged.mean as f32));
+            }
+            assert_eq!(from, numbers.len());
+            let n = numbers.len() as f64;
+            let mean = numbers.iter().sum::<f64>() / n;
+            let variance = numbers.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n;
+            assert_eq!(merged.count, n);
+            assert!((merged.mean - mean).abs() < 1e-12 * offset.abs().max(1.0), "{} of {mean}", merged.mean);
+            let found = merged.squares / n;
+            assert!((found / variance - 1.0).abs() < tolerance, "{offset}: {found}, not {variance}");
+            close("the scale", merged.scale(), 1.0 / (variance + 1e-8).sqrt(), tolerance.max(1e-6));
+        }
+    }
+
+    #[test]
+    fn a_lens_shows_less_the_mean_over_the_spread() {
+        let lens = Lens { mean: vec![0.5, -30.0, 0.0], scale: vec![4.0, 0.1, 1000.0] };
+        let observations: Vec<f32> = (0..2 * 3 * PANEL).map(|i| (i as f32 - 90.0) * 0.07).collect();
+        for isa in Isa::available() {
+            let mut shown = vec![0.0; observations.len()];
+            Lens::show(Some(&lens), isa, &observations, &mut shown);
+            for (at, (&x, &y)) in observations.iter().zip(&shown).enumerate() {
+                let i = at / PANEL % 3;
+                let expected = (f64::from(x) - f64::from(lens.mean[i])) * f64::from(lens.scale[i]);
+                close("a number", y, expected.clamp(-10.0, 10.0), 1e-6);
+            }
+            assert!(shown.contains(&10.0) && shown.contains(&-10.0));
+            Lens::show(None, isa, &observations, &mut shown);
+            assert_eq!(shown, observations);
+        }
+    }
+}
