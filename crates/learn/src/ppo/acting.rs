@@ -640,7 +640,7 @@ mod tests {
         /// Some episodes end by themselves, some of those just when their time is over, and others by time alone.
         fn end(lane: usize, episode: u32, length: u32) -> u32 {
             let own = [2, 5, 9, 4, 7][(lane + episode as usize) % 5];
-            u32::from(length == own) * TERMINATED | u32::from(length == Self::LIMIT) * TRUNCATED
+            (u32::from(length == own) * TERMINATED) | (u32::from(length == Self::LIMIT) * TRUNCATED)
         }
 
         fn write(to: &mut [f32], lane: usize, shown: [f32; FEATURES]) {
@@ -667,7 +667,7 @@ mod tests {
                 *step += 1;
                 Self::write(reached, lane, Self::shown(lane, *episode, *step));
                 let flags = Self::end(lane, *episode, *step);
-                ended[lane] = if flags == 0 { 0 } else { flags | *step << LENGTH_SHIFT };
+                ended[lane] = if flags == 0 { 0 } else { flags | (*step << LENGTH_SHIFT) };
                 if flags != 0 {
                     (*episode, *step) = (*episode + 1, 0);
                 }
@@ -1020,7 +1020,8 @@ mod tests {
                     let pair = at / PANEL / 2 * 2 * PANEL + at % PANEL;
                     let radius = (-2.0 * (1.0 - words[pair]).ln()).sqrt();
                     let angle = std::f64::consts::TAU * words[pair + PANEL] - std::f64::consts::PI;
-                    let noise = radius * if at / PANEL % 2 == 0 { angle.cos() } else { angle.sin() };
+                    let noise =
+                        radius * if (at / PANEL).is_multiple_of(2) { angle.cos() } else { angle.sin() };
                     let drawn = f64::from(means[at]) + f64::from(spread) * noise;
                     close("the number", actions[at], drawn, 3e-6);
                     let density =
