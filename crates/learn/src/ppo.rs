@@ -196,6 +196,8 @@ pub struct Ppo {
     isa: Isa,
     seed: u32,
     params: Params,
+    /// What the rollout acts with, which judges know until the iteration ends.
+    judging_params: Params,
     optimizer: Optimizer,
     acting_plan: Arc<Plan>,
     learning_plan: Arc<Plan>,
@@ -284,6 +286,7 @@ impl Ppo {
             trail: Trail::new(SHOWN.min(config.envs), features),
             clock: || 0.0,
             times: Times::default(),
+            judging_params: params.clone(),
             params,
             acting_plan,
             learning_plan,
@@ -329,7 +332,7 @@ impl Ppo {
 
     /// σ of the policy's actions, where they are numbers, and ln σ.
     fn spread(&self) -> (f32, f32) {
-        let log = self.params.get(SPREAD).map_or(0.0, |spread| spread[0]);
+        let log = self.judging_params.get(SPREAD).map_or(0.0, |spread| spread[0]);
         (log, poly::exp_1(self.isa, log))
     }
 
@@ -492,6 +495,7 @@ impl Ppo {
     }
 
     fn pack(&mut self) {
+        self.judging_params.values_mut().copy_from_slice(self.params.values());
         self.acting_packed.pack(&self.params);
         self.judging_packed.pack(&self.params);
         self.learning_packed.pack(&self.params);
@@ -541,7 +545,7 @@ impl Ppo {
             let with = Judging {
                 isa: self.isa,
                 task: self.task,
-                params: &self.params,
+                params: &self.judging_params,
                 packed: &self.judging_packed,
                 lens: self.lens.as_ref(),
             };
@@ -594,7 +598,7 @@ impl Ppo {
                     input[i * PANEL + row] = x;
                 }
             }
-            judge.executor.run(&self.params, &self.judging_packed);
+            judge.executor.run(&self.judging_params, &self.judging_packed);
             let (policy, value) = (judge.executor.output("policy"), judge.executor.output("value"));
             if let Head::Level { middle, half, squash } = self.task.head {
                 dispatch(self.isa, Steer { means: policy, middle, half, squash, given: &mut panel });

@@ -12,22 +12,34 @@ static COUNTER: &stats_alloc::StatsAlloc<System> = &stats_alloc::INSTRUMENTED_SY
 #[test]
 fn a_steady_iteration_allocates_nothing() {
     let config = PpoConfig { envs: 300, rollout_steps: 40, epochs: 2, ..PpoConfig::default() };
+    let normalized = PpoConfig { normalize_observation: true, normalize_reward: true, ..config.clone() };
+    let shared = PpoConfig { shared: true, tanh: true, clip_value: true, target_kl: 0.01, ..config.clone() };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-    pool.install(|| {
-        let mut ppo = Ppo::new(worlds::kind("CartPole-v1").unwrap(), config, 1, Isa::best()).unwrap();
-        ppo.trail_clear(); // makes room for what is watched, once
-        let mut iterate = || while !matches!(ppo.advance(), Slice::Iteration(_)) {};
-        iterate();
-        let before = COUNTER.stats();
-        for _ in 0..15 {
+    let ways = [
+        ("CartPole-v1", config),
+        ("Pendulum-v1", PpoConfig { squash: true, ..normalized.clone() }),
+        ("Acrobot-v1", shared),
+        ("LunarLander-v3", normalized),
+    ];
+    for (id, config) in ways {
+        pool.install(|| {
+            let mut ppo = Ppo::new(worlds::kind(id).unwrap(), config, 1, Isa::best()).unwrap();
+            ppo.trail_clear(); // makes room for what is watched, once
+            let mut iterate = || while !matches!(ppo.advance(), Slice::Iteration(_)) {};
             iterate();
-        }
-        assert_eq!(COUNTER.stats().allocations - before.allocations, 0);
-        assert_eq!(COUNTER.stats().reallocations - before.reallocations, 0);
-        let before = COUNTER.stats();
-        ppo.evaluate(200, 3);
-        ppo.think(&[0.0; 4], &mut [0.0; 2], &mut [0.0]);
-        ppo.trail_clear();
-        assert_eq!(COUNTER.stats().allocations - before.allocations, 0);
-    });
+            let before = COUNTER.stats();
+            for _ in 0..15 {
+                iterate();
+            }
+            assert_eq!(COUNTER.stats().allocations - before.allocations, 0, "{id}");
+            assert_eq!(COUNTER.stats().reallocations - before.reallocations, 0, "{id}");
+            let state = vec![0.0; ppo.kind().spec.observation.len()];
+            let mut odds = vec![0.0; ppo.odds_len()];
+            let before = COUNTER.stats();
+            ppo.evaluate(200, 3);
+            ppo.think(&state, &mut odds, &mut [0.0]);
+            ppo.trail_clear();
+            assert_eq!(COUNTER.stats().allocations - before.allocations, 0, "{id}");
+        });
+    }
 }

@@ -20,6 +20,22 @@ fn small() -> PpoConfig {
     PpoConfig { envs: 300, rollout_steps: 40, epochs: 2, minibatches: 3, hidden: 16, ..PpoConfig::default() }
 }
 
+/// A config for each way of acting, seeing and learning there is.
+fn ways() -> [(&'static Kind, PpoConfig); 5] {
+    let normalized = PpoConfig { normalize_observation: true, normalize_reward: true, ..small() };
+    [
+        ("CartPole-v1", small()),
+        ("Pendulum-v1", PpoConfig { squash: true, ..normalized.clone() }),
+        (
+            "MountainCarContinuous-v0",
+            PpoConfig { spread: 0.5, target_kl: 0.003, clip_value: true, ..small() },
+        ),
+        ("Acrobot-v1", PpoConfig { shared: true, tanh: true, ..small() }),
+        ("LunarLander-v3", PpoConfig { tanh: true, clip_value: true, ..normalized }),
+    ]
+    .map(|(id, config)| (worlds::kind(id).unwrap(), config))
+}
+
 fn ppo(config: &PpoConfig) -> Ppo {
     Ppo::new(cart_pole(), config.clone(), 7, Isa::best()).unwrap()
 }
@@ -47,25 +63,31 @@ fn bits(ppo: &Ppo) -> Vec<(String, Vec<u64>)> {
     ppo.state().into_iter().map(|(name, _, data)| (name, bits(data))).collect()
 }
 
-fn restore(config: &PpoConfig, state: &[(String, Vec<usize>, Data)]) -> Result<Ppo, PpoError> {
+fn restore(
+    kind: &'static Kind,
+    config: &PpoConfig,
+    state: &[(String, Vec<usize>, Data)],
+) -> Result<Ppo, PpoError> {
     let find = |name: &str| state.iter().find(|p| p.0 == name).map(|p| (p.1.as_slice(), &p.2));
-    Ppo::restore(cart_pole(), config.clone(), 7, Isa::best(), &find)
+    Ppo::restore(kind, config.clone(), 7, Isa::best(), &find)
 }
 
 #[cfg(not(target_arch = "wasm32"))] // a page has no such pools; `tests/parity` tells its threads apart
 #[test]
 fn threads_change_no_bit() {
-    let run = |threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| {
-            let mut ppo = ppo(&small());
-            let stats = iterate(&mut ppo, 3);
-            (bits(&ppo), stats, ppo.evaluate(150, 3))
-        })
-    };
-    let one = run(1);
-    assert_eq!(one, run(2));
-    assert_eq!(one, run(5));
+    for (kind, config) in ways() {
+        let run = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let mut ppo = Ppo::new(kind, config.clone(), 7, Isa::best()).unwrap();
+                let stats = iterate(&mut ppo, 3);
+                (bits(&ppo), stats, ppo.evaluate(150, 3))
+            })
+        };
+        let one = run(1);
+        assert_eq!(one, run(2), "{}", kind.spec.id);
+        assert_eq!(one, run(5), "{}", kind.spec.id);
+    }
 }
 
 #[test]
@@ -78,43 +100,109 @@ fn another_seed_is_another_run() {
 
 #[test]
 fn sets_of_one_class_change_no_bit() {
-    for fused in [false, true] {
+    for ((kind, config), fused) in ways().into_iter().flat_map(|way| [(way.clone(), false), (way, true)]) {
         let sets = Isa::available().into_iter().filter(|isa| isa.fused() == fused);
         let runs: Vec<_> = sets
             .map(|isa| {
-                let mut ppo = Ppo::new(cart_pole(), small(), 7, isa).unwrap();
+                let mut ppo = Ppo::new(kind, config.clone(), 7, isa).unwrap();
                 iterate(&mut ppo, 2);
                 bits(&ppo)
             })
             .collect();
-        assert!(runs.windows(2).all(|pair| pair[0] == pair[1]), "fused: {fused}");
+        assert!(runs.windows(2).all(|pair| pair[0] == pair[1]), "{}, fused: {fused}", kind.spec.id);
     }
 }
 
 #[test]
 fn a_restored_run_goes_on_as_if_it_had_never_stopped() {
-    let config = small();
-    let mut run = ppo(&config);
-    iterate(&mut run, 2);
-    let mut resumed = restore(&config, &run.state()).unwrap();
-    assert_eq!(bits(&run), bits(&resumed));
-    assert_eq!(iterate(&mut run, 3), iterate(&mut resumed, 3));
-    assert_eq!(bits(&run), bits(&resumed));
-    assert_eq!(run.progress(), resumed.progress());
+    for (kind, config) in ways() {
+        let mut run = Ppo::new(kind, config.clone(), 7, Isa::best()).unwrap();
+        iterate(&mut run, 2);
+        let mut resumed = restore(kind, &config, &run.state()).unwrap();
+        assert_eq!(bits(&run), bits(&resumed));
+        assert_eq!(run.evaluate(5, 1), resumed.evaluate(5, 1));
+        assert_eq!(iterate(&mut run, 3), iterate(&mut resumed, 3), "{}", kind.spec.id);
+        assert_eq!(bits(&run), bits(&resumed), "{}", kind.spec.id);
+        assert_eq!(run.progress(), resumed.progress());
+    }
 }
 
 #[test]
 fn judging_and_asking_leave_no_trace() {
-    let config = small();
-    let (mut watched, mut alone) = (ppo(&config), ppo(&config));
-    iterate(&mut alone, 2);
-    while watched.progress().iterations < 2 {
-        watched.advance();
-        watched.think(&[0.1, 0.0, 0.02, -0.3], &mut [0.0; 2], &mut [0.0]);
-        watched.evaluate(3, 1);
-        watched.trail_clear();
+    for (kind, config) in ways() {
+        let new = || Ppo::new(kind, config.clone(), 7, Isa::best()).unwrap();
+        let (mut watched, mut alone) = (new(), new());
+        iterate(&mut alone, 2);
+        let state = vec![0.1; kind.spec.observation.len()];
+        while watched.progress().iterations < 2 {
+            watched.advance();
+            let mut odds = vec![0.0; watched.odds_len()];
+            watched.think(&state, &mut odds, &mut [0.0]);
+            watched.evaluate(3, 1);
+            watched.trail_clear();
+        }
+        assert_eq!(bits(&watched), bits(&alone), "{}", kind.spec.id);
     }
-    assert_eq!(bits(&watched), bits(&alone));
+}
+
+/// Whoever asks in the middle of an iteration hears of one policy, not of a mixture of two.
+#[test]
+fn until_an_iteration_ends_the_policy_that_acted_is_judged() {
+    for (kind, config) in ways() {
+        let mut ppo = Ppo::new(kind, PpoConfig { target_kl: 0.0, ..config }, 7, Isa::best()).unwrap();
+        let states: Vec<f32> = (0..3 * kind.spec.observation.len()).map(|i| 0.1 * i as f32 - 0.2).collect();
+        let thoughts = |ppo: &mut Ppo| {
+            let mut odds = vec![0.0; 3 * ppo.odds_len()];
+            ppo.think(&states, &mut odds, &mut [0.0; 3]);
+            (odds, ppo.evaluate(40, 3))
+        };
+        iterate(&mut ppo, 1);
+        let before = thoughts(&mut ppo);
+        let mut updates = 0;
+        while updates < 4 {
+            updates += usize::from(ppo.advance() == Slice::Update);
+        }
+        assert_eq!(thoughts(&mut ppo), before, "{}", kind.spec.id);
+        iterate(&mut ppo, 1);
+        assert_ne!(thoughts(&mut ppo), before, "{}", kind.spec.id);
+    }
+}
+
+/// Acting and learning are two plans, and a sample travels from one to the other: to the first minibatch the policy is
+/// still the one that acted, whatever the lens shows and however actions are drawn.
+#[test]
+fn the_first_minibatch_meets_the_policy_that_acted() {
+    for (kind, config) in ways() {
+        let config = PpoConfig { epochs: 1, minibatches: 1, ..config };
+        let mut ppo = Ppo::new(kind, config, 7, Isa::best()).unwrap();
+        for _ in 0..4 {
+            let stats = iterate(&mut ppo, 1);
+            assert_eq!(stats.clip_fraction, 0.0, "{}", kind.spec.id);
+            assert!(stats.approx_kl.abs() < 1e-6, "{}: {stats:?}", kind.spec.id);
+            // Of all samples, or all but the few that fill no shard, advantages have mean 0.
+            assert!(stats.policy_loss.abs() < 1e-3, "{}: {stats:?}", kind.spec.id);
+            assert!(stats.grad_norm > 0.0);
+        }
+    }
+}
+
+#[test]
+fn learning_ends_where_the_policy_has_moved_far_enough() {
+    let config = PpoConfig { epochs: 50, minibatches: 1, anneal_steps: 0.0, ..small() };
+    let updates = |target_kl| {
+        let mut ppo = ppo(&PpoConfig { target_kl, ..config.clone() });
+        let mut updates = 1;
+        loop {
+            match ppo.advance() {
+                Slice::Iteration(_) => return updates,
+                Slice::Update => updates += 1,
+                Slice::Rollout => (),
+            }
+        }
+    };
+    let (all, far, near) = (updates(0.0), updates(0.005), updates(0.001));
+    assert_eq!(all, 50);
+    assert!(1 < near && near < far && far < all, "{near}, {far}, {all}");
 }
 
 #[test]
@@ -230,22 +318,32 @@ fn settings_that_cannot_be_are_refused_with_a_way_out() {
 
 #[test]
 fn damaged_checkpoints_are_refused() {
-    let config = small();
+    for (kind, config) in ways() {
+        let mut run = Ppo::new(kind, config.clone(), 7, Isa::best()).unwrap();
+        iterate(&mut run, 1);
+        let whole = run.state();
+        for i in 0..whole.len() {
+            let mut part = whole.clone();
+            let (name, ..) = part.remove(i);
+            let error = restore(kind, &config, &part).err().expect("refused").to_string();
+            assert!(error.contains(&name), "{name}: {error}");
+        }
+    }
+    let config = PpoConfig { normalize_observation: true, normalize_reward: true, ..small() };
     let mut run = ppo(&config);
     iterate(&mut run, 1);
     let whole = run.state();
-    assert!(restore(&config, &whole).is_ok());
-    for i in 0..whole.len() {
-        let mut part = whole.clone();
-        let (name, ..) = part.remove(i);
-        let error = restore(&config, &part).err().expect("refused").to_string();
-        assert!(error.contains(&name), "{name}: {error}");
-    }
     let damaged = |name: &str, data: Data| {
         let mut state = whole.clone();
         state.iter_mut().find(|p| p.0 == name).unwrap().2 = data;
-        restore(&config, &state).is_err()
+        restore(cart_pole(), &config, &state).is_err()
     };
+    assert!(!damaged("moments.reward", Data::F64(vec![1.0, 2.0, 3.0])));
+    assert!(damaged("moments.reward", Data::F64(vec![1.0, 2.0, -3.0])));
+    assert!(damaged("moments.reward", Data::F64(vec![1.0, f64::NAN, 3.0])));
+    assert!(damaged("moments.observation", Data::F64(vec![1.0; 9])));
+    assert!(damaged("environments.discounted", Data::F32(vec![f32::INFINITY; 300])));
+    assert!(damaged("environments.returns", Data::F32(vec![f32::NAN; 300])));
     assert!(damaged("adam.m", Data::F32(vec![0.0; 3])));
     assert!(damaged("progress", Data::U64(vec![1, 5, 1])));
     assert!(damaged("progress", Data::U64(vec![u64::MAX, u64::MAX, 1])));
@@ -254,5 +352,5 @@ fn damaged_checkpoints_are_refused() {
     assert!(damaged("environments.steps", Data::U32(vec![500; 300])));
     assert!(damaged("recent.lengths", Data::U32(vec![501; 100])));
     let wider = PpoConfig { hidden: 17, ..config };
-    assert!(restore(&wider, &whole).is_err(), "saved with another network");
+    assert!(restore(cart_pole(), &wider, &whole).is_err(), "saved with another network");
 }

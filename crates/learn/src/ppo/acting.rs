@@ -726,7 +726,7 @@ mod tests {
     /// those that time cuts short go on at the value of the state that was reached, and never at the next one's.
     #[test]
     fn a_rollout_becomes_the_samples_that_it_should() {
-        let (gamma, lambda, reward_scale) = (0.9, 0.8, 4.0);
+        let (gamma, lambda, reward_scale) = (0.9, 0.8, 8.0);
         let lens = Lens { mean: vec![0.5, 0.0], scale: vec![0.125, 1.0] };
         let config = PpoConfig { hidden: 1, ..PpoConfig::default() };
         let task = Task { observation: FEATURES, head: Head::Choices(2) };
