@@ -6,6 +6,7 @@ import type {
   Backend,
   Command,
   Config,
+  Cursor,
   Environment,
   Evaluation,
   Event,
@@ -21,11 +22,14 @@ import type {
 } from "./protocol";
 import { choose, MODULES, type Module } from "./features";
 import { isolate, keep } from "./isolate";
+import { Monitor } from "./monitor";
 import { loadRuns, saveRun, type Saved } from "./store";
 
 /** Where the build put each module, relative to the page; written by the build. */
 declare const __MODULES__: Record<Module, string>;
 
+/** A hidden page draws no frames, and reads the monitor more seldom. */
+const READ_HIDDEN_MS = 500;
 const AUTOSAVE_MS = 10_000;
 const AUTOSAVE_LOCK = "hothouse-autosave";
 /** A panic's text and the trap it causes arrive on two ways; the text is worth a short wait. */
@@ -136,6 +140,7 @@ class WorkerLab implements Lab {
     sweep: [] as ((state: SweepState) => void)[],
     crash: [] as ((crash: Crash) => void)[],
   };
+  private monitor: Monitor | undefined;
   private crashText: string | null = null;
   private opened!: { resolve(): void; reject(error: Error): void };
 
@@ -177,7 +182,18 @@ class WorkerLab implements Lab {
   private live(): void {
     const { signal } = this.closing;
     const timer = setInterval(() => this.send({ kind: "autosave" }), AUTOSAVE_MS);
-    signal.addEventListener("abort", () => clearInterval(timer));
+    const reader = setInterval(() => this.readMonitor(), READ_HIDDEN_MS);
+    let frame = 0;
+    const read = () => {
+      frame = requestAnimationFrame(read);
+      this.readMonitor();
+    };
+    read();
+    signal.addEventListener("abort", () => {
+      clearInterval(timer);
+      clearInterval(reader);
+      cancelAnimationFrame(frame);
+    });
     const seen = () => {
       this.send({ kind: "visible", visible: !document.hidden });
       if (document.hidden) this.send({ kind: "autosave" });
@@ -217,13 +233,18 @@ class WorkerLab implements Lab {
     else if (message.kind === "stage") for (const listen of this.listeners.stage) listen(message.stage);
     else if (message.kind === "sweep") for (const listen of this.listeners.sweep) listen(message);
     else if (message.kind === "knobs") this.knobs = message.knobs;
-    else if (message.kind === "events") message.events.forEach((event) => this.tell(event));
+    else if (message.kind === "events") this.receiveEvents(message.events, message.cursor);
+    else if (message.kind === "monitor") {
+      this.monitor?.copy(message.words);
+      this.readMonitor();
+    }
     else if (message.kind === "autosave") this.keepAutosave(message.bytes);
     else if (message.kind === "crash") this.crashed(message.text, false);
     else if (message.kind === "failed") this.crashed(message.text, false);
     else if (message.kind === "opened") {
       this.knobs = message.knobs;
       this.environments = message.environments;
+      this.monitor = new Monitor(message.monitor);
       this.backend = { ...message.backend, module: "", why: [] };
       this.opened.resolve();
     } else {
@@ -232,6 +253,18 @@ class WorkerLab implements Lab {
       if (message.kind === "answer") asked?.resolve(message.value);
       else asked?.reject(new Error(message.text));
     }
+  }
+
+  /** Metrics and evaluations before what was told after them. */
+  private receiveEvents(events: Event[], cursor: Cursor | null): void {
+    this.readMonitor();
+    if (cursor) this.monitor?.begin(cursor);
+    events.forEach((event) => this.tell(event));
+    this.readMonitor();
+  }
+
+  private readMonitor(): void {
+    for (const event of this.monitor?.read() ?? []) this.tell(event);
   }
 
   private keepAutosave(bytes: Uint8Array): void {
@@ -255,6 +288,7 @@ class WorkerLab implements Lab {
     if (!first) return;
     setTimeout(() => {
       if (this.closing.signal.aborted) return;
+      this.readMonitor();
       const crash = { text: this.crashText ?? text, autosave: this.autosave };
       this.close();
       this.opened.reject(new Error(crash.text));

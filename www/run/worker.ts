@@ -5,12 +5,14 @@ import type {
   Backend,
   Command,
   Config,
+  Cursor,
   Digest,
   Environment,
   Evaluation,
   Event,
   Frame,
   Knob,
+  Layout,
   Picture,
   PlanView,
   Stage,
@@ -18,6 +20,7 @@ import type {
   SweepSpec,
   Touch,
 } from "./protocol";
+import type { Place } from "./monitor";
 
 /** What the page asks and waits for, by name. */
 export interface Answers {
@@ -49,10 +52,13 @@ export type ToWorker =
   | { kind: "ask"; id: number; what: keyof Answers; size: [number, number] };
 
 export type FromWorker =
-  | { kind: "opened"; knobs: Knob[]; environments: Environment[]; backend: Backend }
+  | { kind: "opened"; knobs: Knob[]; environments: Environment[]; backend: Backend; monitor: Place }
   | { kind: "knobs"; knobs: Knob[] }
   | { kind: "failed"; text: string }
-  | { kind: "events"; events: Event[] }
+  /** All but metrics and evaluations, which are in the monitor; where a run begins, from there on. */
+  | { kind: "events"; events: Event[]; cursor: Cursor | null }
+  /** What of the monitor can change, where memory is not shared. */
+  | { kind: "monitor"; words: ArrayBuffer }
   | { kind: "frame"; frame: Frame }
   | { kind: "stage"; stage: Stage }
   | { kind: "sweep"; cells: SweepCell[]; done: boolean }
@@ -66,6 +72,8 @@ interface Lab {
   command(command: Command): void;
   advance(nowS: number): boolean;
   events(): Event[] | undefined;
+  monitor(): number;
+  cursor(): Cursor;
   frame(): Frame | undefined;
   touch(touch: Touch): Stage;
   expect(digest: Digest): void;
@@ -84,18 +92,22 @@ interface Sweep {
   free(): void;
 }
 interface Wasm {
-  default(): Promise<unknown>;
+  default(): Promise<{ memory: WebAssembly.Memory }>;
   initThreadPool?(threads: number): Promise<unknown>;
   forward_panics(channel: string): void;
   panic_for_test(inPool: boolean): void;
   decode(link: string): { config: Config; digest: Digest | null };
   default_config(): Config;
+  layout(): Layout;
   environments(): Environment[];
   Lab: { start(config: Config): Lab; restore(bytes: Uint8Array): Lab };
   Sweep: { start(spec: SweepSpec): Sweep };
 }
 
 const FRAME_MS = 1000 / 60;
+/** How often the page gets a copy of the monitor where memory is not shared. */
+const COPY_MS = 125;
+const WORD = 8;
 const SWEEP_MS = 200;
 /** How long the worker works before it looks for messages. */
 const BURST_MS = 4;
@@ -110,6 +122,11 @@ const nowS = () => performance.now() / 1000;
 
 let wasm: Wasm;
 let lab: Lab;
+let memory: WebAssembly.Memory;
+let layout: Layout;
+let shared = false;
+/** Of the last copy: when it was sent, and how many metrics the monitor had. */
+const copied = { ms: 0, head: 0 };
 let visible = true;
 let lastFrameMs = 0;
 let running = false;
@@ -218,15 +235,31 @@ function tell(): void {
       }
     }
     const posted = events.filter((event) => event.kind !== "saved" || deliver(event.bytes));
-    if (posted.length) page.postMessage({ kind: "events", events: posted });
+    if (posted.length) {
+      copyMonitor(0);
+      const begun = posted.some((event) => event.kind === "began");
+      page.postMessage({ kind: "events", events: posted, cursor: begun ? lab.cursor() : null });
+    }
     // A reset or a restore drops a save that was still waiting for its iteration to end: ask again.
     if (waiting.length && events.some((event) => event.kind === "began")) lab.command({ kind: "save" });
   }
+  copyMonitor(COPY_MS);
   const now = performance.now();
   if (now - lastFrameMs < FRAME_MS) return;
   lastFrameMs = now;
   const frame = lab.frame();
   if (frame && visible) page.postMessage({ kind: "frame", frame }, [frame.observations.buffer, frame.ended.buffer]);
+}
+
+/** Where memory is not shared, posts the part of the monitor that the page reads, if there is news and it is time. */
+function copyMonitor(everyMs: number): void {
+  const now = performance.now();
+  if (shared || now - copied.ms < everyMs) return;
+  const head = Number(new BigUint64Array(memory.buffer, lab.monitor(), layout.words)[layout.metrics.head]);
+  if (head === copied.head) return;
+  Object.assign(copied, { ms: now, head });
+  const words = memory.buffer.slice(lab.monitor(), lab.monitor() + WORD * layout.histories) as ArrayBuffer;
+  page.postMessage({ kind: "monitor", words }, [words]);
 }
 
 /** Gives a save to whoever asked; true when it was the page's own command. */
@@ -250,7 +283,7 @@ function guarded(work: () => void): void {
   try {
     work();
   } catch (error) {
-    if (isNotice(error)) page.postMessage({ kind: "events", events: [error] });
+    if (isNotice(error)) page.postMessage({ kind: "events", events: [error], cursor: null });
     else page.postMessage({ kind: "crash", text: String(error) });
   }
 }
@@ -259,12 +292,20 @@ const isNotice = (thrown: unknown): thrown is Notice => (thrown as Event | null)
 
 async function open(message: ToWorker & { kind: "open" }): Promise<void> {
   wasm = (await import(/* @vite-ignore */ message.url)) as Wasm;
-  await wasm.default();
+  memory = (await wasm.default()).memory;
+  shared = !(memory.buffer instanceof ArrayBuffer);
+  layout = wasm.layout();
   wasm.forward_panics(message.channel);
   await wasm.initThreadPool?.(message.threads);
   const notices = begin(message);
-  page.postMessage({ kind: "opened", knobs: lab.knobs(), environments: wasm.environments(), backend: lab.backend() });
-  if (notices.length) page.postMessage({ kind: "events", events: notices });
+  page.postMessage({
+    kind: "opened",
+    knobs: lab.knobs(),
+    environments: wasm.environments(),
+    backend: lab.backend(),
+    monitor: { layout, offset: lab.monitor(), memory: shared ? memory : null },
+  });
+  if (notices.length) page.postMessage({ kind: "events", events: notices, cursor: null });
   lab.command({ kind: "start" });
   wake();
 }

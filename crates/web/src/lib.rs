@@ -7,11 +7,13 @@
 mod panic;
 
 use math::Isa;
-use run::monitor::{self, Writer};
+use run::monitor::{self, Cursor, Writer};
 use run::protocol::{Event, Level};
 use run::{Experiment, RunError, permalink};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use wasm_bindgen::prelude::*;
 
 #[cfg(feature = "threads")]
@@ -33,6 +35,12 @@ pub fn decode(link: &str) -> Result<JsValue, JsValue> {
     }
     let link = permalink::decode(link).map_err(refusal)?;
     to_js(&Decoded { config: link.config, digest: link.digest })
+}
+
+/// How the monitor is laid out.
+#[wasm_bindgen]
+pub fn layout() -> Result<JsValue, JsValue> {
+    to_js(&monitor::layout())
 }
 
 #[wasm_bindgen]
@@ -87,20 +95,38 @@ pub fn panic_for_test(in_pool: bool) {
 #[wasm_bindgen]
 pub struct Lab {
     experiment: Experiment,
+    monitor: Writer,
+    memory: Arc<[AtomicU64]>,
+    /// Behind the newest run's beginning.
+    cursor: Cursor,
 }
 
 #[wasm_bindgen]
 impl Lab {
     pub fn start(config: JsValue) -> Result<Lab, JsValue> {
-        let mut experiment = Experiment::new(from_js(config)?, Isa::best()).map_err(refusal)?;
-        experiment.lend_clock(now_s);
-        Ok(Lab { experiment })
+        Lab::of(Experiment::new(from_js(config)?, Isa::best()))
     }
 
     pub fn restore(bytes: &[u8]) -> Result<Lab, JsValue> {
-        let mut experiment = Experiment::restore(bytes, Isa::best()).map_err(refusal)?;
+        Lab::of(Experiment::restore(bytes, Isa::best()))
+    }
+
+    fn of(experiment: Result<Experiment, RunError>) -> Result<Lab, JsValue> {
+        let mut experiment = experiment.map_err(refusal)?;
         experiment.lend_clock(now_s);
-        Ok(Lab { experiment })
+        let memory = monitor::heap();
+        let monitor = Writer::new(Box::new(memory.clone()), "").map_err(refusal)?;
+        Ok(Lab { experiment, monitor, memory, cursor: Cursor::default() })
+    }
+
+    /// Where in this module's memory the monitor is, in bytes.
+    pub fn monitor(&self) -> usize {
+        self.memory.as_ptr() as usize
+    }
+
+    /// What of the monitor belongs to the run whose beginning was told last.
+    pub fn cursor(&self) -> Result<JsValue, JsValue> {
+        to_js(&self.cursor)
     }
 
     /// The digest this run should reach, where a link told.
@@ -115,12 +141,22 @@ impl Lab {
 
     /// One slice of work; false when there is nothing to do.
     pub fn advance(&mut self, now_s: f64) -> bool {
-        self.experiment.advance(now_s)
+        let worked = self.experiment.advance(now_s);
+        self.monitor.beat(&self.experiment.progress());
+        worked
     }
 
-    /// Undefined when nothing happened since the last call.
+    /// What happened since the last call, but for what the page reads in the monitor; undefined where
+    /// there is nothing.
     pub fn events(&mut self) -> Result<JsValue, JsValue> {
-        let events = self.experiment.events();
+        let mut events = self.experiment.events();
+        for event in &events {
+            self.monitor.event(event);
+            if matches!(event, Event::Began { .. }) {
+                self.cursor = self.monitor.cursor();
+            }
+        }
+        events.retain(|event| !matches!(event, Event::Metrics(_) | Event::Evaluation(_)));
         if events.is_empty() { Ok(JsValue::UNDEFINED) } else { to_js(&events) }
     }
 
