@@ -258,3 +258,52 @@ test("the theme is a choice that is kept", async () => {
   assert.equal(await theme(), "dark");
   await page.context().close();
 });
+
+for (const use of ["auto", "simd128"])
+  test(`what the page reads in the monitor of ${use} is what the run keeps of itself`, async () => {
+    const page = await visit(here, { at: `?use=${use}${SMALL}` });
+    await event(page, "metrics", 40);
+    const { read, kept } = await page.evaluate(async () => {
+      const read = { metrics: [], evaluation: [] };
+      const began = () =>
+        new Promise((resolve) => {
+          hothouse.onEvent((event) => event.kind === "began" && resolve(event));
+        });
+      // Begin anew, so that this listener hears of the run from its first iteration.
+      const first = began();
+      hothouse.command({ kind: "reset", config: null });
+      await first;
+      await new Promise((resolve) =>
+        hothouse.onEvent((event) => {
+          read[event.kind]?.push(event);
+          if (event.progress?.iteration >= 60 && event.kind === "evaluation") resolve();
+        }),
+      );
+      hothouse.command({ kind: "pause" });
+      const bytes = await hothouse.save();
+      await new Promise((resolve) => setTimeout(resolve, 500)); // what was told before the pause arrives
+      const again = began();
+      hothouse.command({ kind: "restore", bytes });
+      return { read, kept: await again };
+    });
+    const plain = ({ kind, ...rest }) => rest;
+    assert.ok(read.metrics.length >= 60 && read.evaluation.length > 2);
+    assert.deepEqual(read.metrics.map(plain), kept.history);
+    assert.deepEqual(read.evaluation.map(plain), kept.evaluations);
+    assert.equal(await page.evaluate(() => hothouse.backend.module.startsWith("threads")), use === "auto");
+    await page.context().close();
+  });
+
+test("where the time goes is told in a bar and in a table", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics", 40);
+  const bar = page.getByRole("img", { name: /^(gradient|policy|world|rest|gather) [0-9]+/ });
+  await bar.waitFor();
+  await page.getByRole("button", { name: "Where the time goes as a table" }).click();
+  const table = page.getByRole("region", { name: "Where the time goes as a table" });
+  const shares = (await table.locator("td:nth-child(2)").allTextContents()).map((share) => parseInt(share, 10));
+  assert.equal(shares.length, 7);
+  const whole = shares.reduce((sum, share) => sum + share, 0);
+  assert.ok(Math.abs(whole - 100) <= 4, `the parts make ${whole} %`);
+  await page.context().close();
+});

@@ -7,7 +7,8 @@ use crate::session::{Signals, Update};
 use crate::words::{clock, short};
 use anyhow::{Context, Result, anyhow, bail};
 use run::monitor::{State, Told};
-use run::protocol::{Event, Level, Progress};
+use run::protocol::{Event, Level, PARTS, Progress};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -178,6 +179,8 @@ pub fn list(json: bool) -> Result<()> {
         seed: u32,
         progress: Progress,
         mean_return: Option<f64>,
+        /// Seconds of training by part.
+        parts_s: BTreeMap<&'static str, f64>,
         age_s: Option<f64>,
         file: String,
     }
@@ -210,6 +213,7 @@ pub fn list(json: bool) -> Result<()> {
             seed: config.seed,
             progress: watched.reader.progress(),
             mean_return,
+            parts_s: PARTS.into_iter().zip(watched.reader.parts_s()).collect(),
             age_s: ring::age_s(&path),
             file: path.display().to_string(),
         };

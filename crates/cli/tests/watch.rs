@@ -142,6 +142,9 @@ fn two_attach_to_a_run_and_leave_it_as_it_is() {
     let list = scratch.run(&["watch", "--list", "--json"]);
     let line: Value = serde_json::from_str(&stdout(&list)).unwrap();
     assert_eq!((&line["state"], &line["seed"]), (&"running".into(), &4.into()));
+    let by_part: f64 = line["parts_s"].as_object().unwrap().values().map(|s| s.as_f64().unwrap()).sum();
+    let train_s = line["progress"]["train_s"].as_f64().unwrap();
+    assert!(by_part > 0.0 && by_part <= 1.001 * train_s, "{by_part} s of {train_s} s");
 
     // Killed like this, a process says nothing any more.
     drop(training);

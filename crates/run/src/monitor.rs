@@ -17,7 +17,7 @@
 use crate::RunError;
 use crate::checkpoint::{COLUMNS, metrics_from_row, row_from_metrics};
 use crate::digest::Fnv;
-use crate::protocol::{Config, Digest, Environment, Evaluation, Event, Mark, Metrics, Progress};
+use crate::protocol::{Config, Digest, Environment, Evaluation, Event, Mark, Metrics, PARTS, Progress};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -47,7 +47,9 @@ const AT_STATE: usize = 6;
 const AT_HEARTBEAT: usize = 7;
 /// Iteration, environment steps, episodes, seconds of training.
 const AT_PROGRESS: usize = 8;
-const AT_TRACKS: usize = 16;
+/// Seconds of training that went to each of [`PARTS`], since the run began here.
+const AT_PARTS: usize = AT_PROGRESS + PROGRESS;
+const AT_TRACKS: usize = AT_PARTS + PARTS.len();
 /// Of each track: ordinal of this run's first record, and of the next one; records in the history.
 const TRACK_WORDS: usize = 3;
 const AT_TEXTS: usize = AT_TRACKS + TRACK_WORDS * TRACKS;
@@ -282,6 +284,9 @@ pub struct Writer {
     generation: u64,
     epoch: u64,
     beats: u64,
+    parts_s: [f64; PARTS.len()],
+    /// The training time that they reach to.
+    known_s: f64,
 }
 
 impl Writer {
@@ -317,6 +322,8 @@ impl Writer {
             generation: 0,
             epoch: 0,
             beats: 0,
+            parts_s: [0.0; PARTS.len()],
+            known_s: 0.0,
         })
     }
 
@@ -338,6 +345,7 @@ impl Writer {
             }
             Event::Metrics(metrics) => {
                 self.progress(&metrics.progress);
+                self.spend(metrics);
                 self.metrics(metrics);
             }
             Event::Mark(mark) => self.mark(mark),
@@ -387,6 +395,17 @@ impl Writer {
         }
     }
 
+    /// The time since the last metrics went to the parts as this iteration's did.
+    fn spend(&mut self, metrics: &Metrics) {
+        let passed_s = metrics.progress.train_s - self.known_s;
+        self.known_s = metrics.progress.train_s;
+        let words = &self.memory.words()[AT_PARTS..];
+        for ((part_s, share), word) in self.parts_s.iter_mut().zip(metrics.shares).zip(words) {
+            *part_s += share * passed_s;
+            word.store(part_s.to_bits(), Relaxed);
+        }
+    }
+
     fn begin(&mut self, text: &RunText, history: &[Metrics], marks: &[Mark], evaluations: &[Evaluation]) {
         self.rewrite(true);
         self.epoch += 1;
@@ -406,6 +425,9 @@ impl Writer {
         evaluations.iter().for_each(|e| self.evaluation(e));
         marks.iter().for_each(|m| self.mark(m));
         self.progress(&text.progress);
+        (self.parts_s, self.known_s) = ([0.0; PARTS.len()], text.progress.train_s);
+        let words = self.memory.words();
+        words[AT_PARTS..][..PARTS.len()].iter().for_each(|word| word.store(0, Relaxed));
         self.rewrite(false);
     }
 
@@ -595,6 +617,11 @@ impl Reader {
         progress_from_row(&std::array::from_fn::<_, PROGRESS, _>(|i| {
             f64::from_bits(self.word(AT_PROGRESS + i))
         }))
+    }
+
+    /// Seconds of training that went to each of [`PARTS`] since the run began or was taken up.
+    pub fn parts_s(&self) -> [f64; PARTS.len()] {
+        std::array::from_fn(|i| f64::from_bits(self.word(AT_PARTS + i)))
     }
 
     /// What was told since the last call, in its order; first of all how the run began, with its

@@ -4,6 +4,7 @@
 import type { Lab } from "../../run/client";
 import type { Command, Config, Environment, Evaluation, Event as RunEvent, Mark, Progress } from "../../run/protocol";
 import type { Announcer } from "../../parts/announce";
+import { Breakdown } from "../../parts/breakdown";
 import { Chart, stepSpan, Table, type ChartOptions } from "../../parts/chart";
 import { copy, copyField, Dialog } from "../../parts/dialog";
 import { h, markup, write } from "../../parts/dom";
@@ -65,6 +66,7 @@ export class ControlRoom {
   private readonly shortcuts: Shortcuts;
   private readonly returns: Chart;
   private readonly small: Chart[];
+  private readonly breakdown = new Breakdown();
   private readonly tables: Table[];
   private readonly ghost = h("input", { type: "checkbox", checked: true, id: "ghost" });
   private readonly ghostLine = h("span", { class: "ghost-line", hidden: true });
@@ -217,7 +219,7 @@ export class ControlRoom {
         "section",
         { class: "band losses", "aria-labelledby": "losses-title" },
         h("h2", { id: "losses-title" }, "How it learns"),
-        h("div", {}, h("div", { class: "multiples" }, ...this.small.map((chart) => chart.element)), h("div", { class: "row" }, ofLosses.button), ofLosses.element),
+        h("div", {}, h("div", { class: "multiples" }, ...this.small.map((chart) => chart.element)), h("div", { class: "row" }, ofLosses.button), ofLosses.element, this.breakdown.element),
       ),
       h(
         "section",
@@ -257,7 +259,7 @@ export class ControlRoom {
   close(): void {
     this.closed = true;
     clearInterval(this.timer);
-    for (const part of [this.crowd, this.plane, this.large, this.network, this.shortcuts, this.returns, ...this.small]) part.close();
+    for (const part of [this.crowd, this.plane, this.large, this.network, this.shortcuts, this.returns, ...this.small, this.breakdown]) part.close();
     for (const stop of this.stops) stop();
     this.nativeDialog.remove();
     this.element.remove();
@@ -277,6 +279,7 @@ export class ControlRoom {
         break;
       case "metrics":
         this.present?.push(event);
+        this.breakdown.push(event);
         this.progress = event.progress;
         this.stepsPerS = this.stepsPerS === undefined ? event.steps_per_s : this.stepsPerS + (event.steps_per_s - this.stepsPerS) * 0.2;
         this.showCurves();
@@ -320,7 +323,11 @@ export class ControlRoom {
     this.environment = event.environment;
     this.world = worldOf(event.environment);
     const present = new History(event.config, event.knobs);
-    event.history.forEach((row) => present.push(row));
+    this.breakdown.clear();
+    for (const row of event.history) {
+      present.push(row);
+      this.breakdown.push(row);
+    }
     present.marks.push(...event.marks);
     present.evaluations.push(...event.evaluations);
     present.solved = event.evaluations.find((evaluation) => evaluation.mean_return >= event.environment.solved_at)?.progress;
