@@ -297,9 +297,9 @@ for (const use of ["auto", "simd128"])
 test("where the time goes is told in a bar and in a table", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics", 40);
-  const bar = page.getByRole("img", { name: /^(gradient|policy|world|rest|gather) [0-9]+/ });
-  await bar.waitFor();
+  // Nothing is drawn that is out of sight.
   await page.getByRole("button", { name: "Where the time goes as a table" }).click();
+  await page.getByRole("figure", { name: "Where the time goes" }).getByRole("img", { name: /^[a-z]+ [0-9]+\s%, / }).waitFor();
   const table = page.getByRole("region", { name: "Where the time goes as a table" });
   const shares = (await table.locator("td:nth-child(2)").allTextContents()).map((share) => parseInt(share, 10));
   assert.equal(shares.length, 7);

@@ -22,6 +22,8 @@ const WRITE_EVERY_MS = 500;
 /** Narrower segments stand without their name. */
 const NAMED = 0.09;
 
+const NOTHING = "Nothing has taken any time yet";
+
 const percent = (share: number): string => `${Math.round(100 * share)}\u00a0%`;
 
 export class Breakdown {
@@ -61,6 +63,7 @@ export class Breakdown {
       button.textContent = table.hidden ? "Table" : "Close table";
     });
     this.bar.append(...this.segments);
+    this.bar.setAttribute("aria-label", NOTHING);
     this.element = h(
       "figure",
       { class: "breakdown", "aria-labelledby": titleId },
@@ -100,7 +103,7 @@ export class Breakdown {
     const longest = parts.filter(({ share }) => share >= 0.005).sort((a, b) => b.share - a.share);
     this.bar.setAttribute(
       "aria-label",
-      longest.length ? longest.map(({ name, share }) => `${name} ${percent(share)}`).join(", ") : "Nothing has taken any time yet",
+      longest.length ? longest.map(({ name, share }) => `${name} ${percent(share)}`).join(", ") : NOTHING,
     );
   }
 }

@@ -125,8 +125,8 @@ let lab: Lab;
 let memory: WebAssembly.Memory;
 let layout: Layout;
 let shared = false;
-/** Of the last copy: when it was sent, and how many metrics the monitor had. */
-const copied = { ms: 0, head: 0 };
+/** Of the last copy: when it was sent, and how many metrics the monitor had; and whether the next one is due by itself. */
+const copied = { ms: 0, head: 0, awaited: false };
 let visible = true;
 let lastFrameMs = 0;
 let running = false;
@@ -253,11 +253,18 @@ function tell(): void {
 
 /** Where memory is not shared, posts the part of the monitor that the page reads, if there is news and it is time. */
 function copyMonitor(everyMs: number): void {
-  const now = performance.now();
-  if (shared || now - copied.ms < everyMs) return;
+  if (shared) return;
   const head = Number(new BigUint64Array(memory.buffer, lab.monitor(), layout.words)[layout.metrics.head]);
   if (head === copied.head) return;
-  Object.assign(copied, { ms: now, head });
+  const now = performance.now();
+  if (now - copied.ms < everyMs) {
+    // The run may rest from here on, and nothing else would send it.
+    if (!copied.awaited) setTimeout(() => ((copied.awaited = false), guarded(() => copyMonitor(0))), everyMs);
+    copied.awaited = true;
+    return;
+  }
+  copied.ms = now;
+  copied.head = head;
   const words = memory.buffer.slice(lab.monitor(), lab.monitor() + WORD * layout.histories) as ArrayBuffer;
   page.postMessage({ kind: "monitor", words }, [words]);
 }
