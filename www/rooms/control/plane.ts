@@ -23,6 +23,8 @@ const FADE_S = 1.6;
 const LEVELS = 6;
 /** How strongly a policy that is sure is coloured: words and dots over it stay legible. */
 const INTENSITY = 0.82;
+/** Below 1, so that a mild preference shows as well. */
+const CONTRAST = 0.75;
 const MARGIN = { left: 46, right: 10, top: 8, bottom: 20 };
 const FONT = '11px system-ui, -apple-system, "Segoe UI", sans-serif';
 
@@ -255,7 +257,7 @@ export class Plane {
       const [left, right] = [rgb("minus"), rgb("plus")];
       for (let point = 0; point < points; point++) {
         const mean = Math.max(-1, Math.min(1, picture.policy[point]!));
-        put(point, mixed(paper, mean < 0 ? left : right, INTENSITY * Math.abs(mean)));
+        put(point, mixed(paper, mean < 0 ? left : right, INTENSITY * Math.abs(mean) ** CONTRAST));
       }
     } else {
       const { channels } = picture;
@@ -265,7 +267,7 @@ export class Plane {
       for (let point = 0; point < points; point++) {
         for (let k = 0; k < 3; k++) colour[k] = paper[k]!;
         for (let choice = 0; choice < channels; choice++) {
-          const sure = (INTENSITY * Math.max(0, picture.policy[point * channels + choice]! - even)) / (1 - even);
+          const sure = INTENSITY * (Math.max(0, picture.policy[point * channels + choice]! - even) / (1 - even)) ** CONTRAST;
           for (let k = 0; k < 3; k++) colour[k]! += sure * (hues[choice]![k]! - paper[k]!);
         }
         put(point, colour);

@@ -166,6 +166,7 @@ export class LargeOne {
       this.touchedMs = performance.now();
       this.field.focus({ preventScroll: true });
       this.drove();
+      write(this.leads, this.keysHelp());
       this.say(`You have the controls. ${this.keysHelp()} It begins with your first move; Escape gives them back.`, "controls");
     } else this.say("The agent has the controls again.", "controls");
   }
