@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
-import { event, house, visit } from "./fixture.mjs";
+import { event, house, lab, visit } from "./fixture.mjs";
 
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
@@ -76,7 +76,7 @@ test("thousands are drawn at once for whoever asks, and the choice is kept", asy
   await page.locator(".crowd label", { hasText: "512" }).click();
   await page.waitForFunction(() => /^512 of 2,048 poles$/.test(document.querySelector("#crowd-title").textContent));
   await page.reload();
-  await event(page, "metrics");
+  await lab(page);
   await page.waitForFunction(() => /^512 of 2,048 poles$/.test(document.querySelector("#crowd-title").textContent));
   await page.context().close();
 });

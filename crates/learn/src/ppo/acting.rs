@@ -539,7 +539,9 @@ impl Judge {
         self.world.reset(seed, first);
         self.totals = [0.0; PANEL];
         self.done = std::array::from_fn(|lane| lane >= count);
-        while self.done.contains(&false) {
+        // Counted: as compiled for SIMD128 without threads, a search for a false in `done` never ended.
+        let mut going = count.min(PANEL);
+        while going > 0 {
             let input = self.executor.input_mut("observation");
             Lens::show(with.lens, with.isa, self.world.observations(), input);
             self.executor.run(with.params, with.packed);
@@ -562,6 +564,7 @@ impl Judge {
                 if !self.done[lane] {
                     self.totals[lane] += self.rewards[lane];
                     self.done[lane] = self.ended[lane] != 0;
+                    going -= usize::from(self.done[lane]);
                 }
             }
         }
