@@ -1,5 +1,5 @@
-//! That PPO learns, counted in environment steps so that no machine is too slow, and that what breaks
-//! a learner shows. Solved is Gymnasium's threshold: a mean return of 475 over 100 fresh episodes.
+//! That PPO solves every world with its preset, counted in environment steps so that no machine is too slow, and
+//! that what breaks a learner shows. `hothouse solve` does the same for as many seeds as one likes.
 
 use learn::{Ppo, PpoConfig, Slice};
 use math::Isa;
@@ -9,25 +9,76 @@ use wasm_bindgen_test::wasm_bindgen_test as test;
 #[cfg(target_arch = "wasm32")]
 wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
-/// Environment steps until the greedy policy solves the task, if it does within `limit`.
-fn steps_to_solve(config: PpoConfig, seed: u32, limit: u64) -> Option<u64> {
-    let mut ppo = Ppo::new(worlds::kind("CartPole-v1").unwrap(), config, seed, Isa::best()).unwrap();
+/// Episodes of an evaluation.
+const EPISODES: u32 = 100;
+
+/// Environment steps until the greedy policy solves the task, if it does within `limit`: in one evaluation, and then
+/// in one of other episodes, since one that is looked for often is sometimes found by luck.
+fn steps_to_solve(id: &str, config: PpoConfig, seed: u32, limit: u64) -> Option<u64> {
+    let kind = worlds::kind(id).unwrap();
+    let mut ppo = Ppo::new(kind, config, seed, Isa::best()).unwrap();
+    let mut next = 0;
     while ppo.progress().env_steps < limit {
         if let Slice::Iteration(stats) = ppo.advance() {
-            let promising = stats.mean_return.is_some_and(|mean| mean >= 100.0);
-            if promising && ppo.evaluate(100, seed).mean >= 475.0 {
-                return Some(ppo.progress().env_steps);
+            let steps = ppo.progress().env_steps;
+            if steps < next {
+                continue;
             }
+            let mut solved = |with| f64::from(ppo.evaluate(EPISODES, with).mean) >= kind.spec.solved_at;
+            if solved(steps as u32) && solved(!seed) {
+                return Some(steps);
+            }
+            // Looking takes fewer steps than learning.
+            next = steps + (2.0 * EPISODES as f32 * stats.mean_length.unwrap_or(0.0)) as u64;
         }
     }
     None
 }
 
+fn preset_solves(id: &str, seed: u32, limit: u64) {
+    let steps = steps_to_solve(id, PpoConfig::preset(id), seed, limit);
+    assert!(steps.is_some(), "{id}, seed {seed}");
+}
+
 #[test]
-fn the_preset_solves_every_seed() {
-    for seed in 1..=5 {
-        let steps = steps_to_solve(PpoConfig::default(), seed, 1_500_000);
-        assert!(steps.is_some(), "seed {seed}");
+fn cart_pole_is_solved_with_every_seed() {
+    (1..=5).for_each(|seed| preset_solves("CartPole-v1", seed, 1_500_000));
+}
+
+#[test]
+fn acrobot_is_solved() {
+    preset_solves("Acrobot-v1", 1, 500_000);
+}
+
+#[test]
+fn mountain_car_continuous_is_solved() {
+    preset_solves("MountainCarContinuous-v0", 1, 1_000_000);
+}
+
+#[cfg(not(target_arch = "wasm32"))] // too long for one thread
+#[test]
+fn pendulum_is_solved() {
+    preset_solves("Pendulum-v1", 1, 2_000_000);
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+#[test]
+fn mountain_car_is_solved() {
+    preset_solves("MountainCar-v0", 2, 4_000_000);
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+#[test]
+fn lunar_lander_is_solved() {
+    preset_solves("LunarLander-v3", 1, 3_000_000);
+}
+
+/// Solved means something: what the first weights do does not pass for it, in any world.
+#[test]
+fn nothing_is_solved_by_chance() {
+    for kind in worlds::kinds() {
+        let frozen = PpoConfig { lr: 0.0, envs: 256, ..PpoConfig::preset(kind.spec.id) };
+        assert_eq!(steps_to_solve(kind.spec.id, frozen, 1, 3 * 256 * 16), None, "{}", kind.spec.id);
     }
 }
 
@@ -43,6 +94,11 @@ fn the_preset_stays_solved() {
     }
     let evaluation = ppo.evaluate(100, 1);
     assert!(evaluation.mean >= 475.0, "{evaluation:?}");
+    // Held up for good, a pole is worth 1/(1 - γ) = 500. To a critic that took the time limit for a fall, 500 steps from
+    // the beginning would be worth (1 - γ⁵⁰⁰)/(1 - γ) = 316.
+    let mut value = [0.0];
+    ppo.think(&[0.0; 4], &mut [0.0; 2], &mut value);
+    assert!((420.0..600.0).contains(&value[0]), "{value:?}");
 }
 
 #[test]
@@ -70,9 +126,9 @@ fn unfused_arithmetic_learns_too() {
 fn a_learner_that_cannot_learn_does_not_solve_it() {
     let preset = PpoConfig::default;
     let frozen = PpoConfig { lr: 0.0, ..preset() };
-    assert_eq!(steps_to_solve(frozen, 1, 500_000), None);
+    assert_eq!(steps_to_solve("CartPole-v1", frozen, 1, 500_000), None);
     let no_gradient = PpoConfig { max_grad_norm: 0.0, ..preset() };
-    assert_eq!(steps_to_solve(no_gradient, 1, 500_000), None);
+    assert_eq!(steps_to_solve("CartPole-v1", no_gradient, 1, 500_000), None);
     let short_sighted = PpoConfig { gamma: 0.0, lambda: 0.0, ..preset() };
-    assert_eq!(steps_to_solve(short_sighted, 1, 500_000), None);
+    assert_eq!(steps_to_solve("CartPole-v1", short_sighted, 1, 500_000), None);
 }
