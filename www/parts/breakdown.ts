@@ -20,7 +20,7 @@ const WORDS: Record<Part, string> = {
 const WEIGHT = 0.05;
 const WRITE_EVERY_MS = 500;
 /** Narrower segments stand without their name. */
-const NAMED = 0.09;
+const NAMED_PX = 92;
 
 const NOTHING = "Nothing has taken any time yet";
 
@@ -95,9 +95,10 @@ export class Breakdown {
     this.dirty = false;
     const whole = this.shares?.reduce((sum, share) => sum + share, 0) ?? 0;
     const parts = PARTS.map((name, i) => ({ name, share: whole > 0 ? this.shares![i]! / whole : 0 }));
+    const width = this.bar.clientWidth;
     parts.forEach(({ name, share }, i) => {
       this.segments[i]!.style.flexGrow = String(share);
-      write(this.segments[i]!, share < NAMED ? "" : `${name} ${percent(share)}`);
+      write(this.segments[i]!, share * width < NAMED_PX ? "" : `${name} ${percent(share)}`);
       write(this.cells[i]!, whole > 0 ? percent(share) : "");
     });
     const longest = parts.filter(({ share }) => share >= 0.005).sort((a, b) => b.share - a.share);
