@@ -484,7 +484,7 @@ export class Plane {
     const hues = this.hues(environment.choices.length);
     this.legend.replaceChildren(
       ...environment.choices.map((choice, k) =>
-        h("span", { class: "small swatch", style: `--swatch: var(--${hues[k]!})` }, choice),
+        h("span", { class: "small hue", style: `--hue: var(--${hues[k]!})` }, choice),
       ),
     );
   }
@@ -522,7 +522,7 @@ export class Plane {
     const [x, y] = environment.plane;
     const steps = Array.from({ length: TABLED }, (_, k) => k / (TABLED - 1));
     const at = (axis: Axis, place: number): string => figure(axis.low + place * (axis.high - axis.low));
-    write(this.caption, `${this.shows[0]!.toUpperCase()}${this.shows.slice(1)}; ${x.name} across, ${y.name} downwards`);
+    write(this.caption, `${this.shows[0]!.toUpperCase()}${this.shows.slice(1)}; ${x.name} from left to right, ${y.name} from top to bottom`);
     this.tableHead.replaceChildren(h("th", { scope: "col" }, nameOf(y)), ...steps.map((place) => h("th", { scope: "col" }, at(x, place))));
     this.tableBody.replaceChildren(
       ...steps

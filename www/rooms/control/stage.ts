@@ -140,7 +140,7 @@ export class LargeOne {
       ...rows.map((name, k) => {
         const bar = h("span", { class: "bar", "aria-hidden": "true" });
         const number = h("output", { class: "small number" });
-        if (environment.choices.length > 0) bar.style.setProperty("--swatch", `var(--${world.hues[k] ?? "accent"})`);
+        if (environment.choices.length > 0) bar.style.setProperty("--hue", `var(--${world.hues[k] ?? "accent"})`);
         else bar.classList.add("both");
         this.bars.push({ bar, number });
         return h("p", { class: "odd" }, h("span", { class: "small" }, name), bar, number);
