@@ -26,7 +26,7 @@ mod nets;
 
 pub use config::{LR_FLOOR, PpoConfig, PpoError};
 
-use acting::{Acting, Actor, Finished, Judge, Judging, LANES, Lens, Moments, Steer, greedy};
+use acting::{Acting, Actor, FARTHEST, Finished, Judge, Judging, LANES, Lens, Moments, Steer, greedy};
 use graph::{Adam, Optimizer, Packed, Params, Plan};
 use learning::{Learner, Learning, Shuffle};
 use math::{Isa, PANEL, Rng, dispatch, par, poly};
@@ -592,7 +592,7 @@ impl Ppo {
             for (row, state) in states.chunks_exact(features).enumerate() {
                 for (i, &x) in state.iter().enumerate() {
                     let x = match &self.lens {
-                        Some(lens) => ((x - lens.mean[i]) * lens.scale[i]).clamp(-10.0, 10.0),
+                        Some(lens) => ((x - lens.mean[i]) * lens.scale[i]).clamp(-FARTHEST, FARTHEST),
                         None => x,
                     };
                     input[i * PANEL + row] = x;

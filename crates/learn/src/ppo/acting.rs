@@ -13,7 +13,7 @@ use worlds::{Kind, Vector};
 /// Environments an actor steps: as many panels as a random block has words.
 pub(super) const LANES: usize = 4 * PANEL;
 /// Normalised numbers are cut off here, on both sides.
-const FARTHEST: f32 = 10.0;
+pub(super) const FARTHEST: f32 = 10.0;
 
 /// Mean and spread of what was seen so far, merged a rollout at a time (Chan, Golub & LeVeque 1979).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
