@@ -28,7 +28,7 @@ use export::Exports;
 use lines::{EventLog, Printer};
 use math::Isa;
 use record::{Opened, Record};
-use run::protocol::{Command, Config, KnobKind};
+use run::protocol::{Command, Config, Knob, KnobKind};
 use run::{Experiment, RunError};
 use screen::{Mode, Screen};
 use session::{Budget, Session, Signals, Update, Wish};
@@ -378,7 +378,13 @@ fn knob_help() -> String {
         "Knobs, for --set (those marked * can also change while the run goes on), with CartPole's defaults:\n",
     );
     let base = run::default_config().env;
-    for knob in run::knob_list(&base) {
+    let mut knobs = run::knob_list(&base);
+    for environment in run::environments() {
+        let known = |knob: &Knob| knobs.iter().any(|k| k.name == knob.name);
+        let more: Vec<_> = run::knob_list(&environment.id).into_iter().filter(|k| !known(k)).collect();
+        knobs.extend(more);
+    }
+    for knob in &knobs {
         let range = match knob.kind {
             KnobKind::Float { min, max, .. } => format!("{min} to {max}"),
             KnobKind::Int { min, max, .. } => format!("{min} to {max}, whole"),
