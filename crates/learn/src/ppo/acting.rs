@@ -326,9 +326,22 @@ impl Actor {
                 advantages: &mut self.advantages,
             },
         );
-        self.errors = [0.0; 4];
+        // Loops of known length are a few moves a sample.
+        match self.features {
+            2 => self.write_samples::<2>(with),
+            3 => self.write_samples::<3>(with),
+            4 => self.write_samples::<4>(with),
+            6 => self.write_samples::<6>(with),
+            8 => self.write_samples::<8>(with),
+            _ => self.write_samples::<0>(with),
+        }
+    }
+
+    /// `F` is the number of features, or 0 for any.
+    fn write_samples<const F: usize>(&mut self, with: Acting) {
+        let mut errors = [0.0; 4];
         self.seen.fill([0.0; 2]);
-        let (count, features) = (self.count, self.features);
+        let (count, features) = (self.count, if F > 0 { F } else { self.features });
         let shown = &mut self.reached;
         let rows = self.samples.chunks_exact_mut(count * (features + SAMPLE));
         for (t, rows) in rows.enumerate() {
@@ -343,19 +356,24 @@ impl Actor {
                 Lens::show(with.lens, with.isa, observations, shown);
             }
             let shown = if with.lens.is_some() { &*shown } else { observations };
+            let lanes = t * LANES..(t + 1) * LANES;
+            let (actions, log_probs) = (&self.actions[lanes.clone()], &self.log_probs[lanes.clone()]);
+            let (advantages, values) = (&self.advantages[lanes.clone()], &self.values[lanes]);
             for (lane, sample) in rows.chunks_exact_mut(features + SAMPLE).enumerate() {
-                let panel = &shown[lane / PANEL * PANEL * features + lane % PANEL..];
-                let at = t * LANES + lane;
-                let (advantage, value) = (self.advantages[at], self.values[at]);
+                let panel = &shown[lane / PANEL * PANEL * features..][..PANEL * features];
+                let (advantage, value) = (advantages[lane], values[lane]);
                 let (observation, rest) = sample.split_at_mut(features);
-                observation.iter_mut().enumerate().for_each(|(i, x)| *x = panel[i * PANEL]);
-                rest.copy_from_slice(&[self.actions[at], self.log_probs[at], advantage, value]);
+                for i in 0..features {
+                    observation[i] = panel[i * PANEL + lane % PANEL];
+                }
+                rest.copy_from_slice(&[actions[lane], log_probs[lane], advantage, value]);
                 let (error, target) = (f64::from(advantage), f64::from(advantage + value));
-                for (sum, x) in self.errors.iter_mut().zip([target, target * target, error, error * error]) {
+                for (sum, x) in errors.iter_mut().zip([target, target * target, error, error * error]) {
                     *sum += x;
                 }
             }
         }
+        self.errors = errors;
     }
 }
 

@@ -19,6 +19,8 @@ pub(super) struct Shuffle {
 }
 
 const ROUNDS: usize = 4;
+/// Samples looked up before they are copied.
+const BATCH: usize = 64;
 
 impl Shuffle {
     pub fn new(rng: Rng, count: usize, iteration: u64, epoch: usize) -> Self {
@@ -79,10 +81,16 @@ impl Learning<'_> {
     /// Copies the samples at these places of the shuffle, each W numbers wide.
     fn copy<const W: usize>(&self, first: usize, to: &mut [f32]) {
         let actor_samples = (LANES * self.config.rollout_steps) as u32;
-        for (place, to) in to.as_chunks_mut::<W>().0.iter_mut().enumerate() {
-            let index = self.shuffle.at((first + place) as u32);
-            let (actor, row) = (index / actor_samples, index % actor_samples);
-            *to = self.actors[actor as usize].samples.as_chunks::<W>().0[row as usize];
+        // Samples come from all over: a batch of places first, so that many are on their way at once.
+        for (batch, to) in to.as_chunks_mut::<W>().0.chunks_mut(BATCH).enumerate() {
+            let mut places = [[0; 2]; BATCH];
+            for (i, place) in places.iter_mut().enumerate().take(to.len()) {
+                let index = self.shuffle.at((first + batch * BATCH + i) as u32);
+                *place = [index / actor_samples, index % actor_samples];
+            }
+            for (to, [actor, row]) in to.iter_mut().zip(places) {
+                *to = self.actors[actor as usize].samples.as_chunks::<W>().0[row as usize];
+            }
         }
     }
 
