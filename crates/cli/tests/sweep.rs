@@ -36,7 +36,8 @@ impl Scratch {
 
     fn hothouse(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hothouse"));
-        command.current_dir(&self.0).args(args).stdin(Stdio::null());
+        command.current_dir(&self.0).env("XDG_CACHE_HOME", self.0.with_extension("cache"));
+        command.args(args).stdin(Stdio::null());
         command
     }
 
@@ -58,6 +59,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
+        let _ = fs::remove_dir_all(self.0.with_extension("cache"));
     }
 }
 
