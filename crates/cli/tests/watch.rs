@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 /// Iterations of 4,096 steps: many of them in little time.
 const SMALL: [&str; 8] =
@@ -41,12 +41,14 @@ impl Scratch {
     /// Trains until it is killed.
     fn endless(&self, args: &[&str]) -> Running {
         let all = [&["train", "--threads", "1", "--steps", "1e15", "--json"], &SMALL[..], args].concat();
-        Running(self.hothouse(&all).stdout(Stdio::null()).spawn().unwrap())
+        Running::new(self.hothouse(&all).stdout(Stdio::null()).spawn().unwrap())
     }
 
     fn rings(&self) -> Vec<PathBuf> {
         let Ok(folder) = fs::read_dir(self.0.join("cache/hothouse")) else { return Vec::new() };
-        folder.map(|entry| entry.unwrap().path()).collect()
+        let paths = folder.map(|entry| entry.unwrap().path());
+        // One that is being made has another name until it can be read.
+        paths.filter(|path| path.extension().is_some_and(|e| e == "ring")).collect()
     }
 }
 
@@ -57,13 +59,22 @@ impl Drop for Scratch {
 }
 
 /// A process that does not outlive its test.
-struct Running(Child);
+struct Running {
+    process: Child,
+    /// Kept as long as the process: it reads ahead.
+    lines: Option<BufReader<ChildStdout>>,
+}
 
 impl Running {
+    fn new(mut process: Child) -> Running {
+        let lines = process.stdout.take().map(BufReader::new);
+        Running { process, lines }
+    }
+
     /// The JSON lines it gives, until one of this kind has come `count` times.
     fn read_until(&mut self, kind: &str, count: usize) -> Vec<Value> {
         let mut values = Vec::new();
-        let mut reader = BufReader::new(self.0.stdout.as_mut().unwrap());
+        let reader = self.lines.as_mut().unwrap();
         let mut line = String::new();
         while values.iter().filter(|v: &&Value| v["kind"] == kind).count() < count {
             line.clear();
@@ -79,8 +90,8 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }
 
@@ -124,10 +135,10 @@ fn two_attach_to_a_run_and_leave_it_as_it_is() {
     let scratch = Scratch::new("twice");
     let mut training = scratch.endless(&["--seed", "4"]);
     while scratch.rings().is_empty() {
-        assert!(training.0.try_wait().unwrap().is_none(), "training goes on");
+        assert!(training.process.try_wait().unwrap().is_none(), "training goes on");
         std::thread::yield_now();
     }
-    let watch = || Running(scratch.hothouse(&["watch", "--json"]).spawn().unwrap());
+    let watch = || Running::new(scratch.hothouse(&["watch", "--json"]).spawn().unwrap());
     let mut first = watch();
     let seen = first.read_until("metrics", 20);
     assert_eq!((&seen[0]["kind"], &seen[1]["kind"]), (&"opened".into(), &"began".into()));
@@ -137,7 +148,7 @@ fn two_attach_to_a_run_and_leave_it_as_it_is() {
     let later = iterations(&second.read_until("metrics", 60));
     let expected: Vec<u64> = (1..=60).collect();
     assert_eq!(later, expected, "whoever comes later has it all from the beginning");
-    assert!(training.0.try_wait().unwrap().is_none());
+    assert!(training.process.try_wait().unwrap().is_none());
 
     let list = scratch.run(&["watch", "--list", "--json"]);
     let line: Value = serde_json::from_str(&stdout(&list)).unwrap();
