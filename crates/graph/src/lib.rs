@@ -71,6 +71,7 @@ pub use buffer::Buffer;
 pub use exec::{Executor, Packed};
 pub use graph::{Gradients, Graph, NodeId, Shape};
 pub use math::{Act, Isa, PANEL, panels_len};
+pub use op::Sums;
 pub use optimizer::{Adam, Optimizer};
 pub use params::{Init, ParamSpec, Params, ParamsError, Table};
-pub use plan::{Layout, Plan, PlanError, PlanNode};
+pub use plan::{Call, Layout, Place, Plan, PlanError, PlanNode, Port, Step};

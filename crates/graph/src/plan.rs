@@ -36,7 +36,7 @@ pub enum PlanError {
 
 /// Where a kernel reads or writes.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Place {
+pub enum Place {
     Nowhere,
     /// Index into [`Plan::slots`], the ranges of the arena.
     Slot(usize),
@@ -51,7 +51,7 @@ pub(crate) enum Place {
 
 /// One kernel call. Which place is which stands at each variant: reads -> writes.
 #[derive(Clone, Debug)]
-pub(crate) struct Step {
+pub struct Step {
     pub call: Call,
     pub reads: [Place; 5],
     pub writes: [Place; 3],
@@ -60,7 +60,7 @@ pub(crate) struct Step {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Call {
+pub enum Call {
     /// x, bias?, residual?, gamma?, beta? -> y, pre-norm?, statistics?
     Linear { panels: bool, rows: usize, out: usize, inp: usize, packed: Range<usize>, eps: f32, act: Act },
     /// dy, plus? -> dx = plus + dy·W
@@ -133,7 +133,7 @@ pub struct PlanNode {
 
 /// An input or output.
 #[derive(Clone, Debug)]
-pub(crate) struct Port {
+pub struct Port {
     pub name: Arc<str>,
     pub slot: usize,
 }
@@ -211,6 +211,34 @@ impl Plan {
     /// Bytes the tensors would take if none shared its place.
     pub fn unshared_bytes(&self) -> usize {
         self.unshared_len * size_of::<f32>()
+    }
+    /// Kernel calls in the order they run, for whoever runs them elsewhere. Places are indices of [`Plan::slots`].
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+    /// Ranges of an arena of [`Plan::arena_bytes`].
+    pub fn slots(&self) -> &[Range<usize>] {
+        &self.slots
+    }
+    /// What is filled before a run.
+    pub fn inputs(&self) -> &[Port] {
+        &self.inputs
+    }
+    pub fn outputs(&self) -> &[Port] {
+        &self.outputs
+    }
+    /// Slots that hold the same numbers at every run.
+    pub fn constants(&self) -> &[(usize, Vec<f32>)] {
+        &self.constants
+    }
+    /// Gradients of parameters that the loss does not depend on: zero.
+    pub fn untouched(&self) -> &[Range<usize>] {
+        &self.untouched
+    }
+    /// Where among the parameters a weight lies that a call knows by its packed place.
+    pub fn unpacked(&self, packed: &Range<usize>) -> Range<usize> {
+        let pack = self.packs.iter().find(|pack| pack.range == *packed).expect("one of this plan's packings");
+        self.table.specs()[pack.param].range()
     }
     pub(crate) fn packed_len(&self) -> usize {
         self.packs.last().map_or(0, |p| p.range.end)

@@ -3,6 +3,7 @@
 
 pub mod ppo;
 
+pub use ppo::away::{Accelerator, Blueprint, Fault, Harvest, Machine, Turn};
 pub use ppo::{
     Data, Evaluation, Find, IterationStats, Ppo, PpoConfig, PpoError, PpoProgress, SHOWN, Slice, Times, Trail,
 };

@@ -20,17 +20,21 @@
 //! goes) and where a checkpoint goes.
 
 mod acting;
+pub mod away;
 mod config;
 mod learning;
 mod nets;
 
+pub use acting::FARTHEST;
 pub use config::{LR_FLOOR, PpoConfig, PpoError};
+pub use nets::{Head, METRICS, SPREAD};
 
-use acting::{Acting, Actor, FARTHEST, Finished, Judge, Judging, LANES, Lens, Moments, Steer, greedy};
-use graph::{Adam, Optimizer, Packed, Params, Plan};
+use acting::{Acting, Actor, Finished, Judge, Judging, LANES, Lens, Moments, Steer, greedy};
+use away::Blueprint;
+use graph::{Adam, Layout, Optimizer, Packed, Params, Plan};
 use learning::{Learner, Learning, Shuffle};
 use math::{Isa, PANEL, Rng, dispatch, par, poly};
-use nets::{Head, METRICS, SPREAD, Task};
+use nets::Task;
 use std::sync::Arc;
 use worlds::Kind;
 
@@ -241,8 +245,8 @@ impl Ppo {
         let minibatch = samples / config.minibatches;
         let shards = minibatch.div_ceil(SHARD).max(minibatch.div_ceil(SMALL_SHARD).min(ABREAST));
         let rows = minibatch / shards;
-        let acting_plan = nets::plan_acting(task, &config, LANES, isa)?;
-        let judging_plan = nets::plan_acting(task, &config, PANEL, isa)?;
+        let acting_plan = nets::plan_acting(task, &config, LANES, Layout::Panels, isa)?;
+        let judging_plan = nets::plan_acting(task, &config, PANEL, Layout::Panels, isa)?;
         let learning_plan = nets::plan_learning(task, &config, rows, isa)?;
         let mut params = Params::new(learning_plan.table(), seed);
         if let Some(spread) = params.get_mut(SPREAD) {
@@ -659,6 +663,22 @@ impl Ppo {
     /// One shard of a training step: forward, loss and backward.
     pub fn training_plan(&self) -> &Plan {
         &self.learning_plan
+    }
+    /// What another machine has to know to do the same.
+    pub fn blueprint(&self) -> Result<Blueprint, PpoError> {
+        let (task, config) = (self.task, &self.config);
+        let minibatch = self.rows * self.shards;
+        Ok(Blueprint {
+            kind: self.kind,
+            config: config.clone(),
+            seed: self.seed,
+            head: task.head,
+            acting: nets::plan_acting(task, config, config.envs, Layout::Rows, self.isa)?,
+            learning: nets::plan_learning(task, config, minibatch, self.isa)?,
+            minibatch,
+            draws: Rng::new(self.seed, ACT).key,
+            shuffles: Rng::new(self.seed, SHUFFLE),
+        })
     }
     pub fn trail(&self) -> &Trail {
         &self.trail

@@ -47,3 +47,13 @@ fn split<T: Send>(first: usize, items: &mut [T], f: &(impl Fn(usize, &mut T) + S
         }
     }
 }
+
+/// What may move to another thread, where the platform lets it: a browser's handles on its GPU may not.
+#[cfg(not(target_family = "wasm"))]
+pub trait Movable: Send {}
+#[cfg(not(target_family = "wasm"))]
+impl<T: Send + ?Sized> Movable for T {}
+#[cfg(target_family = "wasm")]
+pub trait Movable {}
+#[cfg(target_family = "wasm")]
+impl<T: ?Sized> Movable for T {}

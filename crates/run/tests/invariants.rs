@@ -67,7 +67,7 @@ fn below_the_shells_there_are_no_files_clocks_threads_or_platforms() {
 
 #[test]
 fn only_math_is_unsafe_or_names_an_instruction_set() {
-    for name in ["graph", "worlds", "learn", "run", "cli", "web"] {
+    for name in ["graph", "worlds", "learn", "run", "gpu", "cli", "web"] {
         never_but_in(
             if name == "cli" { MAPS } else { "" },
             name,
@@ -93,14 +93,15 @@ fn the_map_is_looked_at_in_one_place() {
 
 #[test]
 fn each_crate_knows_only_those_below_it() {
-    let may_know: [(&str, &[&str]); 7] = [
+    let may_know: [(&str, &[&str]); 8] = [
         ("math", &[]),
         ("graph", &["math"]),
         ("worlds", &["math"]),
         ("learn", &["math", "graph", "worlds"]),
         ("run", &["math", "graph", "worlds", "learn"]),
-        ("cli", &["math", "run"]),
-        ("web", &["math", "run"]),
+        ("gpu", &["math", "graph", "worlds", "learn"]),
+        ("cli", &["math", "run", "gpu"]),
+        ("web", &["math", "run", "gpu"]),
     ];
     for (name, below) in may_know {
         let manifest = fs::read_to_string(crates().join(name).join("Cargo.toml")).unwrap();

@@ -13,7 +13,7 @@ use worlds::{Kind, Vector};
 /// Environments an actor steps: as many panels as a random block has words.
 pub(super) const LANES: usize = 4 * PANEL;
 /// Normalised numbers are cut off here, on both sides.
-pub(super) const FARTHEST: f32 = 10.0;
+pub const FARTHEST: f32 = 10.0;
 
 /// Mean and spread of what was seen so far, merged a rollout at a time (Chan, Golub & LeVeque 1979).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -753,7 +753,7 @@ mod tests {
         let task = Task { observation: FEATURES, head: Head::Choices(2) };
         for (isa, lens) in Isa::available().into_iter().flat_map(|isa| [(isa, None), (isa, Some(&lens))]) {
             // The critic gives back the first number that it is shown; no choice is better than another.
-            let plan = plan_acting(task, &config, LANES, isa).unwrap();
+            let plan = plan_acting(task, &config, LANES, graph::Layout::Panels, isa).unwrap();
             let mut params = Params::new(plan.table(), 0);
             params.values_mut().fill(0.0);
             params.get_mut("critic.0.weight").unwrap()[0] = 1.0;

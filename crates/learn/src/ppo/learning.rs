@@ -10,15 +10,15 @@ use std::sync::Arc;
 /// A shuffle of `0..count` of which each place can be asked by itself: rounds of invertible arithmetic on
 /// as many bits as the count needs, begun again where one leads out of the range.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shuffle {
-    count: u32,
-    mask: u32,
-    shift: u32,
+pub struct Shuffle {
+    pub count: u32,
+    pub mask: u32,
+    pub shift: u32,
     /// Odd factors and summands of the rounds.
-    rounds: [[u32; 2]; ROUNDS],
+    pub rounds: [[u32; 2]; ROUNDS],
 }
 
-const ROUNDS: usize = 4;
+pub const ROUNDS: usize = 4;
 /// Samples looked up before they are copied.
 const BATCH: usize = 64;
 

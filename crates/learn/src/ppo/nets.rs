@@ -9,7 +9,7 @@ use worlds::{Actions, Kind};
 
 /// What the policy's outputs stand for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Head {
+pub enum Head {
     /// The logits of so many choices.
     Choices(usize),
     /// The mean of a Gaussian whose spread is a parameter of its own; an action of 0 lies in the middle of
@@ -18,7 +18,8 @@ pub(super) enum Head {
 }
 
 impl Head {
-    fn outputs(self) -> usize {
+    /// Numbers that the policy gives for a state.
+    pub fn outputs(self) -> usize {
         match self {
             Head::Choices(count) => count,
             Head::Level { .. } => 1,
@@ -58,7 +59,7 @@ pub(super) fn level<S: Simd>(s: S, drawn: S::F, middle: f32, half: f32, squash: 
 }
 
 /// The logarithm of a policy's spread, where its actions are numbers.
-pub(super) const SPREAD: &str = "policy.spread";
+pub const SPREAD: &str = "policy.spread";
 
 fn layer(g: &mut Graph, x: NodeId, name: &str, config: &PpoConfig) -> NodeId {
     let x = g.dense(x, name, config.hidden, Init::Orthogonal(2f32.sqrt()));
@@ -92,15 +93,16 @@ pub(super) fn plan_acting(
     task: Task,
     config: &PpoConfig,
     rows: usize,
+    layout: Layout,
     isa: Isa,
 ) -> Result<Arc<Plan>, PpoError> {
     let mut g = Graph::new();
     let (policy, value) = networks(&mut g, task, config, rows);
-    Ok(Arc::new(Plan::new(&g, &[("policy", policy), ("value", value)], Layout::Panels, isa)?))
+    Ok(Arc::new(Plan::new(&g, &[("policy", policy), ("value", value)], layout, isa)?))
 }
 
 /// Numbers the loss gives beside its gradient, each a mean over the shard.
-pub(super) const METRICS: [&str; 5] = ["policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction"];
+pub const METRICS: [&str; 5] = ["policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction"];
 
 pub(super) fn plan_learning(
     task: Task,

@@ -1,0 +1,221 @@
+//! One adapter and its device: how it is found, what it is called, and what went wrong with it.
+
+use learn::Fault;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What is known of an adapter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct About {
+    /// `NVIDIA H200`
+    pub name: String,
+    /// `Vulkan`, `Metal`, `Dx12`, `WebGPU`
+    pub backend: &'static str,
+    /// A processor that pretends: right, and never faster than the processor itself.
+    pub software: bool,
+    /// Kernels may use 16-bit floats.
+    pub f16: bool,
+    /// Kernels may use subgroups.
+    pub subgroups: bool,
+}
+
+/// What to ask of an adapter.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OpenOptions {
+    /// Use at most so many bytes a buffer, though the adapter has more.
+    pub largest_buffer: Option<u64>,
+}
+
+/// An open device. Clones share it.
+#[derive(Clone)]
+pub struct Gpu {
+    pub(crate) device: wgpu::Device,
+    pub(crate) queue: wgpu::Queue,
+    pub(crate) shared: Arc<Shared>,
+}
+
+pub(crate) struct Shared {
+    pub about: About,
+    /// Bytes of a buffer that kernels can see at most.
+    pub largest_buffer: u64,
+    /// The first thing that went wrong.
+    fault: Mutex<Option<Fault>>,
+    /// By their text.
+    pub pipelines: Mutex<HashMap<String, wgpu::ComputePipeline>>,
+    pub layout: wgpu::BindGroupLayout,
+    pub pipeline_layout: wgpu::PipelineLayout,
+    pub submits: AtomicU64,
+    pub readbacks: AtomicU64,
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Gpu {
+    /// The fastest adapter there is.
+    pub async fn open(options: OpenOptions) -> Result<Gpu, Fault> {
+        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+        let wanted = wgpu::RequestAdapterOptions {
+            power_preference: wgpu::PowerPreference::HighPerformance,
+            ..Default::default()
+        };
+        let none = |error: wgpu::RequestAdapterError| Fault::NoAdapter { why: error.to_string() };
+        let adapter = instance.request_adapter(&wanted).await.map_err(none)?;
+        Gpu::on(&adapter, options).await
+    }
+
+    /// [`Gpu::open`] for those that can wait.
+    #[cfg(not(target_family = "wasm"))]
+    pub fn open_blocking(options: OpenOptions) -> Result<Gpu, Fault> {
+        pollster::block_on(Gpu::open(options))
+    }
+
+    async fn on(adapter: &wgpu::Adapter, options: OpenOptions) -> Result<Gpu, Fault> {
+        let (info, offered, has) = (adapter.get_info(), adapter.limits(), adapter.features());
+        let optional = wgpu::Features::SHADER_F16 | wgpu::Features::SUBGROUP;
+        let features = has & optional;
+        let room = offered.max_storage_buffer_binding_size.min(offered.max_buffer_size);
+        let limits = wgpu::Limits {
+            max_storage_buffer_binding_size: room,
+            max_buffer_size: offered.max_buffer_size,
+            ..wgpu::Limits::default()
+        };
+        let description = wgpu::DeviceDescriptor {
+            label: Some("hothouse"),
+            required_features: features,
+            required_limits: limits,
+            ..Default::default()
+        };
+        let (device, queue) = adapter
+            .request_device(&description)
+            .await
+            .map_err(|error| Fault::NoAdapter { why: error.to_string() })?;
+        let layout = bindings(&device);
+        let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some("hothouse"),
+            bind_group_layouts: &[Some(&layout)],
+            immediate_size: 0,
+        });
+        let shared = Arc::new(Shared {
+            about: about(&info, features),
+            // Offsets are counted in words of 32 bits.
+            largest_buffer: room.min(options.largest_buffer.unwrap_or(u64::MAX)).min(4 * u64::from(u32::MAX)),
+            fault: Mutex::new(None),
+            pipelines: Mutex::default(),
+            layout,
+            pipeline_layout,
+            submits: AtomicU64::new(0),
+            readbacks: AtomicU64::new(0),
+        });
+        let gpu = Gpu { device, queue, shared };
+        let told = Arc::downgrade(&gpu.shared);
+        gpu.device.set_device_lost_callback(move |_, why| {
+            if let Some(shared) = told.upgrade() {
+                shared.note(Fault::Lost { why });
+            }
+        });
+        let told = Arc::downgrade(&gpu.shared);
+        gpu.device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+            if let Some(shared) = told.upgrade() {
+                shared.note(match error {
+                    wgpu::Error::OutOfMemory { .. } => Fault::OutOfMemory,
+                    other => Fault::Refused { why: other.to_string() },
+                });
+            }
+        }));
+        Ok(gpu)
+    }
+
+    pub fn about(&self) -> &About {
+        &self.shared.about
+    }
+
+    /// Bytes of a buffer at most.
+    pub fn largest_buffer(&self) -> u64 {
+        self.shared.largest_buffer
+    }
+
+    /// Submits and readbacks so far.
+    pub fn counts(&self) -> [u64; 2] {
+        [self.shared.submits.load(Relaxed), self.shared.readbacks.load(Relaxed)]
+    }
+
+    /// The first thing that went wrong, if something did.
+    pub fn check(&self) -> Result<(), Fault> {
+        lock(&self.shared.fault).clone().map_or(Ok(()), Err)
+    }
+
+    /// Hands work to the device.
+    pub fn submit(&self, encoder: wgpu::CommandEncoder) {
+        self.shared.submits.fetch_add(1, Relaxed);
+        self.queue.submit([encoder.finish()]);
+    }
+
+    pub fn encoder(&self) -> wgpu::CommandEncoder {
+        self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: None })
+    }
+
+    /// Waits until the device is idle; where waiting is impossible (a browser), looks once.
+    pub fn wait(&self) {
+        // A device that is lost says so to `check`.
+        let _ = self.device.poll(wgpu::PollType::wait_indefinitely());
+    }
+
+    /// Lets answers arrive without waiting for them.
+    pub fn look(&self) {
+        let _ = self.device.poll(wgpu::PollType::Poll);
+    }
+
+    /// Gives the device up: whoever still uses it finds it lost.
+    pub fn destroy(&self) {
+        self.shared.note(Fault::Lost { why: "it was given up".into() });
+        self.device.destroy();
+    }
+}
+
+impl Shared {
+    fn note(&self, fault: Fault) {
+        lock(&self.fault).get_or_insert(fault);
+    }
+}
+
+/// The same three for every kernel: floats, whole numbers, and what one dispatch is told.
+fn bindings(device: &wgpu::Device) -> wgpu::BindGroupLayout {
+    let entry = |binding, ty, has_dynamic_offset| wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None },
+        count: None,
+    };
+    let storage = wgpu::BufferBindingType::Storage { read_only: false };
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+        label: Some("hothouse"),
+        entries: &[
+            entry(0, storage, false),
+            entry(1, storage, false),
+            entry(2, wgpu::BufferBindingType::Uniform, true),
+        ],
+    })
+}
+
+fn about(info: &wgpu::AdapterInfo, features: wgpu::Features) -> About {
+    let backend = match info.backend {
+        wgpu::Backend::Vulkan => "Vulkan",
+        wgpu::Backend::Metal => "Metal",
+        wgpu::Backend::Dx12 => "Dx12",
+        wgpu::Backend::BrowserWebGpu => "WebGPU",
+        _ => "other",
+    };
+    // Not every browser says of its software adapter that it is one.
+    let name = info.name.to_lowercase();
+    let known = ["swiftshader", "llvmpipe", "lavapipe", "basic render"].iter().any(|s| name.contains(s));
+    About {
+        name: if info.name.is_empty() { "unnamed GPU".into() } else { info.name.clone() },
+        backend,
+        software: known || info.device_type == wgpu::DeviceType::Cpu,
+        f16: features.contains(wgpu::Features::SHADER_F16),
+        subgroups: features.contains(wgpu::Features::SUBGROUP),
+    }
+}

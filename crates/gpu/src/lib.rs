@@ -1,0 +1,13 @@
+//! The same plans as WGSL on a GPU, and worlds that never leave it: natively over Vulkan, Metal or DX12, in the
+//! browser over WebGPU, from one set of kernels.
+//!
+//! All kernels share one memory ([`Memory`]): one buffer of floats and one of whole numbers, in which everything
+//! has its region. A [`Program`] is a list of dispatches made once and replayed, so that an iteration of a learner
+//! is one submit and one readback. This crate refuses to know who watches, files, and what time it is.
+
+mod device;
+mod program;
+
+pub use device::{About, Gpu, OpenOptions};
+pub use learn::Fault;
+pub use program::{Kernel, Memory, PRELUDE, Program, Readback, Region, Space, groups};

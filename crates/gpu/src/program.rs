@@ -1,0 +1,378 @@
+//! One memory for all kernels, and lists of dispatches over it that are made once and replayed.
+//!
+//! A region is handed out before there is a buffer; once all are known, [`Space::allocate`] makes the two buffers.
+//! Every kernel has the same three bindings, so one bind group serves a whole program and the only thing that
+//! changes from dispatch to dispatch is where its arguments lie.
+
+use crate::device::{Gpu, lock};
+use learn::Fault;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// What stands before every kernel's text, which adds `struct Args` and `main`.
+pub const PRELUDE: &str = "\
+@group(0) @binding(0) var<storage, read_write> mem: array<f32>;
+@group(0) @binding(1) var<storage, read_write> words: array<u32>;
+@group(0) @binding(2) var<uniform> args: Args;
+/// The number of a workgroup when they were spread over x and y.
+fn group_index(group: vec3<u32>, groups: vec3<u32>) -> u32 { return group.x + group.y * groups.x; }
+";
+
+/// The beginning of the prelude where floats are read four at a time.
+const FLOATS: &str = "array<f32>";
+const VECTORS: &str = "array<vec4<f32>>";
+
+/// Elements that regions are multiples of: 256 bytes.
+const UNIT: u64 = 64;
+/// Bytes that the arguments of one dispatch take.
+const ARGS: u64 = 256;
+/// Workgroups along one dimension at most.
+const MOST_GROUPS: u32 = 65_535;
+
+/// Elements `at..at + len` of one of the two buffers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Region {
+    pub at: u32,
+    pub len: u32,
+}
+
+impl Region {
+    /// `len` elements from `from` on.
+    #[track_caller]
+    pub fn part(self, from: usize, len: usize) -> Region {
+        assert!(from + len <= self.len as usize, "{from} + {len} of {} elements", self.len);
+        Region { at: self.at + from as u32, len: len as u32 }
+    }
+
+    fn bytes(self) -> Range<u64> {
+        4 * u64::from(self.at)..4 * (u64::from(self.at) + u64::from(self.len))
+    }
+}
+
+/// Room that is handed out before it exists.
+#[derive(Clone, Debug, Default)]
+pub struct Space {
+    floats: u64,
+    words: u64,
+}
+
+impl Space {
+    /// Floats in `mem`, all 0 at first.
+    pub fn floats(&mut self, len: usize) -> Region {
+        hand_out(&mut self.floats, len)
+    }
+
+    /// Whole numbers in `words`, all 0 at first.
+    pub fn words(&mut self, len: usize) -> Region {
+        hand_out(&mut self.words, len)
+    }
+
+    /// Makes the buffers, or says that the adapter's are too small.
+    pub fn allocate(&self, gpu: &Gpu) -> Result<Memory, Fault> {
+        let buffer = |label, len: u64| {
+            let size = 4 * len.max(UNIT);
+            if size > gpu.largest_buffer() {
+                return Err(Fault::TooSmall { needs: size, has: gpu.largest_buffer() });
+            }
+            Ok(gpu.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some(label),
+                size,
+                usage: wgpu::BufferUsages::STORAGE
+                    | wgpu::BufferUsages::COPY_SRC
+                    | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            }))
+        };
+        Ok(Memory {
+            gpu: gpu.clone(),
+            floats: buffer("floats", self.floats)?,
+            words: buffer("words", self.words)?,
+        })
+    }
+}
+
+fn hand_out(used: &mut u64, len: usize) -> Region {
+    let at = *used;
+    *used += (len as u64).next_multiple_of(UNIT);
+    // What does not fit is refused when it is allocated.
+    Region { at: at.min(u64::from(u32::MAX)) as u32, len: len as u32 }
+}
+
+/// The two buffers.
+#[derive(Clone)]
+pub struct Memory {
+    gpu: Gpu,
+    floats: wgpu::Buffer,
+    words: wgpu::Buffer,
+}
+
+impl Memory {
+    /// In force from the next submit on.
+    pub fn write_floats(&self, region: Region, values: &[f32]) {
+        assert!(values.len() <= region.len as usize, "{} values for {region:?}", values.len());
+        self.write(&self.floats, region, values.iter().flat_map(|x| x.to_ne_bytes()).collect());
+    }
+
+    pub fn write_words(&self, region: Region, values: &[u32]) {
+        assert!(values.len() <= region.len as usize, "{} values for {region:?}", values.len());
+        self.write(&self.words, region, values.iter().flat_map(|x| x.to_ne_bytes()).collect());
+    }
+
+    fn write(&self, buffer: &wgpu::Buffer, region: Region, bytes: Vec<u8>) {
+        if !bytes.is_empty() {
+            self.gpu.queue.write_buffer(buffer, region.bytes().start, &bytes);
+        }
+    }
+}
+
+/// A compiled kernel.
+#[derive(Clone)]
+pub struct Kernel(wgpu::ComputePipeline);
+
+#[derive(Clone)]
+struct Dispatch {
+    kernel: Kernel,
+    groups: [u32; 3],
+}
+
+/// Dispatches in the order they run, each after the one before has written.
+pub struct Program {
+    gpu: Gpu,
+    dispatches: Vec<Dispatch>,
+    args: Vec<u8>,
+    bound: Option<wgpu::BindGroup>,
+}
+
+impl Program {
+    pub fn new(gpu: &Gpu) -> Program {
+        Program { gpu: gpu.clone(), dispatches: Vec::new(), args: Vec::new(), bound: None }
+    }
+
+    pub fn gpu(&self) -> &Gpu {
+        &self.gpu
+    }
+
+    /// Compiles a kernel, or gives the one of the same text.
+    pub fn kernel(&self, label: &str, text: &str) -> Kernel {
+        self.compile(label, format!("{PRELUDE}{text}"))
+    }
+
+    /// The same where `mem` is an array of four floats each.
+    pub fn kernel_of_vectors(&self, label: &str, text: &str) -> Kernel {
+        self.compile(label, format!("{}{text}", PRELUDE.replacen(FLOATS, VECTORS, 1)))
+    }
+
+    /// A kernel whose text begins with directives, as `enable f16;`, that must stand before all else.
+    pub fn kernel_with(&self, label: &str, directives: &str, text: &str) -> Kernel {
+        self.compile(label, format!("{directives}\n{PRELUDE}{text}"))
+    }
+
+    fn compile(&self, label: &str, text: String) -> Kernel {
+        let Gpu { device, shared, .. } = &self.gpu;
+        let mut pipelines = lock(&shared.pipelines);
+        if let Some(pipeline) = pipelines.get(&text) {
+            return Kernel(pipeline.clone());
+        }
+        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some(label),
+            source: wgpu::ShaderSource::Wgsl(text.as_str().into()),
+        });
+        let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some(label),
+            layout: Some(&shared.pipeline_layout),
+            module: &module,
+            entry_point: Some("main"),
+            compilation_options: wgpu::PipelineCompilationOptions {
+                // Every kernel writes what it reads.
+                zero_initialize_workgroup_memory: false,
+                ..Default::default()
+            },
+            cache: None,
+        });
+        pipelines.insert(text, pipeline.clone());
+        Kernel(pipeline)
+    }
+
+    /// Appends a dispatch; nothing happens yet. Floats among the arguments go in as their bits.
+    #[track_caller]
+    pub fn dispatch(&mut self, kernel: &Kernel, args: &[u32], groups: [u32; 3]) {
+        assert!(self.bound.is_none(), "this program is bound already");
+        assert!(4 * args.len() as u64 <= ARGS, "{} arguments", args.len());
+        assert!(groups.iter().all(|&n| n <= MOST_GROUPS), "{groups:?} workgroups");
+        if groups.contains(&0) {
+            return;
+        }
+        self.args.extend(args.iter().flat_map(|x| x.to_ne_bytes()));
+        self.dispatches.push(Dispatch { kernel: kernel.clone(), groups });
+        self.args.resize(ARGS as usize * self.dispatches.len(), 0);
+    }
+
+    /// Dispatches so far: the beginning of a range to replay.
+    pub fn len(&self) -> usize {
+        self.dispatches.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.dispatches.is_empty()
+    }
+
+    /// Ties the program to a memory; from here on it can be replayed.
+    pub fn bind(&mut self, memory: &Memory) {
+        let Gpu { device, queue, shared, .. } = &self.gpu;
+        let args = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("arguments"),
+            size: (self.args.len() as u64).max(ARGS),
+            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        if !self.args.is_empty() {
+            queue.write_buffer(&args, 0, &self.args);
+        }
+        let whole = |binding, buffer| wgpu::BindGroupEntry {
+            binding,
+            resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset: 0, size: None }),
+        };
+        let one = wgpu::BindGroupEntry {
+            binding: 2,
+            resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                buffer: &args,
+                offset: 0,
+                size: wgpu::BufferSize::new(ARGS),
+            }),
+        };
+        self.bound = Some(device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &shared.layout,
+            entries: &[whole(0, &memory.floats), whole(1, &memory.words), one],
+        }));
+    }
+
+    /// Replays some of the dispatches in one pass.
+    pub fn encode(&self, encoder: &mut wgpu::CommandEncoder, range: Range<usize>) {
+        let bound = self.bound.as_ref().expect("bound to a memory before it is replayed");
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+        for i in range {
+            let Dispatch { kernel, groups: [x, y, z] } = &self.dispatches[i];
+            pass.set_pipeline(&kernel.0);
+            pass.set_bind_group(0, bound, &[i as u32 * ARGS as u32]);
+            pass.dispatch_workgroups(*x, *y, *z);
+        }
+    }
+}
+
+/// Workgroups for so many items, spread over x and y: a kernel finds its own by `group_index`.
+pub fn groups(items: usize, a_group: usize) -> [u32; 3] {
+    let groups = items.div_ceil(a_group) as u32;
+    if groups <= MOST_GROUPS {
+        return [groups, 1, 1];
+    }
+    let y = groups.div_ceil(MOST_GROUPS);
+    [groups.div_ceil(y), y, 1]
+}
+
+const IDLE: u8 = 0;
+const UNDER_WAY: u8 = 1;
+const HERE: u8 = 2;
+const FAILED: u8 = 3;
+
+/// What some regions of floats and some of whole numbers hold.
+pub type Contents = (Vec<Vec<f32>>, Vec<Vec<u32>>);
+
+/// A way back from the device for some regions: encoded into a submit, it arrives some time after it.
+pub struct Readback {
+    gpu: Gpu,
+    memory: Memory,
+    floats: Vec<Region>,
+    words: Vec<Region>,
+    staging: wgpu::Buffer,
+    state: Arc<AtomicU8>,
+}
+
+impl Readback {
+    pub fn new(memory: &Memory, floats: &[Region], words: &[Region]) -> Readback {
+        let len: u64 = floats.iter().chain(words).map(|region| u64::from(region.len)).sum();
+        let staging = memory.gpu.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("readback"),
+            size: 4 * len.max(1),
+            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        Readback {
+            gpu: memory.gpu.clone(),
+            memory: memory.clone(),
+            floats: floats.to_vec(),
+            words: words.to_vec(),
+            staging,
+            state: Arc::new(AtomicU8::new(IDLE)),
+        }
+    }
+
+    /// Adds the copies to a submit.
+    pub fn encode(&self, encoder: &mut wgpu::CommandEncoder) {
+        let mut to = 0;
+        for (regions, buffer) in [(&self.floats, &self.memory.floats), (&self.words, &self.memory.words)] {
+            for region in regions.iter().filter(|region| region.len > 0) {
+                let bytes = region.bytes();
+                let len = bytes.end - bytes.start;
+                encoder.copy_buffer_to_buffer(buffer, bytes.start, &self.staging, to, Some(len));
+                to += len;
+            }
+        }
+    }
+
+    /// After the submit: asks for what it copied.
+    pub fn ask(&self) {
+        self.gpu.shared.readbacks.fetch_add(1, Ordering::Relaxed);
+        self.state.store(UNDER_WAY, Ordering::Release);
+        let state = self.state.clone();
+        self.staging.map_async(wgpu::MapMode::Read, .., move |result| {
+            state.store(if result.is_ok() { HERE } else { FAILED }, Ordering::Release);
+        });
+    }
+
+    /// Gives what arrived, region by region in the order they were named, floats first; false while it is on its
+    /// way.
+    pub fn take(
+        &self,
+        floats: &mut dyn FnMut(usize, &mut dyn Iterator<Item = f32>),
+        words: &mut dyn FnMut(usize, &mut dyn Iterator<Item = u32>),
+    ) -> Result<bool, Fault> {
+        self.gpu.check()?;
+        match self.state.load(Ordering::Acquire) {
+            HERE => {}
+            FAILED => return Err(Fault::Lost { why: "what it computed could not be read".into() }),
+            _ => return Ok(false),
+        }
+        let view = self.staging.get_mapped_range(..).map_err(|e| Fault::Lost { why: e.to_string() })?;
+        let mut rest = view.as_chunks::<4>().0;
+        for (i, region) in self.floats.iter().enumerate() {
+            let (these, others) = rest.split_at(region.len as usize);
+            floats(i, &mut these.iter().map(|b| f32::from_ne_bytes(*b)));
+            rest = others;
+        }
+        for (i, region) in self.words.iter().enumerate() {
+            let (these, others) = rest.split_at(region.len as usize);
+            words(i, &mut these.iter().map(|b| u32::from_ne_bytes(*b)));
+            rest = others;
+        }
+        drop(view);
+        self.staging.unmap();
+        self.state.store(IDLE, Ordering::Release);
+        Ok(true)
+    }
+
+    /// Submits a copy and waits for it: for tests and benches, where one can wait.
+    #[cfg(not(target_family = "wasm"))]
+    pub fn now(&self) -> Result<Contents, Fault> {
+        let mut encoder = self.gpu.encoder();
+        self.encode(&mut encoder);
+        self.gpu.submit(encoder);
+        self.ask();
+        self.gpu.wait();
+        let (mut all_floats, mut all_words) = (Vec::new(), Vec::new());
+        let here =
+            self.take(&mut |_, x| all_floats.push(x.collect()), &mut |_, x| all_words.push(x.collect()))?;
+        if here { Ok((all_floats, all_words)) } else { Err(Fault::Lost { why: "it did not answer".into() }) }
+    }
+}

@@ -1,0 +1,129 @@
+//! Iterations that another machine takes over, a GPU for one: what it is told, and what it gives back.
+//!
+//! It gives back everything: weights, moments, environments, sums. So at every boundary the learner is whole at
+//! home: it can judge, save and go on here from the same place, and a machine that is lost takes nothing with it but
+//! the iteration it was at.
+
+pub use super::learning::Shuffle;
+use super::{Head, PpoConfig};
+use graph::Plan;
+use math::Rng;
+use math::par::Movable;
+use std::sync::Arc;
+use worlds::Kind;
+
+/// Why a machine cannot go on, or cannot begin. Each names the next step.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    #[error("there is no GPU to use here ({why}). Train on the processor, or see to the system's GPU driver")]
+    NoAdapter { why: String },
+    #[error(
+        "the GPU was lost ({why}). Training goes on on the processor; choose the GPU again once it is back"
+    )]
+    Lost { why: String },
+    #[error(
+        "the GPU refused the work ({why}). Train on the processor; the text says what to report or update"
+    )]
+    Refused { why: String },
+    #[error(
+        "the GPU has run out of memory. Choose fewer environments or shorter rollouts, or train on the processor"
+    )]
+    OutOfMemory,
+    #[error(
+        "the GPU's buffers hold {has} bytes, but this run needs {needs}. Choose fewer environments or shorter rollouts, or train on the processor"
+    )]
+    TooSmall { needs: u64, has: u64 },
+    #[error("{what} has not been taught to run on a GPU. Train it on the processor")]
+    Unknown { what: String },
+}
+
+/// What a learner does, for whoever does the same.
+#[derive(Clone)]
+pub struct Blueprint {
+    pub kind: &'static Kind,
+    pub config: PpoConfig,
+    pub seed: u32,
+    pub head: Head,
+    /// Policy and critic of all environments, row by row.
+    pub acting: Arc<Plan>,
+    /// Loss, metrics and gradients of a whole minibatch.
+    pub learning: Arc<Plan>,
+    /// Samples of a minibatch: what minibatches do not share evenly is left out.
+    pub minibatch: usize,
+    /// The key of the random words that actions are drawn with. Environment e takes, of the block whose counter is
+    /// (32·⌊e/128⌋ + e mod 32, step, step's upper half, 0), word ⌊e/32⌋ mod 4, and for numbers words 2i and 2i + 1
+    /// make the two of a pair; steps are counted from the beginning of the run.
+    pub draws: [u32; 4],
+    /// What [`Shuffle::new`] makes an epoch's order from.
+    pub shuffles: Rng,
+}
+
+/// Where iterations can be worked on.
+pub trait Machine: Movable {
+    /// `NVIDIA H200 (Vulkan)`
+    fn name(&self) -> String;
+    /// It is the processor itself, pretending.
+    fn is_software(&self) -> bool;
+    /// Gets ready to go on from where a learner stands at a boundary.
+    fn take_on(&self, ppo: &super::Ppo) -> Result<Box<dyn Accelerator>, Fault>;
+}
+
+/// One learner at work elsewhere.
+pub trait Accelerator: Movable {
+    /// Begins an iteration from where the last one ended.
+    fn begin(&mut self, turn: &Turn) -> Result<(), Fault>;
+    /// Whether it is done; then what came of it stands in `harvest`. It may wait for a moment, where one can.
+    fn poll(&mut self, harvest: &mut Harvest) -> Result<bool, Fault>;
+}
+
+/// What is told at the beginning of an iteration.
+#[derive(Clone, Debug)]
+pub struct Turn<'a> {
+    pub config: &'a PpoConfig,
+    pub iteration: u64,
+    /// The learning rate in force.
+    pub lr: f32,
+    /// Steps that Adam has taken.
+    pub adam_steps: u64,
+    /// How observations are shown: less `mean`, times `scale`, held within ±[`super::FARTHEST`]; empty where they are
+    /// shown as they are.
+    pub lens_mean: &'a [f32],
+    pub lens_scale: &'a [f32],
+    /// Of the discounted sums of rewards before this iteration: how many, their mean and their variance.
+    pub earned: [f64; 3],
+    /// Tell what the first environments live through.
+    pub watch: bool,
+}
+
+/// What comes back from an iteration. Vectors keep their memory from one to the next.
+#[derive(Clone, Debug, Default)]
+pub struct Harvest {
+    /// Laid out as `Params::values`.
+    pub params: Vec<f32>,
+    pub adam_m: Vec<f32>,
+    pub adam_v: Vec<f32>,
+    /// Minibatches that were learned from.
+    pub updates: u32,
+    /// Of the loss's metrics in their order, and of the gradient's length: sums over the minibatches.
+    pub sums: [f64; 6],
+    pub explained_variance: f32,
+    /// `[envs][state_len]`, as `worlds::Vector::environment` gives them.
+    pub states: Vec<f32>,
+    pub steps: Vec<u32>,
+    pub episodes: Vec<u32>,
+    /// Return so far of each environment's episode, and its discounted sum of rewards (empty where rewards are not
+    /// normalised).
+    pub totals: Vec<f32>,
+    pub discounted: Vec<f32>,
+    /// Episodes that ended, and of the newest of them, at most 100, return and length, oldest first.
+    pub ended: u64,
+    pub finished: Vec<(f32, u32)>,
+    /// Sums over the samples of each number of the observations less the lens's mean, and of its square.
+    pub seen: Vec<[f64; 2]>,
+    /// Of the discounted sums of rewards, and of their squares.
+    pub earned: [f64; 2],
+    /// What the first environments showed before each step, at most 128 of them, and whether the step ended their
+    /// episode, as [`super::Trail`] has them; empty unless it was asked for.
+    pub trail_observations: Vec<f32>,
+    pub trail_ended: Vec<u8>,
+}
