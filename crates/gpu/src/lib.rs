@@ -6,8 +6,10 @@
 //! is one submit and one readback. This crate refuses to know who watches, files, and what time it is.
 
 mod device;
+mod product;
 mod program;
 
 pub use device::{About, Gpu, OpenOptions};
 pub use learn::Fault;
+pub use product::{Product, Side, product};
 pub use program::{Kernel, Memory, PRELUDE, Program, Readback, Region, Space, groups};

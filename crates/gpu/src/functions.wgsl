@@ -1,0 +1,18 @@
+// Where the platform's own are coarse or overflow: math's polynomials and forms.
+
+fn tanh_of(x: f32) -> f32 {
+    let x2 = x * x;
+    var p = fma(-5.7049887e-3, x2, 2.063909e-2);
+    p = fma(p, x2, -5.373972e-2);
+    p = fma(p, x2, 1.3331442e-1);
+    p = fma(p, x2, -3.333328e-1);
+    let small = fma(p * x2, x, x);
+    let large = 1.0 - 2.0 / (exp(min(2.0 * abs(x), 40.0)) + 1.0);
+    return select(select(large, -large, x < 0.0), small, abs(x) < 0.625);
+}
+
+/// The form with tanh (Hendrycks and Gimpel 2016).
+fn gelu_of(x: f32) -> f32 {
+    let half = 0.5 * x;
+    return fma(half, tanh_of(0.7978846 * fma(0.044715 * x * x, x, x)), half);
+}
