@@ -1,18 +1,20 @@
 // A headless Chromium for tests, benches and screenshots.
-import { chromium as playwright } from "playwright-core";
 import { chromium as find } from "./setup.mjs";
 
-const ARGS = [
+export const ARGS = [
   "--no-sandbox",
   "--disable-quic",
   "--no-first-run",
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
-  "--enable-unsafe-webgpu",
 ];
+/** WebGPU by a processor that pretends to be a GPU: it is there on every machine, and right for correctness. */
+export const GPU_ARGS = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
 
 export async function launch(args = []) {
   const { chromium } = await find();
+  // What tests do without a browser runs before the packages are installed.
+  const { chromium: playwright } = await import("playwright-core");
   return playwright.launch({ executablePath: chromium, args: [...ARGS, ...args] });
 }

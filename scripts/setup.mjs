@@ -118,6 +118,30 @@ async function cargoTool(name, version, args = []) {
 export const wasmBindgen = () => cargoTool("wasm-bindgen-cli", BINDGEN);
 export const wasmPack = () => cargoTool("wasm-pack", WASM_PACK, ["--locked"]);
 
+/** What the native tests of the GPU run on: any driver there is, or on Linux one that is a processor pretending. */
+export async function vulkan() {
+  if (process.platform !== "linux") return; // Metal and DirectX come with their systems
+  const folders = ["/usr/share/vulkan/icd.d", "/usr/local/share/vulkan/icd.d", "/etc/vulkan/icd.d"];
+  const drivers = () =>
+    [process.env.VK_DRIVER_FILES, process.env.VK_ICD_FILENAMES]
+      .concat(folders.filter(existsSync).flatMap((folder) => readdirSync(folder)))
+      .filter(Boolean);
+  const loader = async () => (await ask("ldconfig", ["-p"], { env: { PATH: `${process.env.PATH}:/usr/sbin:/sbin` } }))?.includes("libvulkan.so.1");
+  await step("Vulkan", async () => {
+    if (drivers().length && (await loader())) return "present";
+    if (existsSync("/usr/bin/apt-get")) {
+      await root_sh(["apt-get", "update", "-q"]);
+      await root_sh(["apt-get", "install", "-qy", "--no-install-recommends", "mesa-vulkan-drivers", "libvulkan1"]);
+    }
+    if (!drivers().length || !(await loader()))
+      throw new Trouble(
+        "there is no Vulkan here, which the GPU's tests run on",
+        "install a Vulkan driver; Mesa's lavapipe needs no GPU (mesa-vulkan-drivers on Debian and Fedora, vulkan-swrast on Arch)",
+      );
+    return "Mesa's, installed";
+  });
+}
+
 /** Where Chromium and its driver are: `{ chromium, driver }`. */
 export async function chromium() {
   const places = {

@@ -2,9 +2,10 @@
 import { writeFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { filesUnder, main, options, root, sh, step, Trouble } from "./sh.mjs";
+import { ARGS, GPU_ARGS } from "./browser.mjs";
 import { build } from "./build.mjs";
 import { cargoSettings, flavours } from "./wasm.mjs";
-import { chromium, npmPackages, rust, wasmBindgen, wasmPack, wasmToolchain } from "./setup.mjs";
+import { chromium, npmPackages, rust, vulkan, wasmBindgen, wasmPack, wasmToolchain } from "./setup.mjs";
 
 const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
 
@@ -16,7 +17,10 @@ const parts = {
     await npmPackages();
     await sh("npx", ["--no-install", "tsc", "--noEmit"]);
   },
-  native: async () => counted(await sh("cargo", ["test", "--release", "--workspace", "--features", "run/typescript"])),
+  native: async () => {
+    await vulkan();
+    return counted(await sh("cargo", ["test", "--release", "--workspace", "--features", "run/typescript"]));
+  },
   wasm: wasmTests,
   page: () => browserTests("tests/web"),
   parity: () => browserTests("tests/parity"),
@@ -28,24 +32,22 @@ async function wasmTests() {
   await wasmBindgen();
   await wasmPack();
   const found = await chromium();
-  const webdriver = join(target, "webdriver.json");
-  const args = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"].concat([
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-  ]);
   mkdirSync(target, { recursive: true });
-  writeFileSync(webdriver, JSON.stringify({ "goog:chromeOptions": { binary: found.chromium, args } }));
+  const webdriver = (name, args) => {
+    const path = join(target, `webdriver-${name}.json`);
+    writeFileSync(path, JSON.stringify({ "goog:chromeOptions": { binary: found.chromium, args: ["--headless=new", ...args] } }));
+    return path;
+  };
+  const drivers = { plain: webdriver("plain", [...ARGS, "--disable-gpu"]), gpu: webdriver("gpu", [...ARGS, ...GPU_ARGS]) };
   const settings = cargoSettings(flavours.simd128, route);
   const env = {
     ...settings.env,
     CARGO_TARGET_DIR: join(target, "wasm"),
-    WASM_BINDGEN_TEST_WEBDRIVER_JSON: webdriver,
     WASM_BINDGEN_TEST_TIMEOUT: "300",
   };
   const cargo = settings.args.filter((argument) => argument.startsWith("-Z"));
   const total = { passed: 0, failed: 0 };
-  for (const name of ["math", "graph", "worlds", "learn"]) {
+  for (const name of ["math", "graph", "worlds", "learn", "gpu"]) {
     const command = [
       "test",
       "--headless",
@@ -57,7 +59,9 @@ async function wasmTests() {
       "--",
       ...cargo,
     ];
-    const counts = counted(await sh("wasm-pack", command, { env }));
+    const counts = counted(await sh("wasm-pack", command, {
+      env: { ...env, WASM_BINDGEN_TEST_WEBDRIVER_JSON: drivers[name] ?? drivers.plain },
+    }));
     if (counts.passed === 0)
       throw new Trouble(`no test of ${name} ran in the browser`, "see how the other crates name wasm_bindgen_test");
     total.passed += counts.passed;

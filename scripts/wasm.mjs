@@ -49,7 +49,7 @@ export async function wasm({ only = Object.keys(flavours) } = {}) {
   const route = await wasmToolchain();
   await wasmBindgen();
   const rustc = await ask("rustc", ["--version"], { env: route.env });
-  const sources = ["math", "graph", "worlds", "learn", "run", "web"].flatMap((name) => [
+  const sources = ["math", "graph", "worlds", "learn", "gpu", "run", "web"].flatMap((name) => [
     join(root, "crates", name, "Cargo.toml"),
     join(root, "crates", name, "src"),
   ]);

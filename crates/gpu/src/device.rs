@@ -39,14 +39,22 @@ pub(crate) struct Shared {
     pub about: About,
     /// Bytes of a buffer that kernels can see at most.
     pub largest_buffer: u64,
-    /// The first thing that went wrong.
-    fault: Mutex<Option<Fault>>,
+    pub news: Arc<News>,
     /// By their text.
     pub pipelines: Mutex<HashMap<String, wgpu::ComputePipeline>>,
     pub layout: wgpu::BindGroupLayout,
     pub pipeline_layout: wgpu::PipelineLayout,
     pub submits: AtomicU64,
     pub readbacks: AtomicU64,
+}
+
+/// What the device tells of itself, from whatever thread; in a browser the handles above stay on theirs.
+#[derive(Default)]
+pub(crate) struct News {
+    /// The first thing that went wrong.
+    fault: Mutex<Option<Fault>>,
+    /// Whom to call when there is something to look at.
+    on_answer: Mutex<Option<fn()>>,
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -102,7 +110,7 @@ impl Gpu {
             about: about(&info, features),
             // Offsets are counted in words of 32 bits.
             largest_buffer: room.min(options.largest_buffer.unwrap_or(u64::MAX)).min(4 * u64::from(u32::MAX)),
-            fault: Mutex::new(None),
+            news: Arc::default(),
             pipelines: Mutex::default(),
             layout,
             pipeline_layout,
@@ -110,20 +118,14 @@ impl Gpu {
             readbacks: AtomicU64::new(0),
         });
         let gpu = Gpu { device, queue, shared };
-        let told = Arc::downgrade(&gpu.shared);
-        gpu.device.set_device_lost_callback(move |_, why| {
-            if let Some(shared) = told.upgrade() {
-                shared.note(Fault::Lost { why });
-            }
-        });
-        let told = Arc::downgrade(&gpu.shared);
+        let news = gpu.shared.news.clone();
+        gpu.device.set_device_lost_callback(move |_, why| news.note(Fault::Lost { why }));
+        let news = gpu.shared.news.clone();
         gpu.device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
-            if let Some(shared) = told.upgrade() {
-                shared.note(match error {
-                    wgpu::Error::OutOfMemory { .. } => Fault::OutOfMemory,
-                    other => Fault::Refused { why: other.to_string() },
-                });
-            }
+            news.note(match error {
+                wgpu::Error::OutOfMemory { .. } => Fault::OutOfMemory,
+                other => Fault::Refused { why: other.to_string() },
+            });
         }));
         Ok(gpu)
     }
@@ -144,7 +146,7 @@ impl Gpu {
 
     /// The first thing that went wrong, if something did.
     pub fn check(&self) -> Result<(), Fault> {
-        lock(&self.shared.fault).clone().map_or(Ok(()), Err)
+        lock(&self.shared.news.fault).clone().map_or(Ok(()), Err)
     }
 
     /// Hands work to the device.
@@ -168,16 +170,30 @@ impl Gpu {
         let _ = self.device.poll(wgpu::PollType::Poll);
     }
 
+    /// Calls `told` whenever an answer or a fault has arrived: a browser's events bring both, so nobody need look for
+    /// them by a clock.
+    pub fn on_answer(&self, told: fn()) {
+        *lock(&self.shared.news.on_answer) = Some(told);
+    }
+
     /// Gives the device up: whoever still uses it finds it lost.
     pub fn destroy(&self) {
-        self.shared.note(Fault::Lost { why: "it was given up".into() });
+        self.shared.news.note(Fault::Lost { why: "it was given up".into() });
         self.device.destroy();
     }
 }
 
-impl Shared {
+impl News {
     fn note(&self, fault: Fault) {
         lock(&self.fault).get_or_insert(fault);
+        self.answer();
+    }
+
+    pub fn answer(&self) {
+        let told = *lock(&self.on_answer);
+        if let Some(told) = told {
+            told();
+        }
     }
 }
 

@@ -6,9 +6,11 @@
 
 use crate::device::{Gpu, lock};
 use learn::Fault;
+use std::future::poll_fn;
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
 
 /// What stands before every kernel's text, which adds `struct Args` and `main`.
 pub const PRELUDE: &str = "\
@@ -286,7 +288,13 @@ pub struct Readback {
     floats: Vec<Region>,
     words: Vec<Region>,
     staging: wgpu::Buffer,
-    state: Arc<AtomicU8>,
+    way: Arc<Way>,
+}
+
+/// Where a readback is, and who waits for it.
+struct Way {
+    state: AtomicU8,
+    waits: Mutex<Option<Waker>>,
 }
 
 impl Readback {
@@ -304,7 +312,7 @@ impl Readback {
             floats: floats.to_vec(),
             words: words.to_vec(),
             staging,
-            state: Arc::new(AtomicU8::new(IDLE)),
+            way: Arc::new(Way { state: AtomicU8::new(IDLE), waits: Mutex::new(None) }),
         }
     }
 
@@ -324,10 +332,15 @@ impl Readback {
     /// After the submit: asks for what it copied.
     pub fn ask(&self) {
         self.gpu.shared.readbacks.fetch_add(1, Ordering::Relaxed);
-        self.state.store(UNDER_WAY, Ordering::Release);
-        let state = self.state.clone();
+        self.way.state.store(UNDER_WAY, Ordering::Release);
+        let way = self.way.clone();
+        let news = self.gpu.shared.news.clone();
         self.staging.map_async(wgpu::MapMode::Read, .., move |result| {
-            state.store(if result.is_ok() { HERE } else { FAILED }, Ordering::Release);
+            way.state.store(if result.is_ok() { HERE } else { FAILED }, Ordering::Release);
+            if let Some(waker) = lock(&way.waits).take() {
+                waker.wake();
+            }
+            news.answer();
         });
     }
 
@@ -339,7 +352,7 @@ impl Readback {
         words: &mut dyn FnMut(usize, &mut dyn Iterator<Item = u32>),
     ) -> Result<bool, Fault> {
         self.gpu.check()?;
-        match self.state.load(Ordering::Acquire) {
+        match self.way.state.load(Ordering::Acquire) {
             HERE => {}
             FAILED => return Err(Fault::Lost { why: "what it computed could not be read".into() }),
             _ => return Ok(false),
@@ -358,18 +371,40 @@ impl Readback {
         }
         drop(view);
         self.staging.unmap();
-        self.state.store(IDLE, Ordering::Release);
+        self.way.state.store(IDLE, Ordering::Release);
         Ok(true)
     }
 
-    /// Submits a copy and waits for it: for tests and benches, where one can wait.
+    /// Submits a copy and gives what it brings: for tests, natively and in a browser, whose events bring it.
+    pub async fn fetch(&self) -> Result<Contents, Fault> {
+        self.send();
+        #[cfg(not(target_family = "wasm"))]
+        self.gpu.wait();
+        poll_fn(|context| {
+            // Who waits is named before it is looked: an answer in between finds somebody to wake.
+            *lock(&self.way.waits) = Some(context.waker().clone());
+            if self.way.state.load(Ordering::Acquire) == UNDER_WAY { Poll::Pending } else { Poll::Ready(()) }
+        })
+        .await;
+        self.contents()
+    }
+
+    /// The same for benches and for tests that are native only.
     #[cfg(not(target_family = "wasm"))]
     pub fn now(&self) -> Result<Contents, Fault> {
+        self.send();
+        self.gpu.wait();
+        self.contents()
+    }
+
+    fn send(&self) {
         let mut encoder = self.gpu.encoder();
         self.encode(&mut encoder);
         self.gpu.submit(encoder);
         self.ask();
-        self.gpu.wait();
+    }
+
+    fn contents(&self) -> Result<Contents, Fault> {
         let (mut all_floats, mut all_words) = (Vec::new(), Vec::new());
         let here =
             self.take(&mut |_, x| all_floats.push(x.collect()), &mut |_, x| all_words.push(x.collect()))?;

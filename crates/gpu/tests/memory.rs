@@ -1,7 +1,7 @@
 //! The one memory and programs over it, on whatever adapter there is: what is written, computed and read back, and
 //! what is said where it cannot be.
 
-#![cfg(not(target_family = "wasm"))]
+mod common;
 
 use gpu::{Fault, Gpu, OpenOptions, Program, Readback, Region, Space, groups};
 
@@ -18,13 +18,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
 }
 ";
 
-fn open() -> Gpu {
-    Gpu::open_blocking(OpenOptions::default())
-        .expect("an adapter; a software one will do (mesa-vulkan-drivers)")
-}
-
 /// x -> 2x + 1 over `len` numbers, twice.
-fn doubling(gpu: &Gpu, len: usize) -> Result<(Vec<f32>, Vec<u32>), Fault> {
+async fn doubling(gpu: &Gpu, len: usize) -> Result<(Vec<f32>, Vec<u32>), Fault> {
     let mut space = Space::default();
     let (x, y, tally) = (space.floats(len), space.floats(len), space.words(len));
     let mut program = Program::new(gpu);
@@ -39,41 +34,42 @@ fn doubling(gpu: &Gpu, len: usize) -> Result<(Vec<f32>, Vec<u32>), Fault> {
     let mut encoder = gpu.encoder();
     program.encode(&mut encoder, 0..2);
     gpu.submit(encoder);
-    let (mut floats, mut words) = Readback::new(&memory, &[x], &[tally]).now()?;
+    let (mut floats, mut words) = Readback::new(&memory, &[x], &[tally]).fetch().await?;
     Ok((floats.remove(0), words.remove(0)))
 }
 
-#[test]
-fn a_program_computes_what_it_says_also_beyond_one_row_of_workgroups() {
-    let gpu = open();
+async fn a_program_computes_what_it_says_also_beyond_one_row_of_workgroups(gpu: Gpu) {
     for len in [1, 1000, 64 * 65_535 + 65] {
-        let (floats, words) = doubling(&gpu, len).unwrap();
+        let (floats, words) = doubling(&gpu, len).await.unwrap();
         assert!(floats.iter().enumerate().all(|(i, &x)| x == 4.0 * i as f32 + 3.0), "{len}");
         assert!(words.iter().all(|&n| n == 2), "{len}");
     }
 }
 
-#[test]
-fn what_does_not_fit_is_refused_with_both_sizes() {
-    let gpu = Gpu::open_blocking(OpenOptions { largest_buffer: Some(1 << 16) }).unwrap();
-    let refused = doubling(&gpu, 1 << 14).unwrap_err();
+async fn what_does_not_fit_is_refused_with_both_sizes(_: Gpu) {
+    let gpu = Gpu::open(OpenOptions { largest_buffer: Some(1 << 16) }).await.unwrap();
+    let refused = doubling(&gpu, 1 << 14).await.unwrap_err();
     assert_eq!(refused, Fault::TooSmall { needs: 1 << 17, has: 1 << 16 });
-    assert!(doubling(&gpu, 1 << 10).is_ok(), "and the device goes on");
+    assert!(doubling(&gpu, 1 << 10).await.is_ok(), "and the device goes on");
     let mut space = Space::default();
     space.floats(usize::MAX / 8);
     assert!(matches!(space.allocate(&gpu), Err(Fault::TooSmall { .. })));
 }
 
-#[test]
-fn a_device_that_is_gone_says_so() {
-    let gpu = open();
+async fn a_device_that_is_gone_says_so(gpu: Gpu) {
     let memory = {
         let mut space = Space::default();
         space.floats(64);
         space.allocate(&gpu).unwrap()
     };
     let readback = Readback::new(&memory, &[Region { at: 0, len: 64 }], &[]);
-    assert!(readback.now().is_ok());
+    assert!(readback.fetch().await.is_ok());
     gpu.destroy();
-    assert!(matches!(readback.now(), Err(Fault::Lost { .. })));
+    assert!(matches!(readback.fetch().await, Err(Fault::Lost { .. })));
 }
+
+common::tests!(
+    a_program_computes_what_it_says_also_beyond_one_row_of_workgroups,
+    what_does_not_fit_is_refused_with_both_sizes,
+    a_device_that_is_gone_says_so,
+);

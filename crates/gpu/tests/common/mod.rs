@@ -1,0 +1,43 @@
+//! How a test of the GPU runs natively and in the browser from one text.
+//!
+//! A test is an `async fn` that takes an open [`Gpu`] and never blocks: it reads back with
+//! `Readback::fetch().await`, since in a browser an answer arrives only while nothing waits for it. Its file begins
+//! with `mod common;` and ends with the list of its tests, and so has one form:
+//!
+//! ```text
+//! mod common;
+//!
+//! async fn what_holds(gpu: Gpu) { ... }
+//!
+//! common::tests!(what_holds);
+//! ```
+//!
+//! `npm test -- --only native,wasm` runs them in both places.
+
+use gpu::{Gpu, OpenOptions};
+
+#[cfg(target_family = "wasm")]
+wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
+
+pub async fn open() -> Gpu {
+    Gpu::open(OpenOptions::default()).await.expect("an adapter; a software one will do (mesa-vulkan-drivers)")
+}
+
+macro_rules! tests {
+    ($($name:ident),+ $(,)?) => {
+        mod tests {$(
+            #[cfg(not(target_family = "wasm"))]
+            #[test]
+            fn $name() {
+                pollster::block_on(async { super::$name(super::common::open().await).await });
+            }
+
+            #[cfg(target_family = "wasm")]
+            #[wasm_bindgen_test::wasm_bindgen_test]
+            async fn $name() {
+                super::$name(super::common::open().await).await;
+            }
+        )+}
+    };
+}
+pub(crate) use tests;
