@@ -8,8 +8,10 @@
 mod device;
 mod product;
 mod program;
+mod worlds;
 
 pub use device::{About, Gpu, OpenOptions};
 pub use learn::Fault;
 pub use product::{Product, Side, product};
 pub use program::{Kernel, Memory, PRELUDE, Program, Readback, Region, Space, groups};
+pub use worlds::{POLY, RNG, World, world};

@@ -166,9 +166,14 @@ struct Keys {
 
 impl Keys {
     fn new(seed: u32) -> Self {
-        let [a, b, c, d] = Rng::new(seed, STREAM).block([0; 4]);
+        let [a, b, c, d] = key(seed);
         Self { start: [a, b], action: [c, d] }
     }
+}
+
+/// What a seed's numbers are drawn under: two words for where episodes begin, and two for coins.
+pub fn key(seed: u32) -> [u32; 4] {
+    Rng::new(seed, STREAM).block([0; 4])
 }
 
 /// The lower bits of a clock are steps, which end below [`STEP_LIMIT`].
@@ -306,7 +311,7 @@ impl Vector for CartPoles {
 
 /// What a random word, read as i32, is multiplied by: a hair less than the spread, so that rounding does
 /// not lead out of it.
-const SPREAD: f32 = ((1.0 - 1e-7) * RESET_SPREAD / 2_147_483_648.0) as f32;
+pub const SPREAD: f32 = ((1.0 - 1e-7) * RESET_SPREAD / 2_147_483_648.0) as f32;
 
 /// Numbers of a panel's state.
 const STATE: usize = OBSERVATION * PANEL;
