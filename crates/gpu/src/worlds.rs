@@ -25,9 +25,10 @@ pub struct World {
     /// const TERMINATED: u32; const TRUNCATED: u32; const LENGTH_SHIFT: u32;
     /// alias State = array<f32, STATE>; alias Shown = array<f32, OBSERVATION>;
     /// struct Stepped { state: State, reward: f32, terminated: bool }
+    /// struct Moment { key: vec4<u32>, env: u32, episode: u32, steps: u32 }
     /// fn world_first(env: u32, episode: u32, key: vec4<u32>) -> State
     /// fn world_shown(state: State) -> Shown
-    /// fn world_step(state: State, shown: Shown, action: f32) -> Stepped
+    /// fn world_step(state: State, shown: Shown, action: f32, when: Moment) -> Stepped
     /// ```
     /// and on top of these, with limits, lengths and new episodes,
     /// ```wgsl
@@ -73,6 +74,8 @@ pub fn world(id: &str) -> Option<World> {
     }
     text += "alias State = array<f32, STATE>;\nalias Shown = array<f32, OBSERVATION>;\n";
     text += "struct Stepped { state: State, reward: f32, terminated: bool }\n";
+    // What a step that draws numbers draws them by.
+    text += "struct Moment { key: vec4<u32>, env: u32, episode: u32, steps: u32 }\n";
     text += rules;
     text += GOING;
     let (state, observation) = (spec.state.len(), spec.observation.len());

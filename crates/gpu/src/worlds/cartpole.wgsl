@@ -9,7 +9,7 @@ fn world_shown(state: State) -> Shown { return state; }
 
 // Angles between two steps are within the limit: there, and only there, these short polynomials hold. One over the
 // inertia is one too, for a division costs more than the rest of the pole: within 3e-8 of itself.
-fn world_step(state: State, shown: Shown, action: f32) -> Stepped {
+fn world_step(state: State, shown: Shown, action: f32, when: Moment) -> Stepped {
     let x = state[0];
     let v = state[1];
     let theta = state[2];

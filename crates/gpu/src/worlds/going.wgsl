@@ -26,7 +26,7 @@ fn world_begin(env: u32, episode: u32, key: vec4<u32>) -> Going {
 }
 
 fn world_go(at: Going, action: f32, env: u32, key: vec4<u32>) -> Gone {
-    let step = world_step(at.state, at.shown, action);
+    let step = world_step(at.state, at.shown, action, Moment(key, env, at.episodes, at.steps));
     let reached = world_shown(step.state);
     let steps = at.steps + 1u;
     let flags = select(0u, TERMINATED, step.terminated) | select(0u, TRUNCATED, steps == STEP_LIMIT);
