@@ -15,6 +15,7 @@ const WORDS: Record<Part, string> = {
   gradient: "Both networks forward, then back through every weight",
   update: "Adam moves the weights, and they are packed for the next use",
   rest: "Judging, telling the page, and waiting for its turn",
+  device: "Whole iterations on the GPU, which does not tell where its time goes",
 };
 /** Of one iteration: calm to look at, and soon true again after a change. */
 const WEIGHT = 0.05;

@@ -54,7 +54,7 @@ export type KnobKind = { "kind": "float", min: number, max: number,
  */
 log: boolean, } | { "kind": "int", min: number, max: number, log: boolean, } | { "kind": "bool" };
 
-export type Command = { "kind": "start" } | { "kind": "pause" } | { "kind": "step" } | { "kind": "reset", config: Config | null, } | { "kind": "set_knob", name: string, value: number, } | { "kind": "save" } | { "kind": "restore", bytes: Uint8Array, };
+export type Command = { "kind": "start" } | { "kind": "pause" } | { "kind": "step" } | { "kind": "reset", config: Config | null, } | { "kind": "set_knob", name: string, value: number, } | { "kind": "device", wish: DeviceWish, } | { "kind": "save" } | { "kind": "restore", bytes: Uint8Array, };
 
 export type Event = { "kind": "began", config: Config, environment: Environment,
 /**
@@ -64,7 +64,7 @@ knobs: { [key in string]: number },
 /**
  * History of a restored run, oldest first; empty for a new one.
  */
-history: Array<Metrics>, marks: Array<Mark>, evaluations: Array<Evaluation>, progress: Progress, } | { "kind": "running", running: boolean, } | { "kind": "metrics" } & Metrics | { "kind": "mark" } & Mark | { "kind": "evaluation" } & Evaluation | { "kind": "solved", progress: Progress, threshold: number, } | { "kind": "digest" } & Digest | { "kind": "saved", bytes: Uint8Array, } | { "kind": "notice", level: Level, text: string, next_step: string, };
+history: Array<Metrics>, marks: Array<Mark>, evaluations: Array<Evaluation>, progress: Progress, } | { "kind": "running", running: boolean, } | { "kind": "device" } & Device | { "kind": "metrics" } & Metrics | { "kind": "mark" } & Mark | { "kind": "evaluation" } & Evaluation | { "kind": "solved", progress: Progress, threshold: number, } | { "kind": "digest" } & Digest | { "kind": "saved", bytes: Uint8Array, } | { "kind": "notice", level: Level, text: string, next_step: string, };
 
 export type Level = "info" | "warning" | "error";
 
@@ -89,7 +89,7 @@ mean_return: number | null, mean_length: number | null, policy_loss: number, val
 /**
  * Share of the iteration's time that went to each of [`PARTS`].
  */
-shares: [number, number, number, number, number, number, number], };
+shares: [number, number, number, number, number, number, number, number], };
 
 /**
  * A live change of a knob, to be drawn on the curves.
@@ -104,9 +104,32 @@ export type Digest = { iteration: number,
  */
 weights: string,
 /**
- * `fused` or `unfused`: only digests of the same arithmetic can be equal.
+ * `fused` or `unfused`: only digests of the same arithmetic can be equal. `gpu` where a GPU did every iteration,
+ * whose digests hold on that GPU alone, and `mixed` where a run has been on several: links carry neither.
  */
 arithmetic: string, };
+
+/**
+ * What trains.
+ */
+export type Device = { wish: DeviceWish, on_gpu: boolean,
+/**
+ * The GPU's name, where there is one to use.
+ */
+gpu: string | null,
+/**
+ * Environment steps a second on the processor and on the GPU, where both were measured.
+ */
+steps_per_s: [number, number] | null,
+/**
+ * Why, in a sentence.
+ */
+why: string, };
+
+/**
+ * What should train.
+ */
+export type DeviceWish = "auto" | "cpu" | "gpu";
 
 /**
  * An environment of the room, described well enough to draw it and to take its controls.
@@ -396,4 +419,4 @@ columns: Array<string>, };
 export type Cursor = { epoch: number, metrics: number, evaluations: number, };
 
 /** Where the time of an iteration goes, in the order of Metrics.shares. */
-export const PARTS = ["policy", "world", "advantages", "gather", "gradient", "update", "rest"] as const;
+export const PARTS = ["policy", "world", "advantages", "gather", "gradient", "update", "rest", "device"] as const;

@@ -86,7 +86,11 @@ fn header(frame: &mut Frame, area: Rect, screen: &Screen) {
     }
     let o = &view.opened;
     let threads = if o.threads == 1 { "thread" } else { "threads" };
-    let right = format!("{}  {}  {} {threads}", o.isa, o.arithmetic, o.threads);
+    let gpu = view.device.as_ref().filter(|device| device.on_gpu).and_then(|device| device.gpu.as_ref());
+    let right = match gpu {
+        Some(gpu) => gpu.clone(),
+        None => format!("{}  {}  {} {threads}", o.isa, o.arithmetic, o.threads),
+    };
     let left = Line::from(left);
     let room = usize::from(area.width).saturating_sub(left.width() + 2);
     frame.render_widget(left, area);
@@ -335,8 +339,16 @@ fn learning(frame: &mut Frame, area: Rect, view: &View) {
 /// Where the time goes: a bar in parts with what they are, and below it, where there is room, each in words.
 fn breakdown(frame: &mut Frame, area: Rect, view: &View) {
     const LABEL: &str = "time  ";
-    const COLORS: [Color; PARTS.len()] =
-        [Color::Green, Color::Cyan, Color::Gray, Color::Magenta, Color::Yellow, Color::Blue, Color::DarkGray];
+    const COLORS: [Color; PARTS.len()] = [
+        Color::Green,
+        Color::Cyan,
+        Color::Gray,
+        Color::Magenta,
+        Color::Yellow,
+        Color::Blue,
+        Color::DarkGray,
+        Color::Green,
+    ];
     if area.height == 0 || usize::from(area.width) < LABEL.len() + 20 {
         return;
     }
@@ -458,6 +470,7 @@ fn footer(frame: &mut Frame, area: Rect, screen: &Screen) {
             ("w", "save"),
             ("r", "reset"),
             ("s", "step"),
+            ("d", "device"),
         ],
     };
     let mut spans = Vec::new();
@@ -508,7 +521,7 @@ mod tests {
                 policy_loss: -0.0021,
                 entropy: 0.5,
                 steps_per_s: 3.2e6,
-                shares: [0.25, 0.125, 0.01, 0.015, 0.5, 0.05, 0.05],
+                shares: [0.25, 0.125, 0.01, 0.015, 0.5, 0.05, 0.05, 0.0],
                 ..Metrics::default()
             }));
             if i == 20 {

@@ -42,7 +42,7 @@ const fn column(
 }
 
 /// The table's columns, of which the first three tell a row's place in its run.
-const COLUMNS: [Column; 23] = [
+const COLUMNS: [Column; 24] = [
     column("", "iteration", "", |r| Some(r.metrics.progress.iteration.into())),
     column("", "env_steps", "steps", |r| Some(r.metrics.progress.env_steps as f64)),
     column("progress", "episodes", "", |r| Some(r.metrics.progress.episodes as f64)),
@@ -66,6 +66,7 @@ const COLUMNS: [Column; 23] = [
     column("time", "share_gradient", "", |r| Some(r.metrics.shares[4])),
     column("time", "share_update", "", |r| Some(r.metrics.shares[5])),
     column("time", "share_rest", "", |r| Some(r.metrics.shares[6])),
+    column("time", "share_device", "", |r| Some(r.metrics.shares[7])),
 ];
 
 /// What was asked for, and the newest row, which waits for its evaluation.

@@ -2,7 +2,7 @@
 //! same lines, whether the run is live or long over.
 
 use crate::record::{EndedBy, Record, Summary};
-use crate::words::{clock, figure, grouped, short};
+use crate::words::{self, clock, figure, grouped, short};
 use run::protocol::{Event, Level, Metrics, PARTS};
 use std::fs::File;
 use std::io::{BufWriter, Result, Stdout, Write};
@@ -98,6 +98,7 @@ impl<W: Write> Printer<W> {
             Event::Mark(m) => {
                 writeln!(self.out, "{:>8}  {} {} -> {}", clock(m.progress.train_s), m.knob, m.from, m.to)
             }
+            Event::Device(device) => writeln!(self.out, "{}", words::device(device)),
             Event::Solved { progress, threshold } => writeln!(
                 self.out,
                 "{:>8}  solved: the evaluation reached {threshold} after {} steps",
@@ -237,8 +238,8 @@ mod tests {
             let progress = Progress { train_s, ..Default::default() };
             printer.record(&Record::Event(Event::Metrics(Metrics { progress, shares, ..Default::default() })))
         };
-        tell(3.0, [0.5, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0]).unwrap();
-        tell(4.0, [0.1, 0.9, 0.0, 0.0, 0.0, 0.0, 0.0]).unwrap();
+        tell(3.0, [0.5, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0]).unwrap();
+        tell(4.0, [0.1, 0.9, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]).unwrap();
         assert_eq!(printer.breakdown().unwrap(), "policy 40%, gradient 38%, world 22%");
     }
 

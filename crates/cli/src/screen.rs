@@ -4,7 +4,7 @@
 use crate::session::Wish;
 use crate::view::View;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use run::protocol::{Command, Frame, Knob, KnobKind};
+use run::protocol::{Command, DeviceWish, Frame, Knob, KnobKind};
 use std::time::{Duration, Instant};
 
 /// How long a notice stays.
@@ -90,6 +90,7 @@ impl Screen {
             KeyCode::Char(' ') if self.view.running => Command::Pause,
             KeyCode::Char(' ') => Command::Start,
             KeyCode::Char('s') => Command::Step,
+            KeyCode::Char('d') => Command::Device { wish: self.other_device() },
             KeyCode::Up => return self.choose(-1),
             KeyCode::Down => return self.choose(1),
             KeyCode::Left => return self.turn(-1),
@@ -97,6 +98,15 @@ impl Screen {
             _ => return Key::Nothing,
         };
         Key::Wish(Wish::Command(command))
+    }
+
+    /// What does not train now.
+    fn other_device(&self) -> DeviceWish {
+        if self.view.device.as_ref().is_some_and(|device| device.on_gpu) {
+            DeviceWish::Cpu
+        } else {
+            DeviceWish::Gpu
+        }
     }
 
     fn choose(&mut self, by: isize) -> Key {

@@ -3,8 +3,9 @@
 //! however long the run.
 
 use crate::record::{Opened, Record, Summary};
+use crate::words;
 use run::protocol::{
-    Config, Digest, Environment, Evaluation, Event, Knob, Level, Mark, Metrics, PARTS, Progress,
+    Config, Device, Digest, Environment, Evaluation, Event, Knob, Level, Mark, Metrics, PARTS, Progress,
 };
 use std::collections::BTreeMap;
 
@@ -35,6 +36,7 @@ pub struct View {
     pub solved: Option<Progress>,
     pub digest: Option<Digest>,
     pub running: bool,
+    pub device: Option<Device>,
     pub notice: Option<(Level, String)>,
     pub summary: Option<Summary>,
 }
@@ -66,6 +68,7 @@ impl View {
                     environment: Some(*environment),
                     values: knobs,
                     running: self.running,
+                    device: self.device.take(),
                     progress,
                     ..View::default()
                 };
@@ -74,6 +77,10 @@ impl View {
                 evaluations.into_iter().for_each(|e| self.evaluation(e));
             }
             Event::Running { running } => self.running = running,
+            Event::Device(device) => {
+                self.notice = Some((Level::Info, words::device(&device)));
+                self.device = Some(device);
+            }
             Event::Metrics(metrics) => self.metrics(metrics),
             Event::Mark(mark) => {
                 self.values.insert(mark.knob.clone(), mark.to);

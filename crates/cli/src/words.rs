@@ -1,4 +1,6 @@
-//! Numbers as people read them.
+//! Numbers and devices as people read them.
+
+use run::protocol::Device;
 
 /// `1,572,864`
 pub fn grouped(n: u64) -> String {
@@ -51,6 +53,18 @@ pub fn figure(x: f64) -> String {
         a if a < 100.0 => format!("{x:.2}"),
         _ => short(x),
     }
+}
+
+/// What trains, and why.
+pub fn device(told: &Device) -> String {
+    let what = match &told.gpu {
+        Some(gpu) if told.on_gpu => gpu.as_str(),
+        _ => "the processor",
+    };
+    let rates = told.steps_per_s.map_or(String::new(), |[processor, gpu]| {
+        format!(" Processor {}/s, GPU {}/s.", short(processor), short(gpu))
+    });
+    format!("device: {what}. {}{rates}", told.why)
 }
 
 /// `text` cut to `width` columns, with a mark where something is missing.

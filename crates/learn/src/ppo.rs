@@ -30,7 +30,7 @@ pub use config::{LR_FLOOR, PpoConfig, PpoError};
 pub use nets::{Head, METRICS, SPREAD};
 
 use acting::{Acting, Actor, Finished, Judge, Judging, LANES, Lens, Moments, Steer, greedy};
-use away::Blueprint;
+use away::{Accelerator, Blueprint, Fault, Harvest, Machine, Turn};
 use graph::{Adam, Layout, Optimizer, Packed, Params, Plan};
 use learning::{Learner, Learning, Shuffle};
 use math::{Isa, PANEL, Rng, dispatch, par, poly};
@@ -63,14 +63,18 @@ const SHUFFLE: u32 = 0x0053_4846;
 const JUDGED: u32 = 1 << 31;
 
 /// What one call of [`Ppo::advance`] did.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Slice {
     /// Some steps of all environments.
     Rollout,
     /// One minibatch.
     Update,
-    /// The minibatch that ended an iteration.
+    /// What ended an iteration.
     Iteration(IterationStats),
+    /// Nothing: the machine that works on the iteration is not done.
+    Waiting,
+    /// The machine cannot go on. The learner is at home again, where the last iteration ended.
+    Stopped(Fault),
 }
 
 /// One iteration in numbers; losses are means over all its minibatches.
@@ -116,6 +120,8 @@ pub struct Times {
     pub gather: f64,
     pub gradient: f64,
     pub update: f64,
+    /// Of whole iterations, on a machine that does not tell where it goes.
+    pub device: f64,
 }
 
 /// A part of a checkpoint.
@@ -168,10 +174,25 @@ impl Trail {
         &self.ended[..self.steps * self.shown]
     }
 
+    /// Whether it would keep a step.
+    fn wanted(&self) -> bool {
+        !self.ended.is_empty() && self.steps < TRAIL
+    }
+
+    /// Adds what another machine saw, as far as there is room.
+    fn extend(&mut self, observations: &[f32], ended: &[u8]) {
+        let (step, shown) = (self.step(), self.shown);
+        let steps = (ended.len() / shown).min(observations.len() / step);
+        let steps = if self.wanted() { steps.min(TRAIL - self.steps) } else { 0 };
+        self.observations[self.steps * step..][..steps * step].copy_from_slice(&observations[..steps * step]);
+        self.ended[self.steps * shown..][..steps * shown].copy_from_slice(&ended[..steps * shown]);
+        self.steps += steps;
+    }
+
     /// Adds step t of a rollout.
     fn push(&mut self, actors: &[Actor], t: usize) {
         let (step, shown) = (self.step(), self.shown);
-        if self.ended.is_empty() || self.steps == TRAIL {
+        if !self.wanted() {
             return;
         }
         let observations = self.observations[self.steps * step..][..step].chunks_mut(LANES * self.features);
@@ -185,6 +206,16 @@ impl Trail {
         }
         self.steps += 1;
     }
+}
+
+/// A machine that works for this learner.
+struct Away {
+    accelerator: Box<dyn Accelerator>,
+    /// Of the newest iteration, once there is one: then the environments stand here.
+    harvest: Harvest,
+    has_harvest: bool,
+    under_way: bool,
+    began_s: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -235,6 +266,7 @@ pub struct Ppo {
     trail: Trail,
     clock: fn() -> f64,
     times: Times,
+    away: Option<Away>,
 }
 
 impl Ppo {
@@ -290,6 +322,7 @@ impl Ppo {
             trail: Trail::new(SHOWN.min(config.envs), features),
             clock: || 0.0,
             times: Times::default(),
+            away: None,
             judging_params: params.clone(),
             params,
             acting_plan,
@@ -300,6 +333,9 @@ impl Ppo {
 
     /// One slice of work: some milliseconds with a preset.
     pub fn advance(&mut self) -> Slice {
+        if let Some(away) = self.away.take() {
+            return self.advance_away(away);
+        }
         match self.phase {
             Phase::Act { step } => {
                 let to = (step + (SLICE / self.config.envs).max(1)).min(self.config.rollout_steps);
@@ -331,7 +367,125 @@ impl Ppo {
 
     /// Between two iterations: the only place to save, or to change settings.
     pub fn at_boundary(&self) -> bool {
-        self.phase == Phase::Act { step: 0 }
+        self.phase == Phase::Act { step: 0 } && !self.away.as_ref().is_some_and(|away| away.under_way)
+    }
+
+    // ---- iterations elsewhere ----
+
+    /// Lets a machine work on the iterations from here on. Call it at a boundary.
+    pub fn lend(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
+        self.come_home();
+        let accelerator = machine.take_on(self)?;
+        self.away = Some(Away {
+            accelerator,
+            harvest: Harvest::default(),
+            has_harvest: false,
+            under_way: false,
+            began_s: 0.0,
+        });
+        Ok(())
+    }
+
+    pub fn is_away(&self) -> bool {
+        self.away.is_some()
+    }
+
+    /// Goes on here from the last boundary; an iteration under way elsewhere is given up.
+    pub fn come_home(&mut self) {
+        if let Some(away) = self.away.take() {
+            self.settle(&away);
+        }
+    }
+
+    /// Puts the environments where the machine left them.
+    fn settle(&mut self, away: &Away) {
+        if !away.has_harvest {
+            return;
+        }
+        let Harvest { states, steps, episodes, totals, discounted, .. } = &away.harvest;
+        let width = self.actors[0].world.state_len();
+        for (env, state) in states.chunks_exact(width).enumerate() {
+            let (actor, lane) = (&mut self.actors[env / LANES], env % LANES);
+            // One that is in no possible state, from weights that are no numbers, stays where it was at home.
+            let _ = actor.world.set_environment(lane, state, steps[env], episodes[env]);
+            actor.totals[lane] = totals[env];
+            if let Some(&sum) = discounted.get(env) {
+                actor.discounted[lane] = sum;
+            }
+        }
+    }
+
+    fn advance_away(&mut self, mut away: Away) -> Slice {
+        match self.work_away(&mut away) {
+            Ok(slice) => {
+                self.away = Some(away);
+                slice
+            }
+            Err(fault) => {
+                self.settle(&away);
+                Slice::Stopped(fault)
+            }
+        }
+    }
+
+    fn work_away(&mut self, away: &mut Away) -> Result<Slice, Fault> {
+        if !away.under_way {
+            away.began_s = (self.clock)();
+            self.with_turn(self.trail.wanted(), |turn| away.accelerator.begin(turn))?;
+            away.under_way = true;
+        } else if away.accelerator.poll(&mut away.harvest)? {
+            (away.under_way, away.has_harvest) = (false, true);
+            self.times.device += (self.clock)() - away.began_s;
+            return Ok(Slice::Iteration(self.absorb(&away.harvest)));
+        }
+        Ok(Slice::Waiting)
+    }
+
+    /// What the next iteration has to know.
+    pub fn with_turn<R>(&self, watch: bool, tell: impl FnOnce(&Turn) -> R) -> R {
+        let Moments { count, mean, squares } = self.earned;
+        tell(&Turn {
+            config: &self.config,
+            iteration: self.progress.iterations,
+            lr: self.lr_at(self.progress.env_steps + self.samples()),
+            adam_steps: self.optimizer.steps,
+            lens_mean: self.lens.as_ref().map_or(&[], |lens| &lens.mean),
+            lens_scale: self.lens.as_ref().map_or(&[], |lens| &lens.scale),
+            earned: [count, mean, if count > 0.0 { squares / count } else { 0.0 }],
+            watch,
+        })
+    }
+
+    /// Takes in what a machine brought about.
+    fn absorb(&mut self, harvest: &Harvest) -> IterationStats {
+        self.params.values_mut().copy_from_slice(&harvest.params);
+        self.optimizer.m.copy_from_slice(&harvest.adam_m);
+        self.optimizer.v.copy_from_slice(&harvest.adam_v);
+        self.optimizer.steps += u64::from(harvest.updates);
+        let samples = self.samples();
+        self.progress.env_steps += samples;
+        self.progress.episodes += harvest.ended;
+        let newest = self.progress.episodes - harvest.finished.len() as u64;
+        for (episode, &(total, length)) in (newest..).zip(&harvest.finished) {
+            self.recent[(episode % RECENT as u64) as usize] = Finished { total, length };
+        }
+        if self.config.normalize_reward {
+            self.earned.merge(samples as f64, 0.0, harvest.earned[0], harvest.earned[1]);
+        }
+        if let Some(lens) = &self.lens {
+            for (i, (moments, &[sum, squares])) in self.seen.iter_mut().zip(&harvest.seen).enumerate() {
+                moments.merge(samples as f64, lens.mean[i].into(), sum, squares);
+            }
+        }
+        self.trail.extend(&harvest.trail_observations, &harvest.trail_ended);
+        self.stats.episodes = harvest.ended;
+        self.stats.explained_variance = harvest.explained_variance;
+        (self.sums, self.updates) = (harvest.sums, harvest.updates);
+        self.end_iteration()
+    }
+
+    fn samples(&self) -> u64 {
+        (self.config.envs * self.config.rollout_steps) as u64
     }
 
     /// σ of the policy's actions, where they are numbers, and ln σ.
@@ -460,8 +614,12 @@ impl Ppo {
 
     /// The learning rate in force.
     fn lr(&self) -> f32 {
+        self.lr_at(self.progress.env_steps)
+    }
+
+    fn lr_at(&self, env_steps: u64) -> f32 {
         let PpoConfig { lr, anneal_steps, .. } = self.config;
-        let left = 1.0 - (self.progress.env_steps - self.rate_set_at) as f32 / anneal_steps;
+        let left = 1.0 - (env_steps - self.rate_set_at) as f32 / anneal_steps;
         if anneal_steps > 0.0 { lr * left.max(LR_FLOOR) } else { lr }
     }
 
@@ -505,7 +663,8 @@ impl Ppo {
         self.learning_packed.pack(&self.params);
     }
 
-    /// Takes the settings that may change while training goes on; call it at a boundary.
+    /// Takes the settings that may change while training goes on; call it at a boundary. Whoever changes what the
+    /// loss is (`clip_value`) while a machine works for the learner lends it again.
     pub fn set_live(&mut self, config: &PpoConfig) {
         let kept = self.config.clone();
         let config = PpoConfig {
@@ -711,20 +870,28 @@ impl Ppo {
         let width = self.actors[0].world.state_len();
         let mut states = vec![0.0; envs * width];
         let (mut steps, mut episodes) = (Vec::new(), Vec::new());
-        for (env, state) in states.chunks_exact_mut(width).enumerate() {
-            let clock = self.actors[env / LANES].world.environment(env % LANES, state);
-            steps.push(clock.0);
-            episodes.push(clock.1);
+        let elsewhere = self.away.as_ref().filter(|away| away.has_harvest).map(|away| &away.harvest);
+        if let Some(harvest) = elsewhere {
+            states.copy_from_slice(&harvest.states);
+            (steps, episodes) = (harvest.steps.clone(), harvest.episodes.clone());
+        } else {
+            for (env, state) in states.chunks_exact_mut(width).enumerate() {
+                let clock = self.actors[env / LANES].world.environment(env % LANES, state);
+                steps.push(clock.0);
+                episodes.push(clock.1);
+            }
         }
         part("environments.state", &[envs, width], Data::F32(states));
         part("environments.steps", &[envs], Data::U32(steps));
         part("environments.episodes", &[envs], Data::U32(episodes));
-        let lanes = |of: fn(&Actor) -> &[f32]| {
-            Data::F32((0..envs).map(|env| of(&self.actors[env / LANES])[env % LANES]).collect())
+        let lanes = |there: fn(&Harvest) -> &[f32], here: fn(&Actor) -> &[f32]| match elsewhere {
+            Some(harvest) => Data::F32(there(harvest).to_vec()),
+            None => Data::F32((0..envs).map(|env| here(&self.actors[env / LANES])[env % LANES]).collect()),
         };
-        part("environments.returns", &[envs], lanes(|actor| &actor.totals));
+        part("environments.returns", &[envs], lanes(|there| &there.totals, |actor| &actor.totals));
         if self.config.normalize_reward {
-            part("environments.discounted", &[envs], lanes(|actor| &actor.discounted));
+            let sums = lanes(|there| &there.discounted, |actor| &actor.discounted);
+            part("environments.discounted", &[envs], sums);
             part("moments.reward", &[3], Data::F64(numbers(&self.earned).to_vec()));
         }
         if self.lens.is_some() {

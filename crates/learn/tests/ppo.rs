@@ -215,6 +215,7 @@ fn learning_ends_where_the_policy_has_moved_far_enough() {
                 Slice::Iteration(_) => return updates,
                 Slice::Update => updates += 1,
                 Slice::Rollout => (),
+                elsewhere => panic!("nobody took it over: {elsewhere:?}"),
             }
         }
     };
@@ -234,6 +235,7 @@ fn an_iteration_is_counted_rightly() {
             Slice::Rollout => rollouts += 1,
             Slice::Update => updates += 1,
             Slice::Iteration(stats) => break stats,
+            elsewhere => panic!("nobody took it over: {elsewhere:?}"),
         }
         assert!(!ppo.at_boundary());
     };

@@ -48,11 +48,12 @@ fn split<T: Send>(first: usize, items: &mut [T], f: &(impl Fn(usize, &mut T) + S
     }
 }
 
-/// What may move to another thread, where the platform lets it: a browser's handles on its GPU may not.
+/// What other threads may have and look at, where the platform lets them: a browser's handles on its GPU stay where they
+/// were made.
 #[cfg(not(target_family = "wasm"))]
-pub trait Movable: Send {}
+pub trait Movable: Send + Sync {}
 #[cfg(not(target_family = "wasm"))]
-impl<T: Send + ?Sized> Movable for T {}
+impl<T: Send + Sync + ?Sized> Movable for T {}
 #[cfg(target_family = "wasm")]
 pub trait Movable {}
 #[cfg(target_family = "wasm")]

@@ -165,6 +165,11 @@ pub(crate) fn row_from_metrics(m: &Metrics) -> [f64; COLUMNS] {
 
 pub(crate) fn metrics_from_row(row: &[f64]) -> Metrics {
     let known = |v: f64| (!v.is_nan()).then_some(v);
+    let mut shares = [0.0; PARTS.len()];
+    if row.len() > OLD_COLUMNS {
+        // A file from before there was another part ends sooner.
+        shares.iter_mut().zip(&row[15..]).for_each(|(share, &saved)| *share = saved);
+    }
     Metrics {
         progress: Progress {
             iteration: row[0] as u32,
@@ -183,6 +188,6 @@ pub(crate) fn metrics_from_row(row: &[f64]) -> Metrics {
         grad_norm: row[12],
         lr: row[13],
         steps_per_s: row[14],
-        shares: row.get(15..COLUMNS).and_then(|s| s.try_into().ok()).unwrap_or_default(),
+        shares,
     }
 }

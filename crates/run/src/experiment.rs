@@ -4,14 +4,15 @@
 //! says, and the clock never reaches the training, so the same config gives the same weights.
 
 use crate::checkpoint::{self, Header};
+use crate::device::{Devices, Settled, fault_parts};
 use crate::error::RunError;
 use crate::protocol::{
-    Backend, Command, Config, Digest, Environment, Evaluation, Event, Frame, Knob, Level, Mark, Metrics,
-    PARTS, Picture, PlanView, Progress, Stage as StageView, Touch,
+    Backend, Command, Config, Device, Digest, Environment, Evaluation, Event, Frame, Knob, Level, Mark,
+    Metrics, PARTS, Picture, PlanView, Progress, Stage as StageView, Touch,
 };
 use crate::stage::Stage;
 use crate::{CONFIG_VERSION, DIGEST_EVERY, digest, environment, kind, knobs, validate};
-use learn::{IterationStats, Ppo, PpoConfig, Slice, Times};
+use learn::{Fault, IterationStats, Machine, Ppo, PpoConfig, Slice, Times};
 use math::Isa;
 use worlds::{Actions, Spec};
 
@@ -50,6 +51,13 @@ pub struct Experiment {
     expected: Option<Digest>,
     train_s: f64,
     clock: Clock,
+    devices: Devices,
+    /// What the iterations so far were computed with; see [`Digest`].
+    arithmetic: &'static str,
+    /// Nothing to do until the device answers.
+    waiting: bool,
+    /// An evaluation that is due while the device works on the next iteration: the mean length of episodes.
+    judge_due: Option<Option<f32>>,
 }
 
 /// What the shell's clock said, and how long this iteration has taken.
@@ -70,6 +78,10 @@ impl Experiment {
     fn around(config: Config, settings: PpoConfig, isa: Isa, ppo: Ppo) -> Self {
         let mut experiment = Self {
             stage: Stage::new(ppo.kind(), config.seed),
+            arithmetic: arithmetic(isa),
+            devices: Devices::default(),
+            waiting: false,
+            judge_due: None,
             config,
             settings,
             isa,
@@ -130,6 +142,7 @@ impl Experiment {
                     self.apply_pending();
                 }
             }
+            Command::Device { wish } => self.devices.wish(wish),
             Command::Save => {
                 self.save_wanted = true;
                 if self.ppo.at_boundary() {
@@ -154,6 +167,7 @@ impl Experiment {
         let mut events = std::mem::take(&mut before.events);
         events.append(&mut self.events);
         self.events = events;
+        self.devices = before.devices.for_another_run();
         self.set_running(running);
     }
 
@@ -168,16 +182,65 @@ impl Experiment {
     /// One slice of work; false when there is nothing to do. `now_s` is the shell's clock, in
     /// seconds from anywhere.
     pub fn advance(&mut self, now_s: f64) -> bool {
+        self.waiting = false;
         if !self.running && !self.finish_iteration {
             self.clock.last_s = None;
             return false;
         }
+        if self.ppo.at_boundary() {
+            match self.devices.settle(&mut self.ppo, now_s) {
+                Settled::Already => {}
+                Settled::Trying => {
+                    (self.clock.last_s, self.waiting) = (None, true);
+                    return true;
+                }
+                Settled::Now(device, fault) => self.told_device(device, fault.as_ref()),
+            }
+        }
         self.clock_in(now_s);
-        let slice = self.ppo.advance();
-        if let Slice::Iteration(stats) = slice {
-            self.end_iteration(stats);
+        match self.ppo.advance() {
+            Slice::Iteration(stats) => self.end_iteration(stats),
+            // The processor judges while the device works on.
+            Slice::Waiting => match self.judge_due.take() {
+                Some(mean_length) => self.judge(mean_length),
+                None => self.waiting = true,
+            },
+            Slice::Stopped(fault) => self.fall_back(&fault),
+            Slice::Rollout | Slice::Update => {}
         }
         true
+    }
+
+    /// Whether the last slice found nothing to do but to wait for the device.
+    pub fn waiting(&self) -> bool {
+        self.waiting
+    }
+
+    /// Whether a shell should open a GPU, and [`Experiment::offer`] it.
+    pub fn wants_machine(&self) -> bool {
+        self.devices.wanted()
+    }
+
+    /// A GPU to train on, or why there is none.
+    pub fn offer(&mut self, machine: Result<Box<dyn Machine>, Fault>) {
+        self.devices.offer(machine);
+    }
+
+    fn told_device(&mut self, device: Device, fault: Option<&Fault>) {
+        self.events.push(Event::Device(device));
+        if let Some(fault) = fault {
+            let (text, next_step) = fault_parts(fault);
+            self.notice(Level::Warning, &text, &next_step);
+        }
+    }
+
+    /// The learner is at home again, where its last iteration ended.
+    fn fall_back(&mut self, fault: &Fault) {
+        let device = self.devices.lose(fault);
+        self.told_device(device, Some(fault));
+        if let Some(mean_length) = self.judge_due.take() {
+            self.judge(mean_length);
+        }
     }
 
     /// Adds the time since the last slice.
@@ -199,6 +262,15 @@ impl Experiment {
         let times = self.ppo.take_times();
         let metrics = self.metrics_from(&stats, &times, iteration_s);
         self.events.push(Event::Metrics(metrics));
+        let now = if self.ppo.is_away() { GPU } else { arithmetic(self.isa) };
+        if metrics.progress.iteration == 1 {
+            self.arithmetic = now;
+        } else if self.arithmetic != now {
+            self.arithmetic = MIXED;
+        }
+        if !self.ppo.is_away() {
+            self.devices.note_rate(metrics.steps_per_s);
+        }
         if metrics.progress.iteration.is_multiple_of(self.history_stride) {
             self.history.push(metrics);
         }
@@ -215,7 +287,11 @@ impl Experiment {
                 "Reset, or load an earlier save, and choose a lower learning rate.",
             );
         }
-        self.judge(stats.mean_length);
+        if self.ppo.is_away() && self.running {
+            self.judge_due = Some(stats.mean_length);
+        } else {
+            self.judge(stats.mean_length);
+        }
         if metrics.progress.iteration.is_multiple_of(DIGEST_EVERY) {
             let digest = self.digest();
             self.compare(&digest);
@@ -229,10 +305,10 @@ impl Experiment {
     fn metrics_from(&self, stats: &IterationStats, times: &Times, iteration_s: f64) -> Metrics {
         let steps = (self.settings.envs * self.settings.rollout_steps) as f64;
         let rate = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
-        let Times { policy, world, advantages, gather, gradient, update } = *times;
-        let known = policy + world + advantages + gather + gradient + update;
+        let Times { policy, world, advantages, gather, gradient, update, device } = *times;
+        let known = policy + world + advantages + gather + gradient + update + device;
         let rest = (iteration_s - known).max(0.0);
-        let parts: [f64; PARTS.len()] = [policy, world, advantages, gather, gradient, update, rest];
+        let parts: [f64; PARTS.len()] = [policy, world, advantages, gather, gradient, update, rest, device];
         Metrics {
             progress: self.progress(),
             mean_return: stats.mean_return.map(f64::from),
@@ -310,7 +386,11 @@ impl Experiment {
                 self.events.push(Event::Mark(mark));
             }
         }
+        let loss_changes = self.ppo.config().clip_value != self.settings.clip_value;
         self.ppo.set_live(&self.settings);
+        if loss_changes && let Err(fault) = self.devices.lend_again(&mut self.ppo) {
+            self.fall_back(&fault);
+        }
     }
 
     fn give_save(&mut self) {
@@ -323,8 +403,10 @@ impl Experiment {
     /// The whole run as one file, once the iteration in progress is done.
     pub fn save(&mut self) -> Vec<u8> {
         while !self.ppo.at_boundary() {
-            if let Slice::Iteration(stats) = self.ppo.advance() {
-                self.end_iteration(stats);
+            match self.ppo.advance() {
+                Slice::Iteration(stats) => self.end_iteration(stats),
+                Slice::Stopped(fault) => self.fall_back(&fault),
+                Slice::Rollout | Slice::Update | Slice::Waiting => {}
             }
         }
         self.encode()
@@ -339,7 +421,7 @@ impl Experiment {
             marks: self.marks.clone(),
             evaluations: self.evaluations.clone(),
             solved: self.solved,
-            arithmetic: arithmetic(self.isa).into(),
+            arithmetic: self.arithmetic.into(),
         };
         checkpoint::encode(&header, self.ppo.state(), &self.history)
     }
@@ -364,10 +446,12 @@ impl Experiment {
         experiment.evaluations = header.evaluations;
         experiment.solved = header.solved;
         experiment.announce();
-        if header.arithmetic != arithmetic(isa) {
+        experiment.arithmetic =
+            [FUSED, UNFUSED, GPU].into_iter().find(|&a| a == header.arithmetic).unwrap_or(MIXED);
+        if experiment.arithmetic != arithmetic(isa) {
             experiment.notice(
                 Level::Info,
-                "This run was saved by a machine whose arithmetic rounds differently, so its digests will differ from here on.",
+                "This run was worked on by a machine whose arithmetic rounds differently, so its digests can be compared with no other's.",
                 "Nothing to do: training goes on from the same weights.",
             );
         }
@@ -499,7 +583,7 @@ impl Experiment {
         Digest {
             iteration: self.progress().iteration,
             weights: digest::of_weights(self.ppo.params().values()),
-            arithmetic: arithmetic(self.isa).into(),
+            arithmetic: self.arithmetic.into(),
         }
     }
 
@@ -517,9 +601,14 @@ impl Experiment {
     }
 }
 
+pub(crate) const FUSED: &str = "fused";
+pub(crate) const UNFUSED: &str = "unfused";
+pub(crate) const GPU: &str = "gpu";
+pub(crate) const MIXED: &str = "mixed";
+
 /// Only digests of the same arithmetic can be equal.
 fn arithmetic(isa: Isa) -> &'static str {
-    if isa.fused() { "fused" } else { "unfused" }
+    if isa.fused() { FUSED } else { UNFUSED }
 }
 
 /// Drops every second evaluation but the newest and the one that solved the task: shells tell from it

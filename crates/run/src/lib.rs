@@ -5,6 +5,7 @@
 
 pub mod bench;
 mod checkpoint;
+mod device;
 mod digest;
 pub mod env;
 mod error;
@@ -19,6 +20,7 @@ mod sweep;
 
 pub use error::RunError;
 pub use experiment::{EVALUATION_EPISODES, Experiment};
+pub use learn::{Fault, Machine};
 pub use permalink::native_command;
 use protocol::{Axis, Config, Environment, Knob};
 use std::collections::BTreeMap;

@@ -17,6 +17,7 @@
 use crate::RunError;
 use crate::checkpoint::{COLUMNS, metrics_from_row, row_from_metrics};
 use crate::digest::Fnv;
+use crate::experiment::{FUSED, GPU, MIXED, UNFUSED};
 use crate::protocol::{Config, Digest, Environment, Evaluation, Event, Mark, Metrics, PARTS, Progress};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -189,6 +190,7 @@ const METRICS_COLUMNS: [&str; COLUMNS - PROGRESS] = [
     "shares.4",
     "shares.5",
     "shares.6",
+    "shares.7",
 ];
 const EVALUATION_COLUMNS: [&str; 4] = ["episodes", "mean_return", "min_return", "max_return"];
 
@@ -358,10 +360,10 @@ impl Writer {
             }
             Event::Digest(digest) => {
                 let weights = u64::from_str_radix(&digest.weights, 16).unwrap_or_default();
-                let fused = u64::from(digest.arithmetic == FUSED);
-                self.push(DIGESTS, &[u64::from(digest.iteration), weights, fused]);
+                let arithmetic = ARITHMETICS.iter().position(|&a| a == digest.arithmetic).unwrap_or_default();
+                self.push(DIGESTS, &[u64::from(digest.iteration), weights, arithmetic as u64]);
             }
-            Event::Notice { .. } => {
+            Event::Notice { .. } | Event::Device(_) => {
                 // Plain data with string keys: there is nothing in it that JSON cannot hold.
                 let text = serde_json::to_string(event).unwrap_or_default();
                 self.message(MESSAGE_EVENT, &text);
@@ -774,7 +776,8 @@ const fn track_at(t: usize) -> usize {
     AT_TRACKS + TRACK_WORDS * t
 }
 
-const FUSED: &str = "fused";
+/// By their number in a row.
+const ARITHMETICS: [&str; 4] = [MIXED, FUSED, UNFUSED, GPU];
 
 fn told_from(t: usize, row: &[u64]) -> Option<Told> {
     Some(Told::Event(match t {
@@ -788,7 +791,7 @@ fn told_from(t: usize, row: &[u64]) -> Option<Told> {
         DIGESTS => Event::Digest(Digest {
             iteration: row[0] as u32,
             weights: format!("{:016x}", row[1]),
-            arithmetic: if row[2] == 1 { FUSED } else { "unfused" }.into(),
+            arithmetic: ARITHMETICS.get(row[2] as usize).copied().unwrap_or(MIXED).into(),
         }),
         _ => {
             let text = text_from_words(row[2..].iter().copied(), row[1] as usize);

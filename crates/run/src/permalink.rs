@@ -18,7 +18,8 @@ pub fn encode(config: &Config, digest: Option<&Digest>) -> String {
         link += &format!("&{name}={value}");
     }
     link += &format!("&v={}", config.version);
-    if let Some(d) = digest {
+    // Only what others can reach.
+    if let Some(d) = digest.filter(|d| matches!(&*d.arithmetic, "fused" | "unfused")) {
         link += &format!("&digest={}.{}.{}", d.iteration, d.weights, d.arithmetic);
     }
     link

@@ -114,6 +114,10 @@ pub enum Command {
         name: String,
         value: f64,
     },
+    /// What should train, from the next iteration on.
+    Device {
+        wish: DeviceWish,
+    },
     /// Ends the iteration in progress, then gives [`Event::Saved`].
     Save,
     Restore {
@@ -141,6 +145,8 @@ pub enum Event {
     },
     /// Training started or paused.
     Running { running: bool },
+    /// What trains, and why: told once it is decided, and whenever it changes.
+    Device(Device),
     /// Once an iteration.
     Metrics(Metrics),
     /// A knob changed while the run went on.
@@ -158,6 +164,32 @@ pub enum Event {
     },
     /// Something the person should know, with the next step they can take.
     Notice { level: Level, text: String, next_step: String },
+}
+
+/// What should train.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+#[serde(rename_all = "snake_case")]
+pub enum DeviceWish {
+    /// What turns out to be faster.
+    #[default]
+    Auto,
+    Cpu,
+    Gpu,
+}
+
+/// What trains.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Device {
+    pub wish: DeviceWish,
+    pub on_gpu: bool,
+    /// The GPU's name, where there is one to use.
+    pub gpu: Option<String>,
+    /// Environment steps a second on the processor and on the GPU, where both were measured.
+    pub steps_per_s: Option<[f64; 2]>,
+    /// Why, in a sentence.
+    pub why: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -203,9 +235,10 @@ pub struct Metrics {
     pub shares: [f64; PARTS.len()],
 }
 
-/// Where the time of an iteration goes. The last is what happens between two slices: evaluating,
-/// publishing, answering.
-pub const PARTS: [&str; 7] = ["policy", "world", "advantages", "gather", "gradient", "update", "rest"];
+/// Where the time of an iteration goes: `rest` is what happens between two slices (evaluating, publishing,
+/// answering), `device` all of an iteration on a GPU.
+pub const PARTS: [&str; 8] =
+    ["policy", "world", "advantages", "gather", "gradient", "update", "rest", "device"];
 
 /// A live change of a knob, to be drawn on the curves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -233,7 +266,8 @@ pub struct Digest {
     pub iteration: u32,
     /// 16 hexadecimal digits.
     pub weights: String,
-    /// `fused` or `unfused`: only digests of the same arithmetic can be equal.
+    /// `fused` or `unfused`: only digests of the same arithmetic can be equal. `gpu` where a GPU did every iteration,
+    /// whose digests hold on that GPU alone, and `mixed` where a run has been on several: links carry neither.
     pub arithmetic: String,
 }
 

@@ -212,12 +212,12 @@ fn the_time_of_training_is_counted_by_part() {
     let (mut writer, memory) = pair();
     let reader = reader(&memory);
     writer.event(&began(64, 2)); // up to iteration 65, at 65/64 s
-    let mut tell = |i: u32, shares: [f64; 7]| writer.event(&Event::Metrics(Metrics { shares, ..metrics(i) }));
-    tell(65 + 64, [0.5, 0.25, 0.0, 0.0, 0.25, 0.0, 0.0]);
-    tell(65 + 192, [0.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.5]);
-    assert_eq!(reader.parts_s(), [0.5, 1.25, 0.0, 0.0, 0.25, 0.0, 1.0]);
+    let mut tell = |i: u32, shares: [f64; 8]| writer.event(&Event::Metrics(Metrics { shares, ..metrics(i) }));
+    tell(65 + 64, [0.5, 0.25, 0.0, 0.0, 0.25, 0.0, 0.0, 0.0]);
+    tell(65 + 192, [0.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0]);
+    assert_eq!(reader.parts_s(), [0.5, 1.25, 0.0, 0.0, 0.25, 0.0, 1.0, 0.0]);
     writer.event(&began(0, 0));
-    assert_eq!(reader.parts_s(), [0.0; 7]);
+    assert_eq!(reader.parts_s(), [0.0; 8]);
 }
 
 #[test]

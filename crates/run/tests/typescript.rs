@@ -28,7 +28,7 @@ fn render() -> String {
     }
     declare_all!(
         Config Knob KnobKind Command Event Level Progress Metrics Mark Evaluation Digest
-        Environment Axis Frame Touch Stage Body Round Picture SweepSpec SweepCell
+        Device DeviceWish Environment Axis Frame Touch Stage Body Round Picture SweepSpec SweepCell
         PlanView PlanNode Backend Layout TrackLayout Cursor
     );
     writeln!(out, "/** Where the time of an iteration goes, in the order of Metrics.shares. */").unwrap();
