@@ -4,6 +4,7 @@
 //! pace and the messages; the types of all that passes are `run::protocol`, and of what is refused
 //! too: a refusal is the notice that the page shows.
 
+mod graphics;
 mod panic;
 
 use math::Isa;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use wasm_bindgen::prelude::*;
 
+pub use graphics::Graphics;
 #[cfg(feature = "threads")]
 pub use wasm_bindgen_rayon::init_thread_pool;
 
@@ -259,7 +261,7 @@ fn from_js<T: DeserializeOwned>(value: JsValue) -> Result<T, JsValue> {
 }
 
 /// What the page shows: a text of `RunError` ends with the next step, mostly as its last sentence.
-fn refusal(error: RunError) -> JsValue {
+fn refusal(error: impl std::error::Error) -> JsValue {
     let all = error.to_string();
     let (text, next_step) = all.rsplit_once(". ").unwrap_or((&all, ""));
     let notice = Event::Notice { level: Level::Error, text: format!("{text}."), next_step: next_step.into() };
