@@ -21,10 +21,12 @@ pub struct About {
 }
 
 /// What to ask of an adapter.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct OpenOptions {
     /// Use at most so many bytes a buffer, though the adapter has more.
     pub largest_buffer: Option<u64>,
+    /// What to call it where the system does not say, as most browsers do not.
+    pub name: String,
 }
 
 /// An open device. Clones share it.
@@ -107,7 +109,7 @@ impl Gpu {
             immediate_size: 0,
         });
         let shared = Arc::new(Shared {
-            about: about(&info, features),
+            about: about(&info, features, options.name),
             // Offsets are counted in words of 32 bits.
             largest_buffer: room.min(options.largest_buffer.unwrap_or(u64::MAX)).min(4 * u64::from(u32::MAX)),
             news: Arc::default(),
@@ -216,7 +218,7 @@ fn bindings(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     })
 }
 
-fn about(info: &wgpu::AdapterInfo, features: wgpu::Features) -> About {
+fn about(info: &wgpu::AdapterInfo, features: wgpu::Features, called: String) -> About {
     let backend = match info.backend {
         wgpu::Backend::Vulkan => "Vulkan",
         wgpu::Backend::Metal => "Metal",
@@ -225,10 +227,12 @@ fn about(info: &wgpu::AdapterInfo, features: wgpu::Features) -> About {
         _ => "other",
     };
     // Not every browser says of its software adapter that it is one.
-    let name = info.name.to_lowercase();
-    let known = ["swiftshader", "llvmpipe", "lavapipe", "basic render"].iter().any(|s| name.contains(s));
+    let name = [info.name.clone(), called, "unnamed GPU".into()].into_iter().find(|name| !name.is_empty());
+    let name = name.unwrap_or_default();
+    let known = ["swiftshader", "llvmpipe", "lavapipe", "basic render"];
+    let known = known.iter().any(|pretender| name.to_lowercase().contains(pretender));
     About {
-        name: if info.name.is_empty() { "unnamed GPU".into() } else { info.name.clone() },
+        name,
         backend,
         software: known || info.device_type == wgpu::DeviceType::Cpu,
         f16: features.contains(wgpu::Features::SHADER_F16),

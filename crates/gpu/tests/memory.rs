@@ -47,7 +47,7 @@ async fn a_program_computes_what_it_says_also_beyond_one_row_of_workgroups(gpu: 
 }
 
 async fn what_does_not_fit_is_refused_with_both_sizes(_: Gpu) {
-    let gpu = Gpu::open(OpenOptions { largest_buffer: Some(1 << 16) }).await.unwrap();
+    let gpu = Gpu::open(OpenOptions { largest_buffer: Some(1 << 16), ..Default::default() }).await.unwrap();
     let refused = doubling(&gpu, 1 << 14).await.unwrap_err();
     assert_eq!(refused, Fault::TooSmall { needs: 1 << 17, has: 1 << 16 });
     assert!(doubling(&gpu, 1 << 10).await.is_ok(), "and the device goes on");

@@ -26,11 +26,16 @@ pub struct Graphics {
 
 #[wasm_bindgen]
 impl Graphics {
-    /// Asks the browser for its fastest GPU; `woken` is called whenever that has answered or has failed. With
-    /// `largest_buffer`, no more bytes a buffer are used than those.
-    pub async fn open(woken: js_sys::Function, largest_buffer: Option<f64>) -> Result<Graphics, JsValue> {
+    /// Asks the browser for its fastest GPU; `woken` is called whenever that has answered or has failed. It is
+    /// called `name` where the browser gives no better one; with `largest_buffer`, no more bytes a buffer are used
+    /// than those.
+    pub async fn open(
+        woken: js_sys::Function,
+        name: String,
+        largest_buffer: Option<f64>,
+    ) -> Result<Graphics, JsValue> {
         WOKEN.set(Some(woken));
-        let options = OpenOptions { largest_buffer: largest_buffer.map(|bytes| bytes as u64) };
+        let options = OpenOptions { largest_buffer: largest_buffer.map(|bytes| bytes as u64), name };
         let gpu = Gpu::open(options).await.map_err(refusal)?;
         gpu.on_answer(answered);
         Ok(Graphics { gpu })
