@@ -185,12 +185,13 @@ impl Run {
     }
 
     fn warnings(&self) -> Vec<(&str, &str)> {
-        let warning = |e: &'_ Event| matches!(e, Event::Notice { level: Level::Warning, .. });
-        let parts = |e| match e {
-            &Event::Notice { ref text, ref next_step, .. } => (text.as_str(), next_step.as_str()),
-            _ => unreachable!("filtered"),
-        };
-        self.told.iter().filter(|e| warning(e)).map(parts).collect()
+        fn warning(event: &Event) -> Option<(&str, &str)> {
+            match event {
+                Event::Notice { level: Level::Warning, text, next_step } => Some((text, next_step)),
+                _ => None,
+            }
+        }
+        self.told.iter().filter_map(warning).collect()
     }
 
     fn weights(&self) -> String {
