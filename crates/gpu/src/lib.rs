@@ -14,4 +14,4 @@ pub use device::{About, Gpu, OpenOptions};
 pub use learn::Fault;
 pub use product::{Product, Side, product};
 pub use program::{Kernel, Memory, PRELUDE, Program, Readback, Region, Space, groups};
-pub use worlds::{POLY, RNG, World, world};
+pub use worlds::{POLY, RNG, Stepping, World, Worlds, world};

@@ -3,9 +3,15 @@
 //! Same seeds begin the same episodes; steps differ by roundings, for a GPU fuses and divides as it likes. It refuses
 //! to know who acts, and a world's text to bind anything: kernels read and write, worlds only compute.
 
-use ::worlds::cartpole;
+use crate::program::{Memory, Program, Region, Space, groups};
+use ::worlds::acrobot::{self, Acrobot};
+use ::worlds::mountain_car::{self, Car, MountainCar, MountainCarContinuous};
+use ::worlds::pendulum::{self, Pendulum};
 use ::worlds::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
-use ::worlds::world::Spec;
+use ::worlds::world::{Actions, Spec};
+use ::worlds::{Impossible, Vector, cartpole, many};
+use math::{Rng, rng};
+use std::f64::consts::PI;
 use std::fmt::Write as _;
 
 /// The polynomials of `math::poly`: `poly_exp`, `poly_ln`, `poly_tanh`, `poly_sigmoid`, `poly_sin_cos`.
@@ -13,6 +19,10 @@ pub const POLY: &str = include_str!("poly.wgsl");
 /// The words of `math::rng`: `threefry`, `pcg4`, `hash`, `uniform_of`, `normals`. Stands after [`POLY`].
 pub const RNG: &str = include_str!("rng.wgsl");
 
+/// Angles, for worlds that turn.
+const ANGLE: &str = include_str!("worlds/angle.wgsl");
+const MOUNTAIN_CAR: &str = include_str!("worlds/mountain_car.wgsl");
+const ROWS: &str = include_str!("worlds/rows.wgsl");
 const GOING: &str = include_str!("worlds/going.wgsl");
 
 /// One kind of world in WGSL.
@@ -45,18 +55,55 @@ pub struct World {
     pub step_limit: u32,
     /// `key` of `world_first` for a seed.
     pub key: fn(seed: u32) -> [u32; 4],
+    /// What actions are thrown under when nobody chooses them.
+    coins: fn(seed: u32) -> [u32; 2],
+    throws: Throws,
+}
+
+/// How actions are thrown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Throws {
+    /// As [`CartPoles::coins`](::worlds::CartPoles::coins): 128 of one hash.
+    Coins,
+    /// Choices or levels, 8 of one hash.
+    Parts,
+}
+
+/// What differs between kinds.
+struct Rules {
+    text: &'static str,
+    constants: Constants,
+    key: fn(u32) -> [u32; 4],
+    coins: fn(u32) -> [u32; 2],
+    /// Episodes are counted up to this, and from 0 again.
+    episode_mask: u32,
+    throws: Throws,
 }
 
 /// The world that Gymnasium calls so.
 pub fn world(id: &str) -> Option<World> {
     let spec = ::worlds::kind(id)?.spec;
-    let (rules, constants, key, episode_mask): (_, _, fn(u32) -> [u32; 4], _) = match id {
-        "CartPole-v1" => {
-            (include_str!("worlds/cartpole.wgsl"), poles(), cartpole::key as _, cartpole::EPISODES - 1)
+    let Rules { text: rules, constants, key, coins, episode_mask, throws } = match id {
+        "CartPole-v1" => Rules {
+            text: include_str!("worlds/cartpole.wgsl"),
+            constants: poles(),
+            key: cartpole::key,
+            coins: |seed| {
+                let [.., c, d] = cartpole::key(seed);
+                [c, d]
+            },
+            episode_mask: cartpole::EPISODES - 1,
+            throws: Throws::Coins,
+        },
+        "MountainCar-v0" => of::<MountainCar, 2, 2>(MOUNTAIN_CAR, cars::<MountainCar>()),
+        "MountainCarContinuous-v0" => {
+            of::<MountainCarContinuous, 2, 2>(MOUNTAIN_CAR, cars::<MountainCarContinuous>())
         }
+        "Pendulum-v1" => of::<Pendulum, 2, 3>(include_str!("worlds/pendulum.wgsl"), pendulums()),
+        "Acrobot-v1" => of::<Acrobot, 4, 6>(include_str!("worlds/acrobot.wgsl"), acrobots()),
         _ => return None,
     };
-    let mut text = format!("{POLY}{RNG}");
+    let mut text = format!("{POLY}{RNG}{ANGLE}");
     for (name, word) in [
         ("STATE", spec.state.len() as u32),
         ("OBSERVATION", spec.observation.len() as u32),
@@ -69,8 +116,7 @@ pub fn world(id: &str) -> Option<World> {
         let _ = writeln!(text, "const {name}: u32 = {word}u;");
     }
     for (name, value) in constants {
-        // An f32 written out as the f64 it equals is read back to the bit.
-        let _ = writeln!(text, "const {name}: f32 = {:?};", f64::from(value as f32));
+        constant(&mut text, name, value as f32);
     }
     text += "alias State = array<f32, STATE>;\nalias Shown = array<f32, OBSERVATION>;\n";
     text += "struct Stepped { state: State, reward: f32, terminated: bool }\n";
@@ -79,7 +125,31 @@ pub fn world(id: &str) -> Option<World> {
     text += rules;
     text += GOING;
     let (state, observation) = (spec.state.len(), spec.observation.len());
-    Some(World { spec, text, state, observation, step_limit: spec.step_limit, key })
+    Some(World { spec, text, state, observation, step_limit: spec.step_limit, key, coins, throws })
+}
+
+/// An f32 written out as the f64 it equals, which is read back to the bit.
+fn constant(text: &mut String, name: &str, value: f32) {
+    let _ = writeln!(text, "const {name}: f32 = {:?};", f64::from(value));
+}
+
+/// Worlds that draw from Threefry under their own stream.
+fn of<R: many::Rules<S, O>, const S: usize, const O: usize>(
+    text: &'static str,
+    constants: Constants,
+) -> Rules {
+    Rules {
+        text,
+        constants,
+        key: |seed| Rng::new(seed, R::STREAM).key,
+        coins: |seed| {
+            // First states have 0 here.
+            let [a, b, ..] = Rng::new(seed, R::STREAM).block([0, 0, 0, 1]);
+            [a, b]
+        },
+        episode_mask: u32::MAX,
+        throws: Throws::Parts,
+    }
 }
 
 type Constants = Vec<(&'static str, f64)>;
@@ -111,4 +181,255 @@ fn poles() -> Constants {
         ("EASE_2", ease(-r - 9.0 / 16.0 * last * q * q)),
         ("EASE_4", ease(r / 3.0 + r * r + 1.5 * last * q)),
     ]
+}
+
+fn cars<C: Car>() -> Constants {
+    use mountain_car::{GRAVITY, RESET_FROM, RESET_TO, SPEED_LIMIT, X_MAX, X_MIN};
+    vec![
+        ("RESET_FROM", RESET_FROM),
+        ("RESET_WIDTH", RESET_TO - RESET_FROM),
+        ("GRAVITY", GRAVITY),
+        ("SPEED_LIMIT", SPEED_LIMIT),
+        ("X_MIN", X_MIN),
+        ("X_MAX", X_MAX),
+        ("GOAL", C::GOAL),
+        ("POWER", C::POWER),
+        ("REST", C::REST),
+        ("STEP_REWARD", C::STEP_REWARD),
+        ("LAST_REWARD", C::STEP_REWARD + C::GOAL_REWARD),
+        ("THROTTLE_COST", C::THROTTLE_COST),
+    ]
+}
+
+fn pendulums() -> Constants {
+    use pendulum::{GRAVITY, LENGTH, MASS, RESET_SPEED, SPEED_LIMIT, STEP_S, TORQUE_LIMIT};
+    vec![
+        ("HALF_TURN", PI),
+        ("RESET_SPEED", RESET_SPEED),
+        ("TORQUE_LIMIT", TORQUE_LIMIT),
+        ("SPEED_LIMIT", SPEED_LIMIT),
+        ("STEP_S", STEP_S),
+        ("GRAVITY_GAIN", 3.0 * GRAVITY / (2.0 * LENGTH) * STEP_S),
+        ("TORQUE_GAIN", 3.0 / (MASS * LENGTH * LENGTH) * STEP_S),
+    ]
+}
+
+fn acrobots() -> Constants {
+    use acrobot::{CENTRE, GRAVITY, INERTIA, LENGTH, MASS, RESET_SPREAD, SPEED_LIMITS, STEP_S, TORQUE};
+    let (end_inertia, link_inertia) = (MASS * CENTRE * CENTRE + INERTIA, MASS * LENGTH * LENGTH);
+    vec![
+        ("RESET_SPREAD", RESET_SPREAD),
+        ("TORQUE", TORQUE),
+        ("STEP_S", STEP_S),
+        ("HALF_S", STEP_S / 2.0),
+        ("SIXTH_S", STEP_S / 6.0),
+        ("SPEED_LIMIT_1", SPEED_LIMITS[0]),
+        ("SPEED_LIMIT_2", SPEED_LIMITS[1]),
+        ("ARM", MASS * LENGTH * CENTRE),
+        ("END_INERTIA", end_inertia),
+        ("LINK_INERTIA", link_inertia),
+        ("DETERMINANT", end_inertia * (end_inertia + link_inertia)),
+        ("LOWER_WEIGHT", MASS * CENTRE * GRAVITY),
+        ("UPPER_WEIGHT", (MASS * CENTRE + MASS * LENGTH) * GRAVITY),
+    ]
+}
+
+/// Invocations of a workgroup, as in `worlds/many.wgsl`.
+const GROUP: usize = 64;
+/// No region.
+const NOWHERE: u32 = u32::MAX;
+/// Words that the kernels are told: two keys, the first environment and the game.
+const TOLD: usize = 8;
+
+/// A range in 2¹⁶ levels: from one to the next, and the lowest.
+fn levels(low: f64, high: f64) -> [f32; 2] {
+    let step = (high - low) / 65_536.0;
+    [step as f32, (low + step / 2.0) as f32]
+}
+
+/// What the kernels over many environments are told of a dispatch.
+#[derive(Default)]
+struct Args {
+    actions: u32,
+    shown: u32,
+    reached: u32,
+    rewards: u32,
+    ended: u32,
+    steps: u32,
+    anew: u32,
+}
+
+/// Many environments of one kind on the device, each beginning again by itself when its episode ends: as
+/// [`Vector`], but that observations are rows.
+pub struct Worlds {
+    world: World,
+    count: usize,
+    /// Between the rows of `state` and of `clocks`.
+    stride: usize,
+    /// `[STATE][stride]`
+    pub state: Region,
+    /// Steps taken in this episode and episodes begun before it, `[2][stride]`.
+    pub clocks: Region,
+    /// Episodes that ended in the last play, `[groups]`: the sum is of interest.
+    pub ended: Region,
+    told: Region,
+}
+
+/// Where [`Worlds::step`] reads and writes: `[count]`, and `[count][OBSERVATION]` for observations.
+#[derive(Clone, Copy, Debug)]
+pub struct Stepping {
+    pub actions: Region,
+    /// What the environments show from now on.
+    pub shown: Region,
+    /// The observation that the step led to, which for an episode that ended is its last.
+    pub reached: Option<Region>,
+    pub rewards: Region,
+    /// As [`Vector::step`] writes them.
+    pub ended: Region,
+}
+
+impl Worlds {
+    pub fn new(world: World, count: usize, space: &mut Space) -> Worlds {
+        let stride = count.next_multiple_of(GROUP);
+        Worlds {
+            count,
+            stride,
+            state: space.floats(world.state * stride),
+            clocks: space.words(2 * stride),
+            ended: space.words(stride / GROUP),
+            told: space.words(TOLD),
+            world,
+        }
+    }
+
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Says which environments these are: `first..` of a seed; and what play is thrown, in force from the
+    /// next submit on.
+    pub fn tell(&self, memory: &Memory, seed: u32, first: u32, game: u32) {
+        let [a, b, c, d] = (self.world.key)(seed);
+        let [e, f] = (self.world.coins)(seed);
+        memory.write_words(self.told, &[a, b, c, d, e, f, first, game]);
+    }
+
+    /// Appends what begins anew as [`Worlds::tell`] said, each environment at the start of its first episode.
+    pub fn reset(&self, program: &mut Program, shown: Region) {
+        self.begin(program, shown, true);
+    }
+
+    /// Appends what only shows the states there are, after [`Worlds::put`].
+    pub fn show(&self, program: &mut Program, shown: Region) {
+        self.begin(program, shown, false);
+    }
+
+    fn begin(&self, program: &mut Program, shown: Region, anew: bool) {
+        let text = format!("{ROWS}{}", include_str!("worlds/begin.wgsl"));
+        let args = Args { shown: shown.at, anew: u32::from(anew), ..Args::default() };
+        self.append(program, "begin", &text, args);
+    }
+
+    /// Appends one step of every environment.
+    pub fn step(&self, program: &mut Program, at: &Stepping) {
+        let Stepping { actions, shown, reached, rewards, ended } = at;
+        let text = format!("{ROWS}{}", include_str!("worlds/step.wgsl"));
+        let reached = reached.map_or(NOWHERE, |region| region.at);
+        let (actions, shown, rewards, ended) = (actions.at, shown.at, rewards.at, ended.at);
+        self.append(
+            program,
+            "step",
+            &text,
+            Args { actions, shown, reached, rewards, ended, ..Args::default() },
+        );
+    }
+
+    /// Appends many steps in one dispatch, with actions that are thrown; which, [`Worlds::thrown`] tells. Only states,
+    /// clocks and the number of episodes that ended are left of it.
+    pub fn play(&self, program: &mut Program, steps: u32) {
+        let mut text = include_str!("worlds/tally.wgsl").to_string();
+        let mut word = |name: &str, word: u32| {
+            let _ = writeln!(text, "const {name}: u32 = {word}u;");
+        };
+        match (self.world.throws, self.world.spec.actions) {
+            (Throws::Coins, _) => {
+                word("STEP_BITS", cartpole::EPISODES.leading_zeros() + 1);
+                word("SHORTEST", cartpole::SHORTEST);
+                text += include_str!("worlds/play_cartpole.wgsl");
+            }
+            (Throws::Parts, Actions::Choices(choices)) => {
+                text +=
+                    &format!("fn thrown(half: u32) -> f32 {{ return f32((half * {choices}u) >> 16u); }}\n");
+                text += include_str!("worlds/play.wgsl");
+            }
+            (Throws::Parts, Actions::Range(low, high)) => {
+                let [step, lowest] = levels(low, high);
+                constant(&mut text, "LEVEL_STEP", step);
+                constant(&mut text, "LEVEL_LOWEST", lowest);
+                text += "fn thrown(half: u32) -> f32 { return fma(f32(half), LEVEL_STEP, LEVEL_LOWEST); }\n";
+                text += include_str!("worlds/play.wgsl");
+            }
+        }
+        self.append(program, "play", &text, Args { ended: self.ended.at, steps, ..Args::default() });
+    }
+
+    fn append(&self, program: &mut Program, label: &str, text: &str, args: Args) {
+        let text = format!("{}{}{text}", self.world.text, include_str!("worlds/many.wgsl"));
+        let kernel = program.kernel(label, &text);
+        let Args { actions, shown, reached, rewards, ended, steps, anew } = args;
+        let (state, clocks, told) = (self.state.at, self.clocks.at, self.told.at);
+        let (count, stride) = (self.count as u32, self.stride as u32);
+        let args = [count, stride, state, clocks, told, actions, shown, reached, rewards, ended, steps, anew];
+        program.dispatch(&kernel, &args, groups(self.count, GROUP));
+    }
+
+    /// The actions that play takes at one step of a game.
+    pub fn thrown(&self, seed: u32, first: u32, game: u32, step: u32) -> Vec<f32> {
+        let [c, d] = (self.world.coins)(seed);
+        let words = |env: usize, a_hash: u32| {
+            rng::hash_1([c.wrapping_add(step / a_hash), d], [first.wrapping_add(env as u32), game])
+        };
+        let one = |env| match (self.world.throws, self.world.spec.actions) {
+            (Throws::Coins, _) => (words(env, 128)[(step % 128 / 32) as usize] << (step % 32) >> 31) as f32,
+            (Throws::Parts, actions) => {
+                let half = words(env, 8)[(step % 8 / 2) as usize] >> (step % 2 * 16) & 0xFFFF;
+                match actions {
+                    Actions::Choices(choices) => ((half * choices) >> 16) as f32,
+                    Actions::Range(low, high) => {
+                        let [step, lowest] = levels(low, high);
+                        (half as f32).mul_add(step, lowest)
+                    }
+                }
+            }
+        };
+        (0..self.count).map(one).collect()
+    }
+
+    /// Writes the environments of a vector to the device.
+    pub fn put(&self, memory: &Memory, from: &dyn Vector) {
+        let mut state = vec![0.0; self.world.state * self.stride];
+        let mut clocks = vec![0; 2 * self.stride];
+        let mut numbers = vec![0.0; self.world.state];
+        for env in 0..self.count {
+            let (steps, episodes) = from.environment(env, &mut numbers);
+            for (i, &x) in numbers.iter().enumerate() {
+                state[i * self.stride + env] = x;
+            }
+            (clocks[env], clocks[self.stride + env]) = (steps, episodes);
+        }
+        memory.write_floats(self.state, &state);
+        memory.write_words(self.clocks, &clocks);
+    }
+
+    /// Puts what was read from [`Worlds::state`] and [`Worlds::clocks`] into a vector.
+    pub fn give(&self, state: &[f32], clocks: &[u32], to: &mut dyn Vector) -> Result<(), Impossible> {
+        let mut numbers = vec![0.0; self.world.state];
+        for env in 0..self.count {
+            for (i, x) in numbers.iter_mut().enumerate() {
+                *x = state[i * self.stride + env];
+            }
+            to.set_environment(env, &numbers, clocks[env], clocks[self.stride + env])?;
+        }
+        Ok(())
+    }
 }

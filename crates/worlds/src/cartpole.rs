@@ -470,7 +470,7 @@ fn toss<S: Simd>(
 
 /// No episode is shorter. From ±0.05 rad and ±0.05 rad/s, under no more than 18 rad/s² at any angle inside,
 /// seven steps lead to 0.05 + 7·0.02·0.05 + 21·0.02²·18 = 0.208 rad at most, and the limit is 0.209.
-const SHORTEST: u32 = 8;
+pub const SHORTEST: u32 = 8;
 
 /// A vector of poles.
 #[derive(Clone, Copy)]

@@ -7,21 +7,28 @@ fn world_first(env: u32, episode: u32, key: vec4<u32>) -> State {
 
 fn world_shown(state: State) -> Shown { return state; }
 
-// Angles between two steps are within the limit: there, and only there, these short polynomials hold. One over the
-// inertia is one too, for a division costs more than the rest of the pole: within 3e-8 of itself.
-fn world_step(state: State, shown: Shown, action: f32, when: Moment) -> Stepped {
-    let x = state[0];
-    let v = state[1];
+// `force` is an acceleration, N over the whole mass. Angles between two steps are within the limit: there, and only
+// there, these short polynomials hold. One over the inertia is one too, within 3e-8 of itself, for a division costs
+// as much as half of the rest. 13 multiply-adds and 7 products.
+fn cartpole_pushed(state: State, force: f32) -> State {
     let theta = state[2];
     let w = state[3];
     let square = theta * theta;
     let sin = fma(square * theta, fma(square, SIN_5, SIN_3), theta);
     let cos = fma(square, fma(square, COS_4, COS_2), 1.0);
-    let force = select(-PUSH, PUSH, action == 1.0);
     let push = fma(POLE_SHARE * (w * w), sin, force);
     let torque = fma(-cos, push, GRAVITY * sin);
     let theta_acc = torque * fma(square, fma(square, EASE_4, EASE_2), EASE_0);
     let x_acc = fma(-POLE_SHARE * theta_acc, cos, push);
-    let next = State(fma(STEP_S, v, x), fma(STEP_S, x_acc, v), fma(STEP_S, w, theta), fma(STEP_S, theta_acc, w));
-    return Stepped(next, 1.0, !(abs(next[0]) <= X_LIMIT && abs(next[2]) <= THETA_LIMIT));
+    return State(
+        fma(STEP_S, state[1], state[0]), fma(STEP_S, x_acc, state[1]), fma(STEP_S, w, theta),
+        fma(STEP_S, theta_acc, w),
+    );
+}
+
+fn cartpole_out(state: State) -> bool { return !(abs(state[0]) <= X_LIMIT && abs(state[2]) <= THETA_LIMIT); }
+
+fn world_step(state: State, shown: Shown, action: f32, when: Moment) -> Stepped {
+    let next = cartpole_pushed(state, select(-PUSH, PUSH, action == 1.0));
+    return Stepped(next, 1.0, cartpole_out(next));
 }

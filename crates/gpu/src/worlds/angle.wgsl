@@ -1,0 +1,40 @@
+// Angles as `worlds::angle` has them: sin and cos within 2e-7 over a few dozen turns.
+
+// The same direction within a half turn either way.
+fn angle_within_a_turn(angle: f32) -> f32 {
+    let turns = round(angle * 0.15915494309189535);
+    return fma(turns, -0.0019353071795864769, fma(turns, -6.28125, angle));
+}
+
+// What is left of an angle within a quarter turn; the half turns taken off give both sin and cos the sign.
+fn angle_rest(angle: f32, halves: f32) -> f32 {
+    return fma(halves, -9.6765358979323846e-4, fma(halves, -3.140625, angle));
+}
+
+fn angle_flipped(x: f32, halves: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ (bitcast<u32>(i32(halves)) << 31u));
+}
+
+fn angle_small_cos(square: f32) -> f32 {
+    let p = fma(fma(2.3194382e-5, square, -1.3855927e-3), square, 4.166399e-2);
+    return fma(fma(p, square, -0.4999993), square, 1.0);
+}
+
+fn angle_cos(angle: f32) -> f32 {
+    let halves = round(angle * 0.31830988618379069);
+    let r = angle_rest(angle, halves);
+    return angle_flipped(angle_small_cos(r * r), halves);
+}
+
+// (sin, cos)
+fn angle_sin_cos(angle: f32) -> vec2<f32> {
+    let halves = round(angle * 0.31830988618379069);
+    let r = angle_rest(angle, halves);
+    let square = r * r;
+    let p = fma(fma(2.6000543e-6, square, -1.9806615e-4), square, 8.333017e-3);
+    let small_sin = fma(fma(p, square, -0.16666657) * square, r, r);
+    return vec2<f32>(angle_flipped(small_sin, halves), angle_flipped(angle_small_cos(square), halves));
+}
+
+// Uniform from `low` on over `width`.
+fn spread(word: u32, low: f32, width: f32) -> f32 { return uniform_of(word) * width + low; }

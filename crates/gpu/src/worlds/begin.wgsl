@@ -1,0 +1,17 @@
+// Every environment at the start of its first episode, or as it is; and what it shows.
+
+@compute @workgroup_size(GROUP)
+fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+    let group = group_index(wid, many);
+    let env = group * GROUP + local;
+    var shown: Shown;
+    if (env < args.envs) {
+        if (args.anew == 1u) {
+            keep_state(env, world_first(told_first() + env, 0u, told_key()));
+            keep_clocks(env, 0u, 0u);
+        }
+        shown = world_shown(state_of(env));
+    }
+    write_rows(args.shown, group, local, shown);
+}

@@ -1,0 +1,57 @@
+// What all kernels over many environments share. Stands after a world's text.
+
+const GROUP: u32 = 64u;
+
+struct Args {
+    envs: u32,
+    // Between the rows of `state` and of `clocks`.
+    stride: u32,
+    // [STATE][stride] in mem.
+    state: u32,
+    // [2][stride] in words: steps, episodes.
+    clocks: u32,
+    // In words: the world's key, the key of what `play` throws, the first environment, the game.
+    told: u32,
+    // [envs] in mem.
+    actions: u32,
+    // [envs][OBSERVATION] in mem.
+    shown: u32,
+    // As `shown`, or NOWHERE.
+    reached: u32,
+    // [envs] in mem.
+    rewards: u32,
+    // [envs] in words, or [groups] of episodes that ended.
+    ended: u32,
+    // How many `play` takes.
+    steps: u32,
+    // Begin anew, or only show what there is.
+    anew: u32,
+}
+
+const NOWHERE: u32 = 0xFFFFFFFFu;
+
+fn told_key() -> vec4<u32> {
+    return vec4<u32>(words[args.told], words[args.told + 1u], words[args.told + 2u], words[args.told + 3u]);
+}
+
+fn told_coins() -> vec2<u32> { return vec2<u32>(words[args.told + 4u], words[args.told + 5u]); }
+
+fn told_first() -> u32 { return words[args.told + 6u]; }
+
+fn told_game() -> u32 { return words[args.told + 7u]; }
+
+fn state_of(env: u32) -> State {
+    var state: State;
+    for (var i = 0u; i < STATE; i++) { state[i] = mem[args.state + i * args.stride + env]; }
+    return state;
+}
+
+fn keep_state(env: u32, given: State) {
+    var state = given;
+    for (var i = 0u; i < STATE; i++) { mem[args.state + i * args.stride + env] = state[i]; }
+}
+
+fn keep_clocks(env: u32, steps: u32, episodes: u32) {
+    words[args.clocks + env] = steps;
+    words[args.clocks + args.stride + env] = episodes;
+}
