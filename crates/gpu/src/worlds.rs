@@ -247,6 +247,28 @@ fn levels(low: f64, high: f64) -> [f32; 2] {
     [step as f32, (low + step / 2.0) as f32]
 }
 
+/// Writes out the lines that `worlds/many.wgsl` says are repeated: compilers of WGSL count the rounds of every loop, so
+/// that drivers do not unroll it, and an array indexed by what they do not know leaves the registers.
+fn unrolled(text: &str, world: &World) -> String {
+    let times = [
+        ("#STATE ", world.state),
+        ("#OBSERVATION ", world.observation),
+        ("#SHORTEST ", cartpole::SHORTEST as usize),
+    ];
+    let mut all = String::new();
+    for line in text.lines() {
+        let repeated =
+            times.iter().find_map(|(mark, times)| Some((line.trim_start().strip_prefix(mark)?, times)));
+        match repeated {
+            Some((line, &times)) => {
+                (0..times).for_each(|i| all += &(line.replace('#', &i.to_string()) + "\n"))
+            }
+            None => all += &format!("{line}\n"),
+        }
+    }
+    all
+}
+
 /// What the kernels over many environments are told of a dispatch.
 #[derive(Default)]
 struct Args {
@@ -374,7 +396,8 @@ impl Worlds {
     }
 
     fn append(&self, program: &mut Program, label: &str, text: &str, args: Args) {
-        let text = format!("{}{}{text}", self.world.text, include_str!("worlds/many.wgsl"));
+        let own = unrolled(&format!("{}{text}", include_str!("worlds/many.wgsl")), &self.world);
+        let text = format!("{}{own}", self.world.text);
         let kernel = program.kernel(label, &text);
         let Args { actions, shown, reached, rewards, ended, steps, anew } = args;
         let (state, clocks, told) = (self.state.at, self.clocks.at, self.told.at);

@@ -1,4 +1,5 @@
-// What all kernels over many environments share. Stands after a world's text.
+// What all kernels over many environments share. Stands after a world's text. A line behind `#STATE`, `#OBSERVATION`
+// or `#SHORTEST` is repeated so many times, with # for the number of the time.
 
 const GROUP: u32 = 64u;
 
@@ -41,14 +42,15 @@ fn told_first() -> u32 { return words[args.told + 6u]; }
 fn told_game() -> u32 { return words[args.told + 7u]; }
 
 fn state_of(env: u32) -> State {
-    var state: State;
-    for (var i = 0u; i < STATE; i++) { state[i] = mem[args.state + i * args.stride + env]; }
-    return state;
+    let at = args.state + env;
+    return State(
+        #STATE mem[at + #u * args.stride],
+    );
 }
 
-fn keep_state(env: u32, given: State) {
-    var state = given;
-    for (var i = 0u; i < STATE; i++) { mem[args.state + i * args.stride + env] = state[i]; }
+fn keep_state(env: u32, state: State) {
+    let at = args.state + env;
+    #STATE mem[at + #u * args.stride] = state[#];
 }
 
 fn keep_clocks(env: u32, steps: u32, episodes: u32) {

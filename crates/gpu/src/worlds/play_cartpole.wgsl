@@ -53,8 +53,7 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(num_workgroups) many: ve
             }
             let start = world_first(id, ((pole.clock >> STEP_BITS) + 1u) & EPISODE_MASK, key);
             if (t + SHORTEST <= args.steps) {
-                // Of a known number, to be unrolled.
-                for (var i = 0u; i < SHORTEST; i++) { pole = tossed(pole, start, coins << i); }
+                #SHORTEST pole = tossed(pole, start, coins << #u);
             } else {
                 for (var i = 0u; i < args.steps - t; i++) { pole = tossed(pole, start, coins << i); }
             }

@@ -3,14 +3,13 @@
 var<workgroup> staged: array<f32, GROUP * OBSERVATION>;
 
 // By all of a workgroup at once; those beyond the last environment bring anything.
-fn write_rows(at: u32, group: u32, local: u32, given: Shown) {
-    var row = given;
+fn write_rows(at: u32, group: u32, local: u32, row: Shown) {
     workgroupBarrier();
-    for (var i = 0u; i < OBSERVATION; i++) { staged[local * OBSERVATION + i] = row[i]; }
+    #OBSERVATION staged[local * OBSERVATION + #u] = row[#];
     workgroupBarrier();
     let start = group * GROUP * OBSERVATION;
-    let end = args.envs * OBSERVATION;
-    for (var i = local; i < GROUP * OBSERVATION; i += GROUP) {
-        if (start + i < end) { mem[at + start + i] = staged[i]; }
-    }
+    let len = args.envs * OBSERVATION - start;
+    #OBSERVATION write_staged(at + start, local + #u * GROUP, len);
 }
+
+fn write_staged(at: u32, i: u32, len: u32) { if (i < len) { mem[at + i] = staged[i]; } }
