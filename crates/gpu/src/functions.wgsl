@@ -16,3 +16,13 @@ fn gelu_of(x: f32) -> f32 {
     let half = 0.5 * x;
     return fma(half, tanh_of(0.7978846 * fma(0.044715 * x * x, x, x)), half);
 }
+
+fn gelu_slope(x: f32) -> f32 {
+    let t = tanh_of(0.7978846 * fma(0.044715 * x * x, x, x));
+    let inner = 0.7978846 * fma(0.134145 * x, x, 1.0);
+    return fma(0.5 * x * (1.0 - t * t), inner, 0.5 * (1.0 + t));
+}
+
+fn sigmoid_of(x: f32) -> f32 {
+    return 1.0 / (1.0 + exp(min(-x, 88.0)));
+}

@@ -6,12 +6,18 @@
 //! is one submit and one readback. This crate refuses to know who watches, files, and what time it is.
 
 mod device;
+mod executor;
+mod optimizer;
+mod plan;
 mod product;
 mod program;
 mod worlds;
 
 pub use device::{About, Gpu, OpenOptions};
+pub use executor::{Answer, Executor};
 pub use learn::Fault;
+pub use optimizer::Optimizer;
+pub use plan::Lowered;
 pub use product::{Product, Side, product};
 pub use program::{Kernel, Memory, PRELUDE, Program, Readback, Region, Space, groups};
 pub use worlds::{POLY, RNG, Stepping, World, Worlds, world};

@@ -378,6 +378,11 @@ impl Readback {
     /// Submits a copy and gives what it brings: for tests, natively and in a browser, whose events bring it.
     pub async fn fetch(&self) -> Result<Contents, Fault> {
         self.send();
+        self.answer().await
+    }
+
+    /// Gives what was asked for once it is there.
+    pub async fn answer(&self) -> Result<Contents, Fault> {
         #[cfg(not(target_family = "wasm"))]
         self.gpu.wait();
         poll_fn(|context| {

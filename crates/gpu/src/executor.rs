@@ -1,0 +1,121 @@
+//! One plan by itself on a GPU: inputs and parameters go in, one submit, outputs and gradients come out. It is what
+//! the kernels are tested and timed through; a learner puts plans into a larger program of its own.
+
+use crate::device::Gpu;
+use crate::optimizer::Optimizer;
+use crate::plan::Lowered;
+use crate::program::{Memory, Program, Readback, Region, Space};
+use graph::{Adam, Plan};
+use learn::Fault;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What a run gave.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub outputs: Vec<(Arc<str>, Vec<f32>)>,
+    /// Laid out as the parameters, which follow.
+    pub grads: Vec<f32>,
+    pub params: Vec<f32>,
+    pub adam_m: Vec<f32>,
+    pub adam_v: Vec<f32>,
+    /// Of the gradient at the newest step, before it was clipped.
+    pub norm: f32,
+}
+
+impl Answer {
+    /// # Panics
+    /// Where there is no such output.
+    #[track_caller]
+    pub fn output(&self, name: &str) -> &[f32] {
+        let found = self.outputs.iter().find(|output| *output.0 == *name);
+        &found.unwrap_or_else(|| panic!("no output {name}")).1
+    }
+}
+
+/// A runner of one plan.
+pub struct Executor {
+    gpu: Gpu,
+    memory: Memory,
+    program: Program,
+    lowered: Lowered,
+    params: Region,
+    optimizer: Optimizer,
+    step: Range<usize>,
+    steps: u64,
+    names: Vec<Arc<str>>,
+    readback: Readback,
+}
+
+impl Executor {
+    pub fn new(gpu: &Gpu, plan: &Plan) -> Result<Executor, Fault> {
+        Executor::with(gpu, plan, Lowered::new)
+    }
+
+    /// With one kernel for each node.
+    pub fn one_by_one(gpu: &Gpu, plan: &Plan) -> Result<Executor, Fault> {
+        Executor::with(gpu, plan, Lowered::one_by_one)
+    }
+
+    fn with(
+        gpu: &Gpu,
+        plan: &Plan,
+        lower: fn(&Plan, Region, Region, &mut Space, &mut Program) -> Result<Lowered, Fault>,
+    ) -> Result<Executor, Fault> {
+        let (mut space, mut program) = (Space::default(), Program::new(gpu));
+        let len = plan.table().len();
+        let (params, grads) = (space.floats(len), space.floats(len));
+        let lowered = lower(plan, params, grads, &mut space, &mut program)?;
+        let optimizer = Optimizer::new(len, 1, &mut space);
+        let step = optimizer.step(params, grads, &mut space, &mut program);
+        let memory = space.allocate(gpu)?;
+        program.bind(&memory);
+        lowered.write_constants(&memory);
+        let names: Vec<Arc<str>> = plan.outputs().iter().map(|port| port.name.clone()).collect();
+        let mut asked: Vec<Region> = names.iter().map(|name| lowered.output(name)).collect();
+        asked.extend([grads, params, optimizer.m, optimizer.v, optimizer.norm.part(0, 1)]);
+        let readback = Readback::new(&memory, &asked, &[optimizer.taken]);
+        let gpu = gpu.clone();
+        Ok(Executor { gpu, memory, program, lowered, params, optimizer, step, steps: 0, names, readback })
+    }
+
+    /// Kernels that a run takes.
+    pub fn dispatches(&self) -> usize {
+        self.lowered.steps.len()
+    }
+
+    /// Laid out as `graph::Params::values`.
+    pub fn set_params(&self, values: &[f32]) {
+        self.memory.write_floats(self.params, values);
+    }
+
+    /// Row by row; stays from run to run.
+    ///
+    /// # Panics
+    /// Where the plan reads no such input.
+    #[track_caller]
+    pub fn set_input(&self, name: &str, values: &[f32]) {
+        self.memory.write_floats(self.lowered.input(name), values);
+    }
+
+    /// One submit: outputs, gradients, and with `adam` a step of the parameters.
+    pub async fn run(&mut self, adam: Option<&Adam>) -> Result<Answer, Fault> {
+        let mut encoder = self.gpu.encoder();
+        self.program.encode(&mut encoder, self.lowered.steps.clone());
+        if let Some(adam) = adam {
+            self.optimizer.tell(adam, self.steps, &self.memory);
+            self.program.encode(&mut encoder, self.step.clone());
+        }
+        self.readback.encode(&mut encoder);
+        self.gpu.submit(encoder);
+        self.readback.ask();
+        let (mut floats, words) = self.readback.answer().await?;
+        if adam.is_some() {
+            self.steps += words[0].iter().map(|&n| u64::from(n)).sum::<u64>();
+        }
+        let rest = floats.split_off(self.names.len());
+        let outputs = self.names.iter().cloned().zip(floats).collect();
+        let [grads, params, adam_m, adam_v, norm] = rest.try_into().expect("as many as were asked for");
+        Ok(Answer { outputs, grads, params, adam_m, adam_v, norm: norm[0] })
+    }
+}

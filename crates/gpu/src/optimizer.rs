@@ -1,0 +1,86 @@
+//! Adam over a region of parameters, as graph's `Optimizer` does it: gradients that are together longer than allowed
+//! are scaled down, and where their length is not finite nothing changes. What it is told stands in `mem`, so the same
+//! dispatches serve every step; how many steps it took it counts itself, since one that is left out does not count.
+
+use crate::program::{Memory, Program, Region, Space};
+use graph::Adam;
+use math::AdamStep;
+use std::ops::Range;
+
+const TEXT: &str = include_str!("optimizer.wgsl");
+const SIZE: usize = 256;
+/// Floats in an element.
+const FOUR: usize = 4;
+/// Elements that a thread takes at least, where there are as many.
+const SHARE: usize = 4;
+const MOST_PARTS: usize = 1024;
+
+/// The optimiser's memory: two moments of every parameter, and what it is told.
+#[derive(Clone, Copy, Debug)]
+pub struct Optimizer {
+    pub m: Region,
+    pub v: Region,
+    /// The first of these is the gradient's length at the newest step, before it was clipped.
+    pub norm: Region,
+    /// The sum of these is the number of steps taken since it was told.
+    pub taken: Region,
+    /// Whoever writes something else than 0 there holds back all steps until it is told again.
+    pub hold: Region,
+    knobs: Region,
+    unbias: Region,
+}
+
+impl Optimizer {
+    /// For so many parameters, told anew after at most so many steps.
+    pub fn new(parameters: usize, steps: usize, space: &mut Space) -> Optimizer {
+        let counts = space.words(3);
+        Optimizer {
+            m: space.floats(parameters),
+            v: space.floats(parameters),
+            norm: space.floats(FOUR),
+            taken: counts.part(0, 2),
+            hold: counts.part(2, 1),
+            knobs: space.floats(2 * FOUR),
+            unbias: space.floats(steps.max(1) * FOUR),
+        }
+    }
+
+    /// Appends one step.
+    pub fn step(
+        &self,
+        params: Region,
+        grads: Region,
+        space: &mut Space,
+        program: &mut Program,
+    ) -> Range<usize> {
+        assert!(params.len == self.m.len && grads.len == self.m.len, "as many of all as parameters");
+        let len = (self.m.len as usize).div_ceil(FOUR);
+        let parts = len.div_ceil(SIZE * SHARE).clamp(1, MOST_PARTS);
+        let squares = space.floats(parts * FOUR);
+        let first = program.len();
+        let four = |region: Region| region.at / FOUR as u32;
+        let [params, grads, m, v] = [params, grads, self.m, self.v].map(four);
+        let [knobs, unbias, squares, norm] = [self.knobs, self.unbias, squares, self.norm].map(four);
+        let (len, parts) = (len as u32, parts as u32);
+        let args = [params, grads, m, v, len, knobs, unbias, squares, norm, parts, self.taken.at];
+        for length in [true, false] {
+            let kernel = program.kernel_of_vectors("adam", &format!("const LENGTH = {length};\n{TEXT}"));
+            program.dispatch(&kernel, &args, [parts, 1, 1]);
+        }
+        first..program.len()
+    }
+
+    /// Tells it how to go on after so many steps; in force from the next submit on.
+    pub fn tell(&self, adam: &Adam, steps: u64, memory: &Memory) {
+        let longest = adam.max_grad_norm.min(f32::MAX);
+        let knobs = [adam.lr, adam.beta1, adam.beta2, adam.eps, adam.weight_decay, longest];
+        memory.write_floats(self.knobs, &knobs);
+        let unbias = (0..u64::from(self.unbias.len) / FOUR as u64).flat_map(|i| {
+            let step = AdamStep::new(steps + i + 1, adam.lr, adam.beta1, adam.beta2, adam.eps);
+            [1.0 / step.correction1, 1.0 / step.correction2, 0.0, 0.0]
+        });
+        memory.write_floats(self.unbias, &unbias.collect::<Vec<f32>>());
+        memory.write_words(self.taken, &[0, 0]);
+        memory.write_words(self.hold, &[0]);
+    }
+}

@@ -1,0 +1,72 @@
+// Adam (Kingma & Ba 2015) with decoupled weight decay (Loshchilov & Hutter 2019) and the clip by the global norm, in two
+// dispatches: LENGTH sums squares, a workgroup at a time; without it every workgroup adds those up for itself and moves
+// its share of the parameters. Four floats are one element here. `knobs` holds (lr, beta1, beta2, eps) and
+// (weight decay, longest gradient); `unbias` for each step to come (1/(1 - beta1^t), 1/(1 - beta2^t)).
+
+struct Args {
+    params: u32, grads: u32, m: u32, v: u32, len: u32,
+    knobs: u32, unbias: u32, squares: u32, norm: u32, parts: u32,
+    // In `words`: steps taken before the newest, whether that one was, and whether to hold back from here on.
+    taken: u32,
+}
+
+const SIZE = 256u;
+var<workgroup> sums: array<f32, SIZE>;
+
+fn total(x: f32, local: u32) -> f32 {
+    sums[local] = x;
+    workgroupBarrier();
+    for (var half = SIZE / 2u; half > 0u; half >>= 1u) {
+        if (local < half) { sums[local] += sums[local + half]; }
+        workgroupBarrier();
+    }
+    return sums[0];
+}
+
+@compute @workgroup_size(SIZE)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+    let first = group.x * SIZE + local;
+    let stride = many.x * SIZE;
+    if (LENGTH) {
+        if (first == 0u) {
+            words[args.taken] += words[args.taken + 1u];
+            words[args.taken + 1u] = 0u;
+        }
+        var squares = vec4<f32>();
+        for (var i = first; i < args.len; i += stride) {
+            let g = mem[args.grads + i];
+            squares = fma(g, g, squares);
+        }
+        let sum = total((squares.x + squares.y) + (squares.z + squares.w), local);
+        if (local == 0u) { mem[args.squares + group.x] = vec4<f32>(sum, 0.0, 0.0, 0.0); }
+        return;
+    }
+    var share = 0.0;
+    for (var i = local; i < args.parts; i += SIZE) { share += mem[args.squares + i].x; }
+    let norm = sqrt(total(share, local));
+    // All ones in the exponent: infinite, or not a number.
+    let finite = (bitcast<u32>(norm) & 0x7f800000u) != 0x7f800000u;
+    let held = words[args.taken + 2u] != 0u;
+    if (first == 0u) {
+        mem[args.norm] = vec4<f32>(norm, 0.0, 0.0, 0.0);
+        words[args.taken + 1u] = u32(finite && !held);
+    }
+    if (!finite || held) { return; }
+    let knobs = mem[args.knobs];
+    let rest = mem[args.knobs + 1u];
+    let unbias = mem[args.unbias + words[args.taken]];
+    // The small term keeps a norm of 0 harmless.
+    let scale = select(1.0, rest.y / (norm + 1e-6), norm + 1e-6 > rest.y);
+    for (var i = first; i < args.len; i += stride) {
+        let grad = mem[args.grads + i] * scale;
+        let m = fma(vec4(knobs.y), mem[args.m + i], (1.0 - knobs.y) * grad);
+        let v = fma(vec4(knobs.z), mem[args.v + i], (1.0 - knobs.z) * grad * grad);
+        let root = sqrt(v * unbias.y) + knobs.w;
+        let param = mem[args.params + i];
+        let change = fma(vec4(rest.x), param, m * unbias.x / root);
+        mem[args.params + i] = fma(vec4(-knobs.x), change, param);
+        mem[args.m + i] = m;
+        mem[args.v + i] = v;
+    }
+}

@@ -1,0 +1,221 @@
+//! A graph's plan as dispatches. What the processor does step by step is regrouped here: whatever works on the same
+//! rows or elements is one kernel that keeps its numbers in registers, and only what another kernel or an output
+//! needs is written to memory. Weights are read where they lie; nothing is packed.
+//!
+//! Sums are always added in the same order, so a plan gives the same bits at every run. Panels are refused.
+
+mod groups;
+mod rows;
+mod text;
+mod work;
+
+use crate::product::{Product, Side, product};
+use crate::program::{Memory, Program, Region, Space};
+use graph::Plan;
+use groups::{Group, Groups, Kind, body, finish};
+use learn::Fault;
+use std::ops::Range;
+use std::sync::Arc;
+use text::Writer;
+use work::{Home, Node, Op, Work};
+
+/// Values start at multiples of this many floats.
+const ALIGN: usize = 64;
+
+/// A plan as a part of a program.
+pub struct Lowered {
+    /// Its dispatches, to be replayed in one go.
+    pub steps: Range<usize>,
+    inputs: Vec<(Arc<str>, Region)>,
+    outputs: Vec<(Arc<str>, Region)>,
+    constants: Vec<(Region, Vec<f32>)>,
+}
+
+impl Lowered {
+    /// Appends a plan to a program. It reads the parameters from one region and leaves gradients, laid out the same,
+    /// in the other; those of parameters that the loss does not depend on are not touched.
+    pub fn new(
+        plan: &Plan,
+        params: Region,
+        grads: Region,
+        space: &mut Space,
+        program: &mut Program,
+    ) -> Result<Lowered, Fault> {
+        Lowered::with(plan, [params, grads], space, program, true)
+    }
+
+    /// One kernel for each node: what the regrouped ones are tested against.
+    pub fn one_by_one(
+        plan: &Plan,
+        params: Region,
+        grads: Region,
+        space: &mut Space,
+        program: &mut Program,
+    ) -> Result<Lowered, Fault> {
+        Lowered::with(plan, [params, grads], space, program, false)
+    }
+
+    fn with(
+        plan: &Plan,
+        [params, grads]: [Region; 2],
+        space: &mut Space,
+        program: &mut Program,
+        fuse: bool,
+    ) -> Result<Lowered, Fault> {
+        let work = Work::of(plan)?;
+        let groups = groups::group(&work, fuse);
+        let lives = lives(&work, &groups);
+        let (offsets, len) = arrange(&work, &lives);
+        let arena = space.floats(len);
+        let places = work.values.iter().zip(&offsets).map(|(value, &offset)| match value.home {
+            Home::Param(at) => params.part(at, value.len).at,
+            Home::Grad { at, .. } => grads.part(at, value.len).at,
+            _ => arena.at + offset as u32,
+        });
+        let places: Vec<u32> = places.collect();
+        let stored: Vec<bool> = lives.iter().map(Option::is_some).collect();
+        let first = program.len();
+        let writer = Writer { work: &work, groups: &groups, places: &places, stored: &stored };
+        for (index, group) in groups.groups.iter().enumerate() {
+            if group.kind == Kind::Own {
+                emit(&work, &work.nodes[group.nodes[0]], &places, space, program);
+            } else {
+                writer.emit(index, program, space);
+            }
+        }
+        let region = |value: usize| Region { at: places[value], len: work.len(value) as u32 };
+        let named = |ports: &[(Arc<str>, usize)]| {
+            ports.iter().map(|(name, value)| (name.clone(), region(*value))).collect()
+        };
+        let constants = work.values.iter().enumerate().filter_map(|(i, value)| match &value.home {
+            Home::Constant(values) => Some((region(i), values.clone())),
+            _ => None,
+        });
+        Ok(Lowered {
+            steps: first..program.len(),
+            inputs: named(&work.inputs),
+            outputs: named(&work.outputs),
+            constants: constants.collect(),
+        })
+    }
+
+    /// Where an input lies, row by row; to be filled before a replay.
+    ///
+    /// # Panics
+    /// Where the plan reads no such input.
+    #[track_caller]
+    pub fn input(&self, name: &str) -> Region {
+        find(&self.inputs, name)
+    }
+
+    /// Where an output lies, row by row, after a replay.
+    ///
+    /// # Panics
+    /// Where the plan has no such output.
+    #[track_caller]
+    pub fn output(&self, name: &str) -> Region {
+        find(&self.outputs, name)
+    }
+
+    /// To be called once, before the first replay.
+    pub fn write_constants(&self, memory: &Memory) {
+        for (region, values) in &self.constants {
+            memory.write_floats(*region, values);
+        }
+    }
+}
+
+#[track_caller]
+fn find(ports: &[(Arc<str>, Region)], name: &str) -> Region {
+    match ports.iter().find(|port| *port.0 == *name) {
+        Some(port) => port.1,
+        None => {
+            let names: Vec<&str> = ports.iter().map(|port| &*port.0).collect();
+            panic!("the plan has no port {name}; there are {names:?}")
+        }
+    }
+}
+
+/// A node with a kernel of its own.
+fn emit(work: &Work, node: &Node, places: &[u32], space: &mut Space, program: &mut Program) {
+    let places_of = |values: &[usize]| values.iter().map(|&v| places[v]).collect::<Vec<u32>>();
+    let (reads, writes) = (places_of(&node.reads), places_of(&node.writes));
+    let adds = matches!(work.values[node.writes[0]].home, Home::Grad { adds: true, .. });
+    let Op::Product { shape: [m, n, k], a, b, bias, residual, act } = node.op else {
+        return rows::emit(&node.op, &reads, &writes, adds, program);
+    };
+    let side = |at: u32, [outer, inner]: [usize; 2]| Side { at, outer: outer as u32, inner: inner as u32 };
+    let mut rest = reads[2..].iter().copied();
+    let bias = if bias { rest.next() } else { None };
+    let residual = if residual { rest.next() } else { None };
+    let (a, b) = (side(reads[0], a), side(reads[1], b));
+    product(program, space, &Product { m, n, k, a, b, c: writes[0], bias, residual, act, adds });
+}
+
+/// A group's sums may be written while some of its threads still read.
+fn begins(time: usize) -> usize {
+    if time > 0 && time.is_multiple_of(2) { time - 1 } else { time }
+}
+
+/// For each value that lies in memory, when it is first and last needed there.
+fn lives(work: &Work, groups: &Groups) -> Vec<Option<[usize; 2]>> {
+    let mut lives: Vec<Option<[usize; 2]>> = work
+        .values
+        .iter()
+        .map(|value| match value.home {
+            Home::Input | Home::Constant(_) => Some([0, usize::MAX]),
+            Home::Param(_) | Home::Grad { .. } => Some([0, 0]),
+            Home::Arena => None,
+        })
+        .collect();
+    let mut read = |v: usize, time: usize| {
+        let written = groups.time[v];
+        // What the same threads go on with stays in registers.
+        if work.values[v].home == Home::Arena && !groups.given[v] && written != time {
+            let life = lives[v].get_or_insert([begins(written), time]);
+            life[1] = life[1].max(time);
+        }
+    };
+    for (index, Group { nodes, finish: then, .. }) in groups.groups.iter().enumerate() {
+        for &n in nodes {
+            work.nodes[n].reads.iter().for_each(|&v| read(v, body(index)));
+        }
+        for &n in then {
+            work.nodes[n].reads.iter().for_each(|&v| read(v, finish(index)));
+        }
+    }
+    for (_, v) in &work.outputs {
+        if work.values[*v].home == Home::Arena {
+            lives[*v] = Some([begins(groups.time[*v]), usize::MAX]);
+        }
+    }
+    lives
+}
+
+/// Gives every value in the arena its place: large ones first, each at the lowest that is free for all of its life.
+fn arrange(work: &Work, lives: &[Option<[usize; 2]>]) -> (Vec<usize>, usize) {
+    let mut offsets = vec![0; work.values.len()];
+    let in_arena = |v: &usize| {
+        lives[*v].is_some() && !matches!(work.values[*v].home, Home::Param(_) | Home::Grad { .. })
+    };
+    let mut order: Vec<usize> = (0..work.values.len()).filter(in_arena).collect();
+    order.sort_by_key(|&v| (usize::MAX - work.len(v), v));
+    let mut placed: Vec<usize> = Vec::new();
+    let mut end = 0;
+    for v in order {
+        let [first, last] = lives[v].unwrap_or_default();
+        let mut start = 0;
+        for &other in &placed {
+            let [from, to] = lives[other].unwrap_or_default();
+            let taken = offsets[other]..offsets[other] + work.len(other);
+            if from <= last && first <= to && taken.start < start + work.len(v) && start < taken.end {
+                start = taken.end.next_multiple_of(ALIGN);
+            }
+        }
+        offsets[v] = start;
+        end = end.max((start + work.len(v)).next_multiple_of(ALIGN));
+        let at = placed.partition_point(|&other| offsets[other] <= start);
+        placed.insert(at, v);
+    }
+    (offsets, end)
+}

@@ -1,0 +1,196 @@
+//! Nodes whose kernels are their own: wide rows, and the gradient of a table. Products are product.rs's.
+
+use super::work::Op;
+use crate::product::FUNCTIONS;
+use crate::program::{Program, groups};
+use math::Act;
+
+const ROWS: &str = include_str!("rows.wgsl");
+const TABLE: &str = include_str!("table.wgsl");
+const SIZE: usize = 256;
+
+/// Threads to a row.
+fn lanes(cols: usize) -> usize {
+    (cols / 4).next_power_of_two().clamp(4, SIZE)
+}
+
+/// Appends a kernel whose `row_of` is this; `at` are its places after `rows`.
+fn rows(
+    program: &mut Program,
+    label: &str,
+    [rows, cols]: [usize; 2],
+    names: &[&str],
+    at: &[u32],
+    text: &str,
+) {
+    let lanes = lanes(cols);
+    let fields: String = names.iter().map(|name| format!(" {name}: u32,")).collect();
+    let text = format!(
+        "struct Args {{ rows: u32,{fields} }}
+const LANES = {lanes}u;
+const COLS = {cols}u;
+{FUNCTIONS}{ROWS}
+fn row_of(row: u32, mine: bool, lane: u32, local: u32) {{
+    let first = row * COLS;
+{text}}}
+"
+    );
+    let kernel = program.kernel(label, &text);
+    let args: Vec<u32> = [rows as u32].into_iter().chain(at.iter().copied()).collect();
+    program.dispatch(&kernel, &args, groups(rows, SIZE / lanes));
+}
+
+/// Appends one node's kernels; `reads` and `writes` are places in `mem`, and with `adds` it adds to what is there.
+pub(super) fn emit(op: &Op, reads: &[u32], writes: &[u32], adds: bool, program: &mut Program) {
+    let at: Vec<u32> = reads.iter().chain(writes).copied().collect();
+    match *op {
+        Op::SumRows { rows: r, cols } => rows(program, "row sums", [r, cols], &["x", "y"], &at, SUM_ROWS),
+        Op::Softmax { rows: r, cols, log } => {
+            let end = if log { "x - top - log(sum)" } else { "exp(x - top) / sum" };
+            rows(program, "softmax", [r, cols], &["x", "y"], &at, &SOFTMAX.replace("END", end));
+        }
+        Op::SoftmaxGrad { rows: r, cols, log } => {
+            let (term, end) = if log { ("dy", "dy - exp(y) * sum") } else { ("y * dy", "y * (dy - sum)") };
+            let text = SOFTMAX_GRAD.replace("TERM", term).replace("END", end);
+            rows(program, "softmax gradient", [r, cols], &["y", "dy", "dx"], &at, &text);
+        }
+        Op::Norm { rows: r, cols, eps, residual, act } => {
+            let mut names = vec!["x", "gamma", "beta"];
+            let mut y = String::from("(x - mean) * scale * mem[args.gamma + i] + mem[args.beta + i]");
+            if residual {
+                names.push("residual");
+                y += " + mem[args.residual + first + i]";
+            }
+            y = match act {
+                Act::None => y,
+                Act::Relu => format!("max({y}, 0.0)"),
+                Act::Tanh => format!("tanh_of({y})"),
+                Act::Gelu => format!("gelu_of({y})"),
+            };
+            names.push("y");
+            let mut text = NORM.replace("END", &y);
+            if writes.len() > 1 {
+                names.push("stats");
+                text += SAVE;
+            }
+            names.push("eps");
+            let at: Vec<u32> = at.into_iter().chain([eps.to_bits()]).collect();
+            rows(program, "layer norm", [r, cols], &names, &at, &text);
+        }
+        Op::NormGrad { rows: r, cols } => {
+            let names = ["x", "gamma", "stats", "dy", "dx"];
+            rows(program, "layer norm gradient", [r, cols], &names, &at, NORM_GRAD);
+        }
+        Op::EmbeddingGrad { rows, cols, table } => embedding_grad([rows, cols, table], &at, adds, program),
+        _ => unreachable!("groups take all others"),
+    }
+}
+
+/// A workgroup for each row of the table, or for each index where there are fewer of those.
+fn embedding_grad([rows, cols, table]: [usize; 3], at: &[u32], adds: bool, program: &mut Program) {
+    let by_index = rows < table;
+    let args = [at[0], at[1], at[2], rows as u32, cols as u32, table as u32];
+    if by_index && !adds {
+        let text = "struct Args { index: u32, dy: u32, to: u32, rows: u32, cols: u32, table: u32 }
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+    let i = group_index(group, many) * 256u + local;
+    if (i < args.table * args.cols) { mem[args.to + i] = 0.0; }
+}
+";
+        let clear = program.kernel("clear a table", text);
+        program.dispatch(&clear, &args, groups(table * cols, SIZE));
+    }
+    let text = format!("const BY_INDEX = {by_index};\nconst ADDS = {};\n{TABLE}", adds || by_index);
+    let kernel = program.kernel("gradient of a table", &text);
+    let [x, y, _] = groups(if by_index { rows } else { table }, 1);
+    program.dispatch(&kernel, &args, [x, y, cols.div_ceil(SIZE) as u32]);
+}
+
+const SUM_ROWS: &str = "\
+    var sum = 0.0;
+    for (var i = lane; i < COLS; i += LANES) { sum += mem[args.x + first + i]; }
+    sum = sum_of(sum, local);
+    if (mine && lane == 0u) { mem[args.y + row] = sum; }
+";
+
+const SOFTMAX: &str = "\
+    // Every lane has a column: there are fewer lanes than columns.
+    var top = mem[args.x + first + lane];
+    for (var i = lane; i < COLS; i += LANES) { top = max(top, mem[args.x + first + i]); }
+    top = top_of(top, local);
+    var sum = 0.0;
+    for (var i = lane; i < COLS; i += LANES) { sum += exp(mem[args.x + first + i] - top); }
+    sum = sum_of(sum, local);
+    if (mine) {
+        for (var i = lane; i < COLS; i += LANES) {
+            let x = mem[args.x + first + i];
+            mem[args.y + first + i] = END;
+        }
+    }
+";
+
+const SOFTMAX_GRAD: &str = "\
+    var sum = 0.0;
+    for (var i = lane; i < COLS; i += LANES) {
+        let y = mem[args.y + first + i];
+        let dy = mem[args.dy + first + i];
+        sum += TERM;
+    }
+    sum = sum_of(sum, local);
+    if (mine) {
+        for (var i = lane; i < COLS; i += LANES) {
+            let y = mem[args.y + first + i];
+            let dy = mem[args.dy + first + i];
+            mem[args.dx + first + i] = END;
+        }
+    }
+";
+
+const NORM: &str = "\
+    var sum = 0.0;
+    for (var i = lane; i < COLS; i += LANES) { sum += mem[args.x + first + i]; }
+    let mean = sum_of(sum, local) / f32(COLS);
+    var squares = 0.0;
+    for (var i = lane; i < COLS; i += LANES) {
+        let off = mem[args.x + first + i] - mean;
+        squares = fma(off, off, squares);
+    }
+    let variance = sum_of(squares, local) / f32(COLS);
+    let scale = 1.0 / sqrt(variance + bitcast<f32>(args.eps));
+    if (mine) {
+        for (var i = lane; i < COLS; i += LANES) {
+            let x = mem[args.x + first + i];
+            mem[args.y + first + i] = END;
+        }
+    }
+";
+
+const SAVE: &str = "\
+    if (mine && lane == 0u) {
+        mem[args.stats + 2u * row] = mean;
+        mem[args.stats + 2u * row + 1u] = scale;
+    }
+";
+
+const NORM_GRAD: &str = "\
+    let mean = mem[args.stats + 2u * row];
+    let scale = mem[args.stats + 2u * row + 1u];
+    var sum = 0.0;
+    var products = 0.0;
+    for (var i = lane; i < COLS; i += LANES) {
+        let g = mem[args.dy + first + i] * mem[args.gamma + i];
+        sum += g;
+        products = fma(g, (mem[args.x + first + i] - mean) * scale, products);
+    }
+    sum = sum_of(sum, local) / f32(COLS);
+    products = sum_of(products, local) / f32(COLS);
+    if (mine) {
+        for (var i = lane; i < COLS; i += LANES) {
+            let g = mem[args.dy + first + i] * mem[args.gamma + i];
+            let normed = (mem[args.x + first + i] - mean) * scale;
+            mem[args.dx + first + i] = (g - sum - normed * products) * scale;
+        }
+    }
+";

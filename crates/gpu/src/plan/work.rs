@@ -1,0 +1,337 @@
+//! A plan's steps as nodes over values: each value is written once and has no place yet, so that nodes may be put
+//! together in other ways than the plan has them. What nothing reads is left out.
+
+use graph::{Act, Call, Layout, Place, Plan, Sums};
+use learn::Fault;
+use math::{Binary, Span, Unary};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Where a value lies.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Home {
+    /// Somewhere in the arena, if anywhere.
+    Arena,
+    /// In the arena, filled before a run.
+    Input,
+    /// In the arena, always the same.
+    Constant(Vec<f32>),
+    /// From this float of the parameters on.
+    Param(usize),
+    /// From this float of the gradients on, in place of what is there or added to it.
+    Grad { at: usize, adds: bool },
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Value {
+    pub len: usize,
+    pub home: Home,
+}
+
+/// Columns `from..from + width` of a matrix that has `of` become columns `at..` of another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    pub of: usize,
+    pub from: usize,
+    pub width: usize,
+    pub at: usize,
+}
+
+/// What a node computes: reads -> writes.
+#[derive(Clone, Debug)]
+pub(super) enum Op {
+    /// x -> x
+    Same,
+    /// x -> y
+    Affine { scale: f32, shift: f32 },
+    /// x -> y
+    Unary(Unary),
+    /// x or y, dy -> dx
+    UnaryGrad(Unary),
+    /// a, b -> y
+    Binary { op: Binary, rows: usize, cols: usize, spans: [Span; 2] },
+    /// x, statistics -> (x - mean)/std
+    Normed { cols: usize },
+    /// x -> y
+    SumRows { rows: usize, cols: usize },
+    /// x -> y
+    Softmax { rows: usize, cols: usize, log: bool },
+    /// y, dy -> dx
+    SoftmaxGrad { rows: usize, cols: usize, log: bool },
+    /// x, index -> y
+    Take { rows: usize, cols: usize },
+    /// index, dy -> dx
+    TakeGrad { rows: usize, cols: usize },
+    /// One matrix a part -> y, 0 where there is no part.
+    Columns { rows: usize, cols: usize, parts: Vec<Part> },
+    /// table, index -> y
+    Embedding { rows: usize, cols: usize, table: usize },
+    /// x -> y
+    SumAll,
+    /// x -> y
+    SumCols { rows: usize, cols: usize },
+    /// a, b, bias?, residual? -> c; sides are (outer, inner) strides.
+    Product { shape: [usize; 3], a: [usize; 2], b: [usize; 2], bias: bool, residual: bool, act: Act },
+    /// x, gamma, beta, residual? -> y, statistics?
+    Norm { rows: usize, cols: usize, eps: f32, residual: bool, act: Act },
+    /// x, gamma, statistics, dy -> dx
+    NormGrad { rows: usize, cols: usize },
+    /// index, dy -> dtable
+    EmbeddingGrad { rows: usize, cols: usize, table: usize },
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub op: Op,
+    pub reads: Vec<usize>,
+    pub writes: Vec<usize>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Work {
+    pub values: Vec<Value>,
+    pub nodes: Vec<Node>,
+    pub inputs: Vec<(Arc<str>, usize)>,
+    pub outputs: Vec<(Arc<str>, usize)>,
+}
+
+impl Work {
+    pub fn of(plan: &Plan) -> Result<Work, Fault> {
+        if plan.layout() == Layout::Panels {
+            return Err(Fault::Unknown { what: "a plan in panels".into() });
+        }
+        let mut reader =
+            Reader { plan, work: Work::default(), slots: BTreeMap::new(), ranges: BTreeMap::new() };
+        for port in plan.inputs() {
+            let value = reader.define(port.slot, Home::Input);
+            reader.work.inputs.push((port.name.clone(), value));
+        }
+        for (slot, values) in plan.constants() {
+            reader.define(*slot, Home::Constant(values.clone()));
+        }
+        for step in plan.steps() {
+            reader.step(step);
+        }
+        for port in plan.outputs() {
+            // What lies there at the end.
+            let range = &plan.slots()[port.slot];
+            let value = reader.ranges[&(range.start, range.end)];
+            reader.work.outputs.push((port.name.clone(), value));
+        }
+        reader.work.leave_out();
+        Ok(reader.work)
+    }
+
+    pub fn len(&self, value: usize) -> usize {
+        self.values[value].len
+    }
+
+    /// Drops nodes that nothing needs.
+    fn leave_out(&mut self) {
+        let mut needed = vec![false; self.values.len()];
+        for (_, value) in &self.outputs {
+            needed[*value] = true;
+        }
+        let mut kept = Vec::new();
+        for mut node in std::mem::take(&mut self.nodes).into_iter().rev() {
+            let wanted = |v: &usize| needed[*v] || matches!(self.values[*v].home, Home::Grad { .. });
+            if !node.writes.iter().any(wanted) {
+                continue;
+            }
+            if let (Op::Norm { .. }, Some(stats)) = (&node.op, node.writes.get(1))
+                && !needed[*stats]
+            {
+                node.writes.pop();
+            }
+            for &v in &node.reads {
+                needed[v] = true;
+            }
+            kept.push(node);
+        }
+        kept.reverse();
+        self.nodes = kept;
+    }
+}
+
+struct Reader<'a> {
+    plan: &'a Plan,
+    work: Work,
+    /// What each slot holds now.
+    slots: BTreeMap<usize, usize>,
+    /// What was last written to each range of the arena.
+    ranges: BTreeMap<(usize, usize), usize>,
+}
+
+impl Reader<'_> {
+    fn value(&mut self, len: usize, home: Home) -> usize {
+        self.work.values.push(Value { len, home });
+        self.work.values.len() - 1
+    }
+
+    fn define(&mut self, slot: usize, home: Home) -> usize {
+        let range = self.plan.slots()[slot].clone();
+        let value = self.value(range.len(), home);
+        self.slots.insert(slot, value);
+        self.ranges.insert((range.start, range.end), value);
+        value
+    }
+
+    fn param(&mut self, range: &Range<usize>) -> usize {
+        let known = self.work.values.iter().position(|v| v.home == Home::Param(range.start));
+        known.unwrap_or_else(|| self.value(range.len(), Home::Param(range.start)))
+    }
+
+    fn read(&mut self, place: &Place) -> Option<usize> {
+        match place {
+            Place::Slot(slot) => Some(self.slots[slot]),
+            Place::Param(range) => Some(self.param(range)),
+            Place::Nowhere | Place::Grad { .. } => None,
+        }
+    }
+
+    fn write(&mut self, place: &Place) -> Option<usize> {
+        match place {
+            Place::Slot(slot) => Some(self.define(*slot, Home::Arena)),
+            Place::Grad { range, first } => {
+                Some(self.value(range.len(), Home::Grad { at: range.start, adds: !first }))
+            }
+            Place::Nowhere | Place::Param(_) => None,
+        }
+    }
+
+    fn push(&mut self, op: Op, reads: Vec<usize>, writes: Vec<usize>) {
+        self.work.nodes.push(Node { op, reads, writes });
+    }
+
+    fn step(&mut self, step: &graph::Step) {
+        // Reads first: a step may write over what it reads.
+        let reads = step.reads.each_ref().map(|place| self.read(place));
+        let some: Vec<usize> = reads.iter().flatten().copied().collect();
+        if let &Call::Copy { runs, len, x, y, clear } = &step.call {
+            return self.copy([runs, len], x, y, clear, some[0], &step.writes[0]);
+        }
+        let mut writes = step.writes.each_ref().map(|place| self.write(place));
+        let simple = |op| (op, some.clone());
+        let plain = |a, b, [m, n, k]: [usize; 3]| Op::Product {
+            shape: [m, n, k],
+            a,
+            b,
+            bias: false,
+            residual: false,
+            act: Act::None,
+        };
+        let (op, reads) = match &step.call {
+            &Call::Linear { rows, out, inp, ref packed, eps, act, .. } => {
+                let weight = self.plan.unpacked(packed);
+                let weight = self.param(&weight);
+                let x = reads[0].expect("a product has an operand");
+                let mut of_product = vec![x, weight];
+                of_product.extend(reads[1]);
+                let normed = reads[3].zip(reads[4]);
+                let residual = reads[2].filter(|_| normed.is_none());
+                of_product.extend(residual);
+                let product = Op::Product {
+                    shape: [rows, out, inp],
+                    a: [inp, 1],
+                    b: [inp, 1],
+                    bias: reads[1].is_some(),
+                    residual: residual.is_some(),
+                    act: if normed.is_some() { Act::None } else { act },
+                };
+                let Some((gamma, beta)) = normed else {
+                    return self.push(product, of_product, writes[..1].iter().flatten().copied().collect());
+                };
+                let pre = writes[1].unwrap_or_else(|| self.value(rows * out, Home::Arena));
+                self.push(product, of_product, vec![pre]);
+                let mut of_norm = vec![pre, gamma, beta];
+                of_norm.extend(reads[2]);
+                writes[1] = writes[2].take();
+                (Op::Norm { rows, cols: out, eps, residual: reads[2].is_some(), act }, of_norm)
+            }
+            &Call::LinearDx { rows, out, inp, ref packed } => {
+                let weight = self.plan.unpacked(packed);
+                let mut of_product = vec![reads[0].expect("a product has an operand"), self.param(&weight)];
+                of_product.extend(reads[1]);
+                let product = Op::Product {
+                    shape: [rows, inp, out],
+                    a: [out, 1],
+                    b: [1, inp],
+                    bias: false,
+                    residual: reads[1].is_some(),
+                    act: Act::None,
+                };
+                (product, of_product)
+            }
+            &Call::LinearDw { rows, out, inp } => simple(plain([1, out], [1, inp], [out, inp, rows])),
+            &Call::MatMul { m, n, k, a, b } => simple(plain([a.0, a.1], [b.1, b.0], [m, n, k])),
+            &Call::Affine { scale, shift } => simple(Op::Affine { scale, shift }),
+            &Call::Unary(op) => simple(Op::Unary(op)),
+            &Call::UnaryGrad(op) => simple(Op::UnaryGrad(op)),
+            // In rows there is one block.
+            &Call::Binary { op, rows, cols, a, b, .. } => {
+                simple(Op::Binary { op, rows, cols, spans: [a.0, b.0] })
+            }
+            &Call::Sum { of: Sums::All, .. } => simple(Op::SumAll),
+            &Call::Sum { of: Sums::Rows, rows, cols } => simple(Op::SumRows { rows, cols }),
+            &Call::Sum { of: Sums::Cols, rows, cols } => simple(Op::SumCols { rows, cols }),
+            &Call::LayerNorm { rows, cols, eps, .. } => {
+                simple(Op::Norm { rows, cols, eps, residual: false, act: Act::None })
+            }
+            &Call::LayerNormGrad { rows, cols } => {
+                let [x, stats, dy] = [some[0], some[2], some[3]];
+                let [dx, dgamma, dbeta] = writes.map(|write| write.expect("a norm has three gradients"));
+                self.push(Op::NormGrad { rows, cols }, some, vec![dx]);
+                let normed = self.value(rows * cols, Home::Arena);
+                self.push(Op::Normed { cols }, vec![x, stats], vec![normed]);
+                let slope = self.value(rows * cols, Home::Arena);
+                let flat = [Span::Full; 2];
+                let product = Op::Binary { op: Binary::Mul, rows: 1, cols: rows * cols, spans: flat };
+                self.push(product, vec![dy, normed], vec![slope]);
+                self.push(Op::SumCols { rows, cols }, vec![slope], vec![dgamma]);
+                return self.push(Op::SumCols { rows, cols }, vec![dy], vec![dbeta]);
+            }
+            &Call::Softmax { rows, cols, log, .. } => simple(Op::Softmax { rows, cols, log }),
+            &Call::SoftmaxGrad { rows, cols, log } => simple(Op::SoftmaxGrad { rows, cols, log }),
+            &Call::Take { rows, cols } => simple(Op::Take { rows, cols }),
+            &Call::TakeGrad { rows, cols } => simple(Op::TakeGrad { rows, cols }),
+            &Call::Embedding { cols } => {
+                let (rows, table) = (self.work.len(some[1]), self.work.len(some[0]) / cols);
+                simple(Op::Embedding { rows, cols, table })
+            }
+            &Call::EmbeddingGrad { cols } => {
+                let to = writes[0].expect("a gradient is written");
+                let (rows, table) = (self.work.len(some[0]), self.work.len(to) / cols);
+                simple(Op::EmbeddingGrad { rows, cols, table })
+            }
+            Call::Collect => simple(Op::Same),
+            Call::Copy { .. } => unreachable!("done above"),
+        };
+        self.push(op, reads, writes.into_iter().flatten().collect());
+    }
+
+    /// Copies of columns into one matrix are one node.
+    fn copy(
+        &mut self,
+        [rows, width]: [usize; 2],
+        x: (usize, usize),
+        y: (usize, usize),
+        clear: bool,
+        read: usize,
+        to: &Place,
+    ) {
+        let part = Part { of: x.0, from: x.1, width, at: y.1 };
+        if let (&Place::Slot(slot), false) = (to, clear)
+            && let Some(&value) = self.slots.get(&slot)
+            && let Some(node) = self.work.nodes.iter_mut().find(|node| node.writes == [value])
+            && let Op::Columns { parts, .. } = &mut node.op
+        {
+            parts.push(part);
+            node.reads.push(read);
+            return;
+        }
+        let writes: Vec<usize> = self.write(to).into_iter().collect();
+        let op = if y.0 == 0 { Op::Same } else { Op::Columns { rows, cols: y.0, parts: vec![part] } };
+        self.push(op, vec![read], writes);
+    }
+}
