@@ -337,18 +337,23 @@ impl Worlds {
     }
 
     /// Appends what begins anew as [`Worlds::tell`] said, each environment at the start of its first episode.
-    pub fn reset(&self, program: &mut Program, shown: Region) {
+    /// What they show is written where it is asked for.
+    pub fn reset(&self, program: &mut Program, shown: Option<Region>) {
         self.begin(program, shown, true);
     }
 
     /// Appends what only shows the states there are, after [`Worlds::put`].
     pub fn show(&self, program: &mut Program, shown: Region) {
-        self.begin(program, shown, false);
+        self.begin(program, Some(shown), false);
     }
 
-    fn begin(&self, program: &mut Program, shown: Region, anew: bool) {
+    fn begin(&self, program: &mut Program, shown: Option<Region>, anew: bool) {
         let text = format!("{ROWS}{}", include_str!("worlds/begin.wgsl"));
-        let args = Args { shown: shown.at, anew: u32::from(anew), ..Args::default() };
+        let args = Args {
+            shown: shown.map_or(NOWHERE, |region| region.at),
+            anew: u32::from(anew),
+            ..Args::default()
+        };
         self.append(program, "begin", &text, args);
     }
 

@@ -164,7 +164,7 @@ impl Device {
             ended: space.words(ENVS),
         };
         let mut program = Program::new(gpu);
-        worlds.reset(&mut program, at.shown);
+        worlds.reset(&mut program, Some(at.shown));
         worlds.show(&mut program, at.shown);
         worlds.step(&mut program, &at);
         worlds.play(&mut program, play);
@@ -457,6 +457,37 @@ async fn poles_are_played_as_on_the_cpu(gpu: Gpu) {
     assert!(found.abs_diff(expected) <= 60, "{found} episodes, not {expected}");
 }
 
+/// More than one row of workgroups holds, the last of them with one environment.
+async fn millions_of_poles_are_all_played(gpu: Gpu) {
+    const COUNT: usize = 64 * 65_535 + 65;
+    const STEPS: u32 = 16;
+    let mut space = Space::default();
+    let worlds = Worlds::new(world("CartPole-v1").unwrap(), COUNT, &mut space);
+    let mut program = Program::new(&gpu);
+    worlds.reset(&mut program, None);
+    worlds.play(&mut program, STEPS);
+    let memory = space.allocate(&gpu).unwrap();
+    program.bind(&memory);
+    worlds.tell(&memory, SEED, FIRST, GAME);
+    submit(&gpu, &program, 0..program.len());
+    let (_, words) = Readback::new(&memory, &[], &[worlds.ended, worlds.clocks]).fetch().await.unwrap();
+    let [ended, clocks] = words.try_into().unwrap();
+    let found: u64 = ended.into_iter().map(u64::from).sum();
+    let mut poles = CartPoles::new(Isa::best(), SEED, FIRST, COUNT);
+    let expected = poles.play(GAME, STEPS);
+    let stride = clocks.len() / 2;
+    let otherwise = (0..COUNT)
+        .filter(|&env| {
+            let (_, steps, episodes) = poles.environment(env);
+            [clocks[env], clocks[stride + env]] != [steps, episodes]
+        })
+        .count();
+    println!("{found} episodes, {expected} on the CPU; {otherwise} of {COUNT} poles of another age");
+    assert!(expected > COUNT as u64 / 4, "{expected}");
+    assert!(found.abs_diff(expected) <= otherwise as u64, "{found} episodes, not {expected}");
+    assert!(otherwise <= COUNT / 50_000, "{otherwise} of another age");
+}
+
 /// From the CPU to the device and back nothing is lost, and both go on alike.
 async fn environments_move_to_the_device_and_back(gpu: Gpu) {
     for (kind, world) in both() {
@@ -522,6 +553,7 @@ common::tests!(
     poles_left_alone_live_the_same_lives,
     play_is_as_many_single_steps,
     poles_are_played_as_on_the_cpu,
+    millions_of_poles_are_all_played,
     environments_move_to_the_device_and_back,
     acrobots_left_alone_spread_alike,
 );

@@ -13,5 +13,5 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(num_workgroups) many: ve
         }
         shown = world_shown(state_of(env));
     }
-    write_rows(args.shown, group, local, shown);
+    if (args.shown != NOWHERE) { write_rows(args.shown, group, local, shown); }
 }

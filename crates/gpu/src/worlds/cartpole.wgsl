@@ -26,7 +26,8 @@ fn cartpole_pushed(state: State, force: f32) -> State {
     );
 }
 
-fn cartpole_out(state: State) -> bool { return !(abs(state[0]) <= X_LIMIT && abs(state[2]) <= THETA_LIMIT); }
+// Both are looked at: to skip one would be a branch.
+fn cartpole_out(state: State) -> bool { return !((abs(state[0]) <= X_LIMIT) & (abs(state[2]) <= THETA_LIMIT)); }
 
 fn world_step(state: State, shown: Shown, action: f32, when: Moment) -> Stepped {
     let next = cartpole_pushed(state, select(-PUSH, PUSH, action == 1.0));

@@ -15,9 +15,9 @@ struct Args {
     told: u32,
     // [envs] in mem.
     actions: u32,
-    // [envs][OBSERVATION] in mem.
+    // [envs][OBSERVATION] in mem, or NOWHERE.
     shown: u32,
-    // As `shown`, or NOWHERE.
+    // As `shown`.
     reached: u32,
     // [envs] in mem.
     rewards: u32,

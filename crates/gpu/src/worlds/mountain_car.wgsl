@@ -14,8 +14,8 @@ fn world_step(state: State, shown: Shown, action: f32, when: Moment) -> Stepped 
     let rolled = fma(-angle_cos(3.0 * state[0]), GRAVITY, pushed);
     let speed = clamp(rolled, -SPEED_LIMIT, SPEED_LIMIT);
     let x = clamp(state[0] + speed, X_MIN, X_MAX);
-    let v = select(speed, 0.0, x == X_MIN && speed < 0.0);
-    let terminated = x >= GOAL && v >= 0.0;
+    let v = select(speed, 0.0, (x == X_MIN) & (speed < 0.0));
+    let terminated = (x >= GOAL) & (v >= 0.0);
     let gained = select(STEP_REWARD, LAST_REWARD, terminated);
     return Stepped(State(x, v), fma(given * given, -THROTTLE_COST, gained), terminated);
 }

@@ -26,7 +26,7 @@ fn tossed(pole: Pole, start: State, coins: u32) -> Pole {
     let force = bitcast<f32>(bitcast<u32>(-PUSH) ^ (coins & 0x80000000u));
     let next = cartpole_pushed(pole.state, force);
     let clock = pole.clock + 1u;
-    let over = cartpole_out(next) || (clock & STEP_MASK) == STEP_LIMIT;
+    let over = cartpole_out(next) | ((clock & STEP_MASK) == STEP_LIMIT);
     return Pole(again(next, start, over), select(clock, (clock | STEP_MASK) + 1u, over));
 }
 
