@@ -66,12 +66,15 @@ async fn random_words_are_those_of_the_cpu(gpu: Gpu) {
             words[(4u + w) * len + i] = b[w];
         }
         mem[i] = uniform_of(b.x);
+        let pair = normals(b.y, b.z);
+        mem[len + i] = pair.x;
+        mem[2u * len + i] = pair.y;
     }";
     let args = "struct Args { len: u32, a: u32, b: u32, c: u32, key: vec4<u32> }\n";
     let text = format!("{args}{}{}{MAIN}{body}", gpu::POLY, gpu::RNG);
     let (len, key) = (1000, [1, 0xFFFF_FFFF, 0x8000_0001, 77]);
     let args = [0, 0, 0, key[0], key[1], key[2], key[3]];
-    let (floats, words) = rows(&gpu, &text, &args, len, [1, 8]).await;
+    let (floats, words) = rows(&gpu, &text, &args, len, [3, 8]).await;
     for i in 0..len {
         let n = i as u32;
         let a = Rng { key }.block([n, n.wrapping_mul(7), n ^ 0xF0F0_F0F0, 3]);
@@ -80,6 +83,13 @@ async fn random_words_are_those_of_the_cpu(gpu: Gpu) {
             assert_eq!(words[w * len + i], expected, "word {w} of {i}");
         }
         assert_eq!(floats[i], uniform_from_word(b[0]));
+        // As a learner draws its noise.
+        let [u, v] = [b[1], b[2]].map(|word| f64::from(uniform_from_word(word)));
+        let (radius, angle) = ((-2.0 * (1.0 - u).ln()).sqrt(), (v - 0.5) * std::f64::consts::TAU);
+        for (row, expected) in [(1, radius * angle.cos()), (2, radius * angle.sin())] {
+            let found = f64::from(floats[row * len + i]);
+            assert!((found - expected).abs() <= 2e-6, "normal {i}: {found}, not {expected}");
+        }
     }
 }
 
