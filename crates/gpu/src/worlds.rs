@@ -9,8 +9,8 @@ use ::worlds::mountain_car::{self, Car, MountainCar, MountainCarContinuous};
 use ::worlds::pendulum::{self, Pendulum};
 use ::worlds::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
 use ::worlds::world::{Actions, Spec};
-use ::worlds::{Impossible, Vector, cartpole, many};
-use math::{Rng, rng};
+use ::worlds::{Impossible, Vector, cartpole, lunar_lander, many};
+use math::{Isa, Rng, rng};
 use std::f64::consts::PI;
 use std::fmt::Write as _;
 
@@ -82,7 +82,10 @@ struct Rules {
 
 /// The world that Gymnasium calls so.
 pub fn world(id: &str) -> Option<World> {
-    let spec = ::worlds::kind(id)?.spec;
+    let kind = ::worlds::kind(id)?;
+    let spec = kind.spec;
+    // A twin's may be longer.
+    let state = (kind.many)(Isa::Portable, 0, 0, 1).state_len();
     let Rules { text: rules, constants, key, coins, episode_mask, throws } = match id {
         "CartPole-v1" => Rules {
             text: include_str!("worlds/cartpole.wgsl"),
@@ -101,11 +104,19 @@ pub fn world(id: &str) -> Option<World> {
         }
         "Pendulum-v1" => of::<Pendulum, 2, 3>(include_str!("worlds/pendulum.wgsl"), pendulums()),
         "Acrobot-v1" => of::<Acrobot, 4, 6>(include_str!("worlds/acrobot.wgsl"), acrobots()),
+        "LunarLander-v3" => Rules {
+            text: include_str!("worlds/lunar_lander.wgsl"),
+            constants: lunar_lander::constants(),
+            key: lunar_lander::key,
+            coins: lunar_lander::coins,
+            episode_mask: u32::MAX,
+            throws: Throws::Parts,
+        },
         _ => return None,
     };
     let mut text = format!("{POLY}{RNG}{ANGLE}");
     for (name, word) in [
-        ("STATE", spec.state.len() as u32),
+        ("STATE", state as u32),
         ("OBSERVATION", spec.observation.len() as u32),
         ("STEP_LIMIT", spec.step_limit),
         ("EPISODE_MASK", episode_mask),
@@ -124,7 +135,7 @@ pub fn world(id: &str) -> Option<World> {
     text += "struct Moment { key: vec4<u32>, env: u32, episode: u32, steps: u32 }\n";
     text += rules;
     text += GOING;
-    let (state, observation) = (spec.state.len(), spec.observation.len());
+    let observation = spec.observation.len();
     Some(World { spec, text, state, observation, step_limit: spec.step_limit, key, coins, throws })
 }
 

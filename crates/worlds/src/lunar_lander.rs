@@ -7,7 +7,7 @@
 //! has come to rest (+100); it is *truncated* at 1000 steps. It refuses the continuous form and wind.
 
 use crate::rigid::{
-    BENDS, BODIES, Body, Effort, HINGES, Hinge, PIECE, Real, Rig, Scene, Solid, Step, TOUCHES, Touch, Turn,
+    BENDS, BODIES, Body, Effort, HINGES, Hinge, NAMED, PIECE, Real, Rig, Scene, Solid, Step, TOUCHES, Touch, Turn,
     V2, mass_of, v2,
 };
 use crate::sweeps::{System, sweep_many};
@@ -398,6 +398,69 @@ impl<R: Real> Craft<R> {
     }
 }
 
+/// All that is fixed, by name, as thousands have it: for those who step craft elsewhere.
+pub fn constants() -> Vec<(&'static str, f64)> {
+    let Rules { rig, centre } = Rules::<f32>::new();
+    let [hull, leg, _] = rig.solids;
+    let of_solids = [
+        ("CENTRE_Y", centre.y),
+        ("HULL_INV_MASS", hull.inv_mass),
+        ("HULL_INV_INERTIA", hull.inv_inertia),
+        ("HULL_FRICTION", hull.friction),
+        ("HULL_REACH", hull.reach),
+        ("HULL_WIDE", hull.corners[0].x),
+        ("HULL_LOW", hull.corners[0].y),
+        ("HULL_MIDDLE", hull.corners[1].y),
+        ("HULL_HIGH_WIDE", hull.corners[2].x),
+        ("HULL_HIGH", hull.corners[2].y),
+        ("HULL_SLANT_X", hull.normals[1].x),
+        ("HULL_SLANT_Y", hull.normals[1].y),
+        ("LEG_INV_MASS", leg.inv_mass),
+        ("LEG_INV_INERTIA", leg.inv_inertia),
+        ("LEG_FRICTION", leg.friction),
+        ("LEG_REACH", leg.reach),
+        ("LEG_WIDE", leg.corners[2].x),
+        ("LEG_HIGH", leg.corners[2].y),
+        ("LEG_MOST", rig.hinges[0].most),
+    ];
+    let of_rules = [
+        ("WIDTH", WIDTH),
+        ("HEIGHT", HEIGHT),
+        ("PAD_HEIGHT", PAD_HEIGHT),
+        ("STEP_S", STEP_S),
+        ("GRAVITY", GRAVITY),
+        ("FIRST_FORCE", FIRST_FORCE),
+        ("LEG_AWAY", LEG_AWAY),
+        ("LEG_UP", LEG_UP),
+        ("LEG_IN", LEG_IN),
+        ("LEG_OUT", LEG_OUT),
+        ("LEG_SPEED", LEG_SPEED),
+        ("LEG_LEAN", LEG_LEAN),
+        ("MAIN_POWER", MAIN_POWER),
+        ("MAIN_PRICE", MAIN_PRICE),
+        ("SIDE_POWER", SIDE_POWER),
+        ("SIDE_PRICE", SIDE_PRICE),
+        ("MAIN_BELOW", MAIN_BELOW),
+        ("SIDE_AWAY", SIDE_AWAY),
+        ("SIDE_ALONG", SIDE_ALONG),
+        ("SIDE_ABOVE", SIDE_ABOVE),
+        ("SCATTER", SCATTER),
+    ];
+    let of_solids = of_solids.map(|(name, value)| (name, f64::from(value)));
+    of_solids.into_iter().chain(of_rules).chain(NAMED).collect()
+}
+
+/// What a seed's numbers are drawn under.
+pub fn key(seed: u32) -> [u32; 4] {
+    Rng::new(seed, STREAM).key
+}
+
+/// What actions may be thrown under when nobody chooses them.
+pub fn coins(seed: u32) -> [u32; 2] {
+    let [a, b, ..] = Rng::new(seed, STREAM).block([0, 0, 0, COINS]);
+    [a, b]
+}
+
 /// One craft in f64.
 pub struct LunarLander64 {
     state: [f64; TWIN_STATE],
@@ -426,6 +489,7 @@ const STREAM: u32 = 0x004C_4C33;
 const TWIN: u32 = 0;
 const BEGINNING: u32 = 1;
 const NOISE: u32 = 2;
+const COINS: u32 = 3;
 
 impl World64 for LunarLander64 {
     fn spec(&self) -> &'static Spec {

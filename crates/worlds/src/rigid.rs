@@ -210,17 +210,37 @@ const REST_TURN: f64 = std::f64::consts::PI / 90.0;
 /// Half a second of rest ends all motion.
 const RESTING_STEPS: u32 = 25;
 
+/// The same by name, for those who step bodies elsewhere.
+pub const NAMED: [(&str, f64); 16] = [
+    ("PIECE", PIECE),
+    ("SLOP", SLOP),
+    ("ANGLE_SLOP", ANGLE_SLOP),
+    ("SKIN", SKIN),
+    ("BOX_MARGIN", BOX_MARGIN),
+    ("NEAR", NEAR),
+    ("TOLERANCE", TOLERANCE),
+    ("MENDED", MENDED),
+    ("MENDED_AT_TOUCH", MENDED_AT_TOUCH),
+    ("MOST_MENDED", MOST_MENDED),
+    ("MOST_TURNED", MOST_TURNED),
+    ("MOST_MOVED", MOST_MOVED),
+    ("MOST_SPUN", MOST_SPUN),
+    ("REST_SPEED", REST_SPEED),
+    ("REST_TURN", REST_TURN),
+    ("RESTING_STEPS", RESTING_STEPS as f64),
+];
+
 /// What is fixed about a body. Places are measured from its centre of mass.
 #[derive(Clone, Copy)]
 pub struct Solid<R> {
     pub inv_mass: R,
     pub inv_inertia: R,
-    corners: [V2<R>; CORNERS],
-    normals: [V2<R>; CORNERS],
+    pub corners: [V2<R>; CORNERS],
+    pub normals: [V2<R>; CORNERS],
     count: usize,
-    reach: R,
+    pub reach: R,
     /// Of the body on the ground.
-    friction: R,
+    pub friction: R,
 }
 
 /// Mass, inertia about the centre of mass, and that centre, of a convex outline (anticlockwise) of one
