@@ -22,7 +22,7 @@ const ANY: u32 = 1;
 const EXAMPLE: u32 = 2;
 
 /// Episodes of one environment at most.
-const EPISODES: usize = 4;
+const EPISODES: usize = 3;
 /// Of the rows below.
 const ACTION: usize = STATE + OBSERVATION;
 const TOTALS: usize = ACTION + 1;

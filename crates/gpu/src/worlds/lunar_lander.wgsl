@@ -63,7 +63,7 @@ struct Hinged {
 
 fn wedge(a: vec2<f32>, b: vec2<f32>) -> f32 { return a.x * b.y - a.y * b.x; }
 fn left(v: vec2<f32>) -> vec2<f32> { return vec2(-v.y, v.x); }
-// x and y of the product, so that all adapters round alike as far as they do.
+// Written out, so that it rounds as it does on the CPU.
 fn inner(a: vec2<f32>, b: vec2<f32>) -> f32 { return a.x * b.x + a.y * b.y; }
 fn size(v: vec2<f32>) -> f32 { return sqrt(inner(v, v)); }
 
@@ -112,7 +112,9 @@ fn outward(leg: bool, i: i32) -> vec2<f32> {
     if (i == 5) { n = -up; }
     return n;
 }
-fn corner_of(leg: bool, at: Body, turn: vec2<f32>, i: i32) -> vec2<f32> { return at.place + turned(turn, corner(leg, i)); }
+fn corner_of(leg: bool, at: Body, turn: vec2<f32>, i: i32) -> vec2<f32> {
+    return at.place + turned(turn, corner(leg, i));
+}
 
 fn untouched() -> Touch { return Touch(-1, vec2(-1), vec2(0.0), vec2(0.0)); }
 
@@ -313,7 +315,8 @@ fn mended(leg: bool, c: Contact, at: vec4<f32>, part: f32) -> vec4<f32> {
             let by = clamp(part * (apart + SLOP), -MOST_MENDED, 0.0);
             let lever = wedge(arm, normal);
             let impulse = -by / (inv_mass(leg) + inv_inertia(leg) * lever * lever);
-            pose = vec4(pose.xy + normal * (impulse * inv_mass(leg)), pose.z + inv_inertia(leg) * lever * impulse, pose.w);
+            let turned_by = inv_inertia(leg) * lever * impulse;
+            pose = vec4(pose.xy + normal * (impulse * inv_mass(leg)), pose.z + turned_by, pose.w);
         }
     }
     return pose;
@@ -683,7 +686,8 @@ fn fly(given: Scene, joint_1: Joint, joint_2: Joint) -> Flown {
     let parts_1 = flying(joint_1, 1.0);
     let parts_2 = flying(joint_2, -1.0);
     let mass = hull_mass + m + m;
-    let inertia = 1.0 / HULL_INV_INERTIA + i + m * inner(parts_1.arm, parts_1.arm) + i + m * inner(parts_2.arm, parts_2.arm);
+    let inertia_1 = i + m * inner(parts_1.arm, parts_1.arm);
+    let inertia = 1.0 / HULL_INV_INERTIA + inertia_1 + i + m * inner(parts_2.arm, parts_2.arm);
     let offset = parts_1.arm * m + parts_2.arm * m;
     let extra_1 = (body_1.velocity - parts_1.own) * m;
     let extra_2 = (body_2.velocity - parts_2.own) * m;
