@@ -1,5 +1,6 @@
 //! One adapter and its device: how it is found, what it is called, and what went wrong with it.
 
+use crate::product::Tuned;
 use learn::Fault;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -48,6 +49,7 @@ pub(crate) struct Shared {
     pub pipeline_layout: wgpu::PipelineLayout,
     pub submits: AtomicU64,
     pub readbacks: AtomicU64,
+    pub tuned: Mutex<Tuned>,
 }
 
 /// What the device tells of itself, from whatever thread; in a browser the handles above stay on theirs.
@@ -118,6 +120,7 @@ impl Gpu {
             pipeline_layout,
             submits: AtomicU64::new(0),
             readbacks: AtomicU64::new(0),
+            tuned: Mutex::default(),
         });
         let gpu = Gpu { device, queue, shared };
         let news = gpu.shared.news.clone();

@@ -18,6 +18,6 @@ pub use executor::{Answer, Executor};
 pub use learn::Fault;
 pub use optimizer::Optimizer;
 pub use plan::Lowered;
-pub use product::{Product, Side, product};
+pub use product::{Precision, Product, Side, TILES, Tile, Timing, product, product_by};
 pub use program::{Kernel, Memory, PRELUDE, Program, Readback, Region, Space, groups};
 pub use worlds::{POLY, RNG, Stepping, World, Worlds, world};

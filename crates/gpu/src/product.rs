@@ -1,7 +1,18 @@
-//! The matrix product with what follows it, c = act(a·b + bias + residual), as one kernel.
+//! The matrix product with what follows it, c = act(a·b + bias + residual), as one kernel; or, where there are few
+//! tiles and many k, as two: partial sums by stretches of k, then their sum in a fixed order.
+//!
+//! A product names where its factors lie and by which strides; which tile computes it is decided here, by a rule or by
+//! what [`Gpu::tune`](crate::Gpu::tune) measured on this adapter, and its text is made in `product/text.rs`. A tile is
+//! decided when a program is built and stays for as long as that program lives.
 
+mod text;
+mod tune;
+
+use crate::device::lock;
 use crate::program::{Program, Space, groups};
 use math::Act;
+pub use tune::Timing;
+pub(crate) use tune::Tuned;
 
 /// Functions that the platform's own are too coarse for.
 pub(crate) const FUNCTIONS: &str = include_str!("functions.wgsl");
@@ -16,7 +27,7 @@ pub struct Side {
     pub inner: u32,
 }
 
-/// c `[m][n]` = act(Σ_k a[m][k]·b[k][n] + bias[n] + residual`[m][n]`), added to what is there where it `adds`.
+/// c `[m][n]` = act(Σ_k a`[m][k]`·b`[k][n]` + bias`[n]` + residual`[m][n]`), added to what is there where it `adds`.
 #[derive(Clone, Debug)]
 pub struct Product {
     pub m: usize,
@@ -33,10 +44,169 @@ pub struct Product {
     pub adds: bool,
 }
 
+/// What the factors are while they are multiplied; sums are of 32 bits always.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Precision {
+    #[default]
+    Single,
+    /// Rounded to 16 bits: half the workgroup memory, three digits. For adapters with [`About::f16`](crate::About).
+    Half,
+}
+
+/// How a product is cut: a workgroup computes `rows` x `columns` of c over `depth` k at a time, a thread `thread_rows` x
+/// `thread_columns` of them. The workgroup has as many such sets of threads as it has `slices`, each with its share
+/// of the k, for products of few rows and columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Tile {
+    pub rows: usize,
+    pub columns: usize,
+    pub depth: usize,
+    pub thread_rows: usize,
+    pub thread_columns: usize,
+    pub slices: usize,
+}
+
+const fn tile(
+    (rows, columns): (usize, usize),
+    depth: usize,
+    (thread_rows, thread_columns): (usize, usize),
+    slices: usize,
+) -> Tile {
+    Tile { rows, columns, depth, thread_rows, thread_columns, slices }
+}
+
+// Of a GPU with 128 lanes of f32 a multiprocessor and one instruction a lane and clock, a thread of 8 x 8 spends 64
+// multiply-adds on 4 reads of 16 bytes from workgroup memory: 94% of its instructions multiply, and it reads 1 byte for
+// a multiply-add, a quarter of what such memory gives (128 bytes a clock) once the lanes of a read that want the same
+// bytes share them (8 x 4 lanes: 128 and 64 different bytes). 8 x 16: 97%, 0.75 bytes. 8 x 4: 91%, 1.5 bytes. 4 x 4: 89%,
+// 2 bytes. Registers a thread: as many as sums, plus 16 to 32 for what is on its way from global memory, plus 8 to 24
+// factors, plus some 20 addresses: about 120 for 8 x 8, so that 16 warps have room; 210 for 8 x 16, 8 warps; 75 for 8 x 4.
+// A tile of 128 x 128 reads 1 byte from global memory for 16 multiply-adds, 64 x 64 for 8.
+const LARGE: Tile = tile((128, 128), 16, (8, 8), 1);
+const LARGE_WIDE: Tile = tile((128, 128), 16, (8, 16), 1);
+const MIDDLE: Tile = tile((64, 64), 16, (8, 4), 1);
+const MIDDLE_FINE: Tile = tile((64, 64), 16, (4, 4), 1);
+const MIDDLE_COARSE: Tile = tile((64, 64), 16, (8, 8), 1);
+const NARROW: Tile = tile((128, 32), 16, (8, 4), 1);
+const SMALL: Tile = tile((32, 32), 32, (4, 4), 4);
+const COLUMNS_16: Tile = tile((128, 16), 16, (4, 4), 1);
+const COLUMNS_4: Tile = tile((256, 4), 8, (4, 4), 1);
+const ROWS_16: Tile = tile((16, 64), 32, (4, 4), 2);
+const ROWS_4: Tile = tile((4, 64), 32, (4, 4), 8);
+const CORNER: Tile = tile((64, 4), 32, (4, 4), 8);
+
+/// All there are.
+pub const TILES: [Tile; 12] = [
+    LARGE,
+    LARGE_WIDE,
+    MIDDLE,
+    MIDDLE_FINE,
+    MIDDLE_COARSE,
+    NARROW,
+    SMALL,
+    COLUMNS_16,
+    COLUMNS_4,
+    ROWS_16,
+    ROWS_4,
+    CORNER,
+];
+
+impl Tile {
+    /// `128x32 by 8x4`
+    pub fn name(&self) -> String {
+        let Tile { rows, columns, thread_rows, thread_columns, .. } = self;
+        format!("{rows}x{columns} by {thread_rows}x{thread_columns}")
+    }
+
+    fn count(&self, m: usize, n: usize) -> usize {
+        m.div_ceil(self.rows) * n.div_ceil(self.columns)
+    }
+
+    /// Threads of one slice.
+    fn threads(&self) -> usize {
+        self.rows / self.thread_rows * (self.columns / self.thread_columns)
+    }
+}
+
+/// Products that want the same tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// Many large tiles.
+    Large,
+    /// Not so many: a batch through a layer.
+    Batch,
+    /// Rows as many as there are, up to 32 columns.
+    Narrow,
+    /// Few rows and columns and many k: the gradient of a weight.
+    Gradient,
+    /// Whatever has one tile that fits it.
+    Other(Tile),
+}
+
+/// Workgroups that fill a large GPU: some more than it has multiprocessors.
+const ENOUGH_TILES: usize = 192;
+/// Many k.
+const DEEP: usize = 1024;
+
+/// The rule.
+pub(crate) fn class(m: usize, n: usize, k: usize) -> Class {
+    let few_rows = m <= 256 && k >= DEEP;
+    match (m, n) {
+        (_, ..=4) if few_rows => Class::Other(CORNER),
+        (_, ..=4) => Class::Other(COLUMNS_4),
+        (..=4, _) => Class::Other(ROWS_4),
+        (..=16, _) => Class::Other(ROWS_16),
+        (33.., ..=16) => Class::Other(COLUMNS_16),
+        (..=32, _) | (_, ..=32) if few_rows => Class::Other(SMALL),
+        (65.., ..=32) => Class::Narrow,
+        _ if LARGE.count(m, n) >= ENOUGH_TILES => Class::Large,
+        _ if few_rows && n <= 512 => Class::Gradient,
+        (512.., 33..) => Class::Batch,
+        _ if MIDDLE.count(m, n) < ENOUGH_TILES / 3 => Class::Other(SMALL),
+        _ => Class::Batch,
+    }
+}
+
+impl Class {
+    /// Those worth timing, what is taken unmeasured first.
+    pub(crate) fn candidates(self) -> Vec<Tile> {
+        match self {
+            Class::Large => vec![LARGE, LARGE_WIDE, MIDDLE, MIDDLE_COARSE],
+            Class::Batch => vec![MIDDLE, MIDDLE_FINE, MIDDLE_COARSE, NARROW, LARGE],
+            Class::Narrow => vec![NARROW, MIDDLE, SMALL],
+            Class::Gradient => vec![MIDDLE, MIDDLE_COARSE, SMALL, LARGE],
+            Class::Other(tile) => vec![tile],
+        }
+    }
+}
+
 /// Appends a product to a program.
-pub fn product(program: &mut Program, _space: &mut Space, p: &Product) {
-    let text = format!("{FUNCTIONS}{}{PLAIN}", epilogue(p));
-    let kernel = program.kernel("product", &text);
+pub fn product(program: &mut Program, space: &mut Space, p: &Product) {
+    let class = class(p.m, p.n, p.k);
+    let tuned = lock(&program.gpu().shared.tuned).get(class);
+    product_by(program, space, p, &tuned.unwrap_or_else(|| class.candidates()[0]));
+}
+
+/// The same by a tile that the caller chose.
+pub fn product_by(program: &mut Program, space: &mut Space, p: &Product, tile: &Tile) {
+    assert!(p.m > 0 && p.n > 0 && p.k > 0, "a product of nothing: {p:?}");
+    // A few k need not be padded to many.
+    let depth = if tile.slices == 1 { tile.depth.min(p.k.next_multiple_of(4)) } else { tile.depth };
+    let tile = Tile { depth, ..*tile };
+    let (splits, chunk) = split(p, &tile);
+    // Rows of partial sums begin where four floats can be written at once.
+    let padded = p.n.next_multiple_of(4);
+    let (c, c_row) = match splits {
+        1 => (p.c, p.n),
+        _ => (space.floats(splits * p.m * padded).at, padded),
+    };
+    let made = text::product(p, &tile, splits > 1, program.precision());
+    let label = format!("product {}", tile.name());
+    let kernel = match made.vectors {
+        true => program.kernel_of_vectors_with(&label, made.directives, &made.text),
+        false => program.kernel_with(&label, made.directives, &made.text),
+    };
+    let tiles = tile.count(p.m, p.n);
     let args = [
         p.m as u32,
         p.n as u32,
@@ -47,57 +217,39 @@ pub fn product(program: &mut Program, _space: &mut Space, p: &Product) {
         p.b.at,
         p.b.outer,
         p.b.inner,
-        p.c,
+        c,
         p.bias.unwrap_or(0),
         p.residual.unwrap_or(0),
+        p.n.div_ceil(tile.columns) as u32,
+        tiles as u32,
+        chunk as u32,
+        c_row as u32,
+        (p.m * padded) as u32,
     ];
-    program.dispatch(&kernel, &args, groups(p.m * p.n, 64));
+    program.dispatch(&kernel, &args, groups(tiles * splits, 1));
+    if splits > 1 {
+        let kernel = program.kernel("sum of products", &text::sum(p, splits));
+        let rest = [c, p.c, p.bias.unwrap_or(0), p.residual.unwrap_or(0)];
+        let args = [p.m as u32, p.n as u32, splits as u32, padded as u32];
+        let args: Vec<u32> = args.into_iter().chain(rest).collect();
+        program.dispatch(&kernel, &args, groups(p.m * p.n, text::outputs_a_group(splits)));
+    }
 }
 
-/// `fn finish(sum: f32, row: u32, column: u32)`, which writes.
-fn epilogue(p: &Product) -> String {
-    let mut y = String::from("sum");
-    if p.bias.is_some() {
-        y += " + mem[args.bias + column]";
+/// Into how many stretches of how many k a product is split, so that there are enough workgroups and each has enough to
+/// do.
+fn split(p: &Product, tile: &Tile) -> (usize, usize) {
+    const WORKGROUPS: usize = 512;
+    const LEAST_K: usize = 256;
+    /// Floats of partial sums: 16 MiB.
+    const MOST_SUMS: usize = 1 << 22;
+    let tiles = tile.count(p.m, p.n);
+    if tiles > WORKGROUPS / 4 || p.k < 2 * LEAST_K {
+        return (1, p.k.next_multiple_of(tile.depth));
     }
-    if p.residual.is_some() {
-        y += " + mem[args.residual + at]";
-    }
-    y = match p.act {
-        Act::None => y,
-        Act::Relu => format!("max({y}, 0.0)"),
-        Act::Tanh => format!("tanh_of({y})"),
-        Act::Gelu => format!("gelu_of({y})"),
-    };
-    let old = if p.adds { "mem[args.c + at] + " } else { "" };
-    format!(
-        "fn finish(sum: f32, row: u32, column: u32) {{
-    let at = row * args.n + column;
-    mem[args.c + at] = {old}{y};
-}}
-"
-    )
+    let wanted = WORKGROUPS / tiles;
+    let room = MOST_SUMS / (p.m * p.n.next_multiple_of(4));
+    let splits = wanted.min(p.k / LEAST_K).min(room).max(1);
+    let chunk = p.k.div_ceil(splits).next_multiple_of(tile.depth);
+    (p.k.div_ceil(chunk), chunk)
 }
-
-const PLAIN: &str = "\
-struct Args {
-    m: u32, n: u32, k: u32,
-    a: u32, a_outer: u32, a_inner: u32,
-    b: u32, b_outer: u32, b_inner: u32,
-    c: u32, bias: u32, residual: u32,
-}
-@compute @workgroup_size(64)
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-    let i = group_index(group, many) * 64u + local;
-    if (i >= args.m * args.n) { return; }
-    let row = i / args.n;
-    let column = i % args.n;
-    var sum = 0.0;
-    for (var k = 0u; k < args.k; k++) {
-        let a = mem[args.a + row * args.a_outer + k * args.a_inner];
-        sum = fma(a, mem[args.b + column * args.b_outer + k * args.b_inner], sum);
-    }
-    finish(sum, row, column);
-}
-";

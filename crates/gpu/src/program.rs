@@ -5,6 +5,7 @@
 //! changes from dispatch to dispatch is where its arguments lie.
 
 use crate::device::{Gpu, lock};
+use crate::product::Precision;
 use learn::Fault;
 use std::future::poll_fn;
 use std::ops::Range;
@@ -144,11 +145,28 @@ pub struct Program {
     dispatches: Vec<Dispatch>,
     args: Vec<u8>,
     bound: Option<wgpu::BindGroup>,
+    precision: Precision,
 }
 
 impl Program {
     pub fn new(gpu: &Gpu) -> Program {
-        Program { gpu: gpu.clone(), dispatches: Vec::new(), args: Vec::new(), bound: None }
+        Program {
+            gpu: gpu.clone(),
+            dispatches: Vec::new(),
+            args: Vec::new(),
+            bound: None,
+            precision: Precision::default(),
+        }
+    }
+
+    /// Products appended from here on round their factors so, where the adapter can: the precision they have.
+    pub fn set_precision(&mut self, wanted: Precision) -> Precision {
+        self.precision = if self.gpu.about().f16 { wanted } else { Precision::Single };
+        self.precision
+    }
+
+    pub fn precision(&self) -> Precision {
+        self.precision
     }
 
     pub fn gpu(&self) -> &Gpu {
@@ -168,6 +186,11 @@ impl Program {
     /// A kernel whose text begins with directives, as `enable f16;`, that must stand before all else.
     pub fn kernel_with(&self, label: &str, directives: &str, text: &str) -> Kernel {
         self.compile(label, format!("{directives}\n{PRELUDE}{text}"))
+    }
+
+    /// The same where `mem` is an array of four floats each.
+    pub fn kernel_of_vectors_with(&self, label: &str, directives: &str, text: &str) -> Kernel {
+        self.compile(label, format!("{directives}\n{}{text}", PRELUDE.replacen(FLOATS, VECTORS, 1)))
     }
 
     fn compile(&self, label: &str, text: String) -> Kernel {

@@ -1,15 +1,12 @@
 //! The matrix product against the plain one in 64 bits: odd sizes, either factor transposed or spread out, and
 //! everything that may follow.
 
-#![cfg(not(target_family = "wasm"))]
+mod common;
 
-use gpu::{Gpu, OpenOptions, Product, Program, Readback, Region, Side, Space, product};
+use gpu::{
+    Gpu, Precision, Product, Program, Readback, Region, Side, Space, TILES, Tile, product, product_by,
+};
 use math::{Act, Isa, Rng};
-
-fn open() -> Gpu {
-    Gpu::open_blocking(OpenOptions::default())
-        .expect("an adapter; a software one will do (mesa-vulkan-drivers)")
-}
 
 fn noise(stream: u32, len: usize) -> Vec<f32> {
     let mut values = vec![0.0; len];
@@ -71,9 +68,19 @@ const PLAIN: Case = Case {
     adds: false,
 };
 
+/// Rounding of one multiplication and one addition, with some room.
+const SINGLE: f64 = 4e-7;
+/// The same where factors have 11 bits.
+const HALF: f64 = 1e-3;
+
 /// Runs cases in one program.
-fn check(gpu: &Gpu, cases: &[Case]) {
+async fn check(gpu: &Gpu, cases: &[Case], tile: Option<&Tile>) {
+    check_in(Precision::Single, gpu, cases, tile).await;
+}
+
+async fn check_in(precision: Precision, gpu: &Gpu, cases: &[Case], tile: Option<&Tile>) {
     let (mut space, mut program) = (Space::default(), Program::new(gpu));
+    let precision = program.set_precision(precision);
     let mut made = Vec::new();
     for (i, case) in cases.iter().enumerate() {
         let Case { m, n, k, .. } = *case;
@@ -96,7 +103,10 @@ fn check(gpu: &Gpu, cases: &[Case]) {
             act: case.act,
             adds: case.adds,
         };
-        product(&mut program, &mut space, &p);
+        match tile {
+            Some(tile) => product_by(&mut program, &mut space, &p, tile),
+            None => product(&mut program, &mut space, &p),
+        }
         made.push((values, at, guard));
     }
     let memory = space.allocate(gpu).unwrap();
@@ -109,14 +119,15 @@ fn check(gpu: &Gpu, cases: &[Case]) {
     program.encode(&mut encoder, 0..program.len());
     gpu.submit(encoder);
     let regions: Vec<Region> = made.iter().flat_map(|(_, at, guard)| [at[4], *guard]).collect();
-    let (results, _) = Readback::new(&memory, &regions, &[]).now().unwrap();
+    let (results, _) = Readback::new(&memory, &regions, &[]).fetch().await.unwrap();
+    let step = if precision == Precision::Half { HALF } else { SINGLE };
     for ((case, (values, ..)), result) in cases.iter().zip(&made).zip(results.chunks(2)) {
-        compare(case, values, &result[0]);
+        compare(case, values, &result[0], step);
         assert!(result[1].iter().all(|&x| x == 123.0), "{case:?} wrote beyond its end");
     }
 }
 
-fn compare(case: &Case, values: &[Vec<f32>], result: &[f32]) {
+fn compare(case: &Case, values: &[Vec<f32>], result: &[f32], step: f64) {
     let [a, b, bias, residual, c] = values else { unreachable!() };
     let (a_outer, a_inner, _) = case.a.strides(case.m, case.k);
     let (b_outer, b_inner, _) = case.b.strides(case.n, case.k);
@@ -143,39 +154,93 @@ fn compare(case: &Case, values: &[Vec<f32>], result: &[f32]) {
             };
             y += if case.adds { f64::from(c[at]) } else { 0.0 };
             // Roundings of k sums add up as a random walk of steps of the size of the sum so far.
-            let allowed = 4e-7 * (1.0 + y.abs() + size.sqrt() * (case.k as f64).sqrt().min(40.0));
+            let allowed = step * (1.0 + y.abs() + size.sqrt() * (case.k as f64).sqrt().min(40.0));
             let error = (f64::from(result[at]) - y).abs();
             assert!(error <= allowed, "{case:?} at {i}, {j}: {} for {y}", result[at]);
         }
     }
 }
 
-#[test]
-fn products_of_any_size_and_stride_are_right() {
-    let gpu = open();
+async fn products_of_any_size_and_stride_are_right(gpu: Gpu) {
     let mut cases = Vec::new();
-    let sizes = [(1, 1, 1), (1, 5, 3), (7, 1, 9), (17, 13, 1), (64, 64, 16), (65, 66, 67), (33, 130, 40)];
-    for (m, n, k) in sizes {
+    for (m, n, k) in [(1, 1, 1), (35, 13, 3), (36, 132, 40)] {
         for a in LIES {
             for b in LIES {
                 cases.push(Case { m, n, k, a, b, ..PLAIN });
             }
         }
     }
-    check(&gpu, &cases);
+    for (m, n, k) in [(1, 5, 3), (7, 1, 9), (17, 13, 1), (65, 66, 67), (1000, 2, 64)] {
+        cases.push(Case { m, n, k, b: Lie::Across, ..PLAIN });
+    }
+    check(&gpu, &cases, None).await;
 }
 
-#[test]
-fn what_follows_a_product_is_right_in_every_combination() {
-    let gpu = open();
+async fn what_follows_a_product_is_right(gpu: Gpu) {
     let mut cases = Vec::new();
-    for (m, n, k) in [(5, 2, 7), (70, 65, 20)] {
-        for act in [Act::None, Act::Relu, Act::Tanh, Act::Gelu] {
-            for flags in 0..8 {
-                let (bias, residual, adds) = (flags & 1 > 0, flags & 2 > 0, flags & 4 > 0);
-                cases.push(Case { m, n, k, bias, residual, act, adds, ..PLAIN });
-            }
+    let after = |(m, n, k): (usize, usize, usize), act, flags: u8| {
+        let (bias, residual, adds) = (flags & 1 > 0, flags & 2 > 0, flags & 4 > 0);
+        Case { m, n, k, bias, residual, act, adds, ..PLAIN }
+    };
+    // By ones, by fours, by whole rows, and in a second kernel.
+    for size in [(70, 65, 20), (33, 36, 8), (21, 2, 8), (6, 7, 1200)] {
+        cases.extend([1, 2, 4].map(|flags| after(size, Act::None, flags)));
+        cases.extend(
+            [(Act::Relu, 7), (Act::Tanh, 3), (Act::Gelu, 5)].map(|(act, flags)| after(size, act, flags)),
+        );
+    }
+    cases.extend([(22, 3, 8), (9, 1, 12)].map(|size| after(size, Act::Tanh, 7)));
+    check(&gpu, &cases, None).await;
+}
+
+async fn every_tile_is_right_inside_at_its_edges_and_short_of_them(gpu: Gpu) {
+    for tile in &TILES {
+        let mut cases = Vec::new();
+        let (rows, columns, depth) = (tile.rows, tile.columns, tile.depth);
+        // Sizes that share texts.
+        let fours =
+            [(rows, columns, depth), (2 * rows, 2 * columns, 3 * depth), (rows + 4, columns + 8, depth + 4)];
+        let ones = [(rows + 1, columns + 3, 2 * depth + 5), (rows - 1, columns - 1, depth + 1)];
+        for (m, n, k) in fours {
+            cases.push(Case { m, n, k, ..PLAIN });
+            cases.push(Case { m, n, k, a: Lie::Across, b: Lie::Across, ..PLAIN });
+        }
+        cases.extend(ones.map(|(m, n, k)| Case { m, n, k, b: Lie::Across, ..PLAIN }));
+        check(&gpu, &cases, Some(tile)).await;
+    }
+}
+
+/// Gradients of weights: few rows and columns, many k.
+async fn deep_products_are_split_and_joined(gpu: Gpu) {
+    let mut cases = Vec::new();
+    for (m, n, k) in
+        [(64, 64, 2050), (2, 64, 4096), (64, 4, 4096), (1, 33, 1999), (5, 3, 700), (130, 70, 1031)]
+    {
+        for (a, b) in [(Lie::Across, Lie::Across), (Lie::Along, Lie::AcrossWide)] {
+            cases.push(Case { m, n, k, a, b, adds: k % 2 == 0, ..PLAIN });
         }
     }
-    check(&gpu, &cases);
+    check(&gpu, &cases, None).await;
 }
+
+async fn half_precision_is_as_good_as_its_digits(gpu: Gpu) {
+    if !gpu.about().f16 {
+        assert_eq!(Program::new(&gpu).set_precision(Precision::Half), Precision::Single);
+        return;
+    }
+    let mut cases = Vec::new();
+    for (m, n, k) in [(65, 66, 67), (64, 64, 1500), (128, 256, 64), (3, 64, 2000)] {
+        for (a, b) in [(Lie::Along, Lie::Along), (Lie::Across, Lie::Across)] {
+            cases.push(Case { m, n, k, a, b, bias: true, act: Act::Tanh, ..PLAIN });
+        }
+    }
+    check_in(Precision::Half, &gpu, &cases, None).await;
+}
+
+common::tests!(
+    products_of_any_size_and_stride_are_right,
+    what_follows_a_product_is_right,
+    every_tile_is_right_inside_at_its_edges_and_short_of_them,
+    deep_products_are_split_and_joined,
+    half_precision_is_as_good_as_its_digits,
+);
