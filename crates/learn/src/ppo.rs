@@ -210,7 +210,7 @@ impl Trail {
 
 /// A machine that works for this learner.
 struct Away {
-    accelerator: Box<dyn Accelerator>,
+    accelerator: par::Pinned<Box<dyn Accelerator>>,
     /// Of the newest iteration, once there is one: then the environments stand here.
     harvest: Harvest,
     has_harvest: bool,
@@ -375,7 +375,7 @@ impl Ppo {
     /// Lets a machine work on the iterations from here on. Call it at a boundary.
     pub fn lend(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
         self.come_home();
-        let accelerator = machine.take_on(self)?;
+        let accelerator = par::Pinned::new(machine.take_on(self)?);
         self.away = Some(Away {
             accelerator,
             harvest: Harvest::default(),

@@ -58,3 +58,87 @@ impl<T: Send + Sync + ?Sized> Movable for T {}
 pub trait Movable {}
 #[cfg(target_family = "wasm")]
 impl<T: ?Sized> Movable for T {}
+
+/// A value that is used on the thread that made it alone, whereas what holds it may go to others and come back: what
+/// is not [`Movable`] everywhere lies in one of these.
+#[cfg(not(target_family = "wasm"))]
+pub struct Pinned<T>(T);
+
+#[cfg(not(target_family = "wasm"))]
+impl<T: 'static> Pinned<T> {
+    pub fn new(value: T) -> Self {
+        Pinned(value)
+    }
+
+    pub fn with<R>(&self, f: impl FnOnce(&T) -> R) -> R {
+        f(&self.0)
+    }
+
+    pub fn with_mut<R>(&mut self, f: impl FnOnce(&mut T) -> R) -> R {
+        f(&mut self.0)
+    }
+}
+
+/// The same where the value itself has to stay: it lies among its thread's own, and this is its number there.
+#[cfg(target_family = "wasm")]
+pub struct Pinned<T> {
+    number: u32,
+    of: std::marker::PhantomData<fn() -> T>,
+}
+
+#[cfg(target_family = "wasm")]
+mod pinned {
+    use super::Pinned;
+    use std::any::Any;
+    use std::cell::RefCell;
+    use std::collections::HashMap;
+    use std::marker::PhantomData;
+    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+
+    thread_local! {
+        static KEPT: RefCell<HashMap<u32, Box<dyn Any>>> = RefCell::default();
+    }
+
+    /// Takes a value out while it is used, so that using it may involve others.
+    struct Taken(u32, Option<Box<dyn Any>>);
+
+    impl Drop for Taken {
+        fn drop(&mut self) {
+            if let Some(value) = self.1.take() {
+                let _ = KEPT.try_with(|kept| kept.borrow_mut().insert(self.0, value));
+            }
+        }
+    }
+
+    impl<T: 'static> Pinned<T> {
+        pub fn new(value: T) -> Self {
+            let number = NEXT.fetch_add(1, Relaxed);
+            KEPT.with_borrow_mut(|kept| kept.insert(number, Box::new(value)));
+            Pinned { number, of: PhantomData }
+        }
+
+        pub fn with<R>(&self, f: impl FnOnce(&T) -> R) -> R {
+            self.take(|value| f(value))
+        }
+
+        pub fn with_mut<R>(&mut self, f: impl FnOnce(&mut T) -> R) -> R {
+            self.take(f)
+        }
+
+        fn take<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+            let value = KEPT.with_borrow_mut(|kept| kept.remove(&self.number));
+            let mut taken = Taken(self.number, value);
+            let value = taken.1.as_mut().and_then(|value| value.downcast_mut());
+            f(value.expect("used on the thread that made it, and by one at a time"))
+        }
+    }
+
+    impl<T> Drop for Pinned<T> {
+        fn drop(&mut self) {
+            let value = KEPT.try_with(|kept| kept.borrow_mut().remove(&self.number));
+            drop(value);
+        }
+    }
+}

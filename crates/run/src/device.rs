@@ -6,6 +6,7 @@
 
 use crate::protocol::{Device, DeviceWish};
 use learn::{Accelerator, Fault, Harvest, Machine, Ppo};
+use math::par::Pinned;
 
 /// Iterations of the processor that are measured first.
 const HOME_ITERATIONS: usize = 3;
@@ -18,7 +19,7 @@ const PATIENCE_S: f64 = 5.0;
 #[derive(Default)]
 pub(crate) struct Devices {
     wish: DeviceWish,
-    machine: Option<Box<dyn Machine>>,
+    machine: Option<Pinned<Box<dyn Machine>>>,
     /// Why there is none.
     missing: Option<Fault>,
     /// The wish was acted upon.
@@ -29,7 +30,7 @@ pub(crate) struct Devices {
 }
 
 struct Trial {
-    accelerator: Box<dyn Accelerator>,
+    accelerator: Pinned<Box<dyn Accelerator>>,
     harvest: Harvest,
     under_way: bool,
     began_s: f64,
@@ -63,7 +64,7 @@ impl Devices {
 
     pub fn offer(&mut self, machine: Result<Box<dyn Machine>, Fault>) {
         match machine {
-            Ok(machine) => (self.machine, self.missing) = (Some(machine), None),
+            Ok(machine) => (self.machine, self.missing) = (Some(Pinned::new(machine)), None),
             Err(fault) => (self.machine, self.missing) = (None, Some(fault)),
         }
         self.settled = false;
@@ -98,7 +99,7 @@ impl Devices {
     /// Lends the run again to the GPU that it was with, where its plan has changed.
     pub fn lend_again(&mut self, ppo: &mut Ppo) -> Result<(), Fault> {
         match &self.machine {
-            Some(machine) if ppo.is_away() => ppo.lend(machine.as_ref()),
+            Some(machine) if ppo.is_away() => ppo.lend(machine),
             _ => Ok(()),
         }
     }
@@ -131,7 +132,7 @@ impl Devices {
                 } else {
                     "The GPU was chosen."
                 };
-                match ppo.lend(machine.as_ref()) {
+                match ppo.lend(machine) {
                     Ok(()) => self.decide(true, None, why.into()),
                     Err(fault) => self.refuse(fault),
                 }
@@ -164,7 +165,7 @@ impl Devices {
                     return self.decide(false, rates, "The processor turned out to be faster.".into());
                 }
                 let Some(machine) = &self.machine else { return Settled::Already };
-                match ppo.lend(machine.as_ref()) {
+                match ppo.lend(machine) {
                     Ok(()) => self.decide(true, rates, "The GPU turned out to be faster.".into()),
                     Err(fault) => self.refuse(fault),
                 }
@@ -182,7 +183,7 @@ impl Devices {
         let trial = match &mut self.trial {
             Some(trial) => trial,
             none => none.insert(Trial {
-                accelerator: machine.take_on(ppo)?,
+                accelerator: Pinned::new(machine.take_on(ppo)?),
                 harvest: Harvest::default(),
                 under_way: false,
                 began_s: now_s,

@@ -8,7 +8,7 @@ pub use super::learning::Shuffle;
 use super::{Head, PpoConfig};
 use graph::Plan;
 use math::Rng;
-use math::par::Movable;
+use math::par::{Movable, Pinned};
 use std::sync::Arc;
 use worlds::Kind;
 
@@ -74,6 +74,30 @@ pub trait Accelerator: Movable {
     fn begin(&mut self, turn: &Turn) -> Result<(), Fault>;
     /// Whether it is done; then what came of it stands in `harvest`. It may wait for a moment, where one can.
     fn poll(&mut self, harvest: &mut Harvest) -> Result<bool, Fault>;
+}
+
+impl Machine for Pinned<Box<dyn Machine>> {
+    fn name(&self) -> String {
+        self.with(|machine| machine.name())
+    }
+
+    fn is_software(&self) -> bool {
+        self.with(|machine| machine.is_software())
+    }
+
+    fn take_on(&self, ppo: &super::Ppo) -> Result<Box<dyn Accelerator>, Fault> {
+        self.with(|machine| machine.take_on(ppo))
+    }
+}
+
+impl Accelerator for Pinned<Box<dyn Accelerator>> {
+    fn begin(&mut self, turn: &Turn) -> Result<(), Fault> {
+        self.with_mut(|accelerator| accelerator.begin(turn))
+    }
+
+    fn poll(&mut self, harvest: &mut Harvest) -> Result<bool, Fault> {
+        self.with_mut(|accelerator| accelerator.poll(harvest))
+    }
 }
 
 /// What is told at the beginning of an iteration.
