@@ -5,6 +5,10 @@ use learn::Fault;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How long [`Gpu::pause`] waits at most.
+const PAUSE: Duration = Duration::from_millis(4);
 
 /// What is known of an adapter.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -173,6 +177,13 @@ impl Gpu {
     /// Lets answers arrive without waiting for them.
     pub fn look(&self) {
         let _ = self.device.poll(wgpu::PollType::Poll);
+    }
+
+    /// Waits a few milliseconds for answers; where waiting is impossible, looks once.
+    pub fn pause(&self) {
+        let wait = wgpu::PollType::Wait { submission_index: None, timeout: Some(PAUSE) };
+        // Whether it was long enough is seen by whoever takes the answer.
+        let _ = self.device.poll(wait);
     }
 
     /// Calls `told` whenever an answer or a fault has arrived: a browser's events bring both, so nobody need look for

@@ -275,9 +275,14 @@ impl Program {
 
     /// Replays some of the dispatches in one pass.
     pub fn encode(&self, encoder: &mut wgpu::CommandEncoder, range: Range<usize>) {
+        self.encode_lists(encoder, &[range]);
+    }
+
+    /// Replays several lists, one after the other, in one pass.
+    pub fn encode_lists(&self, encoder: &mut wgpu::CommandEncoder, lists: &[Range<usize>]) {
         let bound = self.bound.as_ref().expect("bound to a memory before it is replayed");
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-        for i in range {
+        for i in lists.iter().flat_map(Range::clone) {
             let Dispatch { kernel, groups: [x, y, z] } = &self.dispatches[i];
             pass.set_pipeline(&kernel.0);
             pass.set_bind_group(0, bound, &[i as u32 * ARGS as u32]);

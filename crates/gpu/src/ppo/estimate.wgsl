@@ -1,0 +1,75 @@
+// Backwards through the rollout, a thread an environment: δ = r + γ·V' - V, A = δ + γλ·A' (Schulman et al. 2016).
+// Where an episode ended, A' is 0 and V' the critic's value of the state in which it was cut short, or 0.
+// Of each block also the moments of R = A + V, of A, and of what was observed less the lens's mean.
+
+struct Args {
+    envs: u32, blocks: u32,
+    samples: u32, rewards: u32, ended: u32, cuts: u32, last: u32, bootstraps: u32,
+    turn: u32, earned: u32, lens: u32, partial: u32,
+}
+
+fn reward_scale() -> f32 {
+    if (!REWARDS_NORMALIZED) { return 1.0; }
+    let before = mem[args.turn + EARNED_SHARE];
+    let now = mem[args.turn + NEW_SHARE];
+    let apart = mem[args.earned + 1u] - mem[args.turn + EARNED_MEAN];
+    let within = before * mem[args.turn + EARNED_VARIANCE] + now * (mem[args.earned + 2u] / mem[args.earned]);
+    return 1.0 / sqrt(fma(apart * apart, before * now, within) + 1e-8);
+}
+
+@compute @workgroup_size(THREADS)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+    let block = group_index(group, many);
+    let env = block * THREADS + local;
+    var count = 0.0;
+    var means: array<f32, QUANTITIES>;
+    var squares: array<f32, QUANTITIES>;
+    for (var q = 0u; q < QUANTITIES; q++) {
+        means[q] = 0.0;
+        squares[q] = 0.0;
+    }
+    if (env < args.envs) {
+        let gamma = mem[args.turn + GAMMA];
+        let decay = mem[args.turn + DECAY];
+        let scale = reward_scale();
+        var cut = words[args.cuts + env];
+        var following = mem[args.last + env];
+        var later = 0.0;
+        for (var back = 0u; back < STEPS; back++) {
+            let at = (STEPS - 1u - back) * args.envs + env;
+            let sample = args.samples + at * WIDTH;
+            let end = words[args.ended + at];
+            if (end != 0u) {
+                following = 0.0;
+                later = 0.0;
+                if ((end & TERMINATED) == 0u) {
+                    cut -= 1u;
+                    following = mem[args.bootstraps + cut * args.envs + env];
+                }
+            }
+            var reward = mem[args.rewards + at];
+            if (REWARDS_NORMALIZED) { reward = clamp(reward * scale, -FARTHEST, FARTHEST); }
+            let value = mem[sample + FEATURES + 3u];
+            later = fma(decay, later, fma(gamma, following, reward) - value);
+            following = value;
+            mem[sample + FEATURES + 2u] = later;
+
+            count = f32(back + 1u);
+            for (var q = 0u; q < QUANTITIES; q++) {
+                var x = later;
+                if (q == 0u) { x = later + value; }
+                if (q > 1u) { x = mem[sample + q - 2u] - mem[args.lens + q - 2u]; }
+                let apart = x - means[q];
+                means[q] += apart / count;
+                squares[q] = fma(apart, x - means[q], squares[q]);
+            }
+        }
+    }
+    for (var q = 0u; q < QUANTITIES; q++) {
+        let all = merged_by_all(vec3<f32>(count, means[q], squares[q]), local);
+        if (local < 3u && block < args.blocks) {
+            mem[args.partial + 3u * (q * args.blocks + block) + local] = all[local];
+        }
+    }
+}

@@ -1,0 +1,54 @@
+// The samples of a minibatch in their shuffled order, a thread each, into the inputs of the loss. A sample's number
+// counts actors of 128 environments, then steps, then the environments of the actor, as the learner counts them.
+
+struct Args {
+    rows: u32, envs: u32, minibatches: u32, minibatch_places: u32,
+    samples: u32, lens: u32, moments: u32, turn: u32, tally: u32,
+    rounds: u32, mask: u32, shift: u32,
+    observation: u32, action: u32, old_log_prob: u32, advantage: u32, returned: u32, old_value: u32,
+}
+
+fn shuffled(place: u32, epoch: u32) -> u32 {
+    let rounds = args.rounds + 2u * ROUNDS * epoch;
+    var x = place;
+    loop {
+        for (var i = 0u; i < ROUNDS; i++) {
+            x = (x * words[rounds + 2u * i] + words[rounds + 2u * i + 1u]) & args.mask;
+            x ^= x >> args.shift;
+        }
+        if (x < args.envs * STEPS) { break; }
+    }
+    return x;
+}
+
+@compute @workgroup_size(THREADS)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+    let row = group_index(group, many) * THREADS + local;
+    if (row >= args.rows) { return; }
+    let update = words[args.tally + UPDATE];
+    let minibatch = update % args.minibatches;
+    let number = shuffled(minibatch * args.minibatch_places + row, update / args.minibatches);
+    let actor = number / (128u * STEPS);
+    let lanes = min(args.envs - 128u * actor, 128u);
+    let of_actor = number - 128u * STEPS * actor;
+    let env = 128u * actor + of_actor % lanes;
+    let sample = args.samples + (of_actor / lanes * args.envs + env) * WIDTH;
+
+    for (var i = 0u; i < FEATURES; i++) {
+        mem[args.observation + row * FEATURES + i] = through_lens(mem[sample + i], i);
+    }
+    let advantage = mem[sample + FEATURES + 2u];
+    let value = mem[sample + FEATURES + 3u];
+    var shown = advantage;
+    if (mem[args.turn + CENTRED] > 0.0) {
+        // Count, mean, and squares apart from it, of the advantages.
+        let spread = sqrt(mem[args.moments + 2u] / mem[args.moments]);
+        shown = (advantage - mem[args.moments + 1u]) / (spread + 1e-8);
+    }
+    mem[args.action + row] = mem[sample + FEATURES];
+    mem[args.old_log_prob + row] = mem[sample + FEATURES + 1u];
+    mem[args.advantage + row] = shown;
+    mem[args.returned + row] = advantage + value;
+    if (VALUE_CLIPPED) { mem[args.old_value + row] = value; }
+}

@@ -1,0 +1,13 @@
+// After a run of the policy: keeps its values, and shows it what the next run is for.
+
+// Means that nothing is shown.
+const NOTHING: u32 = 0xffffffffu;
+struct Args { envs: u32, value: u32, kept: u32, reached: u32, shown: u32 }
+
+@compute @workgroup_size(THREADS)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+    let i = group_index(group, many) * THREADS + local;
+    if (i < args.envs) { mem[args.kept + i] = mem[args.value + i]; }
+    if (i < args.envs * FEATURES && args.reached != NOTHING) { mem[args.shown + i] = mem[args.reached + i]; }
+}

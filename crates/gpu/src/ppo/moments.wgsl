@@ -1,0 +1,23 @@
+// Count, mean and sum of squares apart from it, merged pair by pair in a fixed order (Chan, Golub & LeVeque 1979).
+
+fn merged(a: vec3<f32>, b: vec3<f32>) -> vec3<f32> {
+    let count = a.x + b.x;
+    if (count == 0.0) { return a; }
+    let apart = b.y - a.y;
+    let share = b.x / count;
+    return vec3<f32>(count, fma(apart, share, a.y), a.z + fma(apart * apart * a.x, share, b.z));
+}
+
+var<workgroup> parts: array<vec3<f32>, THREADS>;
+
+// Of all threads of a workgroup; every one of them must ask.
+fn merged_by_all(mine: vec3<f32>, local: u32) -> vec3<f32> {
+    workgroupBarrier();
+    parts[local] = mine;
+    for (var width = THREADS / 2u; width > 0u; width /= 2u) {
+        workgroupBarrier();
+        if (local < width) { parts[local] = merged(parts[local], parts[local + width]); }
+    }
+    workgroupBarrier();
+    return parts[0];
+}

@@ -1,0 +1,368 @@
+//! PPO on a device against the learner at home: from the same place, whatever an iteration brings back is what the
+//! processor makes of it, but for roundings. With the seeds here no draw lies so close to an edge that a rounding
+//! decides it, so episodes and their lengths are equal; a draw in a few hundred thousand would not be.
+
+mod common;
+
+use gpu::{Fault, Gpu, OnGpu, OpenOptions, Readback, Space};
+use learn::{Accelerator, Data, Harvest, IterationStats, Ppo, PpoConfig, Slice};
+use math::{Isa, PANEL};
+use worlds::Kind;
+
+fn kind(id: &str) -> &'static Kind {
+    worlds::kind(id).unwrap()
+}
+
+fn small() -> PpoConfig {
+    // 300 is no multiple of a workgroup or an actor, and a minibatch none of a workgroup.
+    PpoConfig {
+        envs: 300,
+        rollout_steps: 24,
+        epochs: 2,
+        minibatches: 3,
+        hidden: 16,
+        lr: 0.003,
+        ..PpoConfig::default()
+    }
+}
+
+fn normalized() -> PpoConfig {
+    PpoConfig { normalize_observation: true, normalize_reward: true, tanh: true, ..small() }
+}
+
+fn new(id: &str, config: &PpoConfig) -> Ppo {
+    Ppo::new(kind(id), config.clone(), 7, Isa::best()).unwrap()
+}
+
+type Parts = Vec<(String, Vec<usize>, Data)>;
+
+fn restore(ppo: &Ppo, parts: &Parts) -> Ppo {
+    let find = |name: &str| parts.iter().find(|p| p.0 == name).map(|p| (p.1.as_slice(), &p.2));
+    Ppo::restore(ppo.kind(), ppo.config().clone(), 7, Isa::best(), &find).unwrap()
+}
+
+fn at_home(ppo: &mut Ppo) -> IterationStats {
+    loop {
+        match ppo.advance() {
+            Slice::Iteration(stats) => return stats,
+            Slice::Waiting | Slice::Stopped(_) => panic!("it is not at home"),
+            Slice::Rollout | Slice::Update => {}
+        }
+    }
+}
+
+/// Lets the device answer: a readback of something else arrives after what was asked for before.
+async fn pause(gpu: &Gpu) {
+    let mut space = Space::default();
+    let region = space.floats(1);
+    let memory = space.allocate(gpu).unwrap();
+    Readback::new(&memory, &[region], &[]).fetch().await.unwrap();
+}
+
+async fn away(gpu: &Gpu, ppo: &mut Ppo) -> IterationStats {
+    for _ in 0..1000 {
+        match ppo.advance() {
+            Slice::Iteration(stats) => return stats,
+            Slice::Waiting => pause(gpu).await,
+            slice => panic!("{slice:?}"),
+        }
+    }
+    panic!("no answer");
+}
+
+/// Of states, observations and returns, in parts of the largest: hundreds of steps of roundings.
+const STATE: f32 = 1e-3;
+/// Of weights and Adam's moments: those, and what Adam makes of small gradients.
+const WEIGHTS: f32 = 2e-3;
+/// Of losses and moments.
+const SUM: f64 = 5e-4;
+
+/// The largest difference, in parts of the largest number.
+fn apart(found: &[f32], expected: &[f32]) -> f32 {
+    assert_eq!(found.len(), expected.len());
+    let largest = expected.iter().fold(1e-6, |most: f32, x| most.max(x.abs()));
+    found
+        .iter()
+        .zip(expected)
+        .fold(0.0, |most, (f, e)| if f.is_finite() { most.max((f - e).abs() / largest) } else { f32::NAN })
+}
+
+#[track_caller]
+fn close(what: &str, found: f64, expected: f64, scale: f64) {
+    assert!((found - expected).abs() <= SUM * scale, "{what}: {found}, not {expected}");
+}
+
+/// Everything that is saved.
+#[track_caller]
+fn assert_same(what: &str, found: &Ppo, expected: &Ppo) {
+    assert_eq!(found.progress(), expected.progress(), "{what}");
+    for ((name, shape, found), (_, _, expected)) in found.state().iter().zip(&expected.state()) {
+        let what = format!("{what}: {name} {shape:?}");
+        match (found, expected) {
+            // Told in another order: by step and then environment, not in slices.
+            _ if name.starts_with("recent.") => {}
+            (Data::F32(found), Data::F32(expected)) => {
+                let apart = apart(found, expected);
+                let most = if name.starts_with("environments.") { STATE } else { WEIGHTS };
+                assert!(apart <= most, "{what}: {apart} apart");
+            }
+            (Data::F64(found), Data::F64(expected)) => {
+                let triples = found.as_chunks::<3>().0.iter().zip(expected.as_chunks::<3>().0);
+                for (found, expected) in triples {
+                    let [count, mean, squares] = *expected;
+                    assert_eq!(found[0], count, "{what}");
+                    close(&what, found[1], mean, (squares / count).sqrt());
+                    close(&what, found[2], squares, squares);
+                }
+            }
+            _ => assert_eq!(found, expected, "{what}"),
+        }
+    }
+    let episodes = |ppo: &Ppo| {
+        let state = ppo.state();
+        let find = |name| state.iter().find(|part| part.0 == name).map(|part| part.2.clone());
+        let (Some(Data::F32(totals)), Some(Data::U32(lengths))) =
+            (find("recent.returns"), find("recent.lengths"))
+        else {
+            panic!("no episodes")
+        };
+        let mut all: Vec<(u32, f32)> = lengths.into_iter().zip(totals).collect();
+        all.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        all
+    };
+    if expected.progress().episodes <= 100 {
+        let (found, expected) = (episodes(found), episodes(expected));
+        assert!(found.iter().map(|e| e.0).eq(expected.iter().map(|e| e.0)), "{what}: lengths");
+        let totals = |list: Vec<(u32, f32)>| list.into_iter().map(|e| e.1).collect::<Vec<_>>();
+        assert!(apart(&totals(found), &totals(expected)) <= STATE, "{what}: returns");
+    }
+}
+
+#[track_caller]
+fn assert_same_stats(what: &str, found: &IterationStats, expected: &IterationStats) {
+    assert_eq!((found.episodes, found.lr), (expected.episodes, expected.lr), "{what}");
+    for (name, of) in [
+        ("policy loss", (|s| s.policy_loss) as fn(&IterationStats) -> f32),
+        ("value loss", |s| s.value_loss),
+        ("entropy", |s| s.entropy),
+        ("divergence", |s| s.approx_kl),
+        ("clip fraction", |s| s.clip_fraction),
+        ("explained variance", |s| s.explained_variance),
+        ("length of the gradient", |s| s.grad_norm),
+    ] {
+        let (found, expected) = (f64::from(of(found)), f64::from(of(expected)));
+        close(&format!("{what}: {name}"), found, expected, expected.abs().max(1.0));
+    }
+}
+
+/// Of a trail, what lanes that hold an environment showed.
+fn shown(ppo: &Ppo) -> Vec<f32> {
+    let trail = ppo.trail();
+    let (panel, panels) = (PANEL * trail.features, trail.shown.div_ceil(PANEL));
+    let is_shown = |at: &usize| at / panel % panels * PANEL + at % PANEL < trail.shown;
+    let all = trail.observations();
+    (0..all.len()).filter(is_shown).map(|at| all[at]).collect()
+}
+
+/// An iteration on either side.
+async fn both(gpu: &Gpu, what: &str, there: &mut Ppo, here: &mut Ppo) {
+    there.trail_clear();
+    here.trail_clear();
+    let stats = away(gpu, there).await;
+    assert_same_stats(what, &stats, &at_home(here));
+    assert_same(what, there, here);
+    assert_eq!(there.trail().ended(), here.trail().ended(), "{what}");
+    let apart = apart(&shown(there), &shown(here));
+    assert!(apart <= STATE, "{what}: the trail is {apart} apart");
+}
+
+/// Some iterations on either side, after one at home.
+async fn same(gpu: &Gpu, id: &str, config: &PpoConfig, iterations: usize) {
+    let mut here = new(id, config);
+    at_home(&mut here);
+    let mut there = restore(&here, &here.state());
+    there.lend(gpu).unwrap();
+    for i in 0..iterations {
+        both(gpu, &format!("{id}, iteration {i}, {config:?}"), &mut there, &mut here).await;
+    }
+}
+
+async fn iterations_with_choices_are_the_processors(gpu: Gpu) {
+    same(&gpu, "CartPole-v1", &small(), 3).await;
+    same(&gpu, "CartPole-v1", &PpoConfig { shared: true, tanh: true, clip_value: true, ..small() }, 2).await;
+    same(&gpu, "CartPole-v1", &PpoConfig { normalize_advantage: false, ..normalized() }, 2).await;
+}
+
+async fn iterations_with_numbers_are_the_processors(gpu: Gpu) {
+    same(&gpu, "Pendulum-v1", &PpoConfig { squash: true, ..normalized() }, 2).await;
+    let config = PpoConfig { spread: 0.5, clip_value: true, ..small() };
+    same(&gpu, "MountainCarContinuous-v0", &config, 2).await;
+    same(&gpu, "Acrobot-v1", &PpoConfig { shared: true, ..normalized() }, 1).await;
+}
+
+/// Rollouts longer than an episode may be: each is cut short two or three times on the way.
+async fn episodes_are_cut_short_more_than_once(gpu: Gpu) {
+    let config = PpoConfig { envs: 70, rollout_steps: 450, epochs: 1, ..small() };
+    same(&gpu, "MountainCar-v0", &config, 1).await;
+    same(&gpu, "Pendulum-v1", &PpoConfig { envs: 70, rollout_steps: 450, epochs: 1, ..normalized() }, 1)
+        .await;
+}
+
+/// Told by the processor where environments stand, most of them just before their limit.
+async fn episodes_that_the_limit_cuts_short_are_worth_what_the_critic_expects(gpu: Gpu) {
+    let mut here = new("CartPole-v1", &normalized());
+    at_home(&mut here);
+    let mut parts = here.state();
+    for (name, _, data) in &mut parts {
+        if let (true, Data::U32(steps)) = (name == "environments.steps", data) {
+            steps.iter_mut().enumerate().for_each(|(env, steps)| *steps = 470 + env as u32 % 30);
+        }
+    }
+    let mut here = restore(&here, &parts);
+    let mut there = restore(&here, &parts);
+    there.lend(&gpu).unwrap();
+    both(&gpu, "cut short", &mut there, &mut here).await;
+}
+
+async fn the_same_start_gives_the_same_bits(gpu: Gpu) {
+    let run = async || {
+        let mut ppo = new("CartPole-v1", &normalized());
+        ppo.lend(&gpu).unwrap();
+        ppo.trail_clear();
+        away(&gpu, &mut ppo).await;
+        let stats = away(&gpu, &mut ppo).await;
+        (ppo.state(), stats, ppo.trail().observations().to_vec())
+    };
+    assert_eq!(run().await, run().await);
+}
+
+async fn learning_stops_where_the_policy_has_moved_far_enough(gpu: Gpu) {
+    for target_kl in [1e-5, 0.002] {
+        let config = PpoConfig { target_kl, lr: 0.01, epochs: 4, ..small() };
+        let mut here = new("CartPole-v1", &config);
+        let steps = |ppo: &Ppo| {
+            let state = ppo.state();
+            let part = state.iter().find(|part| part.0 == "adam.steps").unwrap();
+            if let Data::U64(steps) = &part.2 { steps[0] } else { 0 }
+        };
+        let mut there = new("CartPole-v1", &config);
+        there.lend(&gpu).unwrap();
+        both(&gpu, "stopped", &mut there, &mut here).await;
+        assert!((1..12).contains(&steps(&there)), "{}", steps(&there));
+        both(&gpu, "stopped again", &mut there, &mut here).await;
+    }
+}
+
+async fn knobs_turn_between_iterations(gpu: Gpu) {
+    let mut here = new("CartPole-v1", &small());
+    let mut there = new("CartPole-v1", &small());
+    there.lend(&gpu).unwrap();
+    both(&gpu, "before", &mut there, &mut here).await;
+    for config in [
+        PpoConfig { lr: 0.001, epochs: 3, gamma: 0.9, lambda: 0.8, ..small() },
+        PpoConfig { epochs: 1, clip: 0.05, entropy: 0.1, value_coef: 1.0, max_grad_norm: 0.05, ..small() },
+        PpoConfig { normalize_advantage: false, anneal_steps: 1e5, ..small() },
+    ] {
+        here.set_live(&config);
+        there.set_live(&config);
+        both(&gpu, &format!("{config:?}"), &mut there, &mut here).await;
+    }
+    let config = PpoConfig { clip_value: true, ..small() };
+    here.set_live(&config);
+    there.set_live(&config);
+    there.lend(&gpu).unwrap();
+    both(&gpu, "another loss", &mut there, &mut here).await;
+}
+
+async fn a_run_moves_out_and_home_again(gpu: Gpu) {
+    let mut here = new("CartPole-v1", &normalized());
+    let mut there = new("CartPole-v1", &normalized());
+    for i in 0..3 {
+        there.lend(&gpu).unwrap();
+        both(&gpu, &format!("away {i}"), &mut there, &mut here).await;
+        there.come_home();
+        assert_eq!((at_home(&mut there).episodes), at_home(&mut here).episodes);
+        assert_same(&format!("home {i}"), &there, &here);
+    }
+}
+
+/// Slices of a rollout are single steps with so many environments, so the processor too tells them in order.
+async fn the_newest_episodes_are_told_in_order(gpu: Gpu) {
+    let config = PpoConfig { envs: 8200, rollout_steps: 21, hidden: 4, epochs: 1, minibatches: 4, ..small() };
+    let mut here = new("CartPole-v1", &config);
+    let mut there = new("CartPole-v1", &config);
+    there.lend(&gpu).unwrap();
+    let recent = |ppo: &Ppo| {
+        let state = ppo.state();
+        state.into_iter().filter(|part| part.0.starts_with("recent.")).collect::<Parts>()
+    };
+    both(&gpu, "many", &mut there, &mut here).await;
+    assert!(there.progress().episodes > 1000, "{:?}", there.progress());
+    assert_eq!(recent(&there), recent(&here));
+}
+
+async fn an_iteration_is_three_submits_and_one_readback(gpu: Gpu) {
+    let ppo = new("CartPole-v1", &small());
+    let mut on = OnGpu::new(&gpu, &ppo).unwrap();
+    let mut harvest = Harvest::default();
+    for _ in 0..2 {
+        let [submits, readbacks] = gpu.counts();
+        ppo.with_turn(false, |turn| on.begin(turn)).unwrap();
+        let [after, answers] = gpu.counts();
+        assert!(after - submits <= 3 && answers - readbacks == 1);
+        while !on.poll(&mut harvest).unwrap() {
+            pause(&gpu).await;
+        }
+        assert!(!on.poll(&mut harvest).unwrap(), "it was told already");
+    }
+    let config = ppo.config();
+    let (one, two) = (on.dispatches(1), on.dispatches(2));
+    assert!((two - one).is_multiple_of(config.minibatches));
+    println!(
+        "{} dispatches a minibatch, {one} in an iteration of one epoch",
+        (two - one) / config.minibatches
+    );
+}
+
+async fn what_cannot_be_is_refused_before_it_begins(gpu: Gpu) {
+    let tiny = Gpu::open(OpenOptions { largest_buffer: Some(1 << 20), ..Default::default() }).await.unwrap();
+    let mut ppo = new("CartPole-v1", &PpoConfig { envs: 4096, ..small() });
+    assert!(matches!(ppo.lend(&tiny), Err(Fault::TooSmall { .. })));
+    assert!(!ppo.is_away());
+    at_home(&mut ppo);
+    let long = PpoConfig { envs: 1, rollout_steps: 20_000, ..small() };
+    assert!(matches!(new("CartPole-v1", &long).lend(&gpu), Err(Fault::Unknown { .. })));
+}
+
+async fn a_learner_outlives_its_device(_: Gpu) {
+    let gpu = common::open().await;
+    let mut here = new("CartPole-v1", &small());
+    let mut there = new("CartPole-v1", &small());
+    there.lend(&gpu).unwrap();
+    both(&gpu, "before", &mut there, &mut here).await;
+    assert_eq!(there.advance(), Slice::Waiting);
+    gpu.destroy();
+    let slice = there.advance();
+    assert!(matches!(slice, Slice::Stopped(Fault::Lost { .. })), "{slice:?}");
+    assert!(!there.is_away());
+    assert_same("after", &there, &here);
+    at_home(&mut there);
+    at_home(&mut here);
+    assert_same("and on", &there, &here);
+    assert!(matches!(there.lend(&gpu), Err(Fault::Lost { .. })));
+}
+
+common::tests!(
+    iterations_with_choices_are_the_processors,
+    iterations_with_numbers_are_the_processors,
+    episodes_are_cut_short_more_than_once,
+    episodes_that_the_limit_cuts_short_are_worth_what_the_critic_expects,
+    the_same_start_gives_the_same_bits,
+    learning_stops_where_the_policy_has_moved_far_enough,
+    knobs_turn_between_iterations,
+    a_run_moves_out_and_home_again,
+    the_newest_episodes_are_told_in_order,
+    an_iteration_is_three_submits_and_one_readback,
+    what_cannot_be_is_refused_before_it_begins,
+    a_learner_outlives_its_device,
+);
