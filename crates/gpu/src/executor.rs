@@ -3,7 +3,7 @@
 
 use crate::device::Gpu;
 use crate::optimizer::Optimizer;
-use crate::plan::Lowered;
+use crate::plan::{Lowered, Part};
 use crate::program::{Memory, Program, Readback, Region, Space};
 use graph::{Adam, Plan};
 use learn::Fault;
@@ -79,9 +79,9 @@ impl Executor {
         Ok(Executor { gpu, memory, program, lowered, params, optimizer, step, steps: 0, names, readback })
     }
 
-    /// Kernels that a run takes.
-    pub fn dispatches(&self) -> usize {
-        self.lowered.steps.len()
+    /// The dispatches of a run.
+    pub fn parts(&self) -> &[Part] {
+        &self.lowered.parts
     }
 
     /// Laid out as `graph::Params::values`.

@@ -18,7 +18,7 @@ pub use device::{About, Gpu, OpenOptions};
 pub use executor::{Answer, Executor};
 pub use learn::Fault;
 pub use optimizer::Optimizer;
-pub use plan::Lowered;
+pub use plan::{Lowered, Part};
 pub use ppo::OnGpu;
 pub use product::{Precision, Product, Side, TILES, Tile, Timing, product, product_by};
 pub use program::{Kernel, Memory, PRELUDE, Program, Readback, Region, Space, groups};

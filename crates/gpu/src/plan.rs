@@ -26,9 +26,20 @@ const ALIGN: usize = 64;
 pub struct Lowered {
     /// Its dispatches, to be replayed in one go.
     pub steps: Range<usize>,
+    /// The same by what they compute.
+    pub parts: Vec<Part>,
     inputs: Vec<(Arc<str>, Region)>,
     outputs: Vec<(Arc<str>, Region)>,
     constants: Vec<(Region, Vec<f32>)>,
+}
+
+/// Some dispatches that belong together: one matrix product, or one group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    pub is_product: bool,
+    /// Operations of the graph in it.
+    pub nodes: usize,
+    pub steps: Range<usize>,
 }
 
 impl Lowered {
@@ -76,12 +87,17 @@ impl Lowered {
         let stored: Vec<bool> = lives.iter().map(Option::is_some).collect();
         let first = program.len();
         let writer = Writer { work: &work, groups: &groups, places: &places, stored: &stored };
+        let mut parts = Vec::new();
         for (index, group) in groups.groups.iter().enumerate() {
+            let begin = program.len();
             if group.kind == Kind::Own {
                 emit(&work, &work.nodes[group.nodes[0]], &places, space, program);
             } else {
                 writer.emit(index, program, space);
             }
+            let is_product = matches!(work.nodes[group.nodes[0]].op, Op::Product { .. });
+            let then = group.finish.iter().filter(|n| !group.nodes.contains(n)).count();
+            parts.push(Part { is_product, nodes: group.nodes.len() + then, steps: begin..program.len() });
         }
         let region = |value: usize| Region { at: places[value], len: work.len(value) as u32 };
         let named = |ports: &[(Arc<str>, usize)]| {
@@ -93,6 +109,7 @@ impl Lowered {
         });
         Ok(Lowered {
             steps: first..program.len(),
+            parts,
             inputs: named(&work.inputs),
             outputs: named(&work.outputs),
             constants: constants.collect(),
@@ -181,7 +198,9 @@ fn lives(work: &Work, groups: &Groups) -> Vec<Option<[usize; 2]>> {
             work.nodes[n].reads.iter().for_each(|&v| read(v, body(index)));
         }
         for &n in then {
-            work.nodes[n].reads.iter().for_each(|&v| read(v, finish(index)));
+            if !nodes.contains(&n) {
+                work.nodes[n].reads.iter().for_each(|&v| read(v, finish(index)));
+            }
         }
     }
     for (_, v) in &work.outputs {

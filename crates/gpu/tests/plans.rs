@@ -5,8 +5,10 @@ mod common;
 #[path = "../../graph/tests/graph/nets.rs"]
 mod nets;
 
-use gpu::{Executor, Gpu};
-use graph::{Graph, Init, Isa, Layout, NodeId, Packed, Plan};
+use gpu::{Executor, Fault, Gpu, Part};
+use graph::{Adam, Graph, Init, Isa, Layout, NodeId, Optimizer, Packed, Params, Plan};
+use learn::ppo::Head;
+use learn::{Blueprint, Ppo, PpoConfig};
 use nets::Case;
 use std::sync::Arc;
 
@@ -293,4 +295,205 @@ async fn whole_nets(gpu: Gpu) {
     }
 }
 
-common::tests!(maps, zips, products, reductions_and_rows, indices_and_columns, whole_nets);
+fn noise(stream: u32, len: usize) -> Vec<f32> {
+    let mut values = vec![0.0; len];
+    math::Rng::new(5, stream).fill_normal(Isa::Portable, 0, &mut values);
+    values
+}
+
+/// What PPO learns from and acts by, for every head and trunk.
+fn blueprints() -> Vec<(String, Blueprint)> {
+    let mut all = Vec::new();
+    for id in ["CartPole-v1", "LunarLander-v3", "Pendulum-v1"] {
+        for (shared, squash, clip_value) in [(false, false, false), (true, true, true), (false, true, true)] {
+            let config = PpoConfig {
+                envs: 128,
+                rollout_steps: 16,
+                minibatches: 2,
+                shared,
+                squash,
+                clip_value,
+                ..PpoConfig::preset(id)
+            };
+            let kind = worlds::kind(id).unwrap();
+            let ppo = Ppo::new(kind, config, 1, Isa::best()).unwrap();
+            let name = format!("{id}, shared {shared}, squashed {squash}, clipped values {clip_value}");
+            all.push((name, ppo.blueprint().unwrap()));
+        }
+    }
+    all
+}
+
+/// Numbers for an input of a learner's plan.
+fn sample(name: &str, stream: u32, len: usize, choices: Option<usize>) -> Vec<f32> {
+    let values = noise(stream, len);
+    match (name, choices) {
+        ("clip", _) => vec![0.2],
+        ("entropy_coef", _) => vec![0.01],
+        ("value_coef", _) => vec![0.5],
+        ("action", Some(count)) => (0..len).map(|i| (i * i % count) as f32).collect(),
+        // Near what the policy gives, so that some ratios are clipped and none explodes.
+        ("old_log_prob", Some(count)) => values.iter().map(|x| 0.3 * x - (count as f32).ln()).collect(),
+        ("old_log_prob", None) => values.iter().map(|x| 0.3 * x - 1.4).collect(),
+        _ => values,
+    }
+}
+
+/// All of PPO's loss between the networks' last products and the first of their gradients is one group, with at most
+/// one more dispatch for its sums. What else is no product: of each hidden layer, the gradient through its
+/// activation, with the gradient of its bias.
+#[track_caller]
+fn the_loss_is_one_group(what: &str, parts: &[Part], hidden: usize) {
+    let others: Vec<&Part> = parts.iter().filter(|part| !part.is_product).collect();
+    let (loss, layers) = others.split_first().expect("a loss");
+    assert!(loss.nodes > 40 && loss.steps.len() <= 2, "{what}: {loss:?}");
+    assert_eq!(layers.len(), hidden, "{what}");
+    assert!(layers.iter().all(|part| part.nodes == 2 && part.steps.len() <= 2), "{what}: {layers:?}");
+}
+
+async fn what_ppo_learns(gpu: Gpu) {
+    for (name, blueprint) in blueprints() {
+        let choices = match blueprint.head {
+            Head::Choices(count) => Some(count),
+            Head::Level { .. } => None,
+        };
+        let plan = &blueprint.learning;
+        let mut params = Params::new(plan.table(), 3);
+        // Steeper than at first, so that everything has a gradient.
+        params.values_mut().iter_mut().zip(noise(99, plan.table().len())).for_each(|(p, x)| *p += 0.05 * x);
+        for spec in plan.table().specs() {
+            let gap = spec.range().end..spec.range().end.next_multiple_of(16);
+            params.values_mut()[gap].fill(0.0);
+        }
+        let mut processor = graph::Executor::new(plan);
+        let mut inputs = Vec::new();
+        for (stream, port) in plan.inputs().iter().enumerate() {
+            let to = processor.input_mut(&port.name);
+            let values = sample(&port.name, stream as u32, to.len(), choices);
+            to.copy_from_slice(&values);
+            inputs.push((port.name.clone(), values));
+        }
+        let mut grads = vec![0.0; params.values().len()];
+        processor.train(&params, &Packed::new(plan, &params), &mut grads, false);
+        for (grouped, mut executor) in executors(&gpu, plan) {
+            executor.set_params(params.values());
+            inputs.iter().for_each(|(name, values)| executor.set_input(name, values));
+            let answer = executor.run(None).await.unwrap();
+            let what = format!("{name}, {grouped}");
+            for (output, found) in &answer.outputs {
+                let expected = in_64_bits(processor.output(output));
+                close(&format!("{what}: {output}"), found, &expected, TOLERANCE);
+            }
+            for spec in plan.table().specs() {
+                let (found, expected) = (&answer.grads[spec.range()], in_64_bits(&grads[spec.range()]));
+                assert!(expected.iter().any(|&g| g != 0.0), "{what}: {} has a gradient", spec.name);
+                close(&format!("{what}: {}", spec.name), found, &expected, TOLERANCE);
+            }
+            if grouped == "regrouped" {
+                the_loss_is_one_group(&what, executor.parts(), if blueprint.config.shared { 2 } else { 4 });
+            }
+        }
+
+        let plan = &blueprint.acting;
+        let mut processor = graph::Executor::new(plan);
+        let observations = noise(50, processor.input_mut("observation").len());
+        processor.input_mut("observation").copy_from_slice(&observations);
+        processor.run(&params, &Packed::new(plan, &params));
+        let mut executor = Executor::new(&gpu, plan).unwrap();
+        executor.set_params(params.values());
+        executor.set_input("observation", &observations);
+        let answer = executor.run(None).await.unwrap();
+        for (output, found) in &answer.outputs {
+            let expected = in_64_bits(processor.output(output));
+            close(&format!("{name}: {output}"), found, &expected, TOLERANCE);
+        }
+    }
+}
+
+/// Thirty steps of Adam on a small net, beside the processor's.
+async fn adam_follows_the_processors(gpu: Gpu) {
+    let adams = [
+        Adam { lr: 0.01, ..Adam::default() },
+        Adam { lr: 0.01, eps: 1e-5, max_grad_norm: 0.1, ..Adam::default() },
+        Adam { lr: 0.003, weight_decay: 0.05, beta1: 0.8, max_grad_norm: 0.5, ..Adam::default() },
+    ];
+    let (_, build) = nets::LOSSES[1];
+    for adam in adams {
+        let mut g = Graph::new();
+        let loss = build(&mut g);
+        let gradients = g.gradients(loss);
+        let isa = Isa::best();
+        let plan = Arc::new(Plan::training(&g, &[("loss", loss)], &gradients, isa).unwrap());
+        let case = Case::new(&g, 4);
+        let mut params = case.params(&g);
+        let (mut packed, mut processor) = (Packed::new(&plan, &params), graph::Executor::new(&plan));
+        case.fill(&mut processor);
+        let mut executor = Executor::new(&gpu, &plan).unwrap();
+        executor.set_params(params.values());
+        for (input, _, values) in &case.inputs {
+            executor.set_input(input, &values.iter().map(|&v| v as f32).collect::<Vec<f32>>());
+        }
+        let mut grads = vec![0.0; params.values().len()];
+        let mut optimizer = Optimizer::new(&params);
+        let first = params.values().to_vec();
+        for step in 0..30 {
+            processor.train(&params, &packed, &mut grads, false);
+            let norm = optimizer.step(isa, &adam, &mut params, &grads);
+            packed.pack(&params);
+            let answer = executor.run(Some(&adam)).await.unwrap();
+            let what = format!("{adam:?}, step {step}");
+            close(&format!("{what}: norm"), &[answer.norm], &[f64::from(norm)], 1e-4);
+            close(&format!("{what}: parameters"), &answer.params, &in_64_bits(params.values()), 2e-4);
+            close(&format!("{what}: m"), &answer.adam_m, &in_64_bits(&optimizer.m), 2e-4);
+            close(&format!("{what}: v"), &answer.adam_v, &in_64_bits(&optimizer.v), 2e-4);
+        }
+        assert!(first != params.values(), "it learned");
+    }
+}
+
+/// A gradient that is not finite leaves everything as it is, and the step does not count.
+async fn adam_leaves_out_what_is_not_finite(gpu: Gpu) {
+    let mut g = Graph::new();
+    let (w, x) = (g.vector("w", 700, Init::Ones), g.input("x", [1, 700]));
+    let y = g.mul(w, x);
+    let loss = g.sum_all(y);
+    let gradients = g.gradients(loss);
+    let plan = Plan::training(&g, &[("loss", loss)], &gradients, Isa::best()).unwrap();
+    let mut executor = Executor::new(&gpu, &plan).unwrap();
+    executor.set_params(Params::new(g.table(), 1).values());
+    let adam = Adam { lr: 0.1, ..Adam::default() };
+    executor.set_input("x", &[1.0; 700]);
+    let one = executor.run(Some(&adam)).await.unwrap();
+    for broken in [f32::NAN, f32::INFINITY, f32::MAX] {
+        let mut x = [1.0; 700];
+        x[699] = broken;
+        executor.set_input("x", &x);
+        let same = executor.run(Some(&adam)).await.unwrap();
+        assert!(!same.norm.is_finite(), "{broken}: {}", same.norm);
+        assert!(same.params == one.params && same.adam_m == one.adam_m && same.adam_v == one.adam_v);
+    }
+    executor.set_input("x", &[1.0; 700]);
+    let two = executor.run(Some(&adam)).await.unwrap();
+    // The second step of a constant gradient is as long as the first: lr, whatever was left out in between.
+    close("the second step", &two.params[..700], &[0.8; 700], 1e-5);
+}
+
+async fn panels_are_refused(gpu: Gpu) {
+    let mut g = Graph::new();
+    let y = nets::FORWARD[0].1(&mut g, 64);
+    let plan = Plan::new(&g, &[("y", y)], Layout::Panels, Isa::best()).unwrap();
+    assert!(matches!(Executor::new(&gpu, &plan), Err(Fault::Unknown { .. })));
+}
+
+common::tests!(
+    maps,
+    zips,
+    products,
+    reductions_and_rows,
+    indices_and_columns,
+    whole_nets,
+    what_ppo_learns,
+    adam_follows_the_processors,
+    adam_leaves_out_what_is_not_finite,
+    panels_are_refused,
+);

@@ -30,7 +30,7 @@ pub(super) enum Kind {
 pub(super) struct Group {
     pub kind: Kind,
     pub nodes: Vec<usize>,
-    /// Arithmetic on single numbers that follows the sums.
+    /// Of a group of threads: its sums once more, and the arithmetic on single numbers that follows them.
     pub finish: Vec<usize>,
     /// Columns that are summed.
     pub sums: usize,
@@ -234,12 +234,14 @@ impl Grouping<'_> {
             let v = node.reads[i];
             there(v, body(index)) || self.time[v] == body(index) && is_own(work, n, i, count)
         });
-        if ready && after < body(index) && group.nodes.len() < MOST_NODES {
-            let sums = match node.op {
-                Op::SumCols { cols, .. } => cols,
-                Op::SumAll => 1,
-                _ => 0,
-            };
+        let sums = match node.op {
+            Op::SumCols { cols, .. } => cols,
+            Op::SumAll => 1,
+            _ => 0,
+        };
+        // Sums, and what is made of them, are stored in their order.
+        let in_order = after < if sums > 0 { finish(index) + 1 } else { body(index) };
+        if ready && in_order && group.nodes.len() < MOST_NODES {
             let kind = match (group.kind, &node.op) {
                 (Kind::Threads(count), &Op::SumCols { rows, cols }) if cols > WIDEST => {
                     (count == rows * cols && group.sums == 0).then_some(Kind::Walk { rows, cols })
@@ -255,13 +257,16 @@ impl Grouping<'_> {
                 group.kind = kind;
                 group.nodes.push(n);
                 group.sums += sums;
+                if sums > 0 && matches!(kind, Kind::Threads(_)) {
+                    group.finish.push(n);
+                }
                 return Some(if sums > 0 { finish(index) } else { body(index) });
             }
         }
         let single = node.op.is_elementwise() && work.len(node.writes[0]) == 1;
         let summed = matches!(group.kind, Kind::Threads(_)) && group.sums > 0;
         let ready = node.reads.iter().all(|&v| there(v, finish(index) + 1));
-        if single && summed && ready && after < finish(index) {
+        if single && summed && ready && after <= finish(index) {
             self.groups[index].finish.push(n);
             return Some(finish(index));
         }
@@ -298,7 +303,8 @@ impl Grouping<'_> {
                 }
             },
         };
-        self.groups.push(Group { kind, nodes: vec![n], finish: Vec::new(), sums });
+        let finish_nodes = if sums > 0 && matches!(kind, Kind::Threads(_)) { vec![n] } else { Vec::new() };
+        self.groups.push(Group { kind, nodes: vec![n], finish: finish_nodes, sums });
         let index = self.groups.len() - 1;
         if sums > 0 { finish(index) } else { body(index) }
     }

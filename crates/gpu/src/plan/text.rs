@@ -583,14 +583,17 @@ impl Kernel<'_> {
             debug_assert_eq!(names.len(), sum.column);
             names.push(name);
         }
-        for (value, names) in columns {
-            if self.of.stored[value] {
-                self.store(value, &names);
-            }
-            self.registers.insert(value, names);
-        }
+        self.registers = columns;
         for &n in &self.of.groups.groups[index].finish {
-            self.node(n);
+            let node = &self.of.work.nodes[n];
+            match (&node.op, self.registers.get(&node.writes[0]).cloned()) {
+                (Op::SumAll | Op::SumCols { .. }, Some(names)) => {
+                    if self.of.stored[node.writes[0]] {
+                        self.store(node.writes[0], &names);
+                    }
+                }
+                _ => self.node(n),
+            }
         }
         format!("{}{}", self.head, self.body)
     }
