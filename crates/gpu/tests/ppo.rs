@@ -198,6 +198,7 @@ async fn iterations_with_numbers_are_the_processors(gpu: Gpu) {
     let config = PpoConfig { spread: 0.5, clip_value: true, ..small() };
     same(&gpu, "MountainCarContinuous-v0", &config, 2).await;
     same(&gpu, "Acrobot-v1", &PpoConfig { shared: true, ..normalized() }, 1).await;
+    same(&gpu, "LunarLander-v3", &PpoConfig { clip_value: true, ..normalized() }, 1).await;
 }
 
 /// Rollouts longer than an episode may be: each is cut short two or three times on the way.
@@ -324,6 +325,32 @@ async fn an_iteration_is_three_submits_and_one_readback(gpu: Gpu) {
     );
 }
 
+/// It is the learner's own work: no other part of the program has seen this run.
+async fn a_pole_is_balanced_after_learning_on_the_device(gpu: Gpu) {
+    let config = PpoConfig {
+        envs: 256,
+        rollout_steps: 32,
+        epochs: 4,
+        minibatches: 4,
+        hidden: 16,
+        lr: 0.01,
+        anneal_steps: 1e6,
+        ..PpoConfig::default()
+    };
+    let mut ppo = Ppo::new(kind("CartPole-v1"), config, 2, Isa::best()).unwrap();
+    assert!(ppo.evaluate(64, 5).mean < 100.0, "before");
+    ppo.lend(&gpu).unwrap();
+    for _ in 0..12 {
+        for _ in 0..5 {
+            away(&gpu, &mut ppo).await;
+        }
+        if ppo.evaluate(64, 5).mean >= 475.0 && ppo.evaluate(64, 6).mean >= 475.0 {
+            return;
+        }
+    }
+    panic!("{:?} after {:?}", ppo.evaluate(64, 5), ppo.progress());
+}
+
 async fn what_cannot_be_is_refused_before_it_begins(gpu: Gpu) {
     let tiny = Gpu::open(OpenOptions { largest_buffer: Some(1 << 20), ..Default::default() }).await.unwrap();
     let mut ppo = new("CartPole-v1", &PpoConfig { envs: 4096, ..small() });
@@ -363,6 +390,7 @@ common::tests!(
     a_run_moves_out_and_home_again,
     the_newest_episodes_are_told_in_order,
     an_iteration_is_three_submits_and_one_readback,
+    a_pole_is_balanced_after_learning_on_the_device,
     what_cannot_be_is_refused_before_it_begins,
     a_learner_outlives_its_device,
 );

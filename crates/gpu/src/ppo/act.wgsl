@@ -1,5 +1,6 @@
 // One step of every environment, a thread each: an action drawn, the rules, and a new episode where one ended.
-// States lie `[STATE][envs]`, what a step leaves behind `[T][envs]`.
+// States lie `[STATE][envs]`, what a step leaves behind `[T][envs]`. A line behind `#STATE` and the like is repeated so
+// many times, with # for the number of the time: see `Text`.
 
 struct Args {
     step: u32, envs: u32,
@@ -30,19 +31,21 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     let env = group_index(group, many) * THREADS + local;
     if (env >= args.envs) { return; }
     let at = args.step * args.envs + env;
-    let sample = args.samples + at * WIDTH;
+    let sample = args.samples + at * SAMPLE_LEN;
     let drawn = draw(env);
     mem[sample + FEATURES] = drawn.action;
     mem[sample + FEATURES + 1u] = drawn.log_prob;
     mem[sample + FEATURES + 3u] = mem[args.value + env];
 
-    var state: State;
-    for (var i = 0u; i < STATE; i++) { state[i] = mem[args.state + i * args.envs + env]; }
-    var shown: Shown;
-    for (var i = 0u; i < FEATURES; i++) { shown[i] = mem[sample + i]; }
+    let state = State(
+        #STATE mem[args.state + #u * args.envs + env],
+    );
+    let shown = Shown(
+        #FEATURES mem[sample + #u],
+    );
     let before = Going(state, shown, words[args.steps + env], words[args.episodes + env]);
     let world_key = vec4<u32>(args.world_0, args.world_1, args.world_2, args.world_3);
-    var gone = world_go(before, drawn.given, env, world_key);
+    let gone = world_go(before, drawn.given, env, world_key);
 
     var total = mem[args.totals + env] + gone.reward;
     if (gone.ended != 0u) {
@@ -51,10 +54,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
         if ((gone.ended & TERMINATED) == 0u) {
             let cut = words[args.cuts + env];
             words[args.cuts + env] = cut + 1u;
-            for (var i = 0u; i < FEATURES; i++) {
-                let x = gone.reached[i];
-                mem[args.reached + (cut * args.envs + env) * FEATURES + i] = through_lens(x, i);
-            }
+            let reached = args.reached + (cut * args.envs + env) * FEATURES;
+            #FEATURES mem[reached + #u] = through_lens(gone.reached[#], #u);
         }
         words[args.episodes + env] = gone.now.episodes;
     }
@@ -62,11 +63,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     words[args.ended + at] = gone.ended;
     words[args.steps + env] = gone.now.steps;
     mem[args.totals + env] = total;
-    for (var i = 0u; i < STATE; i++) { mem[args.state + i * args.envs + env] = gone.now.state[i]; }
-    let following = sample + args.envs * WIDTH;
-    for (var i = 0u; i < FEATURES; i++) {
-        let x = gone.now.shown[i];
-        if (args.step + 1u < STEPS) { mem[following + i] = x; }
-        mem[args.shown + env * FEATURES + i] = through_lens(x, i);
+    #STATE mem[args.state + #u * args.envs + env] = gone.now.state[#];
+    if (args.step + 1u < STEPS) {
+        let following = sample + args.envs * SAMPLE_LEN;
+        #FEATURES mem[following + #u] = gone.now.shown[#];
     }
+    let next = args.shown + env * FEATURES;
+    #FEATURES mem[next + #u] = through_lens(gone.now.shown[#], #u);
 }

@@ -17,9 +17,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
             let at = t * args.envs + env;
             let sum = fma(discounted, gamma, mem[args.rewards + at]);
             discounted = select(0.0, sum, words[args.ended + at] == 0u);
-            let apart = sum - mine.y;
-            let mean = mine.y + apart / f32(t + 1u);
-            mine = vec3<f32>(f32(t + 1u), mean, fma(apart, sum - mean, mine.z));
+            mine = with_one(mine, sum, 1.0 / f32(t + 1u));
         }
         mem[args.discounted + env] = discounted;
     }

@@ -17,18 +17,22 @@ fn reward_scale() -> f32 {
     return 1.0 / sqrt(fma(apart * apart, before * now, within) + 1e-8);
 }
 
+// By all of a workgroup at once.
+fn keep(quantity: u32, mine: vec3<f32>, block: u32, local: u32) {
+    let all = merged_by_all(mine, local);
+    if (local < 3u && block < args.blocks) {
+        mem[args.partial + 3u * (quantity * args.blocks + block) + local] = all[local];
+    }
+}
+
 @compute @workgroup_size(THREADS)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
     let block = group_index(group, many);
     let env = block * THREADS + local;
-    var count = 0.0;
-    var means: array<f32, QUANTITIES>;
-    var squares: array<f32, QUANTITIES>;
-    for (var q = 0u; q < QUANTITIES; q++) {
-        means[q] = 0.0;
-        squares[q] = 0.0;
-    }
+    var returned = vec3<f32>(0.0);
+    var gained = vec3<f32>(0.0);
+    #SEEN var seen_# = vec3<f32>(0.0);
     if (env < args.envs) {
         let gamma = mem[args.turn + GAMMA];
         let decay = mem[args.turn + DECAY];
@@ -38,7 +42,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
         var later = 0.0;
         for (var back = 0u; back < STEPS; back++) {
             let at = (STEPS - 1u - back) * args.envs + env;
-            let sample = args.samples + at * WIDTH;
+            let sample = args.samples + at * SAMPLE_LEN;
             let end = words[args.ended + at];
             if (end != 0u) {
                 following = 0.0;
@@ -55,21 +59,13 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
             following = value;
             mem[sample + FEATURES + 2u] = later;
 
-            count = f32(back + 1u);
-            for (var q = 0u; q < QUANTITIES; q++) {
-                var x = later;
-                if (q == 0u) { x = later + value; }
-                if (q > 1u) { x = mem[sample + q - 2u] - mem[args.lens + q - 2u]; }
-                let apart = x - means[q];
-                means[q] += apart / count;
-                squares[q] = fma(apart, x - means[q], squares[q]);
-            }
+            let share = 1.0 / f32(back + 1u);
+            returned = with_one(returned, later + value, share);
+            gained = with_one(gained, later, share);
+            #SEEN seen_# = with_one(seen_#, mem[sample + #u] - mem[args.lens + #u], share);
         }
     }
-    for (var q = 0u; q < QUANTITIES; q++) {
-        let all = merged_by_all(vec3<f32>(count, means[q], squares[q]), local);
-        if (local < 3u && block < args.blocks) {
-            mem[args.partial + 3u * (q * args.blocks + block) + local] = all[local];
-        }
-    }
+    keep(0u, returned, block, local);
+    keep(1u, gained, block, local);
+    #SEEN keep(2u + #u, seen_#, block, local);
 }

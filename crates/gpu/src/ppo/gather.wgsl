@@ -12,10 +12,7 @@ fn shuffled(place: u32, epoch: u32) -> u32 {
     let rounds = args.rounds + 2u * ROUNDS * epoch;
     var x = place;
     loop {
-        for (var i = 0u; i < ROUNDS; i++) {
-            x = (x * words[rounds + 2u * i] + words[rounds + 2u * i + 1u]) & args.mask;
-            x ^= x >> args.shift;
-        }
+        #ROUNDS x = (x * words[rounds + 2u * #u] + words[rounds + 2u * #u + 1u]) & args.mask; x ^= x >> args.shift;
         if (x < args.envs * STEPS) { break; }
     }
     return x;
@@ -33,11 +30,10 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     let lanes = min(args.envs - 128u * actor, 128u);
     let of_actor = number - 128u * STEPS * actor;
     let env = 128u * actor + of_actor % lanes;
-    let sample = args.samples + (of_actor / lanes * args.envs + env) * WIDTH;
+    let sample = args.samples + (of_actor / lanes * args.envs + env) * SAMPLE_LEN;
 
-    for (var i = 0u; i < FEATURES; i++) {
-        mem[args.observation + row * FEATURES + i] = through_lens(mem[sample + i], i);
-    }
+    let observation = args.observation + row * FEATURES;
+    #FEATURES mem[observation + #u] = through_lens(mem[sample + #u], #u);
     let advantage = mem[sample + FEATURES + 2u];
     let value = mem[sample + FEATURES + 3u];
     var shown = advantage;

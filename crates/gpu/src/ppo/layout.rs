@@ -246,21 +246,32 @@ impl Layout {
     }
 }
 
-/// Constants before a kernel's text.
-struct Text(String);
+/// A kernel's text behind its constants. A line that begins with `#NAME ` is repeated as often as the constant says,
+/// each time with its number for #: WGSL's compilers count the rounds of every loop, so drivers do not unroll it, and
+/// what it indexes leaves the registers.
+struct Text {
+    text: String,
+    words: Vec<(String, usize)>,
+}
 
 impl Text {
     fn new(threads: usize) -> Text {
-        Text(String::new()).word("THREADS", threads)
+        Text { text: String::new(), words: Vec::new() }.word("THREADS", threads)
     }
 
     fn constant(mut self, name: &str, ty: &str, value: impl Display) -> Text {
-        let _ = writeln!(self.0, "const {name}: {ty} = {value};");
+        let _ = writeln!(self.text, "const {name}: {ty} = {value};");
         self
     }
 
     fn word(self, name: &str, value: usize) -> Text {
-        self.constant(name, "u32", format_args!("{value}u"))
+        self.constant(name, "u32", format_args!("{value}u")).count(name, value)
+    }
+
+    /// For repetitions only.
+    fn count(mut self, name: &str, value: usize) -> Text {
+        self.words.push((name.into(), value));
+        self
     }
 
     fn float(self, name: &str, value: f32) -> Text {
@@ -277,7 +288,20 @@ impl Text {
     }
 
     fn add(mut self, text: &str) -> Text {
-        self.0 += text;
+        for line in text.lines() {
+            let counted = line.trim_start().strip_prefix('#').and_then(|line| line.split_once(' '));
+            let (times, line) = match counted {
+                Some((name, line)) => {
+                    let word = self.words.iter().find(|word| word.0 == name);
+                    (word.expect("a constant of this text").1, line)
+                }
+                None => (1, line),
+            };
+            for i in 0..times {
+                let line = if counted.is_some() { line.replace('#', &i.to_string()) } else { line.into() };
+                self.text += &(line + "\n");
+            }
+        }
         self
     }
 }
@@ -305,10 +329,11 @@ impl Maker<'_> {
         let features = self.world.observation;
         Text::new(threads)
             .word("FEATURES", features)
-            .word("WIDTH", features + 4)
+            .word("SAMPLE_LEN", features + 4)
             .word("STEPS", config.rollout_steps)
             .flag("NORMALIZED", config.normalize_observation)
             .float("FARTHEST", FARTHEST)
+            .count("STATE", self.world.state)
     }
 
     /// What kernels know that see what became of a rollout.
@@ -397,7 +422,7 @@ impl Maker<'_> {
         let earned_parts = space.floats(if config.normalize_reward { 3 * blocks } else { 0 });
         let parts = space.floats(3 * blocks * self.quantities);
         let merge = Text::new(MANY_THREADS).add(MOMENTS).add(include_str!("merge.wgsl"));
-        let merge = program.kernel("merge", &merge.0);
+        let merge = program.kernel("merge", &merge.text);
         let from = program.len();
         if config.normalize_reward {
             let text = self.later_text(THREADS).add(MOMENTS).add(include_str!("earn.wgsl"));
@@ -407,7 +432,7 @@ impl Maker<'_> {
         }
         let text = self
             .later_text(THREADS)
-            .word("QUANTITIES", self.quantities)
+            .count("SEEN", self.quantities - 2)
             .add(MOMENTS)
             .add(include_str!("estimate.wgsl"));
         let args = [
@@ -432,11 +457,12 @@ impl Maker<'_> {
         let places = envs * config.rollout_steps;
         let spans = places.div_ceil(SPAN);
         let tallies = space.words(spans);
-        let counted = self.later_text(MANY_THREADS).word("SPAN", SPAN).word("RECENT", RECENT);
-        let kernel = program.kernel("tally", &format!("{}{}", counted.0, include_str!("tally.wgsl")));
+        let counting =
+            |text| self.later_text(MANY_THREADS).word("SPAN", SPAN).word("RECENT", RECENT).add(text).text;
+        let kernel = program.kernel("tally", &counting(include_str!("tally.wgsl")));
         let args = [places as u32, spans as u32, ended.at, tallies.at];
         program.dispatch(&kernel, &args, groups(spans, 1));
-        let kernel = program.kernel("newest", &format!("{}{}", counted.0, include_str!("newest.wgsl")));
+        let kernel = program.kernel("newest", &counting(include_str!("newest.wgsl")));
         let args = [
             places as u32,
             spans as u32,
@@ -514,7 +540,7 @@ impl Maker<'_> {
         let from = program.len();
         let mut args = vec![len as u32, parts as u32, grads.at, partial.at, turn.at, tally.at];
         args.extend(METRICS.map(|name| learning.output(name).at));
-        let kernel = program.kernel("norm", &text(include_str!("norm.wgsl")).0);
+        let kernel = program.kernel("norm", &text(include_str!("norm.wgsl")).text);
         program.dispatch(&kernel, &args, [parts as u32, 1, 1]);
         let args = [
             len as u32,
@@ -527,7 +553,7 @@ impl Maker<'_> {
             turn.at,
             tally.at,
         ];
-        let kernel = program.kernel("adam", &text(include_str!("adam.wgsl")).0);
+        let kernel = program.kernel("adam", &text(include_str!("adam.wgsl")).text);
         program.dispatch(&kernel, &args, groups(len, MANY_THREADS));
         from..program.len()
     }
@@ -535,7 +561,7 @@ impl Maker<'_> {
 
 /// Appends a kernel with a thread for each of some items.
 fn each(program: &mut Program, label: &str, text: &Text, args: &[u32], items: usize) -> Range<usize> {
-    let kernel = program.kernel(label, &text.0);
+    let kernel = program.kernel(label, &text.text);
     let from = program.len();
     program.dispatch(&kernel, args, groups(items, THREADS));
     from..program.len()

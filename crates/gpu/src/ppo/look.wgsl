@@ -7,12 +7,12 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
         @builtin(local_invocation_index) local: u32) {
     let env = group_index(group, many) * THREADS + local;
     if (env >= args.envs) { return; }
-    var state: State;
-    for (var i = 0u; i < STATE; i++) { state[i] = mem[args.state + i * args.envs + env]; }
-    var shown = world_shown(state);
-    for (var i = 0u; i < FEATURES; i++) {
-        mem[args.samples + env * WIDTH + i] = shown[i];
-        mem[args.shown + env * FEATURES + i] = through_lens(shown[i], i);
-    }
+    let shown = world_shown(State(
+        #STATE mem[args.state + #u * args.envs + env],
+    ));
+    let sample = args.samples + env * SAMPLE_LEN;
+    let to = args.shown + env * FEATURES;
+    #FEATURES mem[sample + #u] = shown[#];
+    #FEATURES mem[to + #u] = through_lens(shown[#], #u);
     words[args.cuts + env] = 0u;
 }

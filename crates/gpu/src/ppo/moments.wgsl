@@ -8,6 +8,13 @@ fn merged(a: vec3<f32>, b: vec3<f32>) -> vec3<f32> {
     return vec3<f32>(count, fma(apart, share, a.y), a.z + fma(apart * apart * a.x, share, b.z));
 }
 
+// One number more; `share` is 1 over how many there are then.
+fn with_one(moments: vec3<f32>, x: f32, share: f32) -> vec3<f32> {
+    let apart = x - moments.y;
+    let mean = fma(apart, share, moments.y);
+    return vec3<f32>(moments.x + 1.0, mean, fma(apart, x - mean, moments.z));
+}
+
 var<workgroup> parts: array<vec3<f32>, THREADS>;
 
 // Of all threads of a workgroup; every one of them must ask.

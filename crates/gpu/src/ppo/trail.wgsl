@@ -13,10 +13,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     if (t >= args.steps) { return; }
     let place = t * args.envs + env;
     let observation = args.observations + (t * LANES + env / 32u * 32u) * FEATURES + env % 32u;
-    for (var f = 0u; f < FEATURES; f++) {
-        var x = 0.0;
-        if (env < SHOWN) { x = mem[args.samples + place * WIDTH + f]; }
-        mem[observation + f * 32u] = x;
-    }
-    if (env < SHOWN) { words[args.ends + t * SHOWN + env] = select(0u, 1u, words[args.ended + place] != 0u); }
+    if (env >= SHOWN) { return; }
+    let sample = args.samples + place * SAMPLE_LEN;
+    #FEATURES mem[observation + #u * 32u] = mem[sample + #u];
+    words[args.ends + t * SHOWN + env] = select(0u, 1u, words[args.ended + place] != 0u);
 }
