@@ -2,6 +2,7 @@
 //! into plain data, or into an error that says what would do.
 
 use clap::{Args, Parser, Subcommand};
+use run::protocol::DeviceWish;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -15,6 +16,7 @@ Examples:
   hothouse watch                             in a second terminal: the newest run, live; --list names all
   hothouse train --events run.jsonl          every event as a line; hothouse watch run.jsonl reads it
   hothouse train --csv run.csv --tensorboard runs/one
+  hothouse train --device gpu --set envs=65536 --set rollout_steps=32   the whole iteration on the GPU
   hothouse sweep control --knob lr=1e-4..1e-2:log --knob hidden=32,64 --seeds 5
   hothouse solve --seeds 5                   every environment from its preset, with the times
   hothouse bench core --json
@@ -151,6 +153,9 @@ pub struct CommonArgs {
     /// Stop as soon as the evaluation reaches the task's published threshold
     #[arg(long)]
     pub until_solved: bool,
+    /// What trains: auto (what turns out to be faster, once the run has lasted two seconds), cpu or gpu
+    #[arg(long, default_value = "auto", value_parser = device, value_name = "DEVICE")]
+    pub device: DeviceWish,
     /// Where the checkpoint goes
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
@@ -275,6 +280,15 @@ fn seconds(text: &str) -> Result<f64, String> {
     match number(text)? {
         value if value > 0.0 => Ok(value),
         _ => Err("write seconds above 0, as in 90 or 0.5".into()),
+    }
+}
+
+fn device(text: &str) -> Result<DeviceWish, String> {
+    match text {
+        "auto" => Ok(DeviceWish::Auto),
+        "cpu" => Ok(DeviceWish::Cpu),
+        "gpu" => Ok(DeviceWish::Gpu),
+        _ => Err("choose auto, cpu or gpu".into()),
     }
 }
 

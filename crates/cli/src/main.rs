@@ -5,6 +5,7 @@
 mod args;
 mod bench;
 mod braille;
+mod device;
 mod draw;
 mod env;
 mod export;
@@ -28,7 +29,7 @@ use export::Exports;
 use lines::{EventLog, Printer};
 use math::Isa;
 use record::{Opened, Record};
-use run::protocol::{Command, Config, Knob, KnobKind};
+use run::protocol::{Command, Config, DeviceWish, Knob, KnobKind};
 use run::{Experiment, RunError};
 use screen::{Mode, Screen};
 use session::{Budget, Session, Signals, Update, Wish};
@@ -145,12 +146,14 @@ fn refusal(error: RunError) -> anyhow::Error {
 
 /// Trains `experiment` and shows it as the person wants to see it.
 fn session(
-    experiment: Experiment,
+    mut experiment: Experiment,
     common: CommonArgs,
     save: Option<PathBuf>,
     pool: rayon::ThreadPool,
     began: Instant,
 ) -> Result<()> {
+    let wish = Command::Device { wish: common.device };
+    experiment.command(wish).map_err(refusal)?;
     let config = experiment.config();
     let default_save = PathBuf::from(format!("hothouse-{}-seed{}.safetensors", config.env, config.seed));
     if let Some(path) = &save {
@@ -207,7 +210,7 @@ fn session(
         default_save,
         interactive: screen,
         program: std::env::args().next().unwrap_or("hothouse".into()),
-        resume_flags: machine_flags(&common.machine) + &export_flags(&common),
+        resume_flags: machine_flags(&common.machine) + &other_flags(&common),
         began,
         signals: &SIGNALS,
         wishes,
@@ -363,13 +366,18 @@ fn machine_flags(machine: &MachineArgs) -> String {
 }
 
 /// A resumed run goes on with its monitor and its tables.
-fn export_flags(common: &CommonArgs) -> String {
+fn other_flags(common: &CommonArgs) -> String {
     let flag = |name: &str, path: &Option<PathBuf>| {
         path.as_ref().map_or(String::new(), |p| format!(" {name} {}", words::quoted(&p.to_string_lossy())))
     };
     flag("--monitor", &common.monitor)
         + &flag("--csv", &common.csv)
         + &flag("--tensorboard", &common.tensorboard)
+        + match common.device {
+            DeviceWish::Auto => "",
+            DeviceWish::Cpu => " --device cpu",
+            DeviceWish::Gpu => " --device gpu",
+        }
 }
 
 /// Every knob, from the one table that the page reads too.

@@ -71,6 +71,8 @@ pub struct Summary {
     /// Hash of the weights at the end.
     pub digest: String,
     pub arithmetic: String,
+    /// The GPU that trained in the end, where it was one.
+    pub device: Option<String>,
     pub isa: String,
     pub threads: u32,
     pub file: Option<String>,

@@ -1,6 +1,7 @@
 //! Training on a thread of its own: it owns the experiment, keeps the budget, saves, and sums up.
 //! Whoever shows the run gets records and sends wishes; the training never waits for a screen.
 
+use crate::device::Opener;
 use crate::files::{self, Kept};
 use crate::record::{EndedBy, Record, Summary};
 use crate::words::{grouped, quoted};
@@ -9,7 +10,7 @@ use cpu_time::ProcessTime;
 use run::EVALUATION_EPISODES;
 use run::Experiment;
 use run::monitor::Writer;
-use run::protocol::{Command, Event, Frame, Level, Progress};
+use run::protocol::{Command, DeviceWish, Event, Frame, Level, Progress};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -108,6 +109,8 @@ struct Measured {
     /// Where this process took the run up.
     first: Progress,
     mean_return: Option<f64>,
+    /// The GPU that trained last, where one did.
+    device: Option<String>,
     seconds: f64,
     cpu_seconds: f64,
 }
@@ -138,6 +141,11 @@ impl Session<'_> {
             );
         }
         self.experiment.lend_clock(now_s);
+        let mut opener = Opener::default();
+        if self.experiment.device_wish() == DeviceWish::Gpu {
+            opener.look(&mut self.experiment, Duration::ZERO);
+            opener.hand_over(&mut self.experiment);
+        }
         self.experiment.command(Command::Start)?;
         let mut solved = None;
         let mut diverged = false;
@@ -152,6 +160,9 @@ impl Session<'_> {
                         diverged = false;
                     }
                     Event::Metrics(metrics) => measured.mean_return = metrics.mean_return,
+                    Event::Device(device) => {
+                        measured.device = device.gpu.clone().filter(|_| device.on_gpu);
+                    }
                     Event::Solved { progress, .. } => solved = Some(*progress),
                     Event::Notice { level: Level::Error, .. } => diverged = true,
                     _ => {}
@@ -176,6 +187,7 @@ impl Session<'_> {
                 let frame = self.experiment.frame();
                 self.send(Update::Frame(frame));
             }
+            opener.look(&mut self.experiment, self.began.elapsed());
             let worked = self.experiment.advance(self.began.elapsed().as_secs_f64());
             if let Ok(monitor) = &mut self.monitor {
                 monitor.beat(&self.experiment.progress());
@@ -184,6 +196,7 @@ impl Session<'_> {
                 self.grant(wish);
             }
         };
+        opener.hand_over(&mut self.experiment);
         measured.seconds = self.began.elapsed().as_secs_f64();
         measured.cpu_seconds = cpu_seconds();
         self.conclude(ended_by, solved, diverged, measured)
@@ -276,6 +289,7 @@ impl Session<'_> {
             solved,
             digest: digest.weights,
             arithmetic: digest.arithmetic,
+            device: measured.device.clone(),
             isa: backend.isa,
             threads: backend.threads,
             resume: file.as_ref().map(|file| self.resume_command(file, ended_by, &measured)),

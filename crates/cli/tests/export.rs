@@ -21,7 +21,7 @@ impl Scratch {
 
     fn run(&self, args: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hothouse"));
-        command.env("XDG_CACHE_HOME", self.0.join("cache"));
+        command.env("XDG_CACHE_HOME", self.0.join("cache")).env("XDG_RUNTIME_DIR", &self.0);
         command.current_dir(&self.0).args(args).stdin(Stdio::null()).output().unwrap()
     }
 

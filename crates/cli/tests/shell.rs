@@ -35,6 +35,8 @@ impl Scratch {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hothouse"));
         command.current_dir(&self.0).args(args).stdin(Stdio::null());
         command.env("XDG_CACHE_HOME", self.0.with_extension("cache"));
+        // Without it the system's software GPU complains on stderr.
+        command.env("XDG_RUNTIME_DIR", &self.0);
         command
     }
 
@@ -447,4 +449,86 @@ fn a_full_disk_for_events_does_not_stop_training() {
     assert!(output.status.success());
     assert_eq!(summary(&output)["steps"], 8192);
     assert_eq!(stderr(&output).matches("training goes on").count(), 1, "{}", stderr(&output));
+}
+
+// ---- the device that trains ----
+
+/// The records of one kind.
+fn records(output: &Output, kind: &str) -> Vec<Value> {
+    let all = stdout(output);
+    let parsed = all.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    parsed.filter(|record| record["kind"] == kind).collect()
+}
+
+fn three_iterations(scratch: &Scratch, args: &[&str]) -> Command {
+    let steps = (3 * ITERATION_STEPS).to_string();
+    scratch.hothouse(&[&["train"], &SMALL[..], &["--json", "--steps", &steps], args].concat())
+}
+
+#[test]
+fn a_run_trains_on_the_gpu_and_goes_on_on_the_processor() {
+    let scratch = Scratch::new("gpu");
+    let output = three_iterations(&scratch, &["--device", "gpu", "--save", "run.safetensors"]).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let device = records(&output, "device").remove(0);
+    assert_eq!((&device["wish"], &device["on_gpu"]), (&"gpu".into(), &true.into()), "{device}");
+    let on_gpu = summary(&output);
+    assert_eq!((&on_gpu["device"], &on_gpu["arithmetic"]), (&device["gpu"], &"gpu".into()));
+    assert_eq!((&on_gpu["iterations"], &on_gpu["steps"]), (&3.into(), &(3 * ITERATION_STEPS).into()));
+    for metrics in records(&output, "metrics") {
+        assert!(metrics["shares"][7].as_f64().unwrap() > 0.0, "the GPU took its time: {metrics}");
+        assert!(metrics["episodes"].is_null() && metrics["mean_return"].as_f64().unwrap() > 8.0);
+    }
+
+    let steps = (5 * ITERATION_STEPS).to_string();
+    let output = scratch.run(&["resume", "run.safetensors", "--device", "cpu", "--steps", &steps, "--json"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let back = summary(&output);
+    assert_eq!((&back["iterations"], &back["arithmetic"]), (&5.into(), &"mixed".into()));
+    assert!(back["device"].is_null() && back["evaluation"]["mean_return"].as_f64().unwrap() > 8.0);
+}
+
+#[test]
+fn without_a_gpu_the_processor_trains_and_says_so() {
+    let scratch = Scratch::new("no-gpu");
+    // The system's loader finds no driver.
+    let nowhere = scratch.path("no-driver.json");
+    let mut command = three_iterations(&scratch, &["--device", "gpu"]);
+    let output = command.env("VK_DRIVER_FILES", &nowhere).env("VK_ICD_FILENAMES", &nowhere).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let device = records(&output, "device").remove(0);
+    assert_eq!((&device["on_gpu"], &device["gpu"]), (&false.into(), &Value::Null), "{device}");
+    let notice = records(&output, "notice").remove(0);
+    assert_eq!(notice["level"], "warning");
+    assert!(notice["text"].as_str().unwrap().contains("no GPU"), "{notice}");
+    assert!(notice["next_step"].as_str().unwrap().contains("driver"), "{notice}");
+    let at_home = scratch.train(&["--steps", &(3 * ITERATION_STEPS).to_string(), "--device", "cpu"]);
+    assert_eq!(summary(&output)["digest"], at_home["digest"], "the same run as ever");
+}
+
+#[test]
+fn a_run_too_large_for_the_gpu_stays_on_the_processor() {
+    let scratch = Scratch::new("large-gpu");
+    // As much as an iteration can hold, with layers so wide that their numbers pass 4 GB.
+    let wide = ["--set", "envs=65536", "--set", "rollout_steps=64", "--set", "hidden=512", "--set", "minibatches=1"];
+    let args = [&["train", "--device", "gpu", "--seconds", "0.01", "--json"], &wide[..]].concat();
+    let mut child = scratch.spawn(&args);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let notice = lines
+        .by_ref()
+        .map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap())
+        .find(|record| record["kind"] == "notice" && record["level"] == "warning")
+        .expect("it says so before it begins");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(notice["text"].as_str().unwrap().contains("bytes"), "{notice}");
+    assert!(notice["next_step"].as_str().unwrap().contains("fewer environments"), "{notice}");
+}
+
+#[test]
+fn there_is_no_other_device() {
+    let scratch = Scratch::new("device");
+    let output = scratch.run(&["train", "--device", "tpu"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("auto, cpu or gpu"), "{}", stderr(&output));
 }

@@ -57,6 +57,10 @@ impl Devices {
         }
     }
 
+    pub fn wished(&self) -> DeviceWish {
+        self.wish
+    }
+
     /// Whether a shell should open a GPU and offer it.
     pub fn wanted(&self) -> bool {
         self.wish != DeviceWish::Cpu && self.machine.is_none() && self.missing.is_none()

@@ -7,7 +7,7 @@ use crate::checkpoint::{self, Header};
 use crate::device::{Devices, Settled, fault_parts};
 use crate::error::RunError;
 use crate::protocol::{
-    Backend, Command, Config, Device, Digest, Environment, Evaluation, Event, Frame, Knob, Level, Mark,
+    Backend, Command, Config, Device, DeviceWish, Digest, Environment, Evaluation, Event, Frame, Knob, Level, Mark,
     Metrics, PARTS, Picture, PlanView, Progress, Stage as StageView, Touch,
 };
 use crate::stage::Stage;
@@ -219,6 +219,10 @@ impl Experiment {
     /// Whether a shell should open a GPU, and [`Experiment::offer`] it.
     pub fn wants_machine(&self) -> bool {
         self.devices.wanted()
+    }
+
+    pub fn device_wish(&self) -> DeviceWish {
+        self.devices.wished()
     }
 
     /// A GPU to train on, or why there is none.

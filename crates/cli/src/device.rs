@@ -1,0 +1,44 @@
+//! The GPU of a training process: opened on a thread of its own, so that training need not wait for it, and offered
+//! to the experiment, which decides.
+
+use gpu::{Gpu, OpenOptions};
+use run::protocol::DeviceWish;
+use run::{Experiment, Fault, Machine};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// A run that nobody chose a device for looks for a GPU once it has lasted this long: a shorter one would have ended
+/// before it was worth it.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+type Opened = Result<Box<dyn Machine>, Fault>;
+
+#[derive(Default)]
+pub struct Opener {
+    opening: Option<JoinHandle<Opened>>,
+}
+
+impl Opener {
+    /// Opens a GPU where the run wants one, and hands it over once it is there.
+    pub fn look(&mut self, experiment: &mut Experiment, lasted: Duration) {
+        if self.opening.as_ref().is_some_and(JoinHandle::is_finished) {
+            self.hand_over(experiment);
+        }
+        let soon = experiment.device_wish() == DeviceWish::Gpu || lasted >= PATIENCE;
+        if soon && self.opening.is_none() && experiment.wants_machine() {
+            self.opening = Some(std::thread::spawn(open));
+        }
+    }
+
+    /// Waits for a GPU that is being opened.
+    pub fn hand_over(&mut self, experiment: &mut Experiment) {
+        if let Some(opening) = self.opening.take() {
+            let broken = |_| Err(Fault::NoAdapter { why: "opening it failed".into() });
+            experiment.offer(opening.join().unwrap_or_else(broken));
+        }
+    }
+}
+
+fn open() -> Opened {
+    Ok(Box::new(Gpu::open_blocking(OpenOptions::default())?))
+}
