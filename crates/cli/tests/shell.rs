@@ -468,7 +468,8 @@ fn three_iterations(scratch: &Scratch, args: &[&str]) -> Command {
 #[test]
 fn a_run_trains_on_the_gpu_and_goes_on_on_the_processor() {
     let scratch = Scratch::new("gpu");
-    let output = three_iterations(&scratch, &["--device", "gpu", "--save", "run.safetensors"]).output().unwrap();
+    let output =
+        three_iterations(&scratch, &["--device", "gpu", "--save", "run.safetensors"]).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     let device = records(&output, "device").remove(0);
     assert_eq!((&device["wish"], &device["on_gpu"]), (&"gpu".into(), &true.into()), "{device}");
@@ -510,8 +511,9 @@ fn without_a_gpu_the_processor_trains_and_says_so() {
 fn a_run_too_large_for_the_gpu_stays_on_the_processor() {
     let scratch = Scratch::new("large-gpu");
     // As much as an iteration can hold, with layers so wide that their numbers pass 4 GB.
-    let wide = ["--set", "envs=65536", "--set", "rollout_steps=64", "--set", "hidden=512", "--set", "minibatches=1"];
-    let args = [&["train", "--device", "gpu", "--seconds", "0.01", "--json"], &wide[..]].concat();
+    let wide =
+        ["--set", "envs=65536", "--set", "rollout_steps=64", "--set", "hidden=512", "--set", "minibatches=1"];
+    let args = [&["train", "--device", "gpu", "--steps", "1e15", "--json"], &wide[..]].concat();
     let mut child = scratch.spawn(&args);
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let notice = lines

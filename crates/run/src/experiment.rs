@@ -7,8 +7,8 @@ use crate::checkpoint::{self, Header};
 use crate::device::{Devices, Settled, fault_parts};
 use crate::error::RunError;
 use crate::protocol::{
-    Backend, Command, Config, Device, DeviceWish, Digest, Environment, Evaluation, Event, Frame, Knob, Level, Mark,
-    Metrics, PARTS, Picture, PlanView, Progress, Stage as StageView, Touch,
+    Backend, Command, Config, Device, DeviceWish, Digest, Environment, Evaluation, Event, Frame, Knob, Level,
+    Mark, Metrics, PARTS, Picture, PlanView, Progress, Stage as StageView, Touch,
 };
 use crate::stage::Stage;
 use crate::{CONFIG_VERSION, DIGEST_EVERY, digest, environment, kind, knobs, validate};
