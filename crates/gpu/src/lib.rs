@@ -20,6 +20,9 @@ pub use learn::Fault;
 pub use optimizer::Optimizer;
 pub use plan::{Lowered, Part};
 pub use ppo::OnGpu;
-pub use product::{Precision, Product, Side, TILES, Tile, Timing, product, product_by};
+pub use product::{
+    Passing, Precision, Product, Side, TILES, Tile, Timing, product, product_by, product_passing,
+    product_passing_by,
+};
 pub use program::{Kernel, Memory, PRELUDE, Program, Readback, Region, Space, groups};
 pub use worlds::{POLY, RNG, Stepping, World, Worlds, world};

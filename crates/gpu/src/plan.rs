@@ -9,7 +9,7 @@ mod rows;
 mod text;
 mod work;
 
-use crate::product::{Product, Side, product};
+use crate::product::{Passing, Product, Side, product_passing};
 use crate::program::{Memory, Program, Region, Space};
 use graph::Plan;
 use groups::{Group, Groups, Kind, body, finish};
@@ -73,7 +73,10 @@ impl Lowered {
         program: &mut Program,
         fuse: bool,
     ) -> Result<Lowered, Fault> {
-        let work = Work::of(plan)?;
+        let mut work = Work::of(plan)?;
+        if fuse {
+            work.join_products(groups::WIDEST);
+        }
         let groups = groups::group(&work, fuse);
         let lives = lives(&work, &groups);
         let (offsets, len) = arrange(&work, &lives);
@@ -157,16 +160,21 @@ fn find(ports: &[(Arc<str>, Region)], name: &str) -> Region {
 fn emit(work: &Work, node: &Node, places: &[u32], space: &mut Space, program: &mut Program) {
     let places_of = |values: &[usize]| values.iter().map(|&v| places[v]).collect::<Vec<u32>>();
     let (reads, writes) = (places_of(&node.reads), places_of(&node.writes));
-    let adds = matches!(work.values[node.writes[0]].home, Home::Grad { adds: true, .. });
-    let Op::Product { shape: [m, n, k], a, b, bias, residual, act } = node.op else {
-        return rows::emit(&node.op, &reads, &writes, adds, program);
+    let adds = |v: usize| matches!(work.values[v].home, Home::Grad { adds: true, .. });
+    let Op::Product { shape: [m, n, k], a, b, bias, residual, act, slope } = node.op else {
+        return rows::emit(&node.op, &reads, &writes, adds(node.writes[0]), program);
     };
     let side = |at: u32, [outer, inner]: [usize; 2]| Side { at, outer: outer as u32, inner: inner as u32 };
     let mut rest = reads[2..].iter().copied();
     let bias = if bias { rest.next() } else { None };
     let residual = if residual { rest.next() } else { None };
     let (a, b) = (side(reads[0], a), side(reads[1], b));
-    product(program, space, &Product { m, n, k, a, b, c: writes[0], bias, residual, act, adds });
+    let passing = Passing {
+        slope: slope.zip(rest.next()),
+        row_sums: writes.get(1).map(|&at| (at, adds(node.writes[1]))),
+    };
+    let c = Product { m, n, k, a, b, c: writes[0], bias, residual, act, adds: adds(node.writes[0]) };
+    product_passing(program, space, &c, &passing);
 }
 
 /// A group's sums may be written while some of its threads still read.

@@ -10,7 +10,7 @@ mod tune;
 
 use crate::device::lock;
 use crate::program::{Program, Space, groups};
-use math::Act;
+use math::{Act, Unary};
 pub use tune::Timing;
 pub(crate) use tune::Tuned;
 
@@ -42,6 +42,16 @@ pub struct Product {
     pub residual: Option<u32>,
     pub act: Act,
     pub adds: bool,
+}
+
+/// What else a product does in passing, for gradients.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Passing {
+    /// c is multiplied by the slope of a function where it gave y (GELU: where it was given x), which lies like c:
+    /// act' (y)·(Σ + residual). Nothing is added to what is there.
+    pub slope: Option<(Unary, u32)>,
+    /// Σ_k a`[m][k]` goes there, in place of what is there or added to it: dy in a is summed for the bias.
+    pub row_sums: Option<(u32, bool)>,
 }
 
 /// What the factors are while they are multiplied; sums are of 32 bits always.
@@ -182,25 +192,43 @@ impl Class {
 
 /// Appends a product to a program.
 pub fn product(program: &mut Program, space: &mut Space, p: &Product) {
+    product_passing(program, space, p, &Passing::default());
+}
+
+/// A product that does something else in passing.
+pub fn product_passing(program: &mut Program, space: &mut Space, p: &Product, passing: &Passing) {
     let class = class(p.m, p.n, p.k);
     let tuned = lock(&program.gpu().shared.tuned).get(class);
-    product_by(program, space, p, &tuned.unwrap_or_else(|| class.candidates()[0]));
+    product_passing_by(program, space, p, passing, &tuned.unwrap_or_else(|| class.candidates()[0]));
 }
 
 /// The same by a tile that the caller chose.
 pub fn product_by(program: &mut Program, space: &mut Space, p: &Product, tile: &Tile) {
+    product_passing_by(program, space, p, &Passing::default(), tile);
+}
+
+/// [`product_passing`] by a tile that the caller chose.
+pub fn product_passing_by(
+    program: &mut Program,
+    space: &mut Space,
+    p: &Product,
+    passing: &Passing,
+    tile: &Tile,
+) {
     assert!(p.m > 0 && p.n > 0 && p.k > 0, "a product of nothing: {p:?}");
     // A few k need not be padded to many.
     let depth = if tile.slices == 1 { tile.depth.min(p.k.next_multiple_of(4)) } else { tile.depth };
     let tile = Tile { depth, ..*tile };
     let (splits, chunk) = split(p, &tile);
     // Rows of partial sums begin where four floats can be written at once.
-    let padded = p.n.next_multiple_of(4);
+    let padded = p.n.next_multiple_of(4) + if passing.row_sums.is_some() { 4 } else { 0 };
+    let (slope, row_sums) =
+        (passing.slope.map_or(0, |slope| slope.1), passing.row_sums.map_or(0, |sums| sums.0));
     let (c, c_row) = match splits {
         1 => (p.c, p.n),
         _ => (space.floats(splits * p.m * padded).at, padded),
     };
-    let made = text::product(p, &tile, splits > 1, program.precision());
+    let made = text::product(p, passing, &tile, splits > 1, program.precision());
     let label = format!("product {}", tile.name());
     let kernel = match made.vectors {
         true => program.kernel_of_vectors_with(&label, made.directives, &made.text),
@@ -225,14 +253,17 @@ pub fn product_by(program: &mut Program, space: &mut Space, p: &Product, tile: &
         chunk as u32,
         c_row as u32,
         (p.m * padded) as u32,
+        slope,
+        row_sums,
     ];
     program.dispatch(&kernel, &args, groups(tiles * splits, 1));
     if splits > 1 {
-        let kernel = program.kernel("sum of products", &text::sum(p, splits));
-        let rest = [c, p.c, p.bias.unwrap_or(0), p.residual.unwrap_or(0)];
+        let kernel = program.kernel("sum of products", &text::sum(p, passing, splits));
+        let rest = [c, p.c, p.bias.unwrap_or(0), p.residual.unwrap_or(0), slope, row_sums];
         let args = [p.m as u32, p.n as u32, splits as u32, padded as u32];
         let args: Vec<u32> = args.into_iter().chain(rest).collect();
-        program.dispatch(&kernel, &args, groups(p.m * p.n, text::outputs_a_group(splits)));
+        let columns = p.n + usize::from(passing.row_sums.is_some());
+        program.dispatch(&kernel, &args, groups(p.m * columns, text::outputs_a_group(splits)));
     }
 }
 
@@ -248,7 +279,7 @@ fn split(p: &Product, tile: &Tile) -> (usize, usize) {
         return (1, p.k.next_multiple_of(tile.depth));
     }
     let wanted = WORKGROUPS / tiles;
-    let room = MOST_SUMS / (p.m * p.n.next_multiple_of(4));
+    let room = MOST_SUMS / (p.m * (p.n.next_multiple_of(4) + 4));
     let splits = wanted.min(p.k / LEAST_K).min(room).max(1);
     let chunk = p.k.div_ceil(splits).next_multiple_of(tile.depth);
     (p.k.div_ceil(chunk), chunk)

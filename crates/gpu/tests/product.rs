@@ -4,9 +4,10 @@
 mod common;
 
 use gpu::{
-    Gpu, Precision, Product, Program, Readback, Region, Side, Space, TILES, Tile, product, product_by,
+    Gpu, Passing, Precision, Product, Program, Readback, Region, Side, Space, TILES, Tile, product,
+    product_by, product_passing, product_passing_by,
 };
-use math::{Act, Isa, Rng};
+use math::{Act, Isa, Rng, Unary};
 
 fn noise(stream: u32, len: usize) -> Vec<f32> {
     let mut values = vec![0.0; len];
@@ -237,10 +238,102 @@ async fn half_precision_is_as_good_as_its_digits(gpu: Gpu) {
     check_in(Precision::Half, &gpu, &cases, None).await;
 }
 
+/// A product on its way through a slope, with the sums of a's rows: each by every tile, and split.
+async fn what_a_product_does_in_passing_is_right(gpu: Gpu) {
+    let slopes = [None, Some(Unary::Relu), Some(Unary::Tanh), Some(Unary::Gelu), Some(Unary::Sigmoid)];
+    let slope_of = |of: Unary, y: f64| match of {
+        Unary::Relu => f64::from(u8::from(y > 0.0)),
+        Unary::Tanh => 1.0 - y * y,
+        Unary::Sigmoid => y * (1.0 - y),
+        _ => {
+            let tanh = |x: f64| ((2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x * x * x)).tanh();
+            let gelu = |x: f64| 0.5 * x * (1.0 + tanh(x));
+            (gelu(y + 1e-5) - gelu(y - 1e-5)) / 2e-5
+        }
+    };
+    let sizes =
+        [(33, 36, 8), (70, 65, 20), (21, 2, 8), (64, 64, 1300), (5, 3, 900), (66, 3, 2000), (130, 7, 600)];
+    let mut cases = Vec::new();
+    for (i, size) in sizes.into_iter().enumerate() {
+        for j in [i, i + 2] {
+            cases.push((size, LIES[j % 5], slopes[(i + j) % 5], Some(j % 2 == 0), None));
+        }
+    }
+    cases.push((sizes[0], Lie::Across, slopes[3], None, None));
+    for (i, tile) in TILES.iter().enumerate() {
+        let size = (tile.rows + 4, tile.columns + 8, 2 * tile.depth + 4);
+        cases.push((size, LIES[i % 2], slopes[i % 5], Some(i % 3 > 0), Some(tile)));
+    }
+    for ((m, n, k), lie, slope, row_sums, tile) in cases {
+        let (mut space, mut program) = (Space::default(), Program::new(&gpu));
+        let (outer, inner, len) = lie.strides(m, k);
+        let values = [noise(1, len), noise(2, n * k), noise(3, m * n), noise(4, m + 3)];
+        let at = values.each_ref().map(|v| space.floats(v.len()));
+        let c = space.floats(m * n);
+        let p = Product {
+            m,
+            n,
+            k,
+            a: Side { at: at[0].at, outer: outer as u32, inner: inner as u32 },
+            b: Side { at: at[1].at, outer: 1, inner: n as u32 },
+            c: c.at,
+            bias: None,
+            residual: None,
+            act: Act::None,
+            adds: false,
+        };
+        let passing = Passing {
+            slope: slope.map(|of| (of, at[2].at)),
+            row_sums: row_sums.map(|adds| (at[3].at, adds)),
+        };
+        match tile {
+            Some(tile) => product_passing_by(&mut program, &mut space, &p, &passing, tile),
+            None => product_passing(&mut program, &mut space, &p, &passing),
+        }
+        let memory = space.allocate(&gpu).unwrap();
+        program.bind(&memory);
+        values.iter().zip(at).for_each(|(v, at)| memory.write_floats(at, v));
+        let mut encoder = gpu.encoder();
+        program.encode(&mut encoder, 0..program.len());
+        gpu.submit(encoder);
+        let (found, _) = Readback::new(&memory, &[c, at[3]], &[]).fetch().await.unwrap();
+        let what = format!("{m} x {n} x {k}, {lie:?}, {slope:?}, {row_sums:?}, {tile:?}");
+        let allowed = 4e-6 * (k as f64).sqrt();
+        let x = |values: &[f32], at: usize| f64::from(values[at]);
+        for row in 0..m {
+            for column in 0..n {
+                let term = |i| x(&values[0], row * outer + i * inner) * x(&values[1], i * n + column);
+                let at = row * n + column;
+                let factor = slope.map_or(1.0, |of| slope_of(of, x(&values[2], at)));
+                let y = (0..k).map(term).sum::<f64>() * factor;
+                let error = (x(&found[0], at) - y).abs();
+                assert!(
+                    error <= allowed * (1.0 + y.abs()),
+                    "{what}: {row}, {column} is {}, not {y}",
+                    found[0][at]
+                );
+            }
+            let sum = (0..k).map(|i| x(&values[0], row * outer + i * inner)).sum::<f64>();
+            let sum = match row_sums {
+                Some(adds) => sum + if adds { x(&values[3], row) } else { 0.0 },
+                None => x(&values[3], row),
+            };
+            let error = (x(&found[1], row) - sum).abs();
+            assert!(
+                error <= allowed * (1.0 + sum.abs()),
+                "{what}: row {row} is {}, not {sum}",
+                found[1][row]
+            );
+        }
+        assert_eq!(found[1][m..], values[3][m..], "{what}: what lies behind the sums");
+    }
+}
+
 common::tests!(
     products_of_any_size_and_stride_are_right,
     what_follows_a_product_is_right,
     every_tile_is_right_inside_at_its_edges_and_short_of_them,
     deep_products_are_split_and_joined,
     half_precision_is_as_good_as_its_digits,
+    what_a_product_does_in_passing_is_right,
 );

@@ -71,8 +71,16 @@ pub(super) enum Op {
     SumAll,
     /// x -> y
     SumCols { rows: usize, cols: usize },
-    /// a, b, bias?, residual? -> c; sides are (outer, inner) strides.
-    Product { shape: [usize; 3], a: [usize; 2], b: [usize; 2], bias: bool, residual: bool, act: Act },
+    /// a, b, bias?, residual?, what the slope is taken at? -> c, sums of a's rows?; sides are (outer, inner) strides.
+    Product {
+        shape: [usize; 3],
+        a: [usize; 2],
+        b: [usize; 2],
+        bias: bool,
+        residual: bool,
+        act: Act,
+        slope: Option<Unary>,
+    },
     /// x, gamma, beta, residual? -> y, statistics?
     Norm { rows: usize, cols: usize, eps: f32, residual: bool, act: Act },
     /// x, gamma, statistics, dy -> dx
@@ -125,6 +133,68 @@ impl Work {
 
     pub fn len(&self, value: usize) -> usize {
         self.values[value].len
+    }
+
+    /// Lets products do in passing what their neighbours would take a pass over memory for: the way of a gradient
+    /// through an activation, at the end of the product that gives the gradient; and the sums of a wide matrix'
+    /// columns, the gradient of a bias, in the product that reads it for the gradient of the weight.
+    pub fn join_products(&mut self, widest: usize) {
+        let mut readers = vec![Vec::new(); self.values.len()];
+        for (n, node) in self.nodes.iter().enumerate() {
+            node.reads.iter().for_each(|&v| readers[v].push(n));
+        }
+        let is_output: Vec<usize> = self.outputs.iter().map(|output| output.1).collect();
+        let mut gone = vec![false; self.nodes.len()];
+        for n in 0..self.nodes.len() {
+            let Op::Product { act: Act::None, slope: None, .. } = self.nodes[n].op else { continue };
+            let c = self.nodes[n].writes[0];
+            let [next] = readers[c][..] else { continue };
+            let Node { op: Op::UnaryGrad(of), reads, writes } = &self.nodes[next] else { continue };
+            let at = reads[0];
+            let known = matches!(of, Unary::Relu | Unary::Tanh | Unary::Gelu | Unary::Sigmoid);
+            let plain = self.values[c].home == Home::Arena && self.values[writes[0]].home == Home::Arena;
+            // What the slope is taken at has to be there already.
+            let there = !self.nodes[n..].iter().any(|node| node.writes.contains(&at));
+            if known && plain && there && at != c && !is_output.contains(&c) {
+                let (of, to) = (*of, writes[0]);
+                gone[next] = true;
+                let node = &mut self.nodes[n];
+                node.writes[0] = to;
+                node.reads.push(at);
+                if let Op::Product { slope, .. } = &mut node.op {
+                    *slope = Some(of);
+                }
+            }
+        }
+        let mut written: BTreeMap<usize, usize> = BTreeMap::new();
+        for node in &self.nodes {
+            for &v in &node.writes {
+                if let Home::Grad { at, .. } = self.values[v].home {
+                    *written.entry(at).or_default() += 1;
+                }
+            }
+        }
+        for n in 0..self.nodes.len() {
+            let Op::SumCols { rows, cols } = self.nodes[n].op else { continue };
+            let (x, to) = (self.nodes[n].reads[0], self.nodes[n].writes[0]);
+            // Where others write too, their order counts.
+            let alone = matches!(self.values[to].home, Home::Grad { at, .. } if written[&at] == 1);
+            let fits = |node: &Node| match node.op {
+                Op::Product { shape: [m, _, k], a, .. } => {
+                    node.reads[0] == x && [m, k] == [cols, rows] && a == [1, cols] && node.writes.len() == 1
+                }
+                _ => false,
+            };
+            if cols > widest
+                && alone
+                && let Some(&product) = readers[x].iter().find(|&&n| fits(&self.nodes[n]))
+            {
+                gone[n] = true;
+                self.nodes[product].writes.push(to);
+            }
+        }
+        let mut index = 0..;
+        self.nodes.retain(|_| !gone[index.next().unwrap_or_default()]);
     }
 
     /// Drops nodes that nothing needs.
@@ -220,6 +290,7 @@ impl Reader<'_> {
             bias: false,
             residual: false,
             act: Act::None,
+            slope: None,
         };
         let (op, reads) = match &step.call {
             &Call::Linear { rows, out, inp, ref packed, eps, act, .. } => {
@@ -238,6 +309,7 @@ impl Reader<'_> {
                     bias: reads[1].is_some(),
                     residual: residual.is_some(),
                     act: if normed.is_some() { Act::None } else { act },
+                    slope: None,
                 };
                 let Some((gamma, beta)) = normed else {
                     return self.push(product, of_product, writes[..1].iter().flatten().copied().collect());
@@ -260,6 +332,7 @@ impl Reader<'_> {
                     bias: false,
                     residual: reads[1].is_some(),
                     act: Act::None,
+                    slope: None,
                 };
                 (product, of_product)
             }

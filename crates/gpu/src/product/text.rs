@@ -6,8 +6,8 @@
 //! and turned on its way if four k lay beside each other. Lanes beside each other store beside each other and read
 //! beside each other or the same, so that no two are in each other's way.
 
-use super::{FUNCTIONS, Precision, Product, Side, Tile};
-use math::Act;
+use super::{FUNCTIONS, Passing, Precision, Product, Side, Tile};
+use math::{Act, Unary};
 use std::fmt::Write;
 
 pub(super) struct Made {
@@ -65,10 +65,17 @@ struct Factor {
     blocks: usize,
 }
 
-pub(super) fn product(p: &Product, tile: &Tile, split: bool, precision: Precision) -> Made {
+pub(super) fn product(
+    p: &Product,
+    passing: &Passing,
+    tile: &Tile,
+    split: bool,
+    precision: Precision,
+) -> Made {
     let (a, b) = (reads(p.a, p.m, p.k), reads(p.b, p.n, p.k));
     let some_fours = [a, b].iter().any(|reads| !matches!(reads, Reads::Single { .. }));
-    let aligned = p.c.is_multiple_of(4) && p.residual.is_none_or(|at| at.is_multiple_of(4));
+    let with = [p.residual, passing.slope.map(|slope| slope.1), passing.row_sums.map(|sums| sums.0)];
+    let aligned = p.c.is_multiple_of(4) && with.iter().flatten().all(|at| at.is_multiple_of(4));
     let writes = match p.n {
         n if some_fours && (split || aligned && n.is_multiple_of(4)) => Writes::Fours,
         ..=3 if some_fours && aligned && tile.columns == 4 => Writes::Rows,
@@ -84,6 +91,7 @@ pub(super) fn product(p: &Product, tile: &Tile, split: bool, precision: Precisio
     let half = precision == Precision::Half;
     let kernel = Kernel {
         p,
+        passing,
         tile,
         a: Factor {
             name: 'a',
@@ -110,6 +118,7 @@ pub(super) fn product(p: &Product, tile: &Tile, split: bool, precision: Precisio
 
 struct Kernel<'p> {
     p: &'p Product,
+    passing: &'p Passing,
     tile: &'p Tile,
     a: Factor,
     b: Factor,
@@ -125,6 +134,7 @@ struct Args {
     b: u32, b_outer: u32, b_inner: u32,
     c: u32, bias: u32, residual: u32,
     tiles_n: u32, tiles: u32, chunk: u32, c_row: u32, c_split: u32,
+    slope: u32, row_sums: u32,
 }
 ";
 
@@ -136,7 +146,7 @@ impl Kernel<'_> {
         let of_sums = (tile.slices - 1) * tile.rows * tile.columns / 4;
         let mut text = String::from(ARGS);
         if !self.split {
-            text += functions(self.p.act);
+            text += functions(self.p.act, self.passing);
         }
         text += if self.writes == Writes::Single {
             "fn read(at: u32) -> f32 { return mem[at]; }\n"
@@ -148,6 +158,10 @@ impl Kernel<'_> {
         let _ = writeln!(text, "var<workgroup> tile: array<vec4<{element}>, {shared}>;");
         if half && of_sums > 0 {
             let _ = writeln!(text, "var<workgroup> sums: array<vec4<f32>, {of_sums}>;");
+        }
+        let summed = self.passing.row_sums.is_some();
+        if half && summed {
+            let _ = writeln!(text, "var<workgroup> of_rows: array<vec4<f32>, {}>;", self.a.blocks);
         }
         let (slots, threads_of_slice) = (self.slots(threads), tile.threads());
         let _ = writeln!(
@@ -176,6 +190,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
         for slot in 0..slots.len() {
             let _ = writeln!(text, "var at{slot} = vec4<u32>(); var four{slot} = 0u; var deep{slot} = 0u;");
             (0..4).for_each(|i| _ = writeln!(text, "var x{slot}_{i} = vec4<f32>();"));
+            if summed {
+                let _ = writeln!(text, "var row_sum{slot} = vec4<f32>();");
+            }
         }
         let each = |what: &dyn Fn(&Factor, usize, &str) -> String| -> String {
             let chosen = |slot: usize, choices: &[Choice]| -> String {
@@ -195,7 +212,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
         };
         text += &each(&|factor, slot, block| self.place(factor, slot, block));
         let load = each(&|factor, slot, _| self.load(factor, slot));
-        let store = each(&|factor, slot, _| self.store(factor, slot));
+        let store = each(&|factor, slot, _| self.store(factor, slot) + &self.sum_rows(factor, slot));
         let depth = tile.depth;
         let multiply = self.multiply();
         let _ = writeln!(
@@ -215,9 +232,84 @@ workgroupBarrier();
 k0 += {depth}u;
 }}"
         );
+        if summed {
+            text += &self.finish_rows(&each(&|factor, slot, _| self.keep_rows(factor, slot)));
+        }
         text += &self.join();
         text += &self.finish();
         text + "}\n"
+    }
+
+    // ---- sums of a's rows, of what each thread reads on its way into the tile ----
+
+    fn sum_rows(&self, factor: &Factor, slot: usize) -> String {
+        if factor.name != 'a' || self.passing.row_sums.is_none() {
+            return String::new();
+        }
+        match factor.reads {
+            Reads::Along => {
+                let of = |i: usize| format!("dot(x{slot}_{i}, vec4<f32>(1.0))");
+                format!("row_sum{slot} += vec4<f32>({});", [0, 1, 2, 3].map(of).join(", "))
+            }
+            _ => format!("row_sum{slot} += (x{slot}_0 + x{slot}_1) + (x{slot}_2 + x{slot}_3);"),
+        }
+    }
+
+    fn of_rows(&self) -> &'static str {
+        if self.half { "of_rows" } else { "tile" }
+    }
+
+    fn keep_rows(&self, factor: &Factor, slot: usize) -> String {
+        if factor.name != 'a' {
+            return String::new();
+        }
+        let (all, fours) = (self.of_rows(), factor.fours);
+        format!("{all}[deep{slot} / 4u * {fours}u + four{slot}] = row_sum{slot};")
+    }
+
+    /// The first workgroup along n has them for all.
+    fn finish_rows(&self, keep: &str) -> String {
+        let Kernel { tile, split, .. } = self;
+        let (all, fours) = (self.of_rows(), self.a.fours);
+        let threads = tile.threads() * tile.slices;
+        let adds = self.passing.row_sums.is_some_and(|sums| sums.1);
+        let single = |to: &str| match (self.writes, split) {
+            (Writes::Single, true) => format!("mem[{to}] = sum[i];"),
+            (Writes::Single, false) => format!("mem[{to}] {} sum[i];", if adds { "+=" } else { "=" }),
+            _ => format!("mem[({to}) >> 2u] = vec4<f32>(sum[i], 0.0, 0.0, 0.0);"),
+        };
+        let write = if !split && self.writes != Writes::Single {
+            // What lies behind the last row is written as it was.
+            format!(
+                "let to = (args.row_sums + row) >> 2u;
+let old = mem[to];
+mem[to] = select(old, {}sum, row + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(args.m));",
+                if adds { "old + " } else { "" }
+            )
+        } else {
+            // Split, they have four columns of their own behind the others.
+            let to = if *split {
+                "args.c + part * args.c_split + (row + i) * args.c_row + args.c_row - 4u"
+            } else {
+                "args.row_sums + row + i"
+            };
+            format!("for (var i = 0u; i < 4u; i++) {{ if (row + i < args.m) {{ {} }} }}", single(to))
+        };
+        format!(
+            "if (first_n == 0u) {{
+workgroupBarrier();
+{keep}workgroupBarrier();
+for (var four = local; four < {fours}u; four += {threads}u) {{
+    let row = first_m + four * 4u;
+    if (row >= args.m) {{ break; }}
+    var sum = vec4<f32>();
+    for (var i = 0u; i < {depths}u; i++) {{ sum += {all}[i * {fours}u + four]; }}
+    {write}
+}}
+}}
+",
+            depths = tile.depth / 4,
+        )
     }
 
     fn factor(&self, choice: &Choice) -> &Factor {
@@ -427,6 +519,9 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
         }
         let y = if p.residual.is_some() { format!("{sum} + {}", read("residual")) } else { sum };
         let y = activated(p.act, &y, wide);
+        if let Some((of, _)) = self.passing.slope {
+            return sloped(of, &y, &read("slope"), wide);
+        }
         if p.adds { format!("{} + {y}", read("c")) } else { y }
     }
 
@@ -527,9 +622,26 @@ struct Choice {
     block: String,
 }
 
-/// What [`activated`] needs.
-fn functions(act: Act) -> &'static str {
-    if matches!(act, Act::Tanh | Act::Gelu) { FUNCTIONS } else { "" }
+/// What [`activated`] and [`sloped`] need.
+fn functions(act: Act, passing: &Passing) -> &'static str {
+    let sloped = matches!(passing.slope, Some((Unary::Gelu, _)));
+    if matches!(act, Act::Tanh | Act::Gelu) || sloped { FUNCTIONS } else { "" }
+}
+
+/// dy through a function; `at` is its y (GELU: its x).
+fn sloped(of: Unary, dy: &str, at: &str, wide: bool) -> String {
+    let zero = if wide { "vec4<f32>()" } else { "0.0" };
+    match of {
+        Unary::Relu => format!("select({zero}, {dy}, {at} > {zero})"),
+        Unary::Tanh => format!("{dy} * (1.0 - {at} * {at})"),
+        Unary::Sigmoid => format!("{dy} * {at} * (1.0 - {at})"),
+        Unary::Gelu if wide => {
+            let parts = ["x", "y", "z", "w"].map(|part| format!("gelu_slope({at}.{part})"));
+            format!("{dy} * vec4<f32>({})", parts.join(", "))
+        }
+        Unary::Gelu => format!("{dy} * gelu_slope({at})"),
+        _ => unreachable!("checked by whoever asks"),
+    }
 }
 
 fn activated(act: Act, y: &str, wide: bool) -> String {
@@ -564,7 +676,7 @@ pub(super) fn outputs_a_group(splits: usize) -> usize {
 }
 
 /// Adds the partial sums of a product that was split, always in the same order.
-pub(super) fn sum(p: &Product, splits: usize) -> String {
+pub(super) fn sum(p: &Product, passing: &Passing, splits: usize) -> String {
     let (adders, outputs) = (adders(splits), outputs_a_group(splits));
     let mut y = String::from("total");
     if p.bias.is_some() {
@@ -573,20 +685,39 @@ pub(super) fn sum(p: &Product, splits: usize) -> String {
     if p.residual.is_some() {
         y += " + mem[args.residual + i]";
     }
-    let y = activated(p.act, &y, false);
+    let mut y = activated(p.act, &y, false);
+    if let Some((of, _)) = passing.slope {
+        y = sloped(of, &y, "mem[args.slope + i]", false);
+    }
     let old = if p.adds { "mem[args.c + i] + " } else { "" };
-    let functions = functions(p.act);
+    let functions = functions(p.act, passing);
+    let sums_write = match passing.row_sums {
+        None => String::new(),
+        Some((_, adds)) => format!(
+            "if (column == args.n) {{ mem[args.row_sums + row] {} total; return; }}\n        ",
+            if adds { "+=" } else { "=" }
+        ),
+    };
+    // Sums of rows are one column more, behind the padded ones.
+    let (columns, from_column) = match passing.row_sums {
+        None => ("args.n", "column"),
+        Some(_) => ("(args.n + 1u)", "select(column, args.padded - 4u, column == args.n)"),
+    };
     format!(
-        "{functions}struct Args {{ m: u32, n: u32, splits: u32, padded: u32, sums: u32, c: u32, bias: u32, residual: u32 }}
+        "{functions}struct Args {{ m: u32, n: u32, splits: u32, padded: u32, sums: u32, c: u32, bias: u32, residual: u32, slope: u32,
+    row_sums: u32 }}
 var<workgroup> shares: array<f32, {THREADS}>;
 @compute @workgroup_size({THREADS})
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {{
-    let i = group_index(group, many) * {outputs}u + local % {outputs}u;
-    let first = args.sums + i / args.n * args.padded + i % args.n;
+    let output = group_index(group, many) * {outputs}u + local % {outputs}u;
+    let row = output / {columns};
+    let column = output % {columns};
+    let i = row * args.n + column;
+    let first = args.sums + row * args.padded + {from_column};
     let step = args.m * args.padded;
     var share = vec4<f32>();
-    if (i < args.m * args.n) {{
+    if (row < args.m) {{
         for (var part = local / {outputs}u; part < args.splits; part += {all}u) {{
             // Four at once, for their way is long.
             let parts = part + vec4<u32>(0u, {adders}u, {twice}u, {thrice}u);
@@ -597,10 +728,10 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     }}
     shares[local] = (share.x + share.y) + (share.z + share.w);
     workgroupBarrier();
-    if (local < {outputs}u && i < args.m * args.n) {{
+    if (local < {outputs}u && row < args.m) {{
         var total = 0.0;
         for (var adder = 0u; adder < {adders}u; adder++) {{ total += shares[local + adder * {outputs}u]; }}
-        mem[args.c + i] = {old}{y};
+        {sums_write}mem[args.c + i] = {old}{y};
     }}
 }}
 ",
