@@ -133,7 +133,7 @@ pub fn world(id: &str) -> Option<World> {
     text += "struct Stepped { state: State, reward: f32, terminated: bool }\n";
     // What a step that draws numbers draws them by.
     text += "struct Moment { key: vec4<u32>, env: u32, episode: u32, steps: u32 }\n";
-    text += rules;
+    text += &unrolled(rules, &[("#BEND ", 11), ("#PIECE ", 10)]);
     text += GOING;
     let observation = spec.observation.len();
     Some(World { spec, text, state, observation, step_limit: spec.step_limit, key, coins, throws })
@@ -258,14 +258,10 @@ fn levels(low: f64, high: f64) -> [f32; 2] {
     [step as f32, (low + step / 2.0) as f32]
 }
 
-/// Writes out the lines that `worlds/many.wgsl` says are repeated: compilers of WGSL count the rounds of every loop, so
-/// that drivers do not unroll it, and an array indexed by what they do not know leaves the registers.
-fn unrolled(text: &str, world: &World) -> String {
-    let times = [
-        ("#STATE ", world.state),
-        ("#OBSERVATION ", world.observation),
-        ("#SHORTEST ", cartpole::SHORTEST as usize),
-    ];
+/// Writes out the lines that stand behind a mark, so many times, with the number of the time for each #: compilers of
+/// WGSL count the rounds of every loop, so that drivers do not unroll it, and an array indexed by what they do
+/// not know leaves the registers.
+fn unrolled(text: &str, times: &[(&str, usize)]) -> String {
     let mut all = String::new();
     for line in text.lines() {
         let repeated =
@@ -412,7 +408,12 @@ impl Worlds {
     }
 
     fn append(&self, program: &mut Program, label: &str, text: &str, args: Args) {
-        let own = unrolled(&format!("{}{text}", include_str!("worlds/many.wgsl")), &self.world);
+        let times = [
+            ("#STATE ", self.world.state),
+            ("#OBSERVATION ", self.world.observation),
+            ("#SHORTEST ", cartpole::SHORTEST as usize),
+        ];
+        let own = unrolled(&format!("{}{text}", include_str!("worlds/many.wgsl")), &times);
         let text = format!("{}{own}", self.world.text);
         let kernel = program.kernel(label, &text);
         let Args { actions, shown, reached, rewards, ended, steps, anew } = args;

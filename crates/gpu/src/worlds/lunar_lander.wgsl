@@ -1,7 +1,8 @@
 // LunarLander-v3: the rules of `worlds::lunar_lander`, the bodies of `worlds::rigid` and the sweeps of
 // `worlds::sweeps`, in their order, one craft an invocation. Constants stand before this text, made from theirs.
-// Nothing is indexed by a variable but in short loops of fixed length, and what differs between bodies is
-// chosen by value, so that a craft can live in registers and a pass over all three is compiled once.
+// Nothing is indexed by a variable, and what differs between bodies and corners is chosen by value, so that a craft
+// can live in registers and a pass over all of them is compiled once. A line behind `#BEND` or `#PIECE` is
+// repeated for each of them, with # for its number.
 
 alias Ground = array<f32, 11>;
 
@@ -121,18 +122,14 @@ fn untouched() -> Touch { return Touch(-1, vec2(-1), vec2(0.0), vec2(0.0)); }
 // The highest of bends low..=high.
 fn top_of(ground: ptr<function, Ground>, low: i32, high: i32) -> f32 {
     var top = -1e30;
-    for (var i = 0; i < 11; i++) {
-        if (i >= low && i <= high) { top = max(top, (*ground)[i]); }
-    }
+    #BEND if (# >= low && # <= high) { top = max(top, (*ground)[#]); }
     return top;
 }
 
 // Both ends of a piece of ground.
 fn ends_of(ground: ptr<function, Ground>, piece: i32) -> vec4<f32> {
     var ends = vec2(0.0);
-    for (var i = 0; i < 10; i++) {
-        if (i == piece) { ends = vec2((*ground)[i], (*ground)[i + 1]); }
-    }
+    #PIECE if (piece == #) { ends = vec2((*ground)[#], (*ground)[# + 1]); }
     let x = PIECE * f32(piece);
     return vec4(x, ends.x, PIECE * f32(piece + 1), ends.y);
 }
@@ -485,6 +482,15 @@ fn swing(given: Hinged, hull: vec3<f32>, leg: vec3<f32>, side: f32) -> Swung {
     return Swung(hinge, a, b);
 }
 
+// Friction at a point, from the impulse so far and the most it may be: the motion, and the impulse now.
+fn slide(so_far: f32, most: f32, n: vec2<f32>, lever: f32, own: f32, leg: bool, b: vec3<f32>) -> vec4<f32> {
+    let speed = n.y * b.x - n.x * b.y + lever * b.z;
+    let now = clamp(so_far - own * speed, -most, most);
+    let impulse = now - so_far;
+    let by = inv_mass(leg) * impulse;
+    return vec4(b.xy + vec2(n.y, -n.x) * by, b.z + inv_inertia(leg) * (lever * impulse), now);
+}
+
 struct Rubbed { push: vec2<f32>, along: vec2<f32>, motion: vec3<f32> }
 
 // One touch, of two points or one: friction first, then what keeps the surfaces apart.
@@ -492,21 +498,14 @@ fn rub(rows: Rows, leg: bool, given: vec3<f32>) -> Rubbed {
     let m = inv_mass(leg);
     let i = inv_inertia(leg);
     let n = rows.normal;
-    var b = given;
-    var along = rows.along;
-    for (var p = 0; p < 2; p++) {
-        if (p == 0 || rows.block) {
-            let first = p == 0;
-            let lever = select(rows.side.y, rows.side.x, first);
-            let most = friction(leg) * select(rows.push.y, rows.push.x, first);
-            let old = select(rows.along.y, rows.along.x, first);
-            let speed = n.y * b.x - n.x * b.y + lever * b.z;
-            let new_along = clamp(old - select(rows.own_side.y, rows.own_side.x, first) * speed, -most, most);
-            let by = new_along - old;
-            b = vec3(b.xy + vec2(n.y, -n.x) * (m * by), b.z + i * (lever * by));
-            along = select(vec2(along.x, new_along), vec2(new_along, along.y), first);
-        }
+    let most = friction(leg) * rows.push;
+    var slid = slide(rows.along.x, most.x, n, rows.side.x, rows.own_side.x, leg, given);
+    var along = vec2(slid.w, rows.along.y);
+    if (rows.block) {
+        slid = slide(rows.along.y, most.y, n, rows.side.y, rows.own_side.y, leg, slid.xyz);
+        along.y = slid.w;
     }
+    let b = slid.xyz;
 
     let ahead = inner(n, b.xy);
     let speed = ahead + rows.lever.x * b.z;
@@ -1191,18 +1190,19 @@ fn fired(given: Body, action: u32, scatter: vec2<f32>) -> Body {
     return hull;
 }
 
+fn height(word: u32) -> f32 { return 0.5 * HEIGHT * uniform_of(word); }
+
 // An episode begins with a step in which the legs find their place.
 fn world_first(env: u32, episode: u32, key: vec4<u32>) -> State {
-    var heights: array<f32, 12>;
-    for (var block = 0u; block < 3u; block++) {
-        let drawn = threefry(key, vec4(env, episode, block, BEGINNING));
-        for (var i = 0u; i < 4u; i++) { heights[4u * block + i] = 0.5 * HEIGHT * uniform_of(drawn[i]); }
-    }
-    for (var i = 3u; i <= 7u; i++) { heights[i] = PAD_HEIGHT; }
+    // The pad replaces what the others would be, a whole block among them.
+    let west = threefry(key, vec4(env, episode, 0u, BEGINNING));
+    let east = threefry(key, vec4(env, episode, 2u, BEGINNING));
+    let heights = array<f32, 12>(
+        height(west.x), height(west.y), height(west.z), PAD_HEIGHT, PAD_HEIGHT, PAD_HEIGHT, PAD_HEIGHT, PAD_HEIGHT,
+        height(east.x), height(east.y), height(east.z), height(east.w),
+    );
     var ground: Ground;
-    for (var i = 0u; i < 11u; i++) {
-        ground[i] = 0.33 * (heights[select(i - 1u, 11u, i == 0u)] + heights[i] + heights[i + 1u]);
-    }
+    #BEND ground[#] = 0.33 * (heights[(# + 11) % 12] + heights[#] + heights[# + 1]);
     let drawn = threefry(key, vec4(env, episode, 3u, BEGINNING));
     let force = vec2(uniform_of(drawn.x), uniform_of(drawn.y)) * (2.0 * FIRST_FORCE) - FIRST_FORCE;
 
@@ -1223,7 +1223,7 @@ fn world_first(env: u32, episode: u32, key: vec4<u32>) -> State {
     scene_to(&state, forth(scene, force, false, &ground).scene);
     state[30] = 0.0;
     state[31] = 0.0;
-    for (var i = 0u; i < 11u; i++) { state[32u + i] = ground[i]; }
+    #BEND state[32 + #] = ground[#];
     state[29] = worth(world_shown(state));
     return state;
 }
@@ -1232,7 +1232,7 @@ fn world_step(given: State, shown: Shown, action: f32, when: Moment) -> Stepped 
     var state = given;
     var scene = scene_from(&state);
     var ground: Ground;
-    for (var i = 0u; i < 11u; i++) { ground[i] = state[32u + i]; }
+    #BEND ground[#] = state[32 + #];
     let choice = min(u32(max(action, 0.0)), 3u);
     if (choice != 0u) {
         let noise = threefry(when.key, vec4(when.env, when.episode, 0u, NOISE));
