@@ -24,5 +24,5 @@ pub use product::{
     Passing, Precision, Product, Side, TILES, Tile, Timing, product, product_by, product_passing,
     product_passing_by,
 };
-pub use program::{Kernel, Memory, PRELUDE, Program, Readback, Region, Space, groups};
+pub use program::{Arrived, Kernel, Memory, PRELUDE, Program, Readback, Region, Space, groups};
 pub use worlds::{POLY, RNG, Stepping, World, Worlds, world};

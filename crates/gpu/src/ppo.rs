@@ -227,15 +227,17 @@ impl OnGpu {
         let (mut tally, mut lengths) = (Vec::new(), Vec::new());
         let mut ends: Vec<u32> = Vec::new();
         let here = readback.take(
-            &mut |region, numbers| {
+            &mut |region, arrived| {
                 let to = match region {
                     0 => &mut harvest.params,
                     1 => &mut harvest.adam_m,
                     2 => &mut harvest.adam_v,
                     3 => {
                         harvest.states.resize(envs * state, 0.0);
-                        let rows = &mut harvest.states;
-                        numbers.enumerate().for_each(|(at, x)| rows[at % envs * state + at / envs] = x);
+                        for (i, column) in arrived.parts(state).enumerate() {
+                            let row = harvest.states[i..].iter_mut().step_by(state);
+                            row.zip(column.floats()).for_each(|(to, x)| *to = x);
+                        }
                         return;
                     }
                     4 => &mut harvest.totals,
@@ -246,9 +248,9 @@ impl OnGpu {
                     _ => &mut harvest.trail_observations,
                 };
                 to.clear();
-                to.extend(numbers);
+                to.extend(arrived.floats());
             },
-            &mut |region, numbers| {
+            &mut |region, arrived| {
                 let to = match region {
                     0 => &mut harvest.steps,
                     1 => &mut harvest.episodes,
@@ -257,7 +259,7 @@ impl OnGpu {
                     _ => &mut ends,
                 };
                 to.clear();
-                to.extend(numbers);
+                to.extend(arrived.words());
             },
         )?;
         if !here {

@@ -309,6 +309,25 @@ const FAILED: u8 = 3;
 /// What some regions of floats and some of whole numbers hold.
 pub type Contents = (Vec<Vec<f32>>, Vec<Vec<u32>>);
 
+/// What a region held.
+#[derive(Clone, Copy)]
+pub struct Arrived<'a>(&'a [[u8; 4]]);
+
+impl<'a> Arrived<'a> {
+    pub fn floats(self) -> impl ExactSizeIterator<Item = f32> + 'a {
+        self.0.iter().map(|bytes| f32::from_ne_bytes(*bytes))
+    }
+
+    pub fn words(self) -> impl ExactSizeIterator<Item = u32> + 'a {
+        self.0.iter().map(|bytes| u32::from_ne_bytes(*bytes))
+    }
+
+    /// In so many equal parts, one after the other.
+    pub fn parts(self, count: usize) -> impl Iterator<Item = Arrived<'a>> {
+        self.0.chunks_exact(self.0.len().checked_div(count).unwrap_or(0).max(1)).map(Arrived)
+    }
+}
+
 /// A way back from the device for some regions: encoded into a submit, it arrives some time after it.
 pub struct Readback {
     gpu: Gpu,
@@ -372,12 +391,12 @@ impl Readback {
         });
     }
 
-    /// Gives what arrived, region by region in the order they were named, floats first; false while it is on its
-    /// way.
+    /// Gives what arrived, region by region in the order they were named, floats first, each with its number among
+    /// its kind; false while it is on its way.
     pub fn take(
         &self,
-        floats: &mut dyn FnMut(usize, &mut dyn Iterator<Item = f32>),
-        words: &mut dyn FnMut(usize, &mut dyn Iterator<Item = u32>),
+        floats: &mut dyn FnMut(usize, Arrived),
+        words: &mut dyn FnMut(usize, Arrived),
     ) -> Result<bool, Fault> {
         self.gpu.check()?;
         match self.way.state.load(Ordering::Acquire) {
@@ -389,12 +408,12 @@ impl Readback {
         let mut rest = view.as_chunks::<4>().0;
         for (i, region) in self.floats.iter().enumerate() {
             let (these, others) = rest.split_at(region.len as usize);
-            floats(i, &mut these.iter().map(|b| f32::from_ne_bytes(*b)));
+            floats(i, Arrived(these));
             rest = others;
         }
         for (i, region) in self.words.iter().enumerate() {
             let (these, others) = rest.split_at(region.len as usize);
-            words(i, &mut these.iter().map(|b| u32::from_ne_bytes(*b)));
+            words(i, Arrived(these));
             rest = others;
         }
         drop(view);
@@ -439,8 +458,9 @@ impl Readback {
 
     fn contents(&self) -> Result<Contents, Fault> {
         let (mut all_floats, mut all_words) = (Vec::new(), Vec::new());
-        let here =
-            self.take(&mut |_, x| all_floats.push(x.collect()), &mut |_, x| all_words.push(x.collect()))?;
+        let here = self.take(&mut |_, x| all_floats.push(x.floats().collect()), &mut |_, x| {
+            all_words.push(x.words().collect())
+        })?;
         if here { Ok((all_floats, all_words)) } else { Err(Fault::Lost { why: "it did not answer".into() }) }
     }
 }
