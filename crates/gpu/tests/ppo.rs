@@ -204,24 +204,6 @@ async fn iterations_with_numbers_are_the_processors(gpu: Gpu) {
     }
 }
 
-/// One environment, one step, one actor and one environment more: what is padded or cut has edges there.
-async fn iterations_of_odd_shapes_are_the_processors(gpu: Gpu) {
-    for (id, [envs, rollout_steps, minibatches]) in
-        [("CartPole-v1", [1, 60, 1]), ("Pendulum-v1", [129, 1, 2]), ("CartPole-v1", [65, 3, 97])]
-    {
-        let config = PpoConfig { envs, rollout_steps, minibatches, epochs: 1, ..normalized() };
-        same(&gpu, id, &config, 1).await;
-    }
-}
-
-/// Rollouts longer than an episode may be: each is cut short two or three times on the way.
-async fn episodes_are_cut_short_more_than_once(gpu: Gpu) {
-    let config = PpoConfig { envs: 70, rollout_steps: 450, epochs: 1, ..small() };
-    same(&gpu, "MountainCar-v0", &config, 1).await;
-    same(&gpu, "Pendulum-v1", &PpoConfig { envs: 70, rollout_steps: 450, epochs: 1, ..normalized() }, 1)
-        .await;
-}
-
 /// Told by the processor where environments stand, most of them just before their limit.
 async fn episodes_that_the_limit_cuts_short_are_worth_what_the_critic_expects(gpu: Gpu) {
     let mut here = new("CartPole-v1", &normalized());
@@ -248,56 +230,6 @@ async fn the_same_start_gives_the_same_bits(gpu: Gpu) {
         (ppo.state(), stats, ppo.trail().observations().to_vec())
     };
     assert_eq!(run().await, run().await);
-}
-
-async fn learning_stops_where_the_policy_has_moved_far_enough(gpu: Gpu) {
-    for target_kl in [1e-5, 0.002] {
-        let config = PpoConfig { target_kl, lr: 0.01, epochs: 4, ..small() };
-        let mut here = new("CartPole-v1", &config);
-        let steps = |ppo: &Ppo| {
-            let state = ppo.state();
-            let part = state.iter().find(|part| part.0 == "adam.steps").unwrap();
-            if let Data::U64(steps) = &part.2 { steps[0] } else { 0 }
-        };
-        let mut there = new("CartPole-v1", &config);
-        there.lend(&gpu).unwrap();
-        both(&gpu, "stopped", &mut there, &mut here).await;
-        assert!((1..12).contains(&steps(&there)), "{}", steps(&there));
-        both(&gpu, "stopped again", &mut there, &mut here).await;
-    }
-}
-
-async fn knobs_turn_between_iterations(gpu: Gpu) {
-    let mut here = new("CartPole-v1", &small());
-    let mut there = new("CartPole-v1", &small());
-    there.lend(&gpu).unwrap();
-    both(&gpu, "before", &mut there, &mut here).await;
-    for config in [
-        PpoConfig { lr: 0.001, epochs: 3, gamma: 0.9, lambda: 0.8, ..small() },
-        PpoConfig { epochs: 1, clip: 0.05, entropy: 0.1, value_coef: 1.0, max_grad_norm: 0.05, ..small() },
-        PpoConfig { normalize_advantage: false, anneal_steps: 1e5, ..small() },
-    ] {
-        here.set_live(&config);
-        there.set_live(&config);
-        both(&gpu, &format!("{config:?}"), &mut there, &mut here).await;
-    }
-    let config = PpoConfig { clip_value: true, ..small() };
-    here.set_live(&config);
-    there.set_live(&config);
-    there.lend(&gpu).unwrap();
-    both(&gpu, "another loss", &mut there, &mut here).await;
-}
-
-async fn a_run_moves_out_and_home_again(gpu: Gpu) {
-    let mut here = new("CartPole-v1", &normalized());
-    let mut there = new("CartPole-v1", &normalized());
-    for i in 0..3 {
-        there.lend(&gpu).unwrap();
-        both(&gpu, &format!("away {i}"), &mut there, &mut here).await;
-        there.come_home();
-        assert_eq!((at_home(&mut there).episodes), at_home(&mut here).episodes);
-        assert_same(&format!("home {i}"), &there, &here);
-    }
 }
 
 /// Slices of a rollout are single steps with so many environments, so the processor too tells them in order.
@@ -338,32 +270,6 @@ async fn an_iteration_is_three_submits_and_one_readback(gpu: Gpu) {
     );
 }
 
-/// It is the learner's own work: no other part of the program has seen this run.
-async fn a_pole_is_balanced_after_learning_on_the_device(gpu: Gpu) {
-    let config = PpoConfig {
-        envs: 256,
-        rollout_steps: 32,
-        epochs: 4,
-        minibatches: 4,
-        hidden: 16,
-        lr: 0.01,
-        anneal_steps: 1e6,
-        ..PpoConfig::default()
-    };
-    let mut ppo = Ppo::new(kind("CartPole-v1"), config, 2, Isa::best()).unwrap();
-    assert!(ppo.evaluate(64, 5).mean < 100.0, "before");
-    ppo.lend(&gpu).unwrap();
-    for _ in 0..12 {
-        for _ in 0..5 {
-            away(&gpu, &mut ppo).await;
-        }
-        if ppo.evaluate(64, 5).mean >= 475.0 && ppo.evaluate(64, 6).mean >= 475.0 {
-            return;
-        }
-    }
-    panic!("{:?} after {:?}", ppo.evaluate(64, 5), ppo.progress());
-}
-
 async fn what_cannot_be_is_refused_before_it_begins(gpu: Gpu) {
     let tiny = Gpu::open(OpenOptions { largest_buffer: Some(1 << 20), ..Default::default() }).await.unwrap();
     let mut ppo = new("CartPole-v1", &PpoConfig { envs: 4096, ..small() });
@@ -395,16 +301,126 @@ async fn a_learner_outlives_its_device(_: Gpu) {
 common::tests!(
     iterations_with_choices_are_the_processors,
     iterations_with_numbers_are_the_processors,
-    iterations_of_odd_shapes_are_the_processors,
-    episodes_are_cut_short_more_than_once,
     episodes_that_the_limit_cuts_short_are_worth_what_the_critic_expects,
     the_same_start_gives_the_same_bits,
-    learning_stops_where_the_policy_has_moved_far_enough,
-    knobs_turn_between_iterations,
-    a_run_moves_out_and_home_again,
     the_newest_episodes_are_told_in_order,
     an_iteration_is_three_submits_and_one_readback,
-    a_pole_is_balanced_after_learning_on_the_device,
     what_cannot_be_is_refused_before_it_begins,
     a_learner_outlives_its_device,
 );
+
+/// What says nothing new of a browser and takes its software adapter long.
+#[cfg(not(target_family = "wasm"))]
+mod at_length {
+    use super::*;
+
+    /// One environment, one step, one actor and one environment more: what is padded or cut has edges there.
+    async fn iterations_of_odd_shapes_are_the_processors(gpu: Gpu) {
+        for (id, [envs, rollout_steps, minibatches]) in
+            [("CartPole-v1", [1, 60, 1]), ("Pendulum-v1", [129, 1, 2]), ("CartPole-v1", [65, 3, 97])]
+        {
+            let config = PpoConfig { envs, rollout_steps, minibatches, epochs: 1, ..normalized() };
+            same(&gpu, id, &config, 1).await;
+        }
+    }
+
+    /// Rollouts longer than an episode may be: each is cut short two or three times on the way.
+    async fn episodes_are_cut_short_more_than_once(gpu: Gpu) {
+        let config = PpoConfig { envs: 70, rollout_steps: 450, epochs: 1, ..small() };
+        same(&gpu, "MountainCar-v0", &config, 1).await;
+        same(&gpu, "Pendulum-v1", &PpoConfig { envs: 70, rollout_steps: 450, epochs: 1, ..normalized() }, 1)
+            .await;
+    }
+
+    async fn learning_stops_where_the_policy_has_moved_far_enough(gpu: Gpu) {
+        for target_kl in [1e-5, 0.002] {
+            let config = PpoConfig { target_kl, lr: 0.01, epochs: 4, ..small() };
+            let mut here = new("CartPole-v1", &config);
+            let steps = |ppo: &Ppo| {
+                let state = ppo.state();
+                let part = state.iter().find(|part| part.0 == "adam.steps").unwrap();
+                if let Data::U64(steps) = &part.2 { steps[0] } else { 0 }
+            };
+            let mut there = new("CartPole-v1", &config);
+            there.lend(&gpu).unwrap();
+            both(&gpu, "stopped", &mut there, &mut here).await;
+            assert!((1..12).contains(&steps(&there)), "{}", steps(&there));
+            both(&gpu, "stopped again", &mut there, &mut here).await;
+        }
+    }
+
+    async fn knobs_turn_between_iterations(gpu: Gpu) {
+        let mut here = new("CartPole-v1", &small());
+        let mut there = new("CartPole-v1", &small());
+        there.lend(&gpu).unwrap();
+        both(&gpu, "before", &mut there, &mut here).await;
+        for config in [
+            PpoConfig { lr: 0.001, epochs: 3, gamma: 0.9, lambda: 0.8, ..small() },
+            PpoConfig {
+                epochs: 1,
+                clip: 0.05,
+                entropy: 0.1,
+                value_coef: 1.0,
+                max_grad_norm: 0.05,
+                ..small()
+            },
+            PpoConfig { normalize_advantage: false, anneal_steps: 1e5, ..small() },
+        ] {
+            here.set_live(&config);
+            there.set_live(&config);
+            both(&gpu, &format!("{config:?}"), &mut there, &mut here).await;
+        }
+        let config = PpoConfig { clip_value: true, ..small() };
+        here.set_live(&config);
+        there.set_live(&config);
+        there.lend(&gpu).unwrap();
+        both(&gpu, "another loss", &mut there, &mut here).await;
+    }
+
+    async fn a_run_moves_out_and_home_again(gpu: Gpu) {
+        let mut here = new("CartPole-v1", &normalized());
+        let mut there = new("CartPole-v1", &normalized());
+        for i in 0..3 {
+            there.lend(&gpu).unwrap();
+            both(&gpu, &format!("away {i}"), &mut there, &mut here).await;
+            there.come_home();
+            assert_eq!((at_home(&mut there).episodes), at_home(&mut here).episodes);
+            assert_same(&format!("home {i}"), &there, &here);
+        }
+    }
+
+    /// It is the learner's own work: no other part of the program has seen this run.
+    async fn a_pole_is_balanced_after_learning_on_the_device(gpu: Gpu) {
+        let config = PpoConfig {
+            envs: 256,
+            rollout_steps: 32,
+            epochs: 4,
+            minibatches: 4,
+            hidden: 16,
+            lr: 0.01,
+            anneal_steps: 1e6,
+            ..PpoConfig::default()
+        };
+        let mut ppo = Ppo::new(kind("CartPole-v1"), config, 2, Isa::best()).unwrap();
+        assert!(ppo.evaluate(64, 5).mean < 100.0, "before");
+        ppo.lend(&gpu).unwrap();
+        for _ in 0..12 {
+            for _ in 0..5 {
+                away(&gpu, &mut ppo).await;
+            }
+            if ppo.evaluate(64, 5).mean >= 475.0 && ppo.evaluate(64, 6).mean >= 475.0 {
+                return;
+            }
+        }
+        panic!("{:?} after {:?}", ppo.evaluate(64, 5), ppo.progress());
+    }
+
+    common::tests!(
+        iterations_of_odd_shapes_are_the_processors,
+        episodes_are_cut_short_more_than_once,
+        learning_stops_where_the_policy_has_moved_far_enough,
+        knobs_turn_between_iterations,
+        a_run_moves_out_and_home_again,
+        a_pole_is_balanced_after_learning_on_the_device,
+    );
+}
