@@ -9,7 +9,7 @@ mod rows;
 mod text;
 mod work;
 
-use crate::product::{Passing, Product, Side, product_passing};
+use crate::product::{Passing, Product, Side, products};
 use crate::program::{Memory, Program, Region, Space};
 use graph::Plan;
 use groups::{Group, Groups, Kind, body, finish};
@@ -17,7 +17,7 @@ use learn::Fault;
 use std::ops::Range;
 use std::sync::Arc;
 use text::Writer;
-use work::{Home, Node, Op, Work};
+use work::{Home, Op, Work};
 
 /// Values start at multiples of this many floats.
 const ALIGN: usize = 64;
@@ -33,7 +33,7 @@ pub struct Lowered {
     constants: Vec<(Region, Vec<f32>)>,
 }
 
-/// Some dispatches that belong together: one matrix product, or one group.
+/// Some dispatches that belong together: one matrix product, two that are alike, or one group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     pub is_product: bool,
@@ -76,6 +76,7 @@ impl Lowered {
         let mut work = Work::of(plan)?;
         if fuse {
             work.join_products(groups::WIDEST);
+            work.sort();
         }
         let groups = groups::group(&work, fuse);
         let lives = lives(&work, &groups);
@@ -94,7 +95,7 @@ impl Lowered {
         for (index, group) in groups.groups.iter().enumerate() {
             let begin = program.len();
             if group.kind == Kind::Own {
-                emit(&work, &work.nodes[group.nodes[0]], &places, space, program);
+                emit(&work, &group.nodes, &places, space, program);
             } else {
                 writer.emit(index, program, space);
             }
@@ -156,25 +157,31 @@ fn find(ports: &[(Arc<str>, Region)], name: &str) -> Region {
     }
 }
 
-/// A node with a kernel of its own.
-fn emit(work: &Work, node: &Node, places: &[u32], space: &mut Space, program: &mut Program) {
+/// Products that go together, or one node with a kernel of its own.
+fn emit(work: &Work, nodes: &[usize], places: &[u32], space: &mut Space, program: &mut Program) {
     let places_of = |values: &[usize]| values.iter().map(|&v| places[v]).collect::<Vec<u32>>();
-    let (reads, writes) = (places_of(&node.reads), places_of(&node.writes));
     let adds = |v: usize| matches!(work.values[v].home, Home::Grad { adds: true, .. });
-    let Op::Product { shape: [m, n, k], a, b, bias, residual, act, slope } = node.op else {
-        return rows::emit(&node.op, &reads, &writes, adds(node.writes[0]), program);
-    };
-    let side = |at: u32, [outer, inner]: [usize; 2]| Side { at, outer: outer as u32, inner: inner as u32 };
-    let mut rest = reads[2..].iter().copied();
-    let bias = if bias { rest.next() } else { None };
-    let residual = if residual { rest.next() } else { None };
-    let (a, b) = (side(reads[0], a), side(reads[1], b));
-    let passing = Passing {
-        slope: slope.zip(rest.next()),
-        row_sums: writes.get(1).map(|&at| (at, adds(node.writes[1]))),
-    };
-    let c = Product { m, n, k, a, b, c: writes[0], bias, residual, act, adds: adds(node.writes[0]) };
-    product_passing(program, space, &c, &passing);
+    let mut all = Vec::new();
+    for node in nodes.iter().map(|&n| &work.nodes[n]) {
+        let (reads, writes) = (places_of(&node.reads), places_of(&node.writes));
+        let Op::Product { shape: [m, n, k], a, b, bias, residual, act, slope } = node.op else {
+            rows::emit(&node.op, &reads, &writes, adds(node.writes[0]), program);
+            continue;
+        };
+        let side =
+            |at: u32, [outer, inner]: [usize; 2]| Side { at, outer: outer as u32, inner: inner as u32 };
+        let mut rest = reads[2..].iter().copied();
+        let bias = if bias { rest.next() } else { None };
+        let residual = if residual { rest.next() } else { None };
+        let (a, b) = (side(reads[0], a), side(reads[1], b));
+        let passing = Passing {
+            slope: slope.zip(rest.next()),
+            row_sums: writes.get(1).map(|&at| (at, adds(node.writes[1]))),
+        };
+        let c = Product { m, n, k, a, b, c: writes[0], bias, residual, act, adds: adds(node.writes[0]) };
+        all.push((c, passing));
+    }
+    products(program, space, &all);
 }
 
 /// A group's sums may be written while some of its threads still read.

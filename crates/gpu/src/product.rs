@@ -197,9 +197,20 @@ pub fn product(program: &mut Program, space: &mut Space, p: &Product) {
 
 /// A product that does something else in passing.
 pub fn product_passing(program: &mut Program, space: &mut Space, p: &Product, passing: &Passing) {
-    let class = class(p.m, p.n, p.k);
-    let tuned = lock(&program.gpu().shared.tuned).get(class);
-    product_passing_by(program, space, p, passing, &tuned.unwrap_or_else(|| class.candidates()[0]));
+    products(program, space, &[(p.clone(), *passing)]);
+}
+
+/// Products that are alike but for where things lie, two at a time in one dispatch. None reads what another writes.
+pub fn products(program: &mut Program, space: &mut Space, all: &[(Product, Passing)]) {
+    let mut rest = all;
+    while let [first, others @ ..] = rest {
+        let together = if others.first().is_some_and(|second| are_alike(first, second)) { 2 } else { 1 };
+        let (now, later) = rest.split_at(together);
+        let class = class(first.0.m, first.0.n, first.0.k);
+        let tuned = lock(&program.gpu().shared.tuned).get(class);
+        append(program, space, now, &tuned.unwrap_or_else(|| class.candidates()[0]));
+        rest = later;
+    }
 }
 
 /// The same by a tile that the caller chose.
@@ -215,39 +226,69 @@ pub fn product_passing_by(
     passing: &Passing,
     tile: &Tile,
 ) {
+    append(program, space, &[(p.clone(), *passing)], tile);
+}
+
+/// Where things lie: a, b, c, bias, residual, what the slope is taken at, sums of rows.
+fn places((p, passing): &(Product, Passing)) -> [Option<u32>; 7] {
+    let (slope, sums) = (passing.slope.map(|slope| slope.1), passing.row_sums.map(|sums| sums.0));
+    [Some(p.a.at), Some(p.b.at), Some(p.c), p.bias, p.residual, slope, sums]
+}
+
+/// One text serves both.
+fn are_alike(one: &(Product, Passing), other: &(Product, Passing)) -> bool {
+    let shape = |(p, passing): &(Product, Passing)| {
+        let strides = [p.a.outer, p.a.inner, p.b.outer, p.b.inner];
+        let passing = (passing.slope.map(|slope| slope.0), passing.row_sums.map(|sums| sums.1));
+        ([p.m, p.n, p.k], strides, p.act, p.adds, passing)
+    };
+    let aligned = |of| places(of).map(|at| at.map(|at| at % 4));
+    shape(one) == shape(other) && aligned(one) == aligned(other)
+}
+
+/// One dispatch, or two, for one product or two that are alike.
+fn append(program: &mut Program, space: &mut Space, all: &[(Product, Passing)], tile: &Tile) {
+    let (p, passing) = &all[0];
     assert!(p.m > 0 && p.n > 0 && p.k > 0, "a product of nothing: {p:?}");
     // A few k need not be padded to many.
     let depth = if tile.slices == 1 { tile.depth.min(p.k.next_multiple_of(4)) } else { tile.depth };
     let tile = Tile { depth, ..*tile };
-    let (splits, chunk) = split(p, &tile);
+    let (splits, chunk) = split(p, &tile, all.len());
     // Rows of partial sums begin where four floats can be written at once.
     let padded = p.n.next_multiple_of(4) + if passing.row_sums.is_some() { 4 } else { 0 };
-    let (slope, row_sums) =
-        (passing.slope.map_or(0, |slope| slope.1), passing.row_sums.map_or(0, |sums| sums.0));
-    let (c, c_row) = match splits {
-        1 => (p.c, p.n),
-        _ => (space.floats(splits * p.m * padded).at, padded),
-    };
-    let made = text::product(p, passing, &tile, splits > 1, program.precision());
+    let partial: Vec<u32> =
+        all.iter().map(|_| if splits > 1 { space.floats(splits * p.m * padded).at } else { 0 }).collect();
+    let made = text::product(p, passing, &tile, splits > 1, program.precision(), all.len() > 1);
     let label = format!("product {}", tile.name());
     let kernel = match made.vectors {
         true => program.kernel_of_vectors_with(&label, made.directives, &made.text),
         false => program.kernel_with(&label, made.directives, &made.text),
     };
+    let mut at: Vec<[u32; 7]> = all.iter().map(|one| places(one).map(Option::unwrap_or_default)).collect();
+    // From the first product's place to the second's, around the end of the numbers if need be.
+    let steps = |at: &[[u32; 7]]| -> Vec<u32> {
+        at.get(1).map_or(Vec::new(), |second| (0..7).map(|i| second[i].wrapping_sub(at[0][i])).collect())
+    };
+    let (ends, sums_step) = (at.clone(), partial.last().zip(partial.first()));
+    if splits > 1 {
+        at.iter_mut().zip(&partial).for_each(|(at, &partial)| at[2] = partial);
+    }
     let tiles = tile.count(p.m, p.n);
-    let args = [
+    let [a, b, c, bias, residual, slope, row_sums] = at[0];
+    let c_row = if splits > 1 { padded } else { p.n };
+    let mut args = vec![
         p.m as u32,
         p.n as u32,
         p.k as u32,
-        p.a.at,
+        a,
         p.a.outer,
         p.a.inner,
-        p.b.at,
+        b,
         p.b.outer,
         p.b.inner,
         c,
-        p.bias.unwrap_or(0),
-        p.residual.unwrap_or(0),
+        bias,
+        residual,
         p.n.div_ceil(tile.columns) as u32,
         tiles as u32,
         chunk as u32,
@@ -256,25 +297,32 @@ pub fn product_passing_by(
         slope,
         row_sums,
     ];
-    program.dispatch(&kernel, &args, groups(tiles * splits, 1));
+    args.extend(steps(&at));
+    let [x, y, _] = groups(tiles * splits, 1);
+    program.dispatch(&kernel, &args, [x, y, all.len() as u32]);
     if splits > 1 {
-        let kernel = program.kernel("sum of products", &text::sum(p, passing, splits));
-        let rest = [c, p.c, p.bias.unwrap_or(0), p.residual.unwrap_or(0), slope, row_sums];
-        let args = [p.m as u32, p.n as u32, splits as u32, padded as u32];
-        let args: Vec<u32> = args.into_iter().chain(rest).collect();
+        let kernel = program.kernel("sum of products", &text::sum(p, passing, splits, all.len() > 1));
+        let [_, _, c, bias, residual, slope, row_sums] = ends[0];
+        let mut args = vec![p.m as u32, p.n as u32, splits as u32, padded as u32];
+        args.extend([partial[0], c, bias, residual, slope, row_sums]);
+        if all.len() > 1 {
+            args.extend(sums_step.map(|(last, first)| last.wrapping_sub(*first)));
+            args.extend(&steps(&ends)[2..]);
+        }
         let columns = p.n + usize::from(passing.row_sums.is_some());
-        program.dispatch(&kernel, &args, groups(p.m * columns, text::outputs_a_group(splits)));
+        let [x, y, _] = groups(p.m * columns, text::outputs_a_group(splits));
+        program.dispatch(&kernel, &args, [x, y, all.len() as u32]);
     }
 }
 
 /// Into how many stretches of how many k a product is split, so that there are enough workgroups and each has enough to
 /// do.
-fn split(p: &Product, tile: &Tile) -> (usize, usize) {
+fn split(p: &Product, tile: &Tile, products: usize) -> (usize, usize) {
     const WORKGROUPS: usize = 512;
     const LEAST_K: usize = 256;
     /// Floats of partial sums: 16 MiB.
     const MOST_SUMS: usize = 1 << 22;
-    let tiles = tile.count(p.m, p.n);
+    let tiles = tile.count(p.m, p.n) * products;
     if tiles > WORKGROUPS / 4 || p.k < 2 * LEAST_K {
         return (1, p.k.next_multiple_of(tile.depth));
     }

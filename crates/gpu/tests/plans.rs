@@ -340,15 +340,22 @@ fn sample(name: &str, stream: u32, len: usize, choices: Option<usize>) -> Vec<f3
 }
 
 /// All of PPO's loss between the networks' last products and the first of their gradients is one group, with at most
-/// one more dispatch for its sums; there is nothing else but products, three a layer less the gradient by the
-/// observations.
+/// one more dispatch for its sums. There is nothing else but products: three a layer, less the gradient by the
+/// observations, and where the two networks' layers are alike, they go together.
 #[track_caller]
-fn the_loss_is_one_group(what: &str, parts: &[Part], layers: usize) {
+fn the_loss_is_one_group(what: &str, parts: &[Part], blueprint: &Blueprint) {
     let (products, others): (Vec<&Part>, Vec<&Part>) = parts.iter().partition(|part| part.is_product);
     let [loss] = others[..] else { panic!("{what}: {others:?}") };
     assert!(loss.nodes > 40 && loss.steps.len() <= 2, "{what}: {loss:?}");
-    let first_layers = if layers == 4 { 1 } else { 2 };
-    assert_eq!(products.len(), 3 * layers - first_layers, "{what}");
+    let (layers, without) = if blueprint.config.shared { (4, 1) } else { (6, 2) };
+    let count: usize = products.iter().map(|part| part.nodes).sum();
+    assert_eq!(count, 3 * layers - without, "{what}");
+    let most = match (blueprint.config.shared, blueprint.head) {
+        (_, Head::Choices(_)) => 11,
+        (false, Head::Level { .. }) => 8,
+        (true, Head::Level { .. }) => 9,
+    };
+    assert_eq!(products.len(), most, "{what}");
 }
 
 async fn what_ppo_learns(gpu: Gpu) {
@@ -390,7 +397,7 @@ async fn what_ppo_learns(gpu: Gpu) {
                 close(&format!("{what}: {}", spec.name), found, &expected, TOLERANCE);
             }
             if grouped == "regrouped" {
-                the_loss_is_one_group(&what, executor.parts(), if blueprint.config.shared { 4 } else { 6 });
+                the_loss_is_one_group(&what, executor.parts(), &blueprint);
             }
         }
 

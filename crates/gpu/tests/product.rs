@@ -5,7 +5,7 @@ mod common;
 
 use gpu::{
     Gpu, Passing, Precision, Product, Program, Readback, Region, Side, Space, TILES, Tile, product,
-    product_by, product_passing, product_passing_by,
+    product_by, product_passing, product_passing_by, products,
 };
 use math::{Act, Isa, Rng, Unary};
 
@@ -329,6 +329,61 @@ async fn what_a_product_does_in_passing_is_right(gpu: Gpu) {
     }
 }
 
+/// Three products that are alike, two of them in one dispatch: each gives what it gives alone.
+async fn products_that_are_alike_go_together(gpu: Gpu) {
+    for ((m, n, k), kernels) in [((70, 65, 20), 2), ((33, 36, 8), 2), ((64, 64, 1300), 4), ((5, 3, 900), 4)] {
+        let (mut space, mut program) = (Space::default(), Program::new(&gpu));
+        let mut filled = Vec::new();
+        let mut region = |space: &mut Space, len: usize| {
+            let at = space.floats(len);
+            filled.push((at, noise(filled.len() as u32, len)));
+            at.at
+        };
+        let mut made = |space: &mut Space| {
+            let p = Product {
+                m,
+                n,
+                k,
+                a: Side { at: region(space, m * k), outer: 1, inner: m as u32 },
+                b: Side { at: region(space, n * k), outer: 1, inner: n as u32 },
+                c: 0,
+                bias: Some(region(space, n)),
+                residual: Some(region(space, m * n)),
+                act: Act::Tanh,
+                adds: false,
+            };
+            (p, Passing { slope: Some((Unary::Tanh, region(space, m * n))), row_sums: Some((0, false)) })
+        };
+        let all: Vec<(Product, Passing)> = (0..3).map(|_| made(&mut space)).collect();
+        let mut results = Vec::new();
+        let mut placed = |space: &mut Space, (p, passing): &(Product, Passing)| {
+            let (c, sums) = (space.floats(m * n), space.floats(m));
+            results.extend([c, sums]);
+            (Product { c: c.at, ..p.clone() }, Passing { row_sums: Some((sums.at, false)), ..*passing })
+        };
+        let together: Vec<(Product, Passing)> = all.iter().map(|one| placed(&mut space, one)).collect();
+        products(&mut program, &mut space, &together);
+        assert_eq!(program.len(), kernels, "{m} x {n} x {k}");
+        for one in &all {
+            let (p, passing) = placed(&mut space, one);
+            product_passing(&mut program, &mut space, &p, &passing);
+        }
+        let memory = space.allocate(&gpu).unwrap();
+        program.bind(&memory);
+        filled.iter().for_each(|(at, values)| memory.write_floats(*at, values));
+        let mut encoder = gpu.encoder();
+        program.encode(&mut encoder, 0..program.len());
+        gpu.submit(encoder);
+        let (found, _) = Readback::new(&memory, &results, &[]).fetch().await.unwrap();
+        let (together, alone) = found.split_at(6);
+        for (i, (x, y)) in together.iter().zip(alone).enumerate() {
+            assert!(y.iter().any(|y| y.abs() > 0.1), "{m} x {n} x {k}: {i} is something");
+            let apart = x.iter().zip(y).fold(0f32, |most, (x, y)| most.max((x - y).abs()));
+            assert!(apart < 1e-4, "{m} x {n} x {k}: {i} is {apart} off");
+        }
+    }
+}
+
 common::tests!(
     products_of_any_size_and_stride_are_right,
     what_follows_a_product_is_right,
@@ -336,4 +391,5 @@ common::tests!(
     deep_products_are_split_and_joined,
     half_precision_is_as_good_as_its_digits,
     what_a_product_does_in_passing_is_right,
+    products_that_are_alike_go_together,
 );

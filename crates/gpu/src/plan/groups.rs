@@ -22,7 +22,7 @@ pub(super) enum Kind {
     Threads(usize),
     /// A thread for each column and some of the rows: one element at a time, for sums of columns.
     Walk { rows: usize, cols: usize },
-    /// One node with a kernel of its own.
+    /// One node with a kernel of its own, or two products that are alike.
     Own,
 }
 
@@ -228,7 +228,15 @@ impl Grouping<'_> {
         let count = match group.kind {
             Kind::Threads(count) => count,
             Kind::Walk { rows, cols } => rows * cols,
-            Kind::Own => return None,
+            Kind::Own => {
+                let alone = group.nodes.len() == 1 && work.are_alike(group.nodes[0], n);
+                let ready = node.reads.iter().all(|&v| there(v, body(index)));
+                if !alone || !ready || after >= body(index) {
+                    return None;
+                }
+                self.groups[index].nodes.push(n);
+                return Some(body(index));
+            }
         };
         let ready = (0..node.reads.len()).all(|i| {
             let v = node.reads[i];

@@ -4,7 +4,7 @@
 use graph::{Act, Call, Layout, Place, Plan, Sums};
 use learn::Fault;
 use math::{Binary, Span, Unary};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub(super) struct Value {
 }
 
 /// Columns `from..from + width` of a matrix that has `of` become columns `at..` of another.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Part {
     pub of: usize,
     pub from: usize,
@@ -39,7 +39,7 @@ pub(super) struct Part {
 }
 
 /// What a node computes: reads -> writes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Op {
     /// x -> x
     Same,
@@ -195,6 +195,43 @@ impl Work {
         }
         let mut index = 0..;
         self.nodes.retain(|_| !gone[index.next().unwrap_or_default()]);
+    }
+
+    /// Orders nodes by how many products lie before them, so that layers of networks side by side lie side by side.
+    /// Who writes a gradient first changes with it: that one replaces what is there, the others add.
+    pub fn sort(&mut self) {
+        let mut there = vec![0; self.values.len()];
+        let mut keyed: Vec<(usize, Node)> = Vec::new();
+        for node in std::mem::take(&mut self.nodes) {
+            let depth = node.reads.iter().map(|&v| there[v]).max().unwrap_or(0);
+            let product = matches!(node.op, Op::Product { .. });
+            node.writes.iter().for_each(|&v| there[v] = depth + usize::from(product));
+            // Nobody waits for a gradient, and a single number finds a kernel of others to go along with.
+            let to = &self.values[node.writes[0]];
+            let waits = to.len == 1 && !product && matches!(to.home, Home::Grad { .. });
+            keyed.push((if waits { usize::MAX } else { depth }, node));
+        }
+        keyed.sort_by_key(|(depth, _)| *depth);
+        self.nodes = keyed.into_iter().map(|(_, node)| node).collect();
+        let mut written = BTreeSet::new();
+        for &v in self.nodes.iter().flat_map(|node| &node.writes) {
+            if let Home::Grad { at, adds } = &mut self.values[v].home {
+                *adds = !written.insert(*at);
+            }
+        }
+    }
+
+    /// Whether two nodes are products of the same form.
+    pub fn are_alike(&self, one: usize, other: usize) -> bool {
+        let [one, other] = [one, other].map(|n| &self.nodes[n]);
+        let adds = |node: &Node| -> Vec<bool> {
+            let of = |v: &usize| matches!(self.values[*v].home, Home::Grad { adds: true, .. });
+            node.writes.iter().map(of).collect()
+        };
+        matches!(one.op, Op::Product { .. })
+            && one.op == other.op
+            && one.reads.len() == other.reads.len()
+            && adds(one) == adds(other)
     }
 
     /// Drops nodes that nothing needs.

@@ -71,6 +71,7 @@ pub(super) fn product(
     tile: &Tile,
     split: bool,
     precision: Precision,
+    twins: bool,
 ) -> Made {
     let (a, b) = (reads(p.a, p.m, p.k), reads(p.b, p.n, p.k));
     let some_fours = [a, b].iter().any(|reads| !matches!(reads, Reads::Single { .. }));
@@ -112,6 +113,7 @@ pub(super) fn product(
         writes,
         split,
         half,
+        twins,
     };
     Made { directives: if half { "enable f16;" } else { "" }, vectors, text: kernel.text() }
 }
@@ -125,6 +127,8 @@ struct Kernel<'p> {
     writes: Writes,
     split: bool,
     half: bool,
+    /// The second of two products is the third dimension's second workgroup.
+    twins: bool,
 }
 
 const ARGS: &str = "\
@@ -135,8 +139,23 @@ struct Args {
     c: u32, bias: u32, residual: u32,
     tiles_n: u32, tiles: u32, chunk: u32, c_row: u32, c_split: u32,
     slope: u32, row_sums: u32,
-}
 ";
+
+/// Ends the arguments' struct; for twins, with how far each place is from the first one's to the second one's.
+fn end_of_args(places: &[&str], twins: bool) -> String {
+    if !twins {
+        return "}\n".into();
+    }
+    let mut text: String = places.iter().map(|place| format!("    {place}_step: u32,\n")).collect();
+    text += "}\nfn of_product(which: u32) -> Args {\n    var moved = args;\n";
+    places.iter().for_each(|place| _ = writeln!(text, "    moved.{place} += which * args.{place}_step;"));
+    text + "    return moved;\n}\n"
+}
+
+/// Hides the arguments behind those of one's own product.
+fn choose(twins: bool) -> &'static str {
+    if twins { "let args = of_product(group.z);" } else { "" }
+}
 
 impl Kernel<'_> {
     fn text(&self) -> String {
@@ -145,6 +164,7 @@ impl Kernel<'_> {
         let of_factors = (tile.rows + tile.columns) * tile.depth / 4;
         let of_sums = (tile.slices - 1) * tile.rows * tile.columns / 4;
         let mut text = String::from(ARGS);
+        text += &end_of_args(&["a", "b", "c", "bias", "residual", "slope", "row_sums"], self.twins);
         if !self.split {
             text += functions(self.p.act, self.passing);
         }
@@ -169,6 +189,7 @@ impl Kernel<'_> {
             "@compute @workgroup_size({threads})
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {{
+    {chosen}
     let index = group_index(group, many);
     let part = index / args.tiles;
     let k_begin = part * args.chunk;
@@ -180,6 +201,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     let thread = local % {threads_of_slice}u;",
             rows = tile.rows,
             columns = tile.columns,
+            chosen = choose(self.twins),
         );
         text += &self.fragments();
         for row in 0..tile.thread_rows {
@@ -676,7 +698,7 @@ pub(super) fn outputs_a_group(splits: usize) -> usize {
 }
 
 /// Adds the partial sums of a product that was split, always in the same order.
-pub(super) fn sum(p: &Product, passing: &Passing, splits: usize) -> String {
+pub(super) fn sum(p: &Product, passing: &Passing, splits: usize, twins: bool) -> String {
     let (adders, outputs) = (adders(splits), outputs_a_group(splits));
     let mut y = String::from("total");
     if p.bias.is_some() {
@@ -705,11 +727,12 @@ pub(super) fn sum(p: &Product, passing: &Passing, splits: usize) -> String {
     };
     format!(
         "{functions}struct Args {{ m: u32, n: u32, splits: u32, padded: u32, sums: u32, c: u32, bias: u32, residual: u32, slope: u32,
-    row_sums: u32 }}
-var<workgroup> shares: array<f32, {THREADS}>;
+    row_sums: u32,
+{end}var<workgroup> shares: array<f32, {THREADS}>;
 @compute @workgroup_size({THREADS})
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {{
+    {chosen}
     let output = group_index(group, many) * {outputs}u + local % {outputs}u;
     let row = output / {columns};
     let column = output % {columns};
@@ -738,5 +761,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
         all = 4 * adders,
         twice = 2 * adders,
         thrice = 3 * adders,
+        end = end_of_args(&["sums", "c", "bias", "residual", "slope", "row_sums"], twins),
+        chosen = choose(twins),
     )
 }
