@@ -78,7 +78,7 @@ pub enum Verb {
     },
     /// Measure this machine
     Bench {
-        /// What to measure: core (everything) or control (how soon CartPole is solved)
+        /// What to measure: core (everything), control (how soon CartPole is solved) or gpu
         #[arg(default_value = "core")]
         suite: String,
         /// One {"name":…,"value":…,"unit":…} a line

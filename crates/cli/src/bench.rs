@@ -1,5 +1,5 @@
-//! `hothouse bench`: the figures of the compute core or of control, and how soon CartPole is solved by this very
-//! program, from its start to its end. Every figure is printed as soon as it is known.
+//! `hothouse bench`: the figures of the compute core, of control or of the GPU, and how soon CartPole is solved by this
+//! very program, from its start to its end. Every figure is printed as soon as it is known.
 
 use crate::record::{EndedBy, Record};
 use crate::ring;
@@ -41,8 +41,20 @@ pub fn run(suite: &str, json: bool, isa: Isa, threads: usize) -> Result<()> {
             printed?;
             solve(isa, threads, json)
         }
+        "gpu" => {
+            let began = Instant::now();
+            let gpu = gpu::Gpu::open_blocking(gpu::OpenOptions::default())?;
+            let mut printed = Ok(());
+            let mut print = |gpu::Figure { name, value, unit }: gpu::Figure| {
+                if printed.is_ok() {
+                    printed = self::line(&name, value, &unit, json);
+                }
+            };
+            gpu::bench_blocking(&gpu, isa, &|| began.elapsed().as_secs_f64(), &mut print)?;
+            Ok(printed?)
+        }
         _ => bail!(crate::Usage(format!(
-            "there is nothing called '{suite}' to measure. Choose core or control"
+            "there is nothing called '{suite}' to measure. Choose core, control or gpu"
         ))),
     }
 }
@@ -66,12 +78,22 @@ fn attach(file: &Path) -> Result<Writer> {
 }
 
 fn print(figure: &Figure, json: bool) -> std::io::Result<()> {
+    line(&figure.name, figure.value, figure.unit, json)
+}
+
+fn line(name: &str, value: f64, unit: &str, json: bool) -> std::io::Result<()> {
+    #[derive(serde::Serialize)]
+    struct Line<'a> {
+        name: &'a str,
+        value: f64,
+        unit: &'a str,
+    }
     let mut out = std::io::stdout().lock();
     if json {
-        serde_json::to_writer(&mut out, figure)?;
+        serde_json::to_writer(&mut out, &Line { name, value, unit })?;
         writeln!(out)?;
     } else {
-        writeln!(out, "{:<44} {:>12.4} {}", figure.name, figure.value, figure.unit)?;
+        writeln!(out, "{name:<44} {value:>12.4} {unit}")?;
     }
     out.flush()
 }

@@ -5,6 +5,7 @@
 //! has its region. A [`Program`] is a list of dispatches made once and replayed, so that an iteration of a learner
 //! is one submit and one readback. This crate refuses to know who watches, files, and what time it is.
 
+mod bench;
 mod device;
 mod executor;
 mod optimizer;
@@ -14,6 +15,9 @@ mod product;
 mod program;
 mod worlds;
 
+#[cfg(not(target_family = "wasm"))]
+pub use bench::bench_blocking;
+pub use bench::{Figure, bench};
 pub use device::{About, Gpu, OpenOptions};
 pub use executor::{Answer, Executor};
 pub use learn::Fault;

@@ -13,6 +13,7 @@ use crate::program::{Program, Space, groups};
 use math::{Act, Unary};
 pub use tune::Timing;
 pub(crate) use tune::Tuned;
+pub(crate) use tune::{best_s, noise, product_s, replay_s};
 
 /// Functions that the platform's own are too coarse for.
 pub(crate) const FUNCTIONS: &str = include_str!("functions.wgsl");

@@ -8,6 +8,7 @@ use gpu::{
     product_by, product_passing, product_passing_by, products,
 };
 use math::{Act, Isa, Rng, Unary};
+use std::cell::Cell;
 
 fn noise(stream: u32, len: usize) -> Vec<f32> {
     let mut values = vec![0.0; len];
@@ -384,6 +385,31 @@ async fn products_that_are_alike_go_together(gpu: Gpu) {
     }
 }
 
+/// A clock that always gives the next second: every candidate is as fast as another, and the first is kept.
+async fn a_tuned_adapter_keeps_candidates_and_right_results(gpu: Gpu) {
+    let cases = [
+        Case { m: 520, n: 68, k: 65, bias: true, ..PLAIN },
+        Case { m: 130, n: 32, k: 32, act: Act::Relu, ..PLAIN },
+        Case { m: 64, n: 60, k: 1100, a: Lie::Across, b: Lie::Across, ..PLAIN },
+    ];
+    let seconds = Cell::new(0.0);
+    let now = || {
+        seconds.set(seconds.get() + 1.0);
+        seconds.get()
+    };
+    let timings = gpu.tune(&now).await.unwrap();
+    let mut shapes: Vec<_> = timings.iter().map(|timing| timing.shape).collect();
+    shapes.dedup();
+    for shape in shapes {
+        let of = || timings.iter().filter(|timing| timing.shape == shape);
+        assert!(of().count() > 1, "nothing to choose for {shape:?}");
+        let chosen: Vec<_> = of().filter(|timing| timing.chosen).collect();
+        assert_eq!(chosen.len(), 1, "{shape:?}");
+        assert!(of().all(|timing| timing.product_s >= chosen[0].product_s), "{shape:?}");
+    }
+    check(&gpu, &cases, None).await;
+}
+
 common::tests!(
     products_of_any_size_and_stride_are_right,
     what_follows_a_product_is_right,
@@ -392,4 +418,5 @@ common::tests!(
     half_precision_is_as_good_as_its_digits,
     what_a_product_does_in_passing_is_right,
     products_that_are_alike_go_together,
+    a_tuned_adapter_keeps_candidates_and_right_results,
 );

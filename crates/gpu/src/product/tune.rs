@@ -49,7 +49,7 @@ impl Gpu {
             let mut best: Option<Timing> = None;
             let begin = timings.len();
             for tile in class.candidates() {
-                let product_s = time(self, [m, n, k], Some(tile), now).await?;
+                let product_s = product_s(self, [m, n, k], Some(tile), now).await?;
                 let timing = Timing { shape: [m, n, k], tile, product_s, chosen: false };
                 if best.as_ref().is_none_or(|best| product_s < best.product_s) {
                     best = Some(timing.clone());
@@ -68,7 +68,7 @@ impl Gpu {
 }
 
 /// Seconds that a row-major product takes (a gradient's factors lie across), of the best of some stretches.
-pub(crate) async fn time(
+pub(crate) async fn product_s(
     gpu: &Gpu,
     [m, n, k]: [usize; 3],
     tile: Option<Tile>,

@@ -1,0 +1,280 @@
+//! What an adapter can do and what is got out of it: peak and bandwidth first, then matrix products and worlds, each
+//! against them or against the processor beside it, all measured in the same run.
+//!
+//! It refuses to judge and to know clocks: `now` gives seconds. A software adapter gets smaller work, and the names or units
+//! say so.
+
+use crate::device::Gpu;
+use crate::product::{best_s, noise, product_s, replay_s};
+use crate::program::{Memory, Program, Region, Space, groups};
+use crate::worlds::{Stepping, Worlds, world};
+use ::worlds::{CartPoles, Vector};
+use learn::Fault;
+use math::Isa;
+use std::fmt::Write as _;
+
+/// One measured number. Names are stable: scripts read them.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    pub name: String,
+    pub value: f64,
+    pub unit: String,
+}
+
+type Sink<'a> = &'a mut dyn FnMut(Figure);
+
+fn give(sink: Sink, name: impl Into<String>, value: f64, unit: impl Into<String>) {
+    sink(Figure { name: name.into(), value, unit: unit.into() });
+}
+
+/// Measures everything there is.
+pub async fn bench(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink<'_>) -> Result<(), Fault> {
+    let about = gpu.about();
+    let software = f64::from(u8::from(about.software));
+    give(sink, "gpu.adapter.software", software, format!("{} over {}", about.name, about.backend));
+    let bandwidth = Bandwidth::new(gpu)?;
+    let bytes_per_s = bandwidth.bytes_per_s(now).await?;
+    let unit = format!("GB/s, read and written, by a copy of {} MB", bandwidth.bytes() / 1_000_000);
+    give(sink, "gpu.bandwidth_gb_per_s", 1e-9 * bytes_per_s, unit);
+    drop(bandwidth);
+    for timing in gpu.tune(now).await?.into_iter().filter(|timing| timing.chosen) {
+        let [m, n, k] = timing.shape;
+        let rate = 2e-9 * (m * n * k) as f64 / timing.product_s;
+        let unit = format!("GFLOP/s, the fastest of its tiles: {}", timing.tile.name());
+        give(sink, format!("gpu.tuned.{m}x{n}x{k}.gflops"), rate, unit);
+    }
+    products(gpu, now, sink).await?;
+    poles(gpu, isa, now, sink).await
+}
+
+/// [`bench`] for those that can wait.
+#[cfg(not(target_family = "wasm"))]
+pub fn bench_blocking(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink<'_>) -> Result<(), Fault> {
+    pollster::block_on(bench(gpu, isa, now, sink))
+}
+
+/// The products of the figures, each beside the peak of the moment.
+async fn products(gpu: &Gpu, now: &dyn Fn() -> f64, sink: Sink<'_>) -> Result<(), Fault> {
+    const ROUNDS: usize = 5;
+    let software = gpu.about().software;
+    let shapes = match software {
+        true => [[512, 512, 512], [1024, 1024, 256], [2048, 256, 256]],
+        false => [[1024, 1024, 1024], [4096, 4096, 4096], [4096, 256, 256]],
+    };
+    let peak = Peak::new(gpu)?;
+    let mut peaks = Vec::new();
+    for [m, n, k] in shapes {
+        let (mut rates, mut shares) = (Vec::new(), Vec::new());
+        for _ in 0..if software { 1 } else { ROUNDS } {
+            let peak = peak.flop_per_s(now).await?;
+            let rate = 2.0 * (m * n * k) as f64 / product_s(gpu, [m, n, k], None, now).await?;
+            rates.push(rate);
+            shares.push(rate / peak);
+            peaks.push(peak);
+        }
+        let less = if software { ", a smaller one for a software adapter" } else { "" };
+        let name = format!("gpu.product.{m}x{n}x{k}");
+        give(sink, format!("{name}.gflops"), 1e-9 * median(&mut rates), format!("GFLOP/s{less}"));
+        give(sink, format!("{name}.share"), median(&mut shares), "of peak");
+    }
+    give(sink, "gpu.peak_gflops", 1e-9 * median(&mut peaks), "GFLOP/s of multiply-adds in registers");
+    Ok(())
+}
+
+/// Multiply-adds and nothing else: 32 chains a thread, that none waits for the one before.
+struct Peak {
+    program: Program,
+    memory: Memory,
+    flop: f64,
+}
+
+impl Peak {
+    fn new(gpu: &Gpu) -> Result<Peak, Fault> {
+        const THREADS: usize = 256;
+        const CHAINS: usize = 8;
+        const LINKS: usize = 16;
+        let (workgroups, rounds) = if gpu.about().software { (64, 16) } else { (4096, 64) };
+        let mut text = format!(
+            "struct Args {{ out: u32, rounds: u32, factor: f32, add: f32 }}
+@compute @workgroup_size({THREADS})
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+    let a = vec4<f32>(args.factor);
+    let b = vec4<f32>(args.add, 2.0 * args.add, 3.0 * args.add, 4.0 * args.add);
+"
+        );
+        for i in 0..CHAINS {
+            let _ = writeln!(text, "var x{i} = vec4<f32>(f32(id.x) + {i}.0);");
+        }
+        text += "for (var round = 0u; round < args.rounds; round++) {\n";
+        for _ in 0..LINKS {
+            (0..CHAINS).for_each(|i| _ = write!(text, "x{i} = fma(x{i}, a, b);"));
+            text += "\n";
+        }
+        let sum: Vec<String> = (0..CHAINS).map(|i| format!("x{i}")).collect();
+        let _ = writeln!(text, "}}\nlet sum = {};", sum.join(" + "));
+        // Nobody else knows that it never is.
+        text += "if (dot(sum, sum) == -1.0) { mem[args.out] = sum.x; }\n}\n";
+        let (mut space, mut program) = (Space::default(), Program::new(gpu));
+        let out = space.floats(1);
+        let kernel = program.kernel("peak", &text);
+        let args = [out.at, rounds, 0.75f32.to_bits(), 0.25f32.to_bits()];
+        program.dispatch(&kernel, &args, groups(workgroups, 1));
+        let memory = space.allocate(gpu)?;
+        program.bind(&memory);
+        let chained = CHAINS * 4 * LINKS * rounds as usize;
+        Ok(Peak { program, memory, flop: 2.0 * (workgroups * THREADS * chained) as f64 })
+    }
+
+    async fn flop_per_s(&self, now: &dyn Fn() -> f64) -> Result<f64, Fault> {
+        Ok(self.flop / best_s(&self.program, &self.memory, 0..1, now).await?)
+    }
+}
+
+/// A copy of more than any cache holds.
+struct Bandwidth {
+    program: Program,
+    memory: Memory,
+    begin: usize,
+    floats: usize,
+}
+
+impl Bandwidth {
+    fn new(gpu: &Gpu) -> Result<Bandwidth, Fault> {
+        const THREADS: usize = 256;
+        /// Each of four floats.
+        const A_THREAD: usize = 4;
+        /// Its workgroups fit one row.
+        const MOST_BYTES: u64 = 512 << 20;
+        const TEXT: &str = "\
+struct Args { x: u32, y: u32 }
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let i = group.x * 1024u + local;
+    let a = mem[args.x + i];
+    let b = mem[args.x + i + 256u];
+    let c = mem[args.x + i + 512u];
+    let d = mem[args.x + i + 768u];
+    mem[args.y + i] = a;
+    mem[args.y + i + 256u] = b;
+    mem[args.y + i + 512u] = c;
+    mem[args.y + i + 768u] = d;
+}
+";
+        let wanted: u64 = if gpu.about().software { 32 << 20 } else { MOST_BYTES };
+        let a_workgroup = 4 * THREADS * A_THREAD;
+        let workgroups = (wanted.min(gpu.largest_buffer() / 2) / 4) as usize / a_workgroup;
+        let floats = workgroups * a_workgroup;
+        let (mut space, mut program) = (Space::default(), Program::new(gpu));
+        let (x, y) = (space.floats(floats), space.floats(floats));
+        noise(&mut program, &[x]);
+        let begin = program.len();
+        let kernel = program.kernel_of_vectors("copy", TEXT);
+        program.dispatch(&kernel, &[x.at / 4, y.at / 4], [workgroups as u32, 1, 1]);
+        let memory = space.allocate(gpu)?;
+        program.bind(&memory);
+        Ok(Bandwidth { program, memory, begin, floats })
+    }
+
+    /// Of the region that is copied.
+    fn bytes(&self) -> usize {
+        4 * self.floats
+    }
+
+    async fn bytes_per_s(&self, now: &dyn Fn() -> f64) -> Result<f64, Fault> {
+        replay_s(&self.program, &self.memory, 0..self.begin, 1, now).await?;
+        let copy_s = best_s(&self.program, &self.memory, self.begin..self.begin + 1, now).await?;
+        Ok(2.0 * self.bytes() as f64 / copy_s)
+    }
+}
+
+/// CartPole stepped by itself: many steps a dispatch, and one step a dispatch with everything written out.
+async fn poles(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink<'_>) -> Result<(), Fault> {
+    const FUSED_STEPS: u32 = 1000;
+    /// Dispatches of single steps before the same actions come again.
+    const TURNS: usize = 8;
+    let envs = if gpu.about().software { 1 << 14 } else { 1 << 20 };
+    let Some(world) = world("CartPole-v1") else { return Ok(()) };
+    let shown_len = envs * world.observation;
+    let (mut space, mut program) = (Space::default(), Program::new(gpu));
+    let worlds = Worlds::new(world, envs, &mut space);
+    let actions: Vec<Region> = (0..TURNS).map(|_| space.floats(envs)).collect();
+    let (shown, rewards, ended) = (space.floats(shown_len), space.floats(envs), space.words(envs));
+    worlds.reset(&mut program, Some(shown));
+    let fused = program.len();
+    worlds.play(&mut program, FUSED_STEPS);
+    let single = program.len();
+    for &actions in &actions {
+        worlds.step(&mut program, &Stepping { actions, shown, reached: None, rewards, ended });
+    }
+    let end = program.len();
+    let memory = space.allocate(gpu)?;
+    program.bind(&memory);
+    worlds.tell(&memory, 1, 0, 0);
+    for (turn, &region) in actions.iter().enumerate() {
+        memory.write_floats(region, &thrown(turn, envs));
+    }
+    replay_s(&program, &memory, 0..fused, 1, now).await?;
+    let fused_s = best_s(&program, &memory, fused..single, now).await?;
+    let of = format!("steps/s of {envs} environments");
+    let steps = envs as f64 * f64::from(FUSED_STEPS);
+    let unit = format!("{of}, {FUSED_STEPS} a dispatch");
+    give(sink, "gpu.cartpole.fused_steps_per_s", steps / fused_s, unit);
+    let single_s = best_s(&program, &memory, single..end, now).await?;
+    give(sink, "gpu.cartpole.steps_per_s", (envs * TURNS) as f64 / single_s, of);
+    poles_beside(isa, now, sink);
+    Ok(())
+}
+
+/// The same on a core of the processor.
+fn poles_beside(isa: Isa, now: &dyn Fn() -> f64, sink: Sink) {
+    const ENVS: usize = 4096;
+    const FUSED_STEPS: u32 = 100;
+    let mut poles = CartPoles::new(isa, 1, 0, ENVS);
+    let mut game = 0;
+    let fused_s = call_s(now, || {
+        poles.play(game, FUSED_STEPS);
+        game += 1;
+    });
+    let steps = ENVS as f64 * f64::from(FUSED_STEPS);
+    give(sink, "gpu.beside.cartpole.fused_steps_per_s_core", steps / fused_s, "steps/s of a core beside it");
+    let actions: Vec<Vec<f32>> = (0..8).map(|turn| thrown(turn, ENVS)).collect();
+    let (mut shown, mut rewards, mut ended) =
+        (vec![0.0; poles.observations().len()], vec![0.0; ENVS], vec![0; ENVS]);
+    let mut turn = 0;
+    let step_s = call_s(now, || {
+        poles.step(&actions[turn % 8], &mut shown, &mut rewards, &mut ended);
+        turn += 1;
+    });
+    give(sink, "gpu.beside.cartpole.steps_per_s_core", ENVS as f64 / step_s, "steps/s of a core beside it");
+}
+
+/// Left or right for each environment, without a pattern.
+fn thrown(turn: usize, envs: usize) -> Vec<f32> {
+    let word = |env: usize| math::rng::hash_1([1, turn as u32], [env as u32, 0])[0];
+    (0..envs).map(|env| (word(env) & 1) as f32).collect()
+}
+
+/// Seconds of one call: the best of the stretches of a few milliseconds.
+fn call_s(now: &dyn Fn() -> f64, mut call: impl FnMut()) -> f64 {
+    const STRETCH_S: f64 = 0.005;
+    const STRETCHES: usize = 15;
+    let mut calls = 1;
+    let (mut best_s, mut stretches) = (f64::INFINITY, 0);
+    while stretches < STRETCHES {
+        let began_s = now();
+        (0..calls).for_each(|_| call());
+        let took_s = now() - began_s;
+        if took_s < STRETCH_S {
+            calls *= 2;
+            continue;
+        }
+        best_s = best_s.min(took_s / f64::from(calls));
+        stretches += 1;
+    }
+    best_s
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
