@@ -66,7 +66,7 @@ impl Executor {
         let len = plan.table().len();
         let (params, grads) = (space.floats(len), space.floats(len));
         let lowered = lower(plan, params, grads, &mut space, &mut program)?;
-        let optimizer = Optimizer::new(len, 1, &mut space);
+        let optimizer = Optimizer::new(len, &mut space);
         let step = optimizer.step(params, grads, &mut space, &mut program);
         let memory = space.allocate(gpu)?;
         program.bind(&memory);

@@ -3,7 +3,7 @@
 //!
 //! All kernels share one memory ([`Memory`]): one buffer of floats and one of whole numbers, in which everything
 //! has its region. A [`Program`] is a list of dispatches made once and replayed, so that an iteration of a learner
-//! is one submit and one readback. This crate refuses to know who watches, files, and what time it is.
+//! is a few submits and one readback. This crate refuses to know who watches, files, and what time it is.
 
 mod bench;
 mod device;

@@ -27,12 +27,13 @@ pub struct Optimizer {
     /// Whoever writes something else than 0 there holds back all steps until it is told again.
     pub hold: Region,
     knobs: Region,
-    unbias: Region,
+    /// 1 - β1ᵗ and 1 - β2ᵗ of the steps taken so far.
+    corrections: Region,
 }
 
 impl Optimizer {
-    /// For so many parameters, told anew after at most so many steps.
-    pub fn new(parameters: usize, steps: usize, space: &mut Space) -> Optimizer {
+    /// For so many parameters.
+    pub fn new(parameters: usize, space: &mut Space) -> Optimizer {
         let counts = space.words(3);
         Optimizer {
             m: space.floats(parameters),
@@ -41,7 +42,7 @@ impl Optimizer {
             taken: counts.part(0, 2),
             hold: counts.part(2, 1),
             knobs: space.floats(2 * FOUR),
-            unbias: space.floats(steps.max(1) * FOUR),
+            corrections: space.floats(FOUR),
         }
     }
 
@@ -60,9 +61,10 @@ impl Optimizer {
         let first = program.len();
         let four = |region: Region| region.at / FOUR as u32;
         let [params, grads, m, v] = [params, grads, self.m, self.v].map(four);
-        let [knobs, unbias, squares, norm] = [self.knobs, self.unbias, squares, self.norm].map(four);
+        let [knobs, corrections, squares, norm] =
+            [self.knobs, self.corrections, squares, self.norm].map(four);
         let (len, parts) = (len as u32, parts as u32);
-        let args = [params, grads, m, v, len, knobs, unbias, squares, norm, parts, self.taken.at];
+        let args = [params, grads, m, v, len, knobs, corrections, squares, norm, parts, self.taken.at];
         for length in [true, false] {
             let kernel = program.kernel_of_vectors("adam", &format!("const LENGTH = {length};\n{TEXT}"));
             program.dispatch(&kernel, &args, [parts, 1, 1]);
@@ -75,11 +77,8 @@ impl Optimizer {
         let longest = adam.max_grad_norm.min(f32::MAX);
         let knobs = [adam.lr, adam.beta1, adam.beta2, adam.eps, adam.weight_decay, longest];
         memory.write_floats(self.knobs, &knobs);
-        let unbias = (0..u64::from(self.unbias.len) / FOUR as u64).flat_map(|i| {
-            let step = AdamStep::new(steps + i + 1, adam.lr, adam.beta1, adam.beta2, adam.eps);
-            [1.0 / step.correction1, 1.0 / step.correction2, 0.0, 0.0]
-        });
-        memory.write_floats(self.unbias, &unbias.collect::<Vec<f32>>());
+        let last = AdamStep::new(steps, adam.lr, adam.beta1, adam.beta2, adam.eps);
+        memory.write_floats(self.corrections, &[last.correction1, last.correction2]);
         memory.write_words(self.taken, &[0, 0]);
         memory.write_words(self.hold, &[0]);
     }

@@ -1,11 +1,11 @@
 // Adam (Kingma & Ba 2015) with decoupled weight decay (Loshchilov & Hutter 2019) and the clip by the global norm, in two
 // dispatches: LENGTH sums squares, a workgroup at a time; without it every workgroup adds those up for itself and moves
 // its share of the parameters. Four floats are one element here. `knobs` holds (lr, beta1, beta2, eps) and
-// (weight decay, longest gradient); `unbias` for each step to come (1/(1 - beta1^t), 1/(1 - beta2^t)).
+// (weight decay, longest gradient); `corrections` (1 - beta1^t, 1 - beta2^t) of the t steps taken so far.
 
 struct Args {
     params: u32, grads: u32, m: u32, v: u32, len: u32,
-    knobs: u32, unbias: u32, squares: u32, norm: u32, parts: u32,
+    knobs: u32, corrections: u32, squares: u32, norm: u32, parts: u32,
     // In `words`: steps taken before the newest, whether that one was, and whether to hold back from here on.
     taken: u32,
 }
@@ -23,6 +23,13 @@ fn total(x: f32, local: u32) -> f32 {
     return sums[0];
 }
 
+// The corrections of one step more: 1 - beta*beta^t = beta*(1 - beta^t) + 1 - beta.
+fn corrected() -> vec4<f32> {
+    let knobs = mem[args.knobs];
+    let betas = vec4<f32>(knobs.y, knobs.z, 0.0, 0.0);
+    return fma(betas, mem[args.corrections], 1.0 - betas);
+}
+
 @compute @workgroup_size(SIZE)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
@@ -30,6 +37,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     let stride = many.x * SIZE;
     if (LENGTH) {
         if (first == 0u) {
+            if (words[args.taken + 1u] != 0u) { mem[args.corrections] = corrected(); }
             words[args.taken] += words[args.taken + 1u];
             words[args.taken + 1u] = 0u;
         }
@@ -55,16 +63,16 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     if (!finite || held) { return; }
     let knobs = mem[args.knobs];
     let rest = mem[args.knobs + 1u];
-    let unbias = mem[args.unbias + words[args.taken]];
+    let corrections = corrected();
     // The small term keeps a norm of 0 harmless.
     let scale = select(1.0, rest.y / (norm + 1e-6), norm + 1e-6 > rest.y);
     for (var i = first; i < args.len; i += stride) {
         let grad = mem[args.grads + i] * scale;
         let m = fma(vec4(knobs.y), mem[args.m + i], (1.0 - knobs.y) * grad);
         let v = fma(vec4(knobs.z), mem[args.v + i], (1.0 - knobs.z) * grad * grad);
-        let root = sqrt(v * unbias.y) + knobs.w;
+        let root = sqrt(v / corrections.y) + knobs.w;
         let param = mem[args.params + i];
-        let change = fma(vec4(rest.x), param, m * unbias.x / root);
+        let change = fma(vec4(rest.x), param, m / corrections.x / root);
         mem[args.params + i] = fma(vec4(-knobs.x), change, param);
         mem[args.m + i] = m;
         mem[args.v + i] = v;

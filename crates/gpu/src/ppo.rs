@@ -10,11 +10,14 @@ mod layout;
 
 use crate::device::Gpu;
 use crate::program::{Memory, Program, Readback, Space};
+use graph::Adam;
 use layout::{Layout, MOST_EPOCHS, MOST_UPDATES, RECENT, ROUNDS, tally, turn};
 use learn::ppo::away::Shuffle;
 use learn::{Accelerator, Blueprint, Data, Fault, Harvest, Machine, Ppo, Turn};
-use math::AdamStep;
 use std::ops::Range;
+
+/// Adam's, as the learner at home has it.
+const EPS: f32 = 1e-5;
 
 impl Machine for Gpu {
     fn name(&self) -> String {
@@ -74,8 +77,8 @@ impl OnGpu {
         self.memory.write_floats(places.params, ppo.params().values());
         for (name, _, data) in ppo.state() {
             match (&*name, data) {
-                ("adam.m", Data::F32(m)) => self.memory.write_floats(places.adam_m, &m),
-                ("adam.v", Data::F32(v)) => self.memory.write_floats(places.adam_v, &v),
+                ("adam.m", Data::F32(m)) => self.memory.write_floats(places.optimizer.m, &m),
+                ("adam.v", Data::F32(v)) => self.memory.write_floats(places.optimizer.v, &v),
                 ("environments.state", Data::F32(rows)) => {
                     let columns: Vec<f32> =
                         (0..envs * state).map(|at| rows[at % envs * state + at / envs]).collect();
@@ -105,24 +108,18 @@ impl OnGpu {
         floats[turn::DECAY] = config.gamma * config.lambda;
         floats[turn::CENTRED] = f32::from(u8::from(config.normalize_advantage));
         floats[turn::KL_LIMIT] = 1.5 * config.target_kl;
-        floats[turn::RATE] = told.lr;
-        floats[turn::MOST_NORM] = config.max_grad_norm;
         let [count, mean, variance] = told.earned;
         let all = count + *samples as f64;
         floats[turn::EARNED_SHARE] = (count / all) as f32;
         floats[turn::NEW_SHARE] = (*samples as f64 / all) as f32;
         floats[turn::EARNED_MEAN] = mean as f32;
         floats[turn::EARNED_VARIANCE] = variance as f32;
-        if told.adam_steps > 0 {
-            let last =
-                AdamStep::new(told.adam_steps, told.lr, layout::BETAS[0], layout::BETAS[1], layout::EPS);
-            floats[turn::CORRECTION_1] = last.correction1;
-            floats[turn::CORRECTION_2] = last.correction2;
-        }
         let lens = &mut floats[turn::LEN..];
         lens[..told.lens_mean.len()].copy_from_slice(told.lens_mean);
         lens[*features..features + told.lens_scale.len()].copy_from_slice(told.lens_scale);
         self.memory.write_floats(places.turn, &floats);
+        let adam = Adam { lr: told.lr, eps: EPS, max_grad_norm: config.max_grad_norm, ..Adam::default() };
+        places.optimizer.tell(&adam, told.adam_steps, &self.memory);
 
         let mut words = vec![0; tally::LEN];
         let first_step = told.iteration * config.rollout_steps as u64;
@@ -155,7 +152,7 @@ impl OnGpu {
         }
         // In two parts, so that the device need not wait for the whole of a long list.
         let updates = epochs * self.blueprint.config.minibatches;
-        let update = [lists.gather.clone(), loss.clone(), lists.adam.clone()];
+        let update = [lists.gather.clone(), loss.clone(), lists.learn.clone()];
         let some = |count: usize| vec![update.clone(); count].concat();
         [rollout, some(updates / 2), some(updates.div_ceil(2))]
     }

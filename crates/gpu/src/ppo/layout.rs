@@ -3,6 +3,7 @@
 //! Samples lie `[T][envs][features + 4]` (observation as the world shows it, action, its log-probability, advantage,
 //! value): a minibatch reads each from one place. The rest of a rollout lies `[T][envs]`, states `[state][envs]`.
 
+use crate::optimizer::Optimizer;
 use crate::plan::Lowered;
 use crate::program::{Program, Region, Space, groups};
 use crate::worlds::{World, world};
@@ -20,8 +21,6 @@ const THREADS: usize = 64;
 const MANY_THREADS: usize = 256;
 /// Places of a rollout whose ended episodes one workgroup counts.
 const SPAN: usize = 16 * MANY_THREADS;
-/// Parameters that a workgroup squares at least.
-const PART: usize = 4 * MANY_THREADS;
 /// Newest episodes that are told.
 pub const RECENT: usize = 100;
 /// Steps of a rollout whose observations are told.
@@ -33,10 +32,6 @@ pub const MOST_EPOCHS: usize = 1000;
 pub const MOST_STEPS: usize = 1 << 14;
 pub const MOST_UPDATES: usize = 1 << 14;
 
-/// Adam's, as the learner has them.
-pub const BETAS: [f32; 2] = [0.9, 0.999];
-pub const EPS: f32 = 1e-5;
-
 /// Where among the floats that are written before an iteration stands what.
 pub mod turn {
     pub const GAMMA: usize = 0;
@@ -45,63 +40,49 @@ pub mod turn {
     /// Not 0 where advantages are normalised.
     pub const CENTRED: usize = 2;
     pub const KL_LIMIT: usize = 3;
-    pub const RATE: usize = 4;
-    pub const MOST_NORM: usize = 5;
     /// Of all rewards so far, those before this iteration and those in it; mean and variance of those before.
-    pub const EARNED_SHARE: usize = 6;
-    pub const NEW_SHARE: usize = 7;
-    pub const EARNED_MEAN: usize = 8;
-    pub const EARNED_VARIANCE: usize = 9;
-    /// 1 - βⁿ of the last step of Adam.
-    pub const CORRECTION_1: usize = 10;
-    pub const CORRECTION_2: usize = 11;
+    pub const EARNED_SHARE: usize = 4;
+    pub const NEW_SHARE: usize = 5;
+    pub const EARNED_MEAN: usize = 6;
+    pub const EARNED_VARIANCE: usize = 7;
     /// Of the metrics and the gradient's length, over the minibatches.
-    pub const SUMS: usize = 12;
+    pub const SUMS: usize = 8;
     pub const SUMMED: usize = 6;
     /// The lens follows.
     pub const LEN: usize = SUMS + SUMMED;
 
-    pub const NAMES: [(&str, usize); 13] = [
+    pub const NAMES: [(&str, usize); 9] = [
         ("GAMMA", GAMMA),
         ("DECAY", DECAY),
         ("CENTRED", CENTRED),
         ("KL_LIMIT", KL_LIMIT),
-        ("RATE", RATE),
-        ("MOST_NORM", MOST_NORM),
         ("EARNED_SHARE", EARNED_SHARE),
         ("NEW_SHARE", NEW_SHARE),
         ("EARNED_MEAN", EARNED_MEAN),
         ("EARNED_VARIANCE", EARNED_VARIANCE),
-        ("CORRECTION_1", CORRECTION_1),
-        ("CORRECTION_2", CORRECTION_2),
         ("SUMS", SUMS),
     ];
 }
 
 /// The same of the whole numbers.
 pub mod tally {
-    /// Minibatches begun, and learned from; whether the rest of the iteration changes nothing, and whether the one
-    /// at hand does.
+    /// Minibatches begun, and learned from.
     pub const UPDATE: usize = 0;
     pub const UPDATES: usize = 1;
-    pub const STOPPED: usize = 2;
-    pub const GOES_ON: usize = 3;
     /// Episodes that ended.
-    pub const ENDED: usize = 4;
+    pub const ENDED: usize = 2;
     /// Steps taken before this iteration, in two words.
-    pub const CLOCK: usize = 5;
+    pub const CLOCK: usize = 3;
     /// The rounds of each epoch's shuffle follow.
-    pub const LEN: usize = 8;
+    pub const LEN: usize = 5;
 
-    pub const NAMES: [(&str, usize); 4] =
-        [("UPDATE", UPDATE), ("UPDATES", UPDATES), ("STOPPED", STOPPED), ("GOES_ON", GOES_ON)];
+    pub const NAMES: [(&str, usize); 2] = [("UPDATE", UPDATE), ("UPDATES", UPDATES)];
 }
 
 /// What is written before an iteration or told after it.
 pub struct Places {
     pub params: Region,
-    pub adam_m: Region,
-    pub adam_v: Region,
+    pub optimizer: Optimizer,
     pub states: Region,
     pub steps: Region,
     pub episodes: Region,
@@ -142,7 +123,7 @@ pub struct Lists {
     pub trail: Range<usize>,
     /// Around the gradient of a minibatch.
     pub gather: Range<usize>,
-    pub adam: Range<usize>,
+    pub learn: Range<usize>,
 }
 
 pub struct Layout {
@@ -189,8 +170,7 @@ impl Layout {
         let (params, grads) = (space.floats(len), space.floats(len));
         let places = Places {
             params,
-            adam_m: space.floats(len),
-            adam_v: space.floats(len),
+            optimizer: Optimizer::new(len, space),
             states: space.floats(envs * state),
             steps: space.words(envs),
             episodes: space.words(envs),
@@ -225,17 +205,26 @@ impl Layout {
             estimate: maker.estimate(space, program),
             trail: maker.trail(program, trail, shown),
             gather: maker.gather(program, &learning),
-            adam: maker.adam(space, program, &learning, grads),
+            learn: maker.learn(space, program, &learning, grads),
         };
         Ok(Layout { envs, features, state, samples, places, lists, acting, learning })
     }
 
     /// Regions of floats and of whole numbers that an iteration gives back, in the order of [`Told`].
     pub fn told(&self, watched: bool) -> [Vec<Region>; 2] {
-        let Places { params, adam_m, adam_v, states, totals, discounted, turn, moments, .. } = self.places;
+        let Places { params, optimizer, states, totals, discounted, turn, moments, .. } = self.places;
         let sums = turn.part(turn::SUMS, turn::SUMMED);
-        let mut floats =
-            vec![params, adam_m, adam_v, states, totals, discounted, sums, moments, self.places.finished];
+        let mut floats = vec![
+            params,
+            optimizer.m,
+            optimizer.v,
+            states,
+            totals,
+            discounted,
+            sums,
+            moments,
+            self.places.finished,
+        ];
         let Places { steps, episodes, tally, lengths, .. } = self.places;
         let mut words = vec![steps, episodes, tally.part(0, tally::LEN), lengths];
         if watched {
@@ -517,44 +506,21 @@ impl Maker<'_> {
         each(program, "gather", &text, &args, *minibatch)
     }
 
-    fn adam(
+    fn learn(
         &self,
         space: &mut Space,
         program: &mut Program,
         learning: &Lowered,
         grads: Region,
     ) -> Range<usize> {
-        let Places { params, adam_m, adam_v, turn, tally, .. } = self.places;
-        let len = params.len as usize;
-        let parts = len.div_ceil(PART).min(MANY_THREADS);
-        let partial = space.floats(parts);
-        let text = |text| {
-            Text::new(MANY_THREADS)
-                .names(&turn::NAMES)
-                .names(&tally::NAMES)
-                .float("BETA_1", BETAS[0])
-                .float("BETA_2", BETAS[1])
-                .float("EPS", EPS)
-                .add(text)
-        };
+        let Places { params, optimizer, turn, tally, .. } = self.places;
         let from = program.len();
-        let mut args = vec![len as u32, parts as u32, grads.at, partial.at, turn.at, tally.at];
+        optimizer.step(*params, grads, space, program);
+        let text = self.later_text(1).add(include_str!("books.wgsl"));
+        let kernel = program.kernel("books", &text.text);
+        let mut args = vec![turn.at, tally.at, optimizer.norm.at, optimizer.hold.at];
         args.extend(METRICS.map(|name| learning.output(name).at));
-        let kernel = program.kernel("norm", &text(include_str!("norm.wgsl")).text);
-        program.dispatch(&kernel, &args, [parts as u32, 1, 1]);
-        let args = [
-            len as u32,
-            parts as u32,
-            params.at,
-            grads.at,
-            adam_m.at,
-            adam_v.at,
-            partial.at,
-            turn.at,
-            tally.at,
-        ];
-        let kernel = program.kernel("adam", &text(include_str!("adam.wgsl")).text);
-        program.dispatch(&kernel, &args, groups(len, MANY_THREADS));
+        program.dispatch(&kernel, &args, [1, 1, 1]);
         from..program.len()
     }
 }
