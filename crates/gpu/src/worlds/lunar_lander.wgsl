@@ -1061,20 +1061,22 @@ fn forth(given: Scene, force: vec2<f32>, low: bool, ground: ptr<function, Ground
         scene.leg_1.body = with_motion(scene.leg_1.body, vec3(0.0));
         scene.leg_2.body = with_motion(scene.leg_2.body, vec3(0.0));
     } else if (low) {
+        // One by one in a loop, so that all that this takes is compiled once.
         for (var i = 0; i < 3; i++) {
-            if (i == 0) {
-                scene.hull = first_touches(false, scene.hull, start_hull, ground);
-            } else {
-                let second = i == 2;
-                var part = scene.leg_1;
-                var start = start_1;
-                if (second) {
-                    part = scene.leg_2;
-                    start = start_2;
-                }
-                part = first_touches(true, part, start, ground);
-                if (second) { scene.leg_2 = part; } else { scene.leg_1 = part; }
+            var part = scene.hull;
+            var start = start_hull;
+            if (i == 1) {
+                part = scene.leg_1;
+                start = start_1;
             }
+            if (i == 2) {
+                part = scene.leg_2;
+                start = start_2;
+            }
+            part = first_touches(i != 0, part, start, ground);
+            if (i == 0) { scene.hull = part; }
+            if (i == 1) { scene.leg_1 = part; }
+            if (i == 2) { scene.leg_2 = part; }
         }
     }
     return Forth(scene, rests);
