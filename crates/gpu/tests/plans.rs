@@ -295,6 +295,100 @@ async fn whole_nets(gpu: Gpu) {
     }
 }
 
+/// Twenty operations on whatever came before, all of it weighed into the loss.
+fn random_graph(g: &mut Graph, seed: u32, [rows, cols]: [usize; 2]) -> NodeId {
+    let mut words = math::Rng::new(seed, 11).sequence(0);
+    let mut below = move |n: usize| (words.uniform() * n as f32) as usize;
+    let mut pool = vec![
+        g.param("full", [rows, cols], INIT),
+        g.param("row", [1, cols], INIT),
+        g.param("column", [rows, 1], INIT),
+        g.param("single", [1, 1], INIT),
+        g.input("x", [rows, cols]),
+        g.input("knob", [1, 1]),
+    ];
+    let index = g.input("index3", [rows, 1]);
+    for i in 0..20 {
+        // The newest half the time, so that graphs grow long.
+        let pick = |below: &mut dyn FnMut(usize) -> usize, pool: &[NodeId]| {
+            if below(2) == 0 { pool[pool.len() - 1] } else { pool[below(pool.len())] }
+        };
+        let (x, z) = (pick(&mut below, &pool), pick(&mut below, &pool));
+        let [r, c] = g.shape(x);
+        let y = match below(18) {
+            0 => g.tanh(x),
+            1 => g.sigmoid(x),
+            2 => g.gelu(x),
+            3 => g.relu(x),
+            4 => g.affine(x, 0.7, -0.1),
+            5 => g.add(x, z),
+            6 => g.sub(x, z),
+            7 => g.mul(x, z),
+            8 => g.min(x, z),
+            9 => g.max(x, z),
+            10 => {
+                let y = g.sum_rows(x);
+                g.affine(y, 1.0 / c as f32, 0.0)
+            }
+            11 => {
+                let y = g.sum_cols(x);
+                g.affine(y, 1.0 / r as f32, 0.0)
+            }
+            12 => g.mean_all(x),
+            13 => g.softmax(x),
+            14 if c > 2 => g.log_softmax(x),
+            15 if r == rows && c > 2 => {
+                let y = g.take(x, index);
+                g.tanh(y)
+            }
+            16 if c > 1 => {
+                let w = g.param(&format!("w{i}"), [cols, c], Init::FanIn);
+                let b = g.vector(&format!("b{i}"), cols, INIT);
+                let y = g.linear(x, w, b);
+                if below(2) == 0 { g.tanh(y) } else { y }
+            }
+            17 if c == cols && c > 2 => {
+                let wide = g.concat(x, x);
+                g.slice_cols(wide, c / 2, c / 2 + c)
+            }
+            _ => g.square(x),
+        };
+        // Squares of squares would leave the range.
+        let y = if i % 3 == 2 { g.tanh(y) } else { y };
+        pool.push(y);
+    }
+    let mut loss = g.scalar(0.0);
+    // Inputs that nothing reads are no inputs.
+    for &node in pool[4..].iter().chain([&index]) {
+        let part = weigh(g, node);
+        let part = g.affine(part, 1.0 / 64.0, 0.0);
+        loss = g.add(loss, part);
+    }
+    loss
+}
+
+async fn random_graphs(gpu: Gpu) {
+    for (seed, shape) in
+        [[5, 3], [40, 17], [1030, 3], [1, 4], [7, 12], [90, 33]].into_iter().cycle().take(8).enumerate()
+    {
+        check(&gpu, &format!("graph {seed} of {shape:?}"), |g| random_graph(g, seed as u32, shape)).await;
+    }
+}
+
+/// More rows than sums are begun for at once.
+async fn many_rows(gpu: Gpu) {
+    check(&gpu, "many rows", |g| {
+        let (x, w) = (g.input("x", [70_001, 3]), g.param("w", [1, 3], INIT));
+        let y = g.mul(x, w);
+        let y = g.log_softmax(y);
+        let index = g.input("index3", [70_001, 1]);
+        let taken = g.take(y, index);
+        let loss = g.mean_all(taken);
+        g.neg(loss)
+    })
+    .await;
+}
+
 fn noise(stream: u32, len: usize) -> Vec<f32> {
     let mut values = vec![0.0; len];
     math::Rng::new(5, stream).fill_normal(Isa::Portable, 0, &mut values);
@@ -499,6 +593,8 @@ common::tests!(
     reductions_and_rows,
     indices_and_columns,
     whole_nets,
+    random_graphs,
+    many_rows,
     what_ppo_learns,
     adam_follows_the_processors,
     adam_leaves_out_what_is_not_finite,
