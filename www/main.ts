@@ -8,6 +8,7 @@ import { copy } from "./parts/dialog";
 import { h } from "./parts/dom";
 import { Notices } from "./parts/notices";
 import { startTheme, themeButton } from "./parts/theme";
+import { rememberedDevice } from "./parts/device";
 import { ControlRoom } from "./rooms/control/view";
 import "./style.css";
 
@@ -52,14 +53,15 @@ async function open(options: Options): Promise<void> {
   place.replaceChildren(h("p", { class: "starting" }, "Starting."));
   let opened: Lab;
   try {
-    opened = await connect(options);
+    opened = await connect({ device: rememberedDevice(), ...options });
   } catch (error) {
     showCrash("Training could not start", { text: error instanceof Error ? error.message : String(error), autosave: null }, undefined);
     return;
   }
   lab = opened;
   room = new ControlRoom(opened, { notices, announcer });
-  badge = new Badge(opened.backend);
+  badge = new Badge(opened.backend, opened.device);
+  opened.onEvent(({ kind }) => (kind === "device" || kind === "began") && badge?.show(opened.device));
   tools.prepend(badge.button);
   keys.hidden = false;
   place.replaceChildren(room.element);
@@ -76,7 +78,8 @@ function showCrash(title: string, crash: Crash, from: Lab | undefined): void {
   const report = [
     title,
     crash.text,
-    from ? `Hothouse ${from.backend.version}, ${summary(from.backend)}, module ${from.backend.module}` : "",
+    from ? `Hothouse ${from.backend.version}, ${summary(from.backend, from.device)}, module ${from.backend.module}` : "",
+    from?.device?.why ?? "",
     ...(from?.backend.why ?? []),
     navigator.userAgent,
     location.href,

@@ -1,8 +1,9 @@
 // What is in use (threads, SIMD, GPU) in a few words, and why, in full sentences behind them.
 
-import type { Backend } from "../run/protocol";
+import type { Backend, Device } from "../run/protocol";
+import { because, gpuName, trains } from "./device";
 import { Dialog } from "./dialog";
-import { h } from "./dom";
+import { h, write } from "./dom";
 
 export type InUse = Backend & { module: string; why: string[] };
 
@@ -12,15 +13,19 @@ const threads = (n: number): string => (n === 1 ? "one thread" : `${n} threads`)
 const INSTRUCTIONS: Record<string, string> = { relaxed: "relaxed SIMD", simd128: "SIMD", portable: "no SIMD" };
 const instructions = ({ isa }: InUse): string => INSTRUCTIONS[isa] ?? isa;
 
-/** `2 threads, relaxed SIMD` */
-export const summary = (backend: InUse): string => `${threads(backend.threads)}, ${instructions(backend)}`;
+/** `2 threads, relaxed SIMD`, or `GPU: NVIDIA ampere` */
+export const summary = (backend: InUse, device?: Device): string =>
+  device?.on_gpu ? `GPU: ${gpuName(device)}` : `${threads(backend.threads)}, ${instructions(backend)}`;
 
 export class Badge {
   readonly button = h("button", { type: "button", class: "quiet badge" });
   private readonly dialog: Dialog;
+  private readonly gpu = h("dd");
+  private readonly why = h("li");
 
-  constructor(backend: InUse) {
-    const rows: [string, string][] = [
+  constructor(private readonly backend: InUse, device?: Device) {
+    const rows: [string, string | HTMLElement][] = [
+      ["GPU", this.gpu],
       ["Threads", String(backend.threads)],
       ["Instructions", instructions(backend)],
       ["Arithmetic", backend.arithmetic === "fused" ? "fused: multiply and add round once" : "unfused: multiply and add round each"],
@@ -29,14 +34,21 @@ export class Badge {
     ];
     this.dialog = new Dialog(
       "What is in use",
-      h("dl", { class: "facts" }, ...rows.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
+      h("dl", { class: "facts" }, ...rows.flatMap(([name, value]) => [h("dt", {}, name), typeof value === "string" ? h("dd", {}, value) : value])),
       h("h3", {}, "Why"),
-      h("ul", { class: "why" }, ...backend.why.map((reason) => h("li", {}, reason))),
+      h("ul", { class: "why" }, this.why, ...backend.why.map((reason) => h("li", {}, reason))),
     );
-    this.button.textContent = summary(backend);
-    this.button.setAttribute("aria-label", `In use: ${summary(backend)}. Why?`);
     this.button.title = "What is in use, and why";
     this.button.addEventListener("click", () => this.dialog.open());
+    this.show(device);
+  }
+
+  /** What trains; undefined while that is not decided, when it is the processor. */
+  show(device: Device | undefined): void {
+    write(this.button, summary(this.backend, device));
+    this.button.setAttribute("aria-label", `In use: ${summary(this.backend, device)}. Why?`);
+    write(this.gpu, device?.gpu ? `${device.gpu}${device.on_gpu ? "" : ", not in use"}` : "none in use");
+    write(this.why, device ? `${trains(device)} ${because(device)}` : "The processor trains. What the GPU can do is not measured yet.");
   }
 
   close(): void {

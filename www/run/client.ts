@@ -1,12 +1,14 @@
 // The page's handle on an experiment: it chooses the wasm module, starts the worker, keeps an
 // autosave, and tells of a crash. It refuses to draw anything.
 
-import type { Answers, FromWorker, ToWorker } from "./worker";
+import type { Answers, FromWorker, GpuFailure, ToWorker } from "./worker";
 import type {
   Backend,
   Command,
   Config,
   Cursor,
+  Device,
+  DeviceWish,
   Environment,
   Evaluation,
   Event,
@@ -43,7 +45,11 @@ export interface Options {
   link?: string;
   /** A module by name instead of the fastest; also `?use=scalar` in the page's address. */
   use?: "auto" | Module;
+  /** What should train; also `?device=gpu` in the page's address, which goes first. */
+  device?: DeviceWish;
 }
+
+export const DEVICES: DeviceWish[] = ["auto", "cpu", "gpu"];
 
 export interface Crash {
   text: string;
@@ -59,6 +65,10 @@ export interface Lab {
   readonly knobs: Knob[];
   readonly environments: Environment[];
   readonly backend: Backend & { module: string; why: string[] };
+  /** What trains, once that is decided for this run. */
+  readonly device: Device | undefined;
+  /** What was wished for when the page opened. */
+  readonly wished: DeviceWish;
   /** The runs of earlier visits that this browser held when the page opened, the newest first. */
   readonly keptRuns: Saved[];
   command(command: Command): void;
@@ -84,6 +94,8 @@ export interface Lab {
   onCrash(callback: (crash: Crash) => void): void;
   /** Panics on purpose, to see what follows; for tests and the console. */
   panic(inPool?: boolean): void;
+  /** Lets the GPU fail in a way of one's choice, likewise. */
+  failGpu(how: GpuFailure): void;
   close(): void;
 }
 
@@ -98,11 +110,14 @@ export async function connect(options: Options = {}): Promise<Lab> {
   const known = asked === "auto" || (MODULES as readonly string[]).includes(asked);
   const choice = choose(known ? (asked as "auto" | Module) : "auto");
   if (!known) choice.why.push(`There is no module called '${asked}'; there are: auto, ${MODULES.join(", ")}.`);
+  const named = new URLSearchParams(location.search).get("device");
+  const device = DEVICES.find((one) => one === named) ?? options.device ?? "auto";
+  if (named && named !== device) choice.why.push(`There is no device called '${named}'; there are: ${DEVICES.join(", ")}.`);
   const troubles: string[] = [];
   for (const module of choice.candidates) {
     const lab = new WorkerLab();
     try {
-      await lab.open(module, choice.why, choice.threads, options);
+      await lab.open(module, choice.why, choice.threads, { ...options, device });
       globalThis.hothouse = lab;
       return lab;
     } catch (error) {
@@ -121,6 +136,8 @@ class WorkerLab implements Lab {
   knobs: Knob[] = [];
   environments: Environment[] = [];
   backend!: Lab["backend"];
+  device: Device | undefined;
+  wished: DeviceWish = "auto";
   keptRuns: Saved[] = [];
 
   private readonly worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "hothouse" });
@@ -154,6 +171,7 @@ class WorkerLab implements Lab {
   async open(module: Module, why: string[], threads: number, options: Options): Promise<void> {
     const opened = new Promise<void>((resolve, reject) => (this.opened = { resolve, reject }));
     const url = new URL(__MODULES__[module], document.baseURI);
+    this.wished = options.device ?? "auto";
     this.send({
       kind: "open",
       url: url.href,
@@ -162,6 +180,7 @@ class WorkerLab implements Lab {
       config: options.config ?? null,
       checkpoint: options.checkpoint ?? null,
       link: options.link ?? location.hash,
+      device: this.wished,
     });
     this.autosave = options.checkpoint ?? null;
     this.keptRuns = await loadRuns().catch(() => []);
@@ -297,6 +316,8 @@ class WorkerLab implements Lab {
   }
 
   private tell(event: Event): void {
+    if (event.kind === "began") this.device = undefined;
+    if (event.kind === "device") this.device = event;
     if (this.listeners.event.length === 0) this.early.push(event);
     for (const listen of this.listeners.event) listen(event);
   }
@@ -321,6 +342,7 @@ class WorkerLab implements Lab {
   setSpeed = (ticksPerS: number | null) => this.send({ kind: "speed", ticksPerS });
   touch = (touch: Touch) => this.send({ kind: "touch", touch });
   panic = (inPool = false) => this.send({ kind: "panic", inPool });
+  failGpu = (how: GpuFailure) => this.send({ kind: "fail_gpu", how });
   save = () => this.ask("save");
   plan = () => this.ask("plan");
   permalink = () => this.ask("permalink");

@@ -55,10 +55,5 @@ export function choose(use: Module | "auto"): Choice {
       why.push(`The module '${use}' was asked for.`);
     } else why.push(`The module '${use}' was asked for, but it cannot run here.`);
   }
-  why.push(
-    "gpu" in navigator
-      ? "WebGPU is here, but this room trains on the CPU: nothing in it runs on a GPU."
-      : "No WebGPU in this browser; this room trains on the CPU and does not need it.",
-  );
   return { candidates: fits, why, threads: threadCount() };
 }

@@ -6,6 +6,7 @@ import type {
   Command,
   Config,
   Cursor,
+  DeviceWish,
   Digest,
   Environment,
   Evaluation,
@@ -32,6 +33,9 @@ export interface Answers {
   picture: Picture;
 }
 
+/** What a test can do to the GPU: lose it, leave it without memory, or allow it so many bytes a buffer. */
+export type GpuFailure = "lost" | "memory" | number;
+
 export type ToWorker =
   | {
       kind: "open";
@@ -41,6 +45,7 @@ export type ToWorker =
       config: Config | null;
       checkpoint: Uint8Array | null;
       link: string;
+      device: DeviceWish;
     }
   | { kind: "command"; command: Command }
   | { kind: "speed"; ticksPerS: number | null }
@@ -48,6 +53,7 @@ export type ToWorker =
   | { kind: "touch"; touch: Touch }
   | { kind: "autosave" }
   | { kind: "panic"; inPool: boolean }
+  | { kind: "fail_gpu"; how: GpuFailure }
   | { kind: "sweep"; spec: SweepSpec | null }
   | { kind: "ask"; id: number; what: keyof Answers; size: [number, number] };
 
@@ -71,6 +77,10 @@ export type FromWorker =
 interface Lab {
   command(command: Command): void;
   advance(nowS: number): boolean;
+  waiting(): boolean;
+  wants_gpu(): boolean;
+  offer(graphics: Graphics): void;
+  offer_none(why: string): void;
   events(): Event[] | undefined;
   monitor(): number;
   cursor(): Cursor;
@@ -91,6 +101,11 @@ interface Sweep {
   cells(): SweepCell[];
   free(): void;
 }
+interface Graphics {
+  works(): boolean;
+  fail_for_test(outOfMemory: boolean): void;
+  free(): void;
+}
 interface Wasm {
   default(): Promise<{ memory: WebAssembly.Memory }>;
   initThreadPool?(threads: number): Promise<unknown>;
@@ -100,6 +115,7 @@ interface Wasm {
   default_config(): Config;
   layout(): Layout;
   environments(): Environment[];
+  Graphics: { open(woken: () => void, name: string, largestBuffer?: number): Promise<Graphics> };
   Lab: { start(config: Config): Lab; restore(bytes: Uint8Array): Lab };
   Sweep: { start(spec: SweepSpec): Sweep };
 }
@@ -111,6 +127,8 @@ const WORD = 8;
 const SWEEP_MS = 200;
 /** How long the worker works before it looks for messages. */
 const BURST_MS = 4;
+/** The GPU's answer wakes the loop; it looks by itself after so long, should none come. */
+const LOOK_MS = 250;
 /** At a set speed, the most that may be caught up after a pause of any kind. */
 const MOST_CREDIT_S = 0.1;
 
@@ -131,6 +149,8 @@ let visible = true;
 let lastFrameMs = 0;
 let running = false;
 let env = "";
+/** The GPU that was opened last, and for tests a limit that it has not by itself. */
+const gpu = { graphics: undefined as Graphics | undefined, opening: false, largestBuffer: undefined as number | undefined };
 /** A small sweep in progress, and whether the run goes on after it. */
 let sweep: { learners: Sweep; resume: boolean; toldMs: number } | undefined;
 let lastDigest: Digest | null = null;
@@ -163,10 +183,14 @@ loop.port1.onmessage = () => {
       return;
     }
     const until = performance.now() + BURST_MS;
-    let worked = true;
-    while (worked && performance.now() < until && restToKeepPace() === 0) worked = lab.advance(nowS());
+    let [worked, waits] = [true, false];
+    while (worked && !waits && performance.now() < until && restToKeepPace() === 0) {
+      worked = lab.advance(nowS());
+      waits = lab.waiting();
+    }
     tell();
-    if (worked) wake();
+    if (waits) sleeper = setTimeout(wake, LOOK_MS);
+    else if (worked) wake();
   });
 };
 
@@ -244,11 +268,62 @@ function tell(): void {
     if (waiting.length && events.some((event) => event.kind === "began")) lab.command({ kind: "save" });
   }
   copyMonitor(COPY_MS);
+  seeToGpu();
   const now = performance.now();
   if (now - lastFrameMs < FRAME_MS) return;
   lastFrameMs = now;
   const frame = lab.frame();
   if (frame && visible) page.postMessage({ kind: "frame", frame }, [frame.observations.buffer, frame.ended.buffer]);
+}
+
+/** Opens a GPU where the run wants one, once it has begun: a first step waits for nothing. */
+function seeToGpu(): void {
+  if (gpu.opening || !lab.wants_gpu() || lab.env_steps() === 0) return;
+  gpu.opening = true;
+  openGpu()
+    .then(
+      (opened) => {
+        gpu.graphics?.free();
+        gpu.graphics = opened;
+        lab.offer(opened);
+      },
+      (why) => lab.offer_none(String(why instanceof Error ? why.message : why)),
+    )
+    .catch((error) => page.postMessage({ kind: "crash", text: String(error) }))
+    .finally(() => {
+      gpu.opening = false;
+      wake();
+    });
+}
+
+async function openGpu(): Promise<Graphics> {
+  const webgpu = (navigator as { gpu?: { requestAdapter(options: object): Promise<Adapter | null> } }).gpu;
+  if (!webgpu) throw isSecureContext ? "this browser has no WebGPU" : "a browser gives WebGPU to pages from https alone";
+  const adapter = await webgpu.requestAdapter({ powerPreference: "high-performance" });
+  if (!adapter) throw "this browser has WebGPU, but gives no GPU to it";
+  return wasm.Graphics.open(wake, adapterName(adapter.info), gpu.largestBuffer);
+}
+
+interface Adapter {
+  info: { vendor: string; architecture: string };
+}
+
+/** `NVIDIA ampere`: of a GPU's name most browsers give no more. */
+function adapterName({ vendor, architecture }: Adapter["info"]): string {
+  const names: Record<string, string> = { nvidia: "NVIDIA", amd: "AMD", arm: "Arm", swiftshader: "SwiftShader" };
+  const name = (word: string) => names[word] ?? word.charAt(0).toUpperCase() + word.slice(1);
+  return [name(vendor), names[architecture] ?? architecture].filter(Boolean).join(" ");
+}
+
+/** What should train. A GPU that has failed is let go first, so that another is opened. */
+function chooseDevice(command: Command & { kind: "device" }): void {
+  if (gpu.graphics && !gpu.graphics.works()) lab.offer_none("the one before has failed");
+  lab.command(command);
+}
+
+function failGpu(how: GpuFailure): void {
+  if (typeof how === "number") gpu.largestBuffer = how;
+  gpu.graphics?.fail_for_test(how === "memory");
 }
 
 /** Where memory is not shared, posts the part of the monitor that the page reads, if there is news and it is time. */
@@ -313,6 +388,7 @@ async function open(message: ToWorker & { kind: "open" }): Promise<void> {
     monitor: { layout, offset: lab.monitor(), memory: shared ? memory : null },
   });
   if (notices.length) page.postMessage({ kind: "events", events: notices, cursor: null });
+  lab.command({ kind: "device", wish: message.device });
   lab.command({ kind: "start" });
   wake();
 }
@@ -355,6 +431,7 @@ page.onmessage = ({ data }) => {
     else if (data.kind === "visible") visible = data.visible;
     else if (data.kind === "autosave") save("autosave");
     else if (data.kind === "panic") wasm.panic_for_test(data.inPool);
+    else if (data.kind === "fail_gpu") failGpu(data.how);
     else if (data.kind === "ask") {
       try {
         answer(data);
@@ -369,6 +446,7 @@ page.onmessage = ({ data }) => {
       pace.ticksPerS = data.ticksPerS;
       pace.creditTicks = 0;
     } else if (data.command.kind === "save") save("command");
+    else if (data.command.kind === "device") chooseDevice(data.command);
     else lab.command(data.command);
     if (data.kind !== "touch") {
       tell();

@@ -194,8 +194,13 @@ impl Gpu {
 
     /// Gives the device up: whoever still uses it finds it lost.
     pub fn destroy(&self) {
-        self.shared.news.note(Fault::Lost { why: "it was given up".into() });
+        self.fail(Fault::Lost { why: "it was given up".into() });
         self.device.destroy();
+    }
+
+    /// From here on the device counts as having failed so.
+    pub fn fail(&self, fault: Fault) {
+        self.shared.news.note(fault);
     }
 }
 

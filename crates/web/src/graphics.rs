@@ -1,8 +1,6 @@
 //! A GPU as the browser lends it. It belongs to the thread that opened it, which is the lab's worker.
 
-use crate::{refusal, to_js};
-use gpu::{Gpu, OpenOptions};
-use serde::Serialize;
+use gpu::{Fault, Gpu, OpenOptions};
 use std::cell::RefCell;
 use wasm_bindgen::prelude::*;
 
@@ -26,9 +24,9 @@ pub struct Graphics {
 
 #[wasm_bindgen]
 impl Graphics {
-    /// Asks the browser for its fastest GPU; `woken` is called whenever that has answered or has failed. It is
-    /// called `name` where the browser gives no better one; with `largest_buffer`, no more bytes a buffer are used
-    /// than those.
+    /// Asks the browser for its fastest GPU, or says why there is none; `woken` is called whenever that has answered
+    /// or has failed. It is called `name` where the browser gives no better one; with `largest_buffer`, no more bytes
+    /// a buffer are used than those.
     pub async fn open(
         woken: js_sys::Function,
         name: String,
@@ -36,25 +34,26 @@ impl Graphics {
     ) -> Result<Graphics, JsValue> {
         WOKEN.set(Some(woken));
         let options = OpenOptions { largest_buffer: largest_buffer.map(|bytes| bytes as u64), name };
-        let gpu = Gpu::open(options).await.map_err(refusal)?;
+        let gpu = Gpu::open(options).await.map_err(|fault| match fault {
+            Fault::NoAdapter { why } => JsValue::from(why),
+            other => JsValue::from(other.to_string()),
+        })?;
         gpu.on_answer(answered);
         Ok(Graphics { gpu })
     }
 
-    /// `{ name, backend, software }`
-    pub fn about(&self) -> Result<JsValue, JsValue> {
-        #[derive(Serialize)]
-        struct About<'a> {
-            name: &'a str,
-            backend: &'a str,
-            software: bool,
-        }
-        let about = self.gpu.about();
-        to_js(&About { name: &about.name, backend: about.backend, software: about.software })
+    /// Nothing has gone wrong with it so far.
+    pub fn works(&self) -> bool {
+        self.gpu.check().is_ok()
     }
 
-    /// Gives the GPU up in the middle of whatever it does: the way to test what follows.
-    pub fn lose_for_test(&self) {
-        self.gpu.destroy();
+    /// Gives the GPU up in the middle of whatever it does, or lets it be out of memory from here on: the way to test
+    /// what follows.
+    pub fn fail_for_test(&self, out_of_memory: bool) {
+        if out_of_memory {
+            self.gpu.fail(Fault::OutOfMemory);
+        } else {
+            self.gpu.destroy();
+        }
     }
 }

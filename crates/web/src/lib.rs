@@ -7,6 +7,7 @@
 mod graphics;
 mod panic;
 
+use gpu::Fault;
 use math::Isa;
 use run::monitor::{self, Cursor, Writer};
 use run::protocol::{Event, Level};
@@ -148,6 +149,25 @@ impl Lab {
         worked
     }
 
+    /// Whether the last slice found nothing to do until the GPU has answered, which it then tells.
+    pub fn waiting(&self) -> bool {
+        self.experiment.waiting()
+    }
+
+    /// Whether a GPU should be opened and offered.
+    pub fn wants_gpu(&self) -> bool {
+        self.experiment.wants_machine()
+    }
+
+    pub fn offer(&mut self, graphics: &Graphics) {
+        self.experiment.offer(Ok(Box::new(graphics.gpu.clone())));
+    }
+
+    /// There is no GPU to offer.
+    pub fn offer_none(&mut self, why: String) {
+        self.experiment.offer(Err(Fault::NoAdapter { why }));
+    }
+
     /// What happened since the last call, but for what the page reads in the monitor; undefined where
     /// there is nothing.
     pub fn events(&mut self) -> Result<JsValue, JsValue> {
@@ -261,7 +281,7 @@ fn from_js<T: DeserializeOwned>(value: JsValue) -> Result<T, JsValue> {
 }
 
 /// What the page shows: a text of `RunError` ends with the next step, mostly as its last sentence.
-fn refusal(error: impl std::error::Error) -> JsValue {
+fn refusal(error: RunError) -> JsValue {
     let all = error.to_string();
     let (text, next_step) = all.rsplit_once(". ").unwrap_or((&all, ""));
     let notice = Event::Notice { level: Level::Error, text: format!("{text}."), next_step: next_step.into() };

@@ -6,6 +6,7 @@ import type { Command, Config, Environment, Evaluation, Event as RunEvent, Mark,
 import type { Announcer } from "../../parts/announce";
 import { Breakdown } from "../../parts/breakdown";
 import { Chart, stepSpan, Table, type ChartOptions } from "../../parts/chart";
+import { DeviceSwitch, trains } from "../../parts/device";
 import { copy, copyField, Dialog } from "../../parts/dialog";
 import { h, markup, write } from "../../parts/dom";
 import { chooser, download, dropping } from "../../parts/files";
@@ -60,6 +61,7 @@ export class ControlRoom {
   private readonly large: LargeOne;
   private readonly sweep: Sweep;
   private readonly transport: Transport;
+  private readonly device: DeviceSwitch;
   private readonly knobsPlace = h("div");
   private knobs: Knobs;
   private readonly network = new Network();
@@ -137,6 +139,7 @@ export class ControlRoom {
         announcer.say(`Speed: ${SPEEDS[index]!.spoken}`, "speed");
       },
     });
+    this.device = new DeviceSwitch(lab.wished, (wish) => lab.command({ kind: "device", wish }));
     this.knobs = this.makeKnobs();
     const label = (name: string): string => this.labelOf(name);
     this.forkSection = h(
@@ -221,6 +224,7 @@ export class ControlRoom {
         h("h2", { id: "losses-title" }, "How it learns"),
         h("div", {}, h("div", { class: "multiples" }, ...this.small.map((chart) => chart.element)), h("div", { class: "row" }, ofLosses.button), ofLosses.element, this.breakdown.element),
       ),
+      h("section", { class: "band", "aria-labelledby": "device-title" }, h("h2", { id: "device-title" }, "Where it trains"), this.device.element),
       h(
         "section",
         { class: "band", "aria-labelledby": "knobs-title" },
@@ -309,6 +313,11 @@ export class ControlRoom {
       case "notice":
         notices.show(event.level, event.text, event.next_step);
         break;
+      case "device":
+        this.device.show(event);
+        // The automatic choice is nobody's question while it finds nothing better than the processor.
+        if (event.on_gpu || event.wish !== "auto") announcer.say(trains(event), "device");
+        break;
       case "digest":
       case "saved":
         break;
@@ -324,6 +333,7 @@ export class ControlRoom {
     this.world = worldOf(event.environment);
     const present = new History(event.config, event.knobs);
     this.breakdown.clear();
+    this.device.show(undefined);
     for (const row of event.history) {
       present.push(row);
       this.breakdown.push(row);

@@ -1,0 +1,87 @@
+// What trains, the processor or the GPU: the choice, what came of it, and why. It decides nothing itself.
+
+import type { Device, DeviceWish } from "../run/protocol";
+import { h, id, write } from "./dom";
+import { short } from "./format";
+import { recall, remember } from "./prefs";
+
+const CHOICES: { wish: DeviceWish; name: string; spoken: string }[] = [
+  { wish: "auto", name: "Automatic", spoken: "Train on what is faster" },
+  { wish: "cpu", name: "Processor", spoken: "Train on the processor" },
+  { wish: "gpu", name: "GPU", spoken: "Train on the GPU" },
+];
+
+export const rememberedDevice = (): DeviceWish | undefined => CHOICES.find(({ wish }) => wish === recall("device"))?.wish;
+
+/** `NVIDIA ampere`, without what leads to it. */
+export const gpuName = (device: Device): string => (device.gpu ?? "the GPU").replace(/ \(WebGPU\)$/, "");
+
+export const trains = (device: Device): string => (device.on_gpu ? `${gpuName(device)} trains.` : "The processor trains.");
+
+/** Why that, and how fast either is where both were measured. */
+export function because({ why, steps_per_s: rates }: Device): string {
+  if (!rates) return why;
+  const [cpu, gpu] = rates.map(short);
+  return `${why} It was measured on this run: ${cpu} steps a second on the processor, ${gpu} on the GPU.`;
+}
+
+export class DeviceSwitch {
+  readonly element: HTMLElement;
+  private readonly inputs: HTMLInputElement[];
+  private readonly outcome = h("strong", {});
+  private readonly reason = h("span", {});
+  private readonly again = h("button", { type: "button", hidden: true }, "Try the GPU again");
+
+  constructor(private wish: DeviceWish, private readonly choose: (wish: DeviceWish) => void) {
+    const group = id("device");
+    this.inputs = CHOICES.map(({ wish: own, spoken }) =>
+      h("input", {
+        type: "radio",
+        name: group,
+        id: `${group}-${own}`,
+        checked: own === wish,
+        "aria-label": spoken,
+        onchange: () => this.wished(own),
+      }),
+    );
+    this.again.addEventListener("click", () => this.wished("gpu"));
+    this.element = h(
+      "div",
+      { class: "device" },
+      h(
+        "div",
+        { class: "row" },
+        h(
+          "fieldset",
+          { class: "speeds" },
+          h("legend", { class: "unseen" }, "What trains"),
+          ...CHOICES.flatMap(({ name, spoken }, k) => [this.inputs[k]!, h("label", { for: this.inputs[k]!.id, title: spoken }, name)]),
+        ),
+        this.again,
+      ),
+      h("p", {}, this.outcome, " ", this.reason),
+    );
+    this.show(undefined);
+  }
+
+  private wished(wish: DeviceWish): void {
+    this.wish = wish;
+    remember("device", wish === "auto" ? null : wish);
+    this.show(undefined);
+    this.choose(wish);
+  }
+
+  /** What trains now; undefined while that is not decided. */
+  show(device: Device | undefined): void {
+    if (device && device.wish !== this.wish) return; // an answer to the wish before
+    this.again.hidden = !(device && device.wish === "gpu" && !device.on_gpu);
+    write(this.outcome, device ? trains(device) : "");
+    const pending: Record<DeviceWish, string> = {
+      auto: "A GPU, where there is one, is measured beside the processor; the faster one trains.",
+      cpu: "The processor trains from the next iteration on.",
+      gpu: "The GPU trains from the next iteration on.",
+    };
+    const reason = device?.wish === "cpu" ? "" : device ? because(device) : pending[this.wish];
+    write(this.reason, reason);
+  }
+}
