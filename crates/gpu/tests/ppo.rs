@@ -188,36 +188,11 @@ async fn same(gpu: &Gpu, id: &str, config: &PpoConfig, iterations: usize) {
 }
 
 async fn iterations_with_choices_are_the_processors(gpu: Gpu) {
-    same(&gpu, "CartPole-v1", &small(), 3).await;
     same(&gpu, "CartPole-v1", &PpoConfig { shared: true, tanh: true, clip_value: true, ..small() }, 2).await;
-    same(&gpu, "CartPole-v1", &PpoConfig { normalize_advantage: false, ..normalized() }, 2).await;
 }
 
 async fn iterations_with_numbers_are_the_processors(gpu: Gpu) {
     same(&gpu, "Pendulum-v1", &PpoConfig { squash: true, ..normalized() }, 2).await;
-    let config = PpoConfig { spread: 0.5, clip_value: true, ..small() };
-    same(&gpu, "MountainCarContinuous-v0", &config, 2).await;
-    same(&gpu, "Acrobot-v1", &PpoConfig { shared: true, ..normalized() }, 1).await;
-    // A browser's software adapter takes minutes to compile the lander.
-    if cfg!(not(target_family = "wasm")) {
-        same(&gpu, "LunarLander-v3", &PpoConfig { clip_value: true, ..normalized() }, 1).await;
-    }
-}
-
-/// Told by the processor where environments stand, most of them just before their limit.
-async fn episodes_that_the_limit_cuts_short_are_worth_what_the_critic_expects(gpu: Gpu) {
-    let mut here = new("CartPole-v1", &normalized());
-    at_home(&mut here);
-    let mut parts = here.state();
-    for (name, _, data) in &mut parts {
-        if let (true, Data::U32(steps)) = (name == "environments.steps", data) {
-            steps.iter_mut().enumerate().for_each(|(env, steps)| *steps = 470 + env as u32 % 30);
-        }
-    }
-    let mut here = restore(&here, &parts);
-    let mut there = restore(&here, &parts);
-    there.lend(&gpu).unwrap();
-    both(&gpu, "cut short", &mut there, &mut here).await;
 }
 
 async fn the_same_start_gives_the_same_bits(gpu: Gpu) {
@@ -230,21 +205,6 @@ async fn the_same_start_gives_the_same_bits(gpu: Gpu) {
         (ppo.state(), stats, ppo.trail().observations().to_vec())
     };
     assert_eq!(run().await, run().await);
-}
-
-/// Slices of a rollout are single steps with so many environments, so the processor too tells them in order.
-async fn the_newest_episodes_are_told_in_order(gpu: Gpu) {
-    let config = PpoConfig { envs: 8200, rollout_steps: 21, hidden: 4, epochs: 1, minibatches: 4, ..small() };
-    let mut here = new("CartPole-v1", &config);
-    let mut there = new("CartPole-v1", &config);
-    there.lend(&gpu).unwrap();
-    let recent = |ppo: &Ppo| {
-        let state = ppo.state();
-        state.into_iter().filter(|part| part.0.starts_with("recent.")).collect::<Parts>()
-    };
-    both(&gpu, "many", &mut there, &mut here).await;
-    assert!(there.progress().episodes > 1000, "{:?}", there.progress());
-    assert_eq!(recent(&there), recent(&here));
 }
 
 async fn an_iteration_is_three_submits_and_one_readback(gpu: Gpu) {
@@ -301,9 +261,7 @@ async fn a_learner_outlives_its_device(_: Gpu) {
 common::tests!(
     iterations_with_choices_are_the_processors,
     iterations_with_numbers_are_the_processors,
-    episodes_that_the_limit_cuts_short_are_worth_what_the_critic_expects,
     the_same_start_gives_the_same_bits,
-    the_newest_episodes_are_told_in_order,
     an_iteration_is_three_submits_and_one_readback,
     what_cannot_be_is_refused_before_it_begins,
     a_learner_outlives_its_device,
@@ -313,6 +271,47 @@ common::tests!(
 #[cfg(not(target_family = "wasm"))]
 mod at_length {
     use super::*;
+
+    async fn iterations_of_other_worlds_and_ways_are_the_processors(gpu: Gpu) {
+        same(&gpu, "CartPole-v1", &small(), 3).await;
+        same(&gpu, "CartPole-v1", &PpoConfig { normalize_advantage: false, ..normalized() }, 2).await;
+        let config = PpoConfig { spread: 0.5, clip_value: true, ..small() };
+        same(&gpu, "MountainCarContinuous-v0", &config, 2).await;
+        same(&gpu, "Acrobot-v1", &PpoConfig { shared: true, ..normalized() }, 1).await;
+        same(&gpu, "LunarLander-v3", &PpoConfig { clip_value: true, ..normalized() }, 1).await;
+    }
+
+    /// Told by the processor where environments stand, most of them just before their limit.
+    async fn episodes_that_the_limit_cuts_short_are_worth_what_the_critic_expects(gpu: Gpu) {
+        let mut here = new("CartPole-v1", &normalized());
+        at_home(&mut here);
+        let mut parts = here.state();
+        for (name, _, data) in &mut parts {
+            if let (true, Data::U32(steps)) = (name == "environments.steps", data) {
+                steps.iter_mut().enumerate().for_each(|(env, steps)| *steps = 470 + env as u32 % 30);
+            }
+        }
+        let mut here = restore(&here, &parts);
+        let mut there = restore(&here, &parts);
+        there.lend(&gpu).unwrap();
+        both(&gpu, "cut short", &mut there, &mut here).await;
+    }
+
+    /// Slices of a rollout are single steps with so many environments, so the processor too tells them in order.
+    async fn the_newest_episodes_are_told_in_order(gpu: Gpu) {
+        let config =
+            PpoConfig { envs: 8200, rollout_steps: 21, hidden: 4, epochs: 1, minibatches: 4, ..small() };
+        let mut here = new("CartPole-v1", &config);
+        let mut there = new("CartPole-v1", &config);
+        there.lend(&gpu).unwrap();
+        let recent = |ppo: &Ppo| {
+            let state = ppo.state();
+            state.into_iter().filter(|part| part.0.starts_with("recent.")).collect::<Parts>()
+        };
+        both(&gpu, "many", &mut there, &mut here).await;
+        assert!(there.progress().episodes > 1000, "{:?}", there.progress());
+        assert_eq!(recent(&there), recent(&here));
+    }
 
     /// One environment, one step, one actor and one environment more: what is padded or cut has edges there.
     async fn iterations_of_odd_shapes_are_the_processors(gpu: Gpu) {
@@ -416,6 +415,9 @@ mod at_length {
     }
 
     common::tests!(
+        iterations_of_other_worlds_and_ways_are_the_processors,
+        episodes_that_the_limit_cuts_short_are_worth_what_the_critic_expects,
+        the_newest_episodes_are_told_in_order,
         iterations_of_odd_shapes_are_the_processors,
         episodes_are_cut_short_more_than_once,
         learning_stops_where_the_policy_has_moved_far_enough,
