@@ -223,11 +223,13 @@ async fn an_iteration_is_three_submits_and_one_readback(gpu: Gpu) {
     }
     let config = ppo.config();
     let (one, two) = (on.dispatches(1), on.dispatches(2));
-    assert!((two - one).is_multiple_of(config.minibatches));
-    println!(
-        "{} dispatches a minibatch, {one} in an iteration of one epoch",
-        (two - one) / config.minibatches
-    );
+    let (a_minibatch, steps) = ((two - one) / config.minibatches, config.rollout_steps);
+    assert_eq!((two - one) % config.minibatches, 0);
+    // Two networks of three layers: forward, the loss, backward and Adam; and in a rollout forward and a step of the
+    // world. What is fused comes apart where these grow.
+    let rollout = one - a_minibatch * config.minibatches;
+    println!("{a_minibatch} dispatches a minibatch, {rollout} in {steps} steps");
+    assert!(a_minibatch <= 24 && rollout <= 8 * (steps + 2), "{a_minibatch}, {rollout}");
 }
 
 async fn what_cannot_be_is_refused_before_it_begins(gpu: Gpu) {

@@ -210,7 +210,7 @@ impl Layout {
         Ok(Layout { envs, features, state, samples, places, lists, acting, learning })
     }
 
-    /// Regions of floats and of whole numbers that an iteration gives back, in the order of [`Told`].
+    /// Regions of floats and of whole numbers that an iteration gives back, in the order in which they are taken in.
     pub fn told(&self, watched: bool) -> [Vec<Region>; 2] {
         let Places { params, optimizer, states, totals, discounted, turn, moments, .. } = self.places;
         let sums = turn.part(turn::SUMS, turn::SUMMED);
