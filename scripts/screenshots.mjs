@@ -1,8 +1,8 @@
 // `npm run screenshots`: the README's picture in docs/, and in test-results/ the page as a desktop
-// and a phone show it, light and dark: early in a run, once it is solved, and each environment.
+// and a phone show it, light and dark: early in a run, once it is solved, each environment, and what trains.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { launch } from "./browser.mjs";
+import { GPU_ARGS, launch } from "./browser.mjs";
 import { build } from "./build.mjs";
 import { main, root, step } from "./sh.mjs";
 import { serve } from "./serve.mjs";
@@ -56,5 +56,22 @@ await main(import.meta.url, async () => {
       }
     });
   await browser.close();
+  // The room's switch between processor and GPU, after its GPU was lost.
+  const withGpu = await launch(GPU_ARGS);
+  for (const [screen, viewport] of Object.entries(SCREENS))
+    await step(`what trains, ${screen}`, async () => {
+      const page = await withGpu.newPage({ viewport, colorScheme: screen === "phone" ? "dark" : "light", deviceScaleFactor: 2 });
+      await page.goto(`${server.url}?device=gpu`);
+      await page.waitForFunction(() => globalThis.hothouse?.device?.on_gpu);
+      for (const name of ["gpu", "lost"]) {
+        if (name === "lost") await page.evaluate(() => hothouse.failGpu("lost"));
+        await page.waitForFunction((on) => hothouse.device?.on_gpu === on, name === "gpu");
+        await page.evaluate(() => document.querySelector(".device").scrollIntoView({ block: "center" }));
+        await page.waitForTimeout(EARLY_MS);
+        await shoot(page, results, `${screen}-device-${name}`);
+      }
+      await page.close();
+    });
+  await withGpu.close();
   await server.close();
 });

@@ -12,11 +12,11 @@ import { serve } from "../../scripts/serve.mjs";
 export const dist = join(root, "dist");
 export const WAIT_MS = 30_000;
 
-/** `{ browser, server }`, alive while the file's tests run. */
-export function house() {
+/** `{ browser, server }`, alive while the file's tests run; `args` are the browser's. */
+export function house(args = []) {
   const here = {};
   before(async () => {
-    here.browser = await launch();
+    here.browser = await launch(args);
     here.server = await serve(dist);
   });
   after(async () => {

@@ -126,14 +126,6 @@ test("a browser whose WebAssembly has no SIMD gets the scalar module, and hears 
   await page.context().close();
 });
 
-test("a browser without WebGPU trains, and the badge says so", async () => {
-  const init = () => Reflect.deleteProperty(Navigator.prototype, "gpu");
-  const page = await visit(here, { init });
-  assert.match((await backend(page)).why.join("\n"), /No WebGPU in this browser/);
-  await event(page, "metrics");
-  await page.context().close();
-});
-
 test("a module that does not load gives way to the next", async () => {
   const context = await here.browser.newContext({ serviceWorkers: "block" });
   await context.route("**/wasm/threads-relaxed-*/**", (route) => route.abort());

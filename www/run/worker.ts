@@ -300,16 +300,18 @@ async function openGpu(): Promise<Graphics> {
   const webgpu = (navigator as { gpu?: { requestAdapter(options: object): Promise<Adapter | null> } }).gpu;
   if (!webgpu) throw isSecureContext ? "this browser has no WebGPU" : "a browser gives WebGPU to pages from https alone";
   const adapter = await webgpu.requestAdapter({ powerPreference: "high-performance" });
-  if (!adapter) throw "this browser has WebGPU, but gives no GPU to it";
+  if (!adapter) throw "this browser knows WebGPU, but gives this page no GPU";
+  if (!adapter.info) throw "this browser's WebGPU is from before it was settled; a newer version has it";
   return wasm.Graphics.open(wake, adapterName(adapter.info), gpu.largestBuffer);
 }
 
 interface Adapter {
-  info: { vendor: string; architecture: string };
+  info?: AdapterInfo;
 }
+type AdapterInfo = { vendor: string; architecture: string };
 
 /** `NVIDIA ampere`: of a GPU's name most browsers give no more. */
-function adapterName({ vendor, architecture }: Adapter["info"]): string {
+function adapterName({ vendor, architecture }: AdapterInfo): string {
   const names: Record<string, string> = { nvidia: "NVIDIA", amd: "AMD", arm: "Arm", swiftshader: "SwiftShader" };
   const name = (word: string) => names[word] ?? word.charAt(0).toUpperCase() + word.slice(1);
   return [name(vendor), names[architecture] ?? architecture].filter(Boolean).join(" ");

@@ -1,0 +1,300 @@
+// A GPU in the page: chosen, trained on, moved to and from, and lost. The adapter is SwiftShader, the processor
+// pretending; so what is tested is that everything holds, and nothing about speed.
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { GPU_ARGS, launch } from "../../scripts/browser.mjs";
+import { serve } from "../../scripts/serve.mjs";
+import { dist, event, folder, hothouse, house, lab, notice, saved, visit } from "./fixture.mjs";
+
+const here = house(GPU_ARGS);
+/** Small enough for a pretender, and still learning. */
+const SMALL = "#/control?envs=256&rollout_steps=16&epochs=2&minibatches=4&seed=3&v=1";
+const STEPS = 256 * 16;
+
+/** The next decision on what trains that satisfies a condition written as a function's text. */
+const device = (page, condition = () => true) =>
+  page.evaluate(
+    (condition) =>
+      new Promise((resolve) => {
+        const holds = new Function(`return ${condition}`)();
+        if (hothouse.device && holds(hothouse.device)) resolve(hothouse.device);
+        hothouse.onEvent((event) => event.kind === "device" && holds(event) && resolve(event));
+      }),
+    String(condition),
+  );
+const onGpu = (page) => device(page, (device) => device.on_gpu);
+const onCpu = (page) => device(page, (device) => !device.on_gpu);
+const choose = (page, name) => page.locator(".device").getByText(name, { exact: true }).click();
+
+/** The metrics of the next iterations, in order. */
+const iterations = (page, many) =>
+  page.evaluate(
+    (many) =>
+      new Promise((resolve) => {
+        const all = [];
+        hothouse.onEvent((event) => {
+          if (event.kind === "metrics" && all.push(event) === many) resolve(all);
+        });
+      }),
+    many,
+  );
+const DEVICE = 7; // of the shares of an iteration's time, the GPU's
+const worked = (rows) => rows.every((row) => row.shares[DEVICE] > 0);
+
+/** Each iteration follows the one before, with all of its steps. */
+function unbroken(rows) {
+  for (const [i, { progress }] of rows.entries()) {
+    assert.equal(progress.iteration, rows[0].progress.iteration + i);
+    assert.equal(progress.env_steps, progress.iteration * STEPS);
+  }
+}
+
+test("a software adapter is named, and the automatic choice is the processor", async () => {
+  const page = await visit(here, { at: SMALL });
+  const { on_gpu, wish, gpu, why } = await device(page);
+  assert.deepEqual([on_gpu, wish], [false, "auto"]);
+  assert.match(gpu, /SwiftShader/);
+  assert.match(why, /SwiftShader.* is the processor pretending to be a GPU/);
+  await notice(page, /^The processor trains. *$/);
+  await page.locator(".badge").click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText(/SwiftShader.*, not in use/).waitFor();
+  await dialog.getByText(/processor pretending/).waitFor();
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("chosen by hand it trains from the first step, and the many, the plane and the large one live on", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics");
+  await choose(page, "GPU");
+  assert.match((await onGpu(page)).why, /The GPU was chosen, though it is the processor pretending/);
+  assert.match(await page.locator(".badge").textContent(), /^GPU: Google SwiftShader$/);
+  const alive = page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        const seen = { steps: 0, stages: 0, numbers: true };
+        hothouse.onStage(() => seen.stages++);
+        hothouse.onFrame((frame) => {
+          seen.steps += frame.steps;
+          seen.numbers &&= frame.shown > 0 && frame.observations.every(Number.isFinite) && frame.observations.some((x) => x !== 0);
+          if (seen.steps > 50 && seen.stages > 20) resolve(seen);
+        });
+      }),
+  );
+  await page.evaluate(() => scrollTo(0, 0)); // to where the large one is in sight
+  const began = event(page, "began");
+  await page.getByRole("button", { name: /^Start again/ }).click();
+  assert.equal((await began).progress.iteration, 0);
+  const rows = await iterations(page, 16);
+  assert.equal(rows[0].progress.iteration, 1);
+  unbroken(rows);
+  assert.ok(worked(rows), "the GPU took time in each");
+  const [early, late] = [rows[2], rows.at(-1)].map((row) => row.mean_return);
+  assert.ok(late > 2 * early, `mean return ${early}, then ${late}`);
+  assert.ok((await alive).numbers);
+  const { policy } = await page.evaluate(() => hothouse.picture(8, 8).then(({ policy }) => ({ policy: policy.length })));
+  assert.equal(policy, 8 * 8 * 2);
+  assert.equal((await page.evaluate(() => hothouse.evaluate())).episodes, 100);
+
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByRole("button", { name: "Play" }).waitFor();
+  await page.evaluate(() => {
+    globalThis.seen = 0;
+    hothouse.onEvent((event) => event.kind === "metrics" && seen++);
+  });
+  await page.getByRole("button", { name: /^Step/ }).click();
+  await page.waitForFunction(() => globalThis.seen === 1);
+  await page.waitForTimeout(1000);
+  assert.equal(await page.evaluate(() => globalThis.seen), 1, "one step and no more");
+  const mark = event(page, "mark");
+  await page.evaluate(() => hothouse.command({ kind: "set_knob", name: "lr", value: 0.0005 }));
+  await page.getByRole("button", { name: "Play" }).click();
+  assert.equal((await mark).to, 0.0005);
+  assert.ok(worked((await iterations(page, 3)).slice(1)));
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("one run moves to the GPU and back and is saved there; nothing is skipped or done twice, here and natively", async () => {
+  const page = await visit(here, { at: SMALL });
+  const history = page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        const all = [];
+        let back = 0;
+        hothouse.onEvent((event) => {
+          if (event.kind !== "metrics" && event.kind !== "digest") return;
+          all.push(event);
+          if (hothouse.device?.wish === "cpu" && event.kind === "digest" && ++back === 2) resolve(all);
+        });
+      }),
+  );
+  await event(page, "metrics");
+  await choose(page, "GPU");
+  await onGpu(page);
+  await iterations(page, 5);
+  const bytes = await saved(page);
+  await choose(page, "Processor");
+  await onCpu(page);
+  const all = await history;
+  const rows = all.filter(({ kind }) => kind === "metrics");
+  unbroken(rows);
+  const places = rows.map((row) => row.shares[DEVICE] > 0);
+  const [first, last] = [places.indexOf(true), places.lastIndexOf(true)];
+  assert.ok(first > 0 && last > first && last < rows.length - 1 && places.slice(first, last + 1).every(Boolean), String(places));
+  assert.equal(all.findLast(({ kind }) => kind === "digest").arithmetic, "mixed");
+  assert.ok(!(await page.evaluate(() => hothouse.permalink())).includes("digest"));
+
+  const [began, next] = await page.evaluate(
+    (bytes) =>
+      new Promise((resolve) => {
+        const seen = [];
+        hothouse.onEvent((event) => {
+          if (event.kind === "began" || (event.kind === "metrics" && seen.length)) seen.push(event.progress);
+          if (seen.length === 2) resolve(seen);
+        });
+        hothouse.command({ kind: "restore", bytes: new Uint8Array(bytes) });
+      }),
+    Array.from(bytes),
+  );
+  assert.ok(began.iteration > first + 1);
+  assert.deepEqual([next.iteration, next.env_steps], [began.iteration + 1, began.env_steps + STEPS]);
+  await page.context().close();
+  const path = join(folder(), "gpu.safetensors");
+  writeFileSync(path, bytes);
+  const lines = await hothouse(["resume", path, "--steps", String(began.env_steps + 4 * STEPS), "--json"]);
+  assert.equal(lines.map((line) => JSON.parse(line)).find((line) => line.kind === "began").progress.env_steps, began.env_steps);
+});
+
+test("a GPU that is lost, then one without memory: a notice, the processor goes on from there, and it can be tried again", async () => {
+  // In the module without threads, which is another way for the GPU's answers to come.
+  const page = await visit(here, { at: `?device=gpu&use=simd128${SMALL}` });
+  await onGpu(page);
+  const rows = iterations(page, 20);
+  await iterations(page, 2);
+  await page.evaluate(() => hothouse.failGpu("lost"));
+  await notice(page, /The GPU was lost \(.*\)\./);
+  await notice(page, /Training goes on on the processor; choose the GPU again once it is back/);
+  await onCpu(page);
+  await page.getByRole("button", { name: "Try the GPU again" }).click();
+  await onGpu(page);
+  await iterations(page, 2);
+  await page.evaluate(() => hothouse.failGpu("memory"));
+  await notice(page, /The GPU has run out of memory\./);
+  await onCpu(page);
+  unbroken(await rows);
+  await page.getByRole("button", { name: "Try the GPU again" }).click();
+  await onGpu(page);
+  assert.ok(worked((await iterations(page, 2)).slice(1)));
+  await page.context().close();
+});
+
+test("buffers that are too small: a notice with both sizes, and the processor trains", async () => {
+  const page = await visit(here, { at: SMALL });
+  await device(page);
+  await page.evaluate(() => hothouse.failGpu(1 << 16));
+  await choose(page, "GPU");
+  await notice(page, /The GPU's buffers hold 65536 bytes, but this run needs \d+\. Choose fewer environments/);
+  assert.equal((await onCpu(page)).wish, "gpu");
+  unbroken(await iterations(page, 5));
+  await page.context().close();
+});
+
+test("on the GPU one can go to other environments, also where the service worker isolates the page", async () => {
+  const server = await serve(dist, { isolated: false });
+  const page = await visit(here, { server, at: `?device=gpu${SMALL}`, started: false });
+  await page.waitForFunction(() => crossOriginIsolated && globalThis.hothouse);
+  await onGpu(page);
+  for (const env of ["Pendulum-v1", "MountainCar-v0"]) {
+    const began = event(page, "began");
+    await page.evaluate((env) => {
+      const knobs = { envs: 64, rollout_steps: 8, epochs: 1, minibatches: 1 };
+      hothouse.command({ kind: "reset", config: { version: 1, room: "control", env, seed: 1, knobs } });
+    }, env);
+    assert.equal((await began).environment.id, env);
+    await onGpu(page);
+    assert.ok(worked(await iterations(page, 1)), env);
+  }
+  assert.equal(await page.locator(".notice").count(), 0);
+  await page.context().close();
+  await server.close();
+});
+
+test("the choice is remembered; a link does not carry it, and the address goes first", async () => {
+  const page = await visit(here, { at: SMALL });
+  await choose(page, "GPU");
+  await onGpu(page);
+  assert.ok(!/device|gpu/i.test(await page.evaluate(() => hothouse.permalink())));
+  await page.reload();
+  await lab(page);
+  assert.equal((await onGpu(page)).wish, "gpu");
+  await page.goto(`${here.server.url}?device=cpu${SMALL}`);
+  await lab(page);
+  assert.equal((await device(page)).wish, "cpu");
+  assert.ok(await page.getByRole("radio", { name: "Train on the processor" }).isChecked());
+  await page.goto(`${here.server.url}?device=tpu${SMALL}`);
+  await lab(page);
+  assert.match((await page.evaluate(() => hothouse.backend.why)).join("\n"), /no device called 'tpu'; there are: auto, cpu, gpu/);
+  await page.context().close();
+});
+
+test("the switch is driven by the keyboard, and what trains is said", async () => {
+  const page = await visit(here, { at: SMALL });
+  await device(page);
+  await page.getByRole("radio", { name: "Train on what is faster" }).focus();
+  await page.keyboard.press("ArrowRight");
+  await onCpu(page);
+  await page.keyboard.press("ArrowRight");
+  assert.equal((await onGpu(page)).wish, "gpu");
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll("[aria-live], [role=status]")].some((place) => /SwiftShader trains/.test(place.textContent)),
+  );
+  await page.context().close();
+});
+
+for (const [what, args, address, text] of [
+  ["whose GPU is refused", [], (url) => url, /this browser knows WebGPU, but gives this page no GPU/],
+  [
+    "on a page without https",
+    ["--host-resolver-rules=MAP plain.test 127.0.0.1"],
+    (url) => url.replace("127.0.0.1", "plain.test"),
+    /gives WebGPU to pages from https alone/,
+  ],
+])
+  test(`a browser ${what}: it trains, says why not on the GPU, and a choice of it is answered by a notice`, async () => {
+    const browser = await launch(args);
+    const page = await browser.newPage();
+    await page.goto(address(here.server.url) + SMALL);
+    await lab(page);
+    assert.match((await device(page)).why, text);
+    await choose(page, "GPU");
+    await notice(page, /Train on the processor, or see to the system's GPU driver/);
+    unbroken(await iterations(page, 3));
+    await browser.close();
+  });
+
+test("a browser without WebGPU: the same", async () => {
+  const init = () => {
+    const plain = Worker;
+    globalThis.Worker = class extends plain {
+      constructor(url, settings) {
+        const script = `
+          Reflect.deleteProperty(WorkerNavigator.prototype, "gpu");
+          import(${JSON.stringify(String(url))}).then(() => postMessage({ kind: "stage" }));`;
+        super(URL.createObjectURL(new Blob([script], { type: "text/javascript" })), settings);
+      }
+      postMessage(message, transfer) {
+        // the module loads a moment later than a worker's own script would
+        this.loaded ??= new Promise((resolve) => this.addEventListener("message", resolve, { once: true }));
+        this.loaded.then(() => super.postMessage(message, transfer));
+      }
+    };
+  };
+  const page = await visit(here, { at: SMALL, init });
+  assert.match((await device(page)).why, /this browser has no WebGPU/);
+  unbroken(await iterations(page, 3));
+  await page.context().close();
+});
