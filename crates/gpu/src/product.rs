@@ -86,13 +86,14 @@ const fn tile(
     Tile { rows, columns, depth, thread_rows, thread_columns, slices }
 }
 
-// Of a GPU with 128 lanes of f32 a multiprocessor and one instruction a lane and clock, a thread of 8 x 8 spends 64
-// multiply-adds on 4 reads of 16 bytes from workgroup memory: 94% of its instructions multiply, and it reads 1 byte for
-// a multiply-add, a quarter of what such memory gives (128 bytes a clock) once the lanes of a read that want the same
-// bytes share them (8 x 4 lanes: 128 and 64 different bytes). 8 x 16: 97%, 0.75 bytes. 8 x 4: 91%, 1.5 bytes. 4 x 4: 89%,
-// 2 bytes. Registers a thread: as many as sums, plus 16 to 32 for what is on its way from global memory, plus 8 to 24
-// factors, plus some 20 addresses: about 120 for 8 x 8, so that 16 warps have room; 210 for 8 x 16, 8 warps; 75 for 8 x 4.
-// A tile of 128 x 128 reads 1 byte from global memory for 16 multiply-adds, 64 x 64 for 8.
+// Of a GPU with 128 lanes of f32 a multiprocessor, one instruction a lane and clock, a thread of 8 x 8 spends 64
+// multiply-adds on 4 reads of 16 bytes from workgroup memory: 94% of what it does is multiplying. Lanes that want the same
+// bytes share them: 8 x 4 lanes read 384 different bytes for 2048 multiply-adds, 24 a clock of the 128 that such memory
+// gives. 8 x 16: 96%, 16 bytes a clock. 8 x 4: 91%, 40 bytes. 4 x 4: 89%, 48 bytes. Registers a thread: as many as sums,
+// 16 to 32 for what is on its way from global memory, 8 to 24 factors, some 20 addresses: about 120 for 8 x 8, so that 16
+// warps have room; 210 for 8 x 16, 8 warps; 75 for 8 x 4, 24 warps. A tile of 128 x 128 reads a byte from global memory
+// for 16 multiply-adds, 64 x 64 for 8. 4096 x 256 has 64 tiles of the one, for fewer than half of 132 multiprocessors,
+// and 256 of the other.
 const LARGE: Tile = tile((128, 128), 16, (8, 8), 1);
 const LARGE_WIDE: Tile = tile((128, 128), 16, (8, 16), 1);
 const MIDDLE: Tile = tile((64, 64), 16, (8, 4), 1);

@@ -1,8 +1,8 @@
 //! The text of a product's kernels, for one tile, one way to read each factor and one epilogue. What would be a loop over
 //! registers is written out.
 //!
-//! A tile of each factor lies in workgroup memory as `[depth][rows or columns / 4]` of four floats, whichever way it lay
-//! before. It is read from global memory as blocks of 4 x 4, a block a thread, while the tile before it is multiplied,
+//! A tile of each factor lies in workgroup memory as `[depth / 4][4][rows or columns / 4]` of four floats, whichever way it
+//! lay before. It is read from global memory as blocks of 4 x 4, a block a thread, while the tile before it is multiplied,
 //! and turned on its way if four k lay beside each other. Lanes beside each other store beside each other and read
 //! beside each other or the same, so that no two are in each other's way.
 
@@ -59,8 +59,6 @@ struct Factor {
     reads: Reads,
     /// Fours of rows (columns) of a tile.
     fours: usize,
-    /// Where its tile begins.
-    begins: usize,
     /// Blocks of a tile.
     blocks: usize,
 }
@@ -99,7 +97,6 @@ pub(super) fn product(
             count: 'm',
             reads: read(a),
             fours: tile.rows / 4,
-            begins: 0,
             blocks: tile.rows * tile.depth / 16,
         },
         b: Factor {
@@ -107,7 +104,6 @@ pub(super) fn product(
             count: 'n',
             reads: read(b),
             fours: tile.columns / 4,
-            begins: tile.rows * tile.depth / 4,
             blocks: tile.columns * tile.depth / 16,
         },
         writes,
@@ -161,8 +157,6 @@ impl Kernel<'_> {
     fn text(&self) -> String {
         let &Kernel { tile, half, .. } = self;
         let threads = tile.threads() * tile.slices;
-        let of_factors = (tile.rows + tile.columns) * tile.depth / 4;
-        let of_sums = (tile.slices - 1) * tile.rows * tile.columns / 4;
         let mut text = String::from(ARGS);
         text += &end_of_args(&["a", "b", "c", "bias", "residual", "slope", "row_sums"], self.twins);
         if !self.split {
@@ -174,10 +168,16 @@ impl Kernel<'_> {
             "fn read(at: u32) -> f32 { return mem[at >> 2u][at & 3u]; }\n"
         };
         let element = if half { "f16" } else { "f32" };
-        let shared = if half { of_factors } else { of_factors.max(of_sums) };
-        let _ = writeln!(text, "var<workgroup> tile: array<vec4<{element}>, {shared}>;");
-        if half && of_sums > 0 {
-            let _ = writeln!(text, "var<workgroup> sums: array<vec4<f32>, {of_sums}>;");
+        let depths = tile.depth / 4;
+        for Factor { name, fours, .. } in [&self.a, &self.b] {
+            let _ = writeln!(
+                text,
+                "var<workgroup> {name}_tile: array<array<array<vec4<{element}>, {fours}>, 4>, {depths}>;"
+            );
+        }
+        if tile.slices > 1 {
+            let len = tile.slices / 2 * tile.rows * tile.columns / 4;
+            let _ = writeln!(text, "var<workgroup> sums: array<vec4<f32>, {len}>;");
         }
         let summed = self.passing.row_sums.is_some();
         if half && summed {
@@ -277,22 +277,27 @@ k0 += {depth}u;
         }
     }
 
-    fn of_rows(&self) -> &'static str {
-        if self.half { "of_rows" } else { "tile" }
+    /// Where a thread leaves its sums for the others: where the tile was.
+    fn of_rows(&self, depth: &str, four: &str) -> String {
+        if self.half {
+            format!("of_rows[{depth} * {}u + {four}]", self.a.fours)
+        } else {
+            format!("a_tile[{depth}][0][{four}]")
+        }
     }
 
     fn keep_rows(&self, factor: &Factor, slot: usize) -> String {
         if factor.name != 'a' {
             return String::new();
         }
-        let (all, fours) = (self.of_rows(), factor.fours);
-        format!("{all}[deep{slot} / 4u * {fours}u + four{slot}] = row_sum{slot};")
+        let kept = self.of_rows(&format!("(deep{slot} / 4u)"), &format!("four{slot}"));
+        format!("{kept} = row_sum{slot};")
     }
 
     /// The first workgroup along n has them for all.
     fn finish_rows(&self, keep: &str) -> String {
         let Kernel { tile, split, .. } = self;
-        let (all, fours) = (self.of_rows(), self.a.fours);
+        let fours = self.a.fours;
         let threads = tile.threads() * tile.slices;
         let adds = self.passing.row_sums.is_some_and(|sums| sums.1);
         let single = |to: &str| match (self.writes, split) {
@@ -325,12 +330,13 @@ for (var four = local; four < {fours}u; four += {threads}u) {{
     let row = first_m + four * 4u;
     if (row >= args.m) {{ break; }}
     var sum = vec4<f32>();
-    for (var i = 0u; i < {depths}u; i++) {{ sum += {all}[i * {fours}u + four]; }}
+    for (var i = 0u; i < {depths}u; i++) {{ sum += {kept}; }}
     {write}
 }}
 }}
 ",
             depths = tile.depth / 4,
+            kept = self.of_rows("i", "four"),
         )
     }
 
@@ -370,16 +376,11 @@ for (var four = local; four < {fours}u; four += {threads}u) {{
         let rectangles_down = down / lanes_down;
         let a_step = lanes_down * (tile.thread_rows / 4);
         let b_step = lanes_across * (tile.thread_columns / 4);
-        let (a_slice, b_slice) =
-            (self.a.fours * tile.depth / tile.slices, self.b.fours * tile.depth / tile.slices);
         format!(
             "let rectangle = thread / {lanes}u;
 let a_four = (rectangle % {rectangles_down}u) * {a_step}u + thread % {lanes_down}u;
 let b_four = (rectangle / {rectangles_down}u) * {b_step}u + thread % {lanes}u / {lanes_down}u;
-let a_tile = slice * {a_slice}u + a_four;
-let b_tile = {}u + slice * {b_slice}u + b_four;
-",
-            self.b.begins
+"
         )
     }
 
@@ -454,9 +455,9 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
 
     /// Puts a block into the tile, each k a row.
     fn store(&self, factor: &Factor, slot: usize) -> String {
-        let &Factor { fours, begins, .. } = factor;
+        let name = factor.name;
         let element = if self.half { "f16" } else { "f32" };
-        let mut text = format!("let to = {begins}u + deep{slot} * {fours}u + four{slot};");
+        let mut text = String::new();
         for (i, k) in "xyzw".chars().enumerate() {
             let value = match factor.reads {
                 Reads::Along => {
@@ -464,71 +465,77 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
                 }
                 _ => format!("x{slot}_{i}"),
             };
-            let _ = write!(text, "tile[to + {}u] = vec4<{element}>({value});", i * fours);
+            let to = format!("{name}_tile[deep{slot} / 4u][{i}][four{slot}]");
+            let _ = write!(text, "{to} = vec4<{element}>({value});");
         }
         text
     }
 
-    /// Multiplies what is in the tiles, some k written out and around them a loop: longer texts take as long to compile as
-    /// they save.
+    /// Multiplies what is in the tiles, four k written out and around them a loop: longer texts take as long to compile as
+    /// they save. Every index into workgroup memory is held within its bounds by compilers that trust nobody; written so,
+    /// it costs one comparison for four k, and the others are done before the loops.
     fn multiply(&self) -> String {
-        const WRITTEN_OUT: usize = 4;
         let tile = self.tile;
         let (a_step, b_step) = self.steps();
-        let value =
-            |at: String| if self.half { format!("vec4<f32>(tile[{at}])") } else { format!("tile[{at}]") };
-        let all = tile.depth / tile.slices;
-        let mut text = format!("for (var k = 0u; k < {all}u; k += {WRITTEN_OUT}u) {{\n");
-        let _ = writeln!(
-            text,
-            "let a_from = a_tile + k * {}u;\nlet b_from = b_tile + k * {}u;",
-            self.a.fours, self.b.fours
-        );
-        for k in 0..WRITTEN_OUT {
-            text += "{";
+        let value = |name: char, k: usize, step: usize| {
+            let at = format!("{name}_tile[deep][{k}][{name}_four + {step}u]");
+            if self.half { format!("vec4<f32>({at})") } else { at }
+        };
+        let mut body = String::new();
+        for k in 0..4 {
+            body += "{";
             for i in 0..tile.thread_rows / 4 {
-                let at = format!("a_from + {}u", k * self.a.fours + i * a_step);
-                let _ = write!(text, "let a{i} = {};", value(at));
+                let _ = write!(body, "let a{i} = {};", value('a', k, i * a_step));
             }
             for i in 0..tile.thread_columns / 4 {
-                let at = format!("b_from + {}u", k * self.b.fours + i * b_step);
-                let _ = write!(text, "let b{i} = {};", value(at));
+                let _ = write!(body, "let b{i} = {};", value('b', k, i * b_step));
             }
             for row in 0..tile.thread_rows {
                 let (a, part) = (row / 4, ["x", "y", "z", "w"][row % 4]);
                 for four in 0..tile.thread_columns / 4 {
                     let _ =
-                        write!(text, "c{row}_{four} = fma(vec4<f32>(a{a}.{part}), b{four}, c{row}_{four});");
+                        write!(body, "c{row}_{four} = fma(vec4<f32>(a{a}.{part}), b{four}, c{row}_{four});");
                 }
             }
-            text += "}\n";
+            body += "}\n";
         }
-        text + "}\n"
+        match (tile.depth / 4 / tile.slices, tile.slices) {
+            (1, 1) => format!("let deep = 0u;\n{body}"),
+            (1, _) => format!("let deep = slice;\n{body}"),
+            (own, 1) => format!("for (var deep = 0u; deep < {own}u; deep++) {{\n{body}}}\n"),
+            (own, _) => {
+                format!("for (var i = 0u; i < {own}u; i++) {{ let deep = slice * {own}u + i;\n{body}}}\n")
+            }
+        }
     }
 
-    /// Adds the slices' sums; only the first slice goes on.
+    /// Adds the slices' sums, half of them to the other half until one is left; only the first slice goes on.
     fn join(&self) -> String {
         let tile = self.tile;
-        if tile.slices == 1 {
-            return String::new();
-        }
         let (threads, fours) = (tile.threads(), tile.thread_columns / 4);
-        let sums = if self.half { "sums" } else { "tile" };
         let held = tile.thread_rows * fours;
-        let mut text = format!(
-            "workgroupBarrier();\nif (slice > 0u) {{ let to = (slice - 1u) * {}u + thread;\n",
-            held * threads
-        );
-        for i in 0..held {
-            let _ = write!(text, "{sums}[to + {}u] = c{}_{};", i * threads, i / fours, i % fours);
+        let mut text = String::new();
+        let mut half = tile.slices / 2;
+        while half > 0 {
+            let moved = |what: &dyn Fn(String, String) -> String| -> String {
+                let at = |i| format!("sums[at + {}u]", i * threads);
+                (0..held).map(|i| what(format!("c{}_{}", i / fours, i % fours), at(i))).collect()
+            };
+            let give = moved(&|sum, at| format!("{at} = {sum};"));
+            let take = moved(&|sum, at| format!("{sum} += {at};"));
+            let all = held * threads;
+            let _ = writeln!(
+                text,
+                "if (slice >= {half}u && slice < {whole}u) {{ let at = (slice - {half}u) * {all}u + thread; {give} }}
+workgroupBarrier();
+if (slice < {half}u) {{ let at = slice * {all}u + thread; {take} }}
+workgroupBarrier();",
+                whole = 2 * half,
+            );
+            half /= 2;
         }
-        text += "}\nworkgroupBarrier();\nif (slice > 0u) { return; }\n";
-        for slice in 0..tile.slices - 1 {
-            for i in 0..held {
-                let at = (slice * held + i) * threads;
-                let _ = write!(text, "c{0}_{1} += {sums}[thread + {at}u];", i / fours, i % fours);
-            }
-            text += "\n";
+        if tile.slices > 1 {
+            text += "if (slice > 0u) { return; }\n";
         }
         text
     }
