@@ -3,6 +3,7 @@
 
 pub mod acrobot;
 mod angle;
+pub mod backgammon;
 pub mod cartpole;
 pub mod lunar_lander;
 pub mod many;
