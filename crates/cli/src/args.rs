@@ -21,6 +21,7 @@ Examples:
   hothouse solve --seeds 5                   every environment from its preset, with the times
   hothouse bench core --json
   hothouse env Pendulum-v1 --stdio           an environment for another program to drive
+  hothouse moves backgammon --stdio          the rules of backgammon for another program to ask
 
 A budget is any of --steps, --seconds and --cpu-seconds; training ends at the end of the iteration in
 which the first of them is reached. Without one it goes on until you stop it: Ctrl-C ends the
@@ -78,7 +79,7 @@ pub enum Verb {
     },
     /// Measure this machine
     Bench {
-        /// What to measure: core (everything), control (how soon CartPole is solved) or gpu
+        /// What to measure: core (everything), control (how soon CartPole is solved), backgammon or gpu
         #[arg(default_value = "core")]
         suite: String,
         /// One {"name":…,"value":…,"unit":…} a line
@@ -118,6 +119,14 @@ pub enum Verb {
         /// The environment's name, as Gymnasium has it
         id: String,
         /// Read requests and write answers, one JSON object a line
+        #[arg(long)]
+        stdio: bool,
+    },
+    /// Tell another program what rolls can lead to and what finished games count
+    Moves {
+        /// The game whose rules to tell
+        game: String,
+        /// Read positions and write answers, a line each
         #[arg(long)]
         stdio: bool,
     },

@@ -1,5 +1,5 @@
-//! `hothouse bench`: the figures of the compute core, of control or of the GPU, and how soon CartPole is solved by this
-//! very program, from its start to its end. Every figure is printed as soon as it is known.
+//! `hothouse bench`: the figures of the compute core, of control, of backgammon or of the GPU, and how soon CartPole is
+//! solved by this very program, from its start to its end. Every figure is printed as soon as it is known.
 
 use crate::record::{EndedBy, Record};
 use crate::ring;
@@ -41,6 +41,11 @@ pub fn run(suite: &str, json: bool, isa: Isa, threads: usize) -> Result<()> {
             printed?;
             solve(isa, threads, json)
         }
+        "backgammon" => {
+            let began = Instant::now();
+            run::bench::backgammon(&|| began.elapsed().as_secs_f64(), &mut print);
+            Ok(printed?)
+        }
         "gpu" => {
             let began = Instant::now();
             let gpu = gpu::Gpu::open_blocking(gpu::OpenOptions::default())?;
@@ -54,7 +59,7 @@ pub fn run(suite: &str, json: bool, isa: Isa, threads: usize) -> Result<()> {
             Ok(printed?)
         }
         _ => bail!(crate::Usage(format!(
-            "there is nothing called '{suite}' to measure. Choose core, control or gpu"
+            "there is nothing called '{suite}' to measure. Choose core, control, backgammon or gpu"
         ))),
     }
 }

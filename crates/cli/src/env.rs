@@ -1,14 +1,12 @@
 //! `hothouse env`: one environment that any program can drive, a JSON object a line, one answer to
 //! each. A line that cannot be obeyed is answered with what would do, and changes nothing.
 
-use anyhow::{Context, Result};
+use crate::stdio::{LINE_BYTES, converse};
+use anyhow::Result;
 use run::env::{Action, Actions, Env, EnvError, Spec};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::io::{BufRead, Read, Write};
-
-/// A request is far shorter; a longer line is refused without being kept.
-const LINE_BYTES: u64 = 65_536;
+use std::io::{BufRead, Write};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -46,23 +44,14 @@ pub fn run(id: &str, stdio: bool) -> Result<()> {
 
 /// One answer for each line, until the lines end.
 fn serve(env: &mut Env, input: &mut impl BufRead, output: &mut impl Write) -> Result<()> {
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let read = input.by_ref().take(LINE_BYTES).read_until(b'\n', &mut line).context("cannot read")?;
-        if read == 0 {
-            return Ok(());
-        }
-        let cut = read as u64 == LINE_BYTES && line.last() != Some(&b'\n');
-        let answer = if cut {
-            input.skip_until(b'\n').context("cannot read")?;
-            Answer::Refused { error: format!("the line is longer than {LINE_BYTES} bytes; {}", usage(env)) }
-        } else {
-            answer(env, &line).unwrap_or_else(|error| Answer::Refused { error })
+    converse(input, output, |line| {
+        let answer = match line {
+            None => Err(format!("the line is longer than {LINE_BYTES} bytes; {}", usage(env))),
+            Some(line) => answer(env, line),
         };
-        writeln!(output, "{}", serde_json::to_string(&answer)?)?;
-        output.flush()?;
-    }
+        let answer = answer.unwrap_or_else(|error| Answer::Refused { error });
+        Ok(Some(serde_json::to_string(&answer)?))
+    })
 }
 
 fn answer(env: &mut Env, line: &[u8]) -> Result<Answer, String> {

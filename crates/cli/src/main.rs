@@ -11,11 +11,13 @@ mod env;
 mod export;
 mod files;
 mod lines;
+mod moves;
 mod record;
 mod ring;
 mod screen;
 mod session;
 mod solve;
+mod stdio;
 mod sweep;
 mod tui;
 mod view;
@@ -62,7 +64,8 @@ fn main() -> ExitCode {
         .mut_subcommand("sweep", |sweep| {
             sweep.after_help(sweep::HELP).after_long_help(sweep::HELP.to_owned() + "\n\n" + &knob_help())
         })
-        .mut_subcommand("env", |env| env.after_help(env::help()));
+        .mut_subcommand("env", |env| env.after_help(env::help()))
+        .mut_subcommand("moves", |moves| moves.after_help(moves::HELP));
     let parsed = grammar.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
@@ -111,6 +114,7 @@ fn obey(cli: Cli, began: Instant) -> Result<()> {
             pool.install(|| solve::run(&room, &args, isa, &SIGNALS))
         }
         Some(Verb::Env { id, stdio }) => env::run(&id, stdio),
+        Some(Verb::Moves { game, stdio }) => moves::run(&game, stdio),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The figures of the compute core and of control, the same in a terminal and in a page: `hothouse bench
+//! The figures of the compute core, of control and of backgammon, the same in a terminal and in a page: `hothouse bench
 //! core` and `npm run bench -- core` both end here, and `control` too. Every share is against a peak measured in the same round,
 //! and what is reported is the median of the rounds, since machines are noisy.
 //!
@@ -11,6 +11,7 @@ use graph::{Adam, Executor, Graph, Layout, Optimizer, Packed, Params, Plan, mode
 use learn::{Ppo, PpoConfig, Slice};
 use math::{Act, Isa, gemm, peak, rivals::Rival};
 use std::sync::Arc;
+use worlds::backgammon::{Board, Results, Roll};
 use worlds::{Actions, CartPoles, Spec, Vector};
 
 /// One measured number. Names are stable: scripts read them.
@@ -327,6 +328,34 @@ fn monitored(isa: Isa, now: &dyn Fn() -> f64, attach: &mut dyn FnMut() -> Option
         ratios.push(with_s / without_s);
     }
     Some(median(&mut ratios) - 1.0)
+}
+
+/// How fast backgammon's rules are.
+pub fn backgammon(now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) {
+    let name = "backgammon.rules.decisions_per_s_core".into();
+    sink(Figure { name, value: decided(now), unit: "decisions/s" });
+}
+
+/// Decisions a second on one core when each roll's results are all found and one of them is chosen at random, game after
+/// game. Each call plays the same games, some forty of them, so that the best one is no luckier than the rest.
+fn decided(now: &dyn Fn() -> f64) -> f64 {
+    const DECISIONS: u32 = 4096;
+    let mut room = Results::new();
+    let mut play = || {
+        let mut numbers = math::Rng::new(7, 1).sequence(0);
+        let mut board = Board::START;
+        for _ in 0..DECISIONS {
+            let opening = board == Board::START;
+            let roll = if opening { Roll::drawn_to_open(&mut numbers) } else { Roll::drawn(&mut numbers) };
+            let results = board.results(roll, &mut room);
+            let after = results[numbers.below(results.len() as u32) as usize];
+            board = if after.points() == 0 { after.turned() } else { Board::START };
+        }
+        std::hint::black_box(board);
+    };
+    let mut rates: Vec<f64> =
+        (0..ROUNDS).map(|_| f64::from(DECISIONS) / seconds_a_call(now, &mut play)).collect();
+    median(&mut rates)
 }
 
 /// Time of one call: the best of the stretches that fill a slice, since whatever else the machine does

@@ -3,6 +3,7 @@
 //! The page and the terminal both stand on this crate and on nothing below it. It refuses to name a
 //! platform: no clocks, no files, no threads. A shell brings those.
 
+pub mod backgammon;
 pub mod bench;
 mod checkpoint;
 mod device;
