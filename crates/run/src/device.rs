@@ -2,7 +2,7 @@
 //!
 //! A shell opens the GPU, which can take a while, and offers it; until then the processor trains. Where nobody
 //! decided, both are measured for a moment on the run as it is: the processor by the iterations it does anyway, the
-//! GPU by a few that are thrown away. It refuses to open anything and to know the time by itself.
+//! GPU by a few that are thrown away; for those alone training waits, and no longer than the GPU can still win. It refuses to open anything and to know the time by itself.
 
 use crate::protocol::{Device, DeviceWish};
 use learn::{Accelerator, Fault, Harvest, Machine, Ppo};
@@ -42,7 +42,7 @@ struct Trial {
 pub(crate) enum Settled {
     /// Nothing has changed.
     Already,
-    /// A trial is going on: this slice is taken.
+    /// The GPU is being timed: this slice is taken.
     Trying,
     /// To be told.
     Now(Device, Option<Fault>),
@@ -160,10 +160,12 @@ impl Devices {
     }
 
     fn go_on_trying(&mut self, ppo: &mut Ppo, now_s: f64) -> Settled {
-        match self.try_out(ppo, now_s) {
+        let home = self.home.iter().copied().fold(0.0, f64::max);
+        match self.try_out(ppo, now_s, home) {
+            // While the GPU gets ready, the processor trains on.
+            Ok(None) if self.trial.as_ref().is_some_and(|trial| trial.counted.is_none()) => Settled::Already,
             Ok(None) => Settled::Trying,
             Ok(Some(rate)) => {
-                let home = self.home.iter().copied().fold(0.0, f64::max);
                 let rates = Some([home, rate]);
                 if rate <= home {
                     return self.decide(false, rates, "The processor turned out to be faster.".into());
@@ -181,8 +183,9 @@ impl Devices {
         }
     }
 
-    /// One look at the trial; gives the GPU's steps a second once it is over.
-    fn try_out(&mut self, ppo: &Ppo, now_s: f64) -> Result<Option<f64>, Fault> {
+    /// One look at the trial; gives the GPU's steps a second once it is over, or what they are at most once they are
+    /// sure to be fewer than at home.
+    fn try_out(&mut self, ppo: &Ppo, now_s: f64, home: f64) -> Result<Option<f64>, Fault> {
         let Some(machine) = &self.machine else { return Ok(None) };
         let trial = match &mut self.trial {
             Some(trial) => trial,
@@ -201,11 +204,17 @@ impl Devices {
                 Some((_, iterations)) => *iterations += 1,
             }
         }
+        let steps = (ppo.config().envs * ppo.config().rollout_steps) as f64;
         match trial.counted {
-            Some((first_s, n)) if n > 0 && (now_s - first_s >= TRIAL_S || n >= TRIAL_ITERATIONS) => {
-                let config = ppo.config();
-                let steps = f64::from(n) * (config.envs * config.rollout_steps) as f64;
-                return Ok(Some(steps / (now_s - first_s).max(1e-9)));
+            Some((first_s, n)) => {
+                let took_s = (now_s - first_s).max(1e-9);
+                let at_most = (f64::from(n) + f64::from(u8::from(trial.under_way))) * steps / took_s;
+                if took_s >= TRIAL_S && at_most < home {
+                    return Ok(Some(at_most));
+                }
+                if n > 0 && !trial.under_way && (took_s >= TRIAL_S || n >= TRIAL_ITERATIONS) {
+                    return Ok(Some(f64::from(n) * steps / took_s));
+                }
             }
             None if now_s - trial.began_s > PATIENCE_S => {
                 let what = format!("A first iteration that takes over {PATIENCE_S} seconds");

@@ -187,7 +187,9 @@ impl Experiment {
             self.clock.last_s = None;
             return false;
         }
-        if self.ppo.at_boundary() {
+        // Where a link's digest is still to be reached, the run stays on what can reach it until somebody decides.
+        let bound = self.expected.is_some() && self.devices.wished() == DeviceWish::Auto;
+        if self.ppo.at_boundary() && !bound {
             match self.devices.settle(&mut self.ppo, now_s) {
                 Settled::Already => {}
                 Settled::Trying => {

@@ -71,8 +71,6 @@ impl Accelerator for TwinAtWork {
         let config = PpoConfig { lr: turn.config.lr, ..turn.config.clone() };
         self.twin.set_live(&config);
         (self.looks, self.watch) = (0, turn.watch);
-        // A trial begins the same iteration again and again.
-        assert!(turn.iteration <= self.twin.progress().iterations);
         Ok(())
     }
 
@@ -313,27 +311,44 @@ fn left_alone_it_takes_the_faster_one_and_says_why() {
     assert_eq!(run.weights(), at_home(6).0, "a trial leaves no trace");
 
     let mut run = Run::start(DeviceWish::Auto);
-    run.experiment.offer(Twin { looks: 60, ..Twin::new() }.boxed());
-    run.to(6);
+    // Ready after twenty iterations at home, and slower than they are when it is timed.
+    run.experiment.offer(Twin { looks: 20, ..Twin::new() }.boxed());
+    run.to(30);
     let [device] = run.devices()[..] else { panic!("{:?}", run.devices()) };
     let [home, away] = device.steps_per_s.expect("both were measured");
     assert!(!device.on_gpu && away < home && away > 0.0, "{device:?}");
-    assert_eq!(run.weights(), at_home(6).0);
+    assert_eq!(run.weights(), at_home(30).0);
 
     // Neither one that pretends nor one that never answers is waited for.
-    for (twin, word) in [
-        (Twin { software: true, ..Twin::new() }, "pretending"),
-        (Twin { looks: u32::MAX, ..Twin::new() }, "5 seconds"),
-        (Twin { lives: 0, ..Twin::new() }, "plug"),
+    for (twin, word, iterations) in [
+        (Twin { software: true, ..Twin::new() }, "pretending", 6),
+        (Twin { looks: u32::MAX, ..Twin::new() }, "5 seconds", 120),
+        (Twin { lives: 0, ..Twin::new() }, "plug", 6),
     ] {
         let mut run = Run::start(DeviceWish::Auto);
         run.experiment.offer(twin.boxed());
-        run.to(6);
+        run.to(iterations);
         let [device] = run.devices()[..] else { panic!("{:?}", run.devices()) };
         assert!(!device.on_gpu && device.why.contains(word), "{device:?}");
         assert!(run.warnings().is_empty(), "nobody asked for it");
-        assert_eq!(run.weights(), at_home(6).0);
+        assert_eq!(run.weights(), at_home(iterations).0);
     }
+}
+
+#[test]
+fn a_run_that_should_reach_a_links_digest_stays_where_it_can() {
+    let mut home = Run::start(DeviceWish::Cpu);
+    home.to(16);
+    let digest = home.experiment.digest();
+    let mut run = Run::start(DeviceWish::Auto);
+    run.experiment.expect(digest);
+    let twin = Twin::new();
+    run.experiment.offer(twin.boxed());
+    run.to(16);
+    let reproduced = |e: &Event| matches!(e, Event::Notice { text, .. } if text.starts_with("Reproduced"));
+    assert!(run.told.iter().any(reproduced) && twin.begun.load(Relaxed) == 0);
+    run.to(24);
+    assert!(run.devices().last().unwrap().on_gpu, "from then on it is free");
 }
 
 #[test]
