@@ -43,7 +43,7 @@ async function wasmTests() {
   const env = {
     ...settings.env,
     CARGO_TARGET_DIR: join(target, "wasm"),
-    WASM_BINDGEN_TEST_TIMEOUT: "300",
+    WASM_BINDGEN_TEST_TIMEOUT: "900", // seconds for a file of tests, on a machine that has other things to do
   };
   const cargo = settings.args.filter((argument) => argument.startsWith("-Z"));
   const total = { passed: 0, failed: 0 };
