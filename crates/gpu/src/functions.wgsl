@@ -1,4 +1,6 @@
-// Where the platform's own are coarse or overflow: math's polynomials and forms.
+// What stands behind products and in plans, millions of times: on the platform's exp, which is near enough there and one
+// instruction; math's forms where the platform's own would overflow or lose small numbers. Worlds and draws, whose
+// numbers are to be the processor's, use poly.wgsl.
 
 fn tanh_of(x: f32) -> f32 {
     let x2 = x * x;
