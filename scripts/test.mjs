@@ -19,7 +19,7 @@ const parts = {
   },
   native: async () => {
     await vulkan();
-    return counted(await sh("cargo", ["test", "--release", "--workspace", "--features", "run/typescript"]));
+    return counted(await sh("cargo", ["test", "--release", "--workspace", "--no-fail-fast", "--features", "run/typescript"]));
   },
   wasm: wasmTests,
   page: () => browserTests("tests/web"),

@@ -135,7 +135,7 @@ fn a_wrong_command_line_says_what_would_do() {
         (&["--isa", "mmx"], 2, "This machine has"),
         (&["--json", "--plain"], 2, "cannot be used"),
         (&["--save", "one.file", "--events", "one.file"], 2, "Give each its own"),
-        (&["bench", "everything"], 2, "core, control or gpu"),
+        (&["bench", "everything"], 2, "core, control, backgammon or gpu"),
         (&["eval"], 2, "FILE"),
         (&["eval", "missing.safetensors"], 1, "hothouse train --save"),
         (&["eval", "notes.txt"], 1, "Choose a .safetensors file"),
