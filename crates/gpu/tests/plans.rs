@@ -599,16 +599,17 @@ async fn panels_are_refused(gpu: Gpu) {
 }
 
 common::tests!(
+    reductions_and_rows,
+    what_ppo_learns,
+    adam_follows_the_processors,
+    panels_are_refused;
+    natively:
     maps,
     zips,
     products,
-    reductions_and_rows,
     indices_and_columns,
     whole_nets,
     random_graphs,
     many_rows,
-    what_ppo_learns,
-    adam_follows_the_processors,
     adam_leaves_out_what_is_not_finite,
-    panels_are_refused,
 );

@@ -411,10 +411,11 @@ async fn a_tuned_adapter_keeps_candidates_and_right_results(gpu: Gpu) {
 }
 
 common::tests!(
-    products_of_any_size_and_stride_are_right,
     what_follows_a_product_is_right,
+    deep_products_are_split_and_joined;
+    natively:
+    products_of_any_size_and_stride_are_right,
     every_tile_is_right_inside_at_its_edges_and_short_of_them,
-    deep_products_are_split_and_joined,
     half_precision_is_as_good_as_its_digits,
     what_a_product_does_in_passing_is_right,
     products_that_are_alike_go_together,

@@ -563,11 +563,12 @@ async fn acrobots_left_alone_spread_alike(gpu: Gpu) {
 common::tests!(
     random_words_are_those_of_the_cpu,
     polynomials_are_those_of_the_cpu,
-    episodes_begin_where_they_begin_on_the_cpu,
     one_step_from_the_same_state_is_the_same_step,
+    poles_are_played_as_on_the_cpu;
+    natively:
+    episodes_begin_where_they_begin_on_the_cpu,
     poles_left_alone_live_the_same_lives,
     play_is_as_many_single_steps,
-    poles_are_played_as_on_the_cpu,
     millions_of_poles_are_all_played,
     environments_move_to_the_device_and_back,
     acrobots_left_alone_spread_alike,

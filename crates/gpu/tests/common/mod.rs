@@ -23,8 +23,22 @@ pub async fn open() -> Gpu {
     Gpu::open(OpenOptions::default()).await.expect("an adapter; a software one will do (mesa-vulkan-drivers)")
 }
 
+/// Tests of both places; and behind `natively:` those that say nothing new of a browser and whose kernels take its
+/// software adapter minutes to compile.
 macro_rules! tests {
-    ($($name:ident),+ $(,)?) => {
+    ($($name:ident),+ $(,)? $(; natively: $($long:ident),+ $(,)?)?) => {
+        $(mod natively {$(
+            #[cfg(not(target_family = "wasm"))]
+            #[test]
+            fn $long() {
+                pollster::block_on(async { super::$long(super::common::open().await).await });
+            }
+
+            #[cfg(target_family = "wasm")]
+            const _: () = {
+                let _ = super::$long;
+            };
+        )+})?
         mod tests {$(
             #[cfg(not(target_family = "wasm"))]
             #[test]
