@@ -8,6 +8,8 @@ use anyhow::{Context, Result, bail};
 use ratatui::crossterm::cursor::Show;
 use ratatui::crossterm::event::{self, Event as TerminalEvent, KeyEvent, KeyEventKind};
 use ratatui::crossterm::execute;
+use ratatui::crossterm::terminal::{Clear, ClearType};
+use run::protocol::Event;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
@@ -43,6 +45,12 @@ pub fn show(
                 Ok(Update::Record(record)) => {
                     log(&record);
                     let last = matches!(*record, Record::Summary(_));
+                    if matches!(*record, Record::Event(Event::Device(_))) {
+                        // While it was opened, a driver may have written over the screen. (`Terminal::clear` would
+                        // ask the terminal where its cursor is, and the answer goes to the thread that reads keys.)
+                        execute!(std::io::stdout(), Clear(ClearType::All))?;
+                        terminal.swap_buffers();
+                    }
                     screen.apply(*record);
                     if last && screen.mode != Mode::Watching {
                         return Ok(());
