@@ -160,6 +160,11 @@ impl Devices {
     }
 
     fn go_on_trying(&mut self, ppo: &mut Ppo, now_s: f64) -> Settled {
+        let late = |trial: &Trial| trial.counted.is_none() && now_s - trial.began_s > PATIENCE_S;
+        if self.trial.as_ref().is_some_and(late) {
+            let why = format!("The GPU was not ready within {PATIENCE_S} seconds.");
+            return self.decide(false, None, why);
+        }
         let home = self.home.iter().copied().fold(0.0, f64::max);
         match self.try_out(ppo, now_s, home) {
             // While the GPU gets ready, the processor trains on.
@@ -216,11 +221,7 @@ impl Devices {
                     return Ok(Some(f64::from(n) * steps / took_s));
                 }
             }
-            None if now_s - trial.began_s > PATIENCE_S => {
-                let what = format!("A first iteration that takes over {PATIENCE_S} seconds");
-                return Err(Fault::Unknown { what });
-            }
-            _ => {}
+            None => {}
         }
         if !trial.under_way {
             ppo.with_turn(false, |turn| trial.accelerator.begin(turn))?;

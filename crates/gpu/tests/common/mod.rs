@@ -12,7 +12,7 @@
 //! common::tests!(what_holds);
 //! ```
 //!
-//! `npm test -- --only native,wasm` runs them in both places.
+//! `npm test -- --only native,wasm` runs them in both places; what is listed behind `; natively:` in the first alone.
 
 use gpu::{Gpu, OpenOptions};
 
