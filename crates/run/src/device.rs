@@ -210,18 +210,15 @@ impl Devices {
             }
         }
         let steps = (ppo.config().envs * ppo.config().rollout_steps) as f64;
-        match trial.counted {
-            Some((first_s, n)) => {
-                let took_s = (now_s - first_s).max(1e-9);
-                let at_most = (f64::from(n) + f64::from(u8::from(trial.under_way))) * steps / took_s;
-                if took_s >= TRIAL_S && at_most < home {
-                    return Ok(Some(at_most));
-                }
-                if n > 0 && !trial.under_way && (took_s >= TRIAL_S || n >= TRIAL_ITERATIONS) {
-                    return Ok(Some(f64::from(n) * steps / took_s));
-                }
+        if let Some((first_s, n)) = trial.counted {
+            let took_s = (now_s - first_s).max(1e-9);
+            let at_most = (f64::from(n) + f64::from(u8::from(trial.under_way))) * steps / took_s;
+            if took_s >= TRIAL_S && at_most < home {
+                return Ok(Some(at_most));
             }
-            None => {}
+            if n > 0 && !trial.under_way && (took_s >= TRIAL_S || n >= TRIAL_ITERATIONS) {
+                return Ok(Some(f64::from(n) * steps / took_s));
+            }
         }
         if !trial.under_way {
             ppo.with_turn(false, |turn| trial.accelerator.begin(turn))?;
