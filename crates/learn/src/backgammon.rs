@@ -1,0 +1,101 @@
+//! What learners of backgammon have in common: who chooses among the results of a roll, and what a shell can ask of a learner.
+//! Learners, searches and opponents lie in the folder beside it.
+//!
+//! A board that is valued is always seen by the player who has just moved; a board that is to be moved from is seen by the
+//! player who makes the roll. Chances are those of money play without a cube.
+
+use crate::Data;
+use worlds::backgammon::{Board, Chances, Roll};
+
+/// Somebody who plays. Many decisions at once, so that whoever thinks with a network can think about all of them together.
+pub trait Player: Send {
+    /// In a few words, for a table of results.
+    fn name(&self) -> String;
+
+    /// Puts into `chosen` the result it prefers for each decision, in order. The same decisions get the same answer, in any
+    /// company.
+    fn choose(&mut self, decisions: &[(Board, Roll)], chosen: &mut Vec<Board>);
+
+    /// Every distinct result of a roll with what it thinks of it, the best first; nothing where it has no opinion to tell.
+    fn rank(&mut self, _board: Board, _roll: Roll) -> Vec<Candidate> {
+        Vec::new()
+    }
+
+    /// What it expects of a board before the roll, seen by the player about to roll; nothing where it has no opinion.
+    fn expects(&mut self, _board: Board) -> Option<Chances> {
+        None
+    }
+}
+
+/// One result of a roll as a player sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Candidate {
+    /// After the move, seen by whoever moved.
+    pub board: Board,
+    /// Of whoever moved.
+    pub chances: Chances,
+    /// Points a game that it expects: of the chances, unless a search says otherwise.
+    pub equity: f32,
+    /// What the player would have looked at first, before any search: shares that sum to 1.
+    pub prior: f32,
+    /// Share of the search's evaluations that went to it; 0 where nothing was searched.
+    pub share: f32,
+}
+
+/// How far a learner has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Rounds of playing and learning: what has an end at which it can be saved.
+    pub rounds: u64,
+    pub games: u64,
+    /// Decisions played.
+    pub moves: u64,
+    /// Boards that a network valued.
+    pub evaluations: u64,
+    /// Steps of the optimiser.
+    pub updates: u64,
+}
+
+/// One round in numbers; losses are means over its updates.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stats {
+    pub loss: f32,
+    /// Length of the whole gradient.
+    pub grad_norm: f32,
+    pub lr: f32,
+    /// Of the games that ended in this round: their mean length in moves of either player, and the shares that ended in a
+    /// gammon and in a backgammon.
+    pub mean_length: f32,
+    pub gammons: f32,
+    pub backgammons: f32,
+    /// Seconds by the clock that was lent, by part: [`PARTS`].
+    pub parts_s: [f64; PARTS.len()],
+}
+
+/// Where the time of a round goes: rules and choosing, what a network reads of a board, the network, the tree, targets, and
+/// learning.
+pub const PARTS: [&str; 6] = ["rules", "inputs", "network", "tree", "targets", "learning"];
+
+/// Whoever teaches itself by playing. The same seed gives the same games and weights, whatever the threads.
+pub trait Learner: math::par::Movable {
+    /// One slice of work of a few milliseconds; the numbers of a round where it ended one.
+    fn advance(&mut self) -> Option<Stats>;
+
+    /// Between two rounds, where it can be saved and its settings may change.
+    fn at_boundary(&self) -> bool;
+
+    fn progress(&self) -> Progress;
+
+    /// The player that it is now, which goes on unchanged while the learner learns. With more than one evaluation a decision
+    /// it searches.
+    fn player(&self, evals: u32) -> Box<dyn Player>;
+
+    /// All that a learner is made from again, by name.
+    fn parts(&self) -> Vec<(String, Vec<usize>, Data)>;
+
+    /// All weights, for a digest and for who has another machine evaluate them.
+    fn weights(&self) -> &[f32];
+
+    /// Tells where the time goes by this clock, in seconds from anywhere. It leaves no trace in what is learned.
+    fn lend_clock(&mut self, clock: fn() -> f64);
+}
