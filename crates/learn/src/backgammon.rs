@@ -88,7 +88,12 @@ pub trait Learner: math::par::Movable {
 
     /// The player that it is now, which goes on unchanged while the learner learns. With more than one evaluation a decision
     /// it searches.
-    fn player(&self, evals: u32) -> Box<dyn Player>;
+    fn player(&self, evals: u32) -> Box<dyn Player> {
+        self.player_with(self.weights(), evals)
+    }
+
+    /// The player that it was when these were its [`Learner::weights`].
+    fn player_with(&self, weights: &[f32], evals: u32) -> Box<dyn Player>;
 
     /// All that a learner is made from again, by name.
     fn parts(&self) -> Vec<(String, Vec<usize>, Data)>;
