@@ -1,0 +1,520 @@
+//! Everything that crosses the boundary between the room of backgammon and its shells, as plain data: a run's commands and
+//! events, an analysis, and a table where a game is played.
+//!
+//! What any room has (config, knobs, digests, notices) is `run::protocol`'s. The TypeScript of these types
+//! (`www/run/backgammon/protocol.ts`) is generated from this file, never written. This file refuses to hold behaviour.
+//!
+//! A position is an id as GNU Backgammon writes it. Before a roll it is seen by the player who rolls, after a move by the one
+//! who has just moved. Chances are six: to win a single game, a gammon, a backgammon, and to lose each of them.
+
+use crate::protocol::{Config, Digest, Level};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+#[cfg(feature = "typescript")]
+use ts_rs::TS;
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Command {
+    Start,
+    Pause,
+    /// One whole round of playing and learning, then pause.
+    Step,
+    /// Begin again, with another config where one is given. The table stays.
+    Reset {
+        config: Option<Config>,
+    },
+    SetKnob {
+        name: String,
+        value: f64,
+    },
+    /// Ends the round in progress, then gives [`Event::Saved`].
+    Save,
+    Restore {
+        #[serde(with = "serde_bytes")]
+        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
+        bytes: Vec<u8>,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Event {
+    /// A run has begun, was reset or was restored: draw afresh.
+    Began {
+        config: Config,
+        /// Every knob with the value in force.
+        knobs: BTreeMap<String, f64>,
+        /// History of a restored run, oldest first; empty for a new one.
+        history: Vec<Metrics>,
+        marks: Vec<Mark>,
+        judged: Vec<Judged>,
+        frozen: Vec<Frozen>,
+        progress: Progress,
+    },
+    /// Training started or paused.
+    Running { running: bool },
+    /// Once a round.
+    Metrics(Metrics),
+    /// A knob changed while the run went on.
+    Mark(Mark),
+    /// The agent has played the yardsticks in games that do not train it.
+    Judged(Judged),
+    /// The agent as it is now is kept, to play against later.
+    Frozen(Frozen),
+    /// The digest of all weights; its iteration is a round.
+    Digest(Digest),
+    Saved {
+        #[serde(with = "serde_bytes")]
+        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
+        bytes: Vec<u8>,
+    },
+    /// Something the person should know, with the next step they can take.
+    Notice { level: Level, text: String, next_step: String },
+}
+
+/// One of the learners; its id stands in [`Config`] as the environment does elsewhere.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Learner {
+    /// `strong`
+    pub id: &'static str,
+    pub name: &'static str,
+    /// How it learns, in a sentence or two.
+    pub summary: &'static str,
+}
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Progress {
+    pub rounds: u32,
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
+    pub games: u64,
+    /// Decisions played.
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
+    pub moves: u64,
+    /// Boards that a network valued to play and to learn.
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
+    pub evaluations: u64,
+    /// Steps of the optimiser.
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
+    pub updates: u64,
+    /// Seconds spent training, pauses left out.
+    pub train_s: f64,
+}
+
+/// One round in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Metrics {
+    pub progress: Progress,
+    pub loss: f64,
+    pub grad_norm: f64,
+    pub lr: f64,
+    pub games_per_min: f64,
+    pub evals_per_s: f64,
+    /// Moves of either player in a game.
+    pub mean_length: f64,
+    /// Shares of the round's games that ended in a gammon, and in a backgammon.
+    pub gammons: f64,
+    pub backgammons: f64,
+    /// Share of the round's time that went to each of [`PARTS`].
+    pub shares: [f64; PARTS.len()],
+}
+
+/// Where the time of a round goes: `rest` is what happens between two slices (judging, publishing, answering).
+pub const PARTS: [&str; 7] = ["rules", "inputs", "network", "tree", "targets", "learning", "rest"];
+
+/// A live change of a knob, to be drawn on the curves.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Mark {
+    pub progress: Progress,
+    pub knob: String,
+    pub from: f64,
+    pub to: f64,
+}
+
+/// Games of the agent, without look-ahead, against each yardstick. The dice of a pair of games are the same with sides exchanged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Judged {
+    /// Of the agent that was judged.
+    pub progress: Progress,
+    /// Against one who plays any legal move.
+    pub random: Score,
+    /// Against a published linear evaluation.
+    pub linear: Score,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Score {
+    pub games: u32,
+    /// Points a game, gammons counted twice and backgammons three times, and their standard error.
+    pub points: f64,
+    pub error: f64,
+    /// Shares of games: won, won by a gammon or more, lost by a gammon or more.
+    pub wins: f64,
+    pub gammons_won: f64,
+    pub gammons_lost: f64,
+}
+
+/// The agent as it was; of these one can choose whom to play.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Frozen {
+    /// After so many minutes of training.
+    pub minutes: u32,
+    pub progress: Progress,
+}
+
+/// Minutes of training after which the agent is kept as it is.
+pub const FREEZE_MINUTES: [u32; 3] = [1, 3, 10];
+
+/// Somebody who plays, or who is asked for an opinion.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Who {
+    /// The agent as it is now; it goes on learning while it plays.
+    #[default]
+    Now,
+    /// The agent as it was after so many minutes: one of the frozen ones.
+    Frozen {
+        minutes: u32,
+    },
+    /// The yardsticks. They play, and have no opinion to tell.
+    Random,
+    Linear,
+}
+
+/// A question about a position, of money play.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Inquiry {
+    /// Seen by the player who rolls. An id of GNU Backgammon, with or without the match's id behind a colon.
+    pub id: String,
+    /// The roll to be played; null asks about the position before it.
+    pub dice: Option<[u8; 2]>,
+    pub who: Who,
+    /// Boards that may be valued for each decision; 0 and 1 mean no look-ahead.
+    pub evals: u32,
+}
+
+/// What somebody thinks of a position.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Analysis {
+    pub position: Position,
+    pub dice: Option<[u8; 2]>,
+    /// Whose opinion it is, in a few words.
+    pub name: String,
+    pub evals: u32,
+    /// With dice: every distinct result, the best first.
+    pub candidates: Vec<Candidate>,
+    /// Without dice: what is expected, and what to do with the cube.
+    pub outlook: Option<Outlook>,
+}
+
+/// A position to be drawn.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Position {
+    pub id: String,
+    /// Counts of whoever sees it, 26 of them: borne off, points 1 to 24 as they count them, the bar.
+    pub mine: Vec<u8>,
+    /// The other side's, as that side counts its own points: its point 1 is point 24 of the first.
+    pub theirs: Vec<u8>,
+    pub my_pips: u32,
+    pub their_pips: u32,
+}
+
+/// One result of a roll.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Candidate {
+    /// The id of the position after the move, seen by whoever moved.
+    pub id: String,
+    /// `8/5* 6/5`
+    pub text: String,
+    /// One way to play it.
+    pub steps: Vec<Step>,
+    /// Points a game that are expected.
+    pub equity: f64,
+    /// Points a game less than the best.
+    pub loss: f64,
+    pub chances: [f64; 6],
+    /// Share of attention before any search, and share of the search's evaluations that went here (0 without a search).
+    pub prior: f64,
+    pub share: f64,
+}
+
+/// One checker moved by one die, as the mover counts points: 25 is the bar and 0 is off.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Step {
+    pub from: u8,
+    pub to: u8,
+    pub die: u8,
+    pub hits: bool,
+}
+
+/// A position before the roll.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Outlook {
+    pub chances: [f64; 6],
+    /// Points a game without a cube.
+    pub equity: f64,
+    /// Whether whoever rolls may turn the cube, should, and whether the other should take it then.
+    pub may_double: bool,
+    pub double: bool,
+    pub take: bool,
+}
+
+/// Asks what can come after a move: for each roll of the other player the reply that is thought best.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Unfold {
+    /// After the move, seen by whoever moved: a candidate's id.
+    pub id: String,
+    pub who: Who,
+    pub evals: u32,
+}
+
+/// One roll of the other player, and their best reply.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Branch {
+    pub dice: [u8; 2],
+    /// Of the 36 ways two dice fall.
+    pub ways: u32,
+    /// After the reply, seen by whoever replied.
+    pub id: String,
+    pub text: String,
+    /// For whoever made the move that is asked about.
+    pub equity: f64,
+}
+
+/// Who sits at a table, and what is played.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Setup {
+    /// The first seat is the one that the table is drawn for. A person against the agent: `[null, {...}]`; the agent can also
+    /// play itself, and two persons each other.
+    pub seats: [Option<Engine>; 2],
+    /// Points of the match; 0 is money play without end.
+    pub length: u16,
+    /// Play with the doubling cube.
+    pub cube: bool,
+    /// Of the dice.
+    pub seed: u32,
+}
+
+/// A seat that no person has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Engine {
+    pub who: Who,
+    pub evals: u32,
+}
+
+/// What is done at a table. What may not be done is refused, and changes nothing.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Act {
+    /// Throws the dice for a person; at the opening, one die for each, until they differ.
+    Roll,
+    Double,
+    Take,
+    Pass,
+    /// Moves one checker by one die.
+    Step {
+        from: u8,
+        to: u8,
+    },
+    /// Plays the whole roll: the id of one of its results, as a hint tells them.
+    Play {
+        id: String,
+    },
+    /// Takes back the last step, or all of them.
+    Undo {
+        all: bool,
+    },
+    /// Ends the turn after its steps.
+    Confirm,
+    /// An engine does the next thing that it has to do: roll and play, double, or answer a double.
+    Reply,
+    /// Gives the game up for 1 (single), 2 (gammon) or 3 (backgammon) times the cube. An engine that expects more declines.
+    Resign {
+        points: u32,
+    },
+    /// The next game of the match, once one has ended.
+    NextGame,
+}
+
+/// A table as it stands, for the one whom it is drawn for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Table {
+    pub setup: Setup,
+    /// In a few words.
+    pub names: [String; 2],
+    /// Seen by the first seat, with the steps of a turn in progress.
+    pub position: Position,
+    pub cube: u32,
+    /// Who alone may turn the cube; null while nobody has.
+    pub cube_owner: Option<u8>,
+    /// Points so far.
+    pub score: [u32; 2],
+    /// The game that is played without the cube.
+    pub crawford: bool,
+    /// From 1.
+    pub game: u32,
+    pub phase: Phase,
+    /// Whose turn it is to do something: 0 or 1. After the end, the winner.
+    pub turn: u8,
+    /// In front of whoever's turn it is: the larger first, and at the opening the first seat's.
+    pub dice: Option<[u8; 2]>,
+    /// Numbers still to be played, one for each step.
+    pub left: Vec<u8>,
+    /// Steps of the turn so far, as whoever's turn it is counts points.
+    pub steps: Vec<Step>,
+    /// Steps that a person can make now, as they count points; each leads on to a whole legal move.
+    pub legal: Vec<Step>,
+    pub may: May,
+    /// The last turn of an engine, to be shown.
+    pub reply: Option<Reply>,
+    /// Once the game has ended.
+    pub ending: Option<Ending>,
+    /// This game so far.
+    pub moves: Vec<Played>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Nobody has thrown.
+    #[default]
+    Opening,
+    ToRoll,
+    /// A double is offered; it is up to the other one.
+    Doubled,
+    ToPlay,
+    Over,
+}
+
+/// What a person can do now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct May {
+    pub roll: bool,
+    pub double: bool,
+    /// Take or pass.
+    pub answer: bool,
+    pub undo: bool,
+    /// The steps make a whole legal move. Where no step is legal, so do none.
+    pub confirm: bool,
+    /// An engine has the next thing to do.
+    pub reply: bool,
+    pub resign: bool,
+    pub next_game: bool,
+    pub hint: bool,
+    /// A turn of a person's can be judged.
+    pub review: bool,
+}
+
+/// What an engine did.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Reply {
+    pub seat: u8,
+    pub did: Did,
+    pub dice: Option<[u8; 2]>,
+    pub text: String,
+    /// Seen by the engine, before its move.
+    pub before: Option<Position>,
+    pub steps: Vec<Step>,
+    /// What it considered, the best first, ten at most; empty where it has no opinion to tell.
+    pub candidates: Vec<Candidate>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+#[serde(rename_all = "snake_case")]
+pub enum Did {
+    Played,
+    Doubled,
+    Took,
+    Passed,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Ending {
+    pub winner: u8,
+    /// The cube counted in.
+    pub points: u32,
+    /// 1, a gammon 2, a backgammon 3.
+    pub level: u32,
+    pub how: How,
+    /// The match is over.
+    pub match_over: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+#[serde(rename_all = "snake_case")]
+pub enum How {
+    BorneOff,
+    Passed,
+    Resigned,
+}
+
+/// One thing done in a game.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Played {
+    pub seat: u8,
+    pub dice: Option<[u8; 2]>,
+    /// A move in notation, or what was done instead: `doubles to 2`, `takes`, `passes`, `resigns a gammon`.
+    pub text: String,
+    /// The position before it, seen by this player; what an analysis can be asked about.
+    pub id: String,
+}
+
+/// How bad was that: a person's last turn held against the best.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Review {
+    pub dice: [u8; 2],
+    /// Seen by the person, before the move.
+    pub before: Position,
+    pub yours: Candidate,
+    pub best: Candidate,
+    /// From 1, among so many.
+    pub rank: u32,
+    pub of: u32,
+    pub verdict: Verdict,
+    /// Of this person's turns that were reviewed at this table: how many, and the points a game lost in all of them.
+    pub reviewed: u32,
+    pub lost: f64,
+}
+
+/// By points lost: from 0.04 on doubtful, from 0.08 bad, from 0.16 a blunder, as GNU Backgammon draws the lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    Best,
+    Good,
+    Doubtful,
+    Bad,
+    Blunder,
+}

@@ -1,0 +1,422 @@
+// Everything that crosses the boundary between the page and the room of backgammon.
+// Generated from crates/run/src/backgammon/protocol.rs by a test; change it there, then run
+// UPDATE=1 cargo test -p run --features typescript
+
+import type { Config, Digest, Level } from "../protocol";
+
+export type Command = { "kind": "start" } | { "kind": "pause" } | { "kind": "step" } | { "kind": "reset", config: Config | null, } | { "kind": "set_knob", name: string, value: number, } | { "kind": "save" } | { "kind": "restore", bytes: Uint8Array, };
+
+export type Event = { "kind": "began", config: Config,
+/**
+ * Every knob with the value in force.
+ */
+knobs: { [key in string]: number },
+/**
+ * History of a restored run, oldest first; empty for a new one.
+ */
+history: Array<Metrics>, marks: Array<Mark>, judged: Array<Judged>, frozen: Array<Frozen>, progress: Progress, } | { "kind": "running", running: boolean, } | { "kind": "metrics" } & Metrics | { "kind": "mark" } & Mark | { "kind": "judged" } & Judged | { "kind": "frozen" } & Frozen | { "kind": "digest" } & Digest | { "kind": "saved", bytes: Uint8Array, } | { "kind": "notice", level: Level, text: string, next_step: string, };
+
+/**
+ * One of the learners; its id stands in [`Config`] as the environment does elsewhere.
+ */
+export type Learner = {
+/**
+ * `strong`
+ */
+id: string, name: string,
+/**
+ * How it learns, in a sentence or two.
+ */
+summary: string, };
+
+/**
+ * How far a run has come.
+ */
+export type Progress = { rounds: number, games: number,
+/**
+ * Decisions played.
+ */
+moves: number,
+/**
+ * Boards that a network valued to play and to learn.
+ */
+evaluations: number,
+/**
+ * Steps of the optimiser.
+ */
+updates: number,
+/**
+ * Seconds spent training, pauses left out.
+ */
+train_s: number, };
+
+/**
+ * One round in numbers.
+ */
+export type Metrics = { progress: Progress, loss: number, grad_norm: number, lr: number, games_per_min: number, evals_per_s: number,
+/**
+ * Moves of either player in a game.
+ */
+mean_length: number,
+/**
+ * Shares of the round's games that ended in a gammon, and in a backgammon.
+ */
+gammons: number, backgammons: number,
+/**
+ * Share of the round's time that went to each of [`PARTS`].
+ */
+shares: [number, number, number, number, number, number, number], };
+
+/**
+ * A live change of a knob, to be drawn on the curves.
+ */
+export type Mark = { progress: Progress, knob: string, from: number, to: number, };
+
+/**
+ * Games of the agent, without look-ahead, against each yardstick. The dice of a pair of games are the same with sides exchanged.
+ */
+export type Judged = {
+/**
+ * Of the agent that was judged.
+ */
+progress: Progress,
+/**
+ * Against one who plays any legal move.
+ */
+random: Score,
+/**
+ * Against a published linear evaluation.
+ */
+linear: Score, };
+
+export type Score = { games: number,
+/**
+ * Points a game, gammons counted twice and backgammons three times, and their standard error.
+ */
+points: number, error: number,
+/**
+ * Shares of games: won, won by a gammon or more, lost by a gammon or more.
+ */
+wins: number, gammons_won: number, gammons_lost: number, };
+
+/**
+ * The agent as it was; of these one can choose whom to play.
+ */
+export type Frozen = {
+/**
+ * After so many minutes of training.
+ */
+minutes: number, progress: Progress, };
+
+/**
+ * Somebody who plays, or who is asked for an opinion.
+ */
+export type Who = { "kind": "now" } | { "kind": "frozen", minutes: number, } | { "kind": "random" } | { "kind": "linear" };
+
+/**
+ * A question about a position, of money play.
+ */
+export type Inquiry = {
+/**
+ * Seen by the player who rolls. An id of GNU Backgammon, with or without the match's id behind a colon.
+ */
+id: string,
+/**
+ * The roll to be played; null asks about the position before it.
+ */
+dice: [number, number] | null, who: Who,
+/**
+ * Boards that may be valued for each decision; 0 and 1 mean no look-ahead.
+ */
+evals: number, };
+
+/**
+ * What somebody thinks of a position.
+ */
+export type Analysis = { position: Position, dice: [number, number] | null,
+/**
+ * Whose opinion it is, in a few words.
+ */
+name: string, evals: number,
+/**
+ * With dice: every distinct result, the best first.
+ */
+candidates: Array<Candidate>,
+/**
+ * Without dice: what is expected, and what to do with the cube.
+ */
+outlook: Outlook | null, };
+
+/**
+ * A position to be drawn.
+ */
+export type Position = { id: string,
+/**
+ * Counts of whoever sees it, 26 of them: borne off, points 1 to 24 as they count them, the bar.
+ */
+mine: Array<number>,
+/**
+ * The other side's, as that side counts its own points: its point 1 is point 24 of the first.
+ */
+theirs: Array<number>, my_pips: number, their_pips: number, };
+
+/**
+ * One result of a roll.
+ */
+export type Candidate = {
+/**
+ * The id of the position after the move, seen by whoever moved.
+ */
+id: string,
+/**
+ * `8/5* 6/5`
+ */
+text: string,
+/**
+ * One way to play it.
+ */
+steps: Array<Step>,
+/**
+ * Points a game that are expected.
+ */
+equity: number,
+/**
+ * Points a game less than the best.
+ */
+loss: number, chances: [number, number, number, number, number, number],
+/**
+ * Share of attention before any search, and share of the search's evaluations that went here (0 without a search).
+ */
+prior: number, share: number, };
+
+/**
+ * One checker moved by one die, as the mover counts points: 25 is the bar and 0 is off.
+ */
+export type Step = { from: number, to: number, die: number, hits: boolean, };
+
+/**
+ * A position before the roll.
+ */
+export type Outlook = { chances: [number, number, number, number, number, number],
+/**
+ * Points a game without a cube.
+ */
+equity: number,
+/**
+ * Whether whoever rolls may turn the cube, should, and whether the other should take it then.
+ */
+may_double: boolean, double: boolean, take: boolean, };
+
+/**
+ * Asks what can come after a move: for each roll of the other player the reply that is thought best.
+ */
+export type Unfold = {
+/**
+ * After the move, seen by whoever moved: a candidate's id.
+ */
+id: string, who: Who, evals: number, };
+
+/**
+ * One roll of the other player, and their best reply.
+ */
+export type Branch = { dice: [number, number],
+/**
+ * Of the 36 ways two dice fall.
+ */
+ways: number,
+/**
+ * After the reply, seen by whoever replied.
+ */
+id: string, text: string,
+/**
+ * For whoever made the move that is asked about.
+ */
+equity: number, };
+
+/**
+ * Who sits at a table, and what is played.
+ */
+export type Setup = {
+/**
+ * The first seat is the one that the table is drawn for. A person against the agent: `[null, {...}]`; the agent can also
+ * play itself, and two persons each other.
+ */
+seats: [Engine | null, Engine | null],
+/**
+ * Points of the match; 0 is money play without end.
+ */
+length: number,
+/**
+ * Play with the doubling cube.
+ */
+cube: boolean,
+/**
+ * Of the dice.
+ */
+seed: number, };
+
+/**
+ * A seat that no person has.
+ */
+export type Engine = { who: Who, evals: number, };
+
+/**
+ * What is done at a table. What may not be done is refused, and changes nothing.
+ */
+export type Act = { "kind": "roll" } | { "kind": "double" } | { "kind": "take" } | { "kind": "pass" } | { "kind": "step", from: number, to: number, } | { "kind": "play", id: string, } | { "kind": "undo", all: boolean, } | { "kind": "confirm" } | { "kind": "reply" } | { "kind": "resign", points: number, } | { "kind": "next_game" };
+
+/**
+ * A table as it stands, for the one whom it is drawn for.
+ */
+export type Table = { setup: Setup,
+/**
+ * In a few words.
+ */
+names: [string, string],
+/**
+ * Seen by the first seat, with the steps of a turn in progress.
+ */
+position: Position, cube: number,
+/**
+ * Who alone may turn the cube; null while nobody has.
+ */
+cube_owner: number | null,
+/**
+ * Points so far.
+ */
+score: [number, number],
+/**
+ * The game that is played without the cube.
+ */
+crawford: boolean,
+/**
+ * From 1.
+ */
+game: number, phase: Phase,
+/**
+ * Whose turn it is to do something: 0 or 1. After the end, the winner.
+ */
+turn: number,
+/**
+ * In front of whoever's turn it is: the larger first, and at the opening the first seat's.
+ */
+dice: [number, number] | null,
+/**
+ * Numbers still to be played, one for each step.
+ */
+left: Array<number>,
+/**
+ * Steps of the turn so far, as whoever's turn it is counts points.
+ */
+steps: Array<Step>,
+/**
+ * Steps that a person can make now, as they count points; each leads on to a whole legal move.
+ */
+legal: Array<Step>, may: May,
+/**
+ * The last turn of an engine, to be shown.
+ */
+reply: Reply | null,
+/**
+ * Once the game has ended.
+ */
+ending: Ending | null,
+/**
+ * This game so far.
+ */
+moves: Array<Played>, };
+
+export type Phase = "opening" | "to_roll" | "doubled" | "to_play" | "over";
+
+/**
+ * What a person can do now.
+ */
+export type May = { roll: boolean, double: boolean,
+/**
+ * Take or pass.
+ */
+answer: boolean, undo: boolean,
+/**
+ * The steps make a whole legal move. Where no step is legal, so do none.
+ */
+confirm: boolean,
+/**
+ * An engine has the next thing to do.
+ */
+reply: boolean, resign: boolean, next_game: boolean, hint: boolean,
+/**
+ * A turn of a person's can be judged.
+ */
+review: boolean, };
+
+/**
+ * What an engine did.
+ */
+export type Reply = { seat: number, did: Did, dice: [number, number] | null, text: string,
+/**
+ * Seen by the engine, before its move.
+ */
+before: Position | null, steps: Array<Step>,
+/**
+ * What it considered, the best first, ten at most; empty where it has no opinion to tell.
+ */
+candidates: Array<Candidate>, };
+
+export type Did = "played" | "doubled" | "took" | "passed";
+
+export type Ending = { winner: number,
+/**
+ * The cube counted in.
+ */
+points: number,
+/**
+ * 1, a gammon 2, a backgammon 3.
+ */
+level: number, how: How,
+/**
+ * The match is over.
+ */
+match_over: boolean, };
+
+export type How = "borne_off" | "passed" | "resigned";
+
+/**
+ * One thing done in a game.
+ */
+export type Played = { seat: number, dice: [number, number] | null,
+/**
+ * A move in notation, or what was done instead: `doubles to 2`, `takes`, `passes`, `resigns a gammon`.
+ */
+text: string,
+/**
+ * The position before it, seen by this player; what an analysis can be asked about.
+ */
+id: string, };
+
+/**
+ * How bad was that: a person's last turn held against the best.
+ */
+export type Review = { dice: [number, number],
+/**
+ * Seen by the person, before the move.
+ */
+before: Position, yours: Candidate, best: Candidate,
+/**
+ * From 1, among so many.
+ */
+rank: number, of: number, verdict: Verdict,
+/**
+ * Of this person's turns that were reviewed at this table: how many, and the points a game lost in all of them.
+ */
+reviewed: number, lost: number, };
+
+/**
+ * By points lost: from 0.04 on doubtful, from 0.08 bad, from 0.16 a blunder, as GNU Backgammon draws the lines.
+ */
+export type Verdict = "best" | "good" | "doubtful" | "bad" | "blunder";
+
+/** Where the time of a round goes, in the order of Metrics.shares. */
+export const PARTS = ["rules", "inputs", "network", "tree", "targets", "learning", "rest"] as const;
+
+/** Minutes of training after which the agent is kept as it is. */
+export const FREEZE_MINUTES = [1, 3, 10] as const;
