@@ -4,6 +4,9 @@
 //! A board that is valued is always seen by the player who has just moved; a board that is to be moved from is seen by the
 //! player who makes the roll. Chances are those of money play without a cube.
 
+pub mod arena;
+pub mod yardstick;
+
 use crate::Data;
 use worlds::backgammon::{Board, Chances, Roll};
 
