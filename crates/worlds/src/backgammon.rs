@@ -1,8 +1,8 @@
 //! Backgammon, the whole game: a board in two words of 128 bits, the results of every roll, position ids as GNU Backgammon
 //! writes them, and a game with its cube and its match. Money play without the Jacoby rule.
 //!
-//! It refuses to be a player: what a position is worth is told to it where it matters (the cube), and it keeps no record of
-//! how a result was reached, only the results.
+//! It refuses to be a player: what a position is worth is told to it where it matters (the cube). Results come without how they
+//! were reached; `notation` finds that for one of them.
 //!
 //! A board is always seen by one player: its own points count down to 1 before they are borne off, and `theirs` are counted
 //! by the other player in the same way, so that turning the sides is an exchange of two words.
@@ -10,6 +10,7 @@
 mod game;
 mod id;
 mod moves;
+pub mod notation;
 
 pub use game::{Chances, Crawford, Cube, Ending, Game, GameError, Match, Player, Stage, Stakes};
 pub use id::Id;

@@ -42,7 +42,7 @@ impl Results {
 
     #[inline]
     fn push(&mut self, turn: Turn) {
-        self.boards[self.len] = Board { mine: Side(turn.mine), theirs: Side(turn.theirs) };
+        self.boards[self.len] = turn.board();
         self.len += 1;
     }
 }
@@ -91,7 +91,7 @@ fn highest(mask: u32) -> usize {
 
 /// Every place of a mask, from the highest down.
 #[inline]
-fn places(mut mask: u32) -> impl Iterator<Item = usize> {
+pub(super) fn places(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         if mask == 0 {
             return None;
@@ -104,7 +104,7 @@ fn places(mut mask: u32) -> impl Iterator<Item = usize> {
 
 /// A board in the midst of a move, with what decides where a checker may go as masks by the mover's places.
 #[derive(Clone, Copy)]
-struct Turn {
+pub(super) struct Turn {
     mine: u128,
     theirs: u128,
     /// Where the mover has checkers, the bar included.
@@ -117,7 +117,7 @@ struct Turn {
 
 impl Turn {
     #[inline]
-    fn new(board: &Board) -> Turn {
+    pub(super) fn new(board: &Board) -> Turn {
         let (some, many) = board.theirs.masks();
         // Their point p is this side's 25 - p; what they have off or on the bar is in nobody's way.
         let seen = |mask: u32| mask.reverse_bits() >> (31 - BAR) & ((1 << BAR) - 2);
@@ -130,9 +130,14 @@ impl Turn {
         }
     }
 
+    #[inline]
+    pub(super) fn board(&self) -> Board {
+        Board { mine: Side(self.mine), theirs: Side(self.theirs) }
+    }
+
     /// The places that a checker may leave with this die.
     #[inline]
-    fn sources(&self, die: usize) -> u32 {
+    pub(super) fn sources(&self, die: usize) -> u32 {
         const OUTSIDE: u32 = !0 << 7;
         if self.occupied >> BAR & 1 == 1 {
             return (1 << BAR) & !(self.blocked << die);
@@ -147,7 +152,7 @@ impl Turn {
     }
 
     #[inline(always)]
-    fn moved(&self, from: usize, die: usize) -> Turn {
+    pub(super) fn moved(&self, from: usize, die: usize) -> Turn {
         let to = 31 & from.saturating_sub(die);
         let mine = self.mine - UNIT[from] + UNIT[to];
         let left = if mine & (15 * UNIT[from]) == 0 { 1 << from } else { 0 };

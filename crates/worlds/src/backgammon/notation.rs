@@ -1,0 +1,374 @@
+//! A roll played by hand, a checker at a time, and moves in the notation that players write: `24/18*/13 6/5(2)`, `bar/22`,
+//! `4/off`. What counts is the board that is left: a step may be taken while one of the roll's results can still be reached,
+//! and a text is read as any order of steps that does what it says and leaves one of them.
+//!
+//! It refuses to find results by itself: those are [`Board::results`], and here is only how to get there.
+
+use super::moves::{Turn, places};
+use super::{BAR, Board, OFF, POINTS, Results, Roll};
+use std::collections::HashSet;
+
+/// One checker by one die, as whoever moves counts the points; from [`BAR`], or to [`OFF`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Step {
+    pub from: u8,
+    pub to: u8,
+    pub hit: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotationError {
+    #[error("no checker may go from {} to {} now; take one of the steps that are open", name(*.from), name(*.to))]
+    Step { from: u8, to: u8 },
+    #[error("nothing is written here; write a move like 8/5 6/5")]
+    Empty,
+    #[error("{0:?} is not how a move is written; write it like 8/5 6/5, bar/22* or 6/off(2)")]
+    Unreadable(String),
+    #[error("this cannot be played with {} and {}; check the points, and enter from the bar first", .0.high(), .0.low())]
+    Illegal(Roll),
+    #[error("this leaves part of {} and {} unplayed; write the rest of the move too", .0.high(), .0.low())]
+    Unfinished(Roll),
+    #[error(
+        "this can be played in ways that hit different checkers; put a * after each point where one is hit"
+    )]
+    Ambiguous,
+    #[error("this roll does not lead to that position; choose one of its results")]
+    Result,
+}
+
+/// What is written where nothing can be played.
+const NO_MOVE: &str = "no move";
+
+/// The dice that are left, of a double so many, of two different ones the higher (1) and the lower (2).
+type Left = u8;
+
+fn all_left(roll: Roll) -> Left {
+    if roll.is_double() { 4 } else { 3 }
+}
+
+/// Each die that is left, with what is left after it.
+fn dice(roll: Roll, left: Left) -> impl Iterator<Item = (usize, Left)> {
+    let of_two = [(left & 1, roll.high, left & 2), (left & 2, roll.low, left & 1)];
+    let double = [(left, roll.high, left.saturating_sub(1)), (0, 0, 0)];
+    let which = if roll.is_double() { double } else { of_two };
+    which.into_iter().filter(|&(there, ..)| there > 0).map(|(_, die, rest)| (die.into(), rest))
+}
+
+fn step(turn: &Turn, from: usize, die: usize) -> (Step, Turn) {
+    let then = turn.moved(from, die);
+    let hit = then.board().theirs().bar() > turn.board().theirs().bar();
+    (Step { from: from as u8, to: from.saturating_sub(die) as u8, hit }, then)
+}
+
+/// A roll being played.
+#[derive(Clone)]
+pub struct Play {
+    roll: Roll,
+    results: HashSet<Board>,
+    /// Before each step, and now.
+    been: Vec<Place>,
+    taken: Vec<Step>,
+}
+
+/// A board on the way, and every way to say which dice are left: a checker borne off may have taken either.
+#[derive(Clone, Copy)]
+struct Place {
+    turn: Turn,
+    /// Bit n stands for the [`Left`] n.
+    left: u32,
+}
+
+impl Play {
+    pub fn new(board: Board, roll: Roll) -> Play {
+        let results = board.results(roll, &mut Results::new()).iter().copied().collect();
+        let start = Place { turn: Turn::new(&board), left: 1 << all_left(roll) };
+        Play { roll, results, been: vec![start], taken: Vec::new() }
+    }
+
+    fn now(&self) -> &Place {
+        self.been.last().expect("it began somewhere")
+    }
+
+    /// As it stands after the steps that were taken, seen by who moves.
+    pub fn board(&self) -> Board {
+        self.now().turn.board()
+    }
+
+    pub fn taken(&self) -> &[Step] {
+        &self.taken
+    }
+
+    /// The steps that may come next, from the rear forward, each once.
+    pub fn open(&self) -> Vec<Step> {
+        let mut open: Vec<Step> = self.ways().into_iter().map(|(step, _)| step).collect();
+        open.sort_unstable_by(|a, b| b.cmp(a));
+        open
+    }
+
+    /// Whether the roll is played, so that the board may be left to the other side.
+    pub fn is_whole(&self) -> bool {
+        self.ways().is_empty()
+    }
+
+    pub fn take(&mut self, from: u8, to: u8) -> Result<Step, NotationError> {
+        let way = self.ways().into_iter().find(|(step, _)| (step.from, step.to) == (from, to));
+        let (step, place) = way.ok_or(NotationError::Step { from, to })?;
+        self.been.push(place);
+        self.taken.push(step);
+        Ok(step)
+    }
+
+    /// Takes the newest step back.
+    pub fn undo(&mut self) -> Option<Step> {
+        let step = self.taken.pop()?;
+        self.been.pop();
+        Some(step)
+    }
+
+    /// Every open step and where it leads.
+    fn ways(&self) -> Vec<(Step, Place)> {
+        let mut ways: Vec<(Step, Place)> = Vec::new();
+        for left in (0..=4).filter(|left| self.now().left >> left & 1 == 1) {
+            for (die, rest) in dice(self.roll, left) {
+                for from in places(self.now().turn.sources(die)) {
+                    let (step, turn) = step(&self.now().turn, from, die);
+                    if !self.leads_to_a_result(&turn, rest) {
+                        continue;
+                    }
+                    match ways.iter_mut().find(|(known, _)| *known == step) {
+                        Some((_, place)) => place.left |= 1 << rest,
+                        None => ways.push((step, Place { turn, left: 1 << rest })),
+                    }
+                }
+            }
+        }
+        ways
+    }
+
+    fn leads_to_a_result(&self, turn: &Turn, left: Left) -> bool {
+        self.results.contains(&turn.board())
+            || dice(self.roll, left).any(|(die, rest)| {
+                places(turn.sources(die)).any(|from| self.leads_to_a_result(&turn.moved(from, die), rest))
+            })
+    }
+}
+
+/// The steps of one way to come from a board to a result of a roll, both seen by who moves.
+pub fn route(board: &Board, roll: Roll, result: &Board) -> Result<Vec<Step>, NotationError> {
+    let mut results = Results::new();
+    if !board.results(roll, &mut results).contains(result) {
+        return Err(NotationError::Result);
+    }
+    let mut steps = Vec::new();
+    if search(&Turn::new(board), roll, all_left(roll), BAR, result, &mut steps) {
+        return Ok(steps);
+    }
+    Err(NotationError::Result)
+}
+
+/// Moves of a double are tried from the rear forward alone, which is enough to find each result.
+fn search(turn: &Turn, roll: Roll, left: Left, rear: usize, goal: &Board, steps: &mut Vec<Step>) -> bool {
+    if turn.board() == *goal && dice(roll, left).all(|(die, _)| turn.sources(die) == 0) {
+        return true;
+    }
+    for (die, rest) in dice(roll, left) {
+        for from in places(turn.sources(die)) {
+            if roll.is_double() && from > rear {
+                continue;
+            }
+            let (step, then) = step(turn, from, die);
+            steps.push(step);
+            if search(&then, roll, rest, from, goal, steps) {
+                return true;
+            }
+            steps.pop();
+        }
+    }
+    false
+}
+
+fn name(place: u8) -> String {
+    match place as usize {
+        OFF => "off".into(),
+        BAR => "bar".into(),
+        _ => place.to_string(),
+    }
+}
+
+/// A result of a roll as players write the move.
+pub fn write(board: &Board, roll: Roll, result: &Board) -> Result<String, NotationError> {
+    Ok(words(&route(board, roll, result)?))
+}
+
+/// Steps as players write them: what one checker does in a row, equal ones counted, the rear first.
+pub fn words(steps: &[Step]) -> String {
+    /// One checker's points, each with whether it hit there.
+    type Way = Vec<(u8, bool)>;
+    let mut ways: Vec<Way> = Vec::new();
+    let mut steps = steps.to_vec();
+    steps.sort_by_key(|step| std::cmp::Reverse(step.from));
+    for step in steps {
+        let stop = (step.to, step.hit);
+        match ways.iter_mut().find(|way| way.last().is_some_and(|&(at, _)| at == step.from)) {
+            Some(way) => way.push(stop),
+            None => ways.push(vec![(step.from, false), stop]),
+        }
+    }
+    let points = |way: &Way| way.iter().map(|&(at, _)| at).collect::<Vec<_>>();
+    ways.sort_by_key(|way| std::cmp::Reverse(points(way)));
+    let mut counted: Vec<(Way, usize)> = Vec::new();
+    for way in ways {
+        match counted.last_mut().filter(|(known, _)| points(known) == points(&way)) {
+            Some((known, count)) => {
+                known.iter_mut().zip(&way).for_each(|(stop, other)| stop.1 |= other.1);
+                *count += 1;
+            }
+            None => counted.push((way, 1)),
+        }
+    }
+    if counted.is_empty() {
+        return NO_MOVE.into();
+    }
+    let text = |(way, count): &(Way, usize)| {
+        let mut text = name(way[0].0);
+        for (i, &(at, hit)) in way.iter().enumerate().skip(1) {
+            // A point that is only passed goes without saying.
+            if hit || i + 1 == way.len() {
+                text += &format!("/{}{}", name(at), if hit { "*" } else { "" });
+            }
+        }
+        if *count > 1 { format!("{text}({count})") } else { text }
+    };
+    counted.iter().map(text).collect::<Vec<_>>().join(" ")
+}
+
+/// A checker's way as it was written, and how far along it is.
+#[derive(Clone, PartialEq)]
+struct Written {
+    at: usize,
+    /// Still to come, the last of them first.
+    stops: Vec<usize>,
+}
+
+/// The result that a written move leaves. Ways may come in any order, whole or in steps; stars may be missing where that leaves
+/// no doubt.
+pub fn read(board: &Board, roll: Roll, text: &str) -> Result<Board, NotationError> {
+    let mut results = Results::new();
+    let results = board.results(roll, &mut results);
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(NotationError::Empty);
+    }
+    if text.eq_ignore_ascii_case(NO_MOVE) {
+        return if results == [*board] { Ok(*board) } else { Err(NotationError::Unfinished(roll)) };
+    }
+    let (mut written, mut starred) = (Vec::new(), 0u32);
+    for word in text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty()) {
+        let unreadable = || NotationError::Unreadable(word.chars().take(20).collect());
+        let (way, stars, count) = way(word).ok_or_else(unreadable)?;
+        starred |= stars;
+        written.extend(std::iter::repeat_n(way, count));
+        if written.len() > 4 {
+            return Err(NotationError::Illegal(roll));
+        }
+    }
+    let mut ends = Ends { roll, results, found: Vec::new(), unfinished: false };
+    ends.follow(&Turn::new(board), all_left(roll), &written, 0);
+    let one = |found: &[(Board, u32)]| {
+        found.first().map(|end| end.0).filter(|first| found.iter().all(|(board, _)| board == first))
+    };
+    let exact: Vec<_> = ends.found.iter().copied().filter(|&(_, hits)| hits == starred).collect();
+    match one(&ends.found).or_else(|| one(&exact)) {
+        Some(result) => Ok(result),
+        None if !ends.found.is_empty() => Err(NotationError::Ambiguous),
+        None if ends.unfinished => Err(NotationError::Unfinished(roll)),
+        None => Err(NotationError::Illegal(roll)),
+    }
+}
+
+/// `24/18*/13(2)`: a way, its stars as a mask of points, how often.
+fn way(word: &str) -> Option<(Written, u32, usize)> {
+    let (path, count) = match word.strip_suffix(')') {
+        Some(rest) => {
+            let (path, count) = rest.split_once('(')?;
+            (path, matches!(count, "1" | "2" | "3" | "4").then(|| count.parse().ok())??)
+        }
+        None => (word, 1),
+    };
+    let (mut stops, mut stars) = (Vec::new(), 0);
+    for (i, stop) in path.split('/').enumerate() {
+        let bare = stop.strip_suffix('*');
+        let at = place(bare.unwrap_or(stop))?;
+        if i > 4 || stops.last().is_some_and(|&before| at >= before) {
+            return None;
+        }
+        if bare.is_some() {
+            if i == 0 || at == OFF {
+                return None;
+            }
+            stars |= 1 << at;
+        }
+        stops.push(at);
+    }
+    stops.reverse();
+    let at = stops.pop()?;
+    (!stops.is_empty()).then_some((Written { at, stops }, stars, count))
+}
+
+fn place(text: &str) -> Option<usize> {
+    match text.to_ascii_lowercase().as_str() {
+        "bar" | "b" => Some(BAR),
+        "off" | "o" => Some(OFF),
+        // No sign, and no zeros before the number.
+        digits
+            if digits.starts_with(|c: char| c.is_ascii_digit())
+                && (digits == "0" || !digits.starts_with('0')) =>
+        {
+            digits.parse().ok().filter(|&at: &usize| at <= POINTS + 1)
+        }
+        _ => None,
+    }
+}
+
+/// Where written ways may end.
+struct Ends<'a> {
+    roll: Roll,
+    results: &'a [Board],
+    /// With the points where checkers were hit, as a mask.
+    found: Vec<(Board, u32)>,
+    /// All that was written was done, and more was to do.
+    unfinished: bool,
+}
+
+impl Ends<'_> {
+    fn follow(&mut self, turn: &Turn, left: Left, written: &[Written], hits: u32) {
+        if written.iter().all(|way| way.stops.is_empty()) {
+            let end = (turn.board(), hits);
+            if !self.results.contains(&end.0) {
+                self.unfinished = true;
+            } else if !self.found.contains(&end) {
+                self.found.push(end);
+            }
+            return;
+        }
+        for (i, way) in written.iter().enumerate() {
+            let Some(&next) = way.stops.last() else { continue };
+            if written[..i].contains(way) {
+                continue;
+            }
+            for (die, rest) in dice(self.roll, left) {
+                let to = way.at.saturating_sub(die);
+                if to < next || turn.sources(die) >> way.at & 1 == 0 {
+                    continue;
+                }
+                let (step, then) = step(turn, way.at, die);
+                let mut on = written.to_vec();
+                on[i].at = to;
+                if to == next {
+                    on[i].stops.pop();
+                }
+                self.follow(&then, rest, &on, hits | u32::from(step.hit) << to);
+            }
+        }
+    }
+}
