@@ -192,7 +192,7 @@ prior: number, share: number, };
 /**
  * One checker moved by one die, as the mover counts points: 25 is the bar and 0 is off.
  */
-export type Step = { from: number, to: number, die: number, hits: boolean, };
+export type Step = { from: number, to: number, hit: boolean, };
 
 /**
  * A position before the roll.

@@ -259,8 +259,7 @@ pub struct Candidate {
 pub struct Step {
     pub from: u8,
     pub to: u8,
-    pub die: u8,
-    pub hits: bool,
+    pub hit: bool,
 }
 
 /// A position before the roll.
