@@ -1,5 +1,6 @@
 //! One adapter and its device: how it is found, what it is called, and what went wrong with it.
 
+use crate::fold::{self, Fold};
 use crate::product::Tuned;
 use learn::Fault;
 use std::collections::HashMap;
@@ -21,7 +22,7 @@ pub struct About {
     pub software: bool,
     /// Kernels may use 16-bit floats.
     pub f16: bool,
-    /// Kernels may use subgroups.
+    /// Kernels use subgroups: it has them, they are wide enough, and a first sum by them was right.
     pub subgroups: bool,
 }
 
@@ -32,6 +33,9 @@ pub struct OpenOptions {
     pub largest_buffer: Option<u64>,
     /// What to call it where the system does not say, as most browsers do not.
     pub name: String,
+    /// Whether kernels may use subgroups; unsaid, where the adapter is no software, which takes longer to compile them than
+    /// it spares. The bits are the same.
+    pub subgroups: Option<bool>,
 }
 
 /// An open device. Clones share it.
@@ -49,6 +53,7 @@ pub(crate) struct Shared {
     pub news: Arc<News>,
     /// By their text.
     pub pipelines: Mutex<HashMap<String, wgpu::ComputePipeline>>,
+    pub fold: Fold,
     pub layout: wgpu::BindGroupLayout,
     pub pipeline_layout: wgpu::PipelineLayout,
     pub submits: AtomicU64,
@@ -72,6 +77,15 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Gpu {
     /// The fastest adapter there is.
     pub async fn open(options: OpenOptions) -> Result<Gpu, Fault> {
+        let gpu = Gpu::open_as(options.clone()).await?;
+        if !gpu.about().subgroups || fold::check(&gpu).await {
+            return Ok(gpu);
+        }
+        // Another device, for this one may have failed over it.
+        Gpu::open_as(OpenOptions { subgroups: Some(false), ..options }).await
+    }
+
+    async fn open_as(options: OpenOptions) -> Result<Gpu, Fault> {
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
         let wanted = wgpu::RequestAdapterOptions {
             power_preference: wgpu::PowerPreference::HighPerformance,
@@ -108,6 +122,15 @@ impl Gpu {
             .request_device(&description)
             .await
             .map_err(|error| Fault::NoAdapter { why: error.to_string() })?;
+        let mut about = about(&info, features, options.name);
+        let wanted = options.subgroups.unwrap_or(!about.software);
+        let fold = if wanted && features.contains(wgpu::Features::SUBGROUP) {
+            let in_browser = info.backend == wgpu::Backend::BrowserWebGpu;
+            Fold::by_subgroups(info.subgroup_min_size, info.subgroup_max_size, in_browser)
+        } else {
+            Fold::PLAIN
+        };
+        about.subgroups = fold.has_subgroups();
         let layout = bindings(&device);
         let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label: Some("hothouse"),
@@ -115,7 +138,8 @@ impl Gpu {
             immediate_size: 0,
         });
         let shared = Arc::new(Shared {
-            about: about(&info, features, options.name),
+            about,
+            fold,
             // Offsets are counted in words of 32 bits.
             largest_buffer: room.min(options.largest_buffer.unwrap_or(u64::MAX)).min(4 * u64::from(u32::MAX)),
             news: Arc::default(),
@@ -255,6 +279,6 @@ fn about(info: &wgpu::AdapterInfo, features: wgpu::Features, called: String) -> 
         backend,
         software: known || info.device_type == wgpu::DeviceType::Cpu,
         f16: features.contains(wgpu::Features::SHADER_F16),
-        subgroups: features.contains(wgpu::Features::SUBGROUP),
+        subgroups: false,
     }
 }

@@ -8,6 +8,7 @@
 mod bench;
 mod device;
 mod executor;
+mod fold;
 mod optimizer;
 mod plan;
 mod ppo;

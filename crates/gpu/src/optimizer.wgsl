@@ -1,7 +1,8 @@
 // Adam (Kingma & Ba 2015) with decoupled weight decay (Loshchilov & Hutter 2019) and the clip by the global norm, in two
 // dispatches: LENGTH sums squares, a workgroup at a time; without it every workgroup adds those up for itself and moves
 // its share of the parameters. Four floats are one element here. `knobs` holds (lr, beta1, beta2, eps) and
-// (weight decay, longest gradient); `corrections` (1 - beta1^t, 1 - beta2^t) of the t steps taken so far.
+// (weight decay, longest gradient); `corrections` (1 - beta1^t, 1 - beta2^t) of the t steps taken so far. `whole_sum` adds
+// up what the threads of a workgroup have.
 
 struct Args {
     params: u32, grads: u32, m: u32, v: u32, len: u32,
@@ -11,17 +12,6 @@ struct Args {
 }
 
 const SIZE = 256u;
-var<workgroup> sums: array<f32, SIZE>;
-
-fn total(x: f32, local: u32) -> f32 {
-    sums[local] = x;
-    workgroupBarrier();
-    for (var half = SIZE / 2u; half > 0u; half >>= 1u) {
-        if (local < half) { sums[local] += sums[local + half]; }
-        workgroupBarrier();
-    }
-    return sums[0];
-}
 
 // The corrections of one step more: 1 - beta*beta^t = beta*(1 - beta^t) + 1 - beta.
 fn corrected() -> vec4<f32> {
@@ -32,7 +22,8 @@ fn corrected() -> vec4<f32> {
 
 @compute @workgroup_size(SIZE)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
+        #BUILTINS) {
+#PLACE
     let first = group.x * SIZE + local;
     let stride = many.x * SIZE;
     if (LENGTH) {
@@ -46,13 +37,13 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
             let g = mem[args.grads + i];
             squares = fma(g, g, squares);
         }
-        let sum = total((squares.x + squares.y) + (squares.z + squares.w), local);
+        let sum = whole_sum((squares.x + squares.y) + (squares.z + squares.w), local);
         if (local == 0u) { mem[args.squares + group.x] = vec4<f32>(sum, 0.0, 0.0, 0.0); }
         return;
     }
     var share = 0.0;
     for (var i = local; i < args.parts; i += SIZE) { share += mem[args.squares + i].x; }
-    let norm = sqrt(total(share, local));
+    let norm = sqrt(whole_sum(share, local));
     // All ones in the exponent: infinite, or not a number.
     let finite = (bitcast<u32>(norm) & 0x7f800000u) != 0x7f800000u;
     let held = words[args.taken + 2u] != 0u;

@@ -5,7 +5,7 @@ mod common;
 #[path = "../../graph/tests/graph/nets.rs"]
 mod nets;
 
-use gpu::{Executor, Fault, Gpu, Part};
+use gpu::{Executor, Fault, Gpu, OpenOptions, Part};
 use graph::{Adam, Graph, Init, Isa, Layout, NodeId, Optimizer, Packed, Params, Plan};
 use learn::ppo::Head;
 use learn::{Blueprint, Ppo, PpoConfig};
@@ -591,6 +591,46 @@ async fn adam_leaves_out_what_is_not_finite(gpu: Gpu) {
     close("the second step", &two.params[..700], &[0.8; 700], 1e-5);
 }
 
+/// Rows of every width of a subgroup and more, sums of many and of few, and Adam's norm.
+async fn subgroups_change_no_bits(_: Gpu) {
+    let open =
+        async |subgroups| Gpu::open(OpenOptions { subgroups, ..OpenOptions::default() }).await.unwrap();
+    let (without, with) = (open(Some(false)).await, open(Some(true)).await);
+    assert!(!without.about().subgroups);
+    // Eight lanes are the fewest that are used.
+    let known = with.about().name.contains("256 bits");
+    assert!(with.about().subgroups || !known, "{:?}", with.about());
+    for [rows, cols] in [[3, 20], [9, 33], [40, 130], [5, 300], [2, 2000], [1500, 5], [3000, 3]] {
+        let mut g = Graph::new();
+        let x = g.param("x", [rows, cols], INIT);
+        let (gamma, beta) = (g.vector("gamma", cols, INIT), g.vector("beta", cols, INIT));
+        let y = g.layer_norm(x, gamma, beta, 1e-5);
+        let y = g.softmax(y);
+        let columns = g.sum_cols(y);
+        let [y, columns] = [weigh(&mut g, y), weigh(&mut g, columns)];
+        let squares = g.square(x);
+        let rows_of = g.sum_rows(squares);
+        let rows_of = g.tanh(rows_of);
+        let rows_of = weigh(&mut g, rows_of);
+        let loss = g.add(y, columns);
+        let loss = g.add(loss, rows_of);
+        let gradients = g.gradients(loss);
+        let plan = Plan::training(&g, &[("loss", loss)], &gradients, Isa::best()).unwrap();
+        let mut answers = Vec::new();
+        for gpu in [&without, &with] {
+            let mut executor = Executor::new(gpu, &plan).unwrap();
+            executor.set_params(Params::new(g.table(), 3).values());
+            answers.push(executor.run(Some(&Adam { lr: 0.01, ..Adam::default() })).await.unwrap());
+        }
+        let bits = |answer: &gpu::Answer| -> Vec<u32> {
+            let all = [answer.output("loss"), &answer.grads, &answer.params, &[answer.norm]];
+            all.concat().iter().map(|x| x.to_bits()).collect()
+        };
+        assert!(answers[0].norm > 0.0, "{rows} x {cols}");
+        assert!(bits(&answers[0]) == bits(&answers[1]), "{rows} x {cols}: {answers:?}");
+    }
+}
+
 async fn panels_are_refused(gpu: Gpu) {
     let mut g = Graph::new();
     let y = nets::FORWARD[0].1(&mut g, 64);
@@ -612,4 +652,5 @@ common::tests!(
     random_graphs,
     many_rows,
     adam_leaves_out_what_is_not_finite,
+    subgroups_change_no_bits,
 );

@@ -33,7 +33,8 @@ impl Graphics {
         largest_buffer: Option<f64>,
     ) -> Result<Graphics, JsValue> {
         WOKEN.set(Some(woken));
-        let options = OpenOptions { largest_buffer: largest_buffer.map(|bytes| bytes as u64), name };
+        let largest_buffer = largest_buffer.map(|bytes| bytes as u64);
+        let options = OpenOptions { largest_buffer, name, ..OpenOptions::default() };
         let gpu = Gpu::open(options).await.map_err(|fault| match fault {
             Fault::NoAdapter { why } => JsValue::from(why),
             other => JsValue::from(other.to_string()),

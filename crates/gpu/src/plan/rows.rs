@@ -23,19 +23,21 @@ fn rows(
     at: &[u32],
     text: &str,
 ) {
-    let lanes = lanes(cols);
+    let (lanes, fold) = (lanes(cols), program.gpu().shared.fold);
+    let main = ROWS.replace("#BUILTINS", fold.builtins()).replace("#PLACE", fold.place());
+    let folds = fold.across(lanes, &[("sum_of", "+"), ("top_of", "max")]);
     let fields: String = names.iter().map(|name| format!(" {name}: u32,")).collect();
     let text = format!(
         "struct Args {{ rows: u32,{fields} }}
 const LANES = {lanes}u;
 const COLS = {cols}u;
-{FUNCTIONS}{ROWS}
+{FUNCTIONS}{folds}{main}
 fn row_of(row: u32, mine: bool, lane: u32, local: u32) {{
     let first = row * COLS;
 {text}}}
 "
     );
-    let kernel = program.kernel(label, &text);
+    let kernel = program.kernel_with(label, fold.directives(), &text);
     let args: Vec<u32> = [rows as u32].into_iter().chain(at.iter().copied()).collect();
     program.dispatch(&kernel, &args, groups(rows, SIZE / lanes));
 }

@@ -3,6 +3,7 @@
 
 use super::groups::{Groups, Kind};
 use super::work::{Home, Op, Part, Work};
+use crate::fold::Fold;
 use crate::product::FUNCTIONS;
 use crate::program::{Program, Region, Space, groups as spread};
 use math::{Binary, Span, Unary};
@@ -24,6 +25,17 @@ const WALK: usize = 16;
 const MAIN: &str =
     "fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
         @builtin(local_invocation_index) local: u32)";
+
+/// The same for a kernel that folds.
+fn main_of(fold: Fold) -> String {
+    format!(
+        "fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
+        {}) {{
+{}",
+        fold.builtins(),
+        fold.place()
+    )
+}
 
 pub(super) struct Writer<'a> {
     pub work: &'a Work,
@@ -101,15 +113,17 @@ impl Writer<'_> {
             );
             return kernel.dispatch(program, "rows", &text, spread(count, SMALL));
         }
+        let fold = program.gpu().shared.fold;
         let width = sums.len();
         let size = if count <= ROWS_OF_ONE || count > SMALL * MOST_PARTS { LARGE } else { SMALL };
         let parts = if count <= ROWS_OF_ONE { 1 } else { count.div_ceil(size).min(MOST_PARTS) };
         let mut text = format!(
             "var<workgroup> sums: array<f32, {}>;
-@compute @workgroup_size({size})
-{MAIN} {{
-{}",
+{}@compute @workgroup_size({size})
+{}{}",
             width * size,
+            fold.segments(width, size, size),
+            main_of(fold),
             kernel.head
         );
         for i in 0..width {
@@ -127,24 +141,12 @@ impl Writer<'_> {
         for i in 0..width {
             let _ = writeln!(text, "    sums[{}u + local] = sum_{i};", i * size);
         }
-        let _ = write!(
-            text,
-            "    workgroupBarrier();
-    for (var half = {}u; half > 0u; half >>= 1u) {{
-        if (local < half) {{
-            for (var i = local; i < {}u; i += {size}u) {{ sums[i] += sums[i + half]; }}
-        }}
-        workgroupBarrier();
-    }}
-",
-            size / 2,
-            width * size,
-        );
+        text += "    fold_segments(local);\n";
         if parts == 1 {
             text += "    storageBarrier();\n    if (local == 0u) {\n";
             text += &kernel.tail(index, &sums, size);
             text += "    }\n}\n";
-            return kernel.dispatch(program, "rows and sums", &text, [1, 1, 1]);
+            return kernel.dispatch_folding(program, "rows and sums", &text, [1, 1, 1]);
         }
         let region = space.floats(parts * width);
         let partial = kernel.arg("partial", region.at);
@@ -154,7 +156,7 @@ impl Writer<'_> {
 }}
 "
         );
-        kernel.dispatch(program, "rows and sums", &text, [parts as u32, 1, 1]);
+        kernel.dispatch_folding(program, "rows and sums", &text, [parts as u32, 1, 1]);
         self.total(index, &sums, region, parts, program);
     }
 
@@ -165,11 +167,11 @@ impl Writer<'_> {
         let mut kernel = self.kernel(1);
         let (from, count) = (kernel.arg("partial", partial.at), kernel.arg("parts", parts as u32));
         let tail = kernel.tail(index, sums, lanes);
+        let fold = program.gpu().shared.fold;
         let text = format!(
             "var<workgroup> sums: array<f32, {LARGE}>;
-@compute @workgroup_size({LARGE})
-{MAIN} {{
-    let column = local / {lanes}u;
+{}@compute @workgroup_size({LARGE})
+{}    let column = local / {lanes}u;
     let lane = local % {lanes}u;
     var sum = 0.0;
     if (column < {width}u) {{
@@ -178,18 +180,15 @@ impl Writer<'_> {
         }}
     }}
     sums[local] = sum;
-    workgroupBarrier();
-    for (var half = {}u; half > 0u; half >>= 1u) {{
-        if (lane < half) {{ sums[local] += sums[local + half]; }}
-        workgroupBarrier();
-    }}
+    fold_segments(local);
     if (local == 0u) {{
 {tail}    }}
 }}
 ",
-            lanes / 2
+            fold.segments(LARGE / lanes, lanes, LARGE),
+            main_of(fold),
         );
-        kernel.dispatch(program, "sums", &text, [1, 1, 1]);
+        kernel.dispatch_folding(program, "sums", &text, [1, 1, 1]);
     }
 
     fn walk(&self, index: usize, [rows, cols]: [usize; 2], program: &mut Program, space: &mut Space) {
@@ -228,6 +227,22 @@ fn walk_shape(cols: usize) -> (usize, usize) {
 
 impl Kernel<'_> {
     fn dispatch(self, program: &mut Program, label: &str, text: &str, groups: [u32; 3]) {
+        self.dispatch_with(program, label, "", text, groups);
+    }
+
+    fn dispatch_folding(self, program: &mut Program, label: &str, text: &str, groups: [u32; 3]) {
+        let directives = program.gpu().shared.fold.directives();
+        self.dispatch_with(program, label, directives, text, groups);
+    }
+
+    fn dispatch_with(
+        self,
+        program: &mut Program,
+        label: &str,
+        directives: &str,
+        text: &str,
+        groups: [u32; 3],
+    ) {
         let mut whole = String::from("struct Args {\n");
         for (name, _) in &self.args {
             let _ = writeln!(whole, "    {name}: u32,");
@@ -235,7 +250,7 @@ impl Kernel<'_> {
         whole += "}\n";
         whole += FUNCTIONS;
         whole += text;
-        let kernel = program.kernel(label, &whole);
+        let kernel = program.kernel_with(label, directives, &whole);
         let args: Vec<u32> = self.args.iter().map(|arg| arg.1).collect();
         program.dispatch(&kernel, &args, groups);
     }
