@@ -14,7 +14,7 @@ pub mod notation;
 
 pub use game::{Chances, Crawford, Cube, Ending, Game, GameError, Match, Player, Stage, Stakes};
 pub use id::Id;
-pub use moves::{MOST_RESULTS, Results};
+pub use moves::{MOST_RESULTS, Play, Results};
 
 use math::rng::Sequence;
 

@@ -161,6 +161,38 @@ fn set(boards: &[Board]) -> BTreeSet<Id> {
 }
 
 #[test]
+fn plays_tell_results_apart_and_lead_to_them_also_by_halves() {
+    let (mut room, mut half_room, mut rest_room) = (Results::new(), Results::new(), Results::new());
+    let (mut single, mut double) = (0, 0);
+    met(if cfg!(target_arch = "wasm32") { 2 } else { 40 }, 9, |board, roll| {
+        let results = board.results(roll, &mut room);
+        let found = set(results);
+        let plays: BTreeSet<Play> = room.plays().iter().copied().collect();
+        assert_eq!(plays.len(), found.len(), "{board:?} {roll:?}");
+        assert_eq!(room.boards() == [board], plays.contains(&[0; 4]), "{board:?} {roll:?}");
+        if !roll.is_double() {
+            single += 1;
+            for (&result, play) in room.boards().iter().zip(room.plays()) {
+                assert_eq!(board.moved(roll, [play[0], play[1]]), result, "{board:?} {roll:?} {play:?}");
+            }
+            return;
+        }
+        double += 1;
+        let mut whole = BTreeSet::new();
+        board.halves(roll, &mut half_room);
+        for (&half, play) in half_room.boards().iter().zip(half_room.plays()) {
+            assert!(play[0] >= play[1] && play[2..] == [0, 0]);
+            assert_eq!(board.moved(roll, [play[0], play[1]]), half, "{board:?} {roll:?} {play:?}");
+            let rest = half.halves(roll, &mut rest_room);
+            assert_eq!(half.can_move(roll.high()), rest != [half]);
+            whole.extend(set(rest));
+        }
+        assert_eq!(whole, found, "{board:?} {roll:?}");
+    });
+    assert!(single > 500 && double > 100 || cfg!(target_arch = "wasm32"), "{single} {double}");
+}
+
+#[test]
 fn both_dice_are_played_where_they_can_be_and_the_larger_where_one_can() {
     let rest = (1, 14);
     // Twenty to nine is closed, so only one of 6 and 5 can be played with this checker: the 6.

@@ -26,13 +26,19 @@ const HIT: [u128; 32] = {
 /// Room for the results of a roll, made once and filled again and again.
 pub struct Results {
     boards: Box<[Board; MOST_RESULTS]>,
+    plays: Box<[Play; MOST_RESULTS]>,
     len: usize,
 }
+
+/// The places that checkers leave for one result: with two numbers that of the larger die and then that of the smaller, with
+/// doubles from the highest down; 0 for a die that is not played. No two results of a roll have the same.
+pub type Play = [u8; 4];
 
 impl Results {
     pub fn new() -> Results {
         let boards = vec![Board::START; MOST_RESULTS].try_into().expect("as many as there is room for");
-        Results { boards, len: 0 }
+        let plays = vec![[0; 4]; MOST_RESULTS].try_into().expect("as many as there is room for");
+        Results { boards, plays, len: 0 }
     }
 
     /// What was found last.
@@ -40,9 +46,15 @@ impl Results {
         &self.boards[..self.len]
     }
 
+    /// How each of them comes about.
+    pub fn plays(&self) -> &[Play] {
+        &self.plays[..self.len]
+    }
+
     #[inline]
-    fn push(&mut self, turn: Turn) {
+    fn push(&mut self, turn: Turn, play: Play) {
         self.boards[self.len] = turn.board();
+        self.plays[self.len] = play;
         self.len += 1;
     }
 }
@@ -61,25 +73,52 @@ impl Board {
         let turn = Turn::new(self);
         let (high, low) = (roll.high.into(), roll.low.into());
         if roll.is_double() {
-            let (mut ahead, mut moves) = (turn, 0);
-            while moves < 4 && ahead.sources(high) != 0 {
-                ahead = ahead.moved(highest(ahead.sources(high)), high);
-                moves += 1;
-            }
-            if moves > 0 {
-                turn.play(high, BAR, moves, room);
-            }
+            turn.doubled(high, 4, room);
         } else if !turn.pairs(high, low, room) {
             // Only one of the dice can be played: the larger, if it can.
             let die = if turn.sources(high) != 0 { high } else { low };
             for from in places(turn.sources(die)) {
-                room.push(turn.moved(from, die));
+                let play = if die == high { [from as u8, 0, 0, 0] } else { [0, from as u8, 0, 0] };
+                room.push(turn.moved(from, die), play);
             }
         }
         if room.len == 0 {
-            room.push(turn);
+            room.push(turn, [0; 4]);
         }
         room.boards()
+    }
+
+    /// The same after the first two moves of a double at most. Its results are those that two more lead to from there, some of
+    /// them by several ways.
+    pub fn halves<'a>(&self, double: Roll, room: &'a mut Results) -> &'a [Board] {
+        room.len = 0;
+        let turn = Turn::new(self);
+        turn.doubled(double.high.into(), 2, room);
+        if room.len == 0 {
+            room.push(turn, [0; 4]);
+        }
+        room.boards()
+    }
+
+    /// Whether a checker may move by this die.
+    pub fn can_move(&self, die: u8) -> bool {
+        Turn::new(self).sources(die.into()) != 0
+    }
+
+    /// Where the first two moves of a play lead that a roll was found to have, in whatever order they are made.
+    #[inline]
+    pub fn moved(&self, roll: Roll, play: [u8; 2]) -> Board {
+        let (mut mine, mut theirs) = (self.mine.0, self.theirs.0);
+        for (from, die) in [(play[0], roll.high), (play[1], roll.low)] {
+            if from > 0 {
+                let to = 31 & from.saturating_sub(die) as usize;
+                mine = mine.wrapping_sub(UNIT[31 & from as usize]).wrapping_add(UNIT[to]);
+                if to > 0 && theirs >> (4 * (BAR - to.min(BAR))) & 15 == 1 {
+                    theirs = theirs.wrapping_add(HIT[to]);
+                }
+            }
+        }
+        Board { mine: Side(mine), theirs: Side(theirs) }
     }
 }
 
@@ -166,14 +205,27 @@ impl Turn {
         }
     }
 
-    /// All ways to play a die `left` times more, from no higher place than `from_most`.
-    fn play(&self, die: usize, from_most: usize, left: u32, room: &mut Results) {
+    /// All ways to play a die as often as it can be, `most` times at most.
+    fn doubled(&self, die: usize, most: u32, room: &mut Results) {
+        let (mut ahead, mut moves) = (*self, 0);
+        while moves < most && ahead.sources(die) != 0 {
+            ahead = ahead.moved(highest(ahead.sources(die)), die);
+            moves += 1;
+        }
+        if moves > 0 {
+            self.play(die, BAR, 0, moves, [0; 4], room);
+        }
+    }
+
+    /// All ways to play a die until it was played `moves` times, from no higher place than `from_most`.
+    fn play(&self, die: usize, from_most: usize, made: u32, moves: u32, mut play: Play, room: &mut Results) {
         for from in places(self.sources(die) & ((2 << from_most) - 1)) {
             let then = self.moved(from, die);
-            if left == 1 {
-                room.push(then);
+            play[made as usize & 3] = from as u8;
+            if made + 1 == moves {
+                room.push(then, play);
             } else {
-                then.play(die, from, left - 1, room);
+                then.play(die, from, made + 1, moves, play, room);
             }
         }
     }
@@ -209,7 +261,7 @@ impl Turn {
                 }
             }
             for second in places(seconds) {
-                room.push(then.moved(second, low));
+                room.push(then.moved(second, low), [from as u8, second as u8, 0, 0]);
             }
         }
         // Whatever the larger die could be played from at once has been. The smaller one may lead to more: from the bar, to
@@ -220,7 +272,7 @@ impl Turn {
                 let chained = second + low == from && chained(&followers, from, second);
                 let borne_off = from <= low && second <= low && has(followers[from], second);
                 if !chained && !borne_off {
-                    room.push(then.moved(second, high));
+                    room.push(then.moved(second, high), [second as u8, from as u8, 0, 0]);
                 }
             }
         }
