@@ -1,16 +1,24 @@
-// A curve over environment steps, and the same numbers as a table. Marks, a threshold, evaluations and a past run
-// are drawn around the present one. Colours come from the style sheet.
+// Curves over environment steps or another axis, and the same numbers as a table. Marks, a threshold, tests with their
+// standard errors and a past run are drawn around the present one. Colours come from the style sheet.
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import type { Column, History } from "./history";
+import type { Column, Curves, History } from "./history";
 import { h, id, write } from "./dom";
 import { figure, minus, seconds, short } from "./format";
 import { animate } from "./loop";
-import { onTheme, palette } from "./theme";
+import { onTheme, palette, type Colour } from "./theme";
+
+/** How the axis is told: its ticks, and a place on it in words. */
+export type Axis = { tick: (at: number) => string; words: (at: number) => string };
 
 export type ChartOptions = {
-  column: Column;
+  column: string;
+  /** Drawn beside the first, each with its name at its end. */
+  others?: { column: string; label: string; colour: Colour }[];
+  /** The name of the first where there are others. */
+  label?: string;
+  axis?: Axis;
   title: string;
   /** One plain line on what the curve tells. */
   about: string;
@@ -22,13 +30,14 @@ export type ChartOptions = {
   main?: boolean;
 };
 
+const STEPS: Axis = { tick: short, words: (at) => `${short(at)} steps` };
 const EVENTS = "What happened";
 const DRAW_EVERY_MS = 200;
 const WRITE_EVERY_MS = 2000;
 const FONT = '11px system-ui, -apple-system, "Segoe UI", sans-serif';
 
 /** The end of the step axis: a round number, so that the curve does not creep. */
-function roundUp(steps: number): number {
+export function roundUp(steps: number): number {
   const size = 10 ** Math.floor(Math.log10(Math.max(steps, 1)));
   return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((k) => k * size).find((end) => end >= steps) ?? steps;
 }
@@ -47,8 +56,8 @@ export class Chart {
   private readonly plot: uPlot;
   private readonly area = h("div", { class: "plot" });
   private readonly now = h("output", { class: "number" });
-  private present: History | undefined;
-  private past: History | undefined;
+  private present: Curves | undefined;
+  private past: Curves | undefined;
   private span = 100_000;
   private dirty = true;
   private hovered: number | null = null;
@@ -77,7 +86,7 @@ export class Chart {
     );
     this.area.setAttribute("role", "img");
     this.area.setAttribute("aria-label", `${options.title}: nothing yet`);
-    this.plot = new uPlot(this.uplot(), [[], []], this.area);
+    this.plot = new uPlot(this.uplot(), [[], ...this.series().map(() => [])], this.area);
     const sizes = new ResizeObserver(() => {
       const { clientWidth: width, clientHeight: height } = this.area;
       if (width > 0 && height > 0) this.plot.setSize({ width, height });
@@ -97,7 +106,7 @@ export class Chart {
     write(this.about, this.options.about);
   }
 
-  show(present: History, past: History | undefined, span: number): void {
+  show(present: Curves, past: Curves | undefined, span: number): void {
     this.present = present;
     this.past = past;
     this.span = span;
@@ -113,14 +122,19 @@ export class Chart {
     const { present, options } = this;
     if (!this.dirty || !present) return;
     this.dirty = false;
-    this.plot.setData([present.steps, present.columns[options.column]] as uPlot.AlignedData);
-    const last = present.columns[options.column].at(-1);
-    this.area.setAttribute(
-      "aria-label",
-      last == null
-        ? `${options.title}: nothing yet`
-        : `${options.title}: ${this.number(last)} after ${short(present.steps.at(-1)!)} steps`,
-    );
+    this.plot.setData([present.steps, ...this.series().map(({ column }) => present.columns[column] ?? [])] as uPlot.AlignedData);
+    const told = this.series().flatMap(({ column, label }) => {
+      const last = present.columns[column]?.at(-1);
+      return last == null ? [] : [label ? `${label} ${this.number(last)}` : this.number(last)];
+    });
+    const { words } = options.axis ?? STEPS;
+    this.area.setAttribute("aria-label", `${options.title}: ${told.length ? `${told.join(", ")} after ${words(present.steps.at(-1)!)}` : "nothing yet"}`);
+  }
+
+  /** All that is drawn as a curve. */
+  private series(): { column: string; label?: string; colour: Colour }[] {
+    const { column, label, others = [], main } = this.options;
+    return [{ column, label, colour: main ? "accent" : "ink" }, ...others];
   }
 
   private number(value: number): string {
@@ -129,11 +143,13 @@ export class Chart {
 
   private writeNow(): void {
     const { present, hovered } = this;
-    const column = present?.columns[this.options.column] ?? [];
-    const row = hovered ?? column.length - 1;
-    const value = column[row];
-    const where = hovered !== null && present ? ` at ${short(present.steps[row] ?? 0)}` : "";
-    write(this.now, value == null ? "" : this.number(value) + where);
+    const row = hovered ?? (present?.steps.length ?? 0) - 1;
+    const where = hovered !== null && present ? ` at ${(this.options.axis ?? STEPS).tick(present.steps[row] ?? 0)}` : "";
+    const told = this.series().flatMap(({ column, label }) => {
+      const value = present?.columns[column]?.[row];
+      return value == null ? [] : [label ? `${label} ${this.number(value)}` : this.number(value)];
+    });
+    write(this.now, told.length ? told.join(", ") + where : "");
   }
 
   private uplot(): uPlot.Options {
@@ -144,9 +160,9 @@ export class Chart {
       let low = Math.min(from ?? Infinity, options.span?.[0] ?? (from === null ? 0 : Infinity));
       let high = Math.max(to ?? -Infinity, options.span?.[1] ?? (to === null ? 1 : -Infinity));
       if (options.main)
-        for (const { mean_return } of this.present?.evaluations ?? []) {
-          low = Math.min(low, mean_return);
-          high = Math.max(high, mean_return);
+        for (const { mean, error = 0 } of this.present?.tests ?? []) {
+          low = Math.min(low, mean - error);
+          high = Math.max(high, mean + error);
         }
       if (high - low < 1e-9) [low, high] = [low - 0.5, high + 0.5];
       const room = (high - low) * 0.06;
@@ -167,7 +183,7 @@ export class Chart {
           grid: { show: false },
           ticks: { stroke: () => palette.hair, ...thin },
           border: { show: true, stroke: () => palette.hair, width: 1 },
-          values: (_, ticks) => ticks.map(short),
+          values: (_, ticks) => ticks.map((this.options.axis ?? STEPS).tick),
           space: 64,
           size: 26,
           gap: 3,
@@ -185,12 +201,12 @@ export class Chart {
       ],
       series: [
         {},
-        {
-          stroke: () => (main ? palette.accent : palette.ink),
+        ...this.series().map(({ colour }) => ({
+          stroke: () => palette[colour],
           width: main ? 2 : 1.25,
           points: { show: false },
           spanGaps: true,
-        },
+        })),
       ],
       hooks: {
         drawAxes: [(plot) => this.drawBehind(plot)],
@@ -234,7 +250,7 @@ export class Chart {
       c.strokeStyle = palette.ghost;
       c.lineWidth = (options.main ? 1.5 : 1) * ratio;
       c.beginPath();
-      const column = past.columns[options.column];
+      const column = past.columns[options.column] ?? [];
       column.forEach((value, row) => {
         if (value != null) c.lineTo(plot.valToPos(past.steps[row]!, "x", true), plot.valToPos(value, "y", true));
       });
@@ -255,14 +271,14 @@ export class Chart {
     };
     for (const run of [this.present, this.past]) {
       let [x0, y0] = [NaN, NaN];
-      run?.columns[this.options.column].forEach((value, row) => {
+      run?.columns[this.options.column]?.forEach((value, row) => {
         const [x1, y1] = [plot.valToPos(run.steps[row]!, "x", true), value == null ? NaN : plot.valToPos(value, "y", true)];
         if (!Number.isNaN(y0 + y1)) cover(x0, y0, x1, y1);
         [x0, y0] = [x1, y1];
       });
     }
-    for (const { progress, mean_return } of this.present?.evaluations ?? []) {
-      const at = [plot.valToPos(progress.env_steps, "x", true), plot.valToPos(mean_return, "y", true)] as const;
+    for (const test of this.present?.tests ?? []) {
+      const at = [plot.valToPos(test.at, "x", true), plot.valToPos(test.mean, "y", true)] as const;
       cover(...at, ...at);
     }
     return places[covered.indexOf(Math.min(...covered))]!;
@@ -279,8 +295,8 @@ export class Chart {
     c.font = `${11 * ratio}px system-ui, sans-serif`;
     c.textAlign = "left";
     const endOf: number[] = [];
-    for (const mark of present.marks) {
-      const x = Math.round(plot.valToPos(mark.progress.env_steps, "x", true)) + 0.5;
+    for (const mark of present.changes) {
+      const x = Math.round(plot.valToPos(mark.at, "x", true)) + 0.5;
       c.strokeStyle = palette.soft;
       c.lineWidth = ratio;
       c.setLineDash([ratio, 2 * ratio]);
@@ -307,14 +323,27 @@ export class Chart {
       c.fillText(words, from, y);
     }
     if (options.main) {
-      c.strokeStyle = palette.accent;
       c.fillStyle = palette.paper;
-      c.lineWidth = 1.5 * ratio;
-      for (const evaluation of present.evaluations) {
-        const x = plot.valToPos(evaluation.progress.env_steps, "x", true);
+      for (const { at, mean, error, column = options.column } of present.tests) {
+        const x = plot.valToPos(at, "x", true);
         if (x > right) continue;
+        c.strokeStyle = palette[this.series().find((series) => series.column === column)?.colour ?? "accent"];
+        if (error) {
+          const [low, high] = [mean - error, mean + error].map((value) => plot.valToPos(value, "y", true)) as [number, number];
+          const half = 3 * ratio;
+          c.lineWidth = ratio;
+          c.beginPath();
+          for (const y of [low, high]) {
+            c.moveTo(x - half, y);
+            c.lineTo(x + half, y);
+          }
+          c.moveTo(x, low);
+          c.lineTo(x, high);
+          c.stroke();
+        }
+        c.lineWidth = 1.5 * ratio;
         c.beginPath();
-        c.arc(x, plot.valToPos(evaluation.mean_return, "y", true), 3.2 * ratio, 0, 7);
+        c.arc(x, plot.valToPos(mean, "y", true), 3.2 * ratio, 0, 7);
         c.fill();
         c.stroke();
       }

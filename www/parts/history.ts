@@ -18,7 +18,17 @@ export const COLUMNS = [
 ] as const;
 export type Column = (typeof COLUMNS)[number];
 
-export class History {
+/** What charts draw: columns over an axis that only grows, with what was changed and tested along it. */
+export interface Curves {
+  /** Where each row stands on the axis. */
+  readonly steps: number[];
+  readonly columns: Record<string, (number | null)[]>;
+  readonly changes: { at: number; knob: string; to: number }[];
+  /** Tests of the column that a large chart shows; `error` is the standard error of `mean`. */
+  readonly tests: { at: number; mean: number; column?: string; error?: number }[];
+}
+
+export class History implements Curves {
   readonly steps: number[] = [];
   readonly iterations: number[] = [];
   readonly train_s: number[] = [];
@@ -38,6 +48,14 @@ export class History {
 
   get length(): number {
     return this.steps.length;
+  }
+
+  get changes(): Curves["changes"] {
+    return this.marks.map(({ progress, knob, to }) => ({ at: progress.env_steps, knob, to }));
+  }
+
+  get tests(): Curves["tests"] {
+    return this.evaluations.map(({ progress, mean_return }) => ({ at: progress.env_steps, mean: mean_return }));
   }
 
   push(metrics: Metrics): void {

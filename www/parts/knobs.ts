@@ -47,6 +47,8 @@ export class Knobs {
     knobs: Knob[],
     private readonly change: (name: string, value: number) => void,
     private readonly reset: () => void,
+    /** After which a live change acts. */
+    unit = "iteration",
   ) {
     const live = knobs.filter((knob) => knob.live);
     const fixed = knobs.filter((knob) => !knob.live);
@@ -58,7 +60,7 @@ export class Knobs {
         "section",
         { class: "knob-group", "aria-labelledby": "knobs-live" },
         h("h3", { id: "knobs-live" }, "Change while it learns"),
-        h("p", { class: "small" }, "These act from the next iteration on. Each change leaves a mark on the curves."),
+        h("p", { class: "small" }, `These act from the next ${unit} on. Each change leaves a mark on the curves.`),
         h("div", { class: "knob-grid" }, ...live.map((knob) => this.row(knob))),
       ),
       h(

@@ -24,7 +24,7 @@ export const palette = {
   plus: "",
   thrust: "",
 };
-type Colour = keyof typeof palette;
+export type Colour = keyof typeof palette;
 const listeners = new Set<() => void>();
 const dark = matchMedia("(prefers-color-scheme: dark)");
 let theme: Theme = "auto";

@@ -1,8 +1,6 @@
 // Play, pause, step, start again, speed; and how fast it goes. It sends wishes and shows what the run says.
 
-import type { Progress } from "../run/protocol";
 import { h, icon, id, write } from "./dom";
-import { count, seconds, short } from "./format";
 
 /** How many times real time; null is as fast as it goes. */
 export const SPEEDS: { name: string; spoken: string; times: number | null }[] = [
@@ -16,29 +14,36 @@ export type Wishes = {
   run: (running: boolean) => void;
   step: () => void;
   reset: () => void;
-  speed: (index: number) => void;
+  /** Where there is a choice of speeds. */
+  speed?: (index: number) => void;
 };
+
+/** What is counted, the rate first, and what one step is. */
+export type Counted = { rate: string; figures: string[]; step: string };
 
 export class Transport {
   readonly element: HTMLElement;
   private readonly play = h("button", { type: "button", class: "play" });
   private readonly speeds: HTMLInputElement[];
   private readonly rate = h("output", { class: "number" });
-  private readonly steps = h("output", { class: "number" });
-  private readonly time = h("output", { class: "number" });
-  private readonly iterations = h("output", { class: "number" });
+  private readonly figures: HTMLElement[];
   private running = true;
 
-  constructor(private readonly wishes: Wishes) {
+  constructor(
+    private readonly wishes: Wishes,
+    counted: Counted,
+  ) {
+    const { speed: chosen } = wishes;
+    this.figures = counted.figures.map(() => h("output", { class: "number" }));
     const group = id("speed");
-    this.speeds = SPEEDS.map((speed, index) =>
+    this.speeds = (chosen ? SPEEDS : []).map((speed, index) =>
       h("input", {
         type: "radio",
         name: group,
         id: `${group}-${index}`,
         checked: speed.times === null,
         "aria-label": `Speed: ${speed.spoken}`,
-        onchange: () => wishes.speed(index),
+        onchange: () => chosen?.(index),
       }),
     );
     this.play.addEventListener("click", () => this.toggle());
@@ -49,25 +54,24 @@ export class Transport {
         "div",
         { class: "row" },
         this.play,
-        h("button", { type: "button", title: "One iteration (s)", "aria-label": "Step: one iteration", onclick: wishes.step }, icon("step"), h("span", { class: "wide" }, "Step")),
+        h("button", { type: "button", title: `One ${counted.step} (s)`, "aria-label": `Step: one ${counted.step}`, onclick: wishes.step }, icon("step"), h("span", { class: "wide" }, "Step")),
         h("button", { type: "button", title: "Start again (r)", "aria-label": "Start again from nothing", onclick: wishes.reset }, icon("reset"), h("span", { class: "wide" }, "Start again")),
       ),
-      h(
-        "fieldset",
-        { class: "speeds" },
-        h("legend", { class: "unseen" }, "Speed"),
-        ...SPEEDS.flatMap((speed, index) => [
-          this.speeds[index]!,
-          h("label", { for: `${group}-${index}`, title: `Speed: ${speed.spoken} (${index + 1})` }, speed.name),
-        ]),
-      ),
+      chosen &&
+        h(
+          "fieldset",
+          { class: "speeds" },
+          h("legend", { class: "unseen" }, "Speed"),
+          ...SPEEDS.flatMap((speed, index) => [
+            this.speeds[index]!,
+            h("label", { for: `${group}-${index}`, title: `Speed: ${speed.spoken} (${index + 1})` }, speed.name),
+          ]),
+        ),
       h(
         "dl",
         { class: "figures" },
-        ...this.pair("steps a second", this.rate),
-        ...this.pair("steps", this.steps),
-        ...this.pair("iterations", this.iterations),
-        ...this.pair("training time", this.time),
+        ...this.pair(counted.rate, this.rate),
+        ...counted.figures.flatMap((name, k) => this.pair(name, this.figures[k]!)),
       ),
     );
     this.setRunning(true);
@@ -92,14 +96,12 @@ export class Transport {
     const radio = this.speeds[index];
     if (!radio) return;
     radio.checked = true;
-    this.wishes.speed(index);
+    this.wishes.speed?.(index);
   }
 
-  /** `stepsPerS` only while it runs. */
-  show(progress: Progress, stepsPerS: number | undefined): void {
-    write(this.steps, short(progress.env_steps));
-    write(this.iterations, count(progress.iteration));
-    write(this.time, seconds(progress.train_s));
-    if (this.running && stepsPerS !== undefined) write(this.rate, short(stepsPerS));
+  /** The rate counts only while it runs. */
+  show(rate: string | undefined, figures: string[]): void {
+    figures.forEach((text, k) => write(this.figures[k]!, text));
+    if (this.running && rate !== undefined) write(this.rate, rate);
   }
 }

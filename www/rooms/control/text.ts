@@ -18,6 +18,18 @@ export const charts = {
   approx_kl: "how far one update moved the policy",
 };
 
+/** Where the time of an iteration goes. */
+export const parts = {
+  policy: "The policy chooses actions, the critic estimates what is still to come",
+  world: "The environments step",
+  advantages: "How much better each action was than expected, looking back from the end",
+  gather: "Samples are drawn from the rollout and laid side by side",
+  gradient: "Both networks forward, then back through every weight",
+  update: "Adam moves the weights, and they are packed for the next use",
+  rest: "Judging, telling the page, and waiting for its turn",
+  device: "Whole iterations on the GPU, which does not tell where its time goes",
+};
+
 /** What the entropy of a policy that does not care would be, and how to say it. */
 export function entropy(environment: Environment): { about: string; most: number | undefined } {
   const choices = environment.choices.length;

@@ -2,7 +2,7 @@
 // It shows what a run says and sends what the visitor wishes; it computes nothing of the run itself.
 
 import type { Lab } from "../../run/client";
-import type { Command, Config, Environment, Evaluation, Event as RunEvent, Mark, Progress } from "../../run/protocol";
+import { PARTS, type Command, type Config, type Environment, type Evaluation, type Event as RunEvent, type Mark, type Progress } from "../../run/protocol";
 import type { Announcer } from "../../parts/announce";
 import { Breakdown } from "../../parts/breakdown";
 import { Chart, stepSpan, Table, type ChartOptions } from "../../parts/chart";
@@ -11,7 +11,7 @@ import { copy, copyField, Dialog } from "../../parts/dialog";
 import { h, markup, write } from "../../parts/dom";
 import { chooser, download, dropping } from "../../parts/files";
 import { count, exact, figure, minus, seconds, short, two, words } from "../../parts/format";
-import { History } from "../../parts/history";
+import { History, type Column } from "../../parts/history";
 import { calm } from "../../parts/loop";
 import { Knobs } from "../../parts/knobs";
 import { Network } from "../../parts/network";
@@ -35,7 +35,7 @@ const LABELS_MS = 4000;
 const MOST_FORKS = 12;
 const SLEPT_S = 30;
 
-const SMALL: ChartOptions[] = [
+const SMALL: (ChartOptions & { column: Column })[] = [
   { column: "policy_loss", title: "Policy loss", about: text.charts.policy_loss, span: [-0.01, 0.01] },
   { column: "value_loss", title: "Value loss", about: text.charts.value_loss, span: [0, 1] },
   { column: "entropy", title: "Entropy", about: "" },
@@ -68,7 +68,7 @@ export class ControlRoom {
   private readonly shortcuts: Shortcuts;
   private readonly returns: Chart;
   private readonly small: Chart[];
-  private readonly breakdown = new Breakdown();
+  private readonly breakdown = new Breakdown(PARTS, text.parts);
   private readonly tables: Table[];
   private readonly ghost = h("input", { type: "checkbox", checked: true, id: "ghost" });
   private readonly ghostLine = h("span", { class: "ghost-line", hidden: true });
@@ -126,19 +126,22 @@ export class ControlRoom {
       use: (knob, value) => this.useValue(knob, value),
       say: (words) => announcer.say(words, "sweep"),
     });
-    this.transport = new Transport({
-      run: (running) => {
-        lab.command({ kind: running ? "start" : "pause" });
-        announcer.say(running ? "Training" : "Paused", "running");
+    this.transport = new Transport(
+      {
+        run: (running) => {
+          lab.command({ kind: running ? "start" : "pause" });
+          announcer.say(running ? "Training" : "Paused", "running");
+        },
+        step: () => lab.command({ kind: "step" }),
+        reset: () => this.reset(),
+        speed: (index) => {
+          this.speed = index;
+          lab.setSpeed(this.ticksPerS());
+          announcer.say(`Speed: ${SPEEDS[index]!.spoken}`, "speed");
+        },
       },
-      step: () => lab.command({ kind: "step" }),
-      reset: () => this.reset(),
-      speed: (index) => {
-        this.speed = index;
-        lab.setSpeed(this.ticksPerS());
-        announcer.say(`Speed: ${SPEEDS[index]!.spoken}`, "speed");
-      },
-    });
+      { rate: "steps a second", figures: ["steps", "iterations", "training time"], step: "iteration" },
+    );
     this.device = new DeviceSwitch(lab.wished, (wish) => lab.command({ kind: "device", wish }));
     this.knobs = this.makeKnobs();
     const label = (name: string): string => this.labelOf(name);
@@ -443,7 +446,8 @@ export class ControlRoom {
 
   private refresh(): void {
     const now = performance.now();
-    this.transport.show(this.progress, this.stepsPerS);
+    const { env_steps, iteration, train_s } = this.progress;
+    this.transport.show(this.stepsPerS === undefined ? undefined : short(this.stepsPerS), [short(env_steps), count(iteration), seconds(train_s)]);
     if (now - this.statusMs > CALM_MS) {
       this.statusMs = now;
       write(this.status, this.statusWords());
