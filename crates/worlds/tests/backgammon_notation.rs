@@ -39,7 +39,7 @@ fn committed(every: usize) -> impl Iterator<Item = (Board, Roll)> {
 }
 
 /// All boards that steps come to, by every way to take them.
-fn whole_plays(play: &mut Play, been: &mut HashSet<(Board, Vec<u8>)>, ends: &mut BTreeSet<Id>) {
+fn whole_plays(play: &mut Play, roll: Roll, been: &mut HashSet<(Board, Vec<u8>)>, ends: &mut BTreeSet<Id>) {
     // What may follow depends on the board and on the dice that are left, so on the distances gone.
     let mut gone: Vec<u8> = play.taken().iter().map(|step| step.from - step.to).collect();
     gone.sort_unstable();
@@ -55,9 +55,11 @@ fn whole_plays(play: &mut Play, been: &mut HashSet<(Board, Vec<u8>)>, ends: &mut
     for step in open {
         let before = play.board();
         assert_eq!(play.take(step.from, step.to), Ok(step));
+        let dice_left = play.left();
+        assert_eq!(dice_left.len() + play.taken().len(), if roll.is_double() { 4 } else { 2 });
         let hits = play.board().theirs().bar() - before.theirs().bar();
         assert_eq!(hits, step.hit.into(), "{before:?} {step:?}");
-        whole_plays(play, been, ends);
+        whole_plays(play, roll, been, ends);
         assert_eq!(play.undo(), Some(step));
         assert_eq!(play.board(), before);
     }
@@ -69,7 +71,7 @@ fn steps_lead_to_every_result_and_to_nothing_else() {
     for (board, roll) in committed(5 * STRIDE) {
         let results: BTreeSet<Id> = board.results(roll, &mut room).iter().map(Board::id).collect();
         let mut ends = BTreeSet::new();
-        whole_plays(&mut Play::new(board, roll), &mut HashSet::new(), &mut ends);
+        whole_plays(&mut Play::new(board, roll), roll, &mut HashSet::new(), &mut ends);
         assert_eq!(ends, results, "{board:?} {roll:?}");
         compared += 1;
         kept += results.len();
@@ -187,6 +189,9 @@ fn what_cannot_be_played_or_read_is_refused_by_what_is_wrong() {
         assert!(error.to_string().contains("; "), "{error}");
     }
     let mut play = Play::new(Board::START, three_one);
+    play.take(6, 5).unwrap();
+    assert_eq!(play.left(), [3]);
+    play.undo();
     let refused = play.take(13, 8).unwrap_err();
     assert_eq!(refused, NotationError::Step { from: 13, to: 8 });
     assert_eq!((play.board(), play.taken().len(), play.undo()), (Board::START, 0, None));

@@ -98,6 +98,17 @@ impl Play {
         &self.taken
     }
 
+    /// The dice that no step has taken, the higher first; where a checker borne off may have taken either, the higher is left.
+    pub fn left(&self) -> Vec<u8> {
+        let Roll { high, low } = self.roll;
+        let one_of = |left: Left| self.now().left >> left & 1 == 1;
+        if self.roll.is_double() {
+            return vec![high; (0..=4).find(|&left| one_of(left)).unwrap_or(0).into()];
+        }
+        let which = [(3, vec![high, low]), (1, vec![high]), (2, vec![low])];
+        which.into_iter().find(|&(left, _)| one_of(left)).map_or(Vec::new(), |(_, dice)| dice)
+    }
+
     /// The steps that may come next, from the rear forward, each once.
     pub fn open(&self) -> Vec<Step> {
         let mut open: Vec<Step> = self.ways().into_iter().map(|(step, _)| step).collect();
