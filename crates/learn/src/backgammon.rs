@@ -5,7 +5,14 @@
 //! player who makes the roll. Chances are those of money play without a cube.
 
 pub mod arena;
+pub mod bearoff;
+mod inputs;
+mod net;
+mod search;
+pub mod td;
 pub mod yardstick;
+
+pub use td::{Strong, StrongConfig, StrongError};
 
 use crate::Data;
 use worlds::backgammon::{Board, Chances, Roll};

@@ -9,6 +9,7 @@
 #![allow(unsafe_code)]
 
 pub mod gemm;
+pub mod graded;
 pub mod isa;
 pub mod ops;
 pub mod par;

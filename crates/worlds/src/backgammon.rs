@@ -77,6 +77,13 @@ impl Side {
         std::array::from_fn(|i| self.count(i + 1))
     }
 
+    /// How many stand in each place: borne off, points 1 to 24, the bar.
+    #[inline]
+    pub fn counts(self) -> [u8; BAR + 1] {
+        let bytes = self.0.to_le_bytes();
+        std::array::from_fn(|place| bytes[place / 2] >> (4 * (place % 2)) & 15)
+    }
+
     fn with_places(places: [u8; BAR]) -> Result<Side, BoardError> {
         let checkers: u32 = places.iter().map(|&count| u32::from(count)).sum();
         if checkers > CHECKERS.into() {
@@ -89,7 +96,7 @@ impl Side {
 
     /// Bit p says that place p has a checker, and that it has two or more.
     #[inline]
-    fn masks(self) -> (u32, u32) {
+    pub fn masks(self) -> (u32, u32) {
         const ONES: u128 = u128::MAX / 15;
         let many = (self.0 >> 1 | self.0 >> 2 | self.0 >> 3) & ONES;
         (gather((many | self.0) & ONES), gather(many))

@@ -1,0 +1,184 @@
+//! How many rolls a side still needs whose checkers are all home: for each of the 54,264 ways that up to fifteen stand on six
+//! points, the chance that it is not done after so many rolls, and for fifteen also that none is off yet. Each side plays for
+//! the least rolls by itself, as in one-sided bear-off databases; who wins follows from two such rows.
+//!
+//! Chances are within a rounding of what those rows say; that a side sometimes does better by looking at the other one, or at the
+//! gammon, is left out. Built when first asked for, in tens of milliseconds.
+
+use super::net::{ENDS, Ends};
+use std::sync::OnceLock;
+use worlds::backgammon::{Board, CHECKERS, Roll, Side};
+
+const HOME: usize = 6;
+const MOST: usize = CHECKERS as usize;
+/// C(21, 6)
+const POSITIONS: usize = 54_264;
+/// Those with less than fifteen checkers come first: C(20, 6).
+const SOME_OFF: usize = 38_760;
+/// Rolls that are told apart; beyond, less than one in 10⁹ is left of the slowest.
+const ROLLS: usize = 26;
+/// Rolls until the first checker is off, at most: all fifteen on the sixth point never take more than this many.
+const FIRST: usize = 10;
+
+/// BINOMIAL[i][n] = C(n, i + 1)
+const BINOMIAL: [[u32; MOST + HOME]; HOME] = {
+    let mut table = [[0; MOST + HOME]; HOME];
+    let mut n = 0;
+    while n < MOST + HOME {
+        table[0][n] = n as u32;
+        n += 1;
+    }
+    let mut i = 1;
+    while i < HOME {
+        let mut n = 1;
+        while n < MOST + HOME {
+            table[i][n] = table[i][n - 1] + table[i - 1][n - 1];
+            n += 1;
+        }
+        i += 1;
+    }
+    table
+};
+
+/// Checkers on points 1 to 6.
+type Points = [u8; HOME];
+
+/// The place in the table: positions in the order of their sums from the sixth point down, so that every move leads to an
+/// earlier one.
+fn place(points: &Points) -> usize {
+    let mut sum = 0;
+    let mut place = 0;
+    for i in 0..HOME {
+        sum += usize::from(points[HOME - 1 - i]);
+        place += BINOMIAL[i][sum + i];
+    }
+    place as usize
+}
+
+/// Every position in the order of places.
+fn positions() -> impl Iterator<Item = Points> {
+    let mut sums = Some([0u8; HOME]);
+    std::iter::from_fn(move || {
+        let now = sums?;
+        let mut next = now;
+        sums = (0..HOME).find(|&i| now[i] < now.get(i + 1).copied().unwrap_or(CHECKERS)).map(|i| {
+            next[i] += 1;
+            next[..i].fill(0);
+            next
+        });
+        let mut points = [0; HOME];
+        for i in 0..HOME {
+            points[HOME - 1 - i] = now[i] - if i > 0 { now[i - 1] } else { 0 };
+        }
+        Some(points)
+    })
+}
+
+struct Tables {
+    /// left[place][n]: not done after n rolls.
+    left: Vec<[f32; ROLLS]>,
+    /// From [`SOME_OFF`] on: all fifteen still there after n rolls.
+    whole: Vec<[f32; FIRST]>,
+}
+
+fn tables() -> &'static Tables {
+    static TABLES: OnceLock<Tables> = OnceLock::new();
+    TABLES.get_or_init(|| Tables { left: rolls_left(1), whole: rolls_left(SOME_OFF).split_off(SOME_OFF) })
+}
+
+/// For each position the chance that after n rolls none of the first `done` positions is reached, by play that takes the least
+/// rolls on average.
+fn rolls_left<const N: usize>(done: usize) -> Vec<[f32; N]> {
+    let mut left = vec![[0.0; N]; POSITIONS];
+    let mut mean = vec![0.0f64; POSITIONS];
+    // best[die][moves][place]: where that many moves of a die lead at best.
+    let mut best = vec![[[0u16; 5]; HOME]; POSITIONS];
+    for (now, points) in positions().enumerate() {
+        if now < done {
+            best[now] = [[now as u16; 5]; HOME];
+            continue;
+        }
+        let mut after = [[None; HOME]; HOME];
+        for die in 1..=HOME {
+            let farthest = points.iter().rposition(|&count| count > 0).unwrap_or(0) + 1;
+            for from in 1..=farthest {
+                let off = from == die || from < die && from == farthest;
+                if points[from - 1] > 0 && (from > die || off) {
+                    let mut then = points;
+                    then[from - 1] -= 1;
+                    if from > die {
+                        then[from - die - 1] += 1;
+                    }
+                    after[die - 1][from - 1] = Some(place(&then));
+                }
+            }
+        }
+        let better = |one: u16, other: u16| {
+            if mean[usize::from(other)] < mean[usize::from(one)] { other } else { one }
+        };
+        let least = |die: usize, by: usize, moves: usize, best: &[[[u16; 5]; HOME]]| {
+            after[die - 1].iter().flatten().map(|&then| best[then][by - 1][moves]).reduce(better)
+        };
+        let here = now as u16;
+        for die in 1..=HOME {
+            best[now][die - 1][0] = here;
+            for moves in 1..5 {
+                best[now][die - 1][moves] = least(die, die, moves - 1, &best).unwrap_or(here);
+            }
+        }
+        let mut rolls = 0.0;
+        let mut row = [0.0; N];
+        row[0] = 1.0;
+        for roll in Roll::ALL {
+            let (high, low) = (usize::from(roll.high()), usize::from(roll.low()));
+            let then = if roll.is_double() {
+                best[now][high - 1][4]
+            } else {
+                let orders = [least(high, low, 1, &best), least(low, high, 1, &best)];
+                orders.into_iter().flatten().reduce(better).unwrap_or(here)
+            };
+            let ways = roll.ways() as f32;
+            rolls += f64::from(roll.ways()) * mean[usize::from(then)];
+            for n in 1..N {
+                row[n] += ways * left[usize::from(then)][n - 1];
+            }
+        }
+        row[1..].iter_mut().for_each(|chance| *chance /= 36.0);
+        left[now] = row;
+        mean[now] = 1.0 + rolls / 36.0;
+    }
+    left
+}
+
+fn home(side: Side) -> Option<Points> {
+    let counts = side.counts();
+    let home = side.rear() <= HOME;
+    home.then(|| std::array::from_fn(|i| counts[i + 1]))
+}
+
+/// How a race ends in which all checkers are home, seen by the player who has just moved; none where some are not.
+pub fn ends(board: &Board) -> Option<Ends> {
+    let (mine, theirs) = (place(&home(board.mine())?), place(&home(board.theirs())?));
+    let tables = tables();
+    let (my_left, their_left) = (&tables.left[mine], &tables.left[theirs]);
+    let nobody = [0.0; FIRST];
+    let whole = |place: usize| if place < SOME_OFF { &nobody } else { &tables.whole[place - SOME_OFF] };
+    let (my_whole, their_whole) = (whole(mine), whole(theirs));
+    let mut ends = [0.0; ENDS];
+    for n in 1..ROLLS {
+        // The other player rolls first.
+        let (i_end, they_end) = (my_left[n - 1] - my_left[n], their_left[n - 1] - their_left[n]);
+        ends[0] += i_end * their_left[n];
+        ends[1] += i_end * their_whole.get(n).unwrap_or(&0.0);
+        ends[3] += they_end * my_left[n - 1];
+        ends[4] += they_end * my_whole.get(n - 1).unwrap_or(&0.0);
+    }
+    ends[0] -= ends[1];
+    ends[3] -= ends[4];
+    Some(ends)
+}
+
+/// Mean number of rolls that a side needs whose checkers are all home.
+pub fn mean_rolls(side: Side) -> Option<f32> {
+    Some(tables().left[place(&home(side)?)].iter().sum())
+}

@@ -1,0 +1,348 @@
+//! What the strong learner's networks read of a board that one player has left to the other: for each side how many checkers
+//! stand in every place, and what players count by eye: shots, primes, anchors, timing. Each input is a small whole number, 0
+//! where there is nothing to say, and each of its values is a row of the first layer (`math::graded`).
+//!
+//! It refuses to judge: nothing here says what is good. In a race only pips and places are read.
+
+use math::graded::Grade;
+use std::sync::OnceLock;
+use worlds::backgammon::{BAR, Board, Side};
+
+/// Places of a side: borne off, points, bar.
+const PLACES: usize = BAR + 1;
+/// What is read of each side apart from its places.
+const READ: usize = 24;
+/// What is read of both together.
+const BOTH: usize = 2;
+const USED: usize = 2 * (PLACES + READ) + BOTH;
+/// Inputs, filled up so that they compare eight at a time.
+pub const INPUTS: usize = USED.next_multiple_of(8);
+
+pub type Inputs = [u8; INPUTS];
+
+/// How the values of an input share what is learned.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// A step for each value up to the number given, then one that is repeated; all of a scale.
+    Graded(usize, f32),
+    /// A row for each.
+    Apart,
+}
+
+/// Greatest value and kind of what is read of a side, in the order of [`read_side`].
+const SIDE: [(usize, Kind); READ] = [
+    (36, Kind::Graded(36, 0.2)),  // shots
+    (24, Kind::Graded(24, 0.25)), // pips that they cost
+    (28, Kind::Apart),            // home points by checkers on the bar before them
+    (63, Kind::Apart),            // home points
+    (7, Kind::Graded(7, 0.7)),    // prime
+    (6, Kind::Graded(6, 0.7)),    // broken prime
+    (36, Kind::Graded(36, 0.2)),  // how the other rear escapes
+    (36, Kind::Graded(36, 0.2)),  // how it will at the worst place
+    (25, Kind::Graded(25, 0.25)), // rear
+    (15, Kind::Graded(15, 0.4)),  // to pass the other rear
+    (7, Kind::Apart),             // foremost anchor
+    (4, Kind::Graded(4, 0.7)),    // anchors
+    (10, Kind::Graded(10, 0.5)),  // far back
+    (40, Kind::Graded(40, 0.2)),  // pips, in sixes
+    (24, Kind::Graded(24, 0.25)), // pips to spare, in fours
+    (8, Kind::Graded(8, 0.5)),    // blots
+    (5, Kind::Graded(5, 0.7)),    // blots at home
+    (7, Kind::Graded(7, 0.5)),    // points
+    (10, Kind::Graded(10, 0.5)),  // checkers above three on a point
+    (24, Kind::Graded(24, 0.25)), // moves of one die, in twos
+    (18, Kind::Graded(18, 0.3)),  // outfield in reach
+    (15, Kind::Graded(15, 0.4)),  // on the lowest three points
+    (63, Kind::Graded(63, 0.15)), // in a race: pips, in twos
+    (15, Kind::Graded(15, 0.4)),  // in a race: not yet home
+];
+const TOGETHER: [(usize, Kind); BOTH] = [
+    (48, Kind::Graded(48, 0.2)), // lead in contact, in fours
+    (80, Kind::Graded(80, 0.2)), // lead in a race
+];
+
+/// Where the rows of each input lie, and how they are made of what is learned.
+pub struct Layout {
+    /// The row of an input's value 1.
+    first: [u16; USED],
+    most: [u8; USED],
+    pub grades: Vec<Grade>,
+    /// Learned rows.
+    pub steps: usize,
+}
+
+/// The row that every board has.
+const ALWAYS: u16 = 0;
+
+pub fn layout() -> &'static Layout {
+    static LAYOUT: OnceLock<Layout> = OnceLock::new();
+    LAYOUT.get_or_init(|| {
+        let place = (15, Kind::Graded(7, 1.0));
+        let side = || std::iter::repeat_n(place, PLACES).chain(SIDE);
+        let all = side().chain(side()).chain(TOGETHER);
+        let mut layout = Layout {
+            first: [0; USED],
+            most: [0; USED],
+            grades: vec![Grade { step: 0, scale: 1.0, onward: false }],
+            steps: 1,
+        };
+        for (input, (most, kind)) in all.enumerate() {
+            layout.first[input] = layout.grades.len() as u16;
+            layout.most[input] = most as u8;
+            let (own, scale) = match kind {
+                Kind::Graded(own, scale) => (own, scale),
+                Kind::Apart => (most, 1.0),
+            };
+            for value in 0..most {
+                let step = (layout.steps + value.min(own - 1)) as u32;
+                let onward = matches!(kind, Kind::Graded(..)) && value > 0;
+                layout.grades.push(Grade { step, scale, onward });
+            }
+            layout.steps += own;
+        }
+        layout
+    })
+}
+
+impl Layout {
+    pub fn rows(&self) -> usize {
+        self.grades.len()
+    }
+
+    fn row(&self, input: usize, value: u8) -> u16 {
+        self.first[input] + u16::from(value) - 1
+    }
+
+    /// Every row of a board.
+    pub fn all(&self, inputs: &Inputs, rows: &mut Vec<u16>) {
+        rows.clear();
+        rows.push(ALWAYS);
+        for (input, &value) in inputs[..USED].iter().enumerate() {
+            if value > 0 {
+                rows.push(self.row(input, value));
+            }
+        }
+    }
+
+    /// The rows that tell a board from another one.
+    pub fn changes(&self, from: &Inputs, to: &Inputs, added: &mut Vec<u16>, taken: &mut Vec<u16>) {
+        added.clear();
+        taken.clear();
+        let (from_eights, _) = from.as_chunks::<8>();
+        let (to_eights, _) = to.as_chunks::<8>();
+        for (eight, (a, b)) in from_eights.iter().zip(to_eights).enumerate() {
+            let mut differ = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
+            while differ != 0 {
+                let byte = differ.trailing_zeros() as usize / 8;
+                differ &= !(255 << (8 * byte));
+                let input = 8 * eight + byte;
+                if to[input] > 0 {
+                    added.push(self.row(input, to[input]));
+                }
+                if from[input] > 0 {
+                    taken.push(self.row(input, from[input]));
+                }
+            }
+        }
+    }
+}
+
+/// A side and where it stands: bit p is place p.
+struct View {
+    counts: [u8; PLACES],
+    some: u32,
+    many: u32,
+    pips: u32,
+}
+
+impl View {
+    fn new(side: Side) -> View {
+        let counts = side.counts();
+        let (some, many) = side.masks();
+        let pips = counts.iter().zip(0u32..).map(|(&count, place)| u32::from(count) * place).sum();
+        View { counts, some: some & !1, many: many & !1, pips }
+    }
+
+    fn blots(&self) -> u32 {
+        self.some & !self.many & POINTS
+    }
+
+    /// The place farthest back.
+    fn rear(&self) -> u32 {
+        31 - (self.some | 1).leading_zeros()
+    }
+}
+
+/// Bits 1 to 24.
+const POINTS: u32 = (1 << BAR) - 2;
+const HOME: u32 = 0b111_1110;
+
+/// Places of one side as the other counts them: point p is 25 - p, and the bar 0.
+fn seen(mask: u32) -> u32 {
+    mask.reverse_bits() >> (31 - BAR)
+}
+
+/// Reads all of a board that one player has left to the other.
+pub fn read(board: &Board) -> Inputs {
+    let layout = layout();
+    let mut inputs = [0; INPUTS];
+    let (mine, theirs) = (View::new(board.mine()), View::new(board.theirs()));
+    inputs[..PLACES].copy_from_slice(&mine.counts);
+    const SECOND: usize = PLACES + READ;
+    inputs[SECOND..SECOND + PLACES].copy_from_slice(&theirs.counts);
+    let lead = theirs.pips as i32 - mine.pips as i32;
+    if board.contact() {
+        inputs[PLACES..SECOND].copy_from_slice(&read_side(&mine, &theirs));
+        inputs[SECOND + PLACES..2 * SECOND].copy_from_slice(&read_side(&theirs, &mine));
+        inputs[2 * SECOND] = ((lead + 96) / 4).clamp(0, 48) as u8;
+    } else {
+        for (at, side) in [(PLACES, &mine), (SECOND + PLACES, &theirs)] {
+            inputs[at + READ - 2] = side.pips.div_ceil(2).min(63) as u8;
+            inputs[at + READ - 1] = side.counts[7..].iter().sum();
+        }
+        inputs[2 * SECOND + 1] = (lead + 40).clamp(0, 80) as u8;
+    }
+    for (value, &most) in inputs.iter_mut().zip(&layout.most) {
+        *value = (*value).min(most);
+    }
+    inputs
+}
+
+/// What is read of one side, in contact with the other.
+fn read_side(side: &View, other: &View) -> [u8; READ] {
+    let (walls, targets) = (seen(other.many) & POINTS, seen(other.blots()));
+    let (shots, cost) = hits(side, walls, targets);
+    let made = side.many & POINTS;
+    let home = (made & HOME).count_ones() as usize;
+    let waiting = usize::from(other.counts[BAR].min(3));
+    // The other side's rear, and what lies before it.
+    let rear = BAR as u32 - other.rear();
+    let ahead = made & (!1 << rear);
+    let escapes = |place: u32| ways_past()[(made >> (place + 1)) as usize & 4095];
+    let worst = (rear..=rear.max(11)).map(escapes).min().unwrap_or(36);
+    let anchors = made >> 18 & 127;
+    let far = side.counts[19..].iter().sum();
+    let spare: u32 = (7..19).map(|place| u32::from(side.counts[place]) * (place as u32 - 6)).sum();
+    let stacked = side.counts[1..BAR].iter().map(|&count| count.saturating_sub(3)).sum();
+    let (mut moves, mut reach) = (0, 0);
+    for die in 1..=6 {
+        let to = side.some >> die & !walls & POINTS;
+        moves += to.count_ones();
+        reach |= to;
+    }
+    let lowest = side.counts[1..4].iter().sum();
+    [
+        shots,
+        cost,
+        (1 + 4 * home + waiting) as u8,
+        (made >> 1 & 63) as u8,
+        prime(ahead),
+        broken_prime(ahead),
+        escapes(rear),
+        36 - worst,
+        side.rear() as u8,
+        side.counts[rear as usize + 1..].iter().sum(),
+        if anchors == 0 { 0 } else { 7 - anchors.trailing_zeros() as u8 },
+        anchors.count_ones() as u8,
+        far,
+        side.pips.div_ceil(6) as u8,
+        (spare / 4).min(24) as u8,
+        side.blots().count_ones() as u8,
+        (side.blots() & HOME).count_ones() as u8,
+        made.count_ones() as u8,
+        stacked,
+        (moves / 2) as u8,
+        (reach >> 7 & ((1 << 18) - 1)).count_ones() as u8,
+        lowest,
+        0,
+        0,
+    ]
+}
+
+/// Of 36 ways the dice fall, how many hit one of the targets, and the pips that the hits cost, as a mean over all 36.
+fn hits(side: &View, walls: u32, targets: u32) -> (u8, u8) {
+    if targets == 0 {
+        return (0, 0);
+    }
+    let bar = 1u32 << BAR;
+    let waiting = side.counts[BAR];
+    let free = side.some & POINTS;
+    // After one die: anywhere it lands, and where another may go on from.
+    let (mut lands, mut goes, mut enters) = ([0u32; 7], [0u32; 7], [0u32; 7]);
+    for die in 1..=6 {
+        lands[die] = free >> die;
+        goes[die] = lands[die] & !walls;
+        enters[die] = bar >> die & !walls;
+    }
+    let (mut ways, mut cost) = (0, 0);
+    let mut count = |hit: u32, weight: u32| {
+        let hit = hit & targets;
+        if hit != 0 {
+            ways += weight;
+            cost += weight * (31 - hit.leading_zeros());
+        }
+    };
+    for high in 1..=6usize {
+        for low in 1..high {
+            let hit = match waiting {
+                0 => lands[high] | lands[low] | goes[high] >> low | goes[low] >> high,
+                1 => {
+                    let then = |first: usize, die: usize| {
+                        if enters[first] == 0 { 0 } else { enters[first] | lands[die] | enters[first] >> die }
+                    };
+                    then(high, low) | then(low, high)
+                }
+                _ => enters[high] | enters[low],
+            };
+            count(hit, 2);
+        }
+        let mut at = if waiting == 0 { free } else { 0 };
+        let (mut hit, mut left) = (0, 4);
+        if waiting > 0 && enters[high] != 0 {
+            hit = enters[high];
+            left = 4 - u32::from(waiting.min(4));
+            at = free | enters[high];
+        }
+        for _ in 0..left {
+            at = at >> high & !walls;
+            hit |= at;
+        }
+        count(hit, 1);
+    }
+    (ways as u8, (cost / 36) as u8)
+}
+
+/// How many points lie side by side at most.
+fn prime(mut made: u32) -> u8 {
+    let mut length = 0;
+    while made != 0 {
+        made &= made >> 1;
+        length += 1;
+    }
+    length
+}
+
+/// How many of any six places that follow each other are made, at most.
+fn broken_prime(made: u32) -> u8 {
+    (0..20).map(|low| (made >> low & 63).count_ones()).max().unwrap_or(0) as u8
+}
+
+/// By which of the next twelve places are walls: of 36 ways the dice fall, how many take one checker farther than six.
+fn ways_past() -> &'static [u8; 4096] {
+    static WAYS: OnceLock<[u8; 4096]> = OnceLock::new();
+    WAYS.get_or_init(|| {
+        std::array::from_fn(|walls| {
+            let open = |pips: usize| pips > 12 || walls >> (pips - 1) & 1 == 0;
+            let mut ways = 0;
+            for high in 1..=6 {
+                for low in 1..high {
+                    let passes = high + low > 6 && open(high + low) && (open(high) || open(low));
+                    ways += if passes { 2 } else { 0 };
+                }
+                let steps = (1..=4).take_while(|step| open(step * high)).last().unwrap_or(0);
+                ways += u8::from(steps * high > 6);
+            }
+            ways
+        })
+    })
+}

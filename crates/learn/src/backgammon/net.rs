@@ -1,0 +1,547 @@
+//! The strong learner's networks: board -> `hidden` units, a sum of rows of whole numbers (`math::graded`) -> 32 rectified units
+//! -> the six ways a game ends, as a softmax over those that the board still allows. Two of them, for contact and for races;
+//! what is finished or stands in the bear-off table needs none.
+//!
+//! Weights lie in one flat vector, network after network. A [`Mind`] is what weights become for valuing: tables and packed
+//! matrices, which nobody changes while they are played with. Gradients are summed in one order, whoever computes them.
+
+use super::bearoff;
+use super::inputs::{self, Inputs};
+use math::graded::{self, Grade};
+use math::{AdamStep, Epilogue, Isa, Rng, gemm, ops, par};
+use worlds::backgammon::Board;
+
+/// Ways a game ends, in the order of `Chances`.
+pub const ENDS: usize = 6;
+/// Units of the second layer.
+const NARROW: usize = 32;
+/// Networks: contact, race.
+pub const NETS: usize = 2;
+
+pub type Ends = [f32; ENDS];
+
+pub fn turned(ends: &Ends) -> Ends {
+    let [a, b, c, d, e, f] = *ends;
+    [d, e, f, a, b, c]
+}
+
+/// Points a game, in one order of additions.
+pub fn equity(ends: &Ends) -> f32 {
+    let [a, b, c, d, e, f] = *ends;
+    (a - d) + 2.0 * (b - e) + 3.0 * (c - f)
+}
+
+/// Who knows what a board is worth.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Known {
+    Exactly(Ends),
+    By(usize),
+}
+
+/// Of a board that one player has left to the other, seen by the former.
+pub fn known(board: &Board) -> Known {
+    match board.points() {
+        0 => {}
+        points => {
+            let mut ends = [0.0; ENDS];
+            ends[if points > 0 { points - 1 } else { 2 - points } as usize] = 1.0;
+            return Known::Exactly(ends);
+        }
+    }
+    if board.contact() {
+        Known::By(0)
+    } else if let Some(ends) = bearoff::ends(board) {
+        Known::Exactly(ends)
+    } else {
+        Known::By(1)
+    }
+}
+
+/// The ends that a board allows, a bit each.
+pub fn open(board: &Board) -> u8 {
+    let contact = board.contact();
+    let side = |loser: worlds::backgammon::Side| {
+        let gammon = loser.off() == 0;
+        let backgammon = gammon && (contact || loser.rear() > 18);
+        1 | u8::from(gammon) << 1 | u8::from(backgammon) << 2
+    };
+    side(board.theirs()) | side(board.mine()) << 3
+}
+
+/// Where the parts of one network lie among its weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    pub hidden: usize,
+}
+
+impl Shape {
+    fn steps_len(self) -> usize {
+        inputs::layout().steps * self.hidden
+    }
+
+    /// All but the first layer.
+    fn upper_len(self) -> usize {
+        NARROW * self.hidden + NARROW + ENDS * NARROW + ENDS
+    }
+
+    pub fn net_len(self) -> usize {
+        self.steps_len() + self.upper_len()
+    }
+
+    pub fn len(self) -> usize {
+        NETS * self.net_len()
+    }
+
+    fn upper(self, upper: &[f32]) -> Upper<'_> {
+        let (w2, rest) = upper.split_at(NARROW * self.hidden);
+        let (b2, rest) = rest.split_at(NARROW);
+        let (w3, b3) = rest.split_at(ENDS * NARROW);
+        Upper { w2, b2, w3, b3 }
+    }
+
+    fn upper_mut(self, upper: &mut [f32]) -> [&mut [f32]; 4] {
+        let (w2, rest) = upper.split_at_mut(NARROW * self.hidden);
+        let (b2, rest) = rest.split_at_mut(NARROW);
+        let (w3, b3) = rest.split_at_mut(ENDS * NARROW);
+        [w2, b2, w3, b3]
+    }
+
+    /// Small where the ends are told apart, so that the first games are learned from at once.
+    pub fn first_weights(self, isa: Isa, seed: u32, stream: u32) -> Vec<f32> {
+        let rng = Rng::new(seed, stream);
+        let mut weights = vec![0.0; self.len()];
+        for (i, net) in weights.chunks_exact_mut(self.net_len()).enumerate() {
+            let (steps, upper) = net.split_at_mut(self.steps_len());
+            let [w2, _, w3, _] = self.upper_mut(upper);
+            let sizes = [0.1, (2.0 / self.hidden as f32).sqrt(), 0.02];
+            for (part, (w, size)) in [steps, w2, w3].into_iter().zip(sizes).enumerate() {
+                rng.fill_normal(isa, (3 * i + part) as u32, w);
+                w.iter_mut().for_each(|w| *w *= size);
+            }
+        }
+        weights
+    }
+}
+
+struct Upper<'a> {
+    w2: &'a [f32],
+    b2: &'a [f32],
+    w3: &'a [f32],
+    b3: &'a [f32],
+}
+
+/// One network, ready.
+#[derive(Clone)]
+struct Ready {
+    table: Vec<u32>,
+    w2: Vec<f32>,
+    b2: Vec<f32>,
+    w3: Vec<f32>,
+    b3: Vec<f32>,
+}
+
+impl Ready {
+    fn new(shape: Shape) -> Ready {
+        Ready {
+            table: vec![0; inputs::layout().rows() * shape.hidden],
+            w2: vec![0.0; gemm::packed_rows_len(NARROW, shape.hidden)],
+            b2: vec![0.0; NARROW],
+            w3: vec![0.0; gemm::packed_rows_len(ENDS, NARROW)],
+            b3: vec![0.0; ENDS],
+        }
+    }
+
+    fn take_upper(&mut self, isa: Isa, shape: Shape, upper: &[f32]) {
+        let from = shape.upper(upper);
+        gemm::pack_rows(isa, from.w2, NARROW, shape.hidden, &mut self.w2);
+        gemm::pack_rows(isa, from.w3, ENDS, NARROW, &mut self.w3);
+        self.b2.copy_from_slice(from.b2);
+        self.b3.copy_from_slice(from.b3);
+    }
+
+    /// From the first layer to the logits of the ends.
+    fn upwards(&self, isa: Isa, hidden: &[f32], rows: usize, narrow: &mut [f32], logits: &mut [f32]) {
+        let wide = hidden.len() / rows.max(1);
+        let relu = Epilogue { bias: Some(&self.b2), act: math::Act::Relu, ..Epilogue::default() };
+        gemm::linear_rows(isa, rows, NARROW, wide, hidden, &self.w2, narrow, relu);
+        let plain = Epilogue { bias: Some(&self.b3), ..Epilogue::default() };
+        gemm::linear_rows(isa, rows, ENDS, NARROW, narrow, &self.w3, logits, plain);
+    }
+}
+
+/// Weights, ready to value boards.
+#[derive(Clone)]
+pub struct Mind {
+    pub isa: Isa,
+    pub shape: Shape,
+    nets: [Ready; NETS],
+}
+
+impl Mind {
+    pub fn new(isa: Isa, shape: Shape, weights: &[f32]) -> Mind {
+        let mut mind = Mind { isa, shape, nets: std::array::from_fn(|_| Ready::new(shape)) };
+        mind.take(weights);
+        mind
+    }
+
+    pub fn take(&mut self, weights: &[f32]) {
+        let (isa, shape) = (self.isa, self.shape);
+        for (net, weights) in self.nets.iter_mut().zip(weights.chunks_exact(shape.net_len())) {
+            let (steps, upper) = weights.split_at(shape.steps_len());
+            graded::fill(isa, shape.hidden, &inputs::layout().grades, steps, &mut net.table);
+            net.take_upper(isa, shape, upper);
+        }
+    }
+}
+
+/// Room for valuing many boards at once, kept from one time to the next.
+#[derive(Default)]
+pub struct Valuer {
+    /// What was read of each board valued last.
+    pub inputs: Vec<Inputs>,
+    pub ends: Vec<Ends>,
+    pub known: Vec<Option<usize>>,
+    which: Vec<u32>,
+    open: Vec<u8>,
+    root: Vec<u32>,
+    added: Vec<u16>,
+    taken: Vec<u16>,
+    hidden: Vec<f32>,
+    narrow: Vec<f32>,
+    logits: Vec<f32>,
+    shares: Vec<f32>,
+    /// Boards that a network valued.
+    pub evaluations: u64,
+}
+
+impl Valuer {
+    /// Values what a move can leave, each seen by who moved, into [`Valuer::ends`]. All of them come from `root`, seen by the
+    /// same player: what has not changed is summed once.
+    pub fn value(&mut self, mind: &Mind, root: &Board, boards: &[Board]) {
+        self.ends.clear();
+        self.known.clear();
+        self.inputs.resize(boards.len().max(self.inputs.len()), [0; inputs::INPUTS]);
+        for board in boards {
+            let (ends, by) = match known(board) {
+                Known::Exactly(ends) => (ends, None),
+                Known::By(net) => ([0.0; ENDS], Some(net)),
+            };
+            self.ends.push(ends);
+            self.known.push(by);
+        }
+        for (net, ready) in mind.nets.iter().enumerate() {
+            self.which.clear();
+            let by = self.known.iter().zip(0..).filter(|(known, _)| **known == Some(net));
+            self.which.extend(by.map(|(_, i)| i));
+            if !self.which.is_empty() {
+                self.value_by(mind, ready, root, boards);
+            }
+        }
+    }
+
+    fn value_by(&mut self, mind: &Mind, net: &Ready, root: &Board, boards: &[Board]) {
+        let (isa, wide, rows) = (mind.isa, mind.shape.hidden, self.which.len());
+        let layout = inputs::layout();
+        let at_root = inputs::read(root);
+        self.root.resize(wide, 0);
+        self.hidden.resize((rows * wide).max(self.hidden.len()), 0.0);
+        self.narrow.resize((rows * NARROW).max(self.narrow.len()), 0.0);
+        self.logits.resize((rows * ENDS).max(self.logits.len()), 0.0);
+        self.shares.resize((rows * ENDS).max(self.shares.len()), 0.0);
+        self.open.clear();
+        layout.all(&at_root, &mut self.added);
+        graded::sums(isa, wide, &net.table, &[], &self.added, &[], &mut self.root, &mut []);
+        for (i, y) in self.which.iter().zip(self.hidden.chunks_exact_mut(wide)) {
+            let board = &boards[*i as usize];
+            let inputs = &mut self.inputs[*i as usize];
+            *inputs = inputs::read(board);
+            self.open.push(open(board));
+            layout.changes(&at_root, inputs, &mut self.added, &mut self.taken);
+            graded::sums(isa, wide, &net.table, &self.root, &self.added, &self.taken, &mut [], y);
+        }
+        net.upwards(isa, &self.hidden[..rows * wide], rows, &mut self.narrow, &mut self.logits);
+        graded::softmax_open(isa, ENDS, ENDS, &self.logits, &self.open, &mut self.shares);
+        for (i, shares) in self.which.iter().zip(self.shares.as_chunks::<ENDS>().0) {
+            self.ends[*i as usize] = *shares;
+        }
+        self.evaluations += rows as u64;
+    }
+
+    /// The place of the best one for who moved, among those valued last: the first where several are.
+    pub fn best(&self) -> usize {
+        let mut best = (0, f32::NEG_INFINITY);
+        for (i, ends) in self.ends.iter().enumerate() {
+            let equity = equity(ends);
+            if equity > best.1 {
+                best = (i, equity);
+            }
+        }
+        best.0
+    }
+}
+
+/// A board and what was to be expected of it.
+#[derive(Clone, Copy)]
+pub struct Sample {
+    pub inputs: Inputs,
+    pub open: u8,
+    pub net: u8,
+    pub target: Ends,
+}
+
+/// Samples that one thread takes at a time.
+const BLOCK: usize = 64;
+/// Shares of a table that are worked on at once.
+const GROUPS: usize = 8;
+
+/// Room of a block of samples.
+#[derive(Default)]
+struct Block {
+    /// Of all samples.
+    rows: Vec<u16>,
+    /// Of one.
+    spare: Vec<u16>,
+    /// Where each sample's rows begin.
+    starts: Vec<usize>,
+    open: Vec<u8>,
+    hidden: Vec<f32>,
+    narrow: Vec<f32>,
+    logits: Vec<f32>,
+    shares: Vec<f32>,
+    d_narrow: Vec<f32>,
+    d_hidden: Vec<f32>,
+    /// Slopes of all but the first layer.
+    upper: Vec<f32>,
+    loss: f64,
+}
+
+/// A stretch of a table: whole inputs.
+struct Group {
+    rows: std::ops::Range<usize>,
+    steps: std::ops::Range<usize>,
+    /// With steps counted from the first of the stretch.
+    grades: Vec<Grade>,
+    d_rows: Vec<f32>,
+}
+
+/// One network that learns.
+pub struct Pupil {
+    shape: Shape,
+    isa: Isa,
+    blocks: Vec<Block>,
+    groups: Vec<Group>,
+    grads: Vec<f32>,
+    w2_t: Vec<f32>,
+    w3_t: Vec<f32>,
+}
+
+/// Learning one minibatch came to this.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Learned {
+    pub loss: f32,
+    pub grad_norm: f32,
+}
+
+/// The longest gradient that is followed at its length.
+const MOST_NORM: f32 = 1.0;
+
+impl Pupil {
+    pub fn new(isa: Isa, shape: Shape) -> Pupil {
+        let layout = inputs::layout();
+        let grades = &layout.grades;
+        let mut groups: Vec<Group> = Vec::new();
+        let mut first = 0;
+        for row in 1..=grades.len() {
+            let whole = row == grades.len() || !grades[row].onward && grades[row].step > grades[row - 1].step;
+            let due = row == grades.len() || row >= (groups.len() + 1) * grades.len() / GROUPS;
+            if whole && due {
+                let start = grades[first].step as usize;
+                let end = grades.get(row).map_or(layout.steps, |next| next.step as usize);
+                let own = |g: &Grade| Grade { step: g.step - start as u32, ..*g };
+                groups.push(Group {
+                    rows: first..row,
+                    steps: start..end,
+                    grades: grades[first..row].iter().map(own).collect(),
+                    d_rows: vec![0.0; (row - first) * shape.hidden],
+                });
+                first = row;
+            }
+        }
+        Pupil {
+            shape,
+            isa,
+            blocks: Vec::new(),
+            groups,
+            grads: vec![0.0; shape.net_len()],
+            w2_t: vec![0.0; gemm::packed_rows_t_len(NARROW, shape.hidden)],
+            w3_t: vec![0.0; gemm::packed_rows_t_len(ENDS, NARROW)],
+        }
+    }
+
+    /// The slopes of the mean cross-entropy of some samples, into what [`Pupil::grads`] has. `mind` has the weights.
+    fn slopes(&mut self, mind: &Mind, net: usize, weights: &[f32], samples: &[Sample]) -> f32 {
+        let (shape, isa, ready) = (self.shape, self.isa, &mind.nets[net]);
+        let upper = shape.upper(&weights[shape.steps_len()..]);
+        gemm::pack_rows_t(isa, upper.w2, NARROW, shape.hidden, &mut self.w2_t);
+        gemm::pack_rows_t(isa, upper.w3, ENDS, NARROW, &mut self.w3_t);
+        let count = samples.len().div_ceil(BLOCK);
+        if self.blocks.len() < count {
+            self.blocks.resize_with(count, Block::default);
+        }
+        let (w2_t, w3_t) = (&self.w2_t, &self.w3_t);
+        let share = 1.0 / samples.len() as f32;
+        par::each_mut(&mut self.blocks[..count], |i, block| {
+            let samples = &samples[i * BLOCK..samples.len().min((i + 1) * BLOCK)];
+            block.slopes(isa, shape, ready, w2_t, w3_t, samples, share);
+        });
+        let (steps, upper) = self.grads.split_at_mut(shape.steps_len());
+        upper.fill(0.0);
+        let mut loss = 0.0;
+        for block in &self.blocks[..count] {
+            ops::add_scaled(isa, 1.0, &block.upper, upper);
+            loss += block.loss;
+        }
+        let blocks = &self.blocks[..count];
+        let mut parts = split_by(steps, self.groups.iter().map(|g| g.steps.len() * shape.hidden));
+        let mut work: [_; GROUPS + 1] = std::array::from_fn(|_| None);
+        for (place, pair) in work.iter_mut().zip(self.groups.iter_mut().zip(&mut parts)) {
+            *place = Some(pair);
+        }
+        par::each_mut(&mut work, |_, work| {
+            if let Some((group, slopes)) = work {
+                group.gather(isa, shape.hidden, blocks, slopes);
+            }
+        });
+        (loss / samples.len() as f64) as f32
+    }
+
+    /// One step of the optimiser; `mind` follows.
+    pub fn learn(
+        &mut self,
+        mind: &mut Mind,
+        net: usize,
+        weights: &mut [f32],
+        [m, v]: [&mut [f32]; 2],
+        step: AdamStep,
+        samples: &[Sample],
+    ) -> Learned {
+        let (shape, isa) = (self.shape, self.isa);
+        let loss = self.slopes(mind, net, weights, samples);
+        let grad_norm = ops::sum_of_squares(isa, &self.grads).sqrt();
+        let step = AdamStep { grad_scale: (MOST_NORM / grad_norm.max(1e-12)).min(1.0), ..step };
+        let at = shape.steps_len();
+        let [(w_low, w_up), (m_low, m_up), (v_low, v_up)] = [weights, m, v].map(|all| all.split_at_mut(at));
+        let (g_low, g_up) = self.grads.split_at(at);
+        ops::adam(isa, w_up, g_up, m_up, v_up, &step);
+        let ready = &mut mind.nets[net];
+        ready.take_upper(isa, shape, w_up);
+        let lens = || self.groups.iter().map(|g| g.steps.len() * shape.hidden);
+        let [mut w, mut m, mut v] = [w_low, m_low, v_low].map(|low| split_by(low, lens()));
+        let mut tables = split_by(&mut ready.table, self.groups.iter().map(|g| g.rows.len() * shape.hidden));
+        let mut work: [_; GROUPS + 1] = std::array::from_fn(|_| None);
+        let parts = w.iter_mut().zip(&mut m).zip(&mut v).zip(&mut tables).zip(&self.groups);
+        for (place, part) in work.iter_mut().zip(parts) {
+            *place = Some(part);
+        }
+        par::each_mut(&mut work, |_, work| {
+            if let Some(((((w, m), v), table), group)) = work {
+                let g = &g_low[group.steps.start * shape.hidden..group.steps.end * shape.hidden];
+                ops::adam(isa, w, g, m, v, &step);
+                graded::fill(isa, shape.hidden, &group.grades, w, table);
+            }
+        });
+        Learned { loss, grad_norm }
+    }
+}
+
+/// Cuts a slice into pieces of these lengths.
+fn split_by<T>(mut all: &mut [T], lens: impl Iterator<Item = usize>) -> [&mut [T]; GROUPS + 1] {
+    let mut parts: [&mut [T]; GROUPS + 1] = std::array::from_fn(|_| Default::default());
+    for (part, len) in parts.iter_mut().zip(lens) {
+        let (first, rest) = std::mem::take(&mut all).split_at_mut(len);
+        (*part, all) = (first, rest);
+    }
+    parts
+}
+
+impl Block {
+    fn slopes(
+        &mut self,
+        isa: Isa,
+        shape: Shape,
+        net: &Ready,
+        w2_t: &[f32],
+        w3_t: &[f32],
+        samples: &[Sample],
+        share: f32,
+    ) {
+        let (layout, wide, n) = (inputs::layout(), shape.hidden, samples.len());
+        let len = |x: &mut Vec<f32>, len: usize| x.resize(len.max(x.len()), 0.0);
+        len(&mut self.hidden, n * wide);
+        len(&mut self.d_hidden, n * wide);
+        len(&mut self.narrow, n * NARROW);
+        len(&mut self.d_narrow, n * NARROW);
+        len(&mut self.logits, n * ENDS);
+        len(&mut self.shares, n * ENDS);
+        self.upper.resize(shape.upper_len(), 0.0);
+        self.rows.clear();
+        self.starts.clear();
+        self.open.clear();
+        for (sample, y) in samples.iter().zip(self.hidden.chunks_exact_mut(wide)) {
+            layout.all(&sample.inputs, &mut self.spare);
+            graded::sums(isa, wide, &net.table, &[], &self.spare, &[], &mut [], y);
+            self.starts.push(self.rows.len());
+            self.rows.extend_from_slice(&self.spare);
+            self.open.push(sample.open);
+        }
+        self.starts.push(self.rows.len());
+        net.upwards(isa, &self.hidden[..n * wide], n, &mut self.narrow, &mut self.logits);
+        graded::softmax_open(isa, ENDS, ENDS, &self.logits, &self.open, &mut self.shares);
+        // The slope of the cross-entropy by the logits: what was said less what was to be said.
+        self.loss = 0.0;
+        for (sample, shares) in samples.iter().zip(self.shares.as_chunks_mut::<ENDS>().0) {
+            for (said, &target) in shares.iter_mut().zip(&sample.target) {
+                if target > 0.0 {
+                    let ln = math::poly::ln_1(isa, said.max(1e-12));
+                    self.loss -= f64::from(target) * f64::from(ln);
+                }
+                *said = (*said - target) * share;
+            }
+        }
+        let d_logits = &self.shares[..n * ENDS];
+        let (narrow, hidden) = (&self.narrow[..n * NARROW], &self.hidden[..n * wide]);
+        let [w2, b2, w3, b3] = shape.upper_mut(&mut self.upper);
+        gemm::linear_rows_dw(isa, n, ENDS, NARROW, d_logits, narrow, w3, false);
+        ops::sum_cols(isa, n, ENDS, d_logits, b3, false);
+        let d_narrow = &mut self.d_narrow[..n * NARROW];
+        gemm::linear_rows_dx(isa, n, ENDS, NARROW, d_logits, w3_t, d_narrow, false);
+        ops::unary_backward_in_place(isa, ops::Unary::Relu, narrow, narrow, d_narrow);
+        gemm::linear_rows_dw(isa, n, NARROW, wide, d_narrow, hidden, w2, false);
+        ops::sum_cols(isa, n, NARROW, d_narrow, b2, false);
+        let d_hidden = &mut self.d_hidden[..n * wide];
+        gemm::linear_rows_dx(isa, n, NARROW, wide, d_narrow, w2_t, d_hidden, false);
+        ops::unary_backward_in_place(isa, ops::Unary::Relu, hidden, hidden, d_hidden);
+    }
+}
+
+impl Group {
+    /// The slopes of this stretch from all samples, in their order.
+    fn gather(&mut self, isa: Isa, wide: usize, blocks: &[Block], slopes: &mut [f32]) {
+        self.d_rows.fill(0.0);
+        let (first, end) = (self.rows.start as u16, self.rows.end as u16);
+        let mut here = [0u16; inputs::INPUTS + 1];
+        for block in blocks {
+            for (i, ends) in block.starts.windows(2).enumerate() {
+                // A sample's rows ascend.
+                let rows = &block.rows[ends[0]..ends[1]];
+                let rows = &rows[rows.partition_point(|&r| r < first)..rows.partition_point(|&r| r < end)];
+                for (here, row) in here.iter_mut().zip(rows) {
+                    *here = row - first;
+                }
+                let d = &block.d_hidden[i * wide..(i + 1) * wide];
+                graded::scatter(isa, wide, d, &here[..rows.len()], &mut self.d_rows);
+            }
+        }
+        graded::gather_slopes(isa, wide, &self.grades, &self.d_rows, slopes);
+    }
+}

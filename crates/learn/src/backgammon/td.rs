@@ -1,0 +1,403 @@
+//! The strong learner: it plays against itself, always what it thinks best, and learns the six chances of every board that a
+//! player left (Tesauro, "Temporal difference learning and TD-Gammon", 1995). In rounds: some games from weights that hold still,
+//! then each board once, in shuffled minibatches, towards the λ-return of the outcome, and Adam.
+//!
+//! It explores by its dice alone. A game ends for it where the bear-off table knows the rest. What plays for others has the
+//! mean of the weights over the last stretch of the training, which grows with it. A game depends on seed, its number and the
+//! weights of its round, so threads change nothing.
+
+use super::net::{self, ENDS, Ends, Learned, Mind, NETS, Pupil, Sample, Shape, Valuer};
+use super::search::Thinker;
+use super::{Learner, PARTS, Player, Progress, Stats};
+use crate::{Data, Find};
+use math::{AdamStep, Isa, Rng, graded, par};
+use worlds::backgammon::{Board, Results, Roll};
+
+/// Settings of the strong learner.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StrongConfig {
+    /// Units of the first layer; a multiple of 16.
+    pub hidden: usize,
+    /// Games of a round.
+    pub games: usize,
+    /// Boards of one step of the optimiser.
+    pub batch: usize,
+    /// Adam's rate at the beginning.
+    pub lr: f32,
+    /// Steps of the optimiser after which the rate is down to 0.7 of that; it falls with the root of their number.
+    pub lr_steps: f32,
+    /// λ: how far an outcome reaches back.
+    pub lambda: f32,
+}
+
+impl Default for StrongConfig {
+    fn default() -> Self {
+        StrongConfig { hidden: 128, games: 128, batch: 512, lr: 2e-3, lr_steps: 2000.0, lambda: 0.7 }
+    }
+}
+
+/// Why there is no learner with such settings, or from such a file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StrongError {
+    #[error("{name} cannot be {value}; choose from {range}")]
+    Setting { name: &'static str, value: String, range: &'static str },
+    #[error("{name} is missing from the checkpoint, or of another size; open one that this version wrote")]
+    Missing { name: String },
+    #[error("{name} in the checkpoint has a number that is none; open an older one")]
+    BadValue { name: String },
+}
+
+impl StrongConfig {
+    pub fn check(&self) -> Result<(), StrongError> {
+        let wrong = |name, value: String, range| Err(StrongError::Setting { name, value, range });
+        if !(16..=1024).contains(&self.hidden) || !self.hidden.is_multiple_of(16) {
+            return wrong("hidden", self.hidden.to_string(), "multiples of 16 from 16 to 1024");
+        }
+        if !(1..=4096).contains(&self.games) {
+            return wrong("games", self.games.to_string(), "1 to 4096");
+        }
+        if !(16..=8192).contains(&self.batch) {
+            return wrong("batch", self.batch.to_string(), "16 to 8192");
+        }
+        if !(self.lr > 0.0 && self.lr <= 0.1) {
+            return wrong("lr", self.lr.to_string(), "above 0 to 0.1");
+        }
+        if !(self.lr_steps >= 1.0 && self.lr_steps <= 1e9) {
+            return wrong("lr_steps", self.lr_steps.to_string(), "1 to 1e9");
+        }
+        if !(0.0..=1.0).contains(&self.lambda) {
+            return wrong("lambda", self.lambda.to_string(), "0 to 1");
+        }
+        Ok(())
+    }
+}
+
+/// Streams of random numbers of one seed. A game's is its number's own.
+const WEIGHTS: u32 = 0x5754_5300;
+const SHUFFLE: u32 = 0x5348_5546;
+const DICE: u32 = 0x4449_4345;
+
+/// Games that one slice of work plays.
+const SLICE: usize = 16;
+/// No game of sensible players lasts as long; one that does is broken off, and its boards are worth what they were thought to be.
+const LONGEST: usize = 2000;
+/// The player's weights are a mean over about the last of so many equal parts of all rounds.
+const PARTS_OF_MEAN: f32 = 8.0;
+
+/// One game's room.
+struct Table {
+    results: Results,
+    boards: Vec<Board>,
+    valuer: Valuer,
+    samples: Vec<Sample>,
+    /// What was thought of each board, or known.
+    thought: Vec<Ends>,
+    moves: u64,
+    /// Points of the game's end, or of the end to be expected.
+    ends: Ends,
+}
+
+impl Table {
+    fn new() -> Table {
+        Table {
+            results: Results::new(),
+            boards: Vec::new(),
+            valuer: Valuer::default(),
+            samples: Vec::new(),
+            thought: Vec::new(),
+            moves: 0,
+            ends: [0.0; ENDS],
+        }
+    }
+
+    /// One whole game, and what is to be learned from it.
+    fn play(&mut self, mind: &Mind, seed: u32, game: u64, lambda: f32) {
+        let mut dice = Rng { key: [seed, DICE, game as u32, (game >> 32) as u32] }.sequence(0);
+        self.samples.clear();
+        self.thought.clear();
+        self.moves = 0;
+        let mut board = Board::START;
+        let mut roll = Roll::drawn_to_open(&mut dice);
+        loop {
+            self.boards.clear();
+            self.boards.extend_from_slice(board.results(roll, &mut self.results));
+            self.valuer.value(mind, &board, &self.boards);
+            let best = self.valuer.best();
+            let (left, ends) = (self.boards[best], self.valuer.ends[best]);
+            self.moves += 1;
+            self.thought.push(ends);
+            self.ends = ends;
+            let Some(net) = self.valuer.known[best] else { break };
+            self.samples.push(Sample {
+                inputs: self.valuer.inputs[best],
+                open: net::open(&left),
+                net: net as u8,
+                target: ends,
+            });
+            if self.samples.len() == LONGEST {
+                break;
+            }
+            board = left.turned();
+            roll = Roll::drawn(&mut dice);
+        }
+        // Backwards: what the next board was thought to be worth, and what came of it.
+        let mut came = self.ends;
+        for t in (0..self.samples.len()).rev() {
+            if let Some(next) = self.thought.get(t + 1) {
+                let mut mixed = [0.0; ENDS];
+                for end in 0..ENDS {
+                    mixed[end] = (1.0 - lambda) * next[end] + lambda * came[end];
+                }
+                came = net::turned(&mixed);
+            }
+            self.samples[t].target = came;
+        }
+    }
+}
+
+/// What the learner is about.
+#[derive(Clone, Copy, PartialEq)]
+enum Stage {
+    /// So many games of the round are played.
+    Playing(usize),
+    /// So many minibatches of a network are learned.
+    Learning(usize, usize),
+}
+
+/// Learner B: see the top of the file.
+pub struct Strong {
+    settings: StrongConfig,
+    seed: u32,
+    shape: Shape,
+    isa: Isa,
+    learned: Vec<f32>,
+    /// The player's: a mean of those.
+    weights: Vec<f32>,
+    moments: [Vec<f32>; 2],
+    /// Of each network.
+    steps: [u64; NETS],
+    mind: Mind,
+    pupil: Pupil,
+    tables: Vec<Table>,
+    samples: [Vec<Sample>; NETS],
+    stage: Stage,
+    progress: Progress,
+    round: Round,
+    clock: Option<fn() -> f64>,
+}
+
+/// Sums over a round.
+#[derive(Clone, Copy, Default)]
+struct Round {
+    loss: f64,
+    grad_norm: f64,
+    updates: u64,
+    moves: u64,
+    games: u64,
+    gammons: f64,
+    backgammons: f64,
+    parts_s: [f64; PARTS.len()],
+}
+
+impl Strong {
+    pub fn new(settings: StrongConfig, seed: u32, isa: Isa) -> Result<Strong, StrongError> {
+        settings.check()?;
+        let shape = Shape { hidden: settings.hidden };
+        let weights = shape.first_weights(isa, seed, WEIGHTS);
+        Ok(Strong {
+            settings,
+            seed,
+            shape,
+            isa,
+            mind: Mind::new(isa, shape, &weights),
+            learned: weights.clone(),
+            moments: [vec![0.0; shape.len()], vec![0.0; shape.len()]],
+            weights,
+            steps: [0; NETS],
+            pupil: Pupil::new(isa, shape),
+            tables: std::iter::repeat_with(Table::new).take(SLICE.min(settings.games)).collect(),
+            samples: Default::default(),
+            stage: Stage::Playing(0),
+            progress: Progress::default(),
+            round: Round::default(),
+            clock: None,
+        })
+    }
+
+    /// Goes on exactly from what [`Learner::parts`] gave, with the same settings and seed.
+    pub fn restore(settings: StrongConfig, seed: u32, isa: Isa, find: &Find) -> Result<Strong, StrongError> {
+        let mut strong = Strong::new(settings, seed, isa)?;
+        let missing = |name: &str| StrongError::Missing { name: name.into() };
+        let len = strong.shape.len();
+        let floats = |name: &str| match find(name) {
+            Some((shape, Data::F32(values))) if shape == [len] && values.len() == len => {
+                let sound = values.iter().all(|value| value.is_finite());
+                if sound { Ok(values) } else { Err(StrongError::BadValue { name: name.into() }) }
+            }
+            _ => Err(missing(name)),
+        };
+        strong.learned.copy_from_slice(floats("strong.learned")?);
+        strong.weights.copy_from_slice(floats("strong.weights")?);
+        strong.moments[0].copy_from_slice(floats("strong.adam.m")?);
+        strong.moments[1].copy_from_slice(floats("strong.adam.v")?);
+        let counters = match find("strong.progress") {
+            Some((_, Data::U64(values))) => values.as_slice(),
+            _ => return Err(missing("strong.progress")),
+        };
+        let [rounds, games, moves, evaluations, updates, contact, race] =
+            counters.try_into().map_err(|_| missing("strong.progress"))?;
+        strong.progress = Progress { rounds, games, moves, evaluations, updates };
+        strong.steps = [contact, race];
+        strong.mind.take(&strong.learned);
+        Ok(strong)
+    }
+
+    pub fn settings(&self) -> StrongConfig {
+        self.settings
+    }
+
+    /// Between two rounds. What networks are made of stays as it is.
+    pub fn set(&mut self, settings: StrongConfig) -> Result<(), StrongError> {
+        settings.check()?;
+        let hidden = self.settings.hidden;
+        if settings.hidden != hidden {
+            let value = settings.hidden.to_string();
+            return Err(StrongError::Setting { name: "hidden", value, range: "what it began with" });
+        }
+        self.tables.resize_with(SLICE.min(settings.games), Table::new);
+        self.settings = settings;
+        Ok(())
+    }
+
+    fn now(&self) -> f64 {
+        self.clock.map_or(0.0, |clock| clock())
+    }
+
+    fn rate(&self, net: usize) -> f32 {
+        let worn = 1.0 + self.steps[net] as f32 / self.settings.lr_steps;
+        self.settings.lr / worn.sqrt()
+    }
+
+    fn play(&mut self, played: usize) -> Stage {
+        let (mind, seed, lambda, first) = (&self.mind, self.seed, self.settings.lambda, self.progress.games);
+        let count = self.tables.len().min(self.settings.games - played);
+        par::each_mut(&mut self.tables[..count], |i, table| table.play(mind, seed, first + i as u64, lambda));
+        for table in &mut self.tables[..count] {
+            for sample in &table.samples {
+                self.samples[usize::from(sample.net)].push(*sample);
+            }
+            let [_, won_gammon, won_backgammon, _, lost_gammon, lost_backgammon] = table.ends.map(f64::from);
+            self.round.gammons += won_gammon + lost_gammon;
+            self.round.backgammons += won_backgammon + lost_backgammon;
+            self.round.moves += table.moves;
+            self.progress.evaluations += std::mem::take(&mut table.valuer.evaluations);
+        }
+        self.round.games += count as u64;
+        self.progress.games += count as u64;
+        if played + count < self.settings.games {
+            return Stage::Playing(played + count);
+        }
+        let mut order = Rng::new(self.seed, SHUFFLE).sequence(self.progress.rounds << 32);
+        for samples in &mut self.samples {
+            order.shuffle(samples);
+        }
+        Stage::Learning(0, 0)
+    }
+
+    fn learn(&mut self, net: usize, learned: usize) -> Stage {
+        let all = &self.samples[net];
+        // The last minibatch takes what is left, if that is little.
+        let count = (all.len() / self.settings.batch).max(1);
+        let end = if learned + 1 == count { all.len() } else { (learned + 1) * self.settings.batch };
+        let samples = &all[learned * self.settings.batch..end];
+        if !samples.is_empty() {
+            self.steps[net] += 1;
+            let step = AdamStep::new(self.steps[net], self.rate(net), 0.9, 0.999, 1e-8);
+            let len = self.shape.net_len();
+            let here = net * len..(net + 1) * len;
+            let [m, v] = &mut self.moments;
+            let moments = [&mut m[here.clone()], &mut v[here.clone()]];
+            let weights = &mut self.learned[here];
+            let Learned { loss, grad_norm } =
+                self.pupil.learn(&mut self.mind, net, weights, moments, step, samples);
+            self.round.loss += f64::from(loss);
+            self.round.grad_norm += f64::from(grad_norm);
+            self.round.updates += 1;
+            self.progress.updates += 1;
+        }
+        if learned + 1 < count { Stage::Learning(net, learned + 1) } else { Stage::Learning(net + 1, 0) }
+    }
+
+    fn end_round(&mut self) -> Stats {
+        self.progress.rounds += 1;
+        self.progress.moves += self.round.moves;
+        let share = (PARTS_OF_MEAN / (self.progress.rounds as f32 + PARTS_OF_MEAN)).min(1.0);
+        graded::approach(self.isa, share, &self.learned, &mut self.weights);
+        self.samples.iter_mut().for_each(Vec::clear);
+        let Round { loss, grad_norm, updates, moves, games, gammons, backgammons, parts_s } =
+            std::mem::take(&mut self.round);
+        let of = |sum: f64, count: u64| (sum / count.max(1) as f64) as f32;
+        Stats {
+            loss: of(loss, updates),
+            grad_norm: of(grad_norm, updates),
+            lr: self.rate(0),
+            mean_length: of(moves as f64, games),
+            gammons: of(gammons, games),
+            backgammons: of(backgammons, games),
+            parts_s,
+        }
+    }
+}
+
+impl Learner for Strong {
+    fn advance(&mut self) -> Option<Stats> {
+        let start = self.now();
+        let (part, next) = match self.stage {
+            Stage::Playing(played) => (2, self.play(played)),
+            Stage::Learning(net, learned) => (5, self.learn(net, learned)),
+        };
+        self.stage = next;
+        self.round.parts_s[part] += self.now() - start;
+        if self.stage != Stage::Learning(NETS, 0) {
+            return None;
+        }
+        self.stage = Stage::Playing(0);
+        Some(self.end_round())
+    }
+
+    fn at_boundary(&self) -> bool {
+        self.stage == Stage::Playing(0)
+    }
+
+    fn progress(&self) -> Progress {
+        self.progress
+    }
+
+    fn player_with(&self, weights: &[f32], evals: u32) -> Box<dyn Player> {
+        Box::new(Thinker::new(Mind::new(self.isa, self.shape, weights), evals))
+    }
+
+    fn parts(&self) -> Vec<(String, Vec<usize>, Data)> {
+        let len = self.shape.len();
+        let floats = |name: &str, values: &[f32]| (name.to_string(), vec![len], Data::F32(values.to_vec()));
+        let Progress { rounds, games, moves, evaluations, updates } = self.progress;
+        let [contact, race] = self.steps;
+        let counters = vec![rounds, games, moves, evaluations, updates, contact, race];
+        vec![
+            floats("strong.learned", &self.learned),
+            floats("strong.weights", &self.weights),
+            floats("strong.adam.m", &self.moments[0]),
+            floats("strong.adam.v", &self.moments[1]),
+            ("strong.progress".into(), vec![counters.len()], Data::U64(counters)),
+        ]
+    }
+
+    /// Those of the player.
+    fn weights(&self) -> &[f32] {
+        &self.weights
+    }
+
+    fn lend_clock(&mut self, clock: fn() -> f64) {
+        self.clock = Some(clock);
+    }
+}

@@ -1,0 +1,69 @@
+//! Learner B learns: some seconds of play against itself beat the yardsticks by a margin that a broken one cannot reach, the same
+//! for any number of threads, and a learner that was saved goes on as if it had not been.
+
+use learn::Data;
+use learn::backgammon::arena::duel;
+use learn::backgammon::yardstick::{Linear, Random};
+use learn::backgammon::{Learner, Strong, StrongConfig};
+use math::Isa;
+
+fn rounds(strong: &mut Strong, count: u64) {
+    let end = strong.progress().rounds + count;
+    while strong.progress().rounds < end {
+        strong.advance();
+    }
+}
+
+/// Small enough for a test: few games a round.
+fn small() -> StrongConfig {
+    StrongConfig { hidden: 32, games: 16, batch: 128, ..StrongConfig::default() }
+}
+
+#[test]
+fn a_few_thousand_games_beat_the_yardsticks() {
+    let mut strong = Strong::new(StrongConfig::default(), 1, Isa::best()).expect("settings of its own");
+    rounds(&mut strong, 24);
+    let mut player = strong.player(1);
+    let random = duel(&mut *player, &mut Random::new(3), 5, 150, 50).expect("legal moves");
+    let linear = duel(&mut *player, &mut Linear::new(), 5, 300, 50).expect("legal moves");
+    assert!(random.mean() > 1.8, "{} points a game against random moves", random.mean());
+    assert!(linear.mean() > 0.0, "{} points a game against the linear yardstick", linear.mean());
+}
+
+#[test]
+fn threads_change_nothing() {
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        pool.install(|| {
+            let mut strong = Strong::new(small(), 4, Isa::best()).expect("sound settings");
+            rounds(&mut strong, 3);
+            (strong.weights().to_vec(), strong.progress())
+        })
+    };
+    assert!(run(1) == run(3));
+}
+
+#[test]
+fn what_was_saved_goes_on_as_if_it_had_not_been() {
+    let mut strong = Strong::new(small(), 9, Isa::best()).expect("sound settings");
+    rounds(&mut strong, 2);
+    let parts = strong.parts();
+    let find = |name: &str| {
+        parts.iter().find(|(known, ..)| known == name).map(|(_, shape, data)| (shape.as_slice(), data))
+    };
+    let mut again = Strong::restore(small(), 9, Isa::best(), &find).expect("what was just saved");
+    rounds(&mut strong, 2);
+    rounds(&mut again, 2);
+    assert!(strong.weights() == again.weights() && strong.progress() == again.progress());
+    assert!(strong.parts() == again.parts());
+
+    let broken = |name: &str| {
+        let (shape, data) = find(name)?;
+        static NOT: Data = Data::F32(Vec::new());
+        Some((shape, if name == "strong.adam.v" { &NOT } else { data }))
+    };
+    let error = Strong::restore(small(), 9, Isa::best(), &broken).err().expect("a part is cut off");
+    assert!(error.to_string().contains("strong.adam.v"), "{error}");
+    let error = Strong::restore(StrongConfig { hidden: 64, ..small() }, 9, Isa::best(), &find).err();
+    assert!(error.expect("another size").to_string().contains("open one"));
+}

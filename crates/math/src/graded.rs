@@ -1,0 +1,320 @@
+//! A first layer over inputs that are small whole numbers, most of them 0. Each value an input can have names a row of a table,
+//! and the layer is the sum of the rows named: its rows are whole numbers, so that sums are exact, and a sum that was corrected
+//! by what changed has the same bits as one made afresh (Nasu's efficiently updatable networks, 2018, on a layer that learns).
+//!
+//! Rows are not what is learned. An input may be graded: its row for a value is the one for the value below and one step of
+//! its own, so that a value seldom seen starts from its neighbour.
+
+use crate::isa::{Isa, Kernel, Simd, dispatch};
+
+/// Of a one in a row.
+const ONE: f32 = 1_048_576.0;
+/// No step of a row goes beyond, so that sums of a thousand of them fit.
+const MOST: f32 = 1.9;
+
+/// How a row is made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Grade {
+    /// The learned row that it steps by.
+    pub step: u32,
+    /// Of that row.
+    pub scale: f32,
+    /// It begins where the row before it in the table ended.
+    pub onward: bool,
+}
+
+/// Vectors of one pass over the rows named.
+const PASS: usize = 8;
+
+/// table[rows][width] of whole numbers from steps[·][width]. Width is a multiple of 16.
+pub fn fill(isa: Isa, width: usize, grades: &[Grade], steps: &[f32], table: &mut [u32]) {
+    assert!(width.is_multiple_of(16) && table.len() == grades.len() * width);
+    assert!(grades.iter().all(|g| (g.step as usize + 1) * width <= steps.len()));
+    dispatch(isa, Fill { width, grades, steps, table });
+}
+
+struct Fill<'a> {
+    width: usize,
+    grades: &'a [Grade],
+    steps: &'a [f32],
+    table: &'a mut [u32],
+}
+
+impl Kernel for Fill<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let Fill { width, grades, steps, table } = self;
+        for c in (0..width).step_by(S::LANES) {
+            let mut before = s.splat_u(0);
+            for (row, grade) in grades.iter().enumerate() {
+                let step = s.load(&steps[grade.step as usize * width + c..]);
+                let step = s.mul(step, s.splat(grade.scale));
+                let step = s.max(s.min(step, s.splat(MOST)), s.splat(-MOST));
+                let step = s.i32_from_f32(s.round(s.mul(step, s.splat(ONE))));
+                let from = if grade.onward { before } else { s.splat_u(0) };
+                before = s.add_u(from, step);
+                s.store_u(before, &mut table[row * width + c..]);
+            }
+        }
+    }
+}
+
+/// The slope of each step from that of each row: a step is in every row that goes on from it. What `slopes` had is lost.
+pub fn gather_slopes(isa: Isa, width: usize, grades: &[Grade], rows: &[f32], slopes: &mut [f32]) {
+    assert!(width.is_multiple_of(16) && rows.len() == grades.len() * width);
+    assert!(grades.iter().all(|g| (g.step as usize + 1) * width <= slopes.len()));
+    dispatch(isa, GatherSlopes { width, grades, rows, slopes });
+}
+
+struct GatherSlopes<'a> {
+    width: usize,
+    grades: &'a [Grade],
+    rows: &'a [f32],
+    slopes: &'a mut [f32],
+}
+
+impl Kernel for GatherSlopes<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let GatherSlopes { width, grades, rows, slopes } = self;
+        slopes.fill(0.0);
+        for c in (0..width).step_by(S::LANES) {
+            let mut later = s.splat(0.0);
+            for (row, grade) in grades.iter().enumerate().rev() {
+                let slope = s.add(later, s.load(&rows[row * width + c..]));
+                let at = grade.step as usize * width + c;
+                let sum = s.mul_add(slope, s.splat(grade.scale), s.load(&slopes[at..]));
+                s.store(sum, &mut slopes[at..]);
+                later = if grade.onward { slope } else { s.splat(0.0) };
+            }
+        }
+    }
+}
+
+/// Starts from `from` (from zeros where it is empty), adds the rows of one list and takes away those of another. The sum as whole
+/// numbers goes to `sum`, unless that is empty, and rectified as floats to `y`, unless that is.
+pub fn sums(
+    isa: Isa,
+    width: usize,
+    table: &[u32],
+    from: &[u32],
+    added: &[u16],
+    taken: &[u16],
+    sum: &mut [u32],
+    y: &mut [f32],
+) {
+    assert!(width.is_multiple_of(16) && (from.is_empty() || from.len() == width));
+    assert!((sum.is_empty() || sum.len() == width) && (y.is_empty() || y.len() == width));
+    let rows = table.len() / width;
+    assert!(added.iter().chain(taken).all(|&row| usize::from(row) < rows));
+    dispatch(isa, Sums { width, table, from, added, taken, sum, y });
+}
+
+struct Sums<'a> {
+    width: usize,
+    table: &'a [u32],
+    from: &'a [u32],
+    added: &'a [u16],
+    taken: &'a [u16],
+    sum: &'a mut [u32],
+    y: &'a mut [f32],
+}
+
+impl Sums<'_> {
+    #[inline(always)]
+    fn pass<S: Simd, const N: usize>(&mut self, s: S, first: usize) {
+        let Sums { width, table, from, added, taken, .. } = *self;
+        // SAFETY: every row named lies in the table and the pass in the width, as `sums` and `run` see to; `from`, `sum`
+        // and `y` are empty or as long as the width.
+        unsafe {
+            let mut x = [s.splat_u(0); N];
+            if !from.is_empty() {
+                for i in 0..N {
+                    x[i] = s.load_u_ptr(from.as_ptr().add(first + i * S::LANES));
+                }
+            }
+            for &row in added {
+                let row = table.as_ptr().add(usize::from(row) * width + first);
+                for i in 0..N {
+                    x[i] = s.add_u(x[i], s.load_u_ptr(row.add(i * S::LANES)));
+                }
+            }
+            for &row in taken {
+                let row = table.as_ptr().add(usize::from(row) * width + first);
+                for i in 0..N {
+                    x[i] = s.sub_u(x[i], s.load_u_ptr(row.add(i * S::LANES)));
+                }
+            }
+            if !self.sum.is_empty() {
+                for i in 0..N {
+                    s.store_u_ptr(x[i], self.sum.as_mut_ptr().add(first + i * S::LANES));
+                }
+            }
+            if !self.y.is_empty() {
+                for i in 0..N {
+                    let float = s.mul(s.f32_from_i32(x[i]), s.splat(1.0 / ONE));
+                    s.store_ptr(s.max(float, s.splat(0.0)), self.y.as_mut_ptr().add(first + i * S::LANES));
+                }
+            }
+        }
+    }
+}
+
+impl Kernel for Sums<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(mut self, s: S) {
+        let mut first = 0;
+        while first + PASS * S::LANES <= self.width {
+            self.pass::<S, PASS>(s, first);
+            first += PASS * S::LANES;
+        }
+        while first < self.width {
+            self.pass::<S, 1>(s, first);
+            first += S::LANES;
+        }
+    }
+}
+
+/// table[row] += d for every row named.
+pub fn scatter(isa: Isa, width: usize, d: &[f32], rows: &[u16], table: &mut [f32]) {
+    assert!(width.is_multiple_of(16) && d.len() == width);
+    let known = table.len() / width;
+    assert!(rows.iter().all(|&row| usize::from(row) < known));
+    dispatch(isa, Scatter { width, d, rows, table });
+}
+
+struct Scatter<'a> {
+    width: usize,
+    d: &'a [f32],
+    rows: &'a [u16],
+    table: &'a mut [f32],
+}
+
+impl Scatter<'_> {
+    #[inline(always)]
+    fn pass<S: Simd, const N: usize>(&mut self, s: S, first: usize) {
+        // SAFETY: every row named lies in the table and the pass in the width, as `scatter` and `run` see to.
+        unsafe {
+            let mut d = [s.splat(0.0); N];
+            for i in 0..N {
+                d[i] = s.load_ptr(self.d.as_ptr().add(first + i * S::LANES));
+            }
+            for &row in self.rows {
+                let row = self.table.as_mut_ptr().add(usize::from(row) * self.width + first);
+                for i in 0..N {
+                    let p = row.add(i * S::LANES);
+                    s.store_ptr(s.add(s.load_ptr(p), d[i]), p);
+                }
+            }
+        }
+    }
+}
+
+impl Kernel for Scatter<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(mut self, s: S) {
+        let mut first = 0;
+        while first + PASS * S::LANES <= self.width {
+            self.pass::<S, PASS>(s, first);
+            first += PASS * S::LANES;
+        }
+        while first < self.width {
+            self.pass::<S, 1>(s, first);
+            first += S::LANES;
+        }
+    }
+}
+
+/// Columns that [`softmax_open`] can have.
+pub const MOST_OPEN: usize = 8;
+
+/// y[r] = softmax(x[r]) over the columns whose bit is set in open[r]; the others are 0. x rows are `stride` apart, y is
+/// `[rows][cols]`. A row without any open column is all 0.
+pub fn softmax_open(isa: Isa, cols: usize, stride: usize, x: &[f32], open: &[u8], y: &mut [f32]) {
+    let rows = open.len();
+    assert!((1..=MOST_OPEN).contains(&cols) && cols <= stride);
+    assert!(rows == 0 || x.len() >= (rows - 1) * stride + cols);
+    assert!(y.len() >= rows * cols);
+    dispatch(isa, SoftmaxOpen { cols, stride, x, open, y });
+}
+
+struct SoftmaxOpen<'a> {
+    cols: usize,
+    stride: usize,
+    x: &'a [f32],
+    open: &'a [u8],
+    y: &'a mut [f32],
+}
+
+impl Kernel for SoftmaxOpen<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        const CLOSED: f32 = -1e30;
+        let SoftmaxOpen { cols, stride, x, open, y } = self;
+        for first in (0..open.len()).step_by(S::LANES) {
+            let count = S::LANES.min(open.len() - first);
+            let mut turned = [[CLOSED; 16]; MOST_OPEN];
+            for r in 0..count {
+                let row = &x[(first + r) * stride..];
+                for c in 0..cols {
+                    turned[c][r] = if open[first + r] >> c & 1 == 1 { row[c] } else { CLOSED };
+                }
+            }
+            let mut most = s.splat(CLOSED);
+            for c in 0..cols {
+                most = s.max(s.load(&turned[c]), most);
+            }
+            let mut sum = s.splat(0.0);
+            for c in 0..cols {
+                let logit = s.load(&turned[c]);
+                let share = crate::poly::exp(s, s.sub(logit, most));
+                let share = s.select(s.gt(logit, s.splat(CLOSED)), share, s.splat(0.0));
+                sum = s.add(sum, share);
+                s.store(share, &mut turned[c]);
+            }
+            let sum = s.max(sum, s.splat(f32::MIN_POSITIVE));
+            for c in 0..cols {
+                s.store(s.div(s.load(&turned[c]), sum), &mut turned[c]);
+            }
+            for r in 0..count {
+                for c in 0..cols {
+                    y[(first + r) * cols + c] = turned[c][r];
+                }
+            }
+        }
+    }
+}
+
+/// y += share · (x - y)
+pub fn approach(isa: Isa, share: f32, x: &[f32], y: &mut [f32]) {
+    assert_eq!(x.len(), y.len());
+    dispatch(isa, Approach { share, x, y });
+}
+
+struct Approach<'a> {
+    share: f32,
+    x: &'a [f32],
+    y: &'a mut [f32],
+}
+
+impl Kernel for Approach<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let share = s.splat(self.share);
+        for (x, y) in self.x.chunks(S::LANES).zip(self.y.chunks_mut(S::LANES)) {
+            if y.len() == S::LANES {
+                let old = s.load(y);
+                s.store(s.mul_add(share, s.sub(s.load(x), old), old), y);
+            } else {
+                let old = s.load_part(y, 0.0);
+                s.store_part(s.mul_add(share, s.sub(s.load_part(x, 0.0), old), old), y);
+            }
+        }
+    }
+}
