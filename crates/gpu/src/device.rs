@@ -1,7 +1,7 @@
 //! One adapter and its device: how it is found, what it is called, and what went wrong with it.
 
 use crate::fold::{self, Fold};
-use crate::product::Tuned;
+use crate::product::{Cooperation, Tuned};
 use learn::Fault;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -36,6 +36,9 @@ pub struct OpenOptions {
     /// Whether kernels may use subgroups; unsaid, where the adapter is no software, which takes longer to compile them than
     /// it spares. The bits are the same.
     pub subgroups: Option<bool>,
+    /// Products of 16-bit factors may go by cooperative matrices, which wgpu calls experimental, where a native adapter
+    /// has them and is right at the first use.
+    pub matrices: bool,
 }
 
 /// An open device. Clones share it.
@@ -54,11 +57,20 @@ pub(crate) struct Shared {
     /// By their text.
     pub pipelines: Mutex<HashMap<String, wgpu::ComputePipeline>>,
     pub fold: Fold,
+    #[cfg(not(target_family = "wasm"))]
+    pub cooperation: Cooperates,
     pub layout: wgpu::BindGroupLayout,
     pub pipeline_layout: wgpu::PipelineLayout,
     pub submits: AtomicU64,
     pub readbacks: AtomicU64,
     pub tuned: Mutex<Tuned>,
+}
+
+/// What is known of cooperative matrices: which would fit, and what came of their first use.
+#[cfg(not(target_family = "wasm"))]
+pub(crate) struct Cooperates {
+    pub listed: Option<crate::product::Matrices>,
+    pub found: std::sync::OnceLock<Cooperation>,
 }
 
 /// What the device tells of itself, from whatever thread; in a browser the handles above stay on theirs.
@@ -112,12 +124,24 @@ impl Gpu {
             max_buffer_size: offered.max_buffer_size,
             ..wgpu::Limits::default()
         };
-        let description = wgpu::DeviceDescriptor {
+        #[cfg_attr(
+            target_family = "wasm",
+            expect(unused_mut, reason = "there is nothing more to ask of a browser")
+        )]
+        let mut description = wgpu::DeviceDescriptor {
             label: Some("hothouse"),
             required_features: features,
             required_limits: limits,
             ..Default::default()
         };
+        #[cfg(not(target_family = "wasm"))]
+        let listed = crate::product::listed(adapter, &options);
+        #[cfg(not(target_family = "wasm"))]
+        if listed.is_some() {
+            description.required_features |= wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX;
+            description.required_limits.max_compute_workgroup_storage_size = crate::product::WORKGROUP_BYTES;
+            description.experimental_features = crate::product::experimental();
+        }
         let (device, queue) = adapter
             .request_device(&description)
             .await
@@ -140,6 +164,8 @@ impl Gpu {
         let shared = Arc::new(Shared {
             about,
             fold,
+            #[cfg(not(target_family = "wasm"))]
+            cooperation: Cooperates { listed, found: Default::default() },
             // Offsets are counted in words of 32 bits.
             largest_buffer: room.min(options.largest_buffer.unwrap_or(u64::MAX)).min(4 * u64::from(u32::MAX)),
             news: Arc::default(),
@@ -161,6 +187,15 @@ impl Gpu {
             });
         }));
         Ok(gpu)
+    }
+
+    /// Whether products of 16-bit factors go by cooperative matrices; the first who asks waits until they have been tried.
+    pub fn cooperation(&self) -> Cooperation {
+        #[cfg(not(target_family = "wasm"))]
+        if let Some(by) = self.shared.cooperation.listed {
+            return self.shared.cooperation.found.get_or_init(|| crate::product::proven(self, by)).clone();
+        }
+        Cooperation::None
     }
 
     pub fn about(&self) -> &About {

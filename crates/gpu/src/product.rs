@@ -5,12 +5,16 @@
 //! what [`Gpu::tune`](crate::Gpu::tune) measured on this adapter, and its text is made in `product/text.rs`. A tile is
 //! decided when a program is built and stays for as long as that program lives.
 
+mod matrices;
 mod text;
 mod tune;
 
 use crate::device::lock;
 use crate::program::{Program, Space, groups};
 use math::{Act, Unary};
+pub use matrices::{Cooperation, Matrices};
+#[cfg(not(target_family = "wasm"))]
+pub(crate) use matrices::{WORKGROUP_BYTES, experimental, listed, proven};
 pub use tune::Timing;
 pub(crate) use tune::Tuned;
 pub(crate) use tune::{best_s, noise, product_s, replay_s};
@@ -252,15 +256,18 @@ fn are_alike(one: &(Product, Passing), other: &(Product, Passing)) -> bool {
 fn append(program: &mut Program, space: &mut Space, all: &[(Product, Passing)], tile: &Tile) {
     let (p, passing) = &all[0];
     assert!(p.m > 0 && p.n > 0 && p.k > 0, "a product of nothing: {p:?}");
+    let by = program.matrices().filter(|by| by.suit(p.m, p.n, p.k));
+    let tile = if by.is_some() { &matrices::TILE } else { tile };
     // A few k need not be padded to many.
-    let depth = if tile.slices == 1 { tile.depth.min(p.k.next_multiple_of(4)) } else { tile.depth };
+    let pads = tile.slices > 1 || by.is_some();
+    let depth = if pads { tile.depth } else { tile.depth.min(p.k.next_multiple_of(4)) };
     let tile = Tile { depth, ..*tile };
     let (splits, chunk) = split(p, &tile, all.len());
     // Rows of partial sums begin where four floats can be written at once.
     let padded = p.n.next_multiple_of(4) + if passing.row_sums.is_some() { 4 } else { 0 };
     let partial: Vec<u32> =
         all.iter().map(|_| if splits > 1 { space.floats(splits * p.m * padded).at } else { 0 }).collect();
-    let made = text::product(p, passing, &tile, splits > 1, program.precision(), all.len() > 1);
+    let made = text::product(p, passing, &tile, splits > 1, program.precision(), by, all.len() > 1);
     let label = format!("product {}", tile.name());
     let kernel = match made.vectors {
         true => program.kernel_of_vectors_with(&label, made.directives, &made.text),

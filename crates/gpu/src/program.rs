@@ -5,7 +5,7 @@
 //! changes from dispatch to dispatch is where its arguments lie.
 
 use crate::device::{Gpu, lock};
-use crate::product::Precision;
+use crate::product::{Cooperation, Matrices, Precision};
 use learn::Fault;
 use std::future::poll_fn;
 use std::ops::Range;
@@ -146,6 +146,10 @@ pub struct Program {
     args: Vec<u8>,
     bound: Option<wgpu::BindGroup>,
     precision: Precision,
+    matrices: Option<Matrices>,
+    /// What a test makes of a kernel's text.
+    #[cfg(test)]
+    pub rewrite: Option<fn(String) -> String>,
 }
 
 impl Program {
@@ -156,13 +160,31 @@ impl Program {
             args: Vec::new(),
             bound: None,
             precision: Precision::default(),
+            matrices: None,
+            #[cfg(test)]
+            rewrite: None,
         }
     }
 
-    /// Products appended from here on round their factors so, where the adapter can: the precision they have.
+    /// Products appended from here on round their factors so, where the adapter can: the precision they have. Those of
+    /// halves go by cooperative matrices where [`Gpu::cooperation`] has found them right.
     pub fn set_precision(&mut self, wanted: Precision) -> Precision {
-        self.precision = if self.gpu.about().f16 { wanted } else { Precision::Single };
-        self.precision
+        let precision = if self.gpu.about().f16 { wanted } else { Precision::Single };
+        let by = match (precision, self.gpu.cooperation()) {
+            (Precision::Half, Cooperation::Used(by)) => Some(by),
+            _ => None,
+        };
+        self.set_precision_by(precision, by);
+        precision
+    }
+
+    /// [`Program::set_precision`] without asking what the adapter can do.
+    pub(crate) fn set_precision_by(&mut self, precision: Precision, by: Option<Matrices>) {
+        (self.precision, self.matrices) = (precision, by);
+    }
+
+    pub(crate) fn matrices(&self) -> Option<Matrices> {
+        self.matrices
     }
 
     pub fn precision(&self) -> Precision {
@@ -175,25 +197,27 @@ impl Program {
 
     /// Compiles a kernel, or gives the one of the same text.
     pub fn kernel(&self, label: &str, text: &str) -> Kernel {
-        self.compile(label, format!("{PRELUDE}{text}"))
+        self.kernel_with(label, "", text)
     }
 
     /// The same where `mem` is an array of four floats each.
     pub fn kernel_of_vectors(&self, label: &str, text: &str) -> Kernel {
-        self.compile(label, format!("{}{text}", PRELUDE.replacen(FLOATS, VECTORS, 1)))
+        self.kernel_of_vectors_with(label, "", text)
     }
 
     /// A kernel whose text begins with directives, as `enable f16;`, that must stand before all else.
     pub fn kernel_with(&self, label: &str, directives: &str, text: &str) -> Kernel {
-        self.compile(label, format!("{directives}\n{PRELUDE}{text}"))
+        self.compile(label, whole(directives, false, text))
     }
 
     /// The same where `mem` is an array of four floats each.
     pub fn kernel_of_vectors_with(&self, label: &str, directives: &str, text: &str) -> Kernel {
-        self.compile(label, format!("{directives}\n{}{text}", PRELUDE.replacen(FLOATS, VECTORS, 1)))
+        self.compile(label, whole(directives, true, text))
     }
 
     fn compile(&self, label: &str, text: String) -> Kernel {
+        #[cfg(test)]
+        let text = self.rewrite.map_or_else(|| text.clone(), |rewrite| rewrite(text.clone()));
         let Gpu { device, shared, .. } = &self.gpu;
         let mut pipelines = lock(&shared.pipelines);
         if let Some(pipeline) = pipelines.get(&text) {
@@ -289,6 +313,12 @@ impl Program {
             pass.dispatch_workgroups(*x, *y, *z);
         }
     }
+}
+
+/// What is compiled: directives first, then the prelude for one way of reading `mem`.
+pub(crate) fn whole(directives: &str, of_vectors: bool, text: &str) -> String {
+    let prelude = if of_vectors { PRELUDE.replacen(FLOATS, VECTORS, 1) } else { PRELUDE.into() };
+    format!("{directives}\n{prelude}{text}")
 }
 
 /// Workgroups for so many items, spread over x and y: a kernel finds its own by `group_index`.

@@ -6,6 +6,7 @@
 //! and turned on its way if four k lay beside each other. Lanes beside each other store beside each other and read
 //! beside each other or the same, so that no two are in each other's way.
 
+use super::matrices::{self, Matrices};
 use super::{FUNCTIONS, Passing, Precision, Product, Side, Tile};
 use math::{Act, Unary};
 use std::fmt::Write;
@@ -69,6 +70,7 @@ pub(super) fn product(
     tile: &Tile,
     split: bool,
     precision: Precision,
+    by: Option<Matrices>,
     twins: bool,
 ) -> Made {
     let (a, b) = (reads(p.a, p.m, p.k), reads(p.b, p.n, p.k));
@@ -109,9 +111,15 @@ pub(super) fn product(
         writes,
         split,
         half,
+        by,
         twins,
     };
-    Made { directives: if half { "enable f16;" } else { "" }, vectors, text: kernel.text() }
+    let directives = match (half, by) {
+        (_, Some(_)) => matrices::DIRECTIVES,
+        (true, None) => "enable f16;",
+        (false, None) => "",
+    };
+    Made { directives, vectors, text: kernel.text() }
 }
 
 struct Kernel<'p> {
@@ -123,6 +131,8 @@ struct Kernel<'p> {
     writes: Writes,
     split: bool,
     half: bool,
+    /// Subgroups multiply, and not each thread for itself.
+    by: Option<Matrices>,
     /// The second of two products is the third dimension's second workgroup.
     twins: bool,
 }
@@ -169,7 +179,11 @@ impl Kernel<'_> {
         };
         let element = if half { "f16" } else { "f32" };
         let depths = tile.depth / 4;
+        text += &self.by.map_or(String::new(), Matrices::declarations);
         for Factor { name, fours, .. } in [&self.a, &self.b] {
+            if self.by.is_some() {
+                break;
+            }
             let _ = writeln!(
                 text,
                 "var<workgroup> {name}_tile: array<array<array<vec4<{element}>, {fours}>, 4>, {depths}>;"
@@ -188,7 +202,7 @@ impl Kernel<'_> {
             text,
             "@compute @workgroup_size({threads})
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {{
+        @builtin(local_invocation_index) local: u32{subgroup}) {{
     {chosen}
     let index = group_index(group, many);
     let part = index / args.tiles;
@@ -202,8 +216,10 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
             rows = tile.rows,
             columns = tile.columns,
             chosen = choose(self.twins),
+            subgroup = if self.by.is_some() { ", @builtin(subgroup_id) subgroup: u32" } else { "" },
         );
         text += &self.fragments();
+        text += &self.by.map_or(String::new(), Matrices::begin);
         for row in 0..tile.thread_rows {
             for four in 0..tile.thread_columns / 4 {
                 let _ = writeln!(text, "var c{row}_{four} = vec4<f32>();");
@@ -257,7 +273,8 @@ k0 += {depth}u;
         if summed {
             text += &self.finish_rows(&each(&|factor, slot, _| self.keep_rows(factor, slot)));
         }
-        text += &self.join();
+        let (a_step, b_step) = self.steps();
+        text += &self.by.map_or_else(|| self.join(), |by| by.hand_over(a_step, b_step));
         text += &self.finish();
         text + "}\n"
     }
@@ -465,6 +482,10 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
                 }
                 _ => format!("x{slot}_{i}"),
             };
+            if let Some(by) = self.by {
+                text += &by.store(name, slot, i, &value);
+                continue;
+            }
             let to = format!("{name}_tile[deep{slot} / 4u][{i}][four{slot}]");
             let _ = write!(text, "{to} = vec4<{element}>({value});");
         }
@@ -475,6 +496,9 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
     /// they save. Every index into workgroup memory is held within its bounds by compilers that trust nobody; written so,
     /// it costs one comparison for four k, and the others are done before the loops.
     fn multiply(&self) -> String {
+        if let Some(by) = self.by {
+            return by.multiply();
+        }
         let tile = self.tile;
         let (a_step, b_step) = self.steps();
         let value = |name: char, k: usize, step: usize| {

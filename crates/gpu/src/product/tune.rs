@@ -2,7 +2,7 @@
 //! holds for programs built from then on; without it a rule decides. Candidates differ in speed, and in results by
 //! no more than rounding.
 
-use super::{Class, Product, Side, Tile, class, product, product_by};
+use super::{Class, Matrices, Precision, Product, Side, Tile, class, product, product_by};
 use crate::device::{Gpu, lock};
 use crate::program::{Memory, Program, Readback, Region, Space, groups};
 use learn::Fault;
@@ -49,7 +49,8 @@ impl Gpu {
             let mut best: Option<Timing> = None;
             let begin = timings.len();
             for tile in class.candidates() {
-                let product_s = product_s(self, [m, n, k], Some(tile), now).await?;
+                let product_s =
+                    product_s(self, [m, n, k], Some(tile), (Precision::Single, None), now).await?;
                 let timing = Timing { shape: [m, n, k], tile, product_s, chosen: false };
                 if best.as_ref().is_none_or(|best| product_s < best.product_s) {
                     best = Some(timing.clone());
@@ -72,9 +73,11 @@ pub(crate) async fn product_s(
     gpu: &Gpu,
     [m, n, k]: [usize; 3],
     tile: Option<Tile>,
+    (precision, by): (Precision, Option<Matrices>),
     now: &dyn Fn() -> f64,
 ) -> Result<f64, Fault> {
     let (mut space, mut program) = (Space::default(), Program::new(gpu));
+    program.set_precision_by(precision, by);
     let (a, b, c) = (space.floats(m * k), space.floats(k * n), space.floats(m * n));
     let across = class(m, n, k) == Class::Gradient;
     let (a_outer, a_inner) = if across { (1, m) } else { (k, 1) };
