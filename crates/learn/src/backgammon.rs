@@ -8,10 +8,12 @@ pub mod arena;
 pub mod bearoff;
 mod inputs;
 mod net;
+pub mod published;
 mod search;
 pub mod td;
 pub mod yardstick;
 
+pub use published::{Generation, Published, PublishedConfig, PublishedError};
 pub use td::{Strong, StrongConfig, StrongError};
 
 use crate::Data;

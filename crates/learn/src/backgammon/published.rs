@@ -1,0 +1,607 @@
+//! The published configuration of AlphaZero for backgammon, like for like: 344 inputs, a residual network 128 wide, a policy over
+//! 676 actions, five chances as value, and self-play by PUCT with the dice as chance nodes (Silver et al. 2017; the network's
+//! file, the tree's and the inputs' beside this one say what is as published and what is ours).
+//!
+//!   L = E[-Σ π·ln p] + c·E[Σ BCE(chance, outcome)],  π the shares of a search's visits
+//!
+//! A **round** is so many batches at each table. While tables play with the weights that the round began with, the learner takes
+//! its steps on samples of the rounds before, and at the end the tables get its weights: playing and learning share all cores and
+//! neither waits, and what a round does depends on no clock and no number of threads. Searches begin anew with a round, so a game
+//! is saved by where it stands.
+//!
+//! It refuses to be the strong one: there is no look-ahead by rolls and no table of endings, and a generation takes the
+//! place of the last whether or not it has beaten it; how it did is told.
+
+mod inputs;
+mod net;
+mod player;
+mod replay;
+mod search;
+mod selfplay;
+mod tree;
+
+use super::arena::{Duel, Tally};
+use super::{Learner, PARTS, Player, Progress, Stats};
+use crate::{Data, Find};
+use graph::{Adam, Optimizer, Packed, Params, Plan};
+use math::{Isa, Rng, ops, par};
+use net::Weights;
+use player::Mind;
+use replay::{Replay, Sample, Shard, WORDS};
+use search::Spent;
+use selfplay::{Playing, SAVED, Table};
+use std::sync::Arc;
+use tree::Rule;
+use worlds::backgammon::Board;
+
+pub use inputs::INPUTS;
+pub use net::{ACTIONS, HEADS, PARAMETERS, WIDTH};
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct PublishedConfig {
+    /// Ways down a search's tree for each decision; the two halves of a double share a turn's.
+    pub evals: usize,
+    /// Tables, which threads share; games at each, decisions of a batch of the network, and ways down one tree in a batch.
+    pub tables: usize,
+    pub games: usize,
+    pub batch: usize,
+    pub leaves: usize,
+    /// Batches of each table in a round.
+    pub round_batches: usize,
+    /// c of PUCT; what an action nobody tried is thought to be worse; what a way down counts until it comes back. In points.
+    pub exploration: f32,
+    pub doubt: f32,
+    pub virtual_loss: f32,
+    /// Share of noise in the priors of a root, and the Dirichlet distribution's parameter.
+    pub noise: f32,
+    pub noise_alpha: f32,
+    /// Of the choice by visits, in so many first decisions of a game; then the most visited.
+    pub temperature: f32,
+    pub warm_decisions: u32,
+    /// Samples kept.
+    pub replay: usize,
+    pub minibatch: usize,
+    /// Times that the samples of a round are learned from, and minibatches of a round at most.
+    pub passes: usize,
+    pub most_updates: usize,
+    pub lr: f32,
+    pub weight_decay: f32,
+    pub value_coef: f32,
+    pub max_grad_norm: f32,
+    /// Rounds of a generation, and pairs of games with the same dice against the one before; 0 for none.
+    pub generation_rounds: usize,
+    pub duel_pairs: usize,
+}
+
+impl Default for PublishedConfig {
+    fn default() -> PublishedConfig {
+        PublishedConfig {
+            evals: 100,
+            tables: 8,
+            games: 40,
+            batch: 128,
+            leaves: 4,
+            round_batches: 400,
+            exploration: 1.5,
+            doubt: 0.2,
+            virtual_loss: 1.0,
+            noise: 0.25,
+            noise_alpha: 0.3,
+            temperature: 1.0,
+            warm_decisions: 20,
+            replay: 65_536,
+            minibatch: 256,
+            passes: 4,
+            most_updates: 200,
+            lr: 1e-3,
+            weight_decay: 1e-4,
+            value_coef: 1.0,
+            max_grad_norm: 5.0,
+            generation_rounds: 8,
+            duel_pairs: 64,
+        }
+    }
+}
+
+impl PublishedConfig {
+    fn rule(&self) -> Rule {
+        Rule { exploration: self.exploration, doubt: self.doubt, loss: self.virtual_loss }
+    }
+
+    fn check(&self) -> Result<(), PublishedError> {
+        let whole = |name, value: usize, min: usize, max: usize| (name, value as f64, min as f64, max as f64);
+        let float = |name, value: f32, min: f32, max: f32| (name, value.into(), min.into(), max.into());
+        for (name, value, min, max) in [
+            whole("evals", self.evals, 2, 10_000),
+            whole("tables", self.tables, 1, 256),
+            whole("games", self.games, 1, 1024),
+            whole("batch", self.batch, 2, 1024),
+            whole("leaves", self.leaves, 1, 64),
+            whole("round_batches", self.round_batches, 1, 1_000_000),
+            float("exploration", self.exploration, 0.0, 100.0),
+            float("doubt", self.doubt, 0.0, 6.0),
+            float("virtual_loss", self.virtual_loss, 0.0, 100.0),
+            float("noise", self.noise, 0.0, 1.0),
+            float("noise_alpha", self.noise_alpha, 0.01, 1.0),
+            float("temperature", self.temperature, 0.0, 10.0),
+            whole("replay", self.replay, 1, 4_000_000),
+            whole("minibatch", self.minibatch, SHARDS, 65_536),
+            whole("passes", self.passes, 1, 1000),
+            whole("most_updates", self.most_updates, 0, 1_000_000),
+            float("lr", self.lr, 0.0, 1.0),
+            float("weight_decay", self.weight_decay, 0.0, 1.0),
+            float("value_coef", self.value_coef, 0.0, 100.0),
+            float("max_grad_norm", self.max_grad_norm, 0.0, 1e6),
+            whole("generation_rounds", self.generation_rounds, 1, 1_000_000),
+            whole("duel_pairs", self.duel_pairs, 0, 100_000),
+        ] {
+            // Written so that NaN is out of range.
+            if !(value >= min && value <= max) {
+                return Err(PublishedError::Range { name, value, min, max });
+            }
+        }
+        if !self.minibatch.is_multiple_of(SHARDS) {
+            return Err(PublishedError::Shards { minibatch: self.minibatch });
+        }
+        Ok(())
+    }
+}
+
+/// Settings or a checkpoint that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PublishedError {
+    #[error("{name} is {value}, but must lie between {min} and {max}; choose a value in that range")]
+    Range { name: &'static str, value: f64, min: f64, max: f64 },
+    #[error("a minibatch of {minibatch} cannot be cut into {SHARDS} shards; choose a multiple of {SHARDS}")]
+    Shards { minibatch: usize },
+    #[error(
+        "the checkpoint has no {name} of the right kind and shape; load one saved with the same settings"
+    )]
+    Missing { name: String },
+    #[error("{name} of the checkpoint holds a value that cannot be; load an earlier checkpoint")]
+    BadValue { name: String },
+    #[error(transparent)]
+    Plan(#[from] graph::PlanError),
+}
+
+/// How games ended.
+#[derive(Clone, Copy, Debug, Default)]
+struct Endings {
+    games: u64,
+    turns: u64,
+    gammons: u64,
+    backgammons: u64,
+}
+
+impl Endings {
+    fn count(&mut self, board: &Board, turns: u32) {
+        self.games += 1;
+        self.turns += u64::from(turns);
+        self.gammons += u64::from(board.points() == 2);
+        self.backgammons += u64::from(board.points() == 3);
+    }
+
+    fn add(&mut self, other: &Endings) {
+        self.games += other.games;
+        self.turns += other.turns;
+        self.gammons += other.gammons;
+        self.backgammons += other.backgammons;
+    }
+}
+
+/// How a generation did against the one before, neither searching: points a game of the newer.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Generation {
+    pub number: u64,
+    pub points: f64,
+    pub standard_error: f64,
+}
+
+/// Shards of a minibatch.
+const SHARDS: usize = 8;
+/// Batches of each table in a slice.
+const SLICE: usize = 4;
+/// Games of a duel that run at once.
+const ABREAST: usize = 64;
+/// Streams of random numbers of one seed.
+/// Words of the counters that are saved.
+const COUNTERS: usize = 9;
+const LEARN: u32 = 0x4C45_4152;
+const DUEL: u32 = 0x4455_454C;
+
+enum Phase {
+    /// Batches of this round played, and updates of it done.
+    Play {
+        batches: usize,
+        updates: usize,
+    },
+    Duel(Box<(Duel, Mind, Mind)>),
+}
+
+/// Learner A.
+pub struct Published {
+    config: PublishedConfig,
+    seed: u32,
+    isa: Isa,
+    search_plan: Arc<Plan>,
+    /// For players, whose batches are small.
+    player_plan: Arc<Plan>,
+    /// What is learned, and what tables play with.
+    params: Params,
+    packed: Packed,
+    optimizer: Optimizer,
+    playing: Weights,
+    /// Of the generation before.
+    last: Params,
+    shards: Vec<Shard>,
+    grads: Vec<f32>,
+    tables: Vec<Table>,
+    replay: Replay,
+    /// Samples that the last round brought.
+    fresh: usize,
+    phase: Phase,
+    progress: Progress,
+    generation: Generation,
+    /// Sums of this round: losses and gradients' lengths.
+    sums: [f64; 3],
+    clock: fn() -> f64,
+    learning_s: f64,
+}
+
+impl Published {
+    pub fn new(config: PublishedConfig, seed: u32, isa: Isa) -> Result<Published, PublishedError> {
+        config.check()?;
+        let search_plan = net::plan_search(config.batch, isa)?;
+        let player_plan = net::plan_search(player::ROWS, isa)?;
+        let rows = config.minibatch / SHARDS;
+        let learning_plan = net::plan_learning(rows, isa)?;
+        let params = Params::new(learning_plan.table(), seed);
+        let table = |i| Table::new(&search_plan, &config, seed, i * config.games);
+        Ok(Published {
+            packed: Packed::new(&learning_plan, &params),
+            optimizer: Optimizer::new(&params),
+            playing: Weights::new(&search_plan, &params),
+            last: params.clone(),
+            shards: (0..SHARDS).map(|_| Shard::new(&learning_plan, rows)).collect(),
+            grads: vec![0.0; params.values().len()],
+            tables: (0..config.tables).map(table).collect(),
+            replay: Replay::new(config.replay),
+            fresh: 0,
+            phase: Phase::Play { batches: 0, updates: 0 },
+            progress: Progress::default(),
+            generation: Generation::default(),
+            sums: [0.0; 3],
+            clock: || 0.0,
+            learning_s: 0.0,
+            params,
+            search_plan,
+            player_plan,
+            config,
+            seed,
+            isa,
+        })
+    }
+
+    /// What [`Learner::parts`] gave, made a learner again that goes on as if it had never stopped.
+    pub fn restore(
+        config: PublishedConfig,
+        seed: u32,
+        isa: Isa,
+        find: &Find,
+    ) -> Result<Published, PublishedError> {
+        let mut it = Self::new(config, seed, isa)?;
+        let missing = |name: &str| PublishedError::Missing { name: name.into() };
+        let bad = |name: &str| PublishedError::BadValue { name: name.into() };
+        let floats =
+            |name: &str, len: usize| match find(name) {
+                Some((_, Data::F32(values))) if values.len() == len => {
+                    if values.iter().all(|v| v.is_finite()) { Ok(values) } else { Err(bad(name)) }
+                }
+                _ => Err(missing(name)),
+            };
+        let words = |name: &str| match find(name) {
+            Some((_, Data::U32(values))) => Ok(values),
+            _ => Err(missing(name)),
+        };
+        for spec in it.params.table().clone().specs() {
+            let values = floats(&spec.name, spec.len())?;
+            it.params.values_mut()[spec.range()].copy_from_slice(values);
+        }
+        let len = it.params.values().len();
+        it.optimizer.m.copy_from_slice(floats("adam.m", len)?);
+        it.optimizer.v.copy_from_slice(floats("adam.v", len)?);
+        it.last.values_mut().copy_from_slice(floats("generation.last", len)?);
+        let Some((_, Data::F64(result))) = find("generation.result") else {
+            return Err(missing("generation.result"));
+        };
+        let Some((_, Data::U64(counters))) = find("counters") else { return Err(missing("counters")) };
+        let (
+            &[points, standard_error],
+            &[rounds, games, moves, evaluations, updates, steps, fresh, next, number],
+        ) = (&result[..], &counters[..])
+        else {
+            return Err(missing("counters"));
+        };
+        it.progress = Progress { rounds, games, moves, evaluations, updates };
+        it.generation = Generation { number, points, standard_error };
+        it.optimizer.steps = steps;
+        let (samples, rest) = words("replay")?.as_chunks::<WORDS>();
+        if !rest.is_empty() || !samples.iter().all(replay::is_sound) {
+            return Err(bad("replay"));
+        }
+        // Where there is less room than there was, the newest stay.
+        let oldest_first =
+            samples.iter().cycle().skip(next as usize % samples.len().max(1)).take(samples.len());
+        if samples.len() == it.config.replay {
+            it.replay.samples.extend(samples);
+            it.replay.next = next as usize % it.config.replay;
+        } else {
+            oldest_first.for_each(|sample| it.replay.add(std::slice::from_ref(sample)));
+        }
+        it.fresh = (fresh as usize).min(it.replay.samples.len());
+        let (games, mut traces) = (words("games")?, &words("traces")?[..]);
+        let each = it.config.games * SAVED;
+        if games.len() != it.config.tables * each {
+            return Err(missing("games"));
+        }
+        for (table, games) in it.tables.iter_mut().zip(games.chunks_exact(each)) {
+            traces = table.restore(&it.config, seed, games, traces).ok_or_else(|| bad("games"))?;
+        }
+        it.packed.pack(&it.params);
+        it.playing.set(&it.params);
+        Ok(it)
+    }
+
+    pub fn config(&self) -> &PublishedConfig {
+        &self.config
+    }
+
+    /// How the newest generation did, once there has been one.
+    pub fn generation(&self) -> Option<Generation> {
+        (self.generation.number > 0).then_some(self.generation)
+    }
+
+    /// Steps of the optimiser in this round: no more than the samples of the last one are worth.
+    fn updates_due(&self) -> usize {
+        let worth = (self.fresh * self.config.passes).div_ceil(self.config.minibatch);
+        if self.replay.samples.is_empty() { 0 } else { worth.min(self.config.most_updates) }
+    }
+
+    /// Plays on at all tables, and learns beside it as much as is due by then.
+    fn play(&mut self, batches: usize, updates: usize) -> Phase {
+        let steps = SLICE.min(self.config.round_batches - batches);
+        let (batches, due) = (batches + steps, self.updates_due());
+        // Spread evenly over the round.
+        let until = due * batches / self.config.round_batches;
+        let playing =
+            Playing { config: &self.config, isa: self.isa, weights: &self.playing, clock: self.clock };
+        let untimed = Playing { clock: || 0.0, ..playing };
+        let tables = &mut self.tables;
+        let mut learning = Learning {
+            config: &self.config,
+            isa: self.isa,
+            rng: Rng::new(self.seed, LEARN),
+            params: &mut self.params,
+            packed: &mut self.packed,
+            optimizer: &mut self.optimizer,
+            shards: &mut self.shards,
+            grads: &mut self.grads,
+            samples: &self.replay.samples,
+            sums: &mut self.sums,
+        };
+        let (done, clock) = (self.progress.updates, self.clock);
+        let (_, learning_s) = par::join(
+            || {
+                par::each_mut(tables, |i, table| {
+                    let playing = if i == 0 { playing } else { untimed };
+                    (0..steps).for_each(|_| table.step(playing));
+                });
+            },
+            || {
+                let began_s = clock();
+                for update in updates..until {
+                    learning.update(done + (update - updates) as u64);
+                }
+                clock() - began_s
+            },
+        );
+        self.learning_s += learning_s;
+        self.progress.updates += (until - updates) as u64;
+        Phase::Play { batches, updates: until }
+    }
+
+    /// Takes in what the tables brought, and gives them what was learned.
+    fn end_round(&mut self) -> Stats {
+        let (mut endings, mut fresh) = (Endings::default(), 0);
+        for table in &self.tables {
+            self.replay.add(&table.harvest);
+            fresh += table.harvest.len();
+            endings.add(&table.endings);
+            self.progress.moves += table.moves;
+            self.progress.evaluations += table.evaluated();
+        }
+        let updates = self.updates_due().max(1) as f64;
+        let [rules, inputs, network, tree]: Spent =
+            self.tables[0].spent.map(|s| s * self.tables.len() as f64);
+        let [policy_loss, value_loss, grad_norm] = self.sums.map(|sum| sum / updates);
+        let share = |count: u64| count as f32 / endings.games.max(1) as f32;
+        let stats = Stats {
+            loss: (policy_loss + f64::from(self.config.value_coef) * value_loss) as f32,
+            grad_norm: grad_norm as f32,
+            lr: self.config.lr,
+            mean_length: share(endings.turns),
+            gammons: share(endings.gammons),
+            backgammons: share(endings.backgammons),
+            parts_s: [rules, inputs, network, tree, 0.0, self.learning_s],
+        };
+        const _: () = assert!(PARTS.len() == 6);
+        self.fresh = fresh;
+        self.playing.set(&self.params);
+        for table in &mut self.tables {
+            table.begin_round(&self.config);
+        }
+        (self.sums, self.learning_s) = ([0.0; 3], 0.0);
+        self.progress.rounds += 1;
+        self.progress.games += endings.games;
+        self.phase = Phase::Play { batches: 0, updates: 0 };
+        stats
+    }
+
+    fn mind(&self, params: &Params, evals: u32) -> Mind {
+        let weights = Arc::new(Weights::new(&self.player_plan, params));
+        Mind::new(&self.player_plan, weights, self.config.rule(), evals.min(10_000))
+    }
+
+    /// The generation that ends with this round against the one before.
+    fn begin_duel(&mut self) -> Option<Phase> {
+        let pairs = self.config.duel_pairs as u64;
+        if pairs == 0 || !(self.progress.rounds + 1).is_multiple_of(self.config.generation_rounds as u64) {
+            return None;
+        }
+        let seed = Rng::new(self.seed, DUEL).block([self.generation.number as u32, 0, 0, 0])[0];
+        let (one, other) = (self.mind(&self.params, 1), self.mind(&self.last, 1));
+        Some(Phase::Duel(Box::new((Duel::new(seed, pairs, ABREAST), one, other))))
+    }
+
+    fn end_duel(&mut self, tally: &Tally) {
+        self.generation = Generation {
+            number: self.generation.number + 1,
+            points: tally.mean(),
+            standard_error: tally.standard_error().unwrap_or(0.0),
+        };
+        self.last.values_mut().copy_from_slice(self.params.values());
+    }
+}
+
+impl Learner for Published {
+    fn advance(&mut self) -> Option<Stats> {
+        match &mut self.phase {
+            &mut Phase::Play { batches, updates } => {
+                self.phase = self.play(batches, updates);
+                if !matches!(self.phase, Phase::Play { batches, .. } if batches == self.config.round_batches)
+                {
+                    return None;
+                }
+                match self.begin_duel() {
+                    Some(duel) => {
+                        self.phase = duel;
+                        None
+                    }
+                    None => Some(self.end_round()),
+                }
+            }
+            Phase::Duel(duel) => {
+                let (duel, one, other) = &mut **duel;
+                // Either of them plays by the rules; one that did not would end the duel where it stands.
+                let goes_on = duel.advance(one, other).is_ok() && !duel.is_over();
+                if goes_on {
+                    return None;
+                }
+                let tally = *duel.tally();
+                self.end_duel(&tally);
+                Some(self.end_round())
+            }
+        }
+    }
+
+    fn at_boundary(&self) -> bool {
+        matches!(self.phase, Phase::Play { batches: 0, .. })
+    }
+
+    fn progress(&self) -> Progress {
+        let evaluations = self.progress.evaluations + self.tables.iter().map(Table::evaluated).sum::<u64>();
+        Progress { evaluations, ..self.progress }
+    }
+
+    fn player_with(&self, weights: &[f32], evals: u32) -> Box<dyn Player> {
+        let mut params = self.params.clone();
+        params.values_mut().copy_from_slice(weights);
+        Box::new(self.mind(&params, evals))
+    }
+
+    fn parts(&self) -> Vec<(String, Vec<usize>, Data)> {
+        let mut parts: Vec<(String, Vec<usize>, Data)> = Vec::new();
+        for spec in self.params.table().specs() {
+            let values = self.params.values()[spec.range()].to_vec();
+            parts.push((spec.name.to_string(), spec.file_shape().to_vec(), Data::F32(values)));
+        }
+        let mut add = |name: &str, shape: Vec<usize>, data| parts.push((name.into(), shape, data));
+        let len = self.params.values().len();
+        add("adam.m", vec![len], Data::F32(self.optimizer.m.to_vec()));
+        add("adam.v", vec![len], Data::F32(self.optimizer.v.to_vec()));
+        add("generation.last", vec![len], Data::F32(self.last.values().to_vec()));
+        let Generation { number, points, standard_error } = self.generation;
+        add("generation.result", vec![2], Data::F64(vec![points, standard_error]));
+        let samples: Vec<u32> = self.replay.samples.iter().flatten().copied().collect();
+        add("replay", vec![self.replay.samples.len(), WORDS], Data::U32(samples));
+        let (mut games, mut traces) = (Vec::new(), Vec::new());
+        self.tables.iter().for_each(|table| table.save(&mut games, &mut traces));
+        add("games", vec![games.len() / SAVED, SAVED], Data::U32(games));
+        add("traces", vec![traces.len() / WORDS, WORDS], Data::U32(traces));
+        let Progress { rounds, games, moves, evaluations, updates } = self.progress;
+        let counters = [
+            rounds,
+            games,
+            moves,
+            evaluations,
+            updates,
+            self.optimizer.steps,
+            self.fresh as u64,
+            self.replay.next as u64,
+            number,
+        ];
+        add("counters", vec![COUNTERS], Data::U64(counters.to_vec()));
+        parts
+    }
+
+    fn weights(&self) -> &[f32] {
+        self.params.values()
+    }
+
+    fn lend_clock(&mut self, clock: fn() -> f64) {
+        self.clock = clock;
+    }
+}
+
+/// What a step of the optimiser touches.
+struct Learning<'a> {
+    config: &'a PublishedConfig,
+    isa: Isa,
+    rng: Rng,
+    params: &'a mut Params,
+    packed: &'a mut Packed,
+    optimizer: &'a mut Optimizer,
+    shards: &'a mut [Shard],
+    grads: &'a mut [f32],
+    samples: &'a [Sample],
+    sums: &'a mut [f64; 3],
+}
+
+impl Learning<'_> {
+    /// Step n of the learner's life.
+    fn update(&mut self, n: u64) {
+        let (config, samples, rng) = (self.config, self.samples, self.rng);
+        let (params, packed) = (&*self.params, &*self.packed);
+        let rows = config.minibatch / self.shards.len();
+        par::each_mut(self.shards, |i, shard| {
+            let mut numbers = rng.sequence(n * config.minibatch as u64 + (i * rows) as u64);
+            let drawn = (0..rows).map(|_| &samples[numbers.below(samples.len() as u32) as usize]);
+            shard.learn(params, packed, config.value_coef, drawn);
+        });
+        let scale = 1.0 / self.shards.len() as f32;
+        self.grads.fill(0.0);
+        for shard in &*self.shards {
+            ops::add_scaled(self.isa, scale, &shard.grads, self.grads);
+            self.sums[0] += f64::from(shard.losses[0]) * f64::from(scale);
+            self.sums[1] += f64::from(shard.losses[1]) * f64::from(scale);
+        }
+        let adam = Adam {
+            lr: config.lr,
+            weight_decay: config.weight_decay,
+            max_grad_norm: config.max_grad_norm,
+            ..Adam::default()
+        };
+        self.sums[2] += f64::from(self.optimizer.step(self.isa, &adam, self.params, self.grads));
+        self.packed.pack(self.params);
+    }
+}

@@ -1,0 +1,204 @@
+//! What the network reads of a decision: 344 numbers, of which some sixty are not 0. The side that is to move comes first and
+//! each side counts its own points, so nothing tells the players apart.
+//!
+//! | first | each | what |
+//! | --- | --- | --- |
+//! | 0 | 2 x 24 x 6 | a point has 1, 2, 3, 4, 5 checkers or more, and half of those beyond |
+//! | 288 | 2 x 3 | on the bar: one, two, half of those beyond |
+//! | 294 | 2 x 3 | borne off: fifths of the first, second and third five |
+//! | 300 | 2 x 7 | pips / 100; shares of the home board made, the longest prime, blots, how far back the last checker is, checkers in the other's home and in one's own |
+//! | 314 | 2 | whether the sides can still meet; the lead in pips / 100 |
+//! | 316 | 21 + 6 | the roll, and the numbers it shows |
+//! | 343 | 1 | the second half of a double |
+
+use worlds::backgammon::{BAR, Board, OFF, POINTS, Roll, Side};
+
+pub const INPUTS: usize = 344;
+
+const BARS: usize = 2 * POINTS * 6;
+const OFFS: usize = BARS + 6;
+const SIDES: usize = OFFS + 6;
+const BOTH: usize = SIDES + 14;
+const ROLLS: usize = BOTH + 2;
+const NUMBERS: usize = ROLLS + Roll::ALL.len();
+const SECOND: usize = NUMBERS + 6;
+const _: () = assert!(SECOND + 1 == INPUTS);
+
+/// What is to be decided: where the player on roll moves with this roll, or with what is left of a double.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// Seen by who is to move.
+    pub board: Board,
+    /// Index into [`Roll::ALL`].
+    pub roll: u8,
+    /// Two moves of a double have been made.
+    pub second: bool,
+}
+
+impl Decision {
+    pub fn new(board: Board, roll: Roll) -> Decision {
+        Decision { board, roll: place_of(roll), second: false }
+    }
+
+    #[inline]
+    pub fn roll(&self) -> Roll {
+        Roll::ALL[usize::from(self.roll) % Roll::ALL.len()]
+    }
+}
+
+/// Where a roll stands in [`Roll::ALL`].
+#[inline]
+pub fn place_of(roll: Roll) -> u8 {
+    roll.high() * (roll.high() - 1) / 2 + roll.low() - 1
+}
+
+/// Writes what is not 0 to every `stride`-th place.
+#[inline]
+pub fn write(decision: &Decision, stride: usize, to: &mut [f32]) {
+    let board = &decision.board;
+    let mut put = |feature: usize, value: f32| to[feature * stride] = value;
+    let mine = side(board.mine(), 0, &mut put);
+    let theirs = side(board.theirs(), 1, &mut put);
+    put(BOTH, f32::from(u8::from(board.contact())));
+    put(BOTH + 1, 0.01 * (theirs as f32 - mine as f32));
+    let roll = decision.roll();
+    put(ROLLS + usize::from(decision.roll), 1.0);
+    put(NUMBERS + usize::from(roll.high()) - 1, 1.0);
+    put(NUMBERS + usize::from(roll.low()) - 1, 1.0);
+    if decision.second {
+        put(SECOND, 1.0);
+    }
+}
+
+/// One side's; gives its pips.
+#[inline(always)]
+fn side(side: Side, which: usize, put: &mut impl FnMut(usize, f32)) -> u32 {
+    const ON_POINTS: u32 = (1 << BAR) - 2;
+    const HOME: u32 = 0b111_1110;
+    let (some, many) = side.masks();
+    let (mut left, mut pips, mut back, mut home) = (some & ON_POINTS, 0, 0, 0);
+    while left != 0 {
+        let point = left.trailing_zeros() as usize;
+        left &= left - 1;
+        let count = u32::from(side.count(point));
+        let first = (which * POINTS + point - 1) * 6;
+        for reached in 0..count.min(5) {
+            put(first + reached as usize, 1.0);
+        }
+        if count > 5 {
+            put(first + 5, 0.5 * (count - 5) as f32);
+        }
+        pips += count * point as u32;
+        back += if point > POINTS - 6 { count } else { 0 };
+        home += if point <= 6 { count } else { 0 };
+    }
+    if some >> BAR & 1 == 1 {
+        let count = u32::from(side.bar());
+        pips += count * BAR as u32;
+        back += count;
+        put(BARS + which * 3, 1.0);
+        if count > 1 {
+            put(BARS + which * 3 + 1, 1.0);
+            put(BARS + which * 3 + 2, 0.5 * (count - 2) as f32);
+        }
+    }
+    if some >> OFF & 1 == 1 {
+        for third in 0..3 {
+            put(OFFS + which * 3 + third, 0.2 * side.off().saturating_sub(5 * third as u8).min(5) as f32);
+        }
+    }
+    // The longest run of points held by two or more: cut each by one until none is left.
+    let (mut run, mut prime) = (many & ON_POINTS, 0);
+    while run != 0 {
+        run &= run >> 1;
+        prime += 1;
+    }
+    let of_side = SIDES + which * 7;
+    put(of_side, 0.01 * pips as f32);
+    put(of_side + 1, (many & HOME).count_ones() as f32 / 6.0);
+    put(of_side + 2, prime as f32 / 6.0);
+    put(of_side + 3, (some & !many & ON_POINTS).count_ones() as f32 / 5.0);
+    put(of_side + 4, side.rear() as f32 / BAR as f32);
+    put(of_side + 5, back as f32 / 5.0);
+    put(of_side + 6, home as f32 / 15.0);
+    pips
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use math::Rng;
+    use worlds::backgammon::Results;
+
+    /// The same numbers by the table above, count by count.
+    fn plainly(decision: &Decision) -> Vec<f32> {
+        let board = decision.board;
+        let sides = [board.mine(), board.theirs()];
+        let mut all = Vec::new();
+        for side in sides {
+            for point in 1..=24 {
+                let count = f32::from(side.count(point));
+                all.extend((1..=5).map(|least| if count >= least as f32 { 1.0 } else { 0.0 }));
+                all.push((0.5 * (count - 5.0)).max(0.0));
+            }
+        }
+        for side in sides {
+            let bar = f32::from(side.bar());
+            let at_least = |least: f32| if bar >= least { 1.0 } else { 0.0 };
+            all.extend([at_least(1.0), at_least(2.0), (0.5 * (bar - 2.0)).max(0.0)]);
+        }
+        for side in sides {
+            all.extend([0.0, 5.0, 10.0].map(|from| 0.2 * (f32::from(side.off()) - from).clamp(0.0, 5.0)));
+        }
+        for side in sides {
+            let counts: Vec<u8> = (0..=25).map(|place| side.count(place)).collect();
+            let made = |points: &[u8]| points.iter().filter(|&&count| count >= 2).count() as f32;
+            let prime = counts[1..25].split(|&count| count < 2).map(<[u8]>::len).max().unwrap() as f32;
+            let blots = counts[1..25].iter().filter(|&&count| count == 1).count() as f32;
+            let sum = |places: &[u8]| places.iter().map(|&count| f32::from(count)).sum::<f32>();
+            let rear = (0..=25).rev().find(|&place| counts[place] > 0).unwrap() as f32;
+            all.extend([0.01 * side.pips() as f32, made(&counts[1..7]) / 6.0, prime / 6.0, blots / 5.0]);
+            all.extend([rear / 25.0, sum(&counts[19..]) / 5.0, sum(&counts[1..7]) / 15.0]);
+        }
+        all.push(if board.contact() { 1.0 } else { 0.0 });
+        all.push(0.01 * (board.theirs().pips() as f32 - board.mine().pips() as f32));
+        let roll = decision.roll();
+        all.extend(Roll::ALL.map(|other| if other == roll { 1.0 } else { 0.0 }));
+        all.extend((1..=6).map(|die| if die == roll.high() || die == roll.low() { 1.0 } else { 0.0 }));
+        all.push(if decision.second { 1.0 } else { 0.0 });
+        all
+    }
+
+    #[test]
+    fn every_input_is_what_the_table_says_and_each_is_met() {
+        let mut numbers = Rng::new(3, 3).sequence(0);
+        let (mut board, mut room) = (Board::START, Results::new());
+        let (mut met, mut most) = (vec![false; INPUTS], 0);
+        for _ in 0..60_000 {
+            let roll = Roll::drawn(&mut numbers);
+            let decision =
+                Decision { second: roll.is_double() && numbers.below(2) == 1, ..Decision::new(board, roll) };
+            assert_eq!(decision.roll(), roll);
+            let mut found = vec![0.0; INPUTS];
+            write(&decision, 1, &mut found);
+            if met.iter().any(|met| !met) || numbers.below(16) == 0 {
+                let expected = plainly(&decision);
+                for i in 0..INPUTS {
+                    assert!((found[i] - expected[i]).abs() < 1e-6, "{board:?} input {i}");
+                }
+            }
+            met.iter_mut().zip(&found).for_each(|(met, &x)| *met |= x != 0.0);
+            most = most.max(found.iter().filter(|&&x| x != 0.0).count());
+            let results = board.results(roll, &mut room);
+            let after = results[numbers.below(results.len() as u32) as usize];
+            board = if after.points() == 0 { after.turned() } else { Board::START };
+        }
+        assert!(met.iter().filter(|met| !**met).count() < 20 && most < 100, "{most} at once");
+        let strided = |stride| {
+            let mut to = vec![0.0; INPUTS * stride];
+            write(&Decision::new(Board::START, Roll::ALL[7]), stride, &mut to);
+            to.into_iter().step_by(stride).collect::<Vec<f32>>()
+        };
+        assert_eq!(strided(1), strided(32));
+    }
+}

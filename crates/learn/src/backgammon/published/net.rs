@@ -1,0 +1,273 @@
+//! The network, 283,433 parameters and 278,656 multiply-adds: 344 inputs, 128 wide, three residual blocks with layer norm, a
+//! layer to 676 actions behind one hidden layer, and five chances behind two.
+//!
+//! An action is where the two checkers stand that move: 26·a + b, where a is the place that the larger die is played from and
+//! b that of the smaller, 0 where a die is not played and 25 for the bar. A double is two decisions of two moves each, the higher
+//! place first; the second is seen after the first. Whoever searches needs the logits of legal actions alone, so these are
+//! products of single rows of the last layer with the hidden layer before it; learning computes all of them.
+
+use super::inputs::INPUTS;
+use graph::{Executor, Graph, Init, Layout, NodeId, Packed, Params, Plan, PlanError, Table};
+use math::{Isa, Kernel, PANEL, Simd, dispatch, poly};
+use std::ops::Range;
+use std::sync::Arc;
+use worlds::backgammon::{BAR, Board, Chances};
+
+pub const WIDTH: usize = 128;
+const BLOCKS: usize = 3;
+const PLACES: usize = BAR + 1;
+pub const ACTIONS: usize = PLACES * PLACES;
+/// To win, to win a gammon or more, to win a backgammon, to lose a gammon or more, to lose a backgammon.
+pub const HEADS: usize = 5;
+pub const PARAMETERS: usize = 283_433;
+
+/// The first two places of a play as one number.
+#[inline]
+pub fn action(play: [u8; 2]) -> u16 {
+    u16::from(play[0]) * PLACES as u16 + u16::from(play[1])
+}
+
+#[inline]
+pub fn play(action: u16) -> [u8; 2] {
+    [(action / PLACES as u16) as u8, (action % PLACES as u16) as u8]
+}
+
+fn layer(g: &mut Graph, x: NodeId, name: &str) -> NodeId {
+    let y = g.dense(x, name, WIDTH, Init::Kaiming);
+    g.norm(y, &format!("{name}.norm"))
+}
+
+/// The policy's last hidden layer, and the logits of the five chances.
+fn body(g: &mut Graph, x: NodeId) -> (NodeId, NodeId) {
+    let stem = layer(g, x, "stem");
+    let mut x = g.relu(stem);
+    for block in 0..BLOCKS {
+        let y = layer(g, x, &format!("block.{block}.0"));
+        let y = g.relu(y);
+        let y = layer(g, y, &format!("block.{block}.1"));
+        let y = g.add(y, x);
+        x = g.relu(y);
+    }
+    let trunk = g.norm(x, "trunk.norm");
+    let policy = layer(g, trunk, "policy.0");
+    let policy = g.relu(policy);
+    let value = layer(g, trunk, "value.0");
+    let value = g.relu(value);
+    let value = layer(g, value, "value.1");
+    let value = g.relu(value);
+    (policy, g.dense(value, "value.2", HEADS, Init::Uniform(0.01)))
+}
+
+fn logits(g: &mut Graph, policy: NodeId) -> NodeId {
+    g.dense(policy, "policy.1", ACTIONS, Init::Uniform(0.01))
+}
+
+/// Whole, for the table of its parameters.
+fn whole(rows: usize) -> (Graph, NodeId, NodeId) {
+    let mut g = Graph::new();
+    let x = g.input("inputs", [rows, INPUTS]);
+    let (policy, value) = body(&mut g, x);
+    let policy = logits(&mut g, policy);
+    (g, policy, value)
+}
+
+pub fn table() -> Table {
+    whole(1).0.table().clone()
+}
+
+/// For search: the policy's hidden layer and the five chances.
+pub fn plan_search(rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
+    let mut g = Graph::like(&whole(rows).0);
+    let x = g.input("inputs", [rows, INPUTS]);
+    let (policy, value) = body(&mut g, x);
+    let value = g.sigmoid(value);
+    Ok(Arc::new(Plan::new(&g, &[("policy", policy), ("value", value)], Layout::Panels, isa)?))
+}
+
+/// All 676 logits and the chances, as the published network gives them.
+pub fn plan_whole(rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
+    let (mut g, policy, value) = whole(rows);
+    let value = g.sigmoid(value);
+    Ok(Arc::new(Plan::new(&g, &[("policy", policy), ("value", value)], Layout::Panels, isa)?))
+}
+
+/// The loss of a shard of samples: E[-Σ π·ln p] + c·E[Σ BCE(chance, outcome)], p over legal actions alone.
+pub fn plan_learning(rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
+    let (mut g, policy, value) = whole(rows);
+    let g = &mut g;
+    // 0 where an action is legal, else far below any logit.
+    let mask = g.input("mask", [rows, ACTIONS]);
+    let share = g.input("share", [rows, ACTIONS]);
+    let outcome = g.input("outcome", [rows, HEADS]);
+    let value_coef = g.input("value_coef", [1, 1]);
+    let legal = g.add(policy, mask);
+    let log_p = g.log_softmax(legal);
+    let terms = g.mul(share, log_p);
+    let sum = g.sum_all(terms);
+    let policy_loss = g.affine(sum, -1.0 / rows as f32, 0.0);
+    // max(x, 0) - x·t + ln(1 + exp(-|x|))
+    let zero = g.scalar(0.0);
+    let over = g.max(value, zero);
+    let hit = g.mul(value, outcome);
+    let linear = g.sub(over, hit);
+    let negative = g.neg(value);
+    let size = g.min(value, negative);
+    let e = g.exp(size);
+    let e = g.affine(e, 1.0, 1.0);
+    let soft = g.ln(e);
+    let terms = g.add(linear, soft);
+    let sum = g.sum_all(terms);
+    let value_loss = g.affine(sum, 1.0 / rows as f32, 0.0);
+    let weighted = g.mul(value_loss, value_coef);
+    let loss = g.add(policy_loss, weighted);
+    let gradients = g.gradients(loss);
+    let outputs = [("policy_loss", policy_loss), ("value_loss", value_loss)];
+    Ok(Arc::new(Plan::training(g, &outputs, &gradients, isa)?))
+}
+
+/// Weights that do not change any more, ready to be searched with.
+pub struct Weights {
+    pub params: Params,
+    packed: Packed,
+    /// Of the policy's last layer among the parameters: weights and biases.
+    last: [Range<usize>; 2],
+}
+
+impl Weights {
+    pub fn new(plan: &Arc<Plan>, params: &Params) -> Weights {
+        let range = |name: &str| {
+            let specs = params.table().specs();
+            specs.iter().find(|spec| *spec.name == *name).map_or(0..0, |spec| spec.range())
+        };
+        let last = [range("policy.1.weight"), range("policy.1.bias")];
+        Weights { params: params.clone(), packed: Packed::new(plan, params), last }
+    }
+
+    pub fn set(&mut self, params: &Params) {
+        self.params.values_mut().copy_from_slice(params.values());
+        self.packed.pack(params);
+    }
+}
+
+/// What the five heads say, made into chances that can be, and certain where the board is: who has borne off a checker loses
+/// no gammon.
+#[inline]
+pub fn chances(heads: [f32; HEADS], board: &Board) -> Chances {
+    let [win, gammon, backgammon, lose_gammon, lose_backgammon] = heads;
+    let (mine, theirs) = (board.mine().off() == 0, board.theirs().off() == 0);
+    let lose = 1.0 - win;
+    let gammon = if theirs { gammon.min(win) } else { 0.0 };
+    let backgammon = backgammon.min(gammon);
+    let lose_gammon = if mine { lose_gammon.min(lose) } else { 0.0 };
+    let lose_backgammon = lose_backgammon.min(lose_gammon);
+    Chances([
+        win - gammon,
+        gammon - backgammon,
+        backgammon,
+        lose - lose_gammon,
+        lose_gammon - lose_backgammon,
+        lose_backgammon,
+    ])
+}
+
+/// Points a game.
+#[inline]
+pub fn equity(chances: &Chances) -> f32 {
+    let [a, b, c, d, e, f] = chances.0;
+    (a - d) + 2.0 * (b - e) + 3.0 * (c - f)
+}
+
+/// The heads' targets of a game that ended so: an index into [`Chances`].
+pub fn outcome(ending: usize) -> [f32; HEADS] {
+    let at = |holds: bool| f32::from(u8::from(holds));
+    [at(ending < 3), at((1..3).contains(&ending)), at(ending == 2), at(ending > 3), at(ending > 4)]
+}
+
+/// Column `lane` of a panel.
+#[inline]
+fn column<const N: usize>(panels: &[f32], slot: usize) -> [f32; N] {
+    let panel = &panels[slot / PANEL * PANEL * N..][..PANEL * N];
+    std::array::from_fn(|i| panel[i * PANEL + slot % PANEL])
+}
+
+/// Runs the network for search, some decisions at a time.
+pub struct Evaluator {
+    isa: Isa,
+    pub rows: usize,
+    executor: Executor,
+    /// Of one decision.
+    hidden: [f32; WIDTH],
+}
+
+impl Evaluator {
+    pub fn new(plan: &Arc<Plan>, rows: usize) -> Evaluator {
+        Evaluator { isa: plan.isa(), rows, executor: Executor::new(plan), hidden: [0.0; WIDTH] }
+    }
+
+    /// To be written, cleared: `[rows/32][344][32]`.
+    pub fn inputs(&mut self) -> &mut [f32] {
+        let inputs = self.executor.input_mut("inputs");
+        inputs.fill(0.0);
+        inputs
+    }
+
+    pub fn run(&mut self, weights: &Weights) {
+        self.executor.run(&weights.params, &weights.packed);
+    }
+
+    pub fn heads(&self, slot: usize) -> [f32; HEADS] {
+        column(self.executor.output("value"), slot)
+    }
+
+    /// The policy over these legal actions, into as many numbers, which must have room for a multiple of 16.
+    pub fn policy(&mut self, weights: &Weights, slot: usize, actions: &[u16], to: &mut [f32]) {
+        self.hidden = column(self.executor.output("policy"), slot);
+        let [w, b] = weights.last.clone().map(|range| &weights.params.values()[range]);
+        dispatch(self.isa, Legal { hidden: &self.hidden, w, b, actions, to });
+    }
+}
+
+/// Softmax of some rows' products with the hidden layer.
+struct Legal<'a> {
+    hidden: &'a [f32; WIDTH],
+    w: &'a [f32],
+    b: &'a [f32],
+    actions: &'a [u16],
+    to: &'a mut [f32],
+}
+
+impl Kernel for Legal<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let n = self.actions.len();
+        let to = &mut self.to[..n.next_multiple_of(16)];
+        let mut most = f32::NEG_INFINITY;
+        for (to, &action) in to.iter_mut().zip(self.actions) {
+            let row = &self.w[usize::from(action) * WIDTH..][..WIDTH];
+            let mut sums = [s.splat(0.0); 4];
+            for k in (0..WIDTH).step_by(16) {
+                for part in 0..S::PARTS {
+                    let at = k + part * S::LANES;
+                    sums[part] = s.mul_add(s.load(&row[at..]), s.load(&self.hidden[at..]), sums[part]);
+                }
+            }
+            *to = s.sum_lanes(sums) + self.b[usize::from(action)];
+            most = if *to > most { *to } else { most };
+        }
+        to[n..].fill(-1e9);
+        let mut sums = [s.splat(0.0); 4];
+        for k in (0..to.len()).step_by(16) {
+            for part in 0..S::PARTS {
+                let at = k + part * S::LANES;
+                let e = poly::exp(s, s.sub(s.load(&to[at..]), s.splat(most)));
+                s.store(e, &mut to[at..]);
+                sums[part] = s.add(sums[part], e);
+            }
+        }
+        let scale = s.splat(1.0 / s.sum_lanes(sums));
+        for at in (0..to.len()).step_by(S::LANES) {
+            s.store(s.mul(s.load(&to[at..]), scale), &mut to[at..]);
+        }
+    }
+}

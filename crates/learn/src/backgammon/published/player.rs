@@ -1,0 +1,301 @@
+//! Who plays with the network: by the policy's most likely action, or by a search of so many evaluations without noise. Each decision
+//! is thought about by itself, so company changes no answer.
+
+use super::inputs::{self, Decision, INPUTS};
+use super::net::{self, Evaluator, HEADS, Weights, play};
+use super::search::{Search, Spent};
+use super::tree::{self, Edge, MOST_ACTIONS, ROOT, Rule, Tree};
+use crate::backgammon::{Candidate, Player};
+use graph::Plan;
+use math::PANEL;
+use std::sync::Arc;
+use worlds::backgammon::{Board, Chances, Results, Roll};
+
+/// Decisions of a batch, and ways down one tree in it; all trees together fill no more than the batch.
+pub const ROWS: usize = PANEL;
+const LEAVES: usize = 4;
+
+struct Searching {
+    search: Search,
+    spare: Tree,
+    /// By slot: the decision that is thought about, and which of those asked it belongs to.
+    asked: Vec<Option<(usize, Decision)>>,
+    rule: Rule,
+    evals: u32,
+}
+
+pub struct Mind {
+    weights: Arc<Weights>,
+    evaluator: Evaluator,
+    room: Results,
+    searching: Option<Searching>,
+    actions: Vec<u16>,
+    priors: Box<[f32; MOST_ACTIONS]>,
+}
+
+impl Mind {
+    /// With two evaluations or more it searches. The plan is one of [`ROWS`].
+    pub fn new(plan: &Arc<Plan>, weights: Arc<Weights>, rule: Rule, evals: u32) -> Mind {
+        let searching = (evals > 1).then(|| Searching {
+            search: Search::new(plan, ROWS, ROWS / LEAVES, LEAVES, evals as usize),
+            spare: Tree::new(evals as usize),
+            asked: vec![None; ROWS / LEAVES],
+            rule,
+            evals,
+        });
+        Mind {
+            weights,
+            evaluator: Evaluator::new(plan, ROWS),
+            room: Results::new(),
+            searching,
+            actions: Vec::new(),
+            priors: Box::new([0.0; MOST_ACTIONS]),
+        }
+    }
+
+    /// What the network says of each decision: its heads, and, where it is asked for, what it thinks of the legal actions.
+    fn look(&mut self, decisions: &[Decision], mut tell: impl FnMut(usize, [f32; HEADS], &[u16], &[f32])) {
+        for (chunk, decisions) in decisions.chunks(ROWS).enumerate() {
+            let panels = self.evaluator.inputs();
+            for (row, decision) in decisions.iter().enumerate() {
+                let panel = &mut panels[row / PANEL * PANEL * INPUTS..][..PANEL * INPUTS];
+                inputs::write(decision, PANEL, &mut panel[row % PANEL..]);
+            }
+            self.evaluator.run(&self.weights);
+            for (row, decision) in decisions.iter().enumerate() {
+                tree::list(decision, &mut self.room);
+                self.actions.clear();
+                self.actions.extend(self.room.plays().iter().map(|play| net::action([play[0], play[1]])));
+                self.evaluator.policy(&self.weights, row, &self.actions, &mut *self.priors);
+                tell(chunk * ROWS + row, self.evaluator.heads(row), &self.actions, &*self.priors);
+            }
+        }
+    }
+
+    /// The most likely actions, and after doubles those that are most likely then.
+    fn choose_at_once(&mut self, decisions: &[(Board, Roll)], chosen: &mut [Board]) {
+        let mut open: Vec<(usize, Decision)> =
+            decisions.iter().map(|&(board, roll)| Decision::new(board, roll)).enumerate().collect();
+        while !open.is_empty() {
+            let asked: Vec<Decision> = open.iter().map(|open| open.1).collect();
+            let mut best = vec![0; asked.len()];
+            self.look(&asked, |i, _, actions, priors| {
+                let likelier =
+                    |best: usize, next: usize| if priors[next] > priors[best] { next } else { best };
+                best[i] = actions[(0..actions.len()).reduce(likelier).unwrap_or(0)];
+            });
+            let mut left = Vec::new();
+            for (&(i, decision), action) in open.iter().zip(best) {
+                match after(&decision, action) {
+                    Ok(second) => left.push((i, second)),
+                    Err(board) => chosen[i] = board,
+                }
+            }
+            open = left;
+        }
+    }
+
+    /// What is expected of boards before a roll, by whoever rolls: the mean over all rolls.
+    fn expect(&mut self, boards: &[Board]) -> Vec<Chances> {
+        let decisions: Vec<Decision> = boards
+            .iter()
+            .flat_map(|&board| Roll::ALL.into_iter().map(move |roll| Decision::new(board, roll)))
+            .collect();
+        let mut sums = vec![[0.0f32; 6]; boards.len()];
+        let rolls = Roll::ALL.len();
+        self.look(&decisions, |i, heads, _, _| {
+            let weight = Roll::ALL[i % rolls].ways() as f32 / 36.0;
+            let chances = net::chances(heads, &boards[i / rolls]);
+            sums[i / rolls].iter_mut().zip(chances.0).for_each(|(sum, chance)| *sum += weight * chance);
+        });
+        sums.into_iter().map(Chances).collect()
+    }
+
+    /// Results by the policy alone, each with its chance.
+    fn likely(&mut self, board: Board, roll: Roll) -> Vec<(Board, f32)> {
+        let mut found: Vec<(Board, f32)> = Vec::new();
+        let mut open = vec![(Decision::new(board, roll), 1.0f32)];
+        while !open.is_empty() {
+            let asked: Vec<Decision> = open.iter().map(|open| open.0).collect();
+            let mut left = Vec::new();
+            self.look(&asked, |i, _, actions, priors| {
+                for (&action, prior) in actions.iter().zip(priors) {
+                    let share = open[i].1 * prior;
+                    match after(&asked[i], action) {
+                        Ok(second) => left.push((second, share)),
+                        Err(board) => match found.iter_mut().find(|found| found.0 == board) {
+                            Some(found) => found.1 += share,
+                            None => found.push((board, share)),
+                        },
+                    }
+                }
+            });
+            open = left;
+        }
+        found
+    }
+}
+
+/// The second half of a double, or the board at the end of the turn.
+fn after(decision: &Decision, action: u16) -> Result<Decision, Board> {
+    let (board, roll) = (decision.board.moved(decision.roll(), play(action)), decision.roll());
+    let more = roll.is_double() && !decision.second && board.can_move(roll.high());
+    if more { Ok(Decision { board, second: true, ..*decision }) } else { Err(board) }
+}
+
+fn most_visited(edges: &[Edge]) -> usize {
+    let more = |best: usize, next: usize| if edges[next].visits > edges[best].visits { next } else { best };
+    (0..edges.len()).reduce(more).unwrap_or(0)
+}
+
+impl Searching {
+    fn begin(&mut self, slot: usize, i: usize, decision: Decision) {
+        self.asked[slot] = Some((i, decision));
+        self.search.slots[slot].tree.begin(decision, 0);
+        self.search.slots[slot].left = self.budget(&decision);
+    }
+
+    fn budget(&self, decision: &Decision) -> u32 {
+        if decision.roll().is_double() { self.evals.div_ceil(2) } else { self.evals }
+    }
+
+    fn choose(&mut self, weights: &Weights, decisions: &[(Board, Roll)], chosen: &mut [Board]) {
+        let mut next = decisions.iter().map(|&(board, roll)| Decision::new(board, roll)).enumerate();
+        let mut spent: Spent = [0.0; 4];
+        loop {
+            for slot in 0..self.asked.len() {
+                if self.asked[slot].is_none()
+                    && let Some((i, decision)) = next.next()
+                {
+                    self.begin(slot, i, decision);
+                }
+            }
+            if self.asked.iter().all(Option::is_none) {
+                return;
+            }
+            self.search.step(weights, &self.rule, &|| 0.0, &mut spent, |_, _| {});
+            for slot in 0..self.asked.len() {
+                let Some((i, decision)) = self.asked[slot] else { continue };
+                if self.search.slots[slot].left > 0 {
+                    continue;
+                }
+                let tree = &mut self.search.slots[slot].tree;
+                let best = most_visited(tree.edges(ROOT));
+                match after(&decision, tree.edges(ROOT)[best].action) {
+                    Ok(second) => {
+                        tree.go_on(best, second, 0, &mut self.spare, self.evals as usize);
+                        self.asked[slot] = Some((i, second));
+                        self.search.slots[slot].left = self.budget(&second);
+                    }
+                    Err(board) => {
+                        chosen[i] = board;
+                        self.asked[slot] = None;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Results with their share of the visits and the sum of what came back from them.
+    fn shares(&mut self, weights: &Weights, decision: Decision) -> Vec<(Board, f32, f32, u32)> {
+        self.begin(0, 0, decision);
+        let mut spent: Spent = [0.0; 4];
+        // All of a double's evaluations at once, so that both halves are of one tree.
+        self.search.slots[0].left = self.evals;
+        while self.search.slots[0].left > 0 {
+            self.search.step(weights, &self.rule, &|| 0.0, &mut spent, |_, _| {});
+        }
+        self.asked[0] = None;
+        let tree = &self.search.slots[0].tree;
+        let mut found: Vec<(Board, f32, f32, u32)> = Vec::new();
+        let mut add = |decision: &Decision, edge: &Edge, of: f32| {
+            if edge.visits == 0 {
+                return;
+            }
+            let (share, visits) = (of * f32::from(edge.visits), u32::from(edge.visits));
+            if let Err(board) = after(decision, edge.action) {
+                match found.iter_mut().find(|found| found.0 == board) {
+                    Some(found) => *found = (board, found.1 + share, found.2 + edge.sum, found.3 + visits),
+                    None => found.push((board, share, edge.sum, visits)),
+                }
+            }
+        };
+        let sum = |edges: &[Edge]| edges.iter().map(|edge| f32::from(edge.visits)).sum::<f32>().max(1.0);
+        let all = sum(tree.edges(ROOT));
+        for (i, edge) in tree.edges(ROOT).iter().enumerate() {
+            add(&decision, edge, 1.0 / all);
+            if let Some(second) = tree.second(i) {
+                let edges = tree.edges(second);
+                let of = f32::from(edge.visits) / all / sum(edges);
+                edges.iter().for_each(|below| add(tree.decision(second), below, of));
+            }
+        }
+        let all: f32 = found.iter().map(|found| found.1).sum::<f32>().max(f32::MIN_POSITIVE);
+        found.iter_mut().for_each(|found| found.1 /= all);
+        found
+    }
+}
+
+impl Player for Mind {
+    fn name(&self) -> String {
+        match &self.searching {
+            None => "published, without search".into(),
+            Some(searching) => format!("published, {} evaluations", searching.evals),
+        }
+    }
+
+    fn choose(&mut self, decisions: &[(Board, Roll)], chosen: &mut Vec<Board>) {
+        chosen.clear();
+        chosen.extend(decisions.iter().map(|decision| decision.0));
+        match &mut self.searching {
+            None => self.choose_at_once(decisions, chosen),
+            Some(searching) => searching.choose(&self.weights, decisions, chosen),
+        }
+    }
+
+    fn rank(&mut self, board: Board, roll: Roll) -> Vec<Candidate> {
+        let likely = self.likely(board, roll);
+        let boards: Vec<Board> = likely.iter().map(|likely| likely.0.turned()).collect();
+        let expected = self.expect(&boards);
+        let weights = self.weights.clone();
+        let searched = match &mut self.searching {
+            Some(searching) if likely.len() > 1 => searching.shares(&weights, Decision::new(board, roll)),
+            _ => Vec::new(),
+        };
+        let mut candidates: Vec<Candidate> = likely
+            .into_iter()
+            .zip(expected)
+            .map(|((board, prior), expected)| {
+                let chances = match board.points() {
+                    0 => expected.turned(),
+                    points => {
+                        Chances(std::array::from_fn(|i| if i as i32 + 1 == points { 1.0 } else { 0.0 }))
+                    }
+                };
+                // What the search brought is added to the mean over all rolls.
+                let (share, sum, visits) = searched
+                    .iter()
+                    .find(|found| found.0 == board)
+                    .map_or((0.0, 0.0, 0), |&(_, share, sum, visits)| (share, sum, visits));
+                let rolls = Roll::ALL.len() as f32;
+                let equity = (rolls * net::equity(&chances) + sum) / (rolls + visits as f32);
+                Candidate { board, chances, equity, prior, share }
+            })
+            .collect();
+        // As it would choose.
+        candidates.sort_by(|a, b| {
+            b.share.total_cmp(&a.share).then(b.prior.total_cmp(&a.prior)).then(b.equity.total_cmp(&a.equity))
+        });
+        candidates
+    }
+
+    fn expects(&mut self, board: Board) -> Option<Chances> {
+        match board.points() {
+            0 => self.expect(&[board]).pop(),
+            points => {
+                let ending = if points > 0 { points - 1 } else { 2 - points };
+                Some(Chances(std::array::from_fn(|i| if i as i32 == ending { 1.0 } else { 0.0 })))
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Many searches at once: ways down the trees of all of them are gathered into one batch, the network looks at the batch, and the
+//! answers go back up. It knows neither games nor samples.
+
+use super::inputs::{self, Decision, INPUTS};
+use super::net::{self, Evaluator, Weights};
+use super::tree::{Leaf, MOST_ACTIONS, ROOT, Rule, Step, Tree};
+use graph::Plan;
+use math::PANEL;
+use std::sync::Arc;
+use worlds::backgammon::Results;
+
+/// One search.
+pub struct Slot {
+    pub tree: Tree,
+    /// Ways down that are still to come back.
+    pub left: u32,
+    under_way: u32,
+}
+
+struct Waiting {
+    slot: usize,
+    node: u16,
+    way: std::ops::Range<usize>,
+}
+
+/// Where the time of searching goes, in seconds: rules, inputs, network, tree.
+pub type Spent = [f64; 4];
+
+pub struct Search {
+    pub slots: Vec<Slot>,
+    evaluator: Evaluator,
+    /// Ways of one tree in one batch.
+    leaves: u32,
+    /// The slot that is asked first, so that all come to their turn where the batch is too small for all.
+    next: usize,
+    waiting: Vec<Waiting>,
+    way: Vec<Step>,
+    pub room: Results,
+    actions: Vec<u16>,
+    priors: Box<[f32; MOST_ACTIONS]>,
+    /// Filled rows of all batches, and batches.
+    pub evaluated: u64,
+    pub batches: u64,
+}
+
+impl Search {
+    pub fn new(plan: &Arc<Plan>, rows: usize, slots: usize, leaves: usize, evals: usize) -> Search {
+        let slot = |_| {
+            let mut tree = Tree::new(evals);
+            tree.begin(Decision::new(worlds::backgammon::Board::START, worlds::backgammon::Roll::ALL[1]), 0);
+            Slot { tree, left: 0, under_way: 0 }
+        };
+        Search {
+            slots: (0..slots).map(slot).collect(),
+            evaluator: Evaluator::new(plan, rows),
+            leaves: leaves as u32,
+            next: 0,
+            waiting: Vec::with_capacity(rows),
+            way: Vec::with_capacity(64 * rows),
+            room: Results::new(),
+            actions: Vec::with_capacity(MOST_ACTIONS),
+            priors: Box::new([0.0; MOST_ACTIONS]),
+            evaluated: 0,
+            batches: 0,
+        }
+    }
+
+    /// Counts anew, and begins with the first slot.
+    pub fn rewind(&mut self) {
+        (self.next, self.evaluated, self.batches) = (0, 0, 0);
+    }
+
+    /// One batch. A root that is opened is shown before anything else goes down from it.
+    pub fn step(
+        &mut self,
+        weights: &Weights,
+        rule: &Rule,
+        clock: &dyn Fn() -> f64,
+        spent: &mut Spent,
+        mut opened: impl FnMut(usize, &mut Tree),
+    ) {
+        let began_s = clock();
+        self.gather(rule);
+        let gathered_s = clock();
+        for waiting in &self.waiting {
+            self.slots[waiting.slot].tree.list(waiting.node, &mut self.room);
+        }
+        let listed_s = clock();
+        self.see();
+        let seen_s = clock();
+        if !self.waiting.is_empty() {
+            self.evaluator.run(weights);
+            self.evaluated += self.waiting.len() as u64;
+            self.batches += 1;
+        }
+        let ran_s = clock();
+        for (row, waiting) in self.waiting.drain(..).enumerate() {
+            let slot = &mut self.slots[waiting.slot];
+            slot.tree.actions(waiting.node, &mut self.actions);
+            self.evaluator.policy(weights, row, &self.actions, &mut *self.priors);
+            let chances = net::chances(self.evaluator.heads(row), &slot.tree.decision(waiting.node).board);
+            let value = net::equity(&chances);
+            slot.tree.open(waiting.node, value, &*self.priors);
+            if waiting.node == ROOT {
+                opened(waiting.slot, &mut slot.tree);
+            }
+            slot.tree.back_up(&self.way[waiting.way], value);
+            slot.under_way -= 1;
+            slot.left -= 1;
+        }
+        let ended_s = clock();
+        let network_s = (ran_s - seen_s) + (ended_s - ran_s);
+        for (spent, took) in
+            spent.iter_mut().zip([listed_s - gathered_s, seen_s - listed_s, network_s, gathered_s - began_s])
+        {
+            *spent += took;
+        }
+    }
+
+    /// Ways down, until the batch is full or no tree has more.
+    fn gather(&mut self, rule: &Rule) {
+        self.way.clear();
+        for _ in 0..self.slots.len() {
+            let slot_index = self.next;
+            let slot = &mut self.slots[slot_index];
+            for _ in 0..self.leaves {
+                if slot.left <= slot.under_way || self.waiting.len() == self.evaluator.rows {
+                    break;
+                }
+                let first = self.way.len();
+                match slot.tree.descend(rule, &mut self.way) {
+                    Leaf::New(node) => {
+                        slot.under_way += 1;
+                        self.waiting.push(Waiting { slot: slot_index, node, way: first..self.way.len() });
+                        continue;
+                    }
+                    Leaf::Ended(points) => {
+                        slot.tree.back_up(&self.way[first..], points);
+                        slot.left -= 1;
+                        self.way.truncate(first);
+                        continue;
+                    }
+                    Leaf::Busy => {}
+                    // What is known has to do.
+                    Leaf::Full => slot.left = slot.under_way,
+                }
+                slot.tree.forget(&self.way[first..]);
+                self.way.truncate(first);
+                break;
+            }
+            if self.waiting.len() == self.evaluator.rows {
+                return;
+            }
+            self.next = (self.next + 1) % self.slots.len();
+        }
+    }
+
+    fn see(&mut self) {
+        let panels = self.evaluator.inputs();
+        for (row, waiting) in self.waiting.iter().enumerate() {
+            let panel = &mut panels[row / PANEL * PANEL * INPUTS..][..PANEL * INPUTS];
+            let decision = self.slots[waiting.slot].tree.decision(waiting.node);
+            inputs::write(decision, PANEL, &mut panel[row % PANEL..]);
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! Games that a network plays against itself, some of them side by side at one table, each decision after a search of its own.
+//! Rolls with one result are played without any. Nothing is allocated while games go on, but for games far longer than most.
+
+use super::inputs::Decision;
+use super::net::{Weights, play};
+use super::replay::{self, Sample};
+use super::search::{Search, Spent};
+use super::tree::{self, ROOT};
+use super::{Endings, PublishedConfig};
+use graph::Plan;
+use math::rng::Sequence;
+use math::{Isa, Rng, poly};
+use std::sync::Arc;
+use worlds::backgammon::{Board, Roll};
+
+/// Samples that a game is expected to have at most; more are made room for as they come.
+const LONG: usize = 192;
+/// Streams of random numbers of one seed.
+const GAMES: u32 = 0x4741_4D45;
+/// Words of a saved game before its samples.
+pub const SAVED: usize = 16;
+
+struct Game {
+    decision: Decision,
+    /// Who decides: 0 or 1.
+    decider: u32,
+    /// Decisions so far, and turns of both sides with forced ones.
+    decisions: u32,
+    turns: u32,
+    numbers: Sequence,
+    /// Whether the root of this search has its noise.
+    stirred: bool,
+    trace: Vec<Sample>,
+}
+
+/// What a slice of play needs besides the table.
+#[derive(Clone, Copy)]
+pub struct Playing<'a> {
+    pub config: &'a PublishedConfig,
+    pub isa: Isa,
+    pub weights: &'a Weights,
+    pub clock: fn() -> f64,
+}
+
+pub struct Table {
+    search: Search,
+    games: Vec<Game>,
+    /// Trees are copied into it when a game goes on.
+    spare: tree::Tree,
+    /// Samples of games that ended in this round.
+    pub harvest: Vec<Sample>,
+    pub endings: Endings,
+    pub moves: u64,
+    pub spent: Spent,
+}
+
+impl Table {
+    /// Games `first` and on of a seed.
+    pub fn new(plan: &Arc<Plan>, config: &PublishedConfig, seed: u32, first: usize) -> Table {
+        let game = |i| {
+            let numbers = Rng::new(seed, GAMES).sequence(((first + i) as u64) << 40);
+            let decision = Decision::new(Board::START, Roll::ALL[1]);
+            let trace = Vec::with_capacity(LONG);
+            let mut game =
+                Game { decision, decider: 0, decisions: 0, turns: 0, numbers, stirred: false, trace };
+            game.begin();
+            game
+        };
+        let mut table = Table {
+            search: Search::new(plan, config.batch, config.games, config.leaves, config.evals),
+            games: (0..config.games).map(game).collect(),
+            spare: tree::Tree::new(config.evals),
+            harvest: Vec::with_capacity(LONG * config.games),
+            endings: Endings::default(),
+            moves: 0,
+            spent: [0.0; 4],
+        };
+        table.begin_round(config);
+        table
+    }
+
+    /// Every search begins anew, so that what a round does follows from where its games stand.
+    pub fn begin_round(&mut self, config: &PublishedConfig) {
+        self.harvest.clear();
+        self.endings = Endings::default();
+        (self.moves, self.spent) = (0, [0.0; 4]);
+        self.search.rewind();
+        for (slot, game) in self.search.slots.iter_mut().zip(&mut self.games) {
+            slot.tree.begin(game.decision, game.salt());
+            slot.left = game.evals(config);
+            game.stirred = false;
+        }
+    }
+
+    pub fn evaluated(&self) -> u64 {
+        self.search.evaluated
+    }
+
+    /// One batch.
+    pub fn step(&mut self, playing: Playing) {
+        let Playing { config, isa, weights, clock } = playing;
+        let games = &mut self.games;
+        let rule = config.rule();
+        self.search.step(weights, &rule, &clock, &mut self.spent, |i, tree| {
+            tree.stir(isa, &mut games[i].numbers, config.noise, config.noise_alpha);
+            games[i].stirred = true;
+        });
+        let began_s = clock();
+        for i in 0..self.games.len() {
+            if self.search.slots[i].left == 0 {
+                self.decide(i, playing);
+            }
+        }
+        self.spent[3] += clock() - began_s;
+    }
+
+    /// A search has ended: chooses, and goes on to the next decision that is one.
+    fn decide(&mut self, i: usize, playing: Playing) {
+        let (game, slot) = (&mut self.games[i], &mut self.search.slots[i]);
+        let edges = slot.tree.edges(ROOT);
+        game.trace.push(replay::sample(&game.decision, game.decider, edges));
+        let chosen = game.choose(edges, playing);
+        let action = edges[chosen].action;
+        game.decisions += 1;
+        self.moves += 1;
+        let mut following = game.play(play(action));
+        let mut forced = false;
+        // Forced turns are played at once.
+        while following {
+            tree::list(&game.decision, &mut self.search.room);
+            let &[only] = self.search.room.plays() else { break };
+            forced = true;
+            following = game.play([only[0], only[1]]);
+        }
+        let salt = game.salt();
+        game.stirred = false;
+        if !following {
+            self.endings.count(&game.decision.board, game.turns);
+            game.end(&mut self.harvest);
+            game.begin();
+            slot.tree.begin(game.decision, game.salt());
+        } else if forced {
+            slot.tree.begin(game.decision, salt);
+        } else if slot.tree.go_on(chosen, game.decision, salt, &mut self.spare, playing.config.evals) {
+            slot.tree.stir(playing.isa, &mut game.numbers, playing.config.noise, playing.config.noise_alpha);
+            game.stirred = true;
+        }
+        slot.left = game.evals(playing.config);
+    }
+
+    /// Games as they stand, for whoever saves them: [`SAVED`] words each, and their samples one after the other.
+    pub fn save(&self, games: &mut Vec<u32>, samples: &mut Vec<u32>) {
+        for game in &self.games {
+            let mut words = [0; SAVED];
+            replay::write_board(&game.decision.board, &mut words);
+            words[8] = u32::from(game.decision.roll) | u32::from(game.decision.second) << 8;
+            let position = game.numbers.position();
+            words[9..].copy_from_slice(&[
+                game.decider,
+                game.decisions,
+                game.turns,
+                position as u32,
+                (position >> 32) as u32,
+                game.trace.len() as u32,
+                0,
+            ]);
+            games.extend(words);
+            samples.extend(game.trace.iter().flatten());
+        }
+    }
+
+    /// The reverse of [`Table::save`], from words of this table's games and all that is left of the samples; gives what is left
+    /// after it, or nothing where it cannot be.
+    pub fn restore<'a>(
+        &mut self,
+        config: &PublishedConfig,
+        seed: u32,
+        games: &[u32],
+        samples: &'a [u32],
+    ) -> Option<&'a [u32]> {
+        let mut left = samples;
+        for (game, words) in self.games.iter_mut().zip(games.chunks_exact(SAVED)) {
+            let count = words[14] as usize;
+            game.decision = replay::read_decision(words)?;
+            (game.decider, game.decisions, game.turns) = (words[9] & 1, words[10], words[11]);
+            game.numbers = Rng::new(seed, GAMES).sequence(u64::from(words[12]) | u64::from(words[13]) << 32);
+            let (mine, rest) = left.split_at_checked(count.checked_mul(replay::WORDS)?)?;
+            left = rest;
+            game.trace.clear();
+            game.trace.extend(mine.as_chunks::<{ replay::WORDS }>().0);
+            if !game.trace.iter().all(|sample| replay::is_sound(sample) && sample[9] < 2) {
+                return None;
+            }
+            tree::list(&game.decision, &mut self.search.room);
+            if self.search.room.plays().len() < 2 {
+                return None;
+            }
+        }
+        self.begin_round(config);
+        Some(left)
+    }
+}
+
+impl Game {
+    /// A new one; the opening roll is never forced.
+    fn begin(&mut self) {
+        let roll = Roll::drawn_to_open(&mut self.numbers);
+        self.decision = Decision::new(Board::START, roll);
+        self.decider = self.numbers.below(2);
+        (self.decisions, self.turns) = (0, 0);
+        self.trace.clear();
+    }
+
+    /// Differs from search to search.
+    fn salt(&self) -> u64 {
+        self.numbers.position().wrapping_mul(0xC2B2_AE3D_27D4_EB4F)
+    }
+
+    /// For this decision; the halves of a double share a turn's.
+    fn evals(&self, config: &PublishedConfig) -> u32 {
+        let evals = config.evals as u32;
+        if self.decision.roll().is_double() { evals.div_ceil(2) } else { evals }
+    }
+
+    /// By the visits: at random in the first decisions of a game, then the most visited.
+    fn choose(&mut self, edges: &[tree::Edge], playing: Playing) -> usize {
+        let Playing { config, isa, .. } = playing;
+        let most = edges.iter().map(|edge| edge.visits).max().unwrap_or(0);
+        if self.decisions < config.warm_decisions && config.temperature > 0.0 && most > 0 {
+            let weight = |edge: &tree::Edge| {
+                let share = f32::from(edge.visits) / f32::from(most);
+                match edge.visits {
+                    0 => 0.0,
+                    _ if config.temperature == 1.0 => share,
+                    _ => poly::exp_1(isa, poly::ln_1(isa, share) / config.temperature),
+                }
+            };
+            let all: f32 = edges.iter().map(weight).sum();
+            let mut left = all * self.numbers.uniform();
+            for (i, edge) in edges.iter().enumerate() {
+                left -= weight(edge);
+                if left < 0.0 {
+                    return i;
+                }
+            }
+        }
+        // The first of equals, which had the larger prior.
+        edges.iter().position(|edge| edge.visits == most).unwrap_or(0)
+    }
+
+    /// Moves two checkers, and rolls where the turn has ended; false where the game has.
+    fn play(&mut self, moves: [u8; 2]) -> bool {
+        let Decision { board, second, .. } = self.decision;
+        let roll = self.decision.roll();
+        let after = board.moved(roll, moves);
+        if roll.is_double() && !second && after.can_move(roll.high()) {
+            self.decision = Decision { board: after, second: true, ..self.decision };
+            return true;
+        }
+        self.turns += 1;
+        if after.points() != 0 {
+            self.decision.board = after;
+            return false;
+        }
+        self.decision = Decision::new(after.turned(), Roll::drawn(&mut self.numbers));
+        self.decider = 1 - self.decider;
+        true
+    }
+
+    /// Gives its samples with how it ended for each: the last to decide has won.
+    fn end(&mut self, harvest: &mut Vec<Sample>) {
+        let points = self.decision.board.points().clamp(1, 3) as u32;
+        for sample in &mut self.trace {
+            let lost = u32::from(sample[9] != self.decider);
+            sample[9] = 3 * lost + points - 1;
+        }
+        harvest.extend(&self.trace);
+    }
+}
