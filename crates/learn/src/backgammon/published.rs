@@ -35,7 +35,7 @@ use tree::Rule;
 use worlds::backgammon::Board;
 
 pub use inputs::INPUTS;
-pub use net::{ACTIONS, HEADS, PARAMETERS, WIDTH};
+pub use net::{ACTIONS, HEADS, PARAMETERS, WIDTH, plan_whole};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublishedConfig {
@@ -223,7 +223,6 @@ pub struct Published {
     config: PublishedConfig,
     seed: u32,
     isa: Isa,
-    search_plan: Arc<Plan>,
     /// For players, whose batches are small.
     player_plan: Arc<Plan>,
     /// What is learned, and what tables play with.
@@ -274,7 +273,6 @@ impl Published {
             clock: || 0.0,
             learning_s: 0.0,
             params,
-            search_plan,
             player_plan,
             config,
             seed,

@@ -7,7 +7,7 @@
 //! products of single rows of the last layer with the hidden layer before it; learning computes all of them.
 
 use super::inputs::INPUTS;
-use graph::{Executor, Graph, Init, Layout, NodeId, Packed, Params, Plan, PlanError, Table};
+use graph::{Executor, Graph, Init, Layout, NodeId, Packed, Params, Plan, PlanError};
 use math::{Isa, Kernel, PANEL, Simd, dispatch, poly};
 use std::ops::Range;
 use std::sync::Arc;
@@ -69,10 +69,6 @@ fn whole(rows: usize) -> (Graph, NodeId, NodeId) {
     let (policy, value) = body(&mut g, x);
     let policy = logits(&mut g, policy);
     (g, policy, value)
-}
-
-pub fn table() -> Table {
-    whole(1).0.table().clone()
 }
 
 /// For search: the policy's hidden layer and the five chances.
@@ -268,6 +264,141 @@ impl Kernel for Legal<'_> {
         let scale = s.splat(1.0 / s.sum_lanes(sums));
         for at in (0..to.len()).step_by(S::LANES) {
             s.store(s.mul(s.load(&to[at..]), scale), &mut to[at..]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::inputs::{self, Decision};
+    use super::super::tree;
+    use super::*;
+    use math::Rng;
+    use std::collections::BTreeSet;
+    use worlds::backgammon::{Results, Roll};
+
+    /// Decisions of random games, halves of doubles too.
+    pub fn met(count: usize, seed: u32) -> Vec<Decision> {
+        let mut numbers = Rng::new(seed, 5).sequence(0);
+        let (mut board, mut room, mut all) = (Board::START, Results::new(), Vec::new());
+        while all.len() < count {
+            let roll = Roll::drawn(&mut numbers);
+            let mut decision = Decision::new(board, roll);
+            all.push(decision);
+            if roll.is_double() {
+                let halves = board.halves(roll, &mut room);
+                let board = halves[numbers.below(halves.len() as u32) as usize];
+                decision = Decision { board, second: true, ..decision };
+                if board.can_move(roll.high()) {
+                    all.push(decision);
+                }
+            }
+            let results = board.results(roll, &mut room);
+            let after = results[numbers.below(results.len() as u32) as usize];
+            board = if after.points() == 0 { after.turned() } else { Board::START };
+        }
+        all
+    }
+
+    #[test]
+    fn it_is_as_large_as_the_published_one() {
+        let (graph, policy, value) = whole(32);
+        assert_eq!(graph.table().count(), PARAMETERS);
+        let products: usize =
+            graph.table().specs().iter().filter(|spec| !spec.vector).map(|spec| spec.len()).sum();
+        assert_eq!(products, 278_656);
+        assert_eq!([graph.shape(policy), graph.shape(value)], [[32, 676], [32, 5]]);
+    }
+
+    #[test]
+    fn actions_name_every_result_once_and_lead_to_it() {
+        let (mut room, mut whole_room) = (Results::new(), Results::new());
+        let mut doubles = 0;
+        for decision in met(3000, 1).into_iter().filter(|decision| !decision.second) {
+            let (board, roll) = (decision.board, decision.roll());
+            tree::list(&decision, &mut room);
+            let firsts: Vec<u16> = room.plays().iter().map(|p| action([p[0], p[1]])).collect();
+            assert_eq!(firsts.iter().collect::<BTreeSet<_>>().len(), firsts.len());
+            let mut reached = BTreeSet::new();
+            for first in firsts {
+                assert!(usize::from(first) < ACTIONS && action(play(first)) == first);
+                let after = board.moved(roll, play(first));
+                if roll.is_double() && after.can_move(roll.high()) {
+                    doubles += 1;
+                    tree::list(&Decision { board: after, second: true, ..decision }, &mut room);
+                    let seconds: Vec<u16> = room.plays().iter().map(|p| action([p[0], p[1]])).collect();
+                    assert_eq!(seconds.iter().collect::<BTreeSet<_>>().len(), seconds.len());
+                    reached.extend(seconds.into_iter().map(|second| after.moved(roll, play(second)).id()));
+                } else {
+                    reached.insert(after.id());
+                }
+            }
+            let expected: BTreeSet<_> = board.results(roll, &mut whole_room).iter().map(Board::id).collect();
+            assert_eq!(reached, expected, "{board:?} {roll:?}");
+        }
+        assert!(doubles > 500);
+    }
+
+    #[test]
+    fn the_policy_over_legal_actions_is_the_whole_networks() {
+        const ROWS: usize = 64;
+        for isa in Isa::available() {
+            let (search, all) = (plan_search(ROWS, isa).unwrap(), plan_whole(ROWS, isa).unwrap());
+            let mut params = Params::new(all.table(), 3);
+            params.values_mut().iter_mut().for_each(|x| *x *= 1.5);
+            let weights = Weights::new(&search, &params);
+            let (mut evaluator, mut executor) = (Evaluator::new(&search, ROWS), Executor::new(&all));
+            let decisions = met(ROWS, 2);
+            let panels = evaluator.inputs();
+            for (row, decision) in decisions.iter().enumerate() {
+                inputs::write(decision, PANEL, &mut panels[row / PANEL * PANEL * INPUTS + row % PANEL..]);
+            }
+            executor.input_mut("inputs").copy_from_slice(panels);
+            evaluator.run(&weights);
+            executor.run(&params, &Packed::new(&all, &params));
+            let mut room = Results::new();
+            for (row, decision) in decisions.iter().enumerate() {
+                assert_eq!(evaluator.heads(row), column(executor.output("value"), row));
+                let logits: [f32; ACTIONS] = column(executor.output("policy"), row);
+                tree::list(decision, &mut room);
+                let actions: Vec<u16> = room.plays().iter().map(|p| action([p[0], p[1]])).collect();
+                let mut found = vec![0.0; tree::MOST_ACTIONS];
+                evaluator.policy(&weights, row, &actions, &mut found);
+                let e: Vec<f64> = actions.iter().map(|&a| f64::from(logits[usize::from(a)]).exp()).collect();
+                let sum: f64 = e.iter().sum();
+                for (found, e) in found.iter().zip(&e) {
+                    assert!((f64::from(*found) - e / sum).abs() < 1e-5, "{found} {}", e / sum);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn chances_sum_to_one_and_count_what_can_be() {
+        let sum = |chances: Chances| chances.0.iter().sum::<f32>();
+        let start = chances([0.6, 0.2, 0.05, 0.1, 0.02], &Board::START);
+        assert!((sum(start) - 1.0).abs() < 1e-6 && (start.equity() - 0.33).abs() < 1e-6);
+        assert!((f64::from(equity(&start)) - start.equity()).abs() < 1e-6);
+        // More gammons than wins cannot be.
+        let odd = chances([0.1, 0.3, 0.9, 0.95, 0.99], &Board::START);
+        assert!(odd.0.iter().all(|&chance| chance >= 0.0) && (sum(odd) - 1.0).abs() < 1e-6);
+        // Whoever has borne off a checker is safe.
+        let mut mine = [0; BAR];
+        (mine[0], mine[5]) = (2, 2);
+        let mut theirs = [0; BAR];
+        theirs[5] = 15;
+        let safe = Board::new(mine, theirs).unwrap();
+        let safe = chances([0.9, 0.5, 0.1, 0.05, 0.01], &safe);
+        assert_eq!(safe.0[4..], [0.0, 0.0]);
+        for (ending, heads) in
+            [[1.0, 0.0, 0.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 0.0, 0.0]]
+                .into_iter()
+                .chain([[0.0, 0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0, 1.0]])
+                .enumerate()
+        {
+            assert_eq!(outcome(ending), heads);
+            let chances = chances(heads, &Board::START);
+            assert_eq!(chances.0.iter().position(|&chance| chance == 1.0), Some(ending));
         }
     }
 }

@@ -189,11 +189,6 @@ impl Tree {
         (child & SECOND != 0 && child < ENDED).then_some(child & !SECOND)
     }
 
-    /// Ways down through the root that came back.
-    pub fn visits(&self) -> u32 {
-        self.nodes[0].visits
-    }
-
     /// Goes down to a decision that nothing is known of, or to an end. The way is added to `way`; where the answer is that no
     /// evaluation comes of it, take it back.
     pub fn descend(&mut self, rule: &Rule, way: &mut Vec<Step>) -> Leaf {
@@ -467,7 +462,7 @@ impl Tree {
             if node.decision.second {
                 let Decision { board, roll, .. } = node.decision;
                 let hash = board.hash64() ^ u64::from(roll + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-                to.enter(hash, to.nodes.len() as u16 - 1 | SECOND);
+                to.enter(hash, (to.nodes.len() as u16 - 1) | SECOND);
             }
         }
         self.moved[usize::from(id)]
@@ -575,5 +570,326 @@ fn gamma(isa: Isa, alpha: f32, numbers: &mut Sequence) -> f32 {
                 return x;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use math::Rng;
+    use std::collections::HashMap;
+    use worlds::backgammon::BAR;
+
+    const RULE: Rule = Rule { exploration: 1.5, doubt: 0.2, loss: 1.0 };
+
+    fn board(mine: &[(usize, u8)], theirs: &[(usize, u8)]) -> Board {
+        let side = |places: &[(usize, u8)]| {
+            let mut all = [0; BAR];
+            places.iter().for_each(|&(place, count)| all[place - 1] = count);
+            all
+        };
+        Board::new(side(mine), side(theirs)).unwrap()
+    }
+
+    /// A network that makes something up: a value and, for each action, a weight.
+    fn made_up(decision: &Decision, action: u16) -> f32 {
+        let hash =
+            decision.board.hash64() as u32 ^ u32::from(decision.roll) << 8 ^ u32::from(decision.second);
+        math::rng::uniform_from_word(math::rng::hash_1([1, 2], [hash, action.into()])[0])
+    }
+
+    fn value_of(decision: &Decision) -> f32 {
+        2.0 * made_up(decision, 999) - 1.0
+    }
+
+    fn priors_of(decision: &Decision, actions: &[u16]) -> Vec<f32> {
+        let weights: Vec<f32> = actions.iter().map(|&a| 0.1 + made_up(decision, a)).collect();
+        let sum: f32 = weights.iter().sum();
+        weights.iter().map(|weight| weight / sum).collect()
+    }
+
+    /// So many ways down, `abreast` of them under way at once.
+    fn search(tree: &mut Tree, count: u32, abreast: usize, value: &dyn Fn(&Decision) -> f32) {
+        let (mut room, mut actions, mut left) = (Results::new(), Vec::new(), count);
+        while left > 0 {
+            let (mut way, mut waiting) = (Vec::new(), Vec::new());
+            while waiting.len() < abreast.min(left as usize) {
+                let first = way.len();
+                match tree.descend(&RULE, &mut way) {
+                    Leaf::New(node) => waiting.push((node, first..way.len())),
+                    Leaf::Ended(points) => {
+                        tree.back_up(&way[first..], points);
+                        way.truncate(first);
+                        left -= 1;
+                    }
+                    Leaf::Busy => {
+                        tree.forget(&way[first..]);
+                        way.truncate(first);
+                        break;
+                    }
+                    Leaf::Full => panic!("full"),
+                }
+            }
+            for (node, range) in waiting {
+                tree.list(node, &mut room);
+                tree.actions(node, &mut actions);
+                let decision = *tree.decision(node);
+                tree.open(node, value(&decision), &priors_of(&decision, &actions));
+                tree.back_up(&way[range], value(&decision));
+                left -= 1;
+            }
+        }
+    }
+
+    fn grown(decision: Decision, count: u32, abreast: usize) -> Tree {
+        let mut tree = Tree::new(count as usize);
+        tree.begin(decision, 0);
+        search(&mut tree, count, abreast, &value_of);
+        tree
+    }
+
+    /// Visits of an action, and the sum of points.
+    type Tried = (u32, f32);
+
+    /// The same search by its definition: tables of everything, all actions compared, one way at a time.
+    #[derive(Default)]
+    struct Plain {
+        /// By decision that was met, and action.
+        known: HashMap<(Board, u8, bool), HashMap<u16, Tried>>,
+        dice: HashMap<Board, u32>,
+    }
+
+    impl Plain {
+        fn visit(&mut self, decision: Decision) -> f32 {
+            let key = (decision.board, decision.roll, decision.second);
+            let Some(known) = self.known.get(&key).cloned() else {
+                self.known.insert(key, HashMap::new());
+                return value_of(&decision);
+            };
+            let mut room = Results::new();
+            list(&decision, &mut room);
+            let actions: Vec<u16> = room.plays().iter().map(|p| action([p[0], p[1]])).collect();
+            let all: u32 = known.values().map(|edge| edge.0).sum();
+            let score = |i: usize, prior: f32| {
+                let (n, sum) = known.get(&actions[i]).copied().unwrap_or((0, 0.0));
+                let q = if n > 0 { sum / n as f32 } else { value_of(&decision) - RULE.doubt };
+                q + RULE.exploration * (all.max(1) as f32).sqrt() * prior / (1.0 + n as f32)
+            };
+            let scores: Vec<f32> =
+                priors_of(&decision, &actions).into_iter().enumerate().map(|(i, p)| score(i, p)).collect();
+            let best = (0..actions.len()).max_by(|&a, &b| scores[a].total_cmp(&scores[b])).unwrap();
+            let roll = decision.roll();
+            let after = decision.board.moved(roll, play(actions[best]));
+            let points = if roll.is_double() && !decision.second && after.can_move(roll.high()) {
+                self.visit(Decision { board: after, second: true, ..decision })
+            } else if after.points() != 0 {
+                after.points() as f32
+            } else {
+                // The order of the dice is the tree's own: everything else is here.
+                let mut tree = Tree::new(2);
+                tree.begin(decision, 0);
+                let chance = tree.chance(after.turned());
+                let Chance { start, stride, .. } = tree.chances[usize::from(chance)];
+                let n = self.dice.entry(after.turned()).or_default();
+                let way = (u32::from(start) + *n % 36 * u32::from(stride)) % 36;
+                *n += 1;
+                let roll = Roll::new(1 + way as u8 / 6, 1 + way as u8 % 6).unwrap();
+                -self.visit(Decision::new(after.turned(), roll))
+            };
+            let edge = self.known.entry(key).or_default().entry(actions[best]).or_default();
+            edge.0 += 1;
+            edge.1 += points;
+            points
+        }
+    }
+
+    fn visits(tree: &Tree, node: u16) -> Vec<(u16, u16, f32)> {
+        let mut all: Vec<_> = tree.edges(node).iter().map(|e| (e.action, e.visits, e.sum)).collect();
+        all.sort_by_key(|edge| edge.0);
+        all
+    }
+
+    #[test]
+    fn visits_are_those_of_a_search_by_its_definition() {
+        let close = board(&[(1, 2), (2, 1), (6, 1)], &[(1, 1), (3, 2)]);
+        let on_bar = board(&[(25, 1), (8, 2), (6, 3)], &[(1, 2), (2, 2), (24, 1)]);
+        for board in [Board::START, close, on_bar] {
+            for roll in [Roll::ALL[1], Roll::ALL[8], Roll::ALL[2], Roll::ALL[20]] {
+                let tree = grown(Decision::new(board, roll), 150, 1);
+                let mut plain = Plain::default();
+                (0..150).for_each(|_| {
+                    plain.visit(Decision::new(board, roll));
+                });
+                let known = &plain.known[&(board, super::super::inputs::place_of(roll), false)];
+                for (action, n, sum) in visits(&tree, ROOT) {
+                    let (plain_n, plain_sum) = known.get(&action).copied().unwrap_or_default();
+                    assert_eq!(u32::from(n), plain_n, "{board:?} {roll:?}: {action}");
+                    assert!((sum - plain_sum).abs() < 1e-3, "{board:?} {roll:?}: {sum} {plain_sum}");
+                }
+            }
+        }
+    }
+
+    /// One action, then every roll of the other side, whose worth is known and stays what it is a step farther on.
+    #[test]
+    fn the_dice_bring_their_expectation_to_the_side_that_waited_for_them() {
+        let board = board(&[(4, 1)], &[(20, 1), (13, 1)]);
+        let worth = |pips: u32| 0.1 * pips as f32 - 0.5;
+        let value = |decision: &Decision| match decision.board.mine().pips() {
+            33 => worth(u32::from(decision.roll().high() + decision.roll().low())),
+            _ => -worth(33 - decision.board.theirs().pips()),
+        };
+        let mut tree = Tree::new(100);
+        tree.begin(Decision::new(board, Roll::ALL[1]), 0);
+        // The first opens the root, whose one action is then tried 36 times.
+        search(&mut tree, 37, 1, &value);
+        let &[edge] = tree.edges(ROOT) else { panic!("one action") };
+        assert_eq!(edge.visits, 36);
+        let sum: f32 = (0..36).map(|way| worth(2 + way / 6 + way % 6)).sum();
+        assert!(sum > 5.0 && (edge.sum + sum).abs() < 1e-4, "{} {sum}", edge.sum);
+    }
+
+    #[test]
+    fn every_way_the_dice_fall_comes_once_in_36() {
+        for salt in 0..200 {
+            let mut tree = Tree::new(100);
+            tree.begin(Decision::new(Board::START, Roll::ALL[1]), salt);
+            let chance = tree.chance(Board::START);
+            let mut counts = [0; 21];
+            for _ in 0..36 {
+                let node = tree.fall(chance);
+                counts[usize::from(tree.decision(node).roll)] += 1;
+            }
+            assert_eq!(counts.map(|n: u32| n), Roll::ALL.map(Roll::ways));
+        }
+    }
+
+    #[test]
+    fn nothing_is_left_under_way_when_all_came_back() {
+        for abreast in [1, 4, 16] {
+            for seed in 0..20 {
+                let roll = Roll::drawn(&mut Rng::new(seed, 1).sequence(0));
+                let tree = grown(Decision::new(Board::START, roll), 200, abreast);
+                assert!(tree.edges.iter().all(|edge| edge.pending == 0));
+                assert!(tree.nodes.iter().all(|node| node.pending == 0 && node.state != State::Asked));
+                // The first way opened the root and went no farther.
+                assert_eq!(tree.nodes[0].visits, 199);
+                assert_eq!(tree.edges(ROOT).iter().map(|e| u32::from(e.visits)).sum::<u32>(), 199);
+                for node in tree.nodes.iter().filter(|node| node.state == State::Open) {
+                    let edges = &tree.edges[node.first as usize..][..usize::from(node.count)];
+                    assert!(edges.iter().skip(node.tried.into()).all(|edge| edge.visits == 0));
+                    assert!(edges.iter().all(|edge| edge.sum.abs() <= 3.0 * f32::from(edge.visits) + 1e-3));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ways_under_way_keep_others_off() {
+        // With one prior far above the others, ways that know nothing of each other would all begin the same.
+        let mut tree = Tree::new(100);
+        tree.begin(Decision::new(Board::START, Roll::ALL[1]), 0);
+        search(&mut tree, 1, 1, &value_of);
+        let mut way = Vec::new();
+        let mut firsts = Vec::new();
+        for _ in 0..8 {
+            let first = way.len();
+            assert!(matches!(tree.descend(&RULE, &mut way), Leaf::New(_)));
+            firsts.push(way[first].edge);
+        }
+        firsts.sort_unstable();
+        firsts.dedup();
+        assert!(firsts.len() >= 4, "{firsts:?}");
+    }
+
+    #[test]
+    fn games_that_end_count_one_two_or_three() {
+        let last = |theirs: &[(usize, u8)]| board(&[(1, 2)], theirs);
+        for (theirs, points) in [
+            (&[(6, 14)][..], 1.0),
+            (&[(6, 15)][..], 2.0),
+            (&[(6, 14), (20, 1)][..], 3.0),
+            (&[(25, 1), (6, 14)], 3.0),
+        ] {
+            let tree = grown(Decision::new(last(theirs), Roll::ALL[2]), 10, 1);
+            for edge in tree.edges(ROOT) {
+                assert_eq!(edge.sum, points * f32::from(edge.visits));
+            }
+            // Seen from a decision before, where the other side cannot help it.
+            let tree = grown(Decision::new(last(theirs).turned(), Roll::ALL[1]), 200, 1);
+            let brought: f32 = tree.edges(ROOT).iter().map(|edge| edge.sum).sum();
+            assert!(brought < 0.0, "{brought}");
+        }
+    }
+
+    #[test]
+    fn what_is_known_below_a_decision_is_kept() {
+        let mut kept = 0;
+        for seed in 0..30 {
+            let mut numbers = Rng::new(seed, 2).sequence(0);
+            let roll = Roll::drawn(&mut numbers);
+            let mut tree = grown(Decision::new(Board::START, roll), 400, 4);
+            let mut spare = Tree::new(400);
+            let best = (0..tree.edges(ROOT).len()).max_by_key(|&i| tree.edges(ROOT)[i].visits).unwrap();
+            let action = tree.edges(ROOT)[best].action;
+            let after = Board::START.moved(roll, play(action));
+            let reached = if roll.is_double() {
+                Decision { board: after, roll: super::super::inputs::place_of(roll), second: true }
+            } else {
+                Decision::new(after.turned(), Roll::drawn(&mut numbers))
+            };
+            let at = tree.nodes.iter().position(|node| node.decision == reached && node.state == State::Open);
+            let before = at.map(|at| (visits(&tree, at as u16), tree.nodes[at].value));
+            let known = tree.go_on(best, reached, 7, &mut spare, 400);
+            assert_eq!(known, before.is_some());
+            assert_eq!(*tree.decision(ROOT), reached);
+            if let Some((edges, value)) = before {
+                kept += 1;
+                assert_eq!(visits(&tree, ROOT), edges);
+                assert_eq!(tree.nodes[0].value, value);
+                // Nothing that cannot be reached came along, and everything points to where it went.
+                assert!(tree.nodes.len() < spare.nodes.len());
+                for chance in &tree.chances {
+                    for (roll, &node) in chance.rolls.iter().enumerate().filter(|(_, node)| **node != NONE) {
+                        let decision = tree.nodes[usize::from(node)].decision;
+                        assert!(decision.board == chance.board && usize::from(decision.roll) == roll);
+                    }
+                }
+            }
+            let before = tree.nodes[0].visits;
+            search(&mut tree, 300, 4, &value_of);
+            assert_eq!(tree.nodes[0].visits, before + 300);
+        }
+        assert!(kept > 10, "{kept}");
+    }
+
+    #[test]
+    fn noise_is_spread_over_all_actions_and_sums_to_one() {
+        let mut tree = grown(Decision::new(Board::START, Roll::ALL[4]), 1, 1);
+        let before: Vec<f32> = tree.edges(ROOT).iter().map(|edge| edge.prior).collect();
+        let mut numbers = Rng::new(1, 1).sequence(0);
+        let mut means = vec![0.0; before.len()];
+        for _ in 0..4000 {
+            let mut noisy = grown(Decision::new(Board::START, Roll::ALL[4]), 1, 1);
+            noisy.stir(Isa::best(), &mut numbers, 1.0, 0.3);
+            let sum: f32 = noisy.edges(ROOT).iter().map(|edge| edge.prior).sum();
+            assert!((sum - 1.0).abs() < 1e-4, "{sum}");
+            let most = noisy.edges(ROOT).iter().fold(0.0f32, |most, edge| most.max(edge.prior));
+            assert_eq!(noisy.edges(ROOT)[0].prior, most, "the largest comes first");
+            noisy.edges(ROOT).iter().for_each(|edge| {
+                let at = tree.edges(ROOT).iter().position(|other| other.action == edge.action).unwrap();
+                means[at] += edge.prior / 4000.0;
+            });
+        }
+        // Of Dirichlet's distribution with 0.3: mean 1/n, variance (n - 1)/(n²(0.3·n + 1)).
+        let n = before.len() as f32;
+        let error = ((n - 1.0) / (n * n * (0.3 * n + 1.0)) / 4000.0).sqrt();
+        assert!(means.iter().all(|mean| (mean - 1.0 / n).abs() < 4.5 * error), "{means:?}");
+        tree.stir(Isa::best(), &mut numbers, 0.0, 0.3);
+        let mut after: Vec<f32> = tree.edges(ROOT).iter().map(|edge| edge.prior).collect();
+        let mut sorted = before.clone();
+        sorted.sort_by(f32::total_cmp);
+        after.sort_by(f32::total_cmp);
+        assert_eq!(after, sorted);
     }
 }

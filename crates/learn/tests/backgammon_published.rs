@@ -1,0 +1,189 @@
+//! Learner A whole: the same for any number of threads, saved and restored, who plays for it, and that it learns.
+
+use learn::Data;
+use learn::backgammon::{Learner, Published, PublishedConfig, PublishedError, Stats};
+use math::{Isa, Rng};
+use worlds::backgammon::{Board, Results, Roll};
+
+fn small() -> PublishedConfig {
+    PublishedConfig {
+        evals: 12,
+        tables: 3,
+        games: 8,
+        batch: 32,
+        round_batches: 60,
+        replay: 1000,
+        minibatch: 64,
+        generation_rounds: 2,
+        duel_pairs: 4,
+        ..PublishedConfig::default()
+    }
+}
+
+fn learner() -> Published {
+    Published::new(small(), 5, Isa::best()).unwrap()
+}
+
+fn round(learner: &mut Published) -> Stats {
+    loop {
+        if let Some(stats) = learner.advance() {
+            return stats;
+        }
+    }
+}
+
+fn same(one: &[(String, Vec<usize>, Data)], other: &[(String, Vec<usize>, Data)]) {
+    assert_eq!(one.len(), other.len());
+    for (one, other) in one.iter().zip(other) {
+        assert!(one == other, "{} differs", one.0);
+    }
+}
+
+#[test]
+fn any_number_of_threads_and_a_clock_change_nothing() {
+    let parts = |threads: usize, clock: bool| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut learner = learner();
+            if clock {
+                learner.lend_clock(|| 1.0);
+            }
+            (0..4).for_each(|_| {
+                round(&mut learner);
+            });
+            learner.parts()
+        })
+    };
+    let one = parts(1, false);
+    same(&one, &parts(2, true));
+    same(&one, &parts(3, false));
+    let mut other = Published::new(small(), 6, Isa::best()).unwrap();
+    (0..4).for_each(|_| {
+        round(&mut other);
+    });
+    assert!(one != other.parts(), "another seed is another run");
+}
+
+#[test]
+fn restored_it_goes_on_as_if_it_had_never_stopped() {
+    let mut learner = learner();
+    for rounds in [0, 1, 3] {
+        (0..rounds).for_each(|_| {
+            round(&mut learner);
+        });
+        assert!(learner.at_boundary());
+        let parts = learner.parts();
+        let find = |name: &str| parts.iter().find(|part| part.0 == name).map(|part| (&part.1[..], &part.2));
+        let mut again = Published::restore(small(), 5, Isa::best(), &find).unwrap();
+        same(&again.parts(), &parts);
+        assert_eq!(again.progress(), learner.progress());
+        assert_eq!(again.generation(), learner.generation());
+        for _ in 0..2 {
+            assert_eq!(round(&mut again), round(&mut learner));
+        }
+        same(&again.parts(), &learner.parts());
+    }
+    assert!(learner.progress().updates > 20 && learner.progress().games > 0);
+    assert!(
+        learner
+            .generation()
+            .is_some_and(|generation| generation.number == 5 && generation.standard_error > 0.0)
+    );
+}
+
+#[test]
+fn what_was_not_saved_whole_is_refused() {
+    let mut learner = learner();
+    round(&mut learner);
+    let parts = learner.parts();
+    let restored = |parts: &[(String, Vec<usize>, Data)]| {
+        let find = |name: &str| parts.iter().find(|part| part.0 == name).map(|part| (&part.1[..], &part.2));
+        Published::restore(small(), 5, Isa::best(), &find).err()
+    };
+    assert!(restored(&parts).is_none());
+    for i in 0..parts.len() {
+        let mut fewer = parts.clone();
+        let name = fewer.remove(i).0;
+        assert!(matches!(restored(&fewer), Some(PublishedError::Missing { .. })), "{name}");
+    }
+    let spoiled = |name: &str, spoil: &dyn Fn(&mut Data)| {
+        let mut spoiled = parts.clone();
+        spoil(&mut spoiled.iter_mut().find(|part| part.0 == name).unwrap().2);
+        restored(&spoiled)
+    };
+    let words = |data: &mut Data, at: usize, word: u32| match data {
+        Data::U32(words) => words[at] = word,
+        _ => panic!("words"),
+    };
+    let bad = |error| matches!(error, Some(PublishedError::BadValue { .. }));
+    assert!(bad(spoiled("games", &|data| words(data, 0, !0))));
+    assert!(bad(spoiled("games", &|data| words(data, 8, 77))));
+    assert!(bad(spoiled("games", &|data| words(data, 14, 1 << 30))));
+    assert!(bad(spoiled("traces", &|data| words(data, 8, 77))));
+    assert!(bad(spoiled("stem.bias", &|data| match data {
+        Data::F32(values) => values[0] = f32::NAN,
+        _ => panic!("floats"),
+    })));
+    let wrong = [
+        PublishedConfig { evals: 1, ..small() },
+        PublishedConfig { lr: f32::NAN, ..small() },
+        PublishedConfig { minibatch: 65, ..small() },
+    ];
+    for config in wrong {
+        assert!(Published::new(config, 1, Isa::best()).is_err());
+    }
+}
+
+#[test]
+fn a_player_thinks_of_each_decision_by_itself_and_ranks_as_it_chooses() {
+    let learner = learner();
+    let (mut numbers, mut room) = (Rng::new(1, 8).sequence(0), Results::new());
+    let mut decisions = Vec::new();
+    let mut board = Board::START;
+    while decisions.len() < 50 {
+        let roll = Roll::drawn(&mut numbers);
+        let results = board.results(roll, &mut room);
+        if results.len() > 1 {
+            decisions.push((board, roll));
+        }
+        let after = results[numbers.below(results.len() as u32) as usize];
+        board = if after.points() == 0 { after.turned() } else { Board::START };
+    }
+    for evals in [1, 24] {
+        let mut player = learner.player(evals);
+        let (mut together, mut alone) = (Vec::new(), Vec::new());
+        player.choose(&decisions, &mut together);
+        assert_eq!(together.len(), decisions.len());
+        for (i, &(board, roll)) in decisions.iter().enumerate() {
+            assert!(board.results(roll, &mut room).contains(&together[i]), "{board:?} {roll:?}");
+            player.choose(&[(board, roll)], &mut alone);
+            assert_eq!(alone, [together[i]], "{board:?} {roll:?}");
+        }
+        for &(board, roll) in decisions.iter().step_by(5) {
+            let ranked = player.rank(board, roll);
+            let mut found: Vec<_> = ranked.iter().map(|candidate| candidate.board.id()).collect();
+            let mut results: Vec<_> = board.results(roll, &mut room).iter().map(Board::id).collect();
+            found.sort_unstable();
+            results.sort_unstable();
+            assert_eq!(found, results);
+            let sum = |of: &dyn Fn(&learn::backgammon::Candidate) -> f32| ranked.iter().map(of).sum::<f32>();
+            assert!((sum(&|candidate| candidate.prior) - 1.0).abs() < 1e-4);
+            let shares = sum(&|candidate| candidate.share);
+            assert!((shares - if evals > 1 { 1.0 } else { 0.0 }).abs() < 1e-4, "{shares}");
+            for candidate in &ranked {
+                assert!((candidate.chances.0.iter().sum::<f32>() - 1.0).abs() < 1e-4);
+            }
+            if !roll.is_double() {
+                player.choose(&[(board, roll)], &mut alone);
+                assert_eq!(ranked[0].board, alone[0]);
+            }
+        }
+    }
+    let expected = learner.player(1).expects(Board::START).unwrap();
+    assert!((expected.0.iter().sum::<f32>() - 1.0).abs() < 1e-4);
+    let mut off = [0; 25];
+    off[3] = 15;
+    let won = Board::new([0; 25], off).unwrap();
+    assert_eq!(learner.player(1).expects(won).unwrap().equity(), 2.0);
+    assert_eq!(learner.player(1).expects(won.turned()).unwrap().equity(), -2.0);
+}
