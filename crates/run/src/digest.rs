@@ -1,6 +1,8 @@
 //! A short name for a state of the weights: FNV-1a over their little-endian bytes. It tells two
 //! runs apart; it is no defence against somebody who wants them to look alike.
 
+use crate::protocol::{Digest, Level};
+
 pub(crate) struct Fnv(u64);
 
 impl Fnv {
@@ -29,6 +31,32 @@ pub(crate) fn of_weights(weights: &[f32]) -> String {
         hash.write(&w.to_le_bytes());
     }
     hash.hex()
+}
+
+/// For whoever takes up a run from another class of machines: what to know, and what to do.
+pub(crate) const OTHER_ROUNDING: (&str, &str) = (
+    "This run was worked on by a machine whose arithmetic rounds differently, so its digests can be compared with no other's.",
+    "Nothing to do: training goes on from the same weights.",
+);
+
+/// What to say of the digest that a link told and the one that was reached, after so many iterations, rounds or the like.
+pub(crate) fn compared(expected: &Digest, reached: &Digest, unit: &str) -> (Level, String, &'static str) {
+    let after = format!("after {} {unit} the weights", reached.iteration);
+    if expected.arithmetic != reached.arithmetic {
+        (
+            Level::Info,
+            "The link's digest was made with arithmetic that rounds differently, so it cannot be compared here.".into(),
+            "Run it natively with `--isa portable` (unfused) or on a machine with fused multiply-add to compare.",
+        )
+    } else if expected == reached {
+        (Level::Info, format!("Reproduced: {after} are those of the link, bit for bit."), "Nothing to do.")
+    } else {
+        (
+            Level::Warning,
+            format!("Not reproduced: {after} differ from the link's."),
+            "The link may come from another version of Hothouse; compare the versions in the badge.",
+        )
+    }
 }
 
 #[cfg(test)]

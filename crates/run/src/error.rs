@@ -10,10 +10,18 @@ pub enum RunError {
         "this says it has format {found}, which no Hothouse ever wrote. Ask for it again from where it came, or start a fresh run"
     )]
     NoSuchVersion { found: u32 },
-    #[error("there is no room called '{0}'. The rooms are: control")]
+    #[error("there is no room called '{0}'. The rooms are: control, backgammon")]
     UnknownRoom(String),
+    #[error("this is of the room '{found}', which has no place in '{here}'. Open it in its own room")]
+    OtherRoom { found: String, here: String },
     #[error("there is no environment called '{id}' in this room. It has: {known}")]
     UnknownEnv { id: String, known: String },
+    #[error("no learner is called '{id}'. Choose one of: {known}")]
+    UnknownLearner { id: String, known: String },
+    #[error("{0}")]
+    Strong(#[from] learn::backgammon::StrongError),
+    #[error("{0}")]
+    Duel(#[from] learn::backgammon::arena::DuelError),
     #[error("there is no knob called '{name}'. Try one of: {known}")]
     UnknownKnob { name: String, known: String },
     #[error("{name} = {value} is out of range. Choose {range}")]
@@ -42,4 +50,25 @@ pub enum RunError {
         "the link cannot be read ({why}). Open the page without it to start a default run, or ask for the link again"
     )]
     Link { why: String },
+    #[error("{0}")]
+    Board(#[from] worlds::backgammon::BoardError),
+    #[error("{0}")]
+    Dice(#[from] worlds::backgammon::NoSuchRoll),
+    #[error("{0}")]
+    Game(#[from] worlds::backgammon::GameError),
+    #[error("{0}")]
+    Notation(#[from] worlds::backgammon::notation::NotationError),
+    #[error("in this position the game has ended. Ask about one that goes on")]
+    GameOver,
+    #[error("{name} plays, but has no opinion to tell. Ask the agent")]
+    NoOpinion { name: String },
+    #[error("no agent was kept after {minutes} minutes of this run. {next}")]
+    NotFrozen { minutes: u32, next: String },
+    #[error("{evals} evaluations are more than anyone here waits for. Ask for {most} at most")]
+    TooManyEvals { evals: u32, most: u32 },
+    #[error("no game has begun here. Begin one")]
+    NoTable,
+    /// At a table: what cannot be done now, and what can.
+    #[error("{0}")]
+    Refused(String),
 }

@@ -11,7 +11,7 @@ use crate::protocol::{
     Mark, Metrics, PARTS, Picture, PlanView, Progress, Stage as StageView, Touch,
 };
 use crate::stage::Stage;
-use crate::{CONFIG_VERSION, DIGEST_EVERY, digest, environment, kind, knobs, validate};
+use crate::{CONFIG_VERSION, DIGEST_EVERY, ROOM, digest, environment, kind, knobs, validate};
 use learn::{Fault, IterationStats, Machine, Ppo, PpoConfig, Slice, Times};
 use math::Isa;
 use worlds::{Actions, Spec};
@@ -70,6 +70,9 @@ struct Clock {
 impl Experiment {
     pub fn new(config: Config, isa: Isa) -> Result<Self, RunError> {
         validate(&config)?;
+        if config.room != ROOM {
+            return Err(RunError::OtherRoom { found: config.room, here: ROOM.into() });
+        }
         let settings = knobs::settings(&config.env, &config.knobs)?;
         let ppo = Ppo::new(kind(&config.env)?, settings.clone(), config.seed, isa)?;
         Ok(Self::around(config, settings, isa, ppo))
@@ -455,11 +458,8 @@ impl Experiment {
         experiment.arithmetic =
             [FUSED, UNFUSED, GPU].into_iter().find(|&a| a == header.arithmetic).unwrap_or(MIXED);
         if experiment.arithmetic != arithmetic(isa) {
-            experiment.notice(
-                Level::Info,
-                "This run was worked on by a machine whose arithmetic rounds differently, so its digests can be compared with no other's.",
-                "Nothing to do: training goes on from the same weights.",
-            );
+            let (text, next_step) = digest::OTHER_ROUNDING;
+            experiment.notice(Level::Info, text, next_step);
         }
         Ok(experiment)
     }
@@ -475,23 +475,8 @@ impl Experiment {
         if !self.marks.is_empty() {
             return;
         }
-        let after = format!("after {} iterations the weights", reached.iteration);
-        if expected.arithmetic != reached.arithmetic {
-            self.notice(
-                Level::Info,
-                "The link's digest was made with arithmetic that rounds differently, so it cannot be compared here.",
-                "Run it natively with `--isa portable` (unfused) or on a machine with fused multiply-add to compare.",
-            );
-        } else if expected == *reached {
-            let text = format!("Reproduced: {after} are those of the link, bit for bit.");
-            self.notice(Level::Info, &text, "Nothing to do.");
-        } else {
-            self.notice(
-                Level::Warning,
-                &format!("Not reproduced: {after} differ from the link's."),
-                "The link may come from another version of Hothouse; compare the versions in the badge.",
-            );
-        }
+        let (level, text, next_step) = digest::compared(&expected, reached, "iterations");
+        self.notice(level, &text, next_step);
     }
 
     fn notice(&mut self, level: Level, text: &str, next_step: &str) {
@@ -598,12 +583,16 @@ impl Experiment {
     }
 
     pub fn backend(&self) -> Backend {
-        Backend {
-            isa: self.isa.name().into(),
-            threads: math::par::threads() as u32,
-            arithmetic: arithmetic(self.isa).into(),
-            version: env!("CARGO_PKG_VERSION").into(),
-        }
+        backend(self.isa)
+    }
+}
+
+pub(crate) fn backend(isa: Isa) -> Backend {
+    Backend {
+        isa: isa.name().into(),
+        threads: math::par::threads() as u32,
+        arithmetic: arithmetic(isa).into(),
+        version: env!("CARGO_PKG_VERSION").into(),
     }
 }
 
@@ -613,7 +602,7 @@ pub(crate) const GPU: &str = "gpu";
 pub(crate) const MIXED: &str = "mixed";
 
 /// Only digests of the same arithmetic can be equal.
-fn arithmetic(isa: Isa) -> &'static str {
+pub(crate) fn arithmetic(isa: Isa) -> &'static str {
     if isa.fused() { FUSED } else { UNFUSED }
 }
 

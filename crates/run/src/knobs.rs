@@ -1,5 +1,5 @@
-//! The knobs of a room: one table ties each to its field, its range and its words. Nothing else
-//! lists them: `--help`, the page, permalinks and checkpoints all read this table.
+//! The knobs of a learner: one table ties each to its field, its range and its words. Nothing else
+//! lists them: `--help`, the page, permalinks and checkpoints all read this table. PPO's stands here.
 
 use crate::error::RunError;
 use crate::protocol::{Knob, KnobKind};
@@ -7,20 +7,88 @@ use learn::PpoConfig;
 use std::collections::BTreeMap;
 use worlds::Actions;
 
-pub(crate) struct Entry {
+/// A knob of the settings `C`.
+pub(crate) struct Entry<C> {
     pub knob: Knob,
-    get: fn(&PpoConfig) -> f64,
-    set: fn(&mut PpoConfig, f64),
+    get: fn(&C) -> f64,
+    set: fn(&mut C, f64),
 }
 
+/// How a field of the settings is read and written.
+pub(crate) type Access<C> = (fn(&C) -> f64, fn(&mut C, f64));
+
+/// The knobs of some settings, which begin as the preset.
+pub(crate) struct Table<C> {
+    preset: C,
+    pub entries: Vec<Entry<C>>,
+}
+
+impl<C: Clone> Table<C> {
+    pub fn new(preset: C) -> Self {
+        Table { preset, entries: Vec::new() }
+    }
+
+    /// Its default is what the preset has.
+    pub fn with(
+        mut self,
+        name: &'static str,
+        label: &'static str,
+        kind: KnobKind,
+        unit: &'static str,
+        live: bool,
+        (get, set): Access<C>,
+        help: &'static str,
+    ) -> Self {
+        // f32 fields shown as the short decimal that names them: 0.003, not 0.003000000026.
+        let default = tidy(get(&self.preset));
+        self.entries.push(Entry { knob: Knob { name, label, kind, default, unit, help, live }, get, set });
+        self
+    }
+
+    /// The settings under `knobs`, each checked; what is left out keeps its default.
+    pub fn settings(&self, knobs: &BTreeMap<String, f64>) -> Result<C, RunError> {
+        let mut config = self.preset.clone();
+        for (name, &value) in knobs {
+            let entry = self.find(name)?;
+            (entry.set)(&mut config, check(&entry.knob, value)?);
+        }
+        Ok(config)
+    }
+
+    /// Every knob with its value in force.
+    pub fn values(&self, config: &C) -> BTreeMap<String, f64> {
+        self.entries.iter().map(|e| (e.knob.name.to_string(), tidy((e.get)(config)))).collect()
+    }
+
+    /// Changes one live knob.
+    pub fn set_live(&self, config: &mut C, name: &str, value: f64) -> Result<(f64, f64), RunError> {
+        let entry = self.find(name)?;
+        let value = check(&entry.knob, value)?;
+        if !entry.knob.live {
+            return Err(RunError::NotLive { name: name.into() });
+        }
+        let before = tidy((entry.get)(config));
+        (entry.set)(config, value);
+        Ok((before, tidy((entry.get)(config))))
+    }
+
+    fn find(&self, name: &str) -> Result<&Entry<C>, RunError> {
+        self.entries.iter().find(|e| e.knob.name == name).ok_or_else(|| RunError::UnknownKnob {
+            name: name.into(),
+            known: self.entries.iter().map(|e| e.knob.name).collect::<Vec<_>>().join(", "),
+        })
+    }
+}
+
+/// How a whole number, a float and a switch of some settings are read and written.
 macro_rules! count {
     ($field:ident) => {
-        (|c| c.$field as f64, |c, v| c.$field = v as usize)
+        (|c| c.$field as f64, |c, v| c.$field = v as _)
     };
 }
 macro_rules! number {
     ($field:ident) => {
-        (|c| f64::from(c.$field), |c, v| c.$field = v as f32)
+        (|c| f64::from(c.$field), |c, v| c.$field = v as _)
     };
 }
 macro_rules! switch {
@@ -28,22 +96,20 @@ macro_rules! switch {
         (|c| f64::from(u8::from(c.$field)), |c, v| c.$field = v != 0.0)
     };
 }
+pub(crate) use {count, number};
 
-type Access = (fn(&PpoConfig) -> f64, fn(&mut PpoConfig, f64));
+pub(crate) fn float(min: f64, max: f64, log: bool) -> KnobKind {
+    KnobKind::Float { min, max, log }
+}
+
+pub(crate) fn int(min: f64, max: f64) -> KnobKind {
+    KnobKind::Int { min, max, log: true }
+}
 
 /// The knobs of an environment; their defaults are its preset.
-pub(crate) fn table(env: &str) -> Vec<Entry> {
-    let preset = PpoConfig::preset(env);
-    let entry = |name, label, kind, unit, live, (get, set): Access, help| Entry {
-        // f32 fields shown as the short decimal that names them: 0.003, not 0.003000000026.
-        knob: Knob { name, label, kind, default: tidy(get(&preset)), unit, help, live },
-        get,
-        set,
-    };
-    let float = |min, max, log| KnobKind::Float { min, max, log };
-    let int = |min, max| KnobKind::Int { min, max, log: true };
-    let mut table = vec![
-        entry(
+pub(crate) fn table(env: &str) -> Table<PpoConfig> {
+    let table = Table::new(PpoConfig::preset(env))
+        .with(
             "lr",
             "Learning rate",
             float(1e-5, 0.1, true),
@@ -51,8 +117,8 @@ pub(crate) fn table(env: &str) -> Vec<Entry> {
             true,
             number!(lr),
             "How far each update moves the network. Too small and nothing happens; too large and it forgets what it knew.",
-        ),
-        entry(
+        )
+        .with(
             "entropy",
             "Curiosity",
             float(0.0, 0.2, false),
@@ -60,8 +126,8 @@ pub(crate) fn table(env: &str) -> Vec<Entry> {
             true,
             number!(entropy),
             "A reward for staying undecided (the entropy bonus). It keeps the agent trying things; too much and it never commits.",
-        ),
-        entry(
+        )
+        .with(
             "gamma",
             "Patience",
             float(0.8, 0.9999, false),
@@ -69,8 +135,8 @@ pub(crate) fn table(env: &str) -> Vec<Entry> {
             true,
             number!(gamma),
             "The discount: how much a reward one step later is still worth now. 0.99 looks about 100 steps ahead.",
-        ),
-        entry(
+        )
+        .with(
             "lambda",
             "Trust in the critic",
             float(0.0, 1.0, false),
@@ -78,8 +144,8 @@ pub(crate) fn table(env: &str) -> Vec<Entry> {
             true,
             number!(lambda),
             "Lambda of the advantage estimate. At 0 the critic's guess decides alone, at 1 only what really happened counts.",
-        ),
-        entry(
+        )
+        .with(
             "clip",
             "Step limit",
             float(0.02, 0.8, false),
@@ -87,8 +153,8 @@ pub(crate) fn table(env: &str) -> Vec<Entry> {
             true,
             number!(clip),
             "How far one update may change the odds of an action before PPO stops rewarding the change.",
-        ),
-        entry(
+        )
+        .with(
             "epochs",
             "Passes over the data",
             int(1.0, 20.0),
@@ -96,8 +162,8 @@ pub(crate) fn table(env: &str) -> Vec<Entry> {
             true,
             count!(epochs),
             "How often each batch of experience is learned from before it is thrown away.",
-        ),
-        entry(
+        )
+        .with(
             "value_coef",
             "Weight of the critic",
             float(0.0, 2.0, false),
@@ -105,8 +171,8 @@ pub(crate) fn table(env: &str) -> Vec<Entry> {
             true,
             number!(value_coef),
             "How much the error of the value estimate counts beside the policy's own loss.",
-        ),
-        entry(
+        )
+        .with(
             "max_grad_norm",
             "Gradient limit",
             float(0.05, 10.0, true),
@@ -114,8 +180,8 @@ pub(crate) fn table(env: &str) -> Vec<Entry> {
             true,
             number!(max_grad_norm),
             "Longer gradients are shortened to this length, so that one odd batch cannot wreck the network.",
-        ),
-        entry(
+        )
+        .with(
             "normalize_advantage",
             "Normalise advantages",
             KnobKind::Bool,
@@ -123,8 +189,8 @@ pub(crate) fn table(env: &str) -> Vec<Entry> {
             true,
             switch!(normalize_advantage),
             "Rescale the advantages of every rollout to mean 0 and spread 1, so that the size of the rewards does not matter.",
-        ),
-        entry(
+        )
+        .with(
             "clip_value",
             "Limit the critic too",
             KnobKind::Bool,
@@ -132,8 +198,8 @@ pub(crate) fn table(env: &str) -> Vec<Entry> {
             true,
             switch!(clip_value),
             "Keep the value estimate from moving further in one update than the step limit allows.",
-        ),
-        entry(
+        )
+        .with(
             "target_kl",
             "Leash",
             float(0.0, 0.1, false),
@@ -141,8 +207,8 @@ pub(crate) fn table(env: &str) -> Vec<Entry> {
             true,
             number!(target_kl),
             "Stop learning from a batch once the policy has moved this far from the one that gathered it (half as much again ends it). 0 lets it go on.",
-        ),
-        entry(
+        )
+        .with(
             "anneal_steps",
             "Cool down over",
             float(0.0, 1e8, false),
@@ -150,8 +216,8 @@ pub(crate) fn table(env: &str) -> Vec<Entry> {
             true,
             number!(anneal_steps),
             "Lower the learning rate evenly to almost nothing over this many environment steps, counted from your last change of a knob. 0 keeps it constant.",
-        ),
-        entry(
+        )
+        .with(
             "envs",
             "Environments",
             int(32.0, 65536.0),
@@ -159,8 +225,8 @@ pub(crate) fn table(env: &str) -> Vec<Entry> {
             false,
             count!(envs),
             "How many environments are played at once. All of them share one network.",
-        ),
-        entry(
+        )
+        .with(
             "rollout_steps",
             "Steps a rollout",
             int(4.0, 1024.0),
@@ -168,8 +234,8 @@ pub(crate) fn table(env: &str) -> Vec<Entry> {
             false,
             count!(rollout_steps),
             "How many steps every environment takes before the network learns from them.",
-        ),
-        entry(
+        )
+        .with(
             "minibatches",
             "Minibatches",
             int(1.0, 64.0),
@@ -177,8 +243,8 @@ pub(crate) fn table(env: &str) -> Vec<Entry> {
             false,
             count!(minibatches),
             "Into how many parts the collected experience is cut; the network is updated after each.",
-        ),
-        entry(
+        )
+        .with(
             "hidden",
             "Width of the network",
             int(8.0, 512.0),
@@ -186,8 +252,8 @@ pub(crate) fn table(env: &str) -> Vec<Entry> {
             false,
             count!(hidden),
             "Units in each of the two hidden layers.",
-        ),
-        entry(
+        )
+        .with(
             "shared",
             "One trunk",
             KnobKind::Bool,
@@ -195,8 +261,8 @@ pub(crate) fn table(env: &str) -> Vec<Entry> {
             false,
             switch!(shared),
             "Policy and critic share their hidden layers: faster, but each pulls at what the other needs.",
-        ),
-        entry(
+        )
+        .with(
             "tanh",
             "Smooth units",
             KnobKind::Bool,
@@ -204,8 +270,8 @@ pub(crate) fn table(env: &str) -> Vec<Entry> {
             false,
             switch!(tanh),
             "Hidden units bend smoothly (hyperbolic tangent) instead of at a corner (rectified linear).",
-        ),
-        entry(
+        )
+        .with(
             "normalize_observation",
             "Normalise what it sees",
             KnobKind::Bool,
@@ -213,8 +279,8 @@ pub(crate) fn table(env: &str) -> Vec<Entry> {
             false,
             switch!(normalize_observation),
             "Rescale every number of the observation to mean 0 and spread 1 over all that was seen so far.",
-        ),
-        entry(
+        )
+        .with(
             "normalize_reward",
             "Normalise rewards",
             KnobKind::Bool,
@@ -222,11 +288,10 @@ pub(crate) fn table(env: &str) -> Vec<Entry> {
             false,
             switch!(normalize_reward),
             "Divide rewards by the spread of the return, so that the critic's task has the same size everywhere.",
-        ),
-    ];
+        );
     if worlds::kind(env).is_some_and(|kind| matches!(kind.spec.actions, Actions::Range(..))) {
-        table.extend([
-            entry(
+        return table
+            .with(
                 "spread",
                 "First spread",
                 float(0.05, 5.0, true),
@@ -234,8 +299,8 @@ pub(crate) fn table(env: &str) -> Vec<Entry> {
                 false,
                 number!(spread),
                 "How widely the first policy scatters its actions around nothing. It narrows by itself as it learns.",
-            ),
-            entry(
+            )
+            .with(
                 "squash",
                 "Squash actions",
                 KnobKind::Bool,
@@ -243,8 +308,7 @@ pub(crate) fn table(env: &str) -> Vec<Entry> {
                 false,
                 switch!(squash),
                 "Bend actions smoothly into their range instead of cutting them off at its ends.",
-            ),
-        ]);
+            );
     }
     table
 }
@@ -254,48 +318,26 @@ fn tidy(value: f64) -> f64 {
     (value as f32).to_string().parse().unwrap_or(value)
 }
 
-/// The learner's settings under `knobs`, each checked; what is left out keeps its default.
+/// PPO's settings under `knobs`.
 pub(crate) fn settings(env: &str, knobs: &BTreeMap<String, f64>) -> Result<PpoConfig, RunError> {
-    let table = table(env);
-    let mut config = PpoConfig::preset(env);
-    for (name, &value) in knobs {
-        (find(&table, name)?.set)(&mut config, check(&table, name, value)?);
-    }
-    Ok(config)
+    table(env).settings(knobs)
 }
 
-/// Every knob with its value in force.
 pub(crate) fn values(env: &str, config: &PpoConfig) -> BTreeMap<String, f64> {
-    table(env).iter().map(|e| (e.knob.name.to_string(), tidy((e.get)(config)))).collect()
+    table(env).values(config)
 }
 
-/// Changes one live knob.
 pub(crate) fn set_live(
     env: &str,
     config: &mut PpoConfig,
     name: &str,
     value: f64,
 ) -> Result<(f64, f64), RunError> {
-    let table = table(env);
-    let entry = find(&table, name)?;
-    let value = check(&table, name, value)?;
-    if !entry.knob.live {
-        return Err(RunError::NotLive { name: name.into() });
-    }
-    let before = tidy((entry.get)(config));
-    (entry.set)(config, value);
-    Ok((before, tidy((entry.get)(config))))
+    table(env).set_live(config, name, value)
 }
 
-fn find<'a>(table: &'a [Entry], name: &str) -> Result<&'a Entry, RunError> {
-    table.iter().find(|e| e.knob.name == name).ok_or_else(|| RunError::UnknownKnob {
-        name: name.into(),
-        known: table.iter().map(|e| e.knob.name).collect::<Vec<_>>().join(", "),
-    })
-}
-
-fn check(table: &[Entry], name: &str, value: f64) -> Result<f64, RunError> {
-    let (min, max, whole) = match find(table, name)?.knob.kind {
+fn check(knob: &Knob, value: f64) -> Result<f64, RunError> {
+    let (min, max, whole) = match knob.kind {
         KnobKind::Float { min, max, .. } => (min, max, false),
         KnobKind::Int { min, max, .. } => (min, max, true),
         KnobKind::Bool => (0.0, 1.0, true),
@@ -305,7 +347,7 @@ fn check(table: &[Entry], name: &str, value: f64) -> Result<f64, RunError> {
     }
     let kind = if whole { "a whole number" } else { "a number" };
     let range = format!("{kind} from {min} to {max}");
-    Err(RunError::OutOfRange { name: name.into(), value, range })
+    Err(RunError::OutOfRange { name: knob.name.into(), value, range })
 }
 
 #[cfg(test)]
@@ -315,9 +357,8 @@ mod tests {
     #[test]
     fn defaults_lie_in_their_own_ranges_and_survive_the_round_trip() {
         for env in worlds::kinds().iter().map(|kind| kind.spec.id) {
-            let table = table(env);
-            for entry in &table {
-                check(&table, entry.knob.name, entry.knob.default).unwrap();
+            for entry in &table(env).entries {
+                check(&entry.knob, entry.knob.default).unwrap();
             }
             let all = values(env, &PpoConfig::preset(env));
             assert_eq!(values(env, &settings(env, &all).unwrap()), all);

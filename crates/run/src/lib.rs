@@ -6,6 +6,7 @@
 pub mod backgammon;
 pub mod bench;
 mod checkpoint;
+mod container;
 mod device;
 mod digest;
 pub mod env;
@@ -19,6 +20,7 @@ pub mod protocol;
 mod stage;
 mod sweep;
 
+pub use container::room_of;
 pub use error::RunError;
 pub use experiment::{EVALUATION_EPISODES, Experiment};
 pub use learn::{Fault, Machine};
@@ -33,11 +35,14 @@ pub const CONFIG_VERSION: u32 = 1;
 /// Iterations between two digests of the weights.
 pub const DIGEST_EVERY: u32 = 16;
 
+/// The room of PPO and Gymnasium's environments.
+pub(crate) const ROOM: &str = "control";
+
 /// What runs when nobody says otherwise.
 pub fn default_config() -> Config {
     Config {
         version: CONFIG_VERSION,
-        room: "control".into(),
+        room: ROOM.into(),
         env: "CartPole-v1".into(),
         seed: 1,
         knobs: BTreeMap::new(),
@@ -56,7 +61,7 @@ fn check_version(found: u32) -> Result<(), RunError> {
 /// Every knob of an environment, with the defaults that its preset gives; of CartPole where there is no such
 /// environment.
 pub fn knob_list(env: &str) -> Vec<Knob> {
-    knobs::table(env).into_iter().map(|e| e.knob).collect()
+    knobs::table(env).entries.into_iter().map(|e| e.knob).collect()
 }
 
 /// Every environment that can be trained.
@@ -107,10 +112,13 @@ fn environment(spec: &Spec) -> Environment {
 /// Refuses a config that no run can start from, and says what would do.
 pub fn validate(config: &Config) -> Result<(), RunError> {
     check_version(config.version)?;
-    if config.room != "control" {
-        return Err(RunError::UnknownRoom(config.room.clone()));
+    match &*config.room {
+        ROOM => {
+            kind(&config.env)?;
+            knobs::settings(&config.env, &config.knobs)?;
+            Ok(())
+        }
+        backgammon::ROOM => backgammon::validate(config),
+        other => Err(RunError::UnknownRoom(other.into())),
     }
-    kind(&config.env)?;
-    knobs::settings(&config.env, &config.knobs)?;
-    Ok(())
 }

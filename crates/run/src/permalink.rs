@@ -2,7 +2,7 @@
 //! It carries the config and the seed, and, where the run was checked, the digest it should reach.
 
 use crate::protocol::{Config, Digest};
-use crate::{RunError, check_version, validate};
+use crate::{RunError, backgammon, check_version, validate};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +36,9 @@ pub fn decode(link: &str) -> Result<Link, RunError> {
     }
     let (room, query) = text.split_once('?').unwrap_or((text, ""));
     config.room = room.trim_end_matches('/').to_string();
+    if config.room == backgammon::ROOM {
+        config.env = backgammon::default_config().env;
+    }
     let mut pairs = BTreeMap::new();
     for pair in query.split('&').filter(|p| !p.is_empty()) {
         let (key, value) = pair.split_once('=').ok_or_else(|| bad(format!("'{pair}' has no value")))?;

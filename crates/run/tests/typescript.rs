@@ -60,6 +60,8 @@ fn of_backgammon() -> String {
     );
     writeln!(out, "/** Where the time of a round goes, in the order of Metrics.shares. */").unwrap();
     writeln!(out, "export const PARTS = {PARTS:?} as const;\n").unwrap();
+    writeln!(out, "/** Evaluations a decision that may be asked for at most. */").unwrap();
+    writeln!(out, "export const MOST_EVALS = {MOST_EVALS};\n").unwrap();
     writeln!(out, "/** Minutes of training after which the agent is kept as it is. */").unwrap();
     writeln!(out, "export const FREEZE_MINUTES = {FREEZE_MINUTES:?} as const;").unwrap();
     tidy(&out)

@@ -243,7 +243,7 @@ export type Setup = {
  */
 seats: [Engine | null, Engine | null],
 /**
- * Points of the match; 0 is money play without end.
+ * Points of the match, 64 at most; 0 is money play without end.
  */
 length: number,
 /**
@@ -302,7 +302,7 @@ turn: number,
  */
 dice: [number, number] | null,
 /**
- * Numbers still to be played, one for each step.
+ * Numbers still to be played, one for each step, the larger first.
  */
 left: Array<number>,
 /**
@@ -417,6 +417,9 @@ export type Verdict = "best" | "good" | "doubtful" | "bad" | "blunder";
 
 /** Where the time of a round goes, in the order of Metrics.shares. */
 export const PARTS = ["rules", "inputs", "network", "tree", "targets", "learning", "rest"] as const;
+
+/** Evaluations a decision that may be asked for at most. */
+export const MOST_EVALS = 50000;
 
 /** Minutes of training after which the agent is kept as it is. */
 export const FREEZE_MINUTES = [1, 3, 10] as const;

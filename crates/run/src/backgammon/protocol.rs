@@ -192,6 +192,9 @@ pub enum Who {
     Linear,
 }
 
+/// Evaluations a decision that may be asked for at most.
+pub const MOST_EVALS: u32 = 50_000;
+
 /// A question about a position, of money play.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
@@ -306,7 +309,7 @@ pub struct Setup {
     /// The first seat is the one that the table is drawn for. A person against the agent: `[null, {...}]`; the agent can also
     /// play itself, and two persons each other.
     pub seats: [Option<Engine>; 2],
-    /// Points of the match; 0 is money play without end.
+    /// Points of the match, 64 at most; 0 is money play without end.
     pub length: u16,
     /// Play with the doubling cube.
     pub cube: bool,
@@ -337,7 +340,7 @@ pub enum Act {
         from: u8,
         to: u8,
     },
-    /// Plays the whole roll: the id of one of its results, as a hint tells them.
+    /// Makes the steps to one of the roll's results, as a hint tells its id; to confirm is still to be done.
     Play {
         id: String,
     },
@@ -380,7 +383,7 @@ pub struct Table {
     pub turn: u8,
     /// In front of whoever's turn it is: the larger first, and at the opening the first seat's.
     pub dice: Option<[u8; 2]>,
-    /// Numbers still to be played, one for each step.
+    /// Numbers still to be played, one for each step, the larger first.
     pub left: Vec<u8>,
     /// Steps of the turn so far, as whoever's turn it is counts points.
     pub steps: Vec<Step>,

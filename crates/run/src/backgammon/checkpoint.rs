@@ -1,0 +1,103 @@
+//! What a saved run of backgammon holds: the learner's parts, the agents kept as they were and the history of metrics as tensors; as
+//! text the config, the progress, the marks, the judgements and the table. It refuses to know how they lie in a file, which is
+//! `container.rs`'s.
+
+use super::protocol::{Frozen, Judged, Mark, Metrics, PARTS, Progress};
+use super::{ROOM, table};
+use crate::container::{self, HISTORY, Tensors};
+use crate::error::RunError;
+use crate::protocol::Config;
+use learn::Data;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What the file says beside its tensors.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Header {
+    /// Format of the file; a later one is refused.
+    pub version: u32,
+    pub config: Config,
+    /// Values in force, which live changes may have moved away from the config's.
+    pub knobs: BTreeMap<String, f64>,
+    pub progress: Progress,
+    pub marks: Vec<Mark>,
+    pub judged: Vec<Judged>,
+    pub frozen: Vec<Frozen>,
+    pub arithmetic: String,
+    pub table: Option<table::Kept>,
+}
+
+/// The tensor of an agent that is kept as it was.
+pub(crate) fn frozen_name(minutes: u32) -> String {
+    format!("frozen.{minutes}")
+}
+
+pub(crate) fn encode(header: &Header, mut tensors: Tensors, history: &[Metrics]) -> Vec<u8> {
+    let rows = Data::F64(history.iter().flat_map(row_from_metrics).collect());
+    tensors.push((HISTORY.into(), vec![history.len(), COLUMNS], rows));
+    container::pack(header, tensors)
+}
+
+pub(crate) fn decode(bytes: &[u8]) -> Result<(Header, Tensors, Vec<Metrics>), RunError> {
+    let (header, mut tensors) = container::unpack(bytes, ROOM)?;
+    let mut history = Vec::new();
+    if let Some(place) = tensors.iter().position(|(name, ..)| name == HISTORY) {
+        match tensors.swap_remove(place) {
+            (_, shape, Data::F64(rows)) if shape.get(1) == Some(&COLUMNS) => {
+                history = rows.as_chunks::<COLUMNS>().0.iter().map(metrics_from_row).collect();
+            }
+            _ => return Err(RunError::Damaged { why: "its history has other columns".into() }),
+        }
+    }
+    Ok((header, tensors, history))
+}
+
+const NUMBERS: usize = 14;
+const COLUMNS: usize = NUMBERS + PARTS.len();
+
+fn row_from_metrics(m: &Metrics) -> [f64; COLUMNS] {
+    let p = m.progress;
+    let mut row = [0.0; COLUMNS];
+    row[..NUMBERS].copy_from_slice(&[
+        p.rounds.into(),
+        p.games as f64,
+        p.moves as f64,
+        p.evaluations as f64,
+        p.updates as f64,
+        p.train_s,
+        m.loss,
+        m.grad_norm,
+        m.lr,
+        m.games_per_min,
+        m.evals_per_s,
+        m.mean_length,
+        m.gammons,
+        m.backgammons,
+    ]);
+    row[NUMBERS..].copy_from_slice(&m.shares);
+    row
+}
+
+fn metrics_from_row(row: &[f64; COLUMNS]) -> Metrics {
+    let mut shares = [0.0; PARTS.len()];
+    shares.copy_from_slice(&row[NUMBERS..]);
+    Metrics {
+        progress: Progress {
+            rounds: row[0] as u32,
+            games: row[1] as u64,
+            moves: row[2] as u64,
+            evaluations: row[3] as u64,
+            updates: row[4] as u64,
+            train_s: row[5],
+        },
+        loss: row[6],
+        grad_norm: row[7],
+        lr: row[8],
+        games_per_min: row[9],
+        evals_per_s: row[10],
+        mean_length: row[11],
+        gammons: row[12],
+        backgammons: row[13],
+        shares,
+    }
+}

@@ -1,0 +1,700 @@
+//! A table where a game is played: persons and engines in two seats, money or a match, with the dice of a seed. It keeps a record
+//! from which all else follows, so that a game is saved, gone on with and written out as text.
+//!
+//! It refuses what the rules refuse, and then nothing has changed. It never acts by itself: an engine does one thing when it is
+//! told to.
+
+use super::opinion::{self, Minds, position, steps};
+use super::protocol::{
+    Act, Analysis, Did, Ending, Engine, How, May, Phase, Played, Reply, Review, Setup, Table,
+};
+use crate::error::RunError;
+use math::Rng;
+use serde::{Deserialize, Serialize};
+use worlds::backgammon::notation::{self, Play};
+use worlds::backgammon::{self as rules, Board, Game, Match, Player as Seat, Results, Roll, Stage, Stakes};
+
+/// Apart from the streams that learners and duels draw from.
+const DICE: u32 = 0x5441_424C;
+/// Words of the dice's stream for each throw.
+const THROW: u64 = 4;
+const LONGEST_MATCH: u16 = 64;
+/// Of money play, so many games are kept.
+const GAMES_KEPT: usize = 100;
+/// Candidates of a reply that are told.
+const CONSIDERED: usize = 10;
+/// An engine declines to be given less than it expects, but for so much.
+const GENEROUS: f64 = 0.05;
+
+/// One thing done in a game.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Deed {
+    /// As thrown at the opening, else the larger first.
+    Rolled([u8; 2]),
+    /// To a board seen by whoever moved.
+    Moved(Board),
+    Doubled,
+    Took,
+    Passed,
+    Resigned {
+        seat: u8,
+        level: u32,
+    },
+}
+
+/// A game that was played, or is being played.
+#[derive(Clone, Debug)]
+pub(crate) struct Record {
+    pub stakes: Stakes,
+    pub deeds: Vec<Deed>,
+    pub ending: Option<rules::Ending>,
+}
+
+impl Record {
+    fn new(stakes: Stakes) -> Record {
+        Record { stakes, deeds: Vec::new(), ending: None }
+    }
+}
+
+/// What is saved of a table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Kept {
+    setup: Setup,
+    names: [String; 2],
+    /// Games of which no record is kept any more, and the points in them.
+    earlier: u32,
+    earlier_score: [u32; 2],
+    /// A word for each deed.
+    games: Vec<String>,
+    throws: u64,
+    reviewed: u32,
+    lost: f64,
+}
+
+pub(crate) struct Sitting {
+    setup: Setup,
+    names: [String; 2],
+    earlier: u32,
+    earlier_score: [u32; 2],
+    /// Games before this one.
+    done: Vec<Record>,
+    now: Record,
+    game: Game,
+    resigned: Option<rules::Ending>,
+    play: Option<Play>,
+    throws: u64,
+    reply: Option<Reply>,
+    /// The last turn of a person, and whether it was reviewed.
+    turn_done: Option<(Board, Roll, Board, bool)>,
+    reviewed: u32,
+    lost: f64,
+    room: Results,
+}
+
+fn seat(player: Seat) -> u8 {
+    player as u8
+}
+
+fn refused(text: &str) -> RunError {
+    RunError::Refused(text.into())
+}
+
+impl Sitting {
+    pub fn new(setup: Setup, minds: &mut dyn Minds) -> Result<Sitting, RunError> {
+        if setup.length > LONGEST_MATCH {
+            return Err(RunError::OutOfRange {
+                name: "length".into(),
+                value: setup.length.into(),
+                range: format!("a match of 1 to {LONGEST_MATCH} points, or 0 for money play"),
+            });
+        }
+        let mut names = [String::new(), String::new()];
+        for (name, taken) in names.iter_mut().zip(setup.seats) {
+            *name = match taken {
+                None => "you".into(),
+                Some(engine) => minds.name(engine)?,
+            };
+        }
+        if names[0] == names[1] {
+            names = names.map(|name| name + " ");
+            names[0] += "(1)";
+            names[1] += "(2)";
+        }
+        let stakes = if setup.length == 0 { Stakes::Money } else { Stakes::Match(Match::new(setup.length)) };
+        Ok(Sitting::at(setup, names, stakes))
+    }
+
+    fn at(setup: Setup, names: [String; 2], stakes: Stakes) -> Sitting {
+        Sitting {
+            setup,
+            names,
+            earlier: 0,
+            earlier_score: [0; 2],
+            done: Vec::new(),
+            now: Record::new(stakes),
+            game: Game::new(stakes),
+            resigned: None,
+            play: None,
+            throws: 0,
+            reply: None,
+            turn_done: None,
+            reviewed: 0,
+            lost: 0.0,
+            room: Results::new(),
+        }
+    }
+
+    /// Whoever has the next thing to do; nobody in particular at the opening, and nobody once the game has ended.
+    fn actor(&self) -> Option<Seat> {
+        if self.ending().is_some() {
+            return None;
+        }
+        match self.game.stage() {
+            Stage::Opening | Stage::Over(_) => None,
+            Stage::ToRoll | Stage::ToPlay(_) => Some(self.game.on_roll()),
+            Stage::Doubled => Some(self.game.on_roll().other()),
+        }
+    }
+
+    fn engine(&self, player: Seat) -> Option<Engine> {
+        self.setup.seats[player as usize]
+    }
+
+    fn no_person_plays(&self) -> bool {
+        self.setup.seats.iter().all(Option::is_some)
+    }
+
+    /// An engine has the next thing to do.
+    fn engines_turn(&self) -> Option<Seat> {
+        match self.actor() {
+            Some(player) => self.engine(player).map(|_| player),
+            None if self.ending().is_none() && self.no_person_plays() => Some(Seat::One),
+            None => None,
+        }
+    }
+
+    /// A person has it.
+    fn persons_turn(&self) -> Option<Seat> {
+        self.actor().filter(|&player| self.engine(player).is_none())
+    }
+
+    fn may_double(&self) -> bool {
+        self.setup.cube && self.ending().is_none() && self.game.may_double()
+    }
+
+    fn ending(&self) -> Option<rules::Ending> {
+        match self.game.stage() {
+            Stage::Over(ending) => Some(ending),
+            _ => self.resigned,
+        }
+    }
+
+    /// Does what it is told, or says why not and leaves everything as it was.
+    pub fn act(&mut self, act: &Act, minds: &mut dyn Minds) -> Result<(), RunError> {
+        match act {
+            Act::Roll => {
+                let opening = self.game.stage() == Stage::Opening && !self.no_person_plays();
+                let mine = self.persons_turn().is_some() && self.game.stage() == Stage::ToRoll;
+                if !(opening || mine) {
+                    return Err(refused("There are no dice to throw now. See whose turn it is"));
+                }
+                self.throw()
+            }
+            Act::Double => {
+                if self.persons_turn().is_none() || !self.may_double() {
+                    return Err(refused(
+                        "The cube cannot be turned now. It is turned before one's own roll, by whoever may",
+                    ));
+                }
+                self.do_double()
+            }
+            Act::Take | Act::Pass => {
+                if self.persons_turn().is_none() || self.game.stage() != Stage::Doubled {
+                    return Err(refused("No double is offered to you. See whose turn it is"));
+                }
+                self.answer(*act == Act::Take)
+            }
+            Act::Step { from, to } => Ok(self.playing()?.take(*from, *to).map(drop)?),
+            Act::Play { id } => {
+                let after = Board::from_id(id.trim())?;
+                let Stage::ToPlay(roll) = self.game.stage() else { return Err(no_move_due()) };
+                let board = self.game.board();
+                let way = notation::route(&board, roll, &after)?;
+                let mut play = Play::new(board, roll);
+                for step in way {
+                    play.take(step.from, step.to)?;
+                }
+                *self.playing()? = play;
+                Ok(())
+            }
+            Act::Undo { all } => {
+                let play = self.playing()?;
+                if play.undo().is_none() {
+                    return Err(refused("There is nothing to take back in this turn. Make a step first"));
+                }
+                while *all && play.undo().is_some() {}
+                Ok(())
+            }
+            Act::Confirm => {
+                let play = self.playing()?;
+                if !play.is_whole() {
+                    return Err(refused("The roll is not played yet. Make the steps that are left"));
+                }
+                let after = play.board();
+                self.end_turn(after)
+            }
+            Act::Reply => self.reply(minds),
+            Act::Resign { points } => self.resign(*points, minds),
+            Act::NextGame => self.next_game(),
+        }
+    }
+
+    /// The turn that a person is playing.
+    fn playing(&mut self) -> Result<&mut Play, RunError> {
+        if self.persons_turn().is_none() {
+            return Err(no_move_due());
+        }
+        self.play.as_mut().ok_or_else(no_move_due)
+    }
+
+    /// The dice of a turn; at the opening until they differ.
+    fn throw(&mut self) -> Result<(), RunError> {
+        let opening = self.game.stage() == Stage::Opening;
+        let mut game = self.game;
+        let mut throws = self.throws;
+        let dice = loop {
+            let mut numbers = Rng::new(self.setup.seed, DICE).sequence(THROW * throws);
+            throws += 1;
+            let [one, other] = [0; 2].map(|_: u8| 1 + numbers.below(6) as u8);
+            game.roll([one, other])?;
+            if game.stage() != Stage::Opening {
+                break [one, other];
+            }
+        };
+        (self.game, self.throws) = (game, throws);
+        self.deed(Deed::Rolled(if opening { dice } else { [dice[0].max(dice[1]), dice[0].min(dice[1])] }));
+        self.begin_turn();
+        Ok(())
+    }
+
+    fn begin_turn(&mut self) {
+        if let Stage::ToPlay(roll) = self.game.stage() {
+            self.play = Some(Play::new(self.game.board(), roll));
+        }
+    }
+
+    fn end_turn(&mut self, after: Board) -> Result<(), RunError> {
+        let Stage::ToPlay(roll) = self.game.stage() else { return Err(no_move_due()) };
+        let (before, player) = (self.game.board(), self.game.on_roll());
+        self.game.play(after, &mut self.room)?;
+        self.play = None;
+        if self.engine(player).is_none() {
+            self.turn_done = Some((before, roll, after, false));
+        }
+        self.deed(Deed::Moved(after));
+        Ok(())
+    }
+
+    fn do_double(&mut self) -> Result<(), RunError> {
+        self.game.double()?;
+        self.deed(Deed::Doubled);
+        Ok(())
+    }
+
+    fn answer(&mut self, take: bool) -> Result<(), RunError> {
+        if take {
+            self.game.take()?;
+            self.deed(Deed::Took);
+        } else {
+            self.game.pass()?;
+            self.deed(Deed::Passed);
+        }
+        Ok(())
+    }
+
+    fn deed(&mut self, deed: Deed) {
+        self.now.deeds.push(deed);
+    }
+
+    /// What an engine thinks comes first, so that a refusal finds everything as it was.
+    fn reply(&mut self, minds: &mut dyn Minds) -> Result<(), RunError> {
+        let player =
+            self.engines_turn().ok_or_else(|| refused("It is not an engine's turn. See whose it is"))?;
+        for engine in self.setup.seats.into_iter().flatten() {
+            minds.mind(engine)?;
+        }
+        match self.game.stage() {
+            Stage::Doubled => {
+                let engine = self.engine(player).ok_or_else(no_move_due)?;
+                let chances = minds.mind(engine)?.expects(self.game.board());
+                // Who has no opinion plays on.
+                let take = chances.is_none_or(|theirs| self.game.should_take(&theirs.turned()));
+                self.answer(take)?;
+                self.replied(player, if take { Did::Took } else { Did::Passed });
+                return Ok(());
+            }
+            Stage::ToRoll if self.may_double() => {
+                let engine = self.engine(player).ok_or_else(no_move_due)?;
+                let chances = minds.mind(engine)?.expects(self.game.board());
+                if chances.is_some_and(|chances| self.game.should_double(&chances)) {
+                    self.do_double()?;
+                    self.replied(player, Did::Doubled);
+                    return Ok(());
+                }
+                self.throw()?;
+            }
+            Stage::Opening | Stage::ToRoll => self.throw()?,
+            Stage::ToPlay(_) | Stage::Over(_) => {}
+        }
+        let Stage::ToPlay(roll) = self.game.stage() else { return Err(no_move_due()) };
+        let (player, before) = (self.game.on_roll(), self.game.board());
+        let mind = minds.mind(self.engine(player).ok_or_else(no_move_due)?)?;
+        let ranked = mind.rank(before, roll);
+        let after = match ranked.first() {
+            Some(best) => best.board,
+            None => {
+                let mut chosen = Vec::new();
+                mind.choose(&[(before, roll)], &mut chosen);
+                chosen.first().copied().unwrap_or(before)
+            }
+        };
+        let way = notation::route(&before, roll, &after)?;
+        let candidates = opinion::candidates(&before, roll, &ranked, CONSIDERED)?;
+        self.end_turn(after)?;
+        self.reply = Some(Reply {
+            seat: seat(player),
+            did: Did::Played,
+            dice: Some([roll.high(), roll.low()]),
+            text: notation::words(&way),
+            before: Some(position(&before)),
+            steps: steps(&way),
+            candidates,
+        });
+        Ok(())
+    }
+
+    fn replied(&mut self, player: Seat, did: Did) {
+        let text = self.now.deeds.last().map_or(String::new(), |deed| self.words(*deed));
+        self.reply = Some(Reply {
+            seat: seat(player),
+            did,
+            dice: None,
+            text,
+            before: None,
+            steps: Vec::new(),
+            candidates: Vec::new(),
+        });
+    }
+
+    fn resign(&mut self, level: u32, minds: &mut dyn Minds) -> Result<(), RunError> {
+        let player = self
+            .persons_turn()
+            .ok_or_else(|| refused("A game is given up on one's own turn. Wait for it"))?;
+        if !(1..=3).contains(&level) {
+            return Err(refused(
+                "A game is given up for 1, 2 (a gammon) or 3 points (a backgammon). Choose one",
+            ));
+        }
+        if let Some(engine) = self.engine(player.other()) {
+            let board = self.game.board();
+            let theirs = minds
+                .mind(engine)?
+                .expects(board)
+                .map(|chances| if self.game.on_roll() == player { chances.turned() } else { chances });
+            if theirs.is_some_and(|chances| chances.equity() > f64::from(level) + GENEROUS) {
+                return Err(RunError::Refused(format!(
+                    "{} expects more than that and declines. Offer more, or play on",
+                    self.names[player.other() as usize]
+                )));
+            }
+        }
+        self.resigned = Some(self.given_up(player, level));
+        self.play = None;
+        self.deed(Deed::Resigned { seat: seat(player), level });
+        Ok(())
+    }
+
+    fn given_up(&self, by: Seat, level: u32) -> rules::Ending {
+        rules::Ending { winner: by.other(), points: level * self.game.cube().value }
+    }
+
+    fn next_game(&mut self) -> Result<(), RunError> {
+        let ending =
+            self.ending().ok_or_else(|| refused("This game goes on. Play it to its end, or resign"))?;
+        let stakes = match self.game.stakes() {
+            Stakes::Money => Stakes::Money,
+            Stakes::Match(standing) => {
+                let next = standing.after(ending);
+                if next.winner().is_some() {
+                    return Err(refused("The match is over. Begin another"));
+                }
+                Stakes::Match(next)
+            }
+        };
+        self.begin_game(stakes);
+        Ok(())
+    }
+
+    fn begin_game(&mut self, stakes: Stakes) {
+        let ended = Record { ending: self.ending(), ..std::mem::replace(&mut self.now, Record::new(stakes)) };
+        self.done.push(ended);
+        if self.done.len() > GAMES_KEPT && stakes == Stakes::Money {
+            let first = self.done.remove(0);
+            self.earlier += 1;
+            if let Some(ending) = first.ending {
+                self.earlier_score[ending.winner as usize] += ending.points;
+            }
+        }
+        self.game = Game::new(stakes);
+        (self.resigned, self.play, self.reply, self.turn_done) = (None, None, None, None);
+    }
+
+    /// Does again what was done once.
+    fn redo(&mut self, deed: Deed) -> Result<(), RunError> {
+        match deed {
+            Deed::Rolled(dice) => {
+                self.game.roll(dice)?;
+                self.deed(deed);
+                self.begin_turn();
+                Ok(())
+            }
+            Deed::Moved(after) => self.end_turn(after),
+            Deed::Doubled if self.setup.cube => self.do_double(),
+            Deed::Doubled => Err(refused("This table has no cube. Begin another")),
+            Deed::Took | Deed::Passed => self.answer(deed == Deed::Took),
+            Deed::Resigned { seat, level } => {
+                if self.ending().is_some() || !(1..=3).contains(&level) {
+                    return Err(refused("This game cannot be given up. Begin another"));
+                }
+                let by = if seat == 0 { Seat::One } else { Seat::Two };
+                self.resigned = Some(self.given_up(by, level));
+                self.play = None;
+                self.deed(deed);
+                Ok(())
+            }
+        }
+    }
+
+    /// Points in games that have ended, this one too.
+    fn score(&self) -> [u32; 2] {
+        if let Stakes::Match(standing) = self.game.stakes() {
+            let standing = self.ending().map_or(standing, |ending| standing.after(ending));
+            return standing.score.map(u32::from);
+        }
+        let mut score = self.earlier_score;
+        let ended = self.done.iter().filter_map(|record| record.ending);
+        for ending in ended.chain(self.ending()) {
+            score[ending.winner as usize] += ending.points;
+        }
+        score
+    }
+
+    pub fn hint(&self, engine: Engine, minds: &mut dyn Minds) -> Result<Analysis, RunError> {
+        if self.actor().is_none() {
+            return Err(refused("There is nothing to decide now. Throw the dice, or begin the next game"));
+        }
+        let roll = match self.game.stage() {
+            Stage::ToPlay(roll) => Some(roll),
+            _ => None,
+        };
+        opinion::opinion(minds, engine, &self.game, self.setup.cube, roll)
+    }
+
+    pub fn review(&mut self, engine: Engine, minds: &mut dyn Minds) -> Result<Review, RunError> {
+        let (before, roll, after, told) =
+            self.turn_done.ok_or_else(|| refused("You have not moved yet in this game. Move first"))?;
+        let mut review = opinion::review(minds.mind(engine)?, &before, roll, &after)?;
+        // What was forced says nothing about who played it.
+        if !told && review.of > 1 {
+            self.reviewed += 1;
+            self.lost += review.yours.loss;
+        }
+        self.turn_done = Some((before, roll, after, true));
+        (review.reviewed, review.lost) = (self.reviewed, self.lost);
+        Ok(review)
+    }
+
+    pub fn view(&self) -> Table {
+        let ending = self.ending();
+        let on_roll = self.game.on_roll();
+        let board = self.play.as_ref().map_or(self.game.board(), Play::board);
+        let seen_by_first = if on_roll == Seat::One { board } else { board.turned() };
+        let person = self.persons_turn().is_some();
+        let stage = self.game.stage();
+        let opening = stage == Stage::Opening && ending.is_none();
+        let play = self.play.as_ref().filter(|_| person);
+        let reply = self.engines_turn().is_some();
+        let standing = match self.game.stakes() {
+            Stakes::Money => None,
+            Stakes::Match(standing) => Some(ending.map_or(standing, |ending| standing.after(ending))),
+        };
+        let match_over = standing.is_some_and(|standing| standing.winner().is_some());
+        Table {
+            setup: self.setup.clone(),
+            names: self.names.clone(),
+            position: position(&seen_by_first),
+            cube: self.game.cube().value,
+            cube_owner: self.game.cube().owner.map(seat),
+            score: self.score(),
+            crawford: matches!(self.game.stakes(), Stakes::Match(m) if m.crawford == rules::Crawford::Now),
+            game: self.earlier + self.done.len() as u32 + 1,
+            phase: match stage {
+                _ if ending.is_some() => Phase::Over,
+                Stage::Opening => Phase::Opening,
+                Stage::ToRoll => Phase::ToRoll,
+                Stage::Doubled => Phase::Doubled,
+                Stage::ToPlay(_) => Phase::ToPlay,
+                Stage::Over(_) => Phase::Over,
+            },
+            turn: ending
+                .map_or_else(|| seat(self.actor().unwrap_or(Seat::One)), |ending| seat(ending.winner)),
+            dice: match (stage, self.now.deeds.last()) {
+                (Stage::ToPlay(_), Some(Deed::Rolled(dice))) if ending.is_none() => Some(*dice),
+                _ => None,
+            },
+            left: self.play.as_ref().map_or(Vec::new(), Play::left),
+            steps: self.play.as_ref().map_or(Vec::new(), |play| steps(play.taken())),
+            legal: play.map_or(Vec::new(), |play| steps(&play.open())),
+            may: May {
+                roll: opening && !self.no_person_plays() || person && stage == Stage::ToRoll,
+                double: person && self.may_double(),
+                answer: person && stage == Stage::Doubled,
+                undo: play.is_some_and(|play| !play.taken().is_empty()),
+                confirm: play.is_some_and(Play::is_whole),
+                reply,
+                resign: person,
+                next_game: ending.is_some() && !match_over,
+                hint: self.actor().is_some(),
+                review: self.turn_done.is_some(),
+            },
+            reply: self.reply.clone(),
+            ending: ending.map(|ending| Ending {
+                winner: seat(ending.winner),
+                points: ending.points,
+                level: ending.points / self.game.cube().value,
+                how: match self.now.deeds.last() {
+                    Some(Deed::Resigned { .. }) => How::Resigned,
+                    Some(Deed::Passed) => How::Passed,
+                    _ => How::BorneOff,
+                },
+                match_over,
+            }),
+            moves: self.played(),
+        }
+    }
+
+    /// This game so far, in words.
+    fn played(&self) -> Vec<Played> {
+        let mut told = Vec::new();
+        let mut sitting = Sitting::at(self.setup.clone(), self.names.clone(), self.now.stakes);
+        for &deed in &self.now.deeds {
+            let (before, actor) = (sitting.game.board(), sitting.actor());
+            let text = sitting.words(deed);
+            let dice = match (deed, sitting.game.stage()) {
+                (Deed::Moved(_), Stage::ToPlay(roll)) => Some([roll.high(), roll.low()]),
+                _ => None,
+            };
+            if sitting.redo(deed).is_err() {
+                break;
+            }
+            if let Deed::Rolled(_) = deed {
+                continue;
+            }
+            let by = match deed {
+                Deed::Resigned { seat, .. } => seat,
+                _ => actor.map_or(0, seat),
+            };
+            told.push(Played { seat: by, dice, text, id: before.id().to_string() });
+        }
+        told
+    }
+
+    /// What a deed is called; of a move, before it is made.
+    pub fn words(&self, deed: Deed) -> String {
+        match (deed, self.game.stage()) {
+            (Deed::Moved(after), Stage::ToPlay(roll)) => {
+                notation::write(&self.game.board(), roll, &after).unwrap_or_default()
+            }
+            (Deed::Moved(_) | Deed::Rolled(_), _) => String::new(),
+            (Deed::Doubled, _) => format!("doubles to {}", 2 * self.game.cube().value),
+            (Deed::Took, _) => "takes".into(),
+            (Deed::Passed, _) => "passes".into(),
+            (Deed::Resigned { level, .. }, _) => {
+                format!(
+                    "resigns {}",
+                    ["a single game", "a gammon", "a backgammon"][level.clamp(1, 3) as usize - 1]
+                )
+            }
+        }
+    }
+
+    /// All games of the record as text that other programs read.
+    pub fn transcript(&self) -> String {
+        let now = Record { ending: self.ending(), ..self.now.clone() };
+        let records: Vec<&Record> = self.done.iter().chain([&now]).collect();
+        super::transcript::write(&self.setup, &self.names, self.earlier, self.earlier_score, &records)
+    }
+
+    pub fn kept(&self) -> Kept {
+        let word = |deed: &Deed| match deed {
+            Deed::Rolled([one, other]) => format!("{one}{other}"),
+            Deed::Moved(after) => after.id().to_string(),
+            Deed::Doubled => "D".into(),
+            Deed::Took => "T".into(),
+            Deed::Passed => "P".into(),
+            Deed::Resigned { seat, level } => format!("R{seat}{level}"),
+        };
+        let game = |record: &Record| record.deeds.iter().map(word).collect::<Vec<_>>().join(" ");
+        Kept {
+            setup: self.setup.clone(),
+            names: self.names.clone(),
+            earlier: self.earlier,
+            earlier_score: self.earlier_score,
+            games: self.done.iter().chain([&self.now]).map(game).collect(),
+            throws: self.throws,
+            reviewed: self.reviewed,
+            lost: self.lost,
+        }
+    }
+
+    /// A table as it was kept; nothing where it was not kept by this program.
+    pub fn from_kept(kept: &Kept) -> Result<Sitting, RunError> {
+        let damaged = |why: &str| RunError::Damaged { why: format!("its table {why}") };
+        let setup = kept.setup.clone();
+        if setup.length > LONGEST_MATCH || kept.games.is_empty() {
+            return Err(damaged("is none that can be sat at"));
+        }
+        let stakes = if setup.length == 0 { Stakes::Money } else { Stakes::Match(Match::new(setup.length)) };
+        let mut sitting = Sitting::at(setup, kept.names.clone(), stakes);
+        for (i, game) in kept.games.iter().enumerate() {
+            if i > 0 {
+                sitting.next_game().map_err(|_| damaged("goes on after its end"))?;
+            }
+            for word in game.split_ascii_whitespace() {
+                let deed = deed_from(word).ok_or_else(|| damaged("has a word that means nothing"))?;
+                sitting.redo(deed).map_err(|_| damaged("was played against the rules"))?;
+            }
+        }
+        (sitting.earlier, sitting.earlier_score) = (kept.earlier, kept.earlier_score);
+        (sitting.throws, sitting.reviewed, sitting.lost) = (kept.throws, kept.reviewed, kept.lost);
+        Ok(sitting)
+    }
+}
+
+fn no_move_due() -> RunError {
+    refused("No move of yours is due. See whose turn it is")
+}
+
+fn deed_from(word: &str) -> Option<Deed> {
+    let digit = |at: usize| word.as_bytes().get(at).filter(|b| b.is_ascii_digit()).map(|b| b - b'0');
+    Some(match word {
+        "D" => Deed::Doubled,
+        "T" => Deed::Took,
+        "P" => Deed::Passed,
+        _ if word.len() == 2 => Deed::Rolled([digit(0)?, digit(1)?]),
+        _ if word.len() == 3 && word.starts_with('R') => {
+            Deed::Resigned { seat: digit(1).filter(|&seat| seat < 2)?, level: digit(2)?.into() }
+        }
+        _ => Deed::Moved(Board::from_id(word).ok()?),
+    })
+}

@@ -1,0 +1,106 @@
+//! Games as text in the layout of Jellyfish's match files (.mat), which GNU Backgammon and most other programs import: a line for
+//! the turns of both sides, every step of a move by itself, 25 for the bar and 0 for off.
+//!
+//! It refuses to judge what was played, and writes what it is given.
+
+use super::protocol::Setup;
+use super::table::{Deed, Record};
+use worlds::backgammon::notation::{Step, route};
+use worlds::backgammon::{Game, Stage, Stakes};
+
+/// Where the second player's column begins.
+const COLUMN: usize = 33;
+
+pub(crate) fn write(
+    setup: &Setup,
+    names: &[String; 2],
+    earlier: u32,
+    earlier_score: [u32; 2],
+    records: &[&Record],
+) -> String {
+    let names = names.each_ref().map(|name| plain(name));
+    let mut text = format!(" {} point match\n", setup.length);
+    let mut score = earlier_score;
+    for (record, number) in records.iter().zip(earlier + 1..) {
+        if let Stakes::Match(standing) = record.stakes {
+            score = standing.score.map(u32::from);
+        }
+        text += &format!("\n Game {number}\n");
+        text += &columns(&format!(" {} : {}", names[0], score[0]), &format!("{} : {}", names[1], score[1]));
+        let mut entries = turns(record).into_iter().peekable();
+        let mut number = 1;
+        while entries.peek().is_some() {
+            let left = entries.next_if(|(seat, _)| *seat == 0).map_or(String::new(), |(_, text)| text);
+            let right = entries.next_if(|(seat, _)| *seat == 1).map_or(String::new(), |(_, text)| text);
+            text += &columns(&format!("{number:>3}) {left}"), &right);
+            number += 1;
+        }
+        if let Some(ending) = record.ending {
+            score[ending.winner as usize] += ending.points;
+            let over = setup.length > 0 && score[ending.winner as usize] >= setup.length.into();
+            let points = if ending.points == 1 { "point" } else { "points" };
+            let wins = format!("Wins {} {points}{}", ending.points, if over { " and the match" } else { "" });
+            // Under the winner's turns.
+            text += &if ending.winner as usize == 0 {
+                format!("      {wins}\n")
+            } else {
+                columns("", &format!(" {wins}"))
+            };
+        }
+    }
+    text
+}
+
+/// The layout takes names with a colon behind them.
+fn plain(name: &str) -> String {
+    let name: String = name.chars().map(|c| if c.is_ascii_graphic() && c != ':' { c } else { '_' }).collect();
+    name.chars().take(24).collect()
+}
+
+fn columns(left: &str, right: &str) -> String {
+    if right.is_empty() {
+        return format!("{}\n", left.trim_end());
+    }
+    // Two spaces at least tell the columns apart.
+    format!("{left:<width$}  {right}\n", width = COLUMN - 2)
+}
+
+/// What each side did in turn.
+fn turns(record: &Record) -> Vec<(u8, String)> {
+    let mut told = Vec::new();
+    let mut game = Game::new(record.stakes);
+    let mut room = worlds::backgammon::Results::new();
+    for &deed in &record.deeds {
+        let on_roll = game.on_roll();
+        let done = match deed {
+            Deed::Rolled(dice) => game.roll(dice).map(|()| None),
+            Deed::Moved(after) => {
+                let text = match game.stage() {
+                    Stage::ToPlay(roll) => {
+                        let way = route(&game.board(), roll, &after).unwrap_or_default();
+                        Some(format!("{}{}: {}", roll.high(), roll.low(), words(&way)).trim_end().to_string())
+                    }
+                    _ => None,
+                };
+                game.play(after, &mut room).map(|()| text.map(|text| (on_roll as u8, text)))
+            }
+            Deed::Doubled => {
+                let text = format!(" Doubles => {}", 2 * game.cube().value);
+                game.double().map(|()| Some((on_roll as u8, text)))
+            }
+            Deed::Took => game.take().map(|()| Some((on_roll.other() as u8, " Takes".into()))),
+            Deed::Passed => game.pass().map(|()| Some((on_roll.other() as u8, " Drops".into()))),
+            Deed::Resigned { .. } => Ok(None),
+        };
+        match done {
+            Ok(entry) => told.extend(entry),
+            Err(_) => break,
+        }
+    }
+    told
+}
+
+fn words(way: &[Step]) -> String {
+    let step = |step: &Step| format!("{}/{}{}", step.from, step.to, if step.hit { "*" } else { "" });
+    way.iter().map(step).collect::<Vec<_>>().join(" ")
+}

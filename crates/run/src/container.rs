@@ -1,0 +1,143 @@
+//! The file that any room's runs are saved in: safetensors, with all that is no tensor as text in its metadata and a checksum over
+//! both. Any safetensors reader can open it.
+//!
+//! It refuses to guess: a file that is foreign, damaged, newer or of another room is named as such.
+
+use crate::error::RunError;
+use crate::{check_version, digest};
+use learn::Data;
+use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+/// The key under which everything but the tensors stands.
+const KEY: &str = "hothouse";
+/// The last field of that text: a hash over what stands before it and all tensors' names and bytes.
+const CHECKSUM: &str = r#","checksum":"#;
+/// What was measured on the way, which the learner does not need; the checksum ends with it.
+pub(crate) const HISTORY: &str = "run.history";
+
+pub(crate) type Tensors = Vec<(String, Vec<usize>, Data)>;
+
+/// What any room's header begins with, so that it can be told whose it is before the rest is read.
+#[derive(Deserialize)]
+struct Stub {
+    config: StubConfig,
+}
+
+#[derive(Deserialize)]
+struct StubConfig {
+    room: String,
+}
+
+/// In the order of the checksum.
+fn order(a: &str, b: &str) -> std::cmp::Ordering {
+    (a == HISTORY, a).cmp(&(b == HISTORY, b))
+}
+
+/// The header has to be an object with a `version` and a `config`.
+pub(crate) fn pack<H: Serialize>(header: &H, mut tensors: Tensors) -> Vec<u8> {
+    tensors.sort_by(|a, b| order(&a.0, &b.0));
+    let parts: Vec<(String, Dtype, Vec<usize>, Vec<u8>)> = tensors
+        .into_iter()
+        .map(|(name, shape, data)| {
+            let (dtype, bytes) = bytes_from_data(&data);
+            (name, dtype, shape, bytes)
+        })
+        .collect();
+    let mut text = serde_json::to_string(header).expect("a header is plain data");
+    text.pop(); // its closing brace, which comes after the checksum
+    let sum = checksum(&text, parts.iter().map(|(name, _, _, bytes)| (name.as_str(), bytes.as_slice())));
+    let views = parts.iter().map(|(name, dtype, shape, bytes)| {
+        let view = TensorView::new(*dtype, shape.clone(), bytes).expect("shape and bytes agree");
+        (name.as_str(), view)
+    });
+    text += &format!("{CHECKSUM}\"{sum}\"}}");
+    serialize(views, Some(HashMap::from([(KEY.to_string(), text)]))).expect("names are distinct")
+}
+
+/// The header and the tensors of a run of `room`.
+pub(crate) fn unpack<H: DeserializeOwned>(bytes: &[u8], room: &str) -> Result<(H, Tensors), RunError> {
+    let damaged = |why: String| RunError::Damaged { why };
+    let (file, text) = open(bytes)?;
+    let mut all = file.tensors();
+    all.sort_by(|a, b| order(&a.0, &b.0));
+    let (stated, sum) = text.rsplit_once(CHECKSUM).unwrap_or((&text, ""));
+    let found = checksum(stated, all.iter().map(|(name, view)| (name.as_str(), view.data())));
+    if sum.trim_matches(['"', '}']) != found {
+        return Err(damaged("its checksum does not match".into()));
+    }
+    let found = room_in(&text)?;
+    if found != room {
+        return Err(RunError::OtherRoom { found, here: room.into() });
+    }
+    let header: H = serde_json::from_str(&text).map_err(|e| damaged(e.to_string()))?;
+    let mut tensors = Vec::with_capacity(all.len());
+    for (name, view) in all {
+        let data = data_from_view(&view).ok_or_else(|| damaged(format!("{name} has an unknown type")))?;
+        tensors.push((name, view.shape().to_vec(), data));
+    }
+    Ok((header, tensors))
+}
+
+/// The room that a checkpoint's run is of.
+pub fn room_of(bytes: &[u8]) -> Result<String, RunError> {
+    room_in(&open(bytes)?.1)
+}
+
+fn open(bytes: &[u8]) -> Result<(SafeTensors<'_>, String), RunError> {
+    let damaged = |why: String| RunError::Damaged { why };
+    let foreign = |why: &str| RunError::Foreign { why: why.into() };
+    let looks_like_safetensors = bytes.get(8) == Some(&b'{');
+    let file = SafeTensors::deserialize(bytes).map_err(|e| {
+        if looks_like_safetensors { damaged(e.to_string()) } else { foreign("not a safetensors file") }
+    })?;
+    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| damaged(e.to_string()))?;
+    let text = metadata.metadata().as_ref().and_then(|m| m.get(KEY)).cloned();
+    let text = text.ok_or_else(|| foreign("a safetensors file without Hothouse's metadata"))?;
+    // The version is read by itself: a newer header may have a shape that this one cannot parse.
+    #[derive(Deserialize)]
+    struct Version {
+        version: u32,
+    }
+    let Version { version } = serde_json::from_str(&text).map_err(|e| damaged(e.to_string()))?;
+    check_version(version)?;
+    Ok((file, text))
+}
+
+fn room_in(text: &str) -> Result<String, RunError> {
+    let stub: Stub = serde_json::from_str(text).map_err(|e| RunError::Damaged { why: e.to_string() })?;
+    Ok(stub.config.room)
+}
+
+fn checksum<'a>(text: &str, parts: impl Iterator<Item = (&'a str, &'a [u8])>) -> String {
+    let mut hash = digest::Fnv::new();
+    hash.write(text.as_bytes());
+    for (name, bytes) in parts {
+        hash.write(name.as_bytes());
+        hash.write(bytes);
+    }
+    hash.hex()
+}
+
+fn bytes_from_data(data: &Data) -> (Dtype, Vec<u8>) {
+    match data {
+        Data::F32(v) => (Dtype::F32, v.iter().flat_map(|x| x.to_le_bytes()).collect()),
+        Data::F64(v) => (Dtype::F64, v.iter().flat_map(|x| x.to_le_bytes()).collect()),
+        Data::U32(v) => (Dtype::U32, v.iter().flat_map(|x| x.to_le_bytes()).collect()),
+        Data::U64(v) => (Dtype::U64, v.iter().flat_map(|x| x.to_le_bytes()).collect()),
+    }
+}
+
+fn data_from_view(view: &TensorView) -> Option<Data> {
+    let words = || view.data().chunks_exact(4).map(|b| b.try_into().unwrap());
+    let longs = || view.data().chunks_exact(8).map(|b| b.try_into().unwrap());
+    Some(match view.dtype() {
+        Dtype::F32 => Data::F32(words().map(f32::from_le_bytes).collect()),
+        Dtype::U32 => Data::U32(words().map(u32::from_le_bytes).collect()),
+        Dtype::U64 => Data::U64(longs().map(u64::from_le_bytes).collect()),
+        Dtype::F64 => Data::F64(longs().map(f64::from_le_bytes).collect()),
+        _ => return None,
+    })
+}
