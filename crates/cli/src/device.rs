@@ -5,7 +5,7 @@ use gpu::{Gpu, OpenOptions};
 use run::protocol::DeviceWish;
 use run::{Experiment, Fault, Machine};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A run that nobody chose a device for looks for a GPU once it has lasted this long: a shorter one would have ended
 /// before it was worth it.
@@ -40,5 +40,8 @@ impl Opener {
 }
 
 fn open() -> Opened {
-    Ok(Box::new(Gpu::open_blocking(OpenOptions::default())?))
+    let gpu = Gpu::open_blocking(OpenOptions::default())?;
+    let began = Instant::now();
+    gpu.tune_once_blocking(&|| began.elapsed().as_secs_f64())?;
+    Ok(Box::new(gpu))
 }

@@ -69,8 +69,8 @@ async fn products(gpu: &Gpu, now: &dyn Fn() -> f64, sink: Sink<'_>) -> Result<()
         let (mut rates, mut shares) = (Vec::new(), Vec::new());
         for _ in 0..if software { 1 } else { ROUNDS } {
             let peak = peak.flop_per_s(now).await?;
-            let rate = 2.0 * (m * n * k) as f64
-                / product_s(gpu, [m, n, k], None, (Precision::Single, None), now).await?;
+            let rate =
+                2.0 * (m * n * k) as f64 / product_s(gpu, [m, n, k], (Precision::Single, None), now).await?;
             rates.push(rate);
             shares.push(rate / peak);
             peaks.push(peak);
@@ -80,7 +80,7 @@ async fn products(gpu: &Gpu, now: &dyn Fn() -> f64, sink: Sink<'_>) -> Result<()
         give(sink, format!("{name}.gflops"), 1e-9 * median(&mut rates), format!("GFLOP/s{less}"));
         give(sink, format!("{name}.share"), median(&mut shares), "of peak");
         for (by, how, unit) in &halves {
-            let product_s = product_s(gpu, [m, n, k], None, (Precision::Half, *by), now).await?;
+            let product_s = product_s(gpu, [m, n, k], (Precision::Half, *by), now).await?;
             let rate = 2e-9 * (m * n * k) as f64 / product_s;
             give(sink, format!("{name}.{how}.gflops"), rate, format!("GFLOP/s, {unit}{less}"));
         }

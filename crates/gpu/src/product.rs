@@ -3,7 +3,8 @@
 //!
 //! A product names where its factors lie and by which strides; which tile computes it is decided here, by a rule or by
 //! what [`Gpu::tune`](crate::Gpu::tune) measured on this adapter, and its text is made in `product/text.rs`. A tile is
-//! decided when a program is built and stays for as long as that program lives.
+//! decided when a program is built and stays for as long as that program lives. No bit depends on it: the tiles to choose
+//! from add each number's k in the same order, and the stretches of a product that is split are those of the rule's tile.
 
 mod matrices;
 mod text;
@@ -184,15 +185,21 @@ pub(crate) fn class(m: usize, n: usize, k: usize) -> Class {
 }
 
 impl Class {
-    /// Those worth timing, what is taken unmeasured first.
+    /// Those worth timing, what is taken unmeasured first. They are alike in what decides the order of sums: depth and
+    /// slices.
     pub(crate) fn candidates(self) -> Vec<Tile> {
         match self {
             Class::Large => vec![LARGE, LARGE_WIDE, MIDDLE, MIDDLE_COARSE],
             Class::Batch => vec![MIDDLE, MIDDLE_FINE, MIDDLE_COARSE, NARROW, LARGE],
-            Class::Narrow => vec![NARROW, MIDDLE, SMALL],
-            Class::Gradient => vec![MIDDLE, MIDDLE_COARSE, SMALL, LARGE],
+            Class::Narrow => vec![NARROW, MIDDLE],
+            Class::Gradient => vec![MIDDLE, MIDDLE_COARSE, LARGE],
             Class::Other(tile) => vec![tile],
         }
+    }
+
+    /// The tile of the rule, by which products are split whatever tile computes them.
+    fn rule(self) -> Tile {
+        self.candidates()[0]
     }
 }
 
@@ -214,7 +221,7 @@ pub fn products(program: &mut Program, space: &mut Space, all: &[(Product, Passi
         let (now, later) = rest.split_at(together);
         let class = class(first.0.m, first.0.n, first.0.k);
         let tuned = lock(&program.gpu().shared.tuned).get(class);
-        append(program, space, now, &tuned.unwrap_or_else(|| class.candidates()[0]));
+        append(program, space, now, [tuned.unwrap_or(class.rule()), class.rule()]);
         rest = later;
     }
 }
@@ -232,7 +239,7 @@ pub fn product_passing_by(
     passing: &Passing,
     tile: &Tile,
 ) {
-    append(program, space, &[(p.clone(), *passing)], tile);
+    append(program, space, &[(p.clone(), *passing)], [*tile; 2]);
 }
 
 /// Where things lie: a, b, c, bias, residual, what the slope is taken at, sums of rows.
@@ -252,17 +259,22 @@ fn are_alike(one: &(Product, Passing), other: &(Product, Passing)) -> bool {
     shape(one) == shape(other) && aligned(one) == aligned(other)
 }
 
-/// One dispatch, or two, for one product or two that are alike.
-fn append(program: &mut Program, space: &mut Space, all: &[(Product, Passing)], tile: &Tile) {
+/// One dispatch, or two, for one product or two that are alike, split as the second tile has it.
+fn append(
+    program: &mut Program,
+    space: &mut Space,
+    all: &[(Product, Passing)],
+    [tile, splitting]: [Tile; 2],
+) {
     let (p, passing) = &all[0];
     assert!(p.m > 0 && p.n > 0 && p.k > 0, "a product of nothing: {p:?}");
     let by = program.matrices().filter(|by| by.suit(p.m, p.n, p.k));
-    let tile = if by.is_some() { &matrices::TILE } else { tile };
+    let [tile, splitting] = if by.is_some() { [matrices::TILE; 2] } else { [tile, splitting] };
     // A few k need not be padded to many.
     let pads = tile.slices > 1 || by.is_some();
     let depth = if pads { tile.depth } else { tile.depth.min(p.k.next_multiple_of(4)) };
-    let tile = Tile { depth, ..*tile };
-    let (splits, chunk) = split(p, &tile, all.len());
+    let tile = Tile { depth, ..tile };
+    let (splits, chunk) = split(p, &splitting, all.len());
     // Rows of partial sums begin where four floats can be written at once.
     let padded = p.n.next_multiple_of(4) + if passing.row_sums.is_some() { 4 } else { 0 };
     let partial: Vec<u32> =

@@ -406,6 +406,7 @@ async fn a_tuned_adapter_keeps_candidates_and_right_results(gpu: Gpu) {
         let chosen: Vec<_> = of().filter(|timing| timing.chosen).collect();
         assert_eq!(chosen.len(), 1, "{shape:?}");
         assert!(of().all(|timing| timing.product_s >= chosen[0].product_s), "{shape:?}");
+        assert!(of().all(|timing| timing.same_bits), "{shape:?}");
     }
     check(&gpu, &cases, None).await;
 }

@@ -1,16 +1,18 @@
 //! Which tile is fastest on this adapter, measured: a few products of each kind by each candidate. What was found
-//! holds for programs built from then on; without it a rule decides. Candidates differ in speed, and in results by
-//! no more than rounding.
+//! holds for programs built from then on; without it a rule decides. Candidates give the same bits, so that a run's digest
+//! knows nothing of a clock; and one whose product is seen to differ on this adapter, since its compiler may join what
+//! stands apart, is not taken however fast it is.
 
-use super::{Class, Matrices, Precision, Product, Side, Tile, class, product, product_by};
+use super::{Class, Matrices, Passing, Precision, Product, Side, Tile, append, class, product};
 use crate::device::{Gpu, lock};
 use crate::program::{Memory, Program, Readback, Region, Space, groups};
 use learn::Fault;
 use math::Act;
 use std::ops::Range;
+use std::sync::Mutex;
 
 /// The tiles found fastest.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Tuned(Vec<(Class, Tile)>);
 
 impl Tuned {
@@ -19,6 +21,9 @@ impl Tuned {
     }
 }
 
+/// What was found on each adapter of this process, by its name.
+static FOUND: Mutex<Vec<(String, Tuned)>> = Mutex::new(Vec::new());
+
 /// One product by one tile, timed.
 #[derive(Clone, Debug)]
 pub struct Timing {
@@ -26,39 +31,94 @@ pub struct Timing {
     pub shape: [usize; 3],
     pub tile: Tile,
     pub product_s: f64,
+    /// It gave the bits of the rule's tile.
+    pub same_bits: bool,
     /// It is the one that is used from now on.
     pub chosen: bool,
 }
 
 /// A product of each class that has a choice; a smaller one for software.
 const SHAPES: [([usize; 3], [usize; 3]); 4] = [
-    ([2048, 2048, 1024], [2048, 1536, 32]),
     ([4096, 256, 256], [512, 64, 64]),
-    ([65_536, 32, 32], [2048, 32, 32]),
     ([64, 64, 65_536], [64, 64, 2048]),
+    ([65_536, 32, 32], [2048, 32, 32]),
+    ([2048, 2048, 1024], [2048, 1536, 32]),
 ];
+
+/// How long a measurement lasts, and how often it is repeated: for figures, and while a run waits.
+const THOROUGH: Stretches = Stretches { long_s: 0.02, count: 5 };
+const BRIEF: Stretches = Stretches { long_s: 0.003, count: 3 };
+
+#[derive(Clone, Copy)]
+struct Stretches {
+    long_s: f64,
+    count: usize,
+}
 
 impl Gpu {
     /// Times the tiles that products can be computed by and keeps the fastest, for programs built from now on. `now`
-    /// gives seconds. It takes a fraction of a second, most of it for compiling, and blocks nobody in a browser.
+    /// gives seconds. It takes a second or so and blocks nobody in a browser.
     pub async fn tune(&self, now: &dyn Fn() -> f64) -> Result<Vec<Timing>, Fault> {
-        let mut timings = Vec::new();
+        self.tune_within(f64::INFINITY, THOROUGH, now).await
+    }
+
+    /// [`Gpu::tune`] for a run: once for each adapter of this process, for no longer than a fraction of a second, and not
+    /// at all where the adapter is software. What there was no time for keeps to the rule.
+    pub async fn tune_once(&self, now: &dyn Fn() -> f64) -> Result<(), Fault> {
+        const MOST_S: f64 = 0.3;
+        if self.about().software {
+            return Ok(());
+        }
+        let name = format!("{} over {}", self.about().name, self.about().backend);
+        let found = lock(&FOUND).iter().find(|(of, _)| *of == name).map(|(_, tuned)| tuned.clone());
+        match found {
+            Some(tuned) => *lock(&self.shared.tuned) = tuned,
+            None => {
+                self.tune_within(MOST_S, BRIEF, now).await?;
+                let tuned = lock(&self.shared.tuned).clone();
+                lock(&FOUND).push((name, tuned));
+            }
+        }
+        Ok(())
+    }
+
+    /// [`Gpu::tune_once`] for those that can wait.
+    #[cfg(not(target_family = "wasm"))]
+    pub fn tune_once_blocking(&self, now: &dyn Fn() -> f64) -> Result<(), Fault> {
+        pollster::block_on(self.tune_once(now))
+    }
+
+    async fn tune_within(
+        &self,
+        most_s: f64,
+        stretches: Stretches,
+        now: &dyn Fn() -> f64,
+    ) -> Result<Vec<Timing>, Fault> {
+        let (began_s, mut timings) = (now(), Vec::new());
         for (shape, small) in SHAPES {
             let [m, n, k] = if self.about().software { small } else { shape };
             let class = class(m, n, k);
-            let mut best: Option<Timing> = None;
             let begin = timings.len();
+            let mut bits = Vec::new();
             for tile in class.candidates() {
-                let product_s =
-                    product_s(self, [m, n, k], Some(tile), (Precision::Single, None), now).await?;
-                let timing = Timing { shape: [m, n, k], tile, product_s, chosen: false };
-                if best.as_ref().is_none_or(|best| product_s < best.product_s) {
-                    best = Some(timing.clone());
+                if now() - began_s > most_s {
+                    // Without all of a class there is no fastest one.
+                    timings.truncate(begin);
+                    return Ok(timings);
                 }
-                timings.push(timing);
+                let by = (Some(tile), Precision::Single, None);
+                let mut timed = Timed::new(self, [m, n, k], by)?;
+                let product_s = timed.product_s(stretches, now).await?;
+                let found = timed.some_bits().await?;
+                let same_bits = bits.is_empty() || bits == found;
+                if bits.is_empty() {
+                    bits = found;
+                }
+                timings.push(Timing { shape: [m, n, k], tile, product_s, same_bits, chosen: false });
             }
-            if let Some(best) = best {
-                timings[begin..].iter_mut().for_each(|timing| timing.chosen = timing.tile == best.tile);
+            let eligible = timings[begin..].iter_mut().filter(|timing| timing.same_bits);
+            if let Some(best) = eligible.min_by(|a, b| a.product_s.total_cmp(&b.product_s)) {
+                best.chosen = true;
                 let tuned = &mut lock(&self.shared.tuned).0;
                 tuned.retain(|(of, _)| *of != class);
                 tuned.push((class, best.tile));
@@ -71,40 +131,75 @@ impl Gpu {
 /// Seconds that a row-major product takes (a gradient's factors lie across), of the best of some stretches.
 pub(crate) async fn product_s(
     gpu: &Gpu,
-    [m, n, k]: [usize; 3],
-    tile: Option<Tile>,
+    shape: [usize; 3],
     (precision, by): (Precision, Option<Matrices>),
     now: &dyn Fn() -> f64,
 ) -> Result<f64, Fault> {
-    let (mut space, mut program) = (Space::default(), Program::new(gpu));
-    program.set_precision_by(precision, by);
-    let (a, b, c) = (space.floats(m * k), space.floats(k * n), space.floats(m * n));
-    let across = class(m, n, k) == Class::Gradient;
-    let (a_outer, a_inner) = if across { (1, m) } else { (k, 1) };
-    let (b_outer, b_inner) = if across { (1, n) } else { (k, 1) };
-    let side = |at, outer: usize, inner: usize| Side { at, outer: outer as u32, inner: inner as u32 };
-    noise(&mut program, &[a, b]);
-    let begin = program.len();
-    let p = Product {
-        m,
-        n,
-        k,
-        a: side(a.at, a_outer, a_inner),
-        b: side(b.at, b_outer, b_inner),
-        c: c.at,
-        bias: None,
-        residual: None,
-        act: Act::None,
-        adds: false,
-    };
-    match tile {
-        Some(tile) => product_by(&mut program, &mut space, &p, &tile),
-        None => product(&mut program, &mut space, &p),
+    Timed::new(gpu, shape, (None, precision, by))?.product_s(THOROUGH, now).await
+}
+
+/// A product of noise, to be timed.
+struct Timed {
+    program: Program,
+    memory: Memory,
+    /// Dispatches that fill the factors.
+    begin: usize,
+    c: Region,
+}
+
+impl Timed {
+    fn new(
+        gpu: &Gpu,
+        [m, n, k]: [usize; 3],
+        (tile, precision, by): (Option<Tile>, Precision, Option<Matrices>),
+    ) -> Result<Timed, Fault> {
+        let (mut space, mut program) = (Space::default(), Program::new(gpu));
+        program.set_precision_by(precision, by);
+        let (a, b, c) = (space.floats(m * k), space.floats(k * n), space.floats(m * n));
+        let class = class(m, n, k);
+        let across = class == Class::Gradient;
+        let (a_outer, a_inner) = if across { (1, m) } else { (k, 1) };
+        let (b_outer, b_inner) = if across { (1, n) } else { (k, 1) };
+        let side = |at, outer: usize, inner: usize| Side { at, outer: outer as u32, inner: inner as u32 };
+        noise(&mut program, &[a, b]);
+        let begin = program.len();
+        let p = Product {
+            m,
+            n,
+            k,
+            a: side(a.at, a_outer, a_inner),
+            b: side(b.at, b_outer, b_inner),
+            c: c.at,
+            bias: None,
+            residual: None,
+            act: Act::None,
+            adds: false,
+        };
+        match tile {
+            Some(tile) => {
+                append(&mut program, &mut space, &[(p, Passing::default())], [tile, class.rule()]);
+            }
+            None => product(&mut program, &mut space, &p),
+        }
+        let memory = space.allocate(gpu)?;
+        program.bind(&memory);
+        Ok(Timed { program, memory, begin, c })
     }
-    let memory = space.allocate(gpu)?;
-    program.bind(&memory);
-    replay_s(&program, &memory, 0..begin, 1, now).await?;
-    best_s(&program, &memory, begin..program.len(), now).await
+
+    async fn product_s(&mut self, stretches: Stretches, now: &dyn Fn() -> f64) -> Result<f64, Fault> {
+        replay_s(&self.program, &self.memory, 0..self.begin, 1, now).await?;
+        best_of(&self.program, &self.memory, self.begin..self.program.len(), stretches, now).await
+    }
+
+    /// Of the result's beginning and end.
+    async fn some_bits(&self) -> Result<Vec<u32>, Fault> {
+        const MOST: usize = 1 << 14;
+        let len = self.c.len as usize;
+        let some = len.min(MOST);
+        let ends = [self.c.part(0, some), self.c.part(len - some, some)];
+        let (found, _) = Readback::new(&self.memory, &ends, &[]).fetch().await?;
+        Ok(found.concat().iter().map(|x| x.to_bits()).collect())
+    }
 }
 
 /// Numbers between -1 and 1 without a pattern: a GPU that multiplies zeros runs cooler and faster than one that works.
@@ -135,19 +230,27 @@ pub(crate) async fn best_s(
     range: Range<usize>,
     now: &dyn Fn() -> f64,
 ) -> Result<f64, Fault> {
-    const STRETCH_S: f64 = 0.02;
-    const STRETCHES: usize = 5;
+    best_of(program, memory, range, THOROUGH, now).await
+}
+
+async fn best_of(
+    program: &Program,
+    memory: &Memory,
+    range: Range<usize>,
+    Stretches { long_s, count }: Stretches,
+    now: &dyn Fn() -> f64,
+) -> Result<f64, Fault> {
     /// Dispatches of one submit: a driver may give up on one that takes seconds.
     const MOST: usize = 4096;
     let mut repeats = 1;
     replay_s(program, memory, range.clone(), repeats, now).await?;
     let mut took_s = replay_s(program, memory, range.clone(), repeats, now).await?;
-    while took_s < STRETCH_S && repeats * range.len() < MOST {
+    while took_s < long_s && repeats * range.len() < MOST {
         // No more than eightfold at once: the first stretches are slow.
-        repeats = (repeats as f64 * (1.5 * STRETCH_S / took_s).clamp(2.0, 8.0)) as usize;
+        repeats = (repeats as f64 * (1.5 * long_s / took_s).clamp(2.0, 8.0)) as usize;
         took_s = replay_s(program, memory, range.clone(), repeats, now).await?;
     }
-    for _ in 1..STRETCHES {
+    for _ in 1..count {
         took_s = took_s.min(replay_s(program, memory, range.clone(), repeats, now).await?);
     }
     Ok(took_s / repeats as f64)
@@ -169,4 +272,65 @@ pub(crate) async fn replay_s(
     gpu.submit(encoder);
     end.fetch().await?;
     Ok(now() - began_s)
+}
+
+#[cfg(all(test, not(target_family = "wasm")))]
+mod tests {
+    use super::*;
+    use crate::OpenOptions;
+    use math::{Isa, Rng, Unary};
+
+    /// Odd sizes of each class, everything that follows a product, and one that is split.
+    #[test]
+    fn all_tiles_of_a_class_give_the_same_bits() {
+        let gpu = Gpu::open_blocking(OpenOptions::default()).unwrap();
+        let shapes = [
+            (Class::Large, [2049, 1537, 21], false),
+            (Class::Batch, [516, 68, 1100], true),
+            (Class::Narrow, [130, 31, 77], false),
+            (Class::Gradient, [67, 65, 1100], true),
+        ];
+        for (of, [m, n, k], across) in shapes {
+            assert_eq!(class(m, n, k), of, "{m} x {n} x {k}");
+            let mut first: Option<Vec<Vec<u32>>> = None;
+            for tile in of.candidates() {
+                let (mut space, mut program) = (Space::default(), Program::new(&gpu));
+                let lens = [m * k, k * n, n, m * n, m * n];
+                let [a, b, bias, residual, at] = lens.map(|len| space.floats(len));
+                let (c, sums) = (space.floats(m * n), space.floats(m));
+                let side = |at, count: usize| {
+                    let (outer, inner) = if across { (1, count) } else { (k, 1) };
+                    Side { at, outer: outer as u32, inner: inner as u32 }
+                };
+                let p = Product {
+                    m,
+                    n,
+                    k,
+                    a: side(a.at, m),
+                    b: side(b.at, n),
+                    c: c.at,
+                    bias: Some(bias.at),
+                    residual: Some(residual.at),
+                    act: Act::Tanh,
+                    adds: false,
+                };
+                let passing = Passing { slope: Some((Unary::Tanh, at.at)), row_sums: Some((sums.at, false)) };
+                append(&mut program, &mut space, &[(p, passing)], [tile, of.rule()]);
+                let memory = space.allocate(&gpu).unwrap();
+                program.bind(&memory);
+                for (stream, region) in (0..).zip([a, b, bias, residual, at]) {
+                    let mut values = vec![0.0; region.len as usize];
+                    Rng::new(3, stream).fill_normal(Isa::best(), 0, &mut values);
+                    memory.write_floats(region, &values);
+                }
+                let mut encoder = gpu.encoder();
+                program.encode(&mut encoder, 0..program.len());
+                gpu.submit(encoder);
+                let (found, _) = Readback::new(&memory, &[c, sums], &[]).now().unwrap();
+                let bits = found.iter().map(|part| part.iter().map(|x| x.to_bits()).collect()).collect();
+                let first = first.get_or_insert_with(|| Vec::clone(&bits));
+                assert!(*first == bits, "{m} x {n} x {k} by {}", tile.name());
+            }
+        }
+    }
 }
