@@ -5,6 +5,7 @@
 //! It refuses to judge: nothing here says what is good. In a race only pips and places are read.
 
 use math::graded::Grade;
+use math::{Isa, Kernel, Simd, dispatch};
 use std::sync::OnceLock;
 use worlds::backgammon::{BAR, Board, Side};
 
@@ -125,25 +126,63 @@ impl Layout {
     }
 
     /// The rows that tell a board from another one.
-    pub fn changes(&self, from: &Inputs, to: &Inputs, added: &mut Vec<u16>, taken: &mut Vec<u16>) {
-        added.clear();
-        taken.clear();
-        let (from_eights, _) = from.as_chunks::<8>();
-        let (to_eights, _) = to.as_chunks::<8>();
-        for (eight, (a, b)) in from_eights.iter().zip(to_eights).enumerate() {
+    pub fn changes(&self, isa: Isa, from: &Inputs, to: &Inputs, changes: &mut Changes) {
+        dispatch(isa, Compare { first: &self.first, from, to, changes });
+    }
+}
+
+/// Rows to add and to take away.
+pub struct Changes {
+    added: [u16; INPUTS],
+    taken: [u16; INPUTS],
+    lens: (usize, usize),
+}
+
+impl Default for Changes {
+    fn default() -> Self {
+        Changes { added: [0; INPUTS], taken: [0; INPUTS], lens: (0, 0) }
+    }
+}
+
+impl Changes {
+    pub fn added(&self) -> &[u16] {
+        &self.added[..self.lens.0]
+    }
+
+    pub fn taken(&self) -> &[u16] {
+        &self.taken[..self.lens.1]
+    }
+}
+
+struct Compare<'a> {
+    first: &'a [u16; USED],
+    from: &'a Inputs,
+    to: &'a Inputs,
+    changes: &'a mut Changes,
+}
+
+impl Kernel for Compare<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        let Compare { first, from, to, changes } = self;
+        let (mut added, mut taken) = (0, 0);
+        let eights = from.as_chunks::<8>().0.iter().zip(to.as_chunks::<8>().0);
+        for (eight, (a, b)) in eights.enumerate() {
             let mut differ = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
             while differ != 0 {
                 let byte = differ.trailing_zeros() as usize / 8;
                 differ &= !(255 << (8 * byte));
                 let input = 8 * eight + byte;
-                if to[input] > 0 {
-                    added.push(self.row(input, to[input]));
-                }
-                if from[input] > 0 {
-                    taken.push(self.row(input, from[input]));
-                }
+                // A place is written whether or not there is a row: what is not counted is written over.
+                let before = first[input].wrapping_sub(1);
+                changes.added[added] = before.wrapping_add(u16::from(b[byte]));
+                changes.taken[taken] = before.wrapping_add(u16::from(a[byte]));
+                added += usize::from(b[byte] > 0);
+                taken += usize::from(a[byte] > 0);
             }
         }
+        changes.lens = (added, taken);
     }
 }
 
@@ -156,6 +195,7 @@ struct View {
 }
 
 impl View {
+    #[inline(always)]
     fn new(side: Side) -> View {
         let counts = side.counts();
         let (some, many) = side.masks();
@@ -163,11 +203,13 @@ impl View {
         View { counts, some: some & !1, many: many & !1, pips }
     }
 
+    #[inline(always)]
     fn blots(&self) -> u32 {
         self.some & !self.many & POINTS
     }
 
     /// The place farthest back.
+    #[inline(always)]
     fn rear(&self) -> u32 {
         31 - (self.some | 1).leading_zeros()
     }
@@ -178,13 +220,36 @@ const POINTS: u32 = (1 << BAR) - 2;
 const HOME: u32 = 0b111_1110;
 
 /// Places of one side as the other counts them: point p is 25 - p, and the bar 0.
+#[inline(always)]
 fn seen(mask: u32) -> u32 {
     mask.reverse_bits() >> (31 - BAR)
 }
 
-/// Reads all of a board that one player has left to the other.
-pub fn read(board: &Board) -> Inputs {
-    let layout = layout();
+/// Reads boards that one player has left to the other. Whole numbers only: every instruction set reads the same, some count
+/// bits faster.
+pub fn read(isa: Isa, boards: &[Board], inputs: &mut [Inputs]) {
+    dispatch(isa, Read { most: &layout().most, ways_past: ways_past(), boards, inputs });
+}
+
+struct Read<'a> {
+    most: &'a [u8; USED],
+    ways_past: &'a [u8; 4096],
+    boards: &'a [Board],
+    inputs: &'a mut [Inputs],
+}
+
+impl Kernel for Read<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        for (board, inputs) in self.boards.iter().zip(self.inputs) {
+            *inputs = read_one(self.most, self.ways_past, board);
+        }
+    }
+}
+
+#[inline(always)]
+fn read_one(most: &[u8; USED], ways_past: &[u8; 4096], board: &Board) -> Inputs {
     let mut inputs = [0; INPUTS];
     let (mine, theirs) = (View::new(board.mine()), View::new(board.theirs()));
     inputs[..PLACES].copy_from_slice(&mine.counts);
@@ -192,8 +257,8 @@ pub fn read(board: &Board) -> Inputs {
     inputs[SECOND..SECOND + PLACES].copy_from_slice(&theirs.counts);
     let lead = theirs.pips as i32 - mine.pips as i32;
     if board.contact() {
-        inputs[PLACES..SECOND].copy_from_slice(&read_side(&mine, &theirs));
-        inputs[SECOND + PLACES..2 * SECOND].copy_from_slice(&read_side(&theirs, &mine));
+        inputs[PLACES..SECOND].copy_from_slice(&read_side(ways_past, &mine, &theirs));
+        inputs[SECOND + PLACES..2 * SECOND].copy_from_slice(&read_side(ways_past, &theirs, &mine));
         inputs[2 * SECOND] = ((lead + 96) / 4).clamp(0, 48) as u8;
     } else {
         for (at, side) in [(PLACES, &mine), (SECOND + PLACES, &theirs)] {
@@ -202,14 +267,15 @@ pub fn read(board: &Board) -> Inputs {
         }
         inputs[2 * SECOND + 1] = (lead + 40).clamp(0, 80) as u8;
     }
-    for (value, &most) in inputs.iter_mut().zip(&layout.most) {
+    for (value, &most) in inputs.iter_mut().zip(most) {
         *value = (*value).min(most);
     }
     inputs
 }
 
 /// What is read of one side, in contact with the other.
-fn read_side(side: &View, other: &View) -> [u8; READ] {
+#[inline(always)]
+fn read_side(ways_past: &[u8; 4096], side: &View, other: &View) -> [u8; READ] {
     let (walls, targets) = (seen(other.many) & POINTS, seen(other.blots()));
     let (shots, cost) = hits(side, walls, targets);
     let made = side.many & POINTS;
@@ -218,7 +284,7 @@ fn read_side(side: &View, other: &View) -> [u8; READ] {
     // The other side's rear, and what lies before it.
     let rear = BAR as u32 - other.rear();
     let ahead = made & (!1 << rear);
-    let escapes = |place: u32| ways_past()[(made >> (place + 1)) as usize & 4095];
+    let escapes = |place: u32| ways_past[(made >> (place + 1)) as usize & 4095];
     let worst = (rear..=rear.max(11)).map(escapes).min().unwrap_or(36);
     let anchors = made >> 18 & 127;
     let far = side.counts[19..].iter().sum();
@@ -260,6 +326,7 @@ fn read_side(side: &View, other: &View) -> [u8; READ] {
 }
 
 /// Of 36 ways the dice fall, how many hit one of the targets, and the pips that the hits cost, as a mean over all 36.
+#[inline(always)]
 fn hits(side: &View, walls: u32, targets: u32) -> (u8, u8) {
     if targets == 0 {
         return (0, 0);
@@ -313,6 +380,7 @@ fn hits(side: &View, walls: u32, targets: u32) -> (u8, u8) {
 }
 
 /// How many points lie side by side at most.
+#[inline(always)]
 fn prime(mut made: u32) -> u8 {
     let mut length = 0;
     while made != 0 {
@@ -322,9 +390,22 @@ fn prime(mut made: u32) -> u8 {
     length
 }
 
-/// How many of any six places that follow each other are made, at most.
+/// How many of any six places that follow each other are made, at most: sums of all windows side by side, bit by bit.
+#[inline(always)]
 fn broken_prime(made: u32) -> u8 {
-    (0..20).map(|low| (made >> low & 63).count_ones()).max().unwrap_or(0) as u8
+    let (one, two) = (made ^ made >> 1, made & made >> 1);
+    let ones = one ^ one >> 2 ^ one >> 4;
+    let carried = one & one >> 2 | one & one >> 4 | one >> 2 & one >> 4;
+    let (a, b, c, d) = (two, two >> 2, two >> 4, carried);
+    let (twos, fours) = (a ^ b ^ c ^ d, a & b | c & d | (a | b) & (c | d));
+    let (mut most, mut windows) = (0, !0);
+    for (worth, sums) in [(4, fours), (2, twos), (1, ones)] {
+        if windows & sums != 0 {
+            windows &= sums;
+            most += worth;
+        }
+    }
+    most
 }
 
 /// By which of the next twelve places are walls: of 36 ways the dice fall, how many take one checker farther than six.

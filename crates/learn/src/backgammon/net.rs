@@ -6,7 +6,7 @@
 //! matrices, which nobody changes while they are played with. Gradients are summed in one order, whoever computes them.
 
 use super::bearoff;
-use super::inputs::{self, Inputs};
+use super::inputs::{self, Changes, Inputs};
 use math::graded::{self, Grade};
 use math::{AdamStep, Epilogue, Isa, Rng, gemm, ops, par};
 use worlds::backgammon::Board;
@@ -204,8 +204,8 @@ pub struct Valuer {
     which: Vec<u32>,
     open: Vec<u8>,
     root: Vec<u32>,
-    added: Vec<u16>,
-    taken: Vec<u16>,
+    rows: Vec<u16>,
+    changes: Changes,
     hidden: Vec<f32>,
     narrow: Vec<f32>,
     logits: Vec<f32>,
@@ -229,6 +229,7 @@ impl Valuer {
             self.ends.push(ends);
             self.known.push(by);
         }
+        inputs::read(mind.isa, boards, &mut self.inputs);
         for (net, ready) in mind.nets.iter().enumerate() {
             self.which.clear();
             let by = self.known.iter().zip(0..).filter(|(known, _)| **known == Some(net));
@@ -242,22 +243,31 @@ impl Valuer {
     fn value_by(&mut self, mind: &Mind, net: &Ready, root: &Board, boards: &[Board]) {
         let (isa, wide, rows) = (mind.isa, mind.shape.hidden, self.which.len());
         let layout = inputs::layout();
-        let at_root = inputs::read(root);
+        let mut at_root = [0; inputs::INPUTS];
+        inputs::read(isa, std::slice::from_ref(root), std::slice::from_mut(&mut at_root));
         self.root.resize(wide, 0);
         self.hidden.resize((rows * wide).max(self.hidden.len()), 0.0);
         self.narrow.resize((rows * NARROW).max(self.narrow.len()), 0.0);
         self.logits.resize((rows * ENDS).max(self.logits.len()), 0.0);
         self.shares.resize((rows * ENDS).max(self.shares.len()), 0.0);
         self.open.clear();
-        layout.all(&at_root, &mut self.added);
-        graded::sums(isa, wide, &net.table, &[], &self.added, &[], &mut self.root, &mut []);
+        layout.all(&at_root, &mut self.rows);
+        graded::sums(isa, wide, &net.table, &[], &self.rows, &[], &mut self.root, &mut []);
         for (i, y) in self.which.iter().zip(self.hidden.chunks_exact_mut(wide)) {
             let board = &boards[*i as usize];
-            let inputs = &mut self.inputs[*i as usize];
-            *inputs = inputs::read(board);
+            let inputs = &self.inputs[*i as usize];
             self.open.push(open(board));
-            layout.changes(&at_root, inputs, &mut self.added, &mut self.taken);
-            graded::sums(isa, wide, &net.table, &self.root, &self.added, &self.taken, &mut [], y);
+            layout.changes(isa, &at_root, inputs, &mut self.changes);
+            graded::sums(
+                isa,
+                wide,
+                &net.table,
+                &self.root,
+                self.changes.added(),
+                self.changes.taken(),
+                &mut [],
+                y,
+            );
         }
         net.upwards(isa, &self.hidden[..rows * wide], rows, &mut self.narrow, &mut self.logits);
         graded::softmax_open(isa, ENDS, ENDS, &self.logits, &self.open, &mut self.shares);
@@ -266,18 +276,18 @@ impl Valuer {
         }
         self.evaluations += rows as u64;
     }
+}
 
-    /// The place of the best one for who moved, among those valued last: the first where several are.
-    pub fn best(&self) -> usize {
-        let mut best = (0, f32::NEG_INFINITY);
-        for (i, ends) in self.ends.iter().enumerate() {
-            let equity = equity(ends);
-            if equity > best.1 {
-                best = (i, equity);
-            }
+/// The place of the best one for who moved: the first where several are.
+pub fn best(all: &[Ends]) -> usize {
+    let mut best = (0, f32::NEG_INFINITY);
+    for (i, ends) in all.iter().enumerate() {
+        let equity = equity(ends);
+        if equity > best.1 {
+            best = (i, equity);
         }
-        best.0
     }
+    best.0
 }
 
 /// A board and what was to be expected of it.

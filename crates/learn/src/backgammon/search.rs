@@ -1,59 +1,193 @@
 //! The strong learner's player: what its networks think of every result of a roll, and a search over what may follow.
+//!
+//! The search spends evaluations on the few results that look best: one of them is one roll of the other player with the
+//! reply it thinks best for that, for which all replies are valued together. Sequential halving (Karnin, Koren and Somekh 2013; at
+//! the root of a search with Gumbel noise Danihelka et al. 2022, of which playing to win needs none): all that are left get the
+//! same rolls, in an order that mixes high and low, and the worse half is dropped, until two are left; with all 21 rolls a
+//! value is the exact expectation one move ahead. What is backed up are the chances of the six ends.
 
-use super::net::{self, Ends, Mind, Valuer};
+use super::net::{self, ENDS, Ends, Mind, Valuer};
 use super::{Candidate, Player};
 use worlds::backgammon::{Board, Chances, Results, Roll};
 
-/// Plays what it values most.
+/// Equity that a prior takes e times less for.
+const TAU: f32 = 0.05;
+/// Results that a search begins with at most, and how much worse than the best they may look.
+const WIDTH: usize = 8;
+const GAP: f32 = 0.25;
+/// Rolls in the order in which they are tried, as places in [`Roll::ALL`]: 6-1, 5-2, 4-3, 3-3, and so on.
+const ORDER: [usize; 21] = [15, 11, 8, 5, 18, 1, 12, 19, 6, 2, 17, 10, 9, 3, 13, 16, 4, 20, 7, 0, 14];
+
+/// Plays what it values most, or finds best by a search.
 pub struct Thinker {
     mind: Mind,
     evals: u32,
     valuer: Valuer,
     results: Results,
     boards: Vec<Board>,
+    ends_of: Vec<usize>,
+    branches: Vec<Branch>,
+    /// Places of branches, the best first.
+    order: Vec<usize>,
 }
 
-/// Equity that a prior takes e times less for.
-const TAU: f32 = 0.05;
+/// A result of the roll and what was found beyond it.
+#[derive(Clone, Copy)]
+struct Branch {
+    board: Board,
+    ends: Ends,
+    exact: bool,
+    prior: f32,
+    /// Rolls tried, what they came to, and how many of the 36 ways they are.
+    tried: usize,
+    sum: Ends,
+    ways: u32,
+}
+
+impl Branch {
+    /// What is thought of it by now, by who moved.
+    fn chances(&self) -> Ends {
+        if self.ways == 0 {
+            return self.ends;
+        }
+        let mut mean = net::turned(&self.sum);
+        mean.iter_mut().for_each(|end| *end /= self.ways as f32);
+        mean
+    }
+
+    fn equity(&self) -> f32 {
+        net::equity(&self.chances())
+    }
+}
 
 impl Thinker {
     pub fn new(mind: Mind, evals: u32) -> Thinker {
-        Thinker { mind, evals, valuer: Valuer::default(), results: Results::new(), boards: Vec::new() }
+        Thinker {
+            mind,
+            evals,
+            valuer: Valuer::default(),
+            results: Results::new(),
+            boards: Vec::new(),
+            ends_of: Vec::new(),
+            branches: Vec::new(),
+            order: Vec::new(),
+        }
     }
 
-    fn value(&mut self, board: &Board, roll: Roll) {
+    /// Finds the order of all results of a roll.
+    fn think(&mut self, board: &Board, roll: Roll) {
+        self.value(board, &[roll]);
+        self.branches.clear();
+        let best = net::equity(&self.valuer.ends[net::best(&self.valuer.ends)]);
+        let mut all = 0.0;
+        for ((board, ends), known) in self.boards.iter().zip(&self.valuer.ends).zip(&self.valuer.known) {
+            let prior = math::poly::exp_1(self.mind.isa, (net::equity(ends) - best) / TAU);
+            all += prior;
+            self.branches.push(Branch {
+                board: *board,
+                ends: *ends,
+                exact: known.is_none(),
+                prior,
+                tried: 0,
+                sum: [0.0; ENDS],
+                ways: 0,
+            });
+        }
+        self.branches.iter_mut().for_each(|branch| branch.prior /= all);
+        self.order.clear();
+        self.order.extend(0..self.branches.len());
+        let branches = &self.branches;
+        self.order.sort_by(|&a, &b| branches[b].equity().total_cmp(&branches[a].equity()));
+        if self.evals > 1 {
+            self.search(best);
+        }
+    }
+
+    fn search(&mut self, best: f32) {
+        let near = |&&place: &&usize| self.branches[place].equity() > best - GAP;
+        let mut left = self.order.iter().take(WIDTH).take_while(near).count();
+        let mut budget = self.evals as usize;
+        while left > 1 {
+            let halvings = left.next_power_of_two().trailing_zeros() as usize;
+            let rolls = budget / halvings / left;
+            for i in 0..left {
+                budget -= self.look(self.order[i], rolls);
+            }
+            let branches = &self.branches;
+            self.order[..left].sort_by(|&a, &b| branches[b].equity().total_cmp(&branches[a].equity()));
+            left = left.div_ceil(2);
+        }
+    }
+
+    /// Tries so many rolls more from a branch, where there are; tells how many.
+    fn look(&mut self, place: usize, rolls: usize) -> usize {
+        let mut branch = self.branches[place];
+        let end = (branch.tried + rolls).min(ORDER.len());
+        if branch.exact || end == branch.tried {
+            return 0;
+        }
+        let mut tried = [Roll::ALL[0]; ORDER.len()];
+        for (roll, &which) in tried.iter_mut().zip(&ORDER[branch.tried..end]) {
+            *roll = Roll::ALL[which];
+        }
+        let tried = &tried[..end - branch.tried];
+        self.value(&branch.board.turned(), tried);
+        let mut first = 0;
+        for (roll, &end) in tried.iter().zip(&self.ends_of) {
+            let replies = &self.valuer.ends[first..end];
+            let reply = &replies[net::best(replies)];
+            for (sum, end) in branch.sum.iter_mut().zip(reply) {
+                *sum += roll.ways() as f32 * end;
+            }
+            branch.ways += roll.ways();
+            first = end;
+        }
+        let count = tried.len();
+        branch.tried = end;
+        self.branches[place] = branch;
+        count
+    }
+
+    /// Values all that some rolls can lead to.
+    fn value(&mut self, board: &Board, rolls: &[Roll]) {
         self.boards.clear();
-        self.boards.extend_from_slice(board.results(roll, &mut self.results));
+        self.ends_of.clear();
+        for roll in rolls {
+            self.boards.extend_from_slice(board.results(*roll, &mut self.results));
+            self.ends_of.push(self.boards.len());
+        }
         self.valuer.value(&self.mind, board, &self.boards);
     }
 }
 
 impl Player for Thinker {
     fn name(&self) -> String {
-        format!("strong, {} evaluations", self.evals)
+        if self.evals > 1 { format!("strong, {} evaluations", self.evals) } else { "strong".into() }
     }
 
     fn choose(&mut self, decisions: &[(Board, Roll)], chosen: &mut Vec<Board>) {
         chosen.clear();
         for (board, roll) in decisions {
-            self.value(board, *roll);
-            chosen.push(self.boards[self.valuer.best()]);
+            self.think(board, *roll);
+            chosen.push(self.branches[self.order[0]].board);
         }
     }
 
     fn rank(&mut self, board: Board, roll: Roll) -> Vec<Candidate> {
-        self.value(&board, roll);
-        let best = net::equity(&self.valuer.ends[self.valuer.best()]);
-        let candidate = |(board, ends): (&Board, &Ends)| {
-            let equity = net::equity(ends);
-            let prior = math::poly::exp_1(self.mind.isa, (equity - best) / TAU);
-            Candidate { board: *board, chances: Chances(*ends), equity, prior, share: 0.0 }
+        self.think(&board, roll);
+        let all: usize = self.branches.iter().map(|branch| branch.tried).sum();
+        let candidate = |&place: &usize| {
+            let branch = &self.branches[place];
+            let chances = branch.chances();
+            Candidate {
+                board: branch.board,
+                chances: Chances(chances),
+                equity: net::equity(&chances),
+                prior: branch.prior,
+                share: branch.tried as f32 / all.max(1) as f32,
+            }
         };
-        let mut ranked: Vec<_> = self.boards.iter().zip(&self.valuer.ends).map(candidate).collect();
-        let sum: f32 = ranked.iter().map(|candidate| candidate.prior).sum();
-        ranked.iter_mut().for_each(|candidate| candidate.prior /= sum);
-        ranked.sort_by(|a, b| b.equity.total_cmp(&a.equity));
-        ranked
+        self.order.iter().map(candidate).collect()
     }
 
     fn expects(&mut self, board: Board) -> Option<Chances> {

@@ -28,11 +28,33 @@ pub struct StrongConfig {
     pub lr_steps: f32,
     /// λ: how far an outcome reaches back.
     pub lambda: f32,
+    /// Games after which targets are means over all that may be rolled next, at twenty times the price of a game.
+    pub look_after: u64,
+    /// Games of such a round.
+    pub look_games: usize,
+    /// λ of such targets.
+    pub look_lambda: f32,
+    /// How often such a board is learned from.
+    pub look_passes: usize,
+    /// The rate of such rounds is so much of what it would be.
+    pub look_lr: f32,
 }
 
 impl Default for StrongConfig {
     fn default() -> Self {
-        StrongConfig { hidden: 128, games: 128, batch: 512, lr: 2e-3, lr_steps: 2000.0, lambda: 0.7 }
+        StrongConfig {
+            hidden: 128,
+            games: 128,
+            batch: 512,
+            lr: 2e-3,
+            lr_steps: 2000.0,
+            lambda: 0.7,
+            look_after: u64::MAX,
+            look_games: 32,
+            look_lambda: 0.7,
+            look_passes: 2,
+            look_lr: 1.0,
+        }
     }
 }
 
@@ -79,6 +101,7 @@ const DICE: u32 = 0x4449_4345;
 
 /// Games that one slice of work plays.
 const SLICE: usize = 16;
+const LOOKING_SLICE: usize = 4;
 /// No game of sensible players lasts as long; one that does is broken off, and its boards are worth what they were thought to be.
 const LONGEST: usize = 2000;
 /// The player's weights are a mean over about the last of so many equal parts of all rounds.
@@ -88,10 +111,14 @@ const PARTS_OF_MEAN: f32 = 8.0;
 struct Table {
     results: Results,
     boards: Vec<Board>,
+    /// Where the boards of each roll end.
+    ends_of: Vec<usize>,
     valuer: Valuer,
     samples: Vec<Sample>,
     /// What was thought of each board, or known.
     thought: Vec<Ends>,
+    /// What each was thought to lead to, over all rolls; empty where that was not asked.
+    ahead: Vec<Ends>,
     moves: u64,
     /// Points of the game's end, or of the end to be expected.
     ends: Ends,
@@ -102,27 +129,28 @@ impl Table {
         Table {
             results: Results::new(),
             boards: Vec::new(),
+            ends_of: Vec::new(),
             valuer: Valuer::default(),
             samples: Vec::new(),
             thought: Vec::new(),
+            ahead: Vec::new(),
             moves: 0,
             ends: [0.0; ENDS],
         }
     }
 
-    /// One whole game, and what is to be learned from it.
-    fn play(&mut self, mind: &Mind, seed: u32, game: u64, lambda: f32) {
+    /// One whole game, and what is to be learned from it. With `look`, all rolls are tried at each board.
+    fn play(&mut self, mind: &Mind, seed: u32, game: u64, lambda: f32, look: bool) {
         let mut dice = Rng { key: [seed, DICE, game as u32, (game >> 32) as u32] }.sequence(0);
         self.samples.clear();
         self.thought.clear();
+        self.ahead.clear();
         self.moves = 0;
         let mut board = Board::START;
         let mut roll = Roll::drawn_to_open(&mut dice);
+        self.value(mind, &board, &[roll]);
+        let mut best = self.best(0).0;
         loop {
-            self.boards.clear();
-            self.boards.extend_from_slice(board.results(roll, &mut self.results));
-            self.valuer.value(mind, &board, &self.boards);
-            let best = self.valuer.best();
             let (left, ends) = (self.boards[best], self.valuer.ends[best]);
             self.moves += 1;
             self.thought.push(ends);
@@ -139,19 +167,57 @@ impl Table {
             }
             board = left.turned();
             roll = Roll::drawn(&mut dice);
+            if look {
+                self.value(mind, &board, &Roll::ALL);
+                let mut ahead = [0.0; ENDS];
+                for (i, of) in Roll::ALL.iter().enumerate() {
+                    let (place, ends) = self.best(i);
+                    let share = of.ways() as f32 / 36.0;
+                    ahead.iter_mut().zip(ends).for_each(|(sum, end)| *sum += share * end);
+                    if *of == roll {
+                        best = place;
+                    }
+                }
+                self.ahead.push(net::turned(&ahead));
+            } else {
+                self.value(mind, &board, &[roll]);
+                best = self.best(0).0;
+            }
         }
         // Backwards: what the next board was thought to be worth, and what came of it.
         let mut came = self.ends;
         for t in (0..self.samples.len()).rev() {
             if let Some(next) = self.thought.get(t + 1) {
-                let mut mixed = [0.0; ENDS];
+                let ahead = self.ahead.get(t).copied().unwrap_or(net::turned(next));
+                let mut surprise = [0.0; ENDS];
                 for end in 0..ENDS {
-                    mixed[end] = (1.0 - lambda) * next[end] + lambda * came[end];
+                    surprise[end] = came[end] - next[end];
                 }
-                came = net::turned(&mixed);
+                came = net::turned(&surprise);
+                for end in 0..ENDS {
+                    came[end] = ahead[end] + lambda * came[end];
+                }
             }
             self.samples[t].target = came;
         }
+    }
+
+    /// Values all that some rolls can lead to.
+    fn value(&mut self, mind: &Mind, board: &Board, rolls: &[Roll]) {
+        self.boards.clear();
+        self.ends_of.clear();
+        for roll in rolls {
+            self.boards.extend_from_slice(board.results(*roll, &mut self.results));
+            self.ends_of.push(self.boards.len());
+        }
+        self.valuer.value(mind, board, &self.boards);
+    }
+
+    /// The best of those that one of the rolls led to.
+    fn best(&self, roll: usize) -> (usize, Ends) {
+        let first = if roll > 0 { self.ends_of[roll - 1] } else { 0 };
+        let best = first + net::best(&self.valuer.ends[first..self.ends_of[roll]]);
+        (best, self.valuer.ends[best])
     }
 }
 
@@ -252,20 +318,15 @@ impl Strong {
         Ok(strong)
     }
 
-    pub fn settings(&self) -> StrongConfig {
-        self.settings
+    pub fn config(&self) -> &StrongConfig {
+        &self.settings
     }
 
-    /// Between two rounds. What networks are made of stays as it is.
-    pub fn set(&mut self, settings: StrongConfig) -> Result<(), StrongError> {
+    /// Between two rounds: takes all but the size of the networks from settings that are sound.
+    pub fn set_live(&mut self, settings: &StrongConfig) -> Result<(), StrongError> {
         settings.check()?;
-        let hidden = self.settings.hidden;
-        if settings.hidden != hidden {
-            let value = settings.hidden.to_string();
-            return Err(StrongError::Setting { name: "hidden", value, range: "what it began with" });
-        }
+        self.settings = StrongConfig { hidden: self.settings.hidden, ..*settings };
         self.tables.resize_with(SLICE.min(settings.games), Table::new);
-        self.settings = settings;
         Ok(())
     }
 
@@ -275,13 +336,27 @@ impl Strong {
 
     fn rate(&self, net: usize) -> f32 {
         let worn = 1.0 + self.steps[net] as f32 / self.settings.lr_steps;
-        self.settings.lr / worn.sqrt()
+        self.settings.lr / worn.sqrt() * if self.looks() { self.settings.look_lr } else { 1.0 }
+    }
+
+    /// Whether this round looks at all rolls: asked where its first game has not been counted or its last one has.
+    fn looks(&self) -> bool {
+        self.progress.games - self.round.games >= self.settings.look_after
+    }
+
+    fn games(&self) -> usize {
+        if self.looks() { self.settings.look_games } else { self.settings.games }
     }
 
     fn play(&mut self, played: usize) -> Stage {
-        let (mind, seed, lambda, first) = (&self.mind, self.seed, self.settings.lambda, self.progress.games);
-        let count = self.tables.len().min(self.settings.games - played);
-        par::each_mut(&mut self.tables[..count], |i, table| table.play(mind, seed, first + i as u64, lambda));
+        let (look, games) = (self.looks(), self.games());
+        let (mind, seed, first) = (&self.mind, self.seed, self.progress.games);
+        let lambda = if look { self.settings.look_lambda } else { self.settings.lambda };
+        let most = if look { LOOKING_SLICE } else { SLICE };
+        let count = self.tables.len().min(most).min(games - played);
+        par::each_mut(&mut self.tables[..count], |i, table| {
+            table.play(mind, seed, first + i as u64, lambda, look);
+        });
         for table in &mut self.tables[..count] {
             for sample in &table.samples {
                 self.samples[usize::from(sample.net)].push(*sample);
@@ -294,7 +369,7 @@ impl Strong {
         }
         self.round.games += count as u64;
         self.progress.games += count as u64;
-        if played + count < self.settings.games {
+        if played + count < games {
             return Stage::Playing(played + count);
         }
         let mut order = Rng::new(self.seed, SHUFFLE).sequence(self.progress.rounds << 32);
@@ -308,8 +383,10 @@ impl Strong {
         let all = &self.samples[net];
         // The last minibatch takes what is left, if that is little.
         let count = (all.len() / self.settings.batch).max(1);
-        let end = if learned + 1 == count { all.len() } else { (learned + 1) * self.settings.batch };
-        let samples = &all[learned * self.settings.batch..end];
+        let passes = if self.looks() { self.settings.look_passes } else { 1 };
+        let piece = learned % count;
+        let end = if piece + 1 == count { all.len() } else { (piece + 1) * self.settings.batch };
+        let samples = &all[piece * self.settings.batch..end];
         if !samples.is_empty() {
             self.steps[net] += 1;
             let step = AdamStep::new(self.steps[net], self.rate(net), 0.9, 0.999, 1e-8);
@@ -325,7 +402,11 @@ impl Strong {
             self.round.updates += 1;
             self.progress.updates += 1;
         }
-        if learned + 1 < count { Stage::Learning(net, learned + 1) } else { Stage::Learning(net + 1, 0) }
+        if learned + 1 < count * passes {
+            Stage::Learning(net, learned + 1)
+        } else {
+            Stage::Learning(net + 1, 0)
+        }
     }
 
     fn end_round(&mut self) -> Stats {

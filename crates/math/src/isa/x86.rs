@@ -1,10 +1,16 @@
-//! AVX2 with FMA, and AVX-512 (F, VL, DQ, BW), found at run time.
+//! AVX2 with FMA, and AVX-512 (F, VL, DQ, BW), found at run time, with what every processor that has them also has for
+//! counting and shifting bits.
 
 use super::{Kernel, Simd};
 use std::arch::x86_64::*;
 
 pub fn has_avx2() -> bool {
-    std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma")
+    std::arch::is_x86_feature_detected!("avx2")
+        && std::arch::is_x86_feature_detected!("fma")
+        && std::arch::is_x86_feature_detected!("popcnt")
+        && std::arch::is_x86_feature_detected!("lzcnt")
+        && std::arch::is_x86_feature_detected!("bmi1")
+        && std::arch::is_x86_feature_detected!("bmi2")
 }
 
 pub fn has_avx512() -> bool {
@@ -18,7 +24,7 @@ pub fn has_avx512() -> bool {
 /// Only where [`has_avx2`].
 #[inline]
 pub fn run_avx2<K: Kernel>(kernel: K) -> K::Output {
-    #[target_feature(enable = "avx2,fma")]
+    #[target_feature(enable = "avx2,fma,popcnt,lzcnt,bmi1,bmi2")]
     fn inner<K: Kernel>(kernel: K) -> K::Output {
         kernel.run(Avx2(()))
     }
@@ -30,7 +36,7 @@ pub fn run_avx2<K: Kernel>(kernel: K) -> K::Output {
 /// Only where [`has_avx512`].
 #[inline]
 pub fn run_avx512<K: Kernel>(kernel: K) -> K::Output {
-    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
+    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,popcnt,lzcnt,bmi1,bmi2")]
     fn inner<K: Kernel>(kernel: K) -> K::Output {
         kernel.run(Avx512(()))
     }
