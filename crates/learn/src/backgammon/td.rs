@@ -43,10 +43,10 @@ pub struct StrongConfig {
 impl Default for StrongConfig {
     fn default() -> Self {
         StrongConfig {
-            hidden: 128,
+            hidden: 256,
             games: 128,
             batch: 512,
-            lr: 2e-3,
+            lr: 1e-3,
             lr_steps: 2000.0,
             lambda: 0.7,
             look_after: u64::MAX,
@@ -322,11 +322,15 @@ impl Strong {
         &self.settings
     }
 
-    /// Between two rounds: takes all but the size of the networks from settings that are sound.
-    pub fn set_live(&mut self, settings: &StrongConfig) -> Result<(), StrongError> {
+    /// Between two rounds. What networks are made of stays as it is.
+    pub fn set(&mut self, settings: StrongConfig) -> Result<(), StrongError> {
         settings.check()?;
-        self.settings = StrongConfig { hidden: self.settings.hidden, ..*settings };
+        if settings.hidden != self.settings.hidden {
+            let value = settings.hidden.to_string();
+            return Err(StrongError::Setting { name: "hidden", value, range: "what it began with" });
+        }
         self.tables.resize_with(SLICE.min(settings.games), Table::new);
+        self.settings = settings;
         Ok(())
     }
 
