@@ -1,11 +1,10 @@
 // What is in use (threads, SIMD, GPU) in a few words, and why, in full sentences behind them.
 
-import type { Backend, Device } from "../run/protocol";
+import type { Device } from "../run/protocol";
+import type { InUse } from "../run/handle";
 import { because, gpuName, trains } from "./device";
 import { Dialog } from "./dialog";
 import { h, write } from "./dom";
-
-export type InUse = Backend & { module: string; why: string[] };
 
 const threads = (n: number): string => (n === 1 ? "one thread" : `${n} threads`);
 
@@ -23,7 +22,12 @@ export class Badge {
   private readonly gpu = h("dd");
   private readonly why = h("li");
 
-  constructor(private readonly backend: InUse, device?: Device) {
+  constructor(
+    private readonly backend: InUse,
+    device?: Device,
+    /** What holds while no device is chosen. */
+    private readonly undecided = "The processor trains. What the GPU can do is not measured yet.",
+  ) {
     const rows: [string, string | HTMLElement][] = [
       ["GPU", this.gpu],
       ["Threads", String(backend.threads)],
@@ -48,7 +52,7 @@ export class Badge {
     write(this.button, summary(this.backend, device));
     this.button.setAttribute("aria-label", `In use: ${summary(this.backend, device)}. Why?`);
     write(this.gpu, device?.gpu ? `${device.gpu}${device.on_gpu ? "" : ", not in use"}` : "none in use");
-    write(this.why, device ? `${trains(device)} ${because(device)}` : "The processor trains. What the GPU can do is not measured yet.");
+    write(this.why, device ? `${trains(device)} ${because(device)}` : this.undecided);
   }
 
   close(): void {

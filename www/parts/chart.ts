@@ -9,8 +9,8 @@ import { figure, minus, seconds, short } from "./format";
 import { animate } from "./loop";
 import { onTheme, palette, type Colour } from "./theme";
 
-/** How the axis is told: its ticks, and a place on it in words. */
-export type Axis = { tick: (at: number) => string; words: (at: number) => string };
+/** How the axis is told: its ticks, a place on it in words, and how far apart ticks may be. */
+export type Axis = { tick: (at: number) => string; words: (at: number) => string; steps?: number[] };
 
 export type ChartOptions = {
   column: string;
@@ -56,6 +56,8 @@ export class Chart {
   private readonly plot: uPlot;
   private readonly area = h("div", { class: "plot" });
   private readonly now = h("output", { class: "number" });
+  /** Of each curve, in its colour where there are several; then where. */
+  private readonly told: HTMLElement[];
   private present: Curves | undefined;
   private past: Curves | undefined;
   private span = 100_000;
@@ -70,6 +72,9 @@ export class Chart {
     tools: Node[] = [],
   ) {
     this.about = h("span", { class: "about" }, options.about);
+    const series = this.series();
+    this.told = [...series, undefined].map((one) => h("span", { style: one && series.length > 1 && `color:var(--${one.colour})` }));
+    this.now.append(...this.told);
     const titleId = id("chart");
     this.element = h(
       "figure",
@@ -145,11 +150,13 @@ export class Chart {
     const { present, hovered } = this;
     const row = hovered ?? (present?.steps.length ?? 0) - 1;
     const where = hovered !== null && present ? ` at ${(this.options.axis ?? STEPS).tick(present.steps[row] ?? 0)}` : "";
-    const told = this.series().flatMap(({ column, label }) => {
+    let any = false;
+    this.series().forEach(({ column, label }, k) => {
       const value = present?.columns[column]?.[row];
-      return value == null ? [] : [label ? `${label} ${this.number(value)}` : this.number(value)];
+      any ||= value != null;
+      write(this.told[k]!, value == null ? "" : `${k > 0 ? "\u2002" : ""}${label ? `${label} ` : ""}${this.number(value)}`);
     });
-    write(this.now, told.length ? told.join(", ") + where : "");
+    write(this.told.at(-1)!, any ? where : "");
   }
 
   private uplot(): uPlot.Options {
@@ -184,6 +191,7 @@ export class Chart {
           ticks: { stroke: () => palette.hair, ...thin },
           border: { show: true, stroke: () => palette.hair, width: 1 },
           values: (_, ticks) => ticks.map((this.options.axis ?? STEPS).tick),
+          ...(this.options.axis?.steps && { incrs: this.options.axis.steps }),
           space: 64,
           size: 26,
           gap: 3,

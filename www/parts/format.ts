@@ -53,3 +53,13 @@ export function seconds(s: number): string {
 
 /** `412 kB`, `1.1 MB` */
 export const bytes = (n: number): string => (n >= 1e6 ? `${(n / 1e6).toFixed(1)} MB` : `${Math.round(n / 1e3)} kB`);
+
+/** `a moment ago`, `12 minutes ago` */
+export function ago(ms: number): string {
+  const minutes = Math.round((Date.now() - ms) / 60_000);
+  if (minutes < 2) return "a moment ago";
+  if (minutes < 90) return `${minutes} minutes ago`;
+  if (minutes < 36 * 60) return `${Math.round(minutes / 60)} hours ago`;
+  return `${Math.round(minutes / 1440)} days ago`;
+}
+

@@ -6,6 +6,7 @@
 
 mod graphics;
 mod panic;
+mod parlour;
 
 use gpu::Fault;
 use math::Isa;

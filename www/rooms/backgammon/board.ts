@@ -17,7 +17,8 @@ export type Dice = { side: Side; shown: [number, number]; left: number[] };
 
 export const BAR = 25;
 export const OFF = 0;
-const CHECKERS = 15;
+/** Where a side's checkers stand before a game. */
+const START: [place: number, count: number][] = [[6, 5], [8, 3], [13, 5], [24, 2]];
 
 const COLUMN = 44;
 const R = 20.5;
@@ -118,12 +119,13 @@ export class Board {
     this.drawing.append(defs, ...surface(), this.marks, this.moving, this.counts, this.cube, this.arrows, this.dice);
     for (const side of [0, 1] as Side[]) {
       for (let place = OFF; place <= BAR; place++) this.stacks[side]!.push([]);
-      for (let k = 0; k < CHECKERS; k++) {
-        const checker = svg("g", { class: `checker side-${side}` }, svg("circle", { r: R }), svg("circle", { class: "ring", r: R * 0.62 }));
-        put(checker, spot(side, OFF, k));
-        this.moving.append(checker);
-        this.stacks[side]![OFF]!.push(checker);
-      }
+      for (const [place, count] of START)
+        for (let k = 0; k < count; k++) {
+          const checker = svg("g", { class: `checker side-${side}` }, svg("circle", { r: R }), svg("circle", { class: "ring", r: R * 0.62 }));
+          put(checker, spot(side, place, k));
+          this.moving.append(checker);
+          this.stacks[side]![place]!.push(checker);
+        }
     }
     this.overlay = h("div", { class: "board-places", role: "group", "aria-label": label });
     this.element = h("div", { class: wants ? "board playable" : "board" }, this.drawing, this.overlay);
@@ -468,7 +470,7 @@ function surface(): SVGElement[] {
     const [base, tip] = point > 12 ? [TOP, TOP + POINT_HEIGHT] : [BOTTOM, BOTTOM - POINT_HEIGHT];
     parts.push(
       svg("path", { class: point % 2 ? "point odd" : "point even", d: `M${x - COLUMN / 2 + 1.5} ${base}L${x} ${tip}L${x + COLUMN / 2 - 1.5} ${base}Z` }),
-      svg("text", { class: "label", x, y: point > 12 ? TOP - 6 : BOTTOM + 14, "text-anchor": "middle" }, String(point)),
+      svg("text", { class: "at", x, y: point > 12 ? TOP - 6 : BOTTOM + 14, "text-anchor": "middle" }, String(point)),
     );
   }
   return parts;

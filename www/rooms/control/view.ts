@@ -10,7 +10,7 @@ import { DeviceSwitch, trains } from "../../parts/device";
 import { copy, copyField, Dialog } from "../../parts/dialog";
 import { h, markup, write } from "../../parts/dom";
 import { chooser, download, dropping } from "../../parts/files";
-import { count, exact, figure, minus, seconds, short, two, words } from "../../parts/format";
+import { ago, count, exact, figure, minus, seconds, short, two, words } from "../../parts/format";
 import { History, type Column } from "../../parts/history";
 import { calm } from "../../parts/loop";
 import { Knobs } from "../../parts/knobs";
@@ -775,12 +775,3 @@ function differences(past: History, present: History, label: (name: string) => s
   const end = past.solved ? `solved after ${short(past.solved.env_steps)} steps` : `${short(past.steps.at(-1) ?? 0)} steps, not solved`;
   return [...(parts.length ? parts.slice(0, 3) : ["same settings"]), end].join(", ");
 }
-
-function ago(ms: number): string {
-  const minutes = Math.round((Date.now() - ms) / 60_000);
-  if (minutes < 2) return "a moment ago";
-  if (minutes < 90) return `${minutes} minutes ago`;
-  if (minutes < 36 * 60) return `${Math.round(minutes / 60)} hours ago`;
-  return `${Math.round(minutes / 1440)} days ago`;
-}
-

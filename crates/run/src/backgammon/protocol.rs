@@ -344,6 +344,10 @@ pub enum Act {
     Play {
         id: String,
     },
+    /// The same for a move as players write it: `8/5 6/5`.
+    Write {
+        text: String,
+    },
     /// Takes back the last step, or all of them.
     Undo {
         all: bool,

@@ -215,18 +215,8 @@ impl Sitting {
                 self.answer(*act == Act::Take)
             }
             Act::Step { from, to } => Ok(self.playing()?.take(*from, *to).map(drop)?),
-            Act::Play { id } => {
-                let after = Board::from_id(id.trim())?;
-                let Stage::ToPlay(roll) = self.game.stage() else { return Err(no_move_due()) };
-                let board = self.game.board();
-                let way = notation::route(&board, roll, &after)?;
-                let mut play = Play::new(board, roll);
-                for step in way {
-                    play.take(step.from, step.to)?;
-                }
-                *self.playing()? = play;
-                Ok(())
-            }
+            Act::Play { id } => self.lay(|_, _| Ok(Board::from_id(id.trim())?)),
+            Act::Write { text } => self.lay(|board, roll| Ok(notation::read(board, roll, text)?)),
             Act::Undo { all } => {
                 let play = self.playing()?;
                 if play.undo().is_none() {
@@ -247,6 +237,18 @@ impl Sitting {
             Act::Resign { points } => self.resign(*points, minds),
             Act::NextGame => self.next_game(),
         }
+    }
+
+    /// Makes the steps to a result of the roll, in place of those made so far.
+    fn lay(&mut self, result: impl FnOnce(&Board, Roll) -> Result<Board, RunError>) -> Result<(), RunError> {
+        let Stage::ToPlay(roll) = self.game.stage() else { return Err(no_move_due()) };
+        let board = self.game.board();
+        let mut play = Play::new(board, roll);
+        for step in notation::route(&board, roll, &result(&board, roll)?)? {
+            play.take(step.from, step.to)?;
+        }
+        *self.playing()? = play;
+        Ok(())
     }
 
     /// The turn that a person is playing.

@@ -1,0 +1,138 @@
+// The words of the backgammon room, and the equations for whoever wants them.
+
+import { equation, gap, i, n, o, over, paren, row, sub, sum, sup, w } from "../../parts/equation";
+
+export const title = "An agent that teaches itself backgammon";
+
+/** Where the time of a round goes. */
+export const parts = {
+  rules: "Dice are thrown, every result of a roll is found, and one is chosen",
+  inputs: "What the network reads of a board is counted",
+  network: "Boards are valued",
+  tree: "The search keeps its books",
+  targets: "What each board should have been worth, looking back from the end",
+  learning: "Gradients, and Adam moves the weights",
+  rest: "Judging, telling the page, and waiting for its turn",
+};
+
+export const charts = {
+  strength: "points a game in games that do not train it, gammons twice and backgammons three times; bars are one standard error",
+  loss: "how far it is off; the dice keep it from falling to nothing",
+  games: "games that it plays against itself",
+  evaluations: "boards that its network values to play and to learn",
+  length: "moves of either side; good play is longer than random play at first, then shorter",
+};
+
+export type Explanation = { heading: string; words: string; equation: { summary: string; markup: string }[] };
+
+const equity: Explanation = {
+  heading: "What is equity?",
+  words:
+    "What a position is worth on average, in points a game: a win counts 1, a gammon 2, a backgammon 3, and the same below zero for what is lost. " +
+    "+0.200 means: from here, in a thousand games, two hundred points more are won than lost. A hundredth matters to good players, a thousandth to nobody; moves are told apart in thousandths. " +
+    "All of this is money play without the cube; the cube is a rule over the chances that the agent sees.",
+  equation: [
+    {
+      summary: "The equation",
+      markup: equation(
+        "equity is the sum over k from 1 to 3 of k times the difference of the chances to win and to lose k points",
+        i("E"),
+        o("="),
+        sum(row(i("k"), o("="), n("1"), o(","), n("2"), o(","), n("3"))),
+        i("k"),
+        paren(sub(i("w"), i("k")), o("−"), sub(i("l"), i("k"))),
+      ),
+    },
+  ],
+};
+
+const yardsticks: Explanation = {
+  heading: "The two yardsticks",
+  words:
+    "One moves at random among all legal moves; everybody who understands anything wins more than a point a game from it. " +
+    "The other is a linear evaluation that Gerald Tesauro gave away in 1993 as a benchmark: a weighted sum of what stands where, never learned further, and a club beginner's match. " +
+    "Games come in pairs with the same dice and sides exchanged, so that luck counts less; the bars on the curve say how much of it is left.",
+  equation: [],
+};
+
+const reviews: Explanation = {
+  heading: "How bad was that?",
+  words:
+    "After your move the agent, as it is at that moment, ranks all moves of your roll; what yours is behind the best is what you lost. " +
+    "From 40 thousandths of a point on it counts as doubtful, from 80 as bad, from 160 as a blunder, where GNU Backgammon draws the lines as well. " +
+    "The judgement is as good as the judge: after some seconds of training it knows little, after ten minutes more than most who play for fun.",
+  equation: [],
+};
+
+const lookAhead: Explanation = {
+  heading: "Looking ahead",
+  words:
+    "Without look-ahead the agent values every board that a roll can leave, and takes the best. With it, the most promising ones get the other side's 21 rolls, each with the reply that is best for them, and the average counts. " +
+    "The tree shows just that: a row for each move, a dot for each roll. The bar under a move is the share of the search that went to it.",
+  equation: [],
+};
+
+const trail = (t: string): string => sub(i("s"), t);
+const next = row(i("t"), o("+"), n("1"));
+
+/** By learner; one that is not here tells of itself in its summary alone. */
+const learners: Record<string, Explanation> = {
+  strong: {
+    heading: "How does it learn?",
+    words:
+      "It knows the rules and nothing else. It plays against itself, always the move that it thinks best; the dice see to variety. Then it goes back over each game: " +
+      "what it expected of a board is moved towards what it expected of the next ones, and of the end, which is certain. " +
+      "What it expects are six chances: to win or lose a single game, a gammon, a backgammon. So knowledge spreads from the ends of games backwards, first to the bearing off, at last to the opening.",
+    equation: [
+      {
+        summary: "The equation",
+        markup:
+          equation(
+            "the target of a board is one minus lambda times what is expected of the next board, plus lambda times its target; at the end it is the outcome",
+            sup(i("z"), i("λ")),
+            paren(trail(i("t"))),
+            o("="),
+            paren(n("1"), o("−"), i("λ")),
+            over(i("p"), "^"),
+            paren(trail(next)),
+            o("+"),
+            gap,
+            i("λ"),
+            sup(i("z"), i("λ")),
+            paren(trail(next)),
+          ) +
+          "<p>Each p is six chances, always turned to the side that moved. Tesauro, <cite>Temporal difference learning and TD-Gammon</cite> (1995); Sutton, <cite>Learning to predict by the methods of temporal differences</cite> (1988).</p>",
+      },
+    ],
+  },
+  published: {
+    heading: "How does it learn?",
+    words:
+      "It searches: from every position a tree of moves and rolls grows, guided by what a network thinks likely and good. The network then learns to foresee what the search found and how the game ended, and so the next search begins wiser. " +
+      "This is the design of a published program, kept for comparison: it learns more slowly than the strong one.",
+    equation: [
+      {
+        summary: "The equation",
+        markup:
+          equation(
+            "at each node the search takes the move with the largest sum of its value and of what is still to be explored",
+            w("argmax"),
+            gap,
+            sub(i("Q"), i("a")),
+            o("+"),
+            i("c"),
+            sub(i("P"), i("a")),
+            `<mfrac><msqrt>${row(i("N"))}</msqrt>${row(n("1"), o("+"), sub(i("N"), i("a")))}</mfrac>`,
+          ) + "<p>Silver and others, <cite>Mastering the game of Go without human knowledge</cite> (2017); at the dice every roll comes as often as it falls.</p>",
+      },
+    ],
+  },
+};
+
+export const explanations = (learner: string, summary: string): Explanation[] => [
+  learners[learner] ?? { heading: "How does it learn?", words: summary, equation: [] },
+  equity,
+  yardsticks,
+  lookAhead,
+  reviews,
+];

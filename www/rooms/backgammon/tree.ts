@@ -1,0 +1,119 @@
+// The tree of a decision, two levels deep: from the roll to its candidates, and from each to the other side's 21 rolls, every
+// one a dot where its best reply leaves the game. A good move has its dots far to the right; wide ones need luck.
+
+import type { Branch, Candidate } from "../../run/backgammon/protocol";
+import { h, write } from "../../parts/dom";
+import { signed } from "./thoughts";
+import { svg } from "./svg";
+
+const MOST = 5;
+const ROW = 46;
+const ROOT_X = 22;
+const FROM_X = 78;
+
+export class Tree {
+  readonly element: HTMLElement;
+  private readonly drawing = svg("svg", { role: "img" });
+  private readonly told = h("p", { class: "small tree-told" });
+  private readonly narrow = matchMedia("(max-width: 760px)");
+  private root = "";
+  private candidates: Candidate[] = [];
+  private chosen: string | undefined;
+  private readonly branches = new Map<string, Branch[]>();
+  private readonly redraw = (): void => this.draw();
+
+  constructor(private readonly pick?: (candidate: Candidate) => void) {
+    this.element = h("div", { class: "tree" }, this.drawing, this.told);
+    this.narrow.addEventListener("change", this.redraw);
+  }
+
+  close(): void {
+    this.narrow.removeEventListener("change", this.redraw);
+  }
+
+  /** A decision before it unfolds. */
+  begin(root: string, candidates: Candidate[], chosen?: string): void {
+    this.root = root;
+    this.candidates = candidates.slice(0, MOST);
+    this.chosen = chosen;
+    this.branches.clear();
+    write(this.told, "");
+    this.draw();
+  }
+
+  /** The candidates that are drawn. */
+  get shown(): Candidate[] {
+    return this.candidates;
+  }
+
+  unfold(id: string, branches: Branch[]): void {
+    if (!this.candidates.some((candidate) => candidate.id === id)) return;
+    this.branches.set(id, branches);
+    this.draw();
+  }
+
+  choose(id: string): void {
+    this.chosen = id;
+    this.draw();
+  }
+
+  private draw(): void {
+    const { candidates, drawing } = this;
+    drawing.replaceChildren();
+    this.element.hidden = candidates.length === 0;
+    if (candidates.length === 0) return;
+    const width = this.narrow.matches ? 350 : 520;
+    const height = ROW * candidates.length + 22;
+    drawing.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    const all = [...candidates.map(({ equity }) => equity), ...[...this.branches.values()].flat().map(({ equity }) => equity)];
+    let [low, high] = [Math.min(...all), Math.max(...all)];
+    if (high - low < 0.2) [low, high] = [(low + high) / 2 - 0.1, (low + high) / 2 + 0.1];
+    const x = (equity: number): number => FROM_X + 8 + ((width - FROM_X - 20) * (equity - low)) / (high - low);
+    const y = (k: number): number => ROW * k + 32;
+    const middle = (y(0) + y(candidates.length - 1)) / 2;
+    if (low < 0 && high > 0)
+      drawing.append(
+        svg("line", { class: "zero", x1: x(0), y1: 6, x2: x(0), y2: height - 16 }),
+        svg("text", { class: "axis", x: x(0), y: height - 4, "text-anchor": "middle" }, "0"),
+      );
+    drawing.append(
+      svg("text", { class: "axis", x: FROM_X, y: height - 4 }, signed(low)),
+      svg("text", { class: "axis", x: width - 10, y: height - 4, "text-anchor": "end" }, signed(high)),
+    );
+    const most = Math.max(...candidates.map(({ share, prior }) => share || prior), 1e-6);
+    candidates.forEach((candidate, k) => {
+      const { share, prior, text, equity } = candidate;
+      const weight = 1 + 5 * ((share || prior) / most);
+      const here = y(k);
+      drawing.append(
+        svg("path", { class: candidate.id === this.chosen ? "edge chosen" : "edge", "stroke-width": weight, d: `M${ROOT_X + 16} ${middle}C${FROM_X - 22} ${middle} ${ROOT_X + 30} ${here} ${FROM_X} ${here}` }),
+        svg("line", { class: "floor", x1: FROM_X, y1: here, x2: width - 8, y2: here }),
+      );
+      const name = svg("text", { class: candidate.id === this.chosen ? "move chosen" : "move", x: FROM_X + 2, y: here - 13 }, text);
+      if (this.pick) {
+        name.classList.add("open");
+        name.addEventListener("click", () => this.pick?.(candidate));
+      }
+      drawing.append(name, svg("text", { class: "equity", x: width - 10, y: here - 13, "text-anchor": "end" }, signed(equity)));
+      for (const { dice, ways, text: reply, equity } of this.branches.get(candidate.id) ?? []) {
+        const words = `${dice[0]}-${dice[1]}, reply ${reply}: ${signed(equity)}`;
+        const dot = svg("circle", { class: equity >= 0 ? "dot good" : "dot bad", r: ways === 2 ? 4 : 2.8, cx: x(equity), cy: here });
+        dot.append(svg("title", {}, words));
+        dot.addEventListener("pointerenter", () => write(this.told, `After ${text} and ${words}.`));
+        drawing.append(dot);
+      }
+      drawing.append(svg("line", { class: "mean", x1: x(equity), y1: here - 8, x2: x(equity), y2: here + 8 }));
+    });
+    drawing.append(svg("rect", { class: "root", x: ROOT_X - 18, y: middle - 13, width: 36, height: 26, rx: 5 }), svg("text", { class: "root-text", x: ROOT_X, y: middle, dy: "0.36em", "text-anchor": "middle" }, this.root));
+    drawing.setAttribute(
+      "aria-label",
+      `The tree of ${this.root}: ${candidates.map((candidate) => `${candidate.text} ${signed(candidate.equity)}${this.spread(candidate.id)}`).join("; ")}`,
+    );
+  }
+
+  /** In words, how far luck can go. */
+  private spread(id: string): string {
+    const equities = (this.branches.get(id) ?? []).map(({ equity }) => equity);
+    return equities.length ? `, after the reply from ${signed(Math.min(...equities))} to ${signed(Math.max(...equities))}` : "";
+  }
+}
