@@ -178,7 +178,10 @@ pub fn ends(board: &Board) -> Option<Ends> {
     Some(ends)
 }
 
-/// Mean number of rolls that a side needs whose checkers are all home.
-pub fn mean_rolls(side: Side) -> Option<f32> {
-    Some(tables().left[place(&home(side)?)].iter().sum())
+/// What a side still needs whose checkers are all home: for each number of rolls from 0 on the chance that it is not done after
+/// them, and that none of fifteen is off.
+pub fn rolls(side: Side) -> Option<(&'static [f32], &'static [f32])> {
+    let (place, tables) = (place(&home(side)?), tables());
+    let whole: &[f32] = if place < SOME_OFF { &[] } else { &tables.whole[place - SOME_OFF] };
+    Some((&tables.left[place], whole))
 }

@@ -1,0 +1,94 @@
+//! The bear-off table: rolls by GNU Backgammon's own, chances by playing every roll out where few checkers are left.
+
+use learn::backgammon::bearoff;
+use std::collections::HashMap;
+use worlds::backgammon::{BAR, Board, Results, Roll};
+
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
+#[cfg(target_arch = "wasm32")]
+wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
+
+#[test]
+fn rolls_are_those_of_gnu_backgammon() {
+    let golden = include_str!("../../../tests/golden/backgammon_bearoff.txt");
+    let mut with_all = 0;
+    for line in golden.lines() {
+        let (id, numbers) = line.split_once(' ').expect("an id and numbers");
+        let numbers: Vec<f32> = numbers.split(' ').map(|number| number.parse().expect("a number")).collect();
+        let side = Board::from_id(id).expect("a position").theirs();
+        let (left, whole) = bearoff::rolls(side).expect("all are home");
+        let close = |ours: f32, theirs: f32, by: f32| assert!((ours - theirs).abs() < by, "{line}: {ours}");
+        // Theirs are in steps of 1/65535 and shown with three digits; of plays that are as quick on average either may be taken.
+        close(left.iter().sum(), numbers[0], 2e-3);
+        close(whole.iter().sum(), numbers[1], 2e-3);
+        for (n, &percent) in numbers[2..].iter().enumerate() {
+            close(100.0 * (left[n] - left[n + 1]), percent, 0.05);
+        }
+        assert!(left[numbers.len() - 2] < 1e-4, "{line}");
+        with_all += usize::from(!whole.is_empty());
+    }
+    assert!(golden.lines().count() == 124 && with_all > 40);
+}
+
+/// The chance to win of the player to roll, by best play of both, looking at both sides.
+fn exact(board: Board, known: &mut HashMap<Board, f64>) -> f64 {
+    if board.points() != 0 {
+        return 0.0;
+    }
+    if let Some(&chance) = known.get(&board) {
+        return chance;
+    }
+    let mut room = Results::new();
+    let mut chance = 0.0;
+    for roll in Roll::ALL {
+        let results = board.results(roll, &mut room).to_vec();
+        let best = results.into_iter().map(|left| 1.0 - exact(left.turned(), known)).fold(0.0, f64::max);
+        chance += f64::from(roll.ways()) * best / 36.0;
+    }
+    known.insert(board, chance);
+    chance
+}
+
+#[test]
+fn a_race_of_few_checkers_is_won_as_often_as_best_play_wins_it() {
+    let (mut known, mut sum, mut count, mut worst) = (HashMap::new(), 0.0, 0, 0.0f64);
+    let sides = (1..=6).flat_map(|one| (0..=one).map(move |other| [one, other]));
+    let places = |[one, other]: [usize; 2]| {
+        let mut places = [0; BAR];
+        for point in [one, other] {
+            if point > 0 {
+                places[point - 1] += 1;
+            }
+        }
+        places
+    };
+    for mine in sides.clone() {
+        for theirs in sides.clone() {
+            let left = Board::new(places(mine), places(theirs)).expect("a position");
+            let ends = bearoff::ends(&left).expect("all are home");
+            let best = 1.0 - exact(left.turned(), &mut known);
+            let off = (f64::from(ends[0]) - best).abs();
+            assert!(ends[1] == 0.0 && (ends.iter().sum::<f32>() - 1.0).abs() < 1e-5, "{left:?} {ends:?}");
+            (sum, count, worst) = (sum + off, count + 1, worst.max(off));
+        }
+    }
+    // The table's sides do not look at each other.
+    assert!(count == 27 * 27 && worst < 0.01 && sum / f64::from(count) < 2e-4, "{worst} {sum}");
+}
+
+#[test]
+fn a_gammon_is_lost_by_the_rolls_that_take_none_off() {
+    // Fifteen on the sixth point, against one on the first: a gammon is saved by a roll that takes a checker six pips.
+    let mut far = [0; BAR];
+    far[5] = 15;
+    let mut near = [0; BAR];
+    near[0] = 1;
+    // Who has one left has just moved: the other rolls once, then it ends.
+    let ends = bearoff::ends(&Board::new(near, far).expect("a position")).expect("all are home");
+    // A six, 5-1, 4-2, 3-3 and 2-2.
+    let saved = (11.0 + 4.0 + 2.0) / 36.0;
+    assert!((ends[0] - saved).abs() < 1e-5 && (ends[1] - (1.0 - saved)).abs() < 1e-5, "{ends:?}");
+    let outside = Board::new(std::array::from_fn(|i| u8::from(i == 6)), near).expect("a position");
+    assert!(bearoff::ends(&outside).is_none());
+}
