@@ -8,6 +8,7 @@ use crate::monitor::Writer;
 use crate::protocol::{Command, Event};
 use crate::{DIGEST_EVERY, EVALUATION_EPISODES, Experiment};
 use graph::{Adam, Executor, Graph, Layout, Optimizer, Packed, Params, Plan, models};
+use learn::backgammon::{Learner, Strong, StrongConfig};
 use learn::{Ppo, PpoConfig, Slice};
 use math::{Act, Isa, gemm, peak, rivals::Rival};
 use std::sync::Arc;
@@ -330,10 +331,35 @@ fn monitored(isa: Isa, now: &dyn Fn() -> f64, attach: &mut dyn FnMut() -> Option
     Some(median(&mut ratios) - 1.0)
 }
 
-/// How fast backgammon's rules are.
+/// How fast backgammon's rules are, and its learner.
 pub fn backgammon(now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) {
     let name = "backgammon.rules.decisions_per_s_core".into();
     sink(Figure { name, value: decided(now), unit: "decisions/s" });
+    taught(now, sink);
+}
+
+/// Games a second for each of the cores at hand, of Learner B with its own settings, learning included, once it plays sensibly;
+/// and the boards that its networks value meanwhile.
+fn taught(now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) {
+    const EARLY: u64 = 8;
+    let mut strong = Strong::new(StrongConfig::default(), 1, Isa::best()).expect("settings of its own");
+    let (mut games, mut evaluations) = (Vec::new(), Vec::new());
+    let (mut began_s, mut before) = (now(), strong.progress());
+    while games.len() < ROUNDS {
+        if strong.advance().is_none() {
+            continue;
+        }
+        let (ended_s, after) = (now(), strong.progress());
+        if after.rounds > EARLY {
+            let core_s = (ended_s - began_s) * math::par::threads() as f64;
+            games.push((after.games - before.games) as f64 / core_s);
+            evaluations.push((after.evaluations - before.evaluations) as f64 / core_s);
+        }
+        (began_s, before) = (ended_s, after);
+    }
+    let mut give = |name: &str, value, unit| sink(Figure { name: name.into(), value, unit });
+    give("backgammon.td.games_per_s_core", median(&mut games), "games/s");
+    give("backgammon.td.evals_per_s_core", median(&mut evaluations), "evaluations/s");
 }
 
 /// Decisions a second on one core when each roll's results are all found and one of them is chosen at random, game after
