@@ -1,6 +1,7 @@
 // `npm run bench -- core [--json]`: the figures of `hothouse bench core`, from a headless Chromium;
 // their names end in `_page`. Two more are the page's own: its size, and how soon it learns. And
-// `npm run bench -- control [--json]`: those of `hothouse bench control`.
+// `npm run bench -- control [--json]`: those of `hothouse bench control`. And `npm run bench -- backgammon [--json]`: how
+// well the agent plays that has learned in the page for a minute.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
@@ -9,10 +10,11 @@ import { build } from "./build.mjs";
 import { main, Trouble } from "./sh.mjs";
 import { serve } from "./serve.mjs";
 
-const SUITES = ["core", "control"];
+const SUITES = ["core", "control", "backgammon"];
 const THREADS = 2;
 const SEEDS = [1, 2, 3, 4, 5];
 const SOLVE_PATIENCE_MS = 120_000;
+const TAUGHT_S = 60;
 
 // A worker alone on an empty page, so that nothing is drawn while it measures.
 const WORKER = `
@@ -80,6 +82,23 @@ async function solve(browser, server, give) {
   give({ name: "control.ppo.cartpole.solved_of_5_page", value: times.filter(Number.isFinite).length, unit: "seeds" });
 }
 
+/** Lets an agent teach itself backgammon for a minute of training; then its next games against the yardsticks count. */
+async function teach(browser, server, give) {
+  const page = await browser.newPage();
+  await page.goto(`${server.url}#/backgammon?seed=1&v=1`);
+  await page.waitForFunction(() => globalThis.parlour);
+  const { random, linear } = await page.evaluate(
+    (least) =>
+      new Promise((resolve) => parlour.onEvent((event) => event.kind === "judged" && event.progress.train_s >= least && resolve(event))),
+    TAUGHT_S,
+  );
+  for (const [name, { points, error }] of Object.entries({ random, linear })) {
+    give({ name: `backgammon.td.after_${TAUGHT_S}s.points_against_${name}_page`, value: points, unit: "points/game" });
+    give({ name: `backgammon.td.after_${TAUGHT_S}s.error_against_${name}_page`, value: error, unit: "points/game" });
+  }
+  await page.close();
+}
+
 /** What a first visit loads, compressed as a static host would, and how soon a second one learns. */
 async function visits(browser, dist, server, give) {
   const context = await browser.newContext();
@@ -126,7 +145,7 @@ await main(import.meta.url, async () => {
   if (!SUITES.includes(suite) || flags.some((flag) => flag !== "--json"))
     throw new Trouble(
       `no bench is called '${process.argv.slice(2).join(" ")}'`,
-      "npm run bench -- core, or npm run bench -- control; with --json for scripts",
+      `npm run bench -- and one of ${SUITES.join(", ")}; with --json for scripts`,
     );
   const json = flags.includes("--json");
   const say = console.log;
@@ -138,9 +157,12 @@ await main(import.meta.url, async () => {
   };
   const browser = await launch();
   const server = await serve(dist);
-  await measure(suite, browser, dist, modules, give);
-  if (suite === "core") await visits(browser, dist, server, give);
-  await solve(browser, server, give);
+  if (suite === "backgammon") await teach(browser, server, give);
+  else {
+    await measure(suite, browser, dist, modules, give);
+    if (suite === "core") await visits(browser, dist, server, give);
+    await solve(browser, server, give);
+  }
   await browser.close();
   await server.close();
 });

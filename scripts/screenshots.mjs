@@ -1,5 +1,5 @@
 // `npm run screenshots`: the README's picture in docs/, and in test-results/ the page as a desktop
-// and a phone show it, light and dark: early in a run, once it is solved, each environment, and what trains.
+// and a phone show it, light and dark: early in a run, once it is solved, each environment, what trains, and backgammon.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { GPU_ARGS, launch } from "./browser.mjs";
@@ -55,6 +55,23 @@ await main(import.meta.url, async () => {
         await page.close();
       }
     });
+  for (const [screen, viewport] of Object.entries(SCREENS))
+    for (const colorScheme of ["light", "dark"])
+      await step(`backgammon, ${screen}, ${colorScheme}`, async () => {
+        const page = await browser.newPage({ viewport, colorScheme, deviceScaleFactor: 2 });
+        await page.goto(`${server.url}#/backgammon`);
+        await page.waitForFunction(() => globalThis.parlour);
+        await page.waitForTimeout(2 * LOOK_MS);
+        await shoot(page, results, `${screen}-${colorScheme}-backgammon`);
+        // A position analysed and a hint asked for, so that the whole page has something to show.
+        await page.getByRole("button", { name: "Analyse", exact: true }).click();
+        await page.getByText("Play it", { exact: true }).click();
+        await page.getByRole("button", { name: "Roll", exact: true }).click();
+        await page.waitForTimeout(2 * EARLY_MS);
+        await shoot(page, results, `${screen}-${colorScheme}-backgammon-play`);
+        await shoot(page, results, `${screen}-${colorScheme}-backgammon-whole`, true);
+        await page.close();
+      });
   await browser.close();
   // The room's switch between processor and GPU, after its GPU was lost.
   const withGpu = await launch(GPU_ARGS);

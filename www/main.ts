@@ -1,7 +1,8 @@
-// The page's start: header, theme, and one room around one experiment. When the experiment crashes, the page says
-// what happened and offers the way back.
+// The page's start: header, theme, and one room around one experiment. Of several rooms one is open; another is loaded when
+// it is asked for. When the experiment crashes, the page says what happened and offers the way back.
 
-import { connect, type Crash, type Lab, type Options } from "./run/client";
+import { connect, type Lab } from "./run/client";
+import type { Crash, InUse, Options } from "./run/handle";
 import { Announcer } from "./parts/announce";
 import { Badge, summary } from "./parts/badge";
 import { copy } from "./parts/dialog";
@@ -10,17 +11,85 @@ import { Notices } from "./parts/notices";
 import { startTheme, themeButton } from "./parts/theme";
 import { rememberedDevice } from "./parts/device";
 import { ControlRoom } from "./rooms/control/view";
+import type { Device } from "./run/protocol";
 import "./style.css";
 
-const notices = new Notices();
-const announcer = new Announcer();
+/** A room that is open: what the page needs of it. */
+interface Room {
+  readonly element: HTMLElement;
+  readonly backend: InUse;
+  device(): Device | undefined;
+  /** What the badge says while there is none. */
+  readonly undecided?: string;
+  /** Calls back after what trains may have changed. */
+  onDevice(callback: () => void): void;
+  onCrash(callback: (crash: Crash) => void): void;
+  /** Takes a link up without being opened anew; false where it cannot. */
+  follow(link: string): boolean;
+  help(): void;
+  /** Ends the experiment with its autosave kept, and gives that back. */
+  leave(): Promise<Uint8Array | null>;
+  close(): void;
+}
+
+const around = { notices: new Notices(), announcer: new Announcer() };
+const { notices, announcer } = around;
+
+const ROOMS: { id: string; name: string; open(options: Options): Promise<Room> }[] = [
+  {
+    id: "control",
+    name: "Control",
+    async open(options) {
+      const lab: Lab = await connect({ device: rememberedDevice(), ...options });
+      const room = new ControlRoom(lab, around);
+      return {
+        element: room.element,
+        backend: lab.backend,
+        device: () => lab.device,
+        onDevice: (callback) => lab.onEvent(({ kind }) => (kind === "device" || kind === "began") && callback()),
+        onCrash: lab.onCrash,
+        follow: (link) => room.follow(link),
+        help: () => room.help(),
+        leave: () => (room.close(), lab.leave()),
+        close: () => (room.close(), lab.close()),
+      };
+    },
+  },
+  {
+    id: "backgammon",
+    name: "Backgammon",
+    async open(options) {
+      const [{ connect }, { BackgammonRoom }] = await Promise.all([import("./run/backgammon/client"), import("./rooms/backgammon/view")]);
+      const parlour = await connect(options);
+      const room = new BackgammonRoom(parlour, around);
+      return {
+        element: room.element,
+        backend: parlour.backend,
+        device: () => undefined,
+        undecided: "The processor trains; in this room nothing else does.",
+        onDevice: () => {},
+        onCrash: parlour.onCrash,
+        follow: (link) => room.follow(link),
+        help: () => room.help(),
+        leave: () => (room.close(), parlour.leave()),
+        close: () => (room.close(), parlour.close()),
+      };
+    },
+  },
+];
+
 const tools = document.querySelector<HTMLElement>("#tools")!;
 const place = document.querySelector<HTMLElement>("#room")!;
+const rooms = document.querySelector<HTMLElement>("#rooms")!;
 const keys = h("button", { type: "button", class: "quiet", "aria-label": "Keyboard shortcuts", title: "Keys (?)" }, "?");
 
-let lab: Lab | undefined;
-let room: ControlRoom | undefined;
+let room: Room | undefined;
+let kind = ROOMS[0]!;
 let badge: Badge | undefined;
+/** Runs of rooms that were left in this visit: who comes back goes on. */
+const left = new Map<string, Uint8Array>();
+/** Counts what was opened, so that a room that comes late is closed again. */
+let openings = 0;
 
 startTheme();
 tools.append(themeButton(), keys);
@@ -33,53 +102,88 @@ document.querySelector("#skip")?.addEventListener("click", (event) => {
   document.querySelector<HTMLElement>("#main")?.focus();
 });
 addEventListener("hashchange", () => {
+  const asked = roomOf(location.hash);
+  if (asked !== kind) void enter(asked, location.hash);
   // Where only the environment changes, as by the way back, the room takes it up and keeps what it has.
-  if (!room?.follow(location.hash)) void open({ link: location.hash });
+  else if (!room?.follow(location.hash)) void open({ link: location.hash });
 });
+kind = roomOf(location.hash);
 void open({ link: location.hash });
 
-function leave(): void {
-  lab?.close();
-  room?.close();
+/** `#/backgammon?…`; whatever names no room is of the first. */
+function roomOf(link: string): (typeof ROOMS)[0] {
+  const name = /^#\/?([a-z]+)/.exec(link)?.[1];
+  return ROOMS.find(({ id }) => id === name) ?? ROOMS[0]!;
+}
+
+function writeRooms(): void {
+  rooms.replaceChildren(...ROOMS.map(({ id, name }) => h("a", { href: `#/${id}`, "aria-current": id === kind.id && "page" }, name)));
+}
+
+/** Another room: the run of the one before is kept to come back to. */
+async function enter(next: (typeof ROOMS)[0], link: string): Promise<void> {
+  const [before, leaving] = [kind, room];
+  kind = next;
+  const opening = ++openings;
+  forget();
+  place.replaceChildren(h("p", { class: "starting" }, "Starting."));
+  writeRooms();
+  const bytes = await leaving?.leave();
+  if (bytes) left.set(before.id, bytes);
+  if (opening !== openings) return;
+  // A link with settings asks for that run; the bare name for the one that was left.
+  await open(link.includes("?") ? { link } : { link, checkpoint: left.get(next.id) });
+}
+
+/** What belongs to the room that was open. */
+function forget(): void {
   badge?.close();
   badge?.button.remove();
-  lab = room = badge = undefined;
+  room = badge = undefined;
   keys.hidden = true;
 }
 
+function leave(): void {
+  room?.close();
+  forget();
+}
+
 async function open(options: Options): Promise<void> {
+  const opening = ++openings;
   leave();
   notices.clear();
+  writeRooms();
   place.replaceChildren(h("p", { class: "starting" }, "Starting."));
-  let opened: Lab;
+  let opened: Room;
   try {
-    opened = await connect({ device: rememberedDevice(), ...options });
+    opened = await kind.open(options);
   } catch (error) {
-    showCrash("Training could not start", { text: error instanceof Error ? error.message : String(error), autosave: null }, undefined);
+    if (opening === openings) showCrash("Training could not start", { text: error instanceof Error ? error.message : String(error), autosave: null }, undefined);
     return;
   }
-  lab = opened;
-  room = new ControlRoom(opened, { notices, announcer });
-  badge = new Badge(opened.backend, opened.device);
-  opened.onEvent(({ kind }) => (kind === "device" || kind === "began") && badge?.show(opened.device));
+  if (opening !== openings) return opened.close();
+  room = opened;
+  badge = new Badge(opened.backend, opened.device(), opened.undecided);
+  const own = badge;
+  opened.onDevice(() => own === badge && own.show(opened.device()));
   tools.prepend(badge.button);
   keys.hidden = false;
-  place.replaceChildren(room.element);
+  place.replaceChildren(opened.element);
   opened.onCrash((crash) => {
-    if (lab !== opened) return;
+    if (room !== opened) return;
     leave();
     showCrash("Training stopped with an error", crash, opened);
   });
 }
 
 /** In place of the room: what happened, and the steps one can take. */
-function showCrash(title: string, crash: Crash, from: Lab | undefined): void {
+function showCrash(title: string, crash: Crash, from: Room | undefined): void {
   notices.clear();
   const report = [
     title,
     crash.text,
-    from ? `Hothouse ${from.backend.version}, ${summary(from.backend, from.device)}, module ${from.backend.module}` : "",
-    from?.device?.why ?? "",
+    from ? `Hothouse ${from.backend.version}, ${summary(from.backend, from.device())}, module ${from.backend.module}` : "",
+    from?.device()?.why ?? "",
     ...(from?.backend.why ?? []),
     navigator.userAgent,
     location.href,
@@ -118,7 +222,7 @@ function showCrash(title: string, crash: Crash, from: Lab | undefined): void {
 }
 
 function startAnew(): void {
-  history.replaceState(null, "", location.pathname + location.search);
-  void open({});
+  history.replaceState(null, "", `${location.pathname}${location.search}${kind === ROOMS[0] ? "" : `#/${kind.id}`}`);
+  void open({ link: location.hash });
 }
 

@@ -351,7 +351,7 @@ export class Chart {
         }
         c.lineWidth = 1.5 * ratio;
         c.beginPath();
-        c.arc(x, plot.valToPos(mean, "y", true), 3.2 * ratio, 0, 7);
+        c.arc(x, plot.valToPos(mean, "y", true), (error ? 2 : 3.2) * ratio, 0, 7);
         c.fill();
         c.stroke();
       }

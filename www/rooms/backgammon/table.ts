@@ -175,11 +175,15 @@ export class TablePane {
     this.think("What it considers", "Its moves come here, each with what it expects.", [], "");
     this.stop = animate(this.board.element, () => this.watch(), 100);
     this.board.turnCube(undefined);
-    if (lab.table) {
-      this.mode = lab.table.setup.seats.includes(null) ? "play" : "watch";
-      this.modes[this.mode].checked = true;
-      this.take(lab.table);
-    } else void this.sit();
+  }
+
+  /** A run has begun: its table, or a new one. */
+  begin(): void {
+    const { table } = this.lab;
+    if (!table) return void this.sit();
+    this.mode = table.setup.seats.includes(null) ? "play" : "watch";
+    this.modes[this.mode].checked = true;
+    this.take(table);
   }
 
   close(): void {

@@ -248,6 +248,7 @@ export class BackgammonRoom {
     if (another) this.suit(config);
     this.knobs?.begin(event.knobs, config.seed);
     this.offer();
+    this.table.begin();
     this.showCurves();
     this.writeJudged();
     this.statusMs = 0;

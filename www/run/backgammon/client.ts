@@ -13,7 +13,7 @@ export interface Parlour {
   readonly backend: InUse;
   /** The runs of earlier visits that this browser held when the room opened, the newest first. */
   readonly keptRuns: Saved[];
-  /** That came with a restored run. */
+  /** As it stood when the newest run began. */
   readonly table: Table | null;
   command(command: Command): void;
   save(): Promise<Uint8Array>;
@@ -66,7 +66,10 @@ class WorkerParlour extends Handle implements Parlour {
 
   protected override receive(message: FromWorker): void {
     if (message.kind === "events") for (const event of message.events) this.tell(event);
-    else if (message.kind === "knobs") this.knobs = message.knobs;
+    else if (message.kind === "run") {
+      this.knobs = message.knobs;
+      this.table = message.table;
+    }
     else if (message.kind === "opened") {
       this.knobs = message.knobs;
       this.learners = message.learners;

@@ -37,7 +37,8 @@ export type ToWorker =
 
 export type FromWorker =
   | { kind: "opened"; knobs: Knob[]; learners: Learner[]; table: Table | null; backend: Backend }
-  | { kind: "knobs"; knobs: Knob[] }
+  /** Another run begins: its knobs, and the table that came with it or stayed. */
+  | { kind: "run"; knobs: Knob[]; table: Table | null }
   | { kind: "events"; events: Event[] }
   | { kind: "autosave"; bytes: Uint8Array }
   | { kind: "answer"; id: number; value: unknown }
@@ -86,7 +87,6 @@ const nowS = () => performance.now() / 1000;
 
 let wasm: Wasm;
 let parlour: Parlour;
-let learner = "";
 let lastDigest: Digest | null = null;
 /** Who waits for the next save: the page's questions by number, its command, the autosave. */
 let waiting: (number | "command" | "autosave")[] = [];
@@ -120,9 +120,7 @@ function tell(): void {
     if (event.kind === "mark") lastDigest = null; // a link cannot tell of live changes, so its digest would not be reached
     if (event.kind !== "began") continue;
     lastDigest = null;
-    if (event.config.env === learner) continue;
-    learner = event.config.env;
-    page.postMessage({ kind: "knobs", knobs: parlour.knobs() });
+    page.postMessage({ kind: "run", knobs: parlour.knobs(), table: parlour.table() });
   }
   const posted = events.filter((event) => event.kind !== "saved" || deliver(event.bytes));
   if (posted.length) page.postMessage({ kind: "events", events: posted });

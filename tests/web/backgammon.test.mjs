@@ -1,0 +1,207 @@
+// The backgammon room: an agent that learns at once, a table that is played by pointer, keys and in writing, positions
+// analysed, runs in and out. How strong the agent becomes is for other tests.
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { test } from "node:test";
+import { house, lab, visit } from "./fixture.mjs";
+
+const here = house();
+const axe = createRequire(import.meta.url).resolve("axe-core");
+
+/** A small run: its rounds and its games against the yardsticks take little. */
+const SMALL = "#/backgammon?games=32&hidden=32&v=1";
+
+const enter = async (settings = {}) => {
+  const page = await visit(here, { at: SMALL, started: false, ...settings });
+  await page.waitForFunction(() => globalThis.parlour);
+  return page;
+};
+/** The next event of a kind in this room, or the one after so many games. */
+const event = (page, kind, games = 0) =>
+  page.evaluate(
+    ([kind, games]) =>
+      new Promise((resolve) => parlour.onEvent((event) => event.kind === kind && (event.progress?.games ?? 0) >= games && resolve(event))),
+    [kind, games],
+  );
+const button = (page, name) => page.locator(".table-actions button", { hasText: new RegExp(`^${name}$`) });
+const places = (page, kind) => page.locator(`.table .board-places .${kind}`);
+/** The person's turn: dice to throw, checkers to move, or nothing that can be moved. */
+const ownTurn = (page) =>
+  page.waitForFunction(() =>
+    [...document.querySelectorAll(".table-actions button")].some((one) => !one.hidden && /^(Roll|Done)$/.test(one.textContent)) ||
+    document.querySelector(".table .board-places .open"),
+  );
+/** Plays one against somebody who answers at once. */
+async function sit(page) {
+  await page.getByText("Play it", { exact: true }).click();
+  await page.getByLabel("Against").selectOption({ label: "one who moves at random" });
+  await page.locator(".setup").getByLabel("Look-ahead").selectOption("0");
+  await page.getByRole("button", { name: "New match" }).first().click();
+  await button(page, "Roll").waitFor();
+}
+/** Throws, until there is something to move. */
+async function roll(page, how = () => button(page, "Roll").click()) {
+  for (;;) {
+    await ownTurn(page);
+    if (await places(page, "open").count()) return;
+    if (await button(page, "Done").isVisible()) await button(page, "Done").click();
+    else await how();
+    await page.waitForTimeout(50);
+  }
+}
+
+test("it learns before any click, is judged, and plays itself in sight", async () => {
+  const page = await enter();
+  const judging = event(page, "judged");
+  const first = await event(page, "metrics");
+  const later = await event(page, "metrics", first.progress.games + 1);
+  assert.ok(later.progress.games > first.progress.games && later.games_per_min > 0 && later.evals_per_s > 0);
+  const judged = await judging;
+  for (const score of [judged.random, judged.linear]) assert.ok(score.games > 0 && score.error > 0 && Math.abs(score.points) < 3);
+  await page.waitForFunction(() => /random .* linear .* after/.test(document.querySelector(".main-chart .plot").getAttribute("aria-label")));
+  // What it considers, with the tree one level on.
+  await page.waitForFunction(() => document.querySelectorAll(".considered .candidates tbody tr").length > 1);
+  await page.waitForFunction(() => document.querySelectorAll(".considered .tree .dot").length >= 21);
+  assert.equal(await page.locator("h1").textContent(), "An agent that teaches itself backgammon");
+  assert.equal(await page.locator("#rooms [aria-current=page]").textContent(), "Backgammon");
+  await page.getByRole("button", { name: "Points a game as a table" }).click();
+  assert.match(await page.locator("#judged-table tbody tr").first().textContent(), /±/);
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("a game is played by pointer, by keys and in writing; what cannot be played is refused", async () => {
+  const page = await enter();
+  await sit(page);
+  // By pointer: a step and back, then all of them.
+  await roll(page);
+  const names = () => page.locator(".table .board-places button").evaluateAll((all) => all.map((one) => one.getAttribute("aria-label").replace(/, (can|taken).*$/, "")));
+  const before = await names();
+  await places(page, "open").first().click();
+  await places(page, "target").first().click();
+  await button(page, "Undo").waitFor();
+  assert.notDeepEqual(await names(), before);
+  await button(page, "Undo").click();
+  await page.waitForFunction(() => [...document.querySelectorAll(".table-actions button")].find((one) => one.textContent === "Undo").hidden);
+  assert.deepEqual(await names(), before);
+  while (await places(page, "open").count()) {
+    await places(page, "open").first().click();
+    await places(page, "target").first().click();
+    await ownTurn(page);
+  }
+  await button(page, "Done").click();
+  await page.waitForFunction(() => /thousandth|best move|no other/.test(document.querySelector(".verdict").textContent));
+  // By keys alone.
+  await page.locator("h1").click();
+  await roll(page, () => page.keyboard.press("d"));
+  await page.keyboard.press("b");
+  assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), /can move$/);
+  const focused = () => page.evaluate(() => Number(document.activeElement.dataset.place));
+  const point = await focused();
+  await page.keyboard.press("ArrowLeft");
+  assert.notEqual(await focused(), point);
+  await page.keyboard.press("b");
+  while (await places(page, "open").count()) {
+    await page.keyboard.press("b");
+    await page.keyboard.press("Enter");
+    assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), /taken up$/);
+    await page.keyboard.press("Enter");
+    await ownTurn(page);
+  }
+  await page.keyboard.press("d");
+  // In writing, by a hint.
+  await roll(page);
+  const written = page.getByLabel("Or write the move");
+  await written.fill("31/2");
+  await written.press("Enter");
+  await page.waitForFunction(() => document.querySelector(".table > .error").textContent.length > 20);
+  assert.equal(await written.getAttribute("aria-invalid"), "true");
+  await button(page, "Hint").click();
+  const best = await page.locator(".considered .candidates tbody button").first().textContent();
+  await written.fill(best);
+  await written.press("Enter");
+  await button(page, "Done").click();
+  await page.waitForFunction(() => /The best move|no other/.test(document.querySelector(".verdict").textContent));
+  await page.getByRole("button", { name: "Moves of this game" }).click();
+  assert.ok((await page.locator(".moves li").count()) >= 6);
+  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download the match" }).click()]);
+  assert.match(file.suggestedFilename(), /\.mat$/);
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("any position is analysed by its id, and faults are told beside the box", async () => {
+  const page = await enter();
+  await event(page, "metrics");
+  const id = page.getByLabel("Position id");
+  const dice = page.getByLabel(/^Dice/);
+  const ask = page.getByRole("button", { name: "Analyse", exact: true });
+  await id.fill("4HPwATDgc/ABMA");
+  await dice.fill("3 1");
+  await ask.click();
+  const rows = page.locator(".analysis .candidates tbody tr");
+  await rows.first().waitFor();
+  await page.getByRole("button", { name: "All 16 moves" }).click();
+  assert.equal(await rows.count(), 16);
+  const equities = await rows.evaluateAll((all) => all.map((row) => Number(row.cells[1].textContent.replace("−", "-"))));
+  equities.reduce((before, equity) => (assert.ok(equity <= before, equities.join(" ")), equity));
+  const moves = await rows.evaluateAll((all) => all.map((row) => row.querySelector("button").textContent));
+  assert.equal(new Set(moves).size, 16);
+  assert.ok(moves.includes("8/5 6/5"), moves.join(", "));
+  await page.waitForFunction(() => document.querySelectorAll(".analysis .tree .dot").length === 5 * 21);
+  await page.locator(".analysis .candidates button", { hasText: /^8\/5 6\/5$/ }).click();
+  await page.waitForFunction(() => document.querySelector(".analysis .copy code")?.textContent === "4HPwATCwZ/ABMA");
+  // Without dice: the position and the cube.
+  await dice.fill("");
+  await ask.click();
+  await page.waitForFunction(() => /before the roll/.test(document.querySelector(".analysis-summary").textContent));
+  for (const [position, roll, box] of [["4HPwATDgc/ABM", "3 1", id], ["4HPwATDgc/ABMA", "3 7", dice], ["4HPwATDgc/ABMA", "three", dice]]) {
+    await id.fill(position);
+    await dice.fill(roll);
+    await ask.click();
+    await page.waitForFunction(() => document.querySelector(".analysis .error").textContent.length > 20);
+    assert.equal(await box.getAttribute("aria-invalid"), "true", `${position} ${roll}`);
+  }
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("a run is saved and loaded, and waits while another room is open", async () => {
+  const page = await enter();
+  await event(page, "metrics", 100);
+  const bytes = Buffer.from(await page.evaluate(async () => Array.from(await parlour.save())));
+  await page.evaluate(() => parlour.command({ kind: "pause" }));
+  const began = event(page, "began", 100);
+  await page.locator("input[type=file]").setInputFiles({ name: "run.safetensors", mimeType: "application/octet-stream", buffer: bytes });
+  const { progress, history } = await began;
+  assert.ok(progress.games >= 100 && history.length > 0);
+  await page.locator("#rooms a", { hasText: "Control" }).click();
+  await lab(page);
+  await page.locator(".crowd canvas").waitFor();
+  await page.evaluate(() => (globalThis.parlour = undefined));
+  await page.goBack();
+  await page.waitForFunction(() => globalThis.parlour);
+  const back = await event(page, "began");
+  assert.ok(back.progress.games >= progress.games, `${back.progress.games} of ${progress.games} games`);
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("it is accessible in both themes, and fits a phone", async () => {
+  for (const [colorScheme, viewport] of [["light", { width: 1280, height: 800 }], ["dark", { width: 390, height: 844 }]]) {
+    const page = await enter({ context: { colorScheme, viewport } });
+    await sit(page);
+    await roll(page);
+    await button(page, "Hint").click();
+    await page.locator(".considered .candidates").waitFor();
+    await page.getByRole("button", { name: "Analyse", exact: true }).click();
+    await page.locator(".analysis .candidates").waitFor();
+    await page.addScriptTag({ path: axe });
+    const { violations } = await page.evaluate(() => globalThis.axe.run());
+    assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), []);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width);
+    const widths = await page.locator(".table .board-places button").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().width));
+    assert.ok(Math.min(...widths) >= 24, `${Math.min(...widths)} px`);
+    await page.context().close();
+  }
+});
