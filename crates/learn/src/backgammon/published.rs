@@ -78,10 +78,10 @@ impl Default for PublishedConfig {
         PublishedConfig {
             evals: 100,
             tables: 8,
-            games: 40,
-            batch: 128,
+            games: 48,
+            batch: 160,
             leaves: 4,
-            round_batches: 400,
+            round_batches: 320,
             exploration: 1.5,
             doubt: 0.2,
             virtual_loss: 1.0,

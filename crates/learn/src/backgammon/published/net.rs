@@ -3,12 +3,14 @@
 //!
 //! An action is where the two checkers stand that move: 26·a + b, where a is the place that the larger die is played from and
 //! b that of the smaller, 0 where a die is not played and 25 for the bar. A double is two decisions of two moves each, the higher
-//! place first; the second is seen after the first. Whoever searches needs the logits of legal actions alone, so these are
-//! products of single rows of the last layer with the hidden layer before it; learning computes all of them.
+//! place first; the second is seen after the first.
+//!
+//! A search computes less of the same network: the first layer as a sum of the rows of inputs that are not 0, to the same bits,
+//! and of the policy's last layer the rows of legal actions. Learning computes all of it.
 
-use super::inputs::INPUTS;
-use graph::{Executor, Graph, Init, Layout, NodeId, Packed, Params, Plan, PlanError};
-use math::{Isa, Kernel, PANEL, Simd, dispatch, poly};
+use super::inputs::{self, Decision, INPUTS};
+use graph::{Buffer, Executor, Graph, Init, Layout, NodeId, Packed, ParamSpec, Params, Plan, PlanError};
+use math::{Isa, Kernel, PANEL, Simd, dispatch, ops, poly};
 use std::ops::Range;
 use std::sync::Arc;
 use worlds::backgammon::{BAR, Board, Chances};
@@ -37,9 +39,9 @@ fn layer(g: &mut Graph, x: NodeId, name: &str) -> NodeId {
     g.norm(y, &format!("{name}.norm"))
 }
 
-/// The policy's last hidden layer, and the logits of the five chances.
-fn body(g: &mut Graph, x: NodeId) -> (NodeId, NodeId) {
-    let stem = layer(g, x, "stem");
+/// From the first layer's sums, the policy's last hidden layer and the logits of the five chances.
+fn body(g: &mut Graph, stem: NodeId) -> (NodeId, NodeId) {
+    let stem = g.norm(stem, "stem.norm");
     let mut x = g.relu(stem);
     for block in 0..BLOCKS {
         let y = layer(g, x, &format!("block.{block}.0"));
@@ -66,16 +68,17 @@ fn logits(g: &mut Graph, policy: NodeId) -> NodeId {
 fn whole(rows: usize) -> (Graph, NodeId, NodeId) {
     let mut g = Graph::new();
     let x = g.input("inputs", [rows, INPUTS]);
-    let (policy, value) = body(&mut g, x);
+    let stem = g.dense(x, "stem", WIDTH, Init::Kaiming);
+    let (policy, value) = body(&mut g, stem);
     let policy = logits(&mut g, policy);
     (g, policy, value)
 }
 
-/// For search: the policy's hidden layer and the five chances.
+/// For search: from the first layer's sums to the policy's hidden layer and the five chances.
 pub fn plan_search(rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
     let mut g = Graph::like(&whole(rows).0);
-    let x = g.input("inputs", [rows, INPUTS]);
-    let (policy, value) = body(&mut g, x);
+    let stem = g.input("stem", [rows, WIDTH]);
+    let (policy, value) = body(&mut g, stem);
     let value = g.sigmoid(value);
     Ok(Arc::new(Plan::new(&g, &[("policy", policy), ("value", value)], Layout::Panels, isa)?))
 }
@@ -125,23 +128,41 @@ pub fn plan_learning(rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
 pub struct Weights {
     pub params: Params,
     packed: Packed,
-    /// Of the policy's last layer among the parameters: weights and biases.
+    /// The first layer by input, [344][128].
+    stem: Buffer,
+    /// Among the parameters: the first layer's biases, the policy's last weights and biases.
+    biases: Range<usize>,
     last: [Range<usize>; 2],
 }
 
 impl Weights {
     pub fn new(plan: &Arc<Plan>, params: &Params) -> Weights {
-        let range = |name: &str| {
-            let specs = params.table().specs();
-            specs.iter().find(|spec| *spec.name == *name).map_or(0..0, |spec| spec.range())
+        let specs = params.table().specs();
+        let range = |name: &str| specs.iter().find(|s| *s.name == *name).map_or(0..0, ParamSpec::range);
+        let mut weights = Weights {
+            packed: Packed::new(plan, params),
+            stem: Buffer::zeros(INPUTS * WIDTH),
+            biases: range("stem.bias"),
+            last: [range("policy.1.weight"), range("policy.1.bias")],
+            params: params.clone(),
         };
-        let last = [range("policy.1.weight"), range("policy.1.bias")];
-        Weights { params: params.clone(), packed: Packed::new(plan, params), last }
+        weights.turn();
+        weights
     }
 
     pub fn set(&mut self, params: &Params) {
         self.params.values_mut().copy_from_slice(params.values());
         self.packed.pack(params);
+        self.turn();
+    }
+
+    fn turn(&mut self) {
+        let stem = self.params.get("stem.weight").unwrap_or_default();
+        for (out, row) in stem.chunks_exact(INPUTS).enumerate() {
+            for (input, &weight) in row.iter().enumerate() {
+                self.stem[input * WIDTH + out] = weight;
+            }
+        }
     }
 }
 
@@ -179,54 +200,122 @@ pub fn outcome(ending: usize) -> [f32; HEADS] {
     [at(ending < 3), at((1..3).contains(&ending)), at(ending == 2), at(ending > 3), at(ending > 4)]
 }
 
-/// Column `lane` of a panel.
-#[inline]
-fn column<const N: usize>(panels: &[f32], slot: usize) -> [f32; N] {
-    let panel = &panels[slot / PANEL * PANEL * N..][..PANEL * N];
-    std::array::from_fn(|i| panel[i * PANEL + slot % PANEL])
-}
-
 /// Runs the network for search, some decisions at a time.
 pub struct Evaluator {
     isa: Isa,
     pub rows: usize,
     executor: Executor,
-    /// Of one decision.
-    hidden: [f32; WIDTH],
+    /// Inputs that are not 0, of all decisions of the batch, and where each one's end.
+    inputs: Vec<(u32, f32)>,
+    ends: Vec<usize>,
+    /// [rows][128]: the first layer's sums, and the policy's hidden layer.
+    stem: Buffer,
+    hidden: Buffer,
 }
 
 impl Evaluator {
     pub fn new(plan: &Arc<Plan>, rows: usize) -> Evaluator {
-        Evaluator { isa: plan.isa(), rows, executor: Executor::new(plan), hidden: [0.0; WIDTH] }
+        Evaluator {
+            isa: plan.isa(),
+            rows,
+            executor: Executor::new(plan),
+            inputs: Vec::with_capacity(rows * inputs::MOST),
+            ends: Vec::with_capacity(rows),
+            stem: Buffer::zeros(rows * WIDTH),
+            hidden: Buffer::zeros(rows * WIDTH),
+        }
     }
 
-    /// To be written, cleared: `[rows/32][344][32]`.
-    pub fn inputs(&mut self) -> &mut [f32] {
-        let inputs = self.executor.input_mut("inputs");
-        inputs.fill(0.0);
-        inputs
+    /// Begins a new batch.
+    pub fn clear(&mut self) {
+        self.inputs.clear();
+        self.ends.clear();
+    }
+
+    /// Adds a decision to the batch.
+    #[inline]
+    pub fn see(&mut self, decision: &Decision) {
+        let (mut seen, mut count) = ([(0, 0.0); inputs::MOST], 0);
+        inputs::each(decision, |input, x| {
+            seen[count] = (input as u32, x);
+            count += 1;
+        });
+        self.inputs.extend_from_slice(&seen[..count]);
+        self.ends.push(self.inputs.len());
     }
 
     pub fn run(&mut self, weights: &Weights) {
+        dispatch(
+            self.isa,
+            Stem {
+                table: weights.stem.as_chunks().0,
+                biases: weights.params.values()[weights.biases.clone()].first_chunk(),
+                inputs: &self.inputs,
+                ends: &self.ends,
+                to: self.stem.as_chunks_mut().0,
+            },
+        );
+        ops::rows_to_panels(self.isa, self.rows, WIDTH, &self.stem, self.executor.input_mut("stem"));
         self.executor.run(&weights.params, &weights.packed);
+        ops::panels_to_rows(self.isa, self.rows, WIDTH, self.executor.output("policy"), &mut self.hidden);
     }
 
-    pub fn heads(&self, slot: usize) -> [f32; HEADS] {
-        column(self.executor.output("value"), slot)
+    pub fn heads(&self, row: usize) -> [f32; HEADS] {
+        let panel = &self.executor.output("value")[row / PANEL * PANEL * HEADS..][..PANEL * HEADS];
+        std::array::from_fn(|i| panel[i * PANEL + row % PANEL])
     }
 
     /// The policy over these legal actions, into as many numbers, which must have room for a multiple of 16.
-    pub fn policy(&mut self, weights: &Weights, slot: usize, actions: &[u16], to: &mut [f32]) {
-        self.hidden = column(self.executor.output("policy"), slot);
+    pub fn policy(&self, weights: &Weights, row: usize, actions: &[u16], to: &mut [f32]) {
         let [w, b] = weights.last.clone().map(|range| &weights.params.values()[range]);
-        dispatch(self.isa, Legal { hidden: &self.hidden, w, b, actions, to });
+        let hidden = &self.hidden.as_chunks().0[row];
+        dispatch(self.isa, Legal { hidden, w: w.as_chunks().0, b, actions, to });
+    }
+}
+
+/// Biases and the rows of inputs that are not 0, each times its input: in the order that a dense product adds them.
+struct Stem<'a> {
+    table: &'a [[f32; WIDTH]],
+    biases: Option<&'a [f32; WIDTH]>,
+    inputs: &'a [(u32, f32)],
+    ends: &'a [usize],
+    to: &'a mut [[f32; WIDTH]],
+}
+
+impl Kernel for Stem<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        /// Vectors of one pass.
+        const PASS: usize = 8;
+        let biases = self.biases.unwrap_or(&[0.0; WIDTH]);
+        let mut first = 0;
+        for (&end, to) in self.ends.iter().zip(self.to) {
+            let inputs = &self.inputs[first..end];
+            first = end;
+            for at in (0..WIDTH).step_by(PASS * S::LANES) {
+                let mut sums = [s.splat(0.0); PASS];
+                for v in 0..PASS {
+                    sums[v] = s.load(&biases[at + v * S::LANES..]);
+                }
+                for &(input, x) in inputs {
+                    let (row, x) = (&self.table[input as usize], s.splat(x));
+                    for v in 0..PASS {
+                        sums[v] = s.mul_add(x, s.load(&row[at + v * S::LANES..]), sums[v]);
+                    }
+                }
+                for v in 0..PASS {
+                    s.store(sums[v], &mut to[at + v * S::LANES..]);
+                }
+            }
+        }
     }
 }
 
 /// Softmax of some rows' products with the hidden layer.
 struct Legal<'a> {
     hidden: &'a [f32; WIDTH],
-    w: &'a [f32],
+    w: &'a [[f32; WIDTH]],
     b: &'a [f32],
     actions: &'a [u16],
     to: &'a mut [f32],
@@ -240,7 +329,7 @@ impl Kernel for Legal<'_> {
         let to = &mut self.to[..n.next_multiple_of(16)];
         let mut most = f32::NEG_INFINITY;
         for (to, &action) in to.iter_mut().zip(self.actions) {
-            let row = &self.w[usize::from(action) * WIDTH..][..WIDTH];
+            let row = &self.w[usize::from(action)];
             let mut sums = [s.splat(0.0); 4];
             for k in (0..WIDTH).step_by(16) {
                 for part in 0..S::PARTS {
@@ -270,7 +359,6 @@ impl Kernel for Legal<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::inputs::{self, Decision};
     use super::super::tree;
     use super::*;
     use math::Rng;
@@ -349,17 +437,22 @@ mod tests {
             let weights = Weights::new(&search, &params);
             let (mut evaluator, mut executor) = (Evaluator::new(&search, ROWS), Executor::new(&all));
             let decisions = met(ROWS, 2);
-            let panels = evaluator.inputs();
+            let panels = executor.input_mut("inputs");
             for (row, decision) in decisions.iter().enumerate() {
-                inputs::write(decision, PANEL, &mut panels[row / PANEL * PANEL * INPUTS + row % PANEL..]);
+                evaluator.see(decision);
+                let panel = &mut panels[row / PANEL * PANEL * INPUTS + row % PANEL..];
+                inputs::each(decision, |input, x| panel[input * PANEL] = x);
             }
-            executor.input_mut("inputs").copy_from_slice(panels);
             evaluator.run(&weights);
             executor.run(&params, &Packed::new(&all, &params));
             let mut room = Results::new();
             for (row, decision) in decisions.iter().enumerate() {
-                assert_eq!(evaluator.heads(row), column(executor.output("value"), row));
-                let logits: [f32; ACTIONS] = column(executor.output("policy"), row);
+                let of = |name: &str, i: usize, count: usize| {
+                    executor.output(name)[(row / PANEL * count + i) * PANEL + row % PANEL]
+                };
+                // To the bit.
+                assert_eq!(evaluator.heads(row), std::array::from_fn(|i| of("value", i, HEADS)));
+                let logits: Vec<f32> = (0..ACTIONS).map(|i| of("policy", i, ACTIONS)).collect();
                 tree::list(decision, &mut room);
                 let actions: Vec<u16> = room.plays().iter().map(|p| action([p[0], p[1]])).collect();
                 let mut found = vec![0.0; tree::MOST_ACTIONS];

@@ -1,7 +1,7 @@
 //! Who plays with the network: by the policy's most likely action, or by a search of so many evaluations without noise. Each decision
 //! is thought about by itself, so company changes no answer.
 
-use super::inputs::{self, Decision, INPUTS};
+use super::inputs::Decision;
 use super::net::{self, Evaluator, HEADS, Weights, play};
 use super::search::{Search, Spent};
 use super::tree::{self, Edge, MOST_ACTIONS, ROOT, Rule, Tree};
@@ -56,11 +56,8 @@ impl Mind {
     /// What the network says of each decision: its heads, and, where it is asked for, what it thinks of the legal actions.
     fn look(&mut self, decisions: &[Decision], mut tell: impl FnMut(usize, [f32; HEADS], &[u16], &[f32])) {
         for (chunk, decisions) in decisions.chunks(ROWS).enumerate() {
-            let panels = self.evaluator.inputs();
-            for (row, decision) in decisions.iter().enumerate() {
-                let panel = &mut panels[row / PANEL * PANEL * INPUTS..][..PANEL * INPUTS];
-                inputs::write(decision, PANEL, &mut panel[row % PANEL..]);
-            }
+            self.evaluator.clear();
+            decisions.iter().for_each(|decision| self.evaluator.see(decision));
             self.evaluator.run(&self.weights);
             for (row, decision) in decisions.iter().enumerate() {
                 tree::list(decision, &mut self.room);

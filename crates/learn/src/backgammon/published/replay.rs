@@ -125,7 +125,8 @@ impl Shard {
         self.executor.input_mut("share").fill(0.0);
         for (row, sample) in samples.take(self.rows).enumerate() {
             let Some(decision) = read_decision(sample) else { continue };
-            inputs::write(&decision, 1, &mut self.executor.input_mut("inputs")[row * INPUTS..][..INPUTS]);
+            let to = &mut self.executor.input_mut("inputs")[row * INPUTS..][..INPUTS];
+            inputs::each(&decision, |input, x| to[input] = x);
             tree::list(&decision, &mut self.room);
             let mask = &mut self.executor.input_mut("mask")[row * ACTIONS..][..ACTIONS];
             for play in self.room.plays() {

@@ -1,11 +1,10 @@
 //! Many searches at once: ways down the trees of all of them are gathered into one batch, the network looks at the batch, and the
 //! answers go back up. It knows neither games nor samples.
 
-use super::inputs::{self, Decision, INPUTS};
+use super::inputs::Decision;
 use super::net::{self, Evaluator, Weights};
 use super::tree::{Leaf, MOST_ACTIONS, ROOT, Rule, Step, Tree};
 use graph::Plan;
-use math::PANEL;
 use std::sync::Arc;
 use worlds::backgammon::Results;
 
@@ -156,11 +155,9 @@ impl Search {
     }
 
     fn see(&mut self) {
-        let panels = self.evaluator.inputs();
-        for (row, waiting) in self.waiting.iter().enumerate() {
-            let panel = &mut panels[row / PANEL * PANEL * INPUTS..][..PANEL * INPUTS];
-            let decision = self.slots[waiting.slot].tree.decision(waiting.node);
-            inputs::write(decision, PANEL, &mut panel[row % PANEL..]);
+        self.evaluator.clear();
+        for waiting in &self.waiting {
+            self.evaluator.see(self.slots[waiting.slot].tree.decision(waiting.node));
         }
     }
 }

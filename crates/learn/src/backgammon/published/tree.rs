@@ -131,7 +131,7 @@ impl Tree {
     /// Room for searches of so many evaluations, and for what is kept of the one before.
     pub fn new(evals: usize) -> Tree {
         let most_nodes = (2 * evals + 64).min(MOST_NODES);
-        let most_edges = 40 * most_nodes + 8 * MOST_ACTIONS;
+        let most_edges = 32 * most_nodes + 8 * MOST_ACTIONS;
         Tree {
             nodes: Vec::with_capacity(most_nodes),
             chances: Vec::with_capacity(most_nodes),
