@@ -198,7 +198,7 @@ pub struct Generation {
 }
 
 /// Shards of a minibatch.
-const SHARDS: usize = 8;
+const SHARDS: usize = 4;
 /// Batches of each table in a slice.
 const SLICE: usize = 4;
 /// Games of a duel that run at once.
