@@ -12,8 +12,10 @@ use worlds::backgammon::{Board, Chances, Results, Roll};
 
 /// Equity that a prior takes e times less for.
 const TAU: f32 = 0.05;
-/// Results that a search begins with at most, and how much worse than the best they may look.
+/// Results that a search begins with at most, the evaluations for which it begins with one more, and how much worse than
+/// the best they may look.
 const WIDTH: usize = 8;
+const ONE_MORE: usize = 12;
 const GAP: f32 = 0.25;
 /// Rolls in the order in which they are tried, as places in [`Roll::ALL`]: 6-1, 5-2, 4-3, 3-3, and so on.
 const ORDER: [usize; 21] = [15, 11, 8, 5, 18, 1, 12, 19, 6, 2, 17, 10, 9, 3, 13, 16, 4, 20, 7, 0, 14];
@@ -105,8 +107,9 @@ impl Thinker {
 
     fn search(&mut self, best: f32) {
         let near = |&&place: &&usize| self.branches[place].equity() > best - GAP;
-        let mut left = self.order.iter().take(WIDTH).take_while(near).count();
         let mut budget = self.evals as usize;
+        let width = (budget / ONE_MORE).clamp(2, WIDTH);
+        let mut left = self.order.iter().take(width).take_while(near).count();
         while left > 1 {
             let halvings = left.next_power_of_two().trailing_zeros() as usize;
             let rolls = budget / halvings / left;
