@@ -427,3 +427,93 @@ fn ways_past() -> &'static [u8; 4096] {
         })
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use worlds::backgammon::{Results, Roll};
+
+    /// Boards of games that are played at random, each as one player left it to the other.
+    fn met(count: usize) -> Vec<Board> {
+        let (mut numbers, mut room) = (math::Rng::new(5, 5).sequence(0), Results::new());
+        let (mut boards, mut board) = (Vec::new(), Board::START);
+        while boards.len() < count {
+            let results = board.results(Roll::drawn(&mut numbers), &mut room);
+            let left = results[numbers.below(results.len() as u32) as usize];
+            boards.push(left);
+            board = if left.points() == 0 { left.turned() } else { Board::START };
+        }
+        boards
+    }
+
+    fn read_all(isa: Isa, boards: &[Board]) -> Vec<Inputs> {
+        let mut inputs = vec![[0; INPUTS]; boards.len()];
+        read(isa, boards, &mut inputs);
+        inputs
+    }
+
+    #[test]
+    fn every_instruction_set_reads_the_same_and_every_input_is_met() {
+        let boards = met(4000);
+        let first = read_all(Isa::Portable, &boards);
+        for isa in Isa::available() {
+            assert!(read_all(isa, &boards) == first, "{isa:?}");
+        }
+        for input in 0..USED {
+            assert!(first.iter().any(|inputs| inputs[input] > 0), "input {input} is never there");
+        }
+    }
+
+    #[test]
+    fn what_changed_leads_from_one_board_to_the_other() {
+        let boards = met(300);
+        let inputs = read_all(Isa::best(), &boards);
+        let (layout, mut changes, mut rows) = (layout(), Changes::default(), Vec::new());
+        let set = |inputs: &Inputs, rows: &mut Vec<u16>| {
+            layout.all(inputs, rows);
+            rows.iter().copied().collect::<std::collections::BTreeSet<u16>>()
+        };
+        for pair in inputs.windows(2) {
+            let (mut from, to) = (set(&pair[0], &mut rows), set(&pair[1], &mut rows));
+            layout.changes(Isa::best(), &pair[0], &pair[1], &mut changes);
+            assert!(changes.taken().iter().all(|row| from.remove(row)));
+            assert!(changes.added().iter().all(|row| from.insert(*row)));
+            assert_eq!(from, to);
+        }
+    }
+
+    #[test]
+    fn shots_are_the_rolls_that_can_hit() {
+        const SHOTS: usize = 2 * PLACES + READ;
+        let (boards, mut room) = (met(3000), Results::new());
+        let (mut asked, mut wrong) = (0, 0);
+        for (board, inputs) in boards.iter().zip(read_all(Isa::best(), &boards)) {
+            if !board.contact() || board.points() != 0 {
+                continue;
+            }
+            let mut ways = 0;
+            for roll in Roll::ALL {
+                let results = board.turned().results(roll, &mut room);
+                let hit = results.iter().any(|after| after.theirs().bar() > board.mine().bar());
+                ways += if hit { roll.ways() } else { 0 };
+            }
+            asked += 1;
+            wrong += u32::from(ways != u32::from(inputs[SHOTS]));
+        }
+        // Two on the bar may enter with a double and go on; a hit may also be out of the rules' reach.
+        assert!(asked > 2500 && wrong * 50 < asked, "{wrong} of {asked}");
+    }
+
+    #[test]
+    fn primes_and_ways_past_them() {
+        assert_eq!([prime(0), prime(0b1011_1101), prime(0b11_1111 << 4)], [0, 4, 6]);
+        for made in (0..1 << 25).step_by(9973) {
+            let made = made & POINTS;
+            let slow = (0..25).map(|low| (made >> low & 63).count_ones()).max();
+            assert_eq!(Some(u32::from(broken_prime(made))), slow, "{made:b}");
+        }
+        // Nothing in the way: nine rolls of two numbers, each twice, and 2-2 to 6-6.
+        assert_eq!(ways_past()[0], 23);
+        assert_eq!(ways_past()[0b11_1111], 0);
+    }
+}

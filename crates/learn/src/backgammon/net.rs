@@ -555,3 +555,141 @@ impl Group {
         graded::gather_slopes(isa, wide, &self.grades, &self.d_rows, slopes);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use worlds::backgammon::{Results, Roll};
+
+    const SHAPE: Shape = Shape { hidden: 48 };
+
+    /// Boards of a game played at random, and all that could have been left instead of each.
+    fn met(count: usize) -> Vec<(Board, Vec<Board>)> {
+        let (mut numbers, mut room) = (Rng::new(6, 5).sequence(0), Results::new());
+        let (mut met, mut board) = (Vec::new(), Board::START);
+        while met.len() < count {
+            let results = board.results(Roll::drawn(&mut numbers), &mut room).to_vec();
+            let left = results[numbers.below(results.len() as u32) as usize];
+            met.push((board, results));
+            board = if left.points() == 0 { left.turned() } else { Board::START };
+        }
+        met
+    }
+
+    /// Larger where ends are told apart than at the start of learning.
+    fn weights(isa: Isa) -> Vec<f32> {
+        let mut weights = SHAPE.first_weights(isa, 8, 1);
+        for net in weights.chunks_exact_mut(SHAPE.net_len()) {
+            let [_, b2, w3, b3] = SHAPE.upper_mut(&mut net[SHAPE.steps_len()..]);
+            w3.iter_mut().for_each(|w| *w *= 20.0);
+            b2.iter_mut().chain(b3).enumerate().for_each(|(i, b)| *b = 0.01 * i as f32);
+        }
+        weights
+    }
+
+    #[test]
+    fn a_board_is_worth_the_same_wherever_it_came_from() {
+        let mut first: [Option<Vec<Ends>>; 2] = [None, None];
+        for isa in Isa::available() {
+            let mind = Mind::new(isa, SHAPE, &weights(Isa::best()));
+            let (mut valuer, mut alone, mut all) = (Valuer::default(), Valuer::default(), Vec::new());
+            for (root, boards) in met(150) {
+                valuer.value(&mind, &root, &boards);
+                for (board, ends) in boards.iter().zip(&valuer.ends) {
+                    alone.value(&mind, board, &[*board]);
+                    assert_eq!(alone.ends[0], *ends, "{isa:?} {board:?}");
+                    assert!((ends.iter().sum::<f32>() - 1.0).abs() < 1e-5, "{board:?} {ends:?}");
+                    let shut = (0..ENDS).filter(|end| open(board) >> end & 1 == 0);
+                    assert!(valuer.ends.is_empty() || shut.clone().all(|end| ends[end] == 0.0), "{board:?}");
+                }
+                all.extend_from_slice(&valuer.ends);
+            }
+            let known = first[usize::from(isa.fused())].get_or_insert_with(|| all.clone());
+            assert!(*known == all, "{isa:?}");
+        }
+    }
+
+    /// The cross-entropy in f64, and what each sample's first layer adds up to.
+    fn loss(weights: &[f64], samples: &[Sample]) -> f64 {
+        let (layout, wide) = (inputs::layout(), SHAPE.hidden);
+        let (steps, upper) = weights.split_at(SHAPE.steps_len());
+        let (w2, rest) = upper.split_at(NARROW * wide);
+        let (b2, rest) = rest.split_at(NARROW);
+        let (w3, b3) = rest.split_at(ENDS * NARROW);
+        let mut table: Vec<Vec<f64>> = Vec::new();
+        for grade in &layout.grades {
+            let before = if grade.onward { table.last().cloned() } else { None };
+            let mut row = before.unwrap_or(vec![0.0; wide]);
+            for (sum, step) in row.iter_mut().zip(&steps[grade.step as usize * wide..]) {
+                *sum += step * f64::from(grade.scale);
+            }
+            table.push(row);
+        }
+        let layer = |w: &[f64], b: &[f64], x: &[f64]| -> Vec<f64> {
+            let dot = |row: &[f64]| row.iter().zip(x).map(|(w, x)| w * x).sum::<f64>();
+            w.chunks_exact(x.len()).zip(b).map(|(row, b)| dot(row) + b).collect()
+        };
+        let relu = |x: Vec<f64>| x.into_iter().map(|x| x.max(0.0)).collect::<Vec<f64>>();
+        let (mut all, mut rows) = (0.0, Vec::new());
+        for sample in samples {
+            layout.all(&sample.inputs, &mut rows);
+            let sum = |c: usize| rows.iter().map(|&row| table[usize::from(row)][c]).sum::<f64>();
+            let hidden = relu((0..wide).map(sum).collect());
+            let logits = layer(w3, b3, &relu(layer(w2, b2, &hidden)));
+            let is_open = |end: &usize| sample.open >> end & 1 == 1;
+            let whole: f64 = (0..ENDS).filter(is_open).map(|end| logits[end].exp()).sum();
+            for end in (0..ENDS).filter(is_open) {
+                all -= f64::from(sample.target[end]) * (logits[end] - whole.ln());
+            }
+        }
+        all / samples.len() as f64
+    }
+
+    #[test]
+    fn slopes_are_those_of_the_loss() {
+        let isa = Isa::best();
+        let weights = weights(isa);
+        let mut mind = Mind::new(isa, SHAPE, &weights);
+        let boards: Vec<Board> = met(90).iter().map(|(_, results)| results[0]).collect();
+        let mut inputs = vec![[0; inputs::INPUTS]; boards.len()];
+        inputs::read(isa, &boards, &mut inputs);
+        let sample = |(i, (board, inputs)): (usize, (&Board, Inputs))| {
+            let mut target = [0.0; ENDS];
+            (target[0], target[3]) = if i % 3 == 0 { (0.25, 0.75) } else { (0.75, 0.25) };
+            Sample { inputs, open: open(board), net: 0, target }
+        };
+        let samples: Vec<Sample> = boards.iter().zip(inputs).enumerate().map(sample).collect();
+        let net = &weights[..SHAPE.net_len()];
+        let mut pupil = Pupil::new(isa, SHAPE);
+        let said = pupil.slopes(&mind, 0, net, &samples);
+        let exact: Vec<f64> = net.iter().map(|&w| f64::from(w)).collect();
+        assert!((f64::from(said) - loss(&exact, &samples)).abs() < 1e-5);
+        // The steepest of each part, some from all over, and the last of all.
+        let part = |range: std::ops::Range<usize>| {
+            let mut places: Vec<usize> = range.collect();
+            places.sort_by(|&a, &b| pupil.grads[b].abs().total_cmp(&pupil.grads[a].abs()));
+            places.truncate(12);
+            places
+        };
+        let (steps, len) = (SHAPE.steps_len(), SHAPE.net_len());
+        let places = part(0..steps / 2).into_iter().chain(part(steps / 2..steps)).chain(part(steps..len));
+        for place in places.chain((0..steps).step_by(steps / 10)).chain(len - ENDS..len) {
+            let slope = |by: f64| {
+                let mut moved = exact.clone();
+                moved[place] += by;
+                loss(&moved, &samples)
+            };
+            let by = 1e-5;
+            let (there, here) = ((slope(by) - slope(-by)) / (2.0 * by), f64::from(pupil.grads[place]));
+            assert!((there - here).abs() < 1e-4 * (1.0 + 10.0 * there.abs()), "{place}: {here} {there}");
+        }
+        // And a step goes down, with what is played with in step with what is learned.
+        let (mut learned, mut m, mut v) = (weights.clone(), vec![0.0; net.len()], vec![0.0; net.len()]);
+        let step = AdamStep::new(1, 1e-3, 0.9, 0.999, 1e-8);
+        pupil.learn(&mut mind, 0, &mut learned[..len], [&mut m, &mut v], step, &samples);
+        let less = pupil.slopes(&mind, 0, &learned[..len], &samples);
+        assert!(less < said - 1e-3, "{less} {said}");
+        let fresh = Mind::new(isa, SHAPE, &learned);
+        assert!(fresh.nets[0].table == mind.nets[0].table && fresh.nets[0].w2 == mind.nets[0].w2);
+    }
+}

@@ -1,0 +1,101 @@
+//! Learner B's player with a search: with evaluations enough it is exact one move ahead, its numbers are of one piece, and it
+//! answers the same every time.
+
+use learn::backgammon::{Candidate, Learner, Player, Strong, StrongConfig};
+use math::Isa;
+use worlds::backgammon::{Board, Results, Roll};
+
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
+#[cfg(target_arch = "wasm32")]
+wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
+
+fn learned() -> Strong {
+    let settings = StrongConfig { hidden: 32, games: 64, ..StrongConfig::default() };
+    let mut strong = Strong::new(settings, 2, Isa::best()).expect("sound settings");
+    while strong.progress().rounds < 4 {
+        strong.advance();
+    }
+    strong
+}
+
+/// Decisions of a game that the player plays against itself.
+fn met(player: &mut dyn Player, count: usize) -> Vec<(Board, Roll)> {
+    let mut numbers = math::Rng::new(9, 9).sequence(0);
+    let (mut met, mut board, mut chosen) = (Vec::new(), Board::START, Vec::new());
+    while met.len() < count {
+        let decision = (board, Roll::drawn(&mut numbers));
+        player.choose(&[decision], &mut chosen);
+        met.push(decision);
+        board = if chosen[0].points() == 0 { chosen[0].turned() } else { Board::START };
+    }
+    met
+}
+
+/// What a board that was left is worth: the mean over all rolls of the best reply as the player without a search values it.
+fn one_move_ahead(plain: &mut dyn Player, left: Board) -> f32 {
+    let reply = |roll: Roll| plain.rank(left.turned(), roll)[0].equity * roll.ways() as f32;
+    -Roll::ALL.into_iter().map(reply).sum::<f32>() / 36.0
+}
+
+#[test]
+fn with_evaluations_enough_it_is_exact_one_move_ahead() {
+    let strong = learned();
+    let (mut plain, mut deep) = (strong.player(1), strong.player(400));
+    let mut searched = 0;
+    for (board, roll) in met(&mut *plain, 60) {
+        let ranked = deep.rank(board, roll);
+        let shares: f32 = ranked.iter().map(|candidate| candidate.share).sum();
+        if shares == 0.0 {
+            continue;
+        }
+        searched += 1;
+        let best = one_move_ahead(&mut *plain, ranked[0].board);
+        assert!((ranked[0].equity - best).abs() < 1e-4, "{board:?} {roll:?}: {} {best}", ranked[0].equity);
+        for other in ranked.iter().filter(|candidate| candidate.share > 0.0) {
+            let by = one_move_ahead(&mut *plain, other.board);
+            // Dropped before the last of its rolls, it may be a little better.
+            assert!(by < best + 0.05, "{board:?} {roll:?}: {other:?} is worth {by}, above {best}");
+        }
+    }
+    assert!(searched > 30, "{searched}");
+}
+
+#[test]
+fn candidates_are_all_results_and_add_up() {
+    let strong = learned();
+    let mut room = Results::new();
+    for evals in [1, 2, 7, 30, 100, 5000] {
+        let (mut player, mut again) = (strong.player(evals), strong.player(evals));
+        for (board, roll) in met(&mut *strong.player(1), 25) {
+            let ranked = player.rank(board, roll);
+            let mut chosen = Vec::new();
+            again.choose(&[(board, roll)], &mut chosen);
+            assert_eq!(chosen, [ranked[0].board], "{evals}");
+            let mut boards: Vec<_> = ranked.iter().map(|candidate| candidate.board.id()).collect();
+            boards.sort_unstable();
+            let mut results: Vec<_> = board.results(roll, &mut room).iter().map(Board::id).collect();
+            results.sort_unstable();
+            assert_eq!(boards, results, "{evals}");
+            let sum = |of: fn(&Candidate) -> f32| ranked.iter().map(of).sum::<f32>();
+            let share = sum(|candidate| candidate.share);
+            assert!((sum(|candidate| candidate.prior) - 1.0).abs() < 1e-4, "{evals}");
+            assert!((share - 1.0).abs() < 1e-4 || share == 0.0, "{evals}: {share}");
+            for candidate in ranked {
+                let all: f32 = candidate.chances.0.iter().sum();
+                assert!((all - 1.0).abs() < 1e-4, "{candidate:?}");
+                assert!((candidate.chances.equity() as f32 - candidate.equity).abs() < 1e-4, "{candidate:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_it_expects_is_the_mean_of_what_it_would_do() {
+    let strong = learned();
+    let mut player = strong.player(1);
+    let expected = player.expects(Board::START).expect("it has an opinion");
+    let mean = one_move_ahead(&mut *player, Board::START.turned());
+    // The network was taught that the two agree; it is young.
+    assert!((expected.equity() as f32 + mean).abs() < 0.25, "{expected:?} {mean}");
+}
