@@ -21,6 +21,8 @@ pub enum RunError {
     #[error("{0}")]
     Strong(#[from] learn::backgammon::StrongError),
     #[error("{0}")]
+    Published(#[from] learn::backgammon::PublishedError),
+    #[error("{0}")]
     Duel(#[from] learn::backgammon::arena::DuelError),
     #[error("there is no knob called '{name}'. Try one of: {known}")]
     UnknownKnob { name: String, known: String },

@@ -2,7 +2,7 @@
 
 use math::Isa;
 use run::backgammon::protocol::{Act, Command, Engine, Event, Inquiry, Judged, Setup, Unfold, Who};
-use run::backgammon::{Parlour, default_config, player_from_checkpoint};
+use run::backgammon::{Parlour, default_config, knob_list, learners, player_from_checkpoint};
 use run::protocol::{Config, Digest, Level};
 use run::{CONFIG_VERSION, DIGEST_EVERY, Experiment, RunError, permalink, room_of};
 use std::collections::BTreeMap;
@@ -383,4 +383,42 @@ fn a_link_carries_the_run_and_tells_whether_it_was_reproduced() {
     let (level, _) = told(Digest { weights: "0".repeat(16), ..digest }).unwrap();
     assert_eq!(level, Level::Warning);
     assert_eq!(read.config.version, CONFIG_VERSION);
+}
+
+#[test]
+fn defaults_lie_in_their_own_ranges() {
+    for learner in learners() {
+        let knobs = knob_list(learner.id);
+        let all = knobs.iter().map(|knob| (knob.name.to_string(), knob.default)).collect();
+        let config = Config { env: learner.id.into(), knobs: all, ..default_config() };
+        permalink::decode(&permalink::encode(&config, None)).unwrap();
+    }
+}
+
+#[test]
+fn the_published_learner_is_resumed_and_played_too() {
+    let knobs = [
+        ("tables", 2.0),
+        ("games", 4.0),
+        ("batch", 16.0),
+        ("evals", 8.0),
+        ("round_batches", 40.0),
+        ("minibatch", 32.0),
+        ("replay", 1024.0),
+    ];
+    let knobs = BTreeMap::from(knobs.map(|(name, value)| (name.to_string(), value)));
+    let config = Config { env: "published".into(), knobs, ..default_config() };
+    let mut whole = start(config.clone());
+    train(&mut whole, 3);
+    let mut first = start(config);
+    train(&mut first, 1);
+    first.command(Command::SetKnob { name: "lr".into(), value: 0.001 }).unwrap();
+    let file = saved(&mut first);
+    let mut second = Parlour::restore(&file, Isa::best()).unwrap();
+    second.command(Command::Start).unwrap();
+    train(&mut second, 3);
+    assert_eq!(whole.digest(), second.digest());
+    let asked = Inquiry { id: START.into(), dice: Some([3, 1]), who: Who::Now, evals: 20 };
+    let opinion = second.analyse(&asked).unwrap();
+    assert!((opinion.candidates.iter().map(|c| c.share).sum::<f64>() - 1.0).abs() < 1e-3);
 }

@@ -108,7 +108,7 @@ impl PublishedConfig {
         Rule { exploration: self.exploration, doubt: self.doubt, loss: self.virtual_loss }
     }
 
-    fn check(&self) -> Result<(), PublishedError> {
+    pub fn check(&self) -> Result<(), PublishedError> {
         let whole = |name, value: usize, min: usize, max: usize| (name, value as f64, min as f64, max as f64);
         let float = |name, value: f32, min: f32, max: f32| (name, value.into(), min.into(), max.into());
         for (name, value, min, max) in [
@@ -352,6 +352,23 @@ impl Published {
 
     pub fn config(&self) -> &PublishedConfig {
         &self.config
+    }
+
+    /// Between two rounds. What tables, trees and samples are made of stays as it is.
+    pub fn set_live(&mut self, config: &PublishedConfig) -> Result<(), PublishedError> {
+        config.check()?;
+        let PublishedConfig { passes, most_updates, lr, weight_decay, value_coef, max_grad_norm, .. } =
+            *config;
+        self.config = PublishedConfig {
+            passes,
+            most_updates,
+            lr,
+            weight_decay,
+            value_coef,
+            max_grad_norm,
+            ..self.config.clone()
+        };
+        Ok(())
     }
 
     /// How the newest generation did, once there has been one.

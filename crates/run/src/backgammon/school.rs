@@ -5,9 +5,9 @@
 use super::protocol;
 use crate::error::RunError;
 use crate::knobs::{Table, count, float, int, number};
-use crate::protocol::{Config, Knob};
+use crate::protocol::{Config, Knob, KnobKind};
 use learn::Find;
-use learn::backgammon::{Learner, Strong, StrongConfig};
+use learn::backgammon::{Learner, Published, PublishedConfig, Strong, StrongConfig};
 use math::Isa;
 use std::collections::BTreeMap;
 
@@ -58,16 +58,26 @@ pub(crate) fn school(config: &Config) -> Result<&'static School, RunError> {
     })
 }
 
-static SCHOOLS: [School; 1] = [School {
-    id: "strong",
-    name: "Strong",
-    summary: "Learns what each position it leaves is worth, first from how its games end and from its own next opinion, and \
-              looks ahead where it is asked to.",
-    knobs: Taught::<Strong>::knobs,
-    check: Taught::<Strong>::check,
-    begin: Taught::<Strong>::begin,
-    restore: Taught::<Strong>::restore,
-}];
+static SCHOOLS: [School; 2] = [
+    School {
+        id: "strong",
+        name: "Strong",
+        summary: "Learns what each position that it leaves is worth, from its own next opinion and from how its games end, and looks ahead where it is asked to.",
+        knobs: Taught::<Strong>::knobs,
+        check: Taught::<Strong>::check,
+        begin: Taught::<Strong>::begin,
+        restore: Taught::<Strong>::restore,
+    },
+    School {
+        id: "published",
+        name: "Published",
+        summary: "AlphaZero's way, as a published system has it: every move is searched over chance nodes, and the network learns from what the search preferred. Much slower.",
+        knobs: Taught::<Published>::knobs,
+        check: Taught::<Published>::check,
+        begin: Taught::<Published>::begin,
+        restore: Taught::<Published>::restore,
+    },
+];
 
 /// What a learner has to have to be taught here.
 trait Teachable: Learner + Sized + 'static {
@@ -183,6 +193,53 @@ impl Teachable for Strong {
                 "How many positions each update of the networks is a mean over.",
             )
             .with(
+                "look_after",
+                "Look ahead after",
+                KnobKind::Int { min: 0.0, max: 1e7, log: false },
+                "games",
+                true,
+                (|c| if c.look_after == u64::MAX { 0.0 } else { c.look_after as f64 }, |c, v| {
+                    c.look_after = if v == 0.0 { u64::MAX } else { v as u64 };
+                }),
+                "From so many games on it learns from means over all that may be rolled next, which says more and takes some twenty times as long. 0 never does.",
+            )
+            .with(
+                "look_games",
+                "Games a round then",
+                int(1.0, 4096.0),
+                "games",
+                true,
+                count!(look_games),
+                "How many games are then played by the same networks before they learn from them.",
+            )
+            .with(
+                "look_lambda",
+                "Trust in the outcome then",
+                float(0.0, 1.0, false),
+                "",
+                true,
+                number!(look_lambda),
+                "How much an outcome counts then beside the mean over all rolls.",
+            )
+            .with(
+                "look_passes",
+                "Passes over the games then",
+                int(1.0, 16.0),
+                "",
+                true,
+                count!(look_passes),
+                "How often each position is then learned from.",
+            )
+            .with(
+                "look_lr",
+                "Learning rate then",
+                float(0.01, 10.0, true),
+                "times",
+                true,
+                number!(look_lr),
+                "The learning rate is then so many times what it would be.",
+            )
+            .with(
                 "hidden",
                 "Width of the networks",
                 int(16.0, 1024.0),
@@ -207,5 +264,209 @@ impl Teachable for Strong {
 
     fn set(&mut self, settings: StrongConfig) -> Result<(), RunError> {
         Ok(Strong::set(self, settings)?)
+    }
+}
+
+impl Teachable for Published {
+    type Settings = PublishedConfig;
+
+    fn table() -> Table<PublishedConfig> {
+        Table::new(PublishedConfig::default())
+            .with(
+                "lr",
+                "Learning rate",
+                float(1e-5, 0.1, true),
+                "",
+                true,
+                number!(lr),
+                "How far each update moves the network. Too small and nothing happens; too large and it forgets what it knew.",
+            )
+            .with(
+                "evals",
+                "Search",
+                int(2.0, 2000.0),
+                "ways down",
+                false,
+                count!(evals),
+                "How often each decision of its own games is followed down the tree. More play better, and fewer games.",
+            )
+            .with(
+                "exploration",
+                "Curiosity of the search",
+                float(0.0, 10.0, false),
+                "",
+                false,
+                number!(exploration),
+                "How much the search tries what the network thinks likely beside what has turned out well (c of PUCT).",
+            )
+            .with(
+                "noise",
+                "Noise",
+                float(0.0, 1.0, false),
+                "",
+                false,
+                number!(noise),
+                "Share of chance in what is searched first, so that games differ.",
+            )
+            .with(
+                "noise_alpha",
+                "Shape of the noise",
+                float(0.01, 1.0, false),
+                "",
+                false,
+                number!(noise_alpha),
+                "Parameter of the Dirichlet distribution: small gives chance to few moves, large to all.",
+            )
+            .with(
+                "temperature",
+                "Temperature",
+                float(0.0, 4.0, false),
+                "",
+                false,
+                number!(temperature),
+                "How freely the first moves of a game are drawn from those searched; at 0 the most searched is always played.",
+            )
+            .with(
+                "warm_decisions",
+                "Warm moves",
+                KnobKind::Int { min: 0.0, max: 500.0, log: false },
+                "moves",
+                false,
+                count!(warm_decisions),
+                "How many first moves of a game are drawn so.",
+            )
+            .with(
+                "tables",
+                "Tables",
+                int(1.0, 256.0),
+                "tables",
+                false,
+                count!(tables),
+                "Groups of games that threads share.",
+            )
+            .with(
+                "games",
+                "Games a table",
+                int(1.0, 1024.0),
+                "games",
+                false,
+                count!(games),
+                "How many games each table plays at once.",
+            )
+            .with(
+                "batch",
+                "Positions a batch",
+                int(2.0, 1024.0),
+                "positions",
+                false,
+                count!(batch),
+                "How many positions of a table's games the network values together.",
+            )
+            .with(
+                "round_batches",
+                "Length of a round",
+                int(1.0, 1e5),
+                "batches",
+                false,
+                count!(round_batches),
+                "Batches that each table has valued before its games are learned from.",
+            )
+            .with(
+                "replay",
+                "Memory",
+                int(256.0, 1_000_000.0),
+                "positions",
+                false,
+                count!(replay),
+                "How many positions of the last games are kept to learn from.",
+            )
+            .with(
+                "minibatch",
+                "Positions an update",
+                int(32.0, 8192.0),
+                "positions",
+                false,
+                count!(minibatch),
+                "How many positions each update of the network is a mean over.",
+            )
+            .with(
+                "passes",
+                "Passes over the data",
+                int(1.0, 100.0),
+                "",
+                true,
+                count!(passes),
+                "How often the positions of a round are learned from, about.",
+            )
+            .with(
+                "most_updates",
+                "Updates a round at most",
+                int(1.0, 10_000.0),
+                "updates",
+                true,
+                count!(most_updates),
+                "A cap on learning, so that it does not hold up the games.",
+            )
+            .with(
+                "weight_decay",
+                "Weight decay",
+                float(0.0, 0.1, false),
+                "",
+                true,
+                number!(weight_decay),
+                "How fast weights shrink that nothing holds up.",
+            )
+            .with(
+                "value_coef",
+                "Weight of the outcome",
+                float(0.0, 10.0, false),
+                "",
+                true,
+                number!(value_coef),
+                "How much how the game ended counts beside what the search preferred.",
+            )
+            .with(
+                "max_grad_norm",
+                "Gradient limit",
+                float(0.05, 100.0, true),
+                "",
+                true,
+                number!(max_grad_norm),
+                "Longer gradients are shortened to this length, so that one odd batch cannot wreck the network.",
+            )
+            .with(
+                "generation_rounds",
+                "Rounds a generation",
+                int(1.0, 1000.0),
+                "rounds",
+                false,
+                count!(generation_rounds),
+                "After so many rounds it plays against itself as it was at the last such time.",
+            )
+            .with(
+                "duel_pairs",
+                "Games of that match",
+                KnobKind::Int { min: 0.0, max: 10_000.0, log: false },
+                "pairs",
+                false,
+                count!(duel_pairs),
+                "Pairs of games with the same dice in that match; 0 plays none.",
+            )
+    }
+
+    fn begin(settings: PublishedConfig, seed: u32, isa: Isa) -> Result<Self, RunError> {
+        Ok(Published::new(settings, seed, isa)?)
+    }
+
+    fn restore(settings: PublishedConfig, seed: u32, isa: Isa, find: &Find) -> Result<Self, RunError> {
+        Published::restore(settings, seed, isa, find).map_err(|e| RunError::Damaged { why: e.to_string() })
+    }
+
+    fn sound(settings: &PublishedConfig) -> Result<(), RunError> {
+        Ok(settings.check()?)
+    }
+
+    fn set(&mut self, settings: PublishedConfig) -> Result<(), RunError> {
+        Ok(self.set_live(&settings)?)
     }
 }
