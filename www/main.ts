@@ -86,8 +86,8 @@ const keys = h("button", { type: "button", class: "quiet", "aria-label": "Keyboa
 let room: Room | undefined;
 let kind = ROOMS[0]!;
 let badge: Badge | undefined;
-/** Runs of rooms that were left in this visit: who comes back goes on. */
-const left = new Map<string, Uint8Array>();
+/** Runs of rooms that were left in this visit, with the address they had: who comes back goes on. */
+const left = new Map<string, { bytes: Uint8Array; link: string }>();
 /** Counts what was opened, so that a room that comes late is closed again. */
 let openings = 0;
 
@@ -101,9 +101,9 @@ document.querySelector("#skip")?.addEventListener("click", (event) => {
   event.preventDefault();
   document.querySelector<HTMLElement>("#main")?.focus();
 });
-addEventListener("hashchange", () => {
+addEventListener("hashchange", ({ oldURL }) => {
   const asked = roomOf(location.hash);
-  if (asked !== kind) void enter(asked, location.hash);
+  if (asked !== kind) void enter(asked, location.hash, new URL(oldURL).hash);
   // Where only the environment changes, as by the way back, the room takes it up and keeps what it has.
   else if (!room?.follow(location.hash)) void open({ link: location.hash });
 });
@@ -121,7 +121,7 @@ function writeRooms(): void {
 }
 
 /** Another room: the run of the one before is kept to come back to. */
-async function enter(next: (typeof ROOMS)[0], link: string): Promise<void> {
+async function enter(next: (typeof ROOMS)[0], link: string, from: string): Promise<void> {
   const [before, leaving] = [kind, room];
   kind = next;
   const opening = ++openings;
@@ -129,10 +129,11 @@ async function enter(next: (typeof ROOMS)[0], link: string): Promise<void> {
   place.replaceChildren(h("p", { class: "starting" }, "Starting."));
   writeRooms();
   const bytes = await leaving?.leave();
-  if (bytes) left.set(before.id, bytes);
+  if (bytes) left.set(before.id, { bytes, link: from });
   if (opening !== openings) return;
-  // A link with settings asks for that run; the bare name for the one that was left.
-  await open(link.includes("?") ? { link } : { link, checkpoint: left.get(next.id) });
+  // The bare name, or the address that it had, asks for the run that was left; any other for a run of its own.
+  const kept = left.get(next.id);
+  await open(!link.includes("?") || link === kept?.link ? { link, checkpoint: kept?.bytes } : { link });
 }
 
 /** What belongs to the room that was open. */
