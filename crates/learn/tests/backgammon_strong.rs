@@ -2,10 +2,15 @@
 //! for any number of threads, and a learner that was saved goes on as if it had not been.
 
 use learn::Data;
-use learn::backgammon::arena::duel;
-use learn::backgammon::yardstick::{Linear, Random};
 use learn::backgammon::{Learner, Strong, StrongConfig};
+#[cfg(not(target_arch = "wasm32"))]
+use learn::backgammon::{arena::duel, yardstick::Linear, yardstick::Random};
 use math::Isa;
+
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
+#[cfg(target_arch = "wasm32")]
+wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
 fn rounds(strong: &mut Strong, count: u64) {
     let end = strong.progress().rounds + count;
@@ -20,6 +25,7 @@ fn small() -> StrongConfig {
 }
 
 #[test]
+#[cfg(not(target_arch = "wasm32"))] // too long for one thread
 fn a_few_thousand_games_beat_the_yardsticks() {
     let mut strong = Strong::new(StrongConfig::default(), 1, Isa::best()).expect("settings of its own");
     rounds(&mut strong, 24);
@@ -31,6 +37,7 @@ fn a_few_thousand_games_beat_the_yardsticks() {
 }
 
 #[test]
+#[cfg(not(target_arch = "wasm32"))] // a page has no such pools; `tests/parity` tells its threads apart
 fn threads_change_nothing() {
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
