@@ -38,16 +38,18 @@ fn a_few_thousand_games_beat_the_yardsticks() {
 
 #[test]
 #[cfg(not(target_arch = "wasm32"))] // a page has no such pools; `tests/parity` tells its threads apart
-fn threads_change_nothing() {
-    let run = |threads: usize| {
+fn threads_and_clocks_change_nothing() {
+    let run = |threads: usize, clock: Option<fn() -> f64>| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
         pool.install(|| {
-            let mut strong = Strong::new(small(), 4, Isa::best()).expect("sound settings");
-            rounds(&mut strong, 3);
+            let settings = StrongConfig { look_after: 32, look_games: 6, ..small() };
+            let mut strong = Strong::new(settings, 4, Isa::best()).expect("sound settings");
+            clock.into_iter().for_each(|clock| strong.lend_clock(clock));
+            rounds(&mut strong, 4);
             (strong.weights().to_vec(), strong.progress())
         })
     };
-    assert!(run(1) == run(3));
+    assert!(run(1, None) == run(3, Some(|| 0.0)));
 }
 
 #[test]

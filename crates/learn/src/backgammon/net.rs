@@ -5,8 +5,8 @@
 //! Weights lie in one flat vector, network after network. A [`Mind`] is what weights become for valuing: tables and packed
 //! matrices, which nobody changes while they are played with. Gradients are summed in one order, whoever computes them.
 
-use super::bearoff;
 use super::inputs::{self, Changes, Inputs};
+use super::{PARTS, bearoff};
 use math::graded::{self, Grade};
 use math::{AdamStep, Epilogue, Isa, Rng, gemm, ops, par};
 use worlds::backgammon::Board;
@@ -194,6 +194,38 @@ impl Mind {
     }
 }
 
+/// Tells by a clock where time goes; without one it is not asked.
+#[derive(Default)]
+pub struct Watch {
+    clock: Option<fn() -> f64>,
+    since_s: f64,
+    pub spent_s: [f64; PARTS.len()],
+}
+
+impl Watch {
+    pub fn begin(&mut self, clock: Option<fn() -> f64>) {
+        self.clock = clock;
+        self.spent_s = [0.0; PARTS.len()];
+        self.since_s = clock.map_or(0.0, |clock| clock());
+    }
+
+    /// What has passed since it was last asked went to this part.
+    pub fn spent(&mut self, part: usize) {
+        if let Some(clock) = self.clock {
+            let now_s = clock();
+            self.spent_s[part] += now_s - self.since_s;
+            self.since_s = now_s;
+        }
+    }
+}
+
+/// Places in [`PARTS`].
+pub const RULES: usize = 0;
+const INPUTS: usize = 1;
+const NETWORK: usize = 2;
+pub const TARGETS: usize = 4;
+pub const LEARNING: usize = 5;
+
 /// Room for valuing many boards at once, kept from one time to the next.
 #[derive(Default)]
 pub struct Valuer {
@@ -212,6 +244,7 @@ pub struct Valuer {
     shares: Vec<f32>,
     /// Boards that a network valued.
     pub evaluations: u64,
+    pub watch: Watch,
 }
 
 impl Valuer {
@@ -230,6 +263,7 @@ impl Valuer {
             self.known.push(by);
         }
         inputs::read(mind.isa, boards, &mut self.inputs);
+        self.watch.spent(INPUTS);
         for (net, ready) in mind.nets.iter().enumerate() {
             self.which.clear();
             let by = self.known.iter().zip(0..).filter(|(known, _)| **known == Some(net));
@@ -238,6 +272,7 @@ impl Valuer {
                 self.value_by(mind, ready, root, boards);
             }
         }
+        self.watch.spent(NETWORK);
     }
 
     fn value_by(&mut self, mind: &Mind, net: &Ready, root: &Board, boards: &[Board]) {

@@ -104,7 +104,7 @@ const SLICE: usize = 16;
 const LOOKING_SLICE: usize = 4;
 /// No game of sensible players lasts as long; one that does is broken off, and its boards are worth what they were thought to be.
 const LONGEST: usize = 2000;
-/// The player's weights are a mean over about the last of so many equal parts of all rounds.
+/// The player's weights are a mean over about the last of so many parts of all evaluations so far.
 const PARTS_OF_MEAN: f32 = 8.0;
 
 /// One game's room.
@@ -200,6 +200,7 @@ impl Table {
             }
             self.samples[t].target = came;
         }
+        self.valuer.watch.spent(net::TARGETS);
     }
 
     /// Values all that some rolls can lead to.
@@ -210,6 +211,7 @@ impl Table {
             self.boards.extend_from_slice(board.results(*roll, &mut self.results));
             self.ends_of.push(self.boards.len());
         }
+        self.valuer.watch.spent(net::RULES);
         self.valuer.value(mind, board, &self.boards);
     }
 
@@ -258,6 +260,7 @@ struct Round {
     loss: f64,
     grad_norm: f64,
     updates: u64,
+    evaluations: u64,
     moves: u64,
     games: u64,
     gammons: f64,
@@ -358,9 +361,15 @@ impl Strong {
         let lambda = if look { self.settings.look_lambda } else { self.settings.lambda };
         let most = if look { LOOKING_SLICE } else { SLICE };
         let count = self.tables.len().min(most).min(games - played);
+        let (start, clock) = (self.now(), self.clock);
         par::each_mut(&mut self.tables[..count], |i, table| {
+            // The first one stands for all.
+            table.valuer.watch.begin(if i == 0 { clock } else { None });
             table.play(mind, seed, first + i as u64, lambda, look);
         });
+        let spent_s = self.tables[0].valuer.watch.spent_s;
+        let share = (self.now() - start) / spent_s.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        self.round.parts_s.iter_mut().zip(spent_s).for_each(|(sum, spent)| *sum += share * spent);
         for table in &mut self.tables[..count] {
             for sample in &table.samples {
                 self.samples[usize::from(sample.net)].push(*sample);
@@ -369,6 +378,7 @@ impl Strong {
             self.round.gammons += won_gammon + lost_gammon;
             self.round.backgammons += won_backgammon + lost_backgammon;
             self.round.moves += table.moves;
+            self.round.evaluations += table.valuer.evaluations;
             self.progress.evaluations += std::mem::take(&mut table.valuer.evaluations);
         }
         self.round.games += count as u64;
@@ -416,10 +426,12 @@ impl Strong {
     fn end_round(&mut self) -> Stats {
         self.progress.rounds += 1;
         self.progress.moves += self.round.moves;
-        let share = (PARTS_OF_MEAN / (self.progress.rounds as f32 + PARTS_OF_MEAN)).min(1.0);
+        let evaluations = (self.progress.evaluations - self.round.evaluations) as f32;
+        let new = PARTS_OF_MEAN * self.round.evaluations as f32;
+        let share = new / (evaluations + new).max(1.0);
         graded::approach(self.isa, share, &self.learned, &mut self.weights);
         self.samples.iter_mut().for_each(Vec::clear);
-        let Round { loss, grad_norm, updates, moves, games, gammons, backgammons, parts_s } =
+        let Round { loss, grad_norm, updates, moves, games, gammons, backgammons, parts_s, .. } =
             std::mem::take(&mut self.round);
         let of = |sum: f64, count: u64| (sum / count.max(1) as f64) as f32;
         Stats {
@@ -436,13 +448,15 @@ impl Strong {
 
 impl Learner for Strong {
     fn advance(&mut self) -> Option<Stats> {
-        let start = self.now();
-        let (part, next) = match self.stage {
-            Stage::Playing(played) => (2, self.play(played)),
-            Stage::Learning(net, learned) => (5, self.learn(net, learned)),
+        self.stage = match self.stage {
+            Stage::Playing(played) => self.play(played),
+            Stage::Learning(net, learned) => {
+                let start = self.now();
+                let next = self.learn(net, learned);
+                self.round.parts_s[net::LEARNING] += self.now() - start;
+                next
+            }
         };
-        self.stage = next;
-        self.round.parts_s[part] += self.now() - start;
         if self.stage != Stage::Learning(NETS, 0) {
             return None;
         }
