@@ -4,6 +4,7 @@
 use crate::device::Gpu;
 use crate::optimizer::Optimizer;
 use crate::plan::{Lowered, Part};
+use crate::product::Precision;
 use crate::program::{Memory, Program, Readback, Region, Space};
 use graph::{Adam, Plan};
 use learn::Fault;
@@ -49,20 +50,27 @@ pub struct Executor {
 
 impl Executor {
     pub fn new(gpu: &Gpu, plan: &Plan) -> Result<Executor, Fault> {
-        Executor::with(gpu, plan, Lowered::new)
+        Executor::with(gpu, plan, Precision::Single, Lowered::new)
+    }
+
+    /// With products of halves, where the adapter has them.
+    pub fn in_halves(gpu: &Gpu, plan: &Plan) -> Result<Executor, Fault> {
+        Executor::with(gpu, plan, Precision::Half, Lowered::new)
     }
 
     /// With one kernel for each node.
     pub fn one_by_one(gpu: &Gpu, plan: &Plan) -> Result<Executor, Fault> {
-        Executor::with(gpu, plan, Lowered::one_by_one)
+        Executor::with(gpu, plan, Precision::Single, Lowered::one_by_one)
     }
 
     fn with(
         gpu: &Gpu,
         plan: &Plan,
+        precision: Precision,
         lower: fn(&Plan, Region, Region, &mut Space, &mut Program) -> Result<Lowered, Fault>,
     ) -> Result<Executor, Fault> {
         let (mut space, mut program) = (Space::default(), Program::new(gpu));
+        program.set_precision(precision);
         let len = plan.table().len();
         let (params, grads) = (space.floats(len), space.floats(len));
         let lowered = lower(plan, params, grads, &mut space, &mut program)?;
@@ -82,6 +90,11 @@ impl Executor {
     /// The dispatches of a run.
     pub fn parts(&self) -> &[Part] {
         &self.lowered.parts
+    }
+
+    /// What all of it takes on the device.
+    pub fn bytes(&self) -> u64 {
+        self.memory.bytes()
     }
 
     /// Laid out as `graph::Params::values`.

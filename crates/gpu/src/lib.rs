@@ -26,8 +26,8 @@ pub use optimizer::Optimizer;
 pub use plan::{Lowered, Part};
 pub use ppo::OnGpu;
 pub use product::{
-    Cooperation, Matrices, Passing, Precision, Product, Side, TILES, Tile, Timing, product, product_by,
-    product_passing, product_passing_by, products,
+    Cooperation, Halves, Matrices, Passing, Precision, Product, Side, TILES, Tile, Timing, product,
+    product_by, product_passing, product_passing_by, products,
 };
 pub use program::{Arrived, Kernel, Memory, PRELUDE, Program, Readback, Region, Space, groups};
 pub use worlds::{POLY, RNG, Stepping, World, Worlds, world};

@@ -16,6 +16,7 @@ use math::{Act, Unary};
 pub use matrices::{Cooperation, Matrices};
 #[cfg(not(target_family = "wasm"))]
 pub(crate) use matrices::{WORKGROUP_BYTES, experimental, listed, proven};
+pub(crate) use text::is_read_by_fours;
 pub use tune::Timing;
 pub(crate) use tune::Tuned;
 pub(crate) use tune::{best_s, noise, product_s, replay_s};
@@ -58,6 +59,31 @@ pub struct Passing {
     pub slope: Option<(Unary, u32)>,
     /// Σ_k a`[m][k]` goes there, in place of what is there or added to it: dy in a is summed for the bias.
     pub row_sums: Option<(u32, bool)>,
+    /// What lies in `words`, two numbers of 16 bits a word.
+    pub halves: Halves,
+}
+
+/// What of a product is stored in 16 bits, for [`Precision::Half`]: its place is then counted in such numbers from the
+/// beginning of `words`. Factors are read by fours, so their rows are multiples of four, as are those of c, which the same
+/// dispatch has to sum to the end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Halves {
+    pub a: bool,
+    pub b: bool,
+    pub c: bool,
+    pub slope: bool,
+}
+
+impl Halves {
+    fn any(self) -> bool {
+        self != Halves::default()
+    }
+}
+
+/// Whether a product's result can be stored so: in whole fours, and by the kernel that sums all of k.
+pub(crate) fn gives_halves(p: &Product) -> bool {
+    let fours = is_read_by_fours(p.a, p.m, p.k) || is_read_by_fours(p.b, p.n, p.k);
+    fours && p.n.is_multiple_of(4) && !p.adds && split(p, &class(p.m, p.n, p.k).rule(), 1).0 == 1
 }
 
 /// What the factors are while they are multiplied; sums are of 32 bits always.
@@ -252,7 +278,8 @@ fn places((p, passing): &(Product, Passing)) -> [Option<u32>; 7] {
 fn are_alike(one: &(Product, Passing), other: &(Product, Passing)) -> bool {
     let shape = |(p, passing): &(Product, Passing)| {
         let strides = [p.a.outer, p.a.inner, p.b.outer, p.b.inner];
-        let passing = (passing.slope.map(|slope| slope.0), passing.row_sums.map(|sums| sums.1));
+        let passing =
+            (passing.slope.map(|slope| slope.0), passing.row_sums.map(|sums| sums.1), passing.halves);
         ([p.m, p.n, p.k], strides, p.act, p.adds, passing)
     };
     let aligned = |of| places(of).map(|at| at.map(|at| at % 4));
@@ -274,7 +301,11 @@ fn append(
     let pads = tile.slices > 1 || by.is_some();
     let depth = if pads { tile.depth } else { tile.depth.min(p.k.next_multiple_of(4)) };
     let tile = Tile { depth, ..tile };
-    let (splits, chunk) = split(p, &splitting, all.len());
+    assert!(!passing.halves.c || gives_halves(p), "a result that cannot be of halves: {p:?}");
+    let (splits, chunk) = match passing.halves.c {
+        true => (1, p.k.next_multiple_of(tile.depth)),
+        false => split(p, &splitting, all.len()),
+    };
     // Rows of partial sums begin where four floats can be written at once.
     let padded = p.n.next_multiple_of(4) + if passing.row_sums.is_some() { 4 } else { 0 };
     let partial: Vec<u32> =

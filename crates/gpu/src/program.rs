@@ -122,6 +122,11 @@ impl Memory {
         self.write(&self.words, region, values.iter().flat_map(|x| x.to_ne_bytes()).collect());
     }
 
+    /// Of both buffers.
+    pub fn bytes(&self) -> u64 {
+        self.floats.size() + self.words.size()
+    }
+
     fn write(&self, buffer: &wgpu::Buffer, region: Region, bytes: Vec<u8>) {
         if !bytes.is_empty() {
             self.gpu.queue.write_buffer(buffer, region.bytes().start, &bytes);

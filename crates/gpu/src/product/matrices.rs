@@ -333,7 +333,11 @@ mod at_hand {
                             act: Act::Tanh,
                             adds: false,
                         };
-                        let passing = Passing { slope: Some((Unary::Relu, 0)), row_sums: Some((0, true)) };
+                        let passing = Passing {
+                            slope: Some((Unary::Relu, 0)),
+                            row_sums: Some((0, true)),
+                            ..Passing::default()
+                        };
                         let tile = &super::super::TILE;
                         let made = product(&p, &passing, tile, split, Precision::Half, Some(by), twins);
                         let text = crate::program::whole(made.directives, made.vectors, &made.text);

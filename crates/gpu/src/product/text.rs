@@ -40,6 +40,11 @@ fn reads(side: Side, count: usize, k: usize) -> Reads {
     }
 }
 
+/// Whether four numbers of a factor lie together, so that it may lie in halves.
+pub(crate) fn is_read_by_fours(side: Side, count: usize, k: usize) -> bool {
+    !matches!(reads(side, count, k), Reads::Single { .. })
+}
+
 /// How sums are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Writes {
@@ -47,6 +52,8 @@ enum Writes {
     Fours,
     /// A thread has four whole rows, of 1 to 3 columns: so many fours.
     Rows,
+    /// Four columns as two words of halves.
+    Halves,
     /// One by one.
     Single,
 }
@@ -58,6 +65,8 @@ struct Factor {
     /// `m`
     count: char,
     reads: Reads,
+    /// It lies in halves.
+    half: bool,
     /// Fours of rows (columns) of a tile.
     fours: usize,
     /// Blocks of a tile.
@@ -77,16 +86,18 @@ pub(super) fn product(
     let some_fours = [a, b].iter().any(|reads| !matches!(reads, Reads::Single { .. }));
     let with = [p.residual, passing.slope.map(|slope| slope.1), passing.row_sums.map(|sums| sums.0)];
     let aligned = p.c.is_multiple_of(4) && with.iter().flatten().all(|at| at.is_multiple_of(4));
+    let halves = passing.halves;
     let writes = match p.n {
+        _ if halves.c => Writes::Halves,
         n if some_fours && (split || aligned && n.is_multiple_of(4)) => Writes::Fours,
         ..=3 if some_fours && aligned && tile.columns == 4 => Writes::Rows,
         _ => Writes::Single,
     };
     let vectors = writes != Writes::Single;
     // Without it there is nothing to read four floats at once from.
-    let read = |reads| match reads {
-        Reads::Along if !vectors => Reads::Single { along: true },
-        Reads::Across if !vectors => Reads::Single { along: false },
+    let read = |reads, half: bool| match reads {
+        Reads::Along if !vectors && !half => Reads::Single { along: true },
+        Reads::Across if !vectors && !half => Reads::Single { along: false },
         reads => reads,
     };
     let half = precision == Precision::Half;
@@ -97,14 +108,16 @@ pub(super) fn product(
         a: Factor {
             name: 'a',
             count: 'm',
-            reads: read(a),
+            reads: read(a, halves.a),
+            half: halves.a,
             fours: tile.rows / 4,
             blocks: tile.rows * tile.depth / 16,
         },
         b: Factor {
             name: 'b',
             count: 'n',
-            reads: read(b),
+            reads: read(b, halves.b),
+            half: halves.b,
             fours: tile.columns / 4,
             blocks: tile.columns * tile.depth / 16,
         },
@@ -147,6 +160,13 @@ struct Args {
     slope: u32, row_sums: u32,
 ";
 
+const HALVES: &str = "\
+fn half_at(at: u32) -> f32 { return unpack2x16float(words[at >> 1u])[at & 1u]; }
+fn halves_at(at: u32) -> vec4<f32> {
+    return vec4<f32>(unpack2x16float(words[at >> 1u]), unpack2x16float(words[(at >> 1u) + 1u]));
+}
+";
+
 /// Ends the arguments' struct; for twins, with how far each place is from the first one's to the second one's.
 fn end_of_args(places: &[&str], twins: bool) -> String {
     if !twins {
@@ -177,6 +197,9 @@ impl Kernel<'_> {
         } else {
             "fn read(at: u32) -> f32 { return mem[at >> 2u][at & 3u]; }\n"
         };
+        if self.passing.halves.any() {
+            text += HALVES;
+        }
         let element = if half { "f16" } else { "f32" };
         let depths = tile.depth / 4;
         text += &self.by.map_or(String::new(), Matrices::declarations);
@@ -437,6 +460,10 @@ let b_four = (rectangle / {rectangles_down}u) * {b_step}u + thread % {lanes}u / 
     /// Reads a block into `x`; what lies beyond the last k is 0.
     fn load(&self, factor: &Factor, slot: usize) -> String {
         let name = factor.name;
+        let fours = |at: &str| match factor.half {
+            true => format!("halves_at({at})"),
+            false => format!("mem[({at}) >> 2u]"),
+        };
         let mut text = format!("let k = k0 + deep{slot};");
         match factor.reads {
             Reads::Along => {
@@ -444,7 +471,8 @@ let b_four = (rectangle / {rectangles_down}u) * {b_step}u + thread % {lanes}u / 
                 for (i, row) in "xyzw".chars().enumerate() {
                     let _ = write!(
                         text,
-                        "x{slot}_{i} = select(vec4<f32>(), mem[(at{slot}.{row} + near) >> 2u], k < k_end);"
+                        "x{slot}_{i} = select(vec4<f32>(), {}, k < k_end);",
+                        fours(&format!("at{slot}.{row} + near"))
                     );
                 }
             }
@@ -452,8 +480,8 @@ let b_four = (rectangle / {rectangles_down}u) * {b_step}u + thread % {lanes}u / 
                 for i in 0..4 {
                     let _ = write!(
                         text,
-                        "x{slot}_{i} = select(vec4<f32>(), mem[(at{slot}.x + min(k + {i}u, k_end - 1u) * \
-                         args.{name}_inner) >> 2u], k + {i}u < k_end);"
+                        "x{slot}_{i} = select(vec4<f32>(), {}, k + {i}u < k_end);",
+                        fours(&format!("at{slot}.x + min(k + {i}u, k_end - 1u) * args.{name}_inner"))
                     );
                 }
             }
@@ -573,7 +601,12 @@ workgroupBarrier();",
         let y = if p.residual.is_some() { format!("{sum} + {}", read("residual")) } else { sum };
         let y = activated(p.act, &y, wide);
         if let Some((of, _)) = self.passing.slope {
-            return sloped(of, &y, &read("slope"), wide);
+            let at = match (self.passing.halves.slope, wide) {
+                (true, true) => "halves_at(args.slope + at)".into(),
+                (true, false) => "half_at(args.slope + at)".into(),
+                (false, _) => read("slope"),
+            };
+            return sloped(of, &y, &at, wide);
         }
         if p.adds { format!("{} + {y}", read("c")) } else { y }
     }
@@ -597,7 +630,7 @@ workgroupBarrier();",
         for i in 0..tile.thread_rows / 4 {
             let _ = writeln!(text, "{{ let row = first_m + (a_four + {}u) * 4u;", i * a_step);
             match self.writes {
-                Writes::Fours => {
+                Writes::Fours | Writes::Halves => {
                     (0..4 * fours).for_each(|j| text += &self.write_four(4 * i, j / fours, j % fours))
                 }
                 Writes::Rows => text += &self.write_rows(4 * i),
@@ -614,10 +647,17 @@ workgroupBarrier();",
     fn write_four(&self, first: usize, j: usize, four: usize) -> String {
         let value =
             self.value(format!("c{}_{four}", first + j), &|of| format!("mem[(args.{of} + at) >> 2u]"), true);
+        let write = match self.writes {
+            Writes::Halves => format!(
+                "let y = {value}; let to = (args.c + at) >> 1u;
+words[to] = pack2x16float(y.xy); words[to + 1u] = pack2x16float(y.zw);"
+            ),
+            _ => format!("mem[(args.c + at) >> 2u] = {value};"),
+        };
         format!(
             "if (row + {j}u < args.m && column{four} < args.n) {{
 let at = part * args.c_split + (row + {j}u) * args.c_row + column{four};
-mem[(args.c + at) >> 2u] = {value};
+{write}
 }}\n"
         )
     }
@@ -740,10 +780,11 @@ pub(super) fn sum(p: &Product, passing: &Passing, splits: usize, twins: bool) ->
     }
     let mut y = activated(p.act, &y, false);
     if let Some((of, _)) = passing.slope {
-        y = sloped(of, &y, "mem[args.slope + i]", false);
+        let at = if passing.halves.slope { "half_at(args.slope + i)" } else { "mem[args.slope + i]" };
+        y = sloped(of, &y, at, false);
     }
     let old = if p.adds { "mem[args.c + i] + " } else { "" };
-    let functions = functions(p.act, passing);
+    let functions = [functions(p.act, passing), if passing.halves.any() { HALVES } else { "" }].concat();
     let sums_write = match passing.row_sums {
         None => String::new(),
         Some((_, adds)) => format!(

@@ -314,7 +314,11 @@ mod tests {
                     act: Act::Tanh,
                     adds: false,
                 };
-                let passing = Passing { slope: Some((Unary::Tanh, at.at)), row_sums: Some((sums.at, false)) };
+                let passing = Passing {
+                    slope: Some((Unary::Tanh, at.at)),
+                    row_sums: Some((sums.at, false)),
+                    ..Passing::default()
+                };
                 append(&mut program, &mut space, &[(p, passing)], [tile, of.rule()]);
                 let memory = space.allocate(&gpu).unwrap();
                 program.bind(&memory);
