@@ -4,6 +4,9 @@
 //! It refuses to judge and to know clocks: `now` gives seconds. A software adapter gets smaller work, and the names or units
 //! say so.
 
+#[cfg(not(target_family = "wasm"))]
+mod backgammon;
+
 use crate::device::Gpu;
 use crate::product::{Cooperation, Matrices, Precision, best_s, noise, product_s, replay_s};
 use crate::program::{Memory, Program, Region, Space, groups};
@@ -51,7 +54,8 @@ pub async fn bench(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink<'_>) -
 #[cfg(not(target_family = "wasm"))]
 pub fn bench_blocking(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink<'_>) -> Result<(), Fault> {
     pollster::block_on(bench(gpu, isa, now, sink))?;
-    learners::all(gpu, isa, now, sink)
+    learners::all(gpu, isa, now, sink)?;
+    backgammon::all(gpu, isa, now, sink)
 }
 
 /// The products of the figures, each beside the peak of the moment.

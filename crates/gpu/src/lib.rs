@@ -5,6 +5,7 @@
 //! has its region. A [`Program`] is a list of dispatches made once and replayed, so that an iteration of a learner
 //! is a few submits and one readback. This crate refuses to know who watches, files, and what time it is.
 
+pub mod backgammon;
 mod bench;
 mod device;
 mod executor;

@@ -34,8 +34,8 @@ use std::sync::Arc;
 use tree::Rule;
 use worlds::backgammon::Board;
 
-pub use inputs::INPUTS;
-pub use net::{ACTIONS, HEADS, PARAMETERS, WIDTH, plan_whole};
+pub use inputs::{Decision, INPUTS, write as write_inputs};
+pub use net::{ACTIONS, HEADS, PARAMETERS, WIDTH, plan_learning, plan_leaves, plan_whole};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublishedConfig {

@@ -1,0 +1,94 @@
+// The 344 inputs of backgammon's published network from a decision's nine words, a thread a number: what `inputs.rs` in learn
+// has in a table. Four words a side have four bits for each place: borne off, the points as that side counts them, the bar. The
+// ninth has the roll's index, and above 8 bits whether it is the second half of a double.
+
+struct Args { decisions: u32, inputs: u32, rows: u32 }
+
+const INPUTS = 344u;
+const DECISION_WORDS = 9u;
+const BAR = 25u;
+const OFF = 0u;
+
+fn checkers(at: u32, which: u32, place: u32) -> u32 {
+    return (words[at + which * 4u + place / 8u] >> (4u * (place % 8u))) & 15u;
+}
+
+fn rear(at: u32, which: u32) -> u32 {
+    for (var word = 4u; word > 0u; word--) {
+        let bits = words[at + which * 4u + word - 1u];
+        if (bits != 0u) { return (word - 1u) * 8u + firstLeadingBit(bits) / 4u; }
+    }
+    return 0u;
+}
+
+fn pips(at: u32, which: u32) -> u32 {
+    var sum = 0u;
+    for (var place = 1u; place <= BAR; place++) { sum += place * checkers(at, which, place); }
+    return sum;
+}
+
+fn of_side(at: u32, which: u32, feature: u32) -> f32 {
+    if (feature == 0u) { return 0.01 * f32(pips(at, which)); }
+    if (feature == 4u) { return f32(rear(at, which)) / f32(BAR); }
+    var some = 0u;
+    var many = 0u;
+    var back = checkers(at, which, BAR);
+    var home = 0u;
+    for (var point = 1u; point < BAR; point++) {
+        let count = checkers(at, which, point);
+        some |= select(0u, 1u << point, count > 0u);
+        many |= select(0u, 1u << point, count > 1u);
+        back += select(0u, count, point > 18u);
+        home += select(0u, count, point <= 6u);
+    }
+    switch feature {
+        case 1u: { return f32(countOneBits(many & 126u)) / 6.0; }
+        case 2u: {
+            var prime = 0u;
+            for (var run = many; run != 0u; run &= run >> 1u) { prime++; }
+            return f32(prime) / 6.0;
+        }
+        case 3u: { return f32(countOneBits(some & ~many)) / 5.0; }
+        case 5u: { return f32(back) / 5.0; }
+        default: { return f32(home) / 15.0; }
+    }
+}
+
+fn input(at: u32, feature: u32) -> f32 {
+    if (feature < 288u) {
+        let count = checkers(at, feature / 144u, feature % 144u / 6u + 1u);
+        let step = feature % 6u;
+        return select(f32(count > step), 0.5 * f32(max(count, 5u) - 5u), step == 5u);
+    }
+    if (feature < 294u) {
+        let count = checkers(at, (feature - 288u) / 3u, BAR);
+        let step = feature % 3u;
+        return select(f32(count > step), 0.5 * f32(max(count, 2u) - 2u), step == 2u);
+    }
+    if (feature < 300u) {
+        let fives = 5u * (feature % 3u);
+        return 0.2 * f32(min(max(checkers(at, (feature - 294u) / 3u, OFF), fives) - fives, 5u));
+    }
+    if (feature < 314u) { return of_side(at, (feature - 300u) / 7u, (feature - 300u) % 7u); }
+    if (feature == 314u) { return f32(rear(at, 0u) + rear(at, 1u) > BAR); }
+    if (feature == 315u) { return 0.01 * (f32(pips(at, 1u)) - f32(pips(at, 0u))); }
+    let last = words[at + 8u];
+    let roll = last & 255u;
+    if (feature < 337u) { return f32(roll == feature - 316u); }
+    if (feature == 343u) { return f32((last >> 8u & 1u) == 1u); }
+    // Rolls are numbered by the higher number first: high·(high - 1)/2 + low - 1.
+    var high = 1u;
+    while (high * (high + 1u) / 2u <= roll) { high++; }
+    let low = roll - high * (high - 1u) / 2u + 1u;
+    let number = feature - 336u;
+    return f32(number == high || number == low);
+}
+
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+    let t = group_index(group, many) * 256u + local;
+    let row = t / INPUTS;
+    if (row >= args.rows) { return; }
+    mem[args.inputs + t] = input(args.decisions + row * DECISION_WORDS, t % INPUTS);
+}
