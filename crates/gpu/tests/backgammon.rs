@@ -4,9 +4,9 @@ mod common;
 
 use gpu::Gpu;
 use gpu::backgammon::{Batch, Leaves, Updates, decision_words, worth_from};
-use graph::{Adam, Executor, Isa, Layout, Optimizer, Packed, Params};
+use graph::{Adam, Executor, Isa, Optimizer, Packed, Params};
 use learn::backgammon::published::{
-    ACTIONS, Decision, HEADS, INPUTS, WIDTH, plan_learning, plan_leaves, write_inputs,
+    ACTIONS, Decision, HEADS, INPUTS, WIDTH, each_input, plan_learning, plan_leaves,
 };
 use math::Rng;
 use worlds::backgammon::{Board, Results, Roll};
@@ -39,7 +39,7 @@ fn close(what: &str, found: &[f32], expected: &[f32], tolerance: f32) {
 async fn leaves_are_the_processors(gpu: Gpu) {
     const ROWS: usize = 1000;
     let isa = Isa::best();
-    let plan = plan_leaves(ROWS, Layout::Rows, isa).unwrap();
+    let plan = plan_leaves(ROWS, isa).unwrap();
     let mut params = Params::new(plan.table(), 3);
     params.values_mut().iter_mut().for_each(|x| *x *= 1.5);
     let decisions = met(ROWS);
@@ -49,7 +49,8 @@ async fn leaves_are_the_processors(gpu: Gpu) {
     );
     let mut executor = Executor::new(&plan);
     for (row, decision) in decisions.iter().enumerate() {
-        write_inputs(decision, 1, &mut executor.input_mut("inputs")[row * INPUTS..][..INPUTS]);
+        let inputs = &mut executor.input_mut("inputs")[row * INPUTS..][..INPUTS];
+        each_input(decision, |input, x| inputs[input] = x);
     }
     executor.run(&params, &Packed::new(&plan, &params));
     let leaves = Leaves::new(&gpu, &plan, ROWS).unwrap();
@@ -94,7 +95,7 @@ async fn steps_are_the_processors(gpu: Gpu) {
         for (row, decision) in step.iter().enumerate() {
             let inputs = &mut executor.input_mut("inputs")[row * INPUTS..][..INPUTS];
             inputs.fill(0.0);
-            write_inputs(decision, 1, inputs);
+            each_input(decision, |input, x| inputs[input] = x);
         }
         executor.input_mut("mask").copy_from_slice(&batch.mask);
         executor.input_mut("share").copy_from_slice(&batch.share);

@@ -4,10 +4,10 @@
 use super::{Sink, give};
 use crate::Gpu;
 use crate::backgammon::{Batch, Leaves, Updates, decision_words, worth_from};
-use graph::{Adam, Executor, Layout, Optimizer, Packed, Params};
+use graph::{Adam, Executor, Optimizer, Packed, Params};
 use learn::Fault;
 use learn::backgammon::published::{
-    ACTIONS, Decision, HEADS, INPUTS, plan_learning, plan_leaves, write_inputs,
+    ACTIONS, Decision, Evaluator, HEADS, INPUTS, Weights, each_input, plan_learning, plan_leaves, plan_search,
 };
 use math::{Isa, PANEL, Rng, ops, par};
 use worlds::backgammon::{Board, Results, Roll};
@@ -59,38 +59,31 @@ fn leaves(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(), 
     let most = if gpu.about().software { 1024 } else { 65_536 };
     let decisions = met(most);
     let words: Vec<_> = decisions.iter().map(decision_words).collect();
-    let plan = plan_leaves(PROCESSOR_ROWS, Layout::Panels, isa).map_err(refused)?;
+    let plan = plan_search(PROCESSOR_ROWS, isa).map_err(refused)?;
     let params = Params::new(plan.table(), 1);
-    let packed = Packed::new(&plan, &params);
+    let weights = Weights::new(&plan, &params);
     let mut rates = Vec::new();
     let sizes = std::iter::successors(Some(64), |size| Some(size * 4)).take_while(|&size| size <= most);
     for size in sizes {
         // A small batch on the processor is cut for its threads; a large one goes on in batches of its own size.
         let rows = size.div_ceil(par::threads()).next_multiple_of(PANEL).min(PROCESSOR_ROWS);
-        let plan = plan_leaves(rows, Layout::Panels, isa).map_err(refused)?;
+        let plan = plan_search(rows, isa).map_err(refused)?;
         let executors = size.div_ceil(rows).min(par::threads());
         let share = size.div_ceil(executors);
-        let mut executors: Vec<Executor> = (0..executors).map(|_| Executor::new(&plan)).collect();
+        let mut executors: Vec<Evaluator> = (0..executors).map(|_| Evaluator::new(&plan, rows)).collect();
         let decisions = &decisions[..size];
         let processor_s = call_s(now, || {
-            par::each_mut(&mut executors, |i, executor| {
+            par::each_mut(&mut executors, |i, evaluator| {
                 let mine = &decisions[(i * share).min(size)..((i + 1) * share).min(size)];
                 for batch in mine.chunks(rows) {
-                    let inputs = executor.input_mut("inputs");
-                    inputs.fill(0.0);
-                    for (row, decision) in batch.iter().enumerate() {
-                        write_inputs(
-                            decision,
-                            PANEL,
-                            &mut inputs[row / PANEL * PANEL * INPUTS + row % PANEL..],
-                        );
-                    }
-                    executor.run(&params, &packed);
+                    evaluator.clear();
+                    batch.iter().for_each(|decision| evaluator.see(decision));
+                    evaluator.run(&weights);
                 }
             });
             Ok(())
         })?;
-        let plan = plan_leaves(size, Layout::Rows, isa).map_err(refused)?;
+        let plan = plan_leaves(size, isa).map_err(refused)?;
         let leaves = Leaves::new(gpu, &plan, size)?;
         leaves.set_params(params.values());
         let device_s =
@@ -194,7 +187,8 @@ impl Processor {
             let inputs = executor.input_mut("inputs");
             inputs.fill(0.0);
             for (row, decision) in decisions[rows.clone()].iter().enumerate() {
-                write_inputs(decision, 1, &mut inputs[row * INPUTS..][..INPUTS]);
+                let inputs = &mut inputs[row * INPUTS..][..INPUTS];
+                each_input(decision, |input, x| inputs[input] = x);
             }
             let part = |values: &[f32], cols: usize| values[rows.start * cols..rows.end * cols].to_vec();
             executor.input_mut("mask").copy_from_slice(&part(&batch.mask, ACTIONS));

@@ -25,7 +25,6 @@ use super::{Learner, PARTS, Player, Progress, Stats};
 use crate::{Data, Find};
 use graph::{Adam, Optimizer, Packed, Params, Plan};
 use math::{Isa, Rng, ops, par};
-use net::Weights;
 use player::Mind;
 use replay::{Replay, Sample, Shard, WORDS};
 use search::Spent;
@@ -34,8 +33,11 @@ use std::sync::Arc;
 use tree::Rule;
 use worlds::backgammon::Board;
 
-pub use inputs::{Decision, INPUTS, write as write_inputs};
-pub use net::{ACTIONS, HEADS, PARAMETERS, WIDTH, plan_learning, plan_leaves, plan_whole};
+pub use inputs::{Decision, INPUTS, each as each_input};
+pub use net::{
+    ACTIONS, Evaluator, HEADS, PARAMETERS, WIDTH, Weights, plan_learning, plan_leaves, plan_search,
+    plan_whole,
+};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublishedConfig {

@@ -76,16 +76,21 @@ fn whole(rows: usize) -> (Graph, NodeId, NodeId) {
 
 /// For search: from the first layer's sums to the policy's hidden layer and the five chances.
 pub fn plan_search(rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
-    plan_leaves(rows, Layout::Panels, isa)
-}
-
-/// The same in whatever layout: a device has rows.
-pub fn plan_leaves(rows: usize, layout: Layout, isa: Isa) -> Result<Arc<Plan>, PlanError> {
     let mut g = Graph::like(&whole(rows).0);
     let stem = g.input("stem", [rows, WIDTH]);
     let (policy, value) = body(&mut g, stem);
     let value = g.sigmoid(value);
-    Ok(Arc::new(Plan::new(&g, &[("policy", policy), ("value", value)], layout, isa)?))
+    Ok(Arc::new(Plan::new(&g, &[("policy", policy), ("value", value)], Layout::Panels, isa)?))
+}
+
+/// The same from the inputs on, in rows, for a device that makes them itself.
+pub fn plan_leaves(rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
+    let mut g = Graph::like(&whole(rows).0);
+    let x = g.input("inputs", [rows, INPUTS]);
+    let stem = g.dense(x, "stem", WIDTH, Init::Kaiming);
+    let (policy, value) = body(&mut g, stem);
+    let value = g.sigmoid(value);
+    Ok(Arc::new(Plan::new(&g, &[("policy", policy), ("value", value)], Layout::Rows, isa)?))
 }
 
 /// All 676 logits and the chances, as the published network gives them.
