@@ -53,6 +53,17 @@ fn threads_and_clocks_change_nothing() {
 }
 
 #[test]
+fn instruction_sets_of_a_class_learn_the_same() {
+    let mut known: [Option<Vec<f32>>; 2] = [None, None];
+    for isa in Isa::available() {
+        let mut strong = Strong::new(small(), 5, isa).expect("sound settings");
+        rounds(&mut strong, 2);
+        let known = known[usize::from(isa.fused())].get_or_insert_with(|| strong.weights().to_vec());
+        assert!(known == strong.weights(), "{isa:?}");
+    }
+}
+
+#[test]
 fn what_was_saved_goes_on_as_if_it_had_not_been() {
     let mut strong = Strong::new(small(), 9, Isa::best()).expect("sound settings");
     rounds(&mut strong, 2);

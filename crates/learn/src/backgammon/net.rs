@@ -644,6 +644,28 @@ mod tests {
         }
     }
 
+    #[test]
+    fn any_board_that_there_is_can_be_valued() {
+        let mind = Mind::new(Isa::best(), SHAPE, &weights(Isa::best()));
+        let (mut numbers, mut valuer, mut valued) = (Rng::new(7, 7).sequence(0), Valuer::default(), 0);
+        for _ in 0..20_000 {
+            let mut sides = [[0; worlds::backgammon::BAR]; 2];
+            for side in &mut sides {
+                // From far scattered to all in one place.
+                let (from, span) = (numbers.below(25), 1 + numbers.below(25));
+                for _ in 0..numbers.below(16) {
+                    side[((from + numbers.below(span)) % 25) as usize] += 1;
+                }
+            }
+            let Ok(board) = Board::new(sides[0], sides[1]) else { continue };
+            valuer.value(&mind, &board, &[board]);
+            let sum: f32 = valuer.ends[0].iter().sum();
+            assert!((sum - 1.0).abs() < 1e-4 && valuer.ends[0].iter().all(|end| *end >= -1e-6), "{board:?}");
+            valued += 1;
+        }
+        assert!(valued > 4000, "{valued}");
+    }
+
     /// The cross-entropy in f64, and what each sample's first layer adds up to.
     fn loss(weights: &[f64], samples: &[Sample]) -> f64 {
         let (layout, wide) = (inputs::layout(), SHAPE.hidden);
