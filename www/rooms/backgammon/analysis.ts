@@ -90,6 +90,11 @@ export class AnalysisPane {
     this.who.offer(frozen);
   }
 
+  /** Asks what the boxes say where nobody has asked anything yet, so that there is something to see. */
+  begin(): void {
+    if (this.question === 0) void this.ask(true);
+  }
+
   /** Takes up a position from elsewhere in the room. */
   show(position: string, dice: [number, number] | null): void {
     this.position.value = position;
@@ -104,7 +109,7 @@ export class AnalysisPane {
     write(this.error, words.charAt(0).toUpperCase() + words.slice(1));
   }
 
-  private async ask(): Promise<void> {
+  private async ask(quietly = false): Promise<void> {
     const question = ++this.question;
     write(this.error, "");
     for (const input of [this.position, this.dice]) input.removeAttribute("aria-invalid");
@@ -118,7 +123,7 @@ export class AnalysisPane {
       this.analysis = analysis;
       this.all = false;
       this.chosen = undefined;
-      this.begin(analysis);
+      this.write(analysis, quietly);
     } catch (error) {
       if (this.closed || question !== this.question) return;
       const words = error instanceof Error ? error.message : String(error);
@@ -126,7 +131,7 @@ export class AnalysisPane {
     }
   }
 
-  private begin({ position, dice, name, candidates, outlook, evals }: Analysis): void {
+  private write({ position, dice, name, candidates, outlook, evals }: Analysis, quietly: boolean): void {
     this.showPosition(position);
     this.board.throw(dice ? { side: 0, shown: dice, left: dice[0] === dice[1] ? [...dice, ...dice] : dice } : undefined);
     this.legend.hidden = candidates.length === 0;
@@ -136,8 +141,11 @@ export class AnalysisPane {
     if (outlook) {
       const cube = !outlook.may_double ? "" : outlook.double ? ` Double${outlook.take ? ", and take." : ", and pass."}` : " No double yet.";
       write(this.summary, `${by}: ${signed(outlook.equity)} points a game before the roll.${cube}`);
-    } else write(this.summary, `${by}: ${candidates.length === 1 ? "one move" : `${candidates.length} moves`}.`);
-    this.announcer.say(candidates[0] ? `${candidates.length} moves, the best ${candidates[0].text}, ${signed(candidates[0].equity)} points.` : (this.summary.textContent ?? ""), "analysis");
+    } else {
+      const aside = evals > 1 && candidates.some(({ share }) => share === 0) ? " Those without a bar were set aside before the search, and come last." : "";
+      write(this.summary, `${by}: ${candidates.length === 1 ? "one move" : `${candidates.length} moves`}.${aside}`);
+    }
+    if (!quietly) this.announcer.say(candidates[0] ? `${candidates.length} moves, the best ${candidates[0].text}, ${signed(candidates[0].equity)} points.` : (this.summary.textContent ?? ""), "analysis");
     const root = dice ? `${dice[0]}-${dice[1]}` : "";
     this.tree.begin(root, candidates);
     this.repliesFold.hidden = candidates.length === 0;

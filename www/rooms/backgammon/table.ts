@@ -323,10 +323,10 @@ export class TablePane {
       if (table.reply) this.board.point(table.reply.seat as Side, table.reply.did === "played" ? table.reply.steps : []);
       if (focused && this.mode === "play" && this.element.contains(document.activeElement)) this.keepFocus();
     } catch (error) {
-      if (!this.closed) {
-        this.refuse(error instanceof Error ? error.message : String(error));
-        this.paused = true;
-      }
+      if (this.closed) return;
+      this.refuse(error instanceof Error ? error.message : String(error));
+      // The same would be refused again; it waits for another table.
+      this.table = undefined;
     } finally {
       this.busy = false;
       this.dueMs = performance.now() + (this.table?.phase === "over" ? ENDED_MS : this.mode === "watch" ? WATCH_MS : 0);
@@ -379,7 +379,7 @@ export class TablePane {
     show("undo", person && may.undo);
     show("next", person && may.next_game);
     show("again", person && phase === "over" && !may.next_game);
-    show("hint", person && may.hint);
+    show("hint", person && may.hint && !may.reply && phase !== "opening");
     show("resign", person && may.resign);
     show("pause", !person);
     this.writing.hidden = !(person && this.offered().length > 0);

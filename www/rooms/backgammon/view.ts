@@ -64,7 +64,8 @@ export class BackgammonRoom {
   private readonly nativeDialog = new Dialog("Run it natively");
   private readonly nativeBody = h("div");
   private readonly resume = h("div");
-  private readonly back = h("button", { type: "button", class: "small", hidden: true, onclick: () => this.goBack() }, "Go back to the run before");
+  private readonly ghostLine = h("p", { class: "ghost-line", hidden: true }, "The run before, against random");
+  private readonly back = h("button", { type: "button", class: "small", onclick: () => this.goBack() }, "Go back to it");
   private readonly stops: (() => void)[] = [];
 
   private course: Course | undefined;
@@ -135,6 +136,7 @@ export class BackgammonRoom {
       ],
     );
     this.nativeDialog.element.append(this.nativeBody);
+    this.ghostLine.append(this.back);
     this.nav = h("nav", { class: "worlds", "aria-label": "Choose a learner" }, this.switcher);
 
     const band = (name: string, heading: string, ...children: Node[]): HTMLElement =>
@@ -149,11 +151,11 @@ export class BackgammonRoom {
         "div",
         { class: "salon" },
         this.table.element,
-        h("div", { class: "beside" }, h("section", { class: "returns", "aria-label": "How well it plays" }, this.strength.element, table), this.table.side),
+        h("div", { class: "beside" }, h("section", { class: "returns", "aria-label": "How well it plays" }, this.strength.element, this.ghostLine, table), this.table.side),
       ),
       band("losses", "How it learns", h("div", {}, h("div", { class: "multiples" }, ...this.small.map((chart) => chart.element)), this.breakdown.element)),
       band("analysis-band", "Analyse a position", this.analysis.element),
-      band("knobs-band", "Knobs", h("div", {}, h("p", { class: "row" }, this.back), this.knobsPlace)),
+      band("knobs-band", "Knobs", this.knobsPlace),
       band("explain-band", "What it means", this.explained),
       band("take-band", "Take it with you", this.takeAway()),
     );
@@ -209,6 +211,7 @@ export class BackgammonRoom {
         break;
       case "judged":
         course?.judged.push(event);
+        this.analysis.begin();
         this.showCurves();
         this.writeJudged();
         break;
@@ -232,6 +235,7 @@ export class BackgammonRoom {
     const another = !this.course || this.course.config.env !== config.env;
     if (this.course && this.course.lastS > 0) this.past = another ? undefined : { course: this.course, bytes: this.leaving };
     this.leaving = undefined;
+    this.ghostLine.hidden = !this.past;
     this.back.hidden = !this.past?.bytes;
     const course = new Course(config, event.knobs);
     this.breakdown.clear();
