@@ -10,6 +10,7 @@ Examples:
   hothouse                                   train CartPole and watch it learn (q saves and quits)
   hothouse --seed 7 --until-solved           stop as soon as the task is solved
   hothouse train control --env CartPole-v1 --seed 1 --set lr=0.003 --steps 2e6 --save run.safetensors
+  hothouse train backgammon --seconds 60 --save bg.safetensors
   hothouse resume run.safetensors --steps 4e6
   hothouse eval run.safetensors --episodes 1000
   hothouse train --seconds 10 --json         one JSON object a line, the last one sums up
@@ -134,9 +135,9 @@ pub enum Verb {
 
 #[derive(Clone, Debug, Args)]
 pub struct TrainArgs {
-    /// The environment to train in
-    #[arg(long, default_value = "CartPole-v1", value_name = "NAME")]
-    pub env: String,
+    /// The environment to train in; in backgammon the learner: strong or published [default: CartPole-v1, strong]
+    #[arg(long, value_name = "NAME")]
+    pub env: Option<String>,
     /// Same seed, knobs and kind of arithmetic: the same run, whatever the number of threads
     #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_name = "N")]
     pub seed: u32,
@@ -150,7 +151,7 @@ pub struct CommonArgs {
     /// Set a knob, as in --set lr=0.003; repeat for more (a resumed run takes the live ones). `hothouse train --help` lists them
     #[arg(long = "set", value_name = "KNOB=VALUE", value_parser = assignment)]
     pub set: Vec<(String, f64)>,
-    /// Stop when the run has come this far, its saved part included: environment steps, as in 2e6 or 2_000_000
+    /// Stop when the run has come this far, its saved part included: environment steps (in backgammon games), as in 2e6 or 2_000_000
     #[arg(long, value_parser = count, allow_negative_numbers = true, value_name = "N")]
     pub steps: Option<u64>,
     /// Stop after this many seconds

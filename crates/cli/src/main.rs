@@ -12,6 +12,7 @@ mod export;
 mod files;
 mod lines;
 mod moves;
+mod parlour;
 mod record;
 mod ring;
 mod screen;
@@ -119,9 +120,14 @@ fn obey(cli: Cli, began: Instant) -> Result<()> {
 }
 
 fn train(room: &str, args: TrainArgs, began: Instant) -> Result<()> {
-    let knobs = args.common.set.iter().cloned().collect();
-    let config = Config { room: room.into(), env: args.env, seed: args.seed, knobs, ..run::default_config() };
     let (isa, pool) = machine_of(&args.common.machine)?;
+    if room == run::backgammon::ROOM {
+        return parlour::train(args.env, args.seed, args.common, isa, &pool, began, &SIGNALS);
+    }
+    let knobs = args.common.set.iter().cloned().collect();
+    let base = run::default_config();
+    let env = args.env.unwrap_or(base.env);
+    let config = Config { room: room.into(), env, seed: args.seed, knobs, ..run::default_config() };
     let experiment = Experiment::new(config, isa).map_err(refusal)?;
     let save = args.common.save.clone();
     session(experiment, args.common, save, pool, began)
@@ -129,7 +135,11 @@ fn train(room: &str, args: TrainArgs, began: Instant) -> Result<()> {
 
 fn resume(file: &Path, common: CommonArgs, began: Instant) -> Result<()> {
     let (isa, pool) = machine_of(&common.machine)?;
-    let mut experiment = restore(file, isa)?;
+    let bytes = files::read_checkpoint(file)?;
+    if run::room_of(&bytes).is_ok_and(|room| room == run::backgammon::ROOM) {
+        return parlour::resume(file, &bytes, common, isa, &pool, began, &SIGNALS);
+    }
+    let mut experiment = restored(file, &bytes, isa)?;
     for (name, value) in &common.set {
         let knob = Command::SetKnob { name: name.clone(), value: *value };
         experiment.command(knob).map_err(refusal)?;
@@ -139,8 +149,11 @@ fn resume(file: &Path, common: CommonArgs, began: Instant) -> Result<()> {
 }
 
 fn restore(file: &Path, isa: Isa) -> Result<Experiment> {
-    let bytes = files::read_checkpoint(file)?;
-    Experiment::restore(&bytes, isa).with_context(|| format!("cannot use {}", file.display()))
+    restored(file, &files::read_checkpoint(file)?, isa)
+}
+
+fn restored(file: &Path, bytes: &[u8], isa: Isa) -> Result<Experiment> {
+    Experiment::restore(bytes, isa).with_context(|| format!("cannot use {}", file.display()))
 }
 
 /// What the person typed cannot be; the rest is the program's trouble.
@@ -396,19 +409,7 @@ fn knob_help() -> String {
         let more: Vec<_> = run::knob_list(&environment.id).into_iter().filter(|k| !known(k)).collect();
         knobs.extend(more);
     }
-    for knob in &knobs {
-        let range = match knob.kind {
-            KnobKind::Float { min, max, .. } => format!("{min} to {max}"),
-            KnobKind::Int { min, max, .. } => format!("{min} to {max}, whole"),
-            KnobKind::Bool => "0 or 1".into(),
-        };
-        let mark = if knob.live { "*" } else { "" };
-        let unit = if knob.unit.is_empty() { String::new() } else { format!(" {}", knob.unit) };
-        text += &format!("\n  {}{mark}  {range}{unit}, default {}\n", knob.name, knob.default);
-        for line in words::wrapped(&format!("{}. {}", knob.label, knob.help), 90) {
-            text += &format!("      {line}\n");
-        }
-    }
+    knobs.iter().for_each(|knob| text += &knob_words(knob));
     text += "\nWhat the presets of other environments have else:\n";
     for environment in run::environments().iter().filter(|e| e.id != base) {
         let usual = run::knob_list(&base);
@@ -420,6 +421,25 @@ fn knob_help() -> String {
         for line in words::wrapped(&own.join(" "), 90) {
             text += &format!("      {line}\n");
         }
+    }
+    for learner in run::backgammon::learners() {
+        text += &format!("\nKnobs of backgammon's learner '{}':\n", learner.id);
+        run::backgammon::knob_list(learner.id).iter().for_each(|knob| text += &knob_words(knob));
+    }
+    text
+}
+
+fn knob_words(knob: &Knob) -> String {
+    let range = match knob.kind {
+        KnobKind::Float { min, max, .. } => format!("{min} to {max}"),
+        KnobKind::Int { min, max, .. } => format!("{min} to {max}, whole"),
+        KnobKind::Bool => "0 or 1".into(),
+    };
+    let mark = if knob.live { "*" } else { "" };
+    let unit = if knob.unit.is_empty() { String::new() } else { format!(" {}", knob.unit) };
+    let mut text = format!("\n  {}{mark}  {range}{unit}, default {}\n", knob.name, knob.default);
+    for line in words::wrapped(&format!("{}. {}", knob.label, knob.help), 90) {
+        text += &format!("      {line}\n");
     }
     text
 }

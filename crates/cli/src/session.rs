@@ -31,7 +31,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    fn is_endless(&self) -> bool {
+    pub fn is_endless(&self) -> bool {
         self.steps.is_none() && self.seconds.is_none() && self.cpu_seconds.is_none() && !self.until_solved
     }
 }
@@ -357,7 +357,7 @@ impl Session<'_> {
 }
 
 /// Seconds since it was first asked.
-fn now_s() -> f64 {
+pub fn now_s() -> f64 {
     static FIRST: OnceLock<Instant> = OnceLock::new();
     FIRST.get_or_init(Instant::now).elapsed().as_secs_f64()
 }

@@ -1,0 +1,134 @@
+//! Training backgammon as people and scripts do it: the built binary, its exit status, its words and its files.
+
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+/// Networks and rounds that are quick.
+const SMALL: [&str; 6] = ["--set", "hidden=16", "--set", "games=24", "--set", "batch=128"];
+
+/// A folder of its own, gone afterwards.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Scratch {
+        let folder = std::env::temp_dir().join(format!("hothouse-parlour-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        Scratch(folder)
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hothouse"));
+        command.current_dir(&self.0).args(args).stdin(Stdio::null());
+        command.env("XDG_CACHE_HOME", &self.0).env("XDG_RUNTIME_DIR", &self.0);
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    /// The last line of a run that ended well.
+    fn summary(&self, args: &[&str]) -> Value {
+        let output = self.run(args);
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8(output.stdout).unwrap();
+        let summary: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+        assert_eq!(summary["kind"], "summary");
+        summary
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn a_run_stopped_and_resumed_is_the_run_that_went_on_whatever_the_threads() {
+    let scratch = Scratch::new("resume");
+    let train = |more: &[&str]| {
+        scratch.summary(&[&["train", "backgammon", "--seed", "3", "--json"], &SMALL[..], more].concat())
+    };
+    let whole = train(&["--steps", "120", "--threads", "1"]);
+    let half = train(&["--steps", "48", "--threads", "2", "--save", "half.safetensors"]);
+    assert_eq!(half["progress"]["games"], 48);
+    assert!(half["resume"].as_str().unwrap().contains("resume half.safetensors"));
+    let rest = scratch.summary(&["resume", "half.safetensors", "--steps", "120", "--json", "--threads", "2"]);
+    assert_eq!(rest["digest"], whole["digest"]);
+    assert_eq!(rest["judged"]["random"], whole["judged"]["random"]);
+    assert_eq!((&rest["progress"]["games"], &rest["ended_by"]), (&Value::from(120), &Value::from("steps")));
+}
+
+#[test]
+fn plain_lines_tell_of_a_run_and_events_are_written_beside() {
+    let scratch = Scratch::new("plain");
+    let output = scratch
+        .run(&[&["train", "backgammon", "--steps", "48", "--events", "run.jsonl"], &SMALL[..]].concat());
+    let text = String::from_utf8(output.stdout).unwrap();
+    for part in ["backgammon / strong, seed 1", "games", "strength", "random", "linear", "digest"] {
+        assert!(text.contains(part), "{part} in: {text}");
+    }
+    assert!(!text.contains("continue"), "nothing was saved: {text}");
+    let events = std::fs::read_to_string(scratch.0.join("run.jsonl")).unwrap();
+    let kinds: Vec<String> = events
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["kind"].as_str().unwrap().to_string())
+        .collect();
+    assert_eq!(kinds.iter().filter(|kind| *kind == "metrics").count(), 2);
+    assert_eq!((kinds[0].as_str(), kinds.last().unwrap().as_str()), ("opened", "summary"));
+}
+
+#[test]
+#[cfg(unix)]
+fn ctrl_c_saves_the_run_and_prints_how_to_go_on() {
+    let scratch = Scratch::new("interrupt");
+    let mut command = scratch.command(&[&["train", "backgammon", "--json"], &SMALL[..]].concat());
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
+    let mut interrupted = false;
+    let mut last = String::new();
+    for line in lines.map(Result::unwrap) {
+        if line.contains(r#""kind":"metrics""#) && !interrupted {
+            interrupted = true;
+            assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        }
+        last = line;
+    }
+    assert!(child.wait().unwrap().success());
+    let summary: Value = serde_json::from_str(&last).unwrap();
+    assert_eq!(summary["ended_by"], "interrupt");
+    let file = summary["file"].as_str().unwrap();
+    assert_eq!(file, "hothouse-backgammon-strong-seed1.safetensors");
+    assert!(scratch.0.join(file).exists() && summary["resume"].as_str().unwrap().contains(file));
+}
+
+#[test]
+fn what_does_not_apply_is_refused_with_what_would_do() {
+    let scratch = Scratch::new("refused");
+    let said = |args: &[&str]| {
+        let output = scratch.run(args);
+        (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    for (more, words) in [
+        (&["--csv", "run.csv"][..], "--events FILE"),
+        (&["--tensorboard", "runs"], "--events FILE"),
+        (&["--monitor", "ring"], "--events FILE"),
+        (&["--until-solved"], "--steps"),
+        (&["--device", "gpu"], "processor"),
+        (&["--env", "CartPole-v1"], "strong, published"),
+        (&["--set", "gamma=0.9"], "lambda"),
+        (&["--set", "lr=9"], "out of range"),
+        (&["--set", "hidden=17"], "multiples of 16"),
+        (&["--save", "a", "--events", "a"], "Give each its own"),
+    ] {
+        let (code, text) = said(&[&["train", "backgammon", "--seconds", "1"], more].concat());
+        assert!(code == 2 && text.contains(words), "{more:?} gave {code}: {text}");
+    }
+    std::fs::write(scratch.0.join("junk.safetensors"), b"not a checkpoint at all").unwrap();
+    let (code, text) = said(&["resume", "junk.safetensors"]);
+    assert!(code == 1 && text.contains("no Hothouse checkpoint"), "{text}");
+    let (code, text) = said(&["sweep", "backgammon", "--knob", "lr=0.001,0.01"]);
+    assert!(code != 0 && text.len() > 20, "{text}");
+}
