@@ -9,7 +9,7 @@ import { h, id, write } from "../../parts/dom";
 import { Board } from "./board";
 import { candidateTable, folding, outcomeLegend, outcomeTable, signed } from "./thoughts";
 import { Tree } from "./tree";
-import { lookAheadField, WhoField } from "./who";
+import { capital, lookAheadField, whoIs, WhoField } from "./who";
 
 export const START = "4HPwATDgc/ABMA";
 const MOST = 12;
@@ -106,7 +106,7 @@ export class AnalysisPane {
 
   private refuse(words: string, input: HTMLInputElement): void {
     input.setAttribute("aria-invalid", "true");
-    write(this.error, words.charAt(0).toUpperCase() + words.slice(1));
+    write(this.error, capital(words));
   }
 
   private async ask(quietly = false): Promise<void> {
@@ -137,7 +137,7 @@ export class AnalysisPane {
     this.legend.hidden = candidates.length === 0;
     this.ends.replaceChildren(...(outlook ? [outcomeTable(outlook.chances)] : []));
     this.chosenId.replaceChildren();
-    const by = `${name.charAt(0).toUpperCase()}${name.slice(1)}${evals > 1 ? `, ${evals} positions looked at` : ""}`;
+    const by = `${whoIs(name)}${evals > 1 ? `, ${evals} positions looked at` : ""}`;
     if (outlook) {
       const cube = !outlook.may_double ? "" : outlook.double ? ` Double${outlook.take ? ", and take." : ", and pass."}` : " No double yet.";
       write(this.summary, `${by}: ${signed(outlook.equity)} points a game before the roll.${cube}`);

@@ -13,7 +13,7 @@ import { recall, remember } from "../../parts/prefs";
 import { Board, type Side } from "./board";
 import { candidateTable, folding, outcomeLegend, outcomeTable, signed } from "./thoughts";
 import { Tree } from "./tree";
-import { lookAheadField, WhoField } from "./who";
+import { capital, lookAheadField, whoIs, WhoField } from "./who";
 
 /** Between two moves of a game that one watches. */
 const WATCH_MS = 1500;
@@ -44,10 +44,6 @@ const thousandths = (loss: number): string => {
   const n = Math.round(1000 * loss);
   return n === 1 ? "1 thousandth" : `${n} thousandths`;
 };
-
-const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
-/** A seat's name as a sentence begins with it. */
-const whoIs = (name: string): string => capital(name.startsWith("agent") ? `the ${name}` : name);
 
 type Mode = "watch" | "play";
 

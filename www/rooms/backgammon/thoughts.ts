@@ -12,13 +12,13 @@ const percent = (share: number): string => `${(100 * share).toFixed(share > 0 &&
 type Chances = Candidate["chances"];
 
 /** In the order in which they lie on the bar: the best end first. */
-const ENDS: { at: number; name: string; words: string }[] = [
-  { at: 2, name: "win-3", words: "won by a backgammon" },
-  { at: 1, name: "win-2", words: "won by a gammon" },
-  { at: 0, name: "win-1", words: "won" },
-  { at: 3, name: "lose-1", words: "lost" },
-  { at: 4, name: "lose-2", words: "lost by a gammon" },
-  { at: 5, name: "lose-3", words: "lost by a backgammon" },
+const ENDS: { at: number; name: string; words: string; short: string }[] = [
+  { at: 2, name: "win-3", words: "won by a backgammon", short: "won: backgammon" },
+  { at: 1, name: "win-2", words: "won by a gammon", short: "gammon" },
+  { at: 0, name: "win-1", words: "won", short: "single game" },
+  { at: 3, name: "lose-1", words: "lost", short: "lost: single game" },
+  { at: 4, name: "lose-2", words: "lost by a gammon", short: "gammon" },
+  { at: 5, name: "lose-3", words: "lost by a backgammon", short: "backgammon" },
 ];
 
 /** `62% won, 17% of them by a gammon or more` */
@@ -61,7 +61,7 @@ export const outcomeLegend = (): HTMLElement =>
   h(
     "ul",
     { class: "outcome-legend small", "aria-label": "How games end" },
-    ...["won by a gammon or more", "won", "lost", "lost by a gammon or more"].map((words, k) => h("li", { class: ["win-2", "win-1", "lose-1", "lose-2"][k] ?? "" }, words)),
+    ...ENDS.map(({ name, short }) => h("li", { class: name }, short)),
   );
 
 export type Choice = { pick: (candidate: Candidate) => void; chosen?: string };

@@ -12,14 +12,15 @@ const CHOICES: { value: string; words: string; who: Who }[] = [
   { value: "random", words: "one who moves at random", who: { kind: "random" } },
 ];
 
-export const LOOK_AHEAD: { evals: number; words: string }[] = [
+const LOOK_AHEAD: { evals: number; words: string }[] = [
   { evals: 0, words: "none" },
   { evals: 100, words: "100 positions" },
   { evals: 400, words: "400 positions" },
 ];
 
-export const nameOf = (who: Who): string =>
-  CHOICES.find((choice) => choice.who.kind === who.kind && (who.kind !== "frozen" || (choice.who.kind === "frozen" && choice.who.minutes === who.minutes)))?.words ?? "";
+export const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
+/** A player's name as a sentence begins with it. */
+export const whoIs = (name: string): string => capital(name.startsWith("agent") ? `the ${name}` : name);
 
 /** A labelled choice of whom. */
 export class WhoField {
