@@ -22,6 +22,8 @@ Examples:
   hothouse solve --seeds 5                   every environment from its preset, with the times
   hothouse bench core --json
   hothouse env Pendulum-v1 --stdio           an environment for another program to drive
+  hothouse eval backgammon run.safetensors --against gnubg   games with duplicate dice; also linear, random
+  hothouse play backgammon run.safetensors --stdio   a player of backgammon for another program to ask
   hothouse moves backgammon --stdio          the rules of backgammon for another program to ask
 
 A budget is any of --steps, --seconds and --cpu-seconds; training ends at the end of the iteration in
@@ -56,20 +58,12 @@ pub enum Verb {
         args: TrainArgs,
     },
     /// Judge a saved agent on fresh episodes, always taking the likelier action
+    #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
     Eval {
-        /// A checkpoint, saved here or in the page
-        file: PathBuf,
-        /// Episodes to play
-        #[arg(long, default_value = "100", value_parser = episodes, allow_negative_numbers = true, value_name = "N")]
-        episodes: u32,
-        /// Seed of the episodes
-        #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_name = "N")]
-        seed: u32,
-        /// Print the result as one JSON object
-        #[arg(long)]
-        json: bool,
+        #[command(subcommand)]
+        game: Option<JudgedGame>,
         #[command(flatten)]
-        machine: MachineArgs,
+        args: EvalArgs,
     },
     /// Continue a saved run exactly where it stopped
     Resume {
@@ -123,6 +117,22 @@ pub enum Verb {
         #[arg(long)]
         stdio: bool,
     },
+    /// Let another program ask a player for its moves
+    Play {
+        /// The game to play
+        game: String,
+        /// Who plays: a checkpoint, linear or random
+        #[arg(default_value = "linear", value_name = "CHECKPOINT")]
+        player: String,
+        /// Boards that a checkpoint's agent may value for each move; 1 means no look-ahead
+        #[arg(long, default_value = "1", value_parser = evals, allow_negative_numbers = true, value_name = "N")]
+        evals: u32,
+        /// Read requests and write answers, a line each
+        #[arg(long)]
+        stdio: bool,
+        #[command(flatten)]
+        machine: MachineArgs,
+    },
     /// Tell another program what rolls can lead to and what finished games count
     Moves {
         /// The game whose rules to tell
@@ -131,6 +141,60 @@ pub enum Verb {
         #[arg(long)]
         stdio: bool,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum JudgedGame {
+    /// Judge a player of backgammon by games against another, or by decisions that were judged
+    Backgammon(JudgeArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct EvalArgs {
+    /// A checkpoint, saved here or in the page
+    #[arg(required = true)]
+    pub file: Option<PathBuf>,
+    /// Episodes to play
+    #[arg(long, default_value = "100", value_parser = episodes, allow_negative_numbers = true, value_name = "N")]
+    pub episodes: u32,
+    /// Seed of the episodes
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_name = "N")]
+    pub seed: u32,
+    /// Print the result as one JSON object
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub machine: MachineArgs,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct JudgeArgs {
+    /// Who is judged: a checkpoint, linear, random or gnubg
+    #[arg(default_value = "linear", value_name = "CHECKPOINT")]
+    pub player: String,
+    /// Play games against gnubg, random, linear or a checkpoint
+    #[arg(long, value_name = "PLAYER")]
+    pub against: Option<String>,
+    /// Score the choices in this file of judged decisions
+    #[arg(long, value_name = "FILE")]
+    pub decisions: Option<PathBuf>,
+    /// Boards that a checkpoint's agent may value for each move; 1 means no look-ahead
+    #[arg(long, default_value = "1", value_parser = evals, allow_negative_numbers = true, value_name = "N")]
+    pub evals: u32,
+    /// Games to play; an odd number is rounded up, since every sequence of dice is played twice
+    #[arg(long, default_value = "4000", value_parser = count, allow_negative_numbers = true, value_name = "N")]
+    pub games: u64,
+    /// How many plies GNU Backgammon looks ahead
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u8).range(..=i64::from(crate::gnubg::MOST_PLIES)), allow_negative_numbers = true, value_name = "N")]
+    pub plies: u8,
+    /// Seed of the dice
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_name = "N")]
+    pub seed: u32,
+    /// Print each result as one JSON object
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub machine: MachineArgs,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -280,6 +344,13 @@ fn count(text: &str) -> Result<u64, String> {
 }
 
 fn episodes(text: &str) -> Result<u32, String> {
+    match count(text)? {
+        value @ 1..=1_000_000 => Ok(value as u32),
+        _ => Err("write a whole number from 1 to 1_000_000".into()),
+    }
+}
+
+fn evals(text: &str) -> Result<u32, String> {
     match count(text)? {
         value @ 1..=1_000_000 => Ok(value as u32),
         _ => Err("write a whole number from 1 to 1_000_000".into()),

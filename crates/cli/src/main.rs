@@ -10,9 +10,12 @@ mod draw;
 mod env;
 mod export;
 mod files;
+mod gnubg;
+mod judge;
 mod lines;
 mod moves;
 mod parlour;
+mod play;
 mod record;
 mod ring;
 mod screen;
@@ -26,7 +29,7 @@ mod watch;
 mod words;
 
 use anyhow::{Context, Result, anyhow, bail};
-use args::{Cli, CommonArgs, MachineArgs, ShowArgs, TrainArgs, Verb};
+use args::{Cli, CommonArgs, EvalArgs, JudgedGame, MachineArgs, ShowArgs, TrainArgs, Verb};
 use clap::{CommandFactory, FromArgMatches};
 use export::Exports;
 use lines::{EventLog, Printer};
@@ -66,6 +69,8 @@ fn main() -> ExitCode {
             sweep.after_help(sweep::HELP).after_long_help(sweep::HELP.to_owned() + "\n\n" + &knob_help())
         })
         .mut_subcommand("env", |env| env.after_help(env::help()))
+        .mut_subcommand("eval", |eval| eval.mut_subcommand("backgammon", |game| game.after_help(judge::HELP)))
+        .mut_subcommand("play", |play| play.after_help(play::HELP))
         .mut_subcommand("moves", |moves| moves.after_help(moves::HELP));
     let parsed = grammar.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
@@ -94,9 +99,12 @@ fn obey(cli: Cli, began: Instant) -> Result<()> {
     match cli.command {
         None => train("control", cli.train, began),
         Some(Verb::Train { room, args }) => train(&room, args, began),
-        Some(Verb::Eval { file, episodes, seed, json, machine }) => {
-            eval(&file, episodes, seed, json, &machine)
+        Some(Verb::Eval { game: Some(JudgedGame::Backgammon(args)), .. }) => {
+            let (isa, pool) = machine_of(&args.machine)?;
+            on_interrupt()?;
+            pool.install(|| judge::run(&args, isa, pool.current_num_threads(), &SIGNALS))
         }
+        Some(Verb::Eval { game: None, args }) => eval(&args),
         Some(Verb::Resume { file, common }) => resume(&file, common, began),
         Some(Verb::Bench { suite, json, machine }) => {
             let (isa, pool) = machine_of(&machine)?;
@@ -115,6 +123,10 @@ fn obey(cli: Cli, began: Instant) -> Result<()> {
             pool.install(|| solve::run(&room, &args, isa, &SIGNALS))
         }
         Some(Verb::Env { id, stdio }) => env::run(&id, stdio),
+        Some(Verb::Play { game, player, evals, stdio, machine }) => {
+            let (isa, pool) = machine_of(&machine)?;
+            pool.install(|| play::run(&game, &player, evals, stdio, isa))
+        }
         Some(Verb::Moves { game, stdio }) => moves::run(&game, stdio),
     }
 }
@@ -255,12 +267,13 @@ fn session(
     })
 }
 
-fn eval(file: &Path, episodes: u32, seed: u32, json: bool, machine: &MachineArgs) -> Result<()> {
-    let (isa, pool) = machine_of(machine)?;
+fn eval(args: &EvalArgs) -> Result<()> {
+    let (isa, pool) = machine_of(&args.machine)?;
+    let file = args.file.as_deref().expect("the grammar asks for it");
     let mut experiment = restore(file, isa)?;
-    let e = pool.install(|| experiment.evaluate(episodes, seed));
+    let e = pool.install(|| experiment.evaluate(args.episodes, args.seed));
     let mut out = std::io::stdout().lock();
-    if json {
+    if args.json {
         writeln!(out, "{}", Record::Event(run::protocol::Event::Evaluation(e)).line())?;
     } else {
         let config = experiment.config();

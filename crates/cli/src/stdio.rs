@@ -1,4 +1,4 @@
-//! A conversation with whoever started this program: lines in, one answer to each, at once. What is said is not its business.
+//! A conversation with whoever started this program: lines in, an answer to each, at once. What is said is not its business.
 
 use anyhow::{Context, Result};
 use std::io::{BufRead, Read, Write};
@@ -6,7 +6,8 @@ use std::io::{BufRead, Read, Write};
 /// Whatever is asked is far shorter; a longer line is refused without being kept.
 pub const LINE_BYTES: u64 = 65_536;
 
-/// Answers each line until the lines end or `answer` has nothing more to say; None stands for a line that is too long.
+/// Answers each line until the lines end or `answer` has nothing more to say; None stands for a line that is too long. An answer
+/// without a character is not sent.
 pub fn converse(
     input: &mut impl BufRead,
     output: &mut impl Write,
@@ -26,7 +27,9 @@ pub fn converse(
         let Some(said) = answer(if cut { None } else { Some(&line) })? else {
             return Ok(());
         };
-        writeln!(output, "{said}")?;
-        output.flush()?;
+        if !said.is_empty() {
+            writeln!(output, "{said}")?;
+            output.flush()?;
+        }
     }
 }

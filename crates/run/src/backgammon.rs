@@ -2,16 +2,22 @@
 //! beside it, and the rules for other programs. The parts lie in the folder beside this file.
 
 mod checkpoint;
+pub mod decisions;
+pub mod fibs;
 mod opinion;
 mod parlour;
 pub mod protocol;
 mod referee;
 mod school;
+mod seat;
 mod table;
 mod transcript;
 
+pub use learn::backgammon::{Player, arena, yardstick};
 pub use parlour::{Parlour, player_from_checkpoint};
 pub use referee::{LineError, Referee};
+pub use seat::{Reply, Seat};
+pub use worlds::backgammon::{Board, Results, Roll, notation};
 
 use crate::error::RunError;
 use crate::protocol::{Config, Knob};

@@ -67,7 +67,7 @@ impl Default for Referee {
 }
 
 /// One digit; which of them are on a die is for the roll to say.
-fn die(text: &str) -> Result<u8, LineError> {
+pub(super) fn die(text: &str) -> Result<u8, LineError> {
     match text.as_bytes() {
         [digit @ b'0'..=b'9'] => Ok(digit - b'0'),
         _ => Err(LineError::Die(text.chars().take(20).collect())),

@@ -1,0 +1,254 @@
+//! `hothouse eval backgammon`: how well somebody plays, by games with duplicate dice against somebody else, or by decisions
+//! that a strong player has judged.
+
+use crate::args::JudgeArgs;
+use crate::gnubg::Gnubg;
+use crate::session::Signals;
+use crate::words::{clock, grouped};
+use crate::{Usage, files};
+use anyhow::{Context, Result, bail};
+use math::Isa;
+use run::backgammon::arena::{Duel, Tally};
+use run::backgammon::decisions::{Decision, Score, score};
+use run::backgammon::yardstick::{Linear, Random};
+use run::backgammon::{Player, Results, player_from_checkpoint};
+use serde::Serialize;
+use std::io::{BufRead, BufReader, IsTerminal, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+pub const HELP: &str = "\
+A player is a checkpoint of the room of backgammon, or one of
+  linear    Tesauro's public evaluation of 1993, linear in 122 inputs: the one judged where none is named
+  random    any legal move
+  gnubg     an installed GNU Backgammon, at --plies
+
+Games are for money without a cube: gammons count 2 and backgammons 3. Each sequence of dice is played twice with sides
+exchanged, so that luck mostly cancels. The standard error is over such pairs.
+
+A file of judged decisions has one JSON object a line, with every result of the roll and what it is worth:
+  {\"id\":\"4HPwATDgc/ABMA\",\"dice\":[3,1],\"moves\":[[\"sGfwATDgc/ABMA\",0.159],…]}
+mEMG is what a decision loses against the best one on the average, in thousandths of a point a game.";
+
+/// Games at a time: enough that a network thinks about many boards at once.
+const ABREAST: usize = 256;
+/// How often a terminal is told how far it is.
+const TELL_EVERY: Duration = Duration::from_millis(250);
+
+/// Somebody who plays. GNU Backgammon is asked for its troubles.
+enum Seat {
+    Mind(Box<dyn Player>),
+    Gnubg(Gnubg),
+}
+
+impl Seat {
+    fn player(&mut self) -> &mut dyn Player {
+        match self {
+            Seat::Mind(player) => player.as_mut(),
+            Seat::Gnubg(gnubg) => gnubg,
+        }
+    }
+
+    fn check(&mut self) -> Result<()> {
+        match self {
+            Seat::Gnubg(gnubg) => gnubg.trouble().map_or(Ok(()), Err),
+            Seat::Mind(_) => Ok(()),
+        }
+    }
+}
+
+pub fn run(args: &JudgeArgs, isa: Isa, threads: usize, signals: &Signals) -> Result<()> {
+    let seat = |name: &str, seed| seat(name, args, seed, isa, threads);
+    match (&args.against, &args.decisions) {
+        (None, None) => bail!(Usage(
+            "say against whom, as in `hothouse eval backgammon --against linear`: gnubg, random, linear or a checkpoint; \
+             or give judged decisions with --decisions FILE"
+                .into()
+        )),
+        (against, decisions) => {
+            // Read first, so that a file that cannot be used costs no time.
+            let decisions = decisions.as_deref().map(read).transpose()?;
+            let mut player = seat(&args.player, args.seed)?;
+            if let Some(decisions) = decisions {
+                judge(&mut player, &decisions, args.json)?;
+            }
+            match against {
+                Some(other) => duel(&mut player, &mut seat(other, args.seed.wrapping_add(1))?, args, signals),
+                None => Ok(()),
+            }
+        }
+    }
+}
+
+/// Who goes by this name: a yardstick, GNU Backgammon, or the agent of a checkpoint.
+fn seat(name: &str, args: &JudgeArgs, seed: u32, isa: Isa, threads: usize) -> Result<Seat> {
+    match name {
+        "gnubg" => Ok(Seat::Gnubg(Gnubg::start(args.plies, threads.min(MOST_PROGRAMS))?)),
+        _ => Ok(Seat::Mind(mind(name, args.evals, seed, isa)?)),
+    }
+}
+
+/// As many of GNU Backgammon's programs as there are threads, and no more than this.
+const MOST_PROGRAMS: usize = 16;
+
+/// Who plays without another program's help.
+pub fn mind(name: &str, evals: u32, seed: u32, isa: Isa) -> Result<Box<dyn Player>> {
+    match name {
+        "random" => Ok(Box::new(Random::new(seed))),
+        "linear" => Ok(Box::new(Linear::new())),
+        file => {
+            let path = Path::new(file);
+            if !path.exists() {
+                bail!("there is no player '{file}' here. Name a checkpoint, linear or random");
+            }
+            let bytes = files::read_checkpoint(path)?;
+            player_from_checkpoint(&bytes, evals, isa).with_context(|| format!("cannot use {file}"))
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum Line<'a> {
+    Duel {
+        player: String,
+        against: String,
+        seed: u32,
+        games: u64,
+        points_per_game: f64,
+        standard_error: Option<f64>,
+        win_share: f64,
+        /// Single games, gammons and backgammons.
+        won: [u64; 3],
+        lost: [u64; 3],
+        endless: u64,
+        seconds: f64,
+        decisions_per_s: f64,
+    },
+    Decisions {
+        player: String,
+        #[serde(flatten)]
+        score: &'a Score,
+        seconds: f64,
+    },
+}
+
+fn duel(one: &mut Seat, other: &mut Seat, args: &JudgeArgs, signals: &Signals) -> Result<()> {
+    let live = std::io::stderr().is_terminal() && !args.json;
+    let names = [one.player().name(), other.player().name()];
+    let mut games = Duel::new(args.seed, args.games.div_ceil(2), ABREAST);
+    let began = Instant::now();
+    let mut told = began;
+    while !games.is_over() && !signals.stopping() {
+        let stepped = games.advance(one.player(), other.player());
+        // Trouble first: whoever is in it may have chosen anything.
+        if let Err(error) = one.check().and_then(|()| other.check()) {
+            if live {
+                eprint!("\r\x1b[K");
+            }
+            // Ctrl-C reaches the programs that were started too.
+            std::thread::sleep(Duration::from_millis(50));
+            if signals.stopping() {
+                break;
+            }
+            return Err(error);
+        }
+        stepped?;
+        if live && told.elapsed() > TELL_EVERY {
+            told = Instant::now();
+            eprint!("\r\x1b[K{}, {}", summary(games.tally()), clock(began.elapsed().as_secs_f64()));
+        }
+    }
+    if live {
+        eprint!("\r\x1b[K");
+    }
+    let (tally, seconds) = (games.tally(), began.elapsed().as_secs_f64());
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        let [player, against] = names;
+        let line = Line::Duel {
+            player,
+            against,
+            seed: args.seed,
+            games: tally.games(),
+            points_per_game: tally.mean(),
+            standard_error: tally.standard_error(),
+            win_share: tally.win_share(),
+            won: tally.won,
+            lost: tally.lost,
+            endless: tally.endless,
+            seconds,
+            decisions_per_s: games.moves() as f64 / seconds.max(1e-9),
+        };
+        writeln!(out, "{}", serde_json::to_string(&line)?)?;
+    } else {
+        let [player, against] = names;
+        let kinds = |[single, gammon, backgammon]: [u64; 3]| {
+            format!(
+                "{} single, {} gammons, {} backgammons",
+                grouped(single),
+                grouped(gammon),
+                grouped(backgammon)
+            )
+        };
+        writeln!(out, "{player} against {against}: {}", summary(tally))?;
+        writeln!(out, "  won   {:.1}%: {}", 100.0 * tally.win_share(), kinds(tally.won))?;
+        writeln!(out, "  lost  {}", kinds(tally.lost))?;
+        if tally.endless > 0 {
+            writeln!(out, "  {} had no end after 10,000 turns and count nothing", grouped(tally.endless))?;
+        }
+        writeln!(out, "  seed {}, duplicate dice, {}", args.seed, clock(seconds))?;
+    }
+    if !games.is_over() {
+        bail!("stopped; what is told is of the games that had ended. Run the same command to play them all");
+    }
+    Ok(())
+}
+
+/// `+0.123 ± 0.020 points a game after 4,000 games`
+fn summary(tally: &Tally) -> String {
+    let error = tally.standard_error().map_or(String::new(), |error| format!(" ± {error:.3}"));
+    format!("{:+.3}{error} points a game after {} games", tally.mean(), grouped(tally.games()))
+}
+
+fn read(file: &Path) -> Result<Vec<Decision>> {
+    let shown = file.display();
+    let open = std::fs::File::open(file)
+        .with_context(|| format!("cannot read {shown}. Name a file of judged decisions"))?;
+    let (mut decisions, mut room) = (Vec::new(), Results::new());
+    for (line, number) in BufReader::new(open).lines().zip(1..) {
+        let line = line.with_context(|| format!("cannot read line {number} of {shown}"))?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let decision = Decision::read(&line, &mut room);
+        decisions.push(decision.with_context(|| format!("line {number} of {shown}"))?);
+    }
+    Ok(decisions)
+}
+
+fn judge(seat: &mut Seat, decisions: &[Decision], json: bool) -> Result<()> {
+    let began = Instant::now();
+    let score = score(seat.player(), decisions);
+    seat.check()?;
+    let player = seat.player().name();
+    let Some(score) = score else {
+        bail!("{player} chose what a roll cannot lead to. Use another player");
+    };
+    let seconds = began.elapsed().as_secs_f64();
+    let mut out = std::io::stdout().lock();
+    if json {
+        writeln!(out, "{}", serde_json::to_string(&Line::Decisions { player, score: &score, seconds })?)?;
+    } else {
+        writeln!(
+            out,
+            "{player}: {:.1} ± {:.1} mEMG over {} decisions, {:.1}% without loss, {:.1}% lose 0.1 or more",
+            score.memg,
+            score.standard_error,
+            grouped(score.decisions as u64),
+            100.0 * score.best,
+            100.0 * score.blunders
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,123 @@
+//! `hothouse eval backgammon` and `hothouse play backgammon` as people and programs start them: the built binary.
+
+use serde_json::Value;
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+fn hothouse(args: &[&str], input: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_hothouse"))
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It may have refused already.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    child.wait_with_output().unwrap()
+}
+
+fn told(output: &Output) -> String {
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+#[test]
+fn games_are_told_in_words_and_in_numbers() {
+    let args = ["eval", "backgammon", "--against", "random", "--games", "39", "--seed", "4"];
+    let words = told(&hothouse(&args, b""));
+    assert!(
+        words.starts_with("linear against random: +") && words.contains("points a game after 40 games"),
+        "{words}"
+    );
+    let json = told(&hothouse(&[&args[..], &["--json", "--threads", "1"]].concat(), b""));
+    let line: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((line["kind"].as_str(), line["games"].as_u64()), (Some("duel"), Some(40)));
+    let sum = |of: &str| {
+        line[of]
+            .as_array()
+            .unwrap()
+            .iter()
+            .zip(1..)
+            .map(|(n, points)| points * n.as_i64().unwrap())
+            .sum::<i64>()
+    };
+    let mean = (sum("won") - sum("lost")) as f64 / 40.0;
+    assert!((line["points_per_game"].as_f64().unwrap() - mean).abs() < 1e-12 && mean > 1.0, "{json}");
+    assert!(words.contains(&format!("{mean:+.3}")), "the same games: {words}");
+    assert!(line["standard_error"].as_f64().unwrap() > 0.0);
+    // Seen from the other side.
+    let args =
+        ["eval", "backgammon", "random", "--against", "linear", "--games", "40", "--seed", "4", "--json"];
+    let other: Value = serde_json::from_str(&told(&hothouse(&args, b""))).unwrap();
+    assert!(other["points_per_game"].as_f64().unwrap() < -1.0);
+}
+
+#[test]
+fn judged_decisions_are_scored() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/backgammon_decisions.jsonl");
+    let json = told(&hothouse(&["eval", "backgammon", "linear", "--decisions", file, "--json"], b""));
+    let line: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((line["kind"].as_str(), line["decisions"].as_u64()), (Some("decisions"), Some(260)));
+    let memg = line["memg"].as_f64().unwrap();
+    assert!(memg > 20.0 && memg < 70.0);
+    let words = told(&hothouse(&["eval", "backgammon", "--decisions", file], b""));
+    assert!(words.contains(&format!("{memg:.1}")) && words.contains("mEMG over 260 decisions"), "{words}");
+}
+
+#[test]
+fn what_cannot_be_judged_is_refused_with_the_next_step() {
+    let none = std::env::temp_dir().join(format!("hothouse-no-such-file-{}", std::process::id()));
+    let bad = none.with_extension("jsonl");
+    std::fs::write(&bad, "\n{\"id\":\"4HPwATDgc/ABMA\",\"dice\":[3,1],\"moves\":[]}\n").unwrap();
+    let (none, bad) = (none.to_str().unwrap(), bad.to_str().unwrap());
+    let cases: [(&[&str], i32, &str); 7] = [
+        (&["eval", "backgammon"], 2, "--against linear"),
+        (&["eval", "backgammon", none, "--against", "linear"], 1, none),
+        (&["eval", "backgammon", "--against", none], 1, none),
+        (&["eval", "backgammon", "--decisions", none], 1, "Name a file of judged decisions"),
+        (&["eval", "backgammon", "--decisions", bad], 1, "line 2"),
+        (&["eval", "backgammon", "--against", "random", "--games", "0"], 2, "whole number from 1"),
+        (&["eval"], 2, "FILE"),
+    ];
+    for (args, status, reason) in cases {
+        let output = hothouse(args, b"");
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(status), "{args:?}: {error}");
+        assert!(error.contains(reason), "{args:?}: {error}");
+    }
+    std::fs::remove_file(bad).unwrap();
+}
+
+#[test]
+fn another_program_asks_for_moves() {
+    let talk = |lines: &[u8]| told(&hothouse(&["play", "backgammon", "--stdio"], lines));
+    let answers =
+        talk(b"hello\nmove 4HPwATDgc/ABMA 3 1\nbatch 2\nmove 4HPwATDgc/ABMA 1 3\nmove x 1 3\nquit\nhello\n");
+    let lines: Vec<&str> = answers.lines().collect();
+    assert_eq!(lines.len(), 4, "{answers}");
+    assert_eq!(lines[0], "linear");
+    assert_eq!(lines[1], lines[2]);
+    assert!(lines[3].starts_with("error: "));
+    // The input ends in the middle of a batch, in the middle of a line.
+    let answers = talk(b"batch 3\nmove 4HPwATDgc/ABMA 3 1\nmove 4HPwATDgc/ABMA 6");
+    let lines: Vec<&str> = answers.lines().collect();
+    assert!(
+        lines.len() == 3 && lines[1].starts_with("error: ") && lines[2].contains("1 lines of this batch"),
+        "{answers}"
+    );
+    // Lines too long to be kept.
+    let mut long = b"batch 2\n".to_vec();
+    long.resize(long.len() + 200_000, b'm');
+    long.extend_from_slice(b"\nmove 4HPwATDgc/ABMA 6 6\n");
+    let answers = talk(&long);
+    let lines: Vec<&str> = answers.lines().collect();
+    assert!(lines.len() == 2 && lines[0].contains("too long") && !lines[1].contains("error"), "{answers}");
+    for (args, reason) in
+        [(&["play", "chess", "--stdio"][..], "Choose backgammon"), (&["play", "backgammon"], "--stdio")]
+    {
+        let output = hothouse(args, b"");
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && error.contains(reason), "{error}");
+    }
+}
