@@ -171,4 +171,5 @@ def main():
     rules.program.kill()
 
 
-main()
+if __name__ == "__main__":
+    main()
