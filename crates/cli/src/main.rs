@@ -160,10 +160,6 @@ fn resume(file: &Path, common: CommonArgs, began: Instant) -> Result<()> {
     session(experiment, common, save, pool, began)
 }
 
-fn restore(file: &Path, isa: Isa) -> Result<Experiment> {
-    restored(file, &files::read_checkpoint(file)?, isa)
-}
-
 fn restored(file: &Path, bytes: &[u8], isa: Isa) -> Result<Experiment> {
     Experiment::restore(bytes, isa).with_context(|| format!("cannot use {}", file.display()))
 }
@@ -270,7 +266,14 @@ fn session(
 fn eval(args: &EvalArgs) -> Result<()> {
     let (isa, pool) = machine_of(&args.machine)?;
     let file = args.file.as_deref().expect("the grammar asks for it");
-    let mut experiment = restore(file, isa)?;
+    let bytes = files::read_checkpoint(file)?;
+    if run::room_of(&bytes).is_ok_and(|room| room == run::backgammon::ROOM) {
+        let shown = words::quoted(&file.to_string_lossy());
+        bail!(Usage(format!(
+            "{shown} is a player of backgammon. Judge it with `hothouse eval backgammon {shown} --against linear`"
+        )));
+    }
+    let mut experiment = restored(file, &bytes, isa)?;
     let e = pool.install(|| experiment.evaluate(args.episodes, args.seed));
     let mut out = std::io::stdout().lock();
     if args.json {

@@ -121,3 +121,44 @@ fn another_program_asks_for_moves() {
         assert!(output.status.code() == Some(2) && error.contains(reason), "{error}");
     }
 }
+
+#[test]
+fn a_checkpoint_is_judged_and_asked_for_moves() {
+    let folder = std::env::temp_dir().join(format!("hothouse-judged-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("run.safetensors");
+    let file = file.to_str().unwrap();
+    let small = ["--set", "hidden=16", "--set", "games=24", "--set", "batch=128", "--steps", "24", "--json"];
+    told(&hothouse(&[&["train", "backgammon", "--save", file], &small[..]].concat(), b""));
+    let judged = |more: &[&str]| -> Value {
+        let args =
+            [&["eval", "backgammon", file, "--json", "--against", "linear", "--games", "20"], more].concat();
+        serde_json::from_str(&told(&hothouse(&args, b""))).unwrap()
+    };
+    let (one, same) = (judged(&["--threads", "1"]), judged(&["--threads", "2"]));
+    assert_eq!(one["points_per_game"], same["points_per_game"]);
+    assert_eq!(one["games"], 20);
+    // It is somebody else than the one it plays against, and against itself it is even.
+    assert_ne!(one["player"], one["against"]);
+    let itself = hothouse(&["eval", "backgammon", file, "--against", file, "--games", "10", "--json"], b"");
+    let itself: Value = serde_json::from_str(&told(&itself)).unwrap();
+    assert_eq!(
+        (itself["points_per_game"].as_f64(), itself["standard_error"].as_f64()),
+        (Some(0.0), Some(0.0))
+    );
+    let lines =
+        b"hello\nbatch 2\nmove 4HPwATDgc/ABMA 3 1\nmove 4HPwATDgc/ABMA 6 4\nmove 4HPwATDgc/ABMA 3 1\n";
+    let answers = told(&hothouse(&["play", "backgammon", file, "--stdio", "--evals", "8"], lines));
+    let answers: Vec<&str> = answers.lines().collect();
+    assert!(answers.len() == 4 && answers[0] != "linear", "{answers:?}");
+    assert_eq!(answers[1], answers[3], "the same alone and in company");
+    // Judged as an environment's agent it is sent where it belongs.
+    let output = hothouse(&["eval", file], b"");
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && error.contains("hothouse eval backgammon"), "{error}");
+    // A file that is no checkpoint.
+    std::fs::write(file, b"nothing of the kind").unwrap();
+    let output = hothouse(&["play", "backgammon", file, "--stdio"], b"hello\n");
+    assert!(output.status.code() == Some(1) && output.stdout.is_empty(), "{output:?}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
