@@ -90,7 +90,7 @@ test("a game is played by pointer, by keys and in writing; what cannot be played
     await ownTurn(page);
   }
   await button(page, "Done").click();
-  await page.waitForFunction(() => /thousandth|best move|no other/.test(document.querySelector(".verdict").textContent));
+  await page.waitForFunction(() => /thousandth|best of|no other/.test(document.querySelector(".verdict").textContent));
   // By keys alone.
   await page.locator("h1").click();
   await roll(page, () => page.keyboard.press("d"));
@@ -121,7 +121,7 @@ test("a game is played by pointer, by keys and in writing; what cannot be played
   await written.fill(best);
   await written.press("Enter");
   await button(page, "Done").click();
-  await page.waitForFunction(() => /The best move|no other/.test(document.querySelector(".verdict").textContent));
+  await page.waitForFunction(() => /The best of|no other/.test(document.querySelector(".verdict").textContent));
   await page.getByRole("button", { name: "Moves of this game" }).click();
   assert.ok((await page.locator(".moves li").count()) >= 5);
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download the match" }).click()]);

@@ -7,8 +7,8 @@ import { recall, remember } from "./prefs";
 export type Shortcut = { key: string; shown: string; does: string; run: () => void };
 
 /** Where a key belongs to the element that has the focus. */
-const KEEPS_ALL = "input, select, textarea, [contenteditable], [role=application], [role=textbox]";
-const KEEPS_SPACE = "button, a, summary, label, [tabindex]";
+const KEEPS_ALL = "input:not([type=radio], [type=checkbox]), select, textarea, [contenteditable], [role=application], [role=textbox]";
+const KEEPS_SPACE = "input, button, a, summary, label, [tabindex]";
 
 export class Shortcuts {
   private readonly dialog: Dialog;

@@ -7,7 +7,6 @@ import type { Announcer } from "../../parts/announce";
 import { copy, Dialog } from "../../parts/dialog";
 import { h, id, write } from "../../parts/dom";
 import { download } from "../../parts/files";
-import { minus } from "../../parts/format";
 import { animate } from "../../parts/loop";
 import { recall, remember } from "../../parts/prefs";
 import { Board, type Side } from "./board";
@@ -492,9 +491,14 @@ export class TablePane {
       const review = await this.lab.review(JUDGE);
       if (this.closed) return;
       const { verdict, yours, best, rank, of, reviewed, lost } = review;
-      const behind = yours.loss >= 0.0005 ? ` ${yours.text} is ${thousandths(yours.loss)} of a point behind ${best.text}, number ${rank} of ${of}.` : of > 1 ? ` ${yours.text}, of ${of} moves.` : " There was no other.";
-      const sum = reviewed > 1 ? ` Your ${reviewed} turns lost ${minus((1000 * lost / reviewed).toFixed(0))} thousandths each.` : "";
-      const words = `${VERDICTS[verdict]}${behind}${sum}`;
+      const judged =
+        of === 1
+          ? "There was no other move."
+          : yours.loss < 0.0005
+            ? `The best of ${of} moves: ${yours.text}.`
+            : `${VERDICTS[verdict]} ${yours.text} is ${thousandths(yours.loss)} of a point behind ${best.text}, number ${rank} of ${of}.`;
+      const sum = reviewed > 1 ? ` In ${reviewed} turns you lost ${thousandths(lost / reviewed)} a turn.` : "";
+      const words = `${judged}${sum}`;
       write(this.verdict, `Your last move, by the agent as it is now: ${words}`);
       this.verdict.dataset["verdict"] = verdict;
       this.announcer.say(words, "review");
