@@ -500,3 +500,78 @@ impl Learner for Strong {
         self.clock = Some(clock);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHAPE: Shape = Shape { hidden: 32 };
+
+    fn mind() -> Mind {
+        let mut weights = SHAPE.first_weights(Isa::best(), 3, 1);
+        // Opinions that differ from board to board.
+        weights.iter_mut().for_each(|w| *w *= 2.0);
+        Mind::new(Isa::best(), SHAPE, &weights)
+    }
+
+    /// A game and the targets of its boards.
+    fn played(lambda: f32, look: bool) -> Table {
+        let mut table = Table::new();
+        table.play(&mind(), 5, 2, lambda, look);
+        assert!(table.samples.len() > 20 && table.thought.len() > table.samples.len());
+        table
+    }
+
+    fn close(one: &Ends, other: &Ends, t: usize) {
+        let far = one.iter().zip(other).any(|(a, b)| (a - b).abs() > 2e-5);
+        assert!(!far, "board {t}: {one:?} {other:?}");
+    }
+
+    #[test]
+    fn at_one_a_target_is_the_outcome_and_at_zero_the_next_thought() {
+        let (whole, next) = (played(1.0, false), played(0.0, false));
+        let last = whole.thought.len() - 1;
+        for (t, sample) in whole.samples.iter().enumerate() {
+            let turns = (last - t) % 2 == 1;
+            let outcome = whole.thought[last];
+            close(&sample.target, &if turns { net::turned(&outcome) } else { outcome }, t);
+            close(&next.samples[t].target, &net::turned(&next.thought[t + 1]), t);
+        }
+        // In between it is the mixture of what comes next.
+        let mixed = played(0.6, false);
+        for t in 0..last - 1 {
+            let came = mixed.samples[t + 1].target;
+            let ends: Ends = std::array::from_fn(|end| 0.4 * mixed.thought[t + 1][end] + 0.6 * came[end]);
+            close(&mixed.samples[t].target, &net::turned(&ends), t);
+        }
+    }
+
+    #[test]
+    fn with_all_rolls_at_zero_a_target_is_the_mean_of_the_best_replies_and_the_game_is_the_same() {
+        let (plain, looked) = (played(0.0, false), played(0.0, true));
+        assert!(plain.thought == looked.thought && looked.ahead.len() == looked.samples.len());
+        for (t, sample) in looked.samples.iter().enumerate() {
+            close(&sample.target, &looked.ahead[t], t);
+        }
+        // The mean over the rolls, from the first board on: what followed is one of them.
+        let mut table = Table::new();
+        let (mut dice, mind) = (Rng { key: [5, DICE, 2, 0] }.sequence(0), mind());
+        table.value(&mind, &Board::START, &[Roll::drawn_to_open(&mut dice)]);
+        let left = table.boards[table.best(0).0];
+        let mut mean = [0.0; ENDS];
+        for roll in Roll::ALL {
+            table.value(&mind, &left.turned(), &[roll]);
+            let best = table.best(0).1;
+            mean.iter_mut().zip(best).for_each(|(sum, end)| *sum += roll.ways() as f32 / 36.0 * end);
+        }
+        close(&looked.samples[0].target, &net::turned(&mean), 0);
+        // And what the next one's target says more than was thought of it is handed on in part.
+        let mixed = played(0.5, true);
+        for t in 0..mixed.samples.len() - 1 {
+            let (next, came) = (mixed.thought[t + 1], mixed.samples[t + 1].target);
+            let surprise = net::turned(&std::array::from_fn(|end| came[end] - next[end]));
+            let ends: Ends = std::array::from_fn(|end| mixed.ahead[t][end] + 0.5 * surprise[end]);
+            close(&mixed.samples[t].target, &ends, t);
+        }
+    }
+}
