@@ -55,21 +55,23 @@ fn of_side(at: u32, which: u32, feature: u32) -> f32 {
 }
 
 fn input(at: u32, feature: u32) -> f32 {
-    if (feature < 288u) {
-        let count = checkers(at, feature / 144u, feature % 144u / 6u + 1u);
-        let step = feature % 6u;
+    let which = feature / 157u;
+    let own = feature % 157u;
+    if (feature < 314u && own < 144u) {
+        let count = checkers(at, which, own / 6u + 1u);
+        let step = own % 6u;
         return select(f32(count > step), 0.5 * f32(max(count, 5u) - 5u), step == 5u);
     }
-    if (feature < 294u) {
-        let count = checkers(at, (feature - 288u) / 3u, BAR);
-        let step = feature % 3u;
+    if (feature < 314u && own < 147u) {
+        let count = checkers(at, which, BAR);
+        let step = own - 144u;
         return select(f32(count > step), 0.5 * f32(max(count, 2u) - 2u), step == 2u);
     }
-    if (feature < 300u) {
-        let fives = 5u * (feature % 3u);
-        return 0.2 * f32(min(max(checkers(at, (feature - 294u) / 3u, OFF), fives) - fives, 5u));
+    if (feature < 314u && own < 150u) {
+        let fives = 5u * (own - 147u);
+        return 0.2 * f32(min(max(checkers(at, which, OFF), fives) - fives, 5u));
     }
-    if (feature < 314u) { return of_side(at, (feature - 300u) / 7u, (feature - 300u) % 7u); }
+    if (feature < 314u) { return of_side(at, which, own - 150u); }
     if (feature == 314u) { return f32(rear(at, 0u) + rear(at, 1u) > BAR); }
     if (feature == 315u) { return 0.01 * (f32(pips(at, 1u)) - f32(pips(at, 0u))); }
     let last = words[at + 8u];
