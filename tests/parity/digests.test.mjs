@@ -2,24 +2,29 @@
 // arithmetic is the same (fused, or unfused). Nothing is promised between the two arithmetics.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { event, hothouse, house, visit } from "../web/fixture.mjs";
+import { hothouse, house, visit } from "../web/fixture.mjs";
 
 // Enough that a page which is far ahead when it is first asked is still met.
 const ITERATIONS = 320;
 // Choices with nothing else; numbers, squashed, seen through a lens; a trunk shared; bodies that touch.
 const RUNS = [
-  ["CartPole-v1", { envs: 128, rollout_steps: 16, hidden: 32 }],
-  ["Pendulum-v1", { envs: 128, rollout_steps: 16, hidden: 32, squash: 1 }],
-  ["Acrobot-v1", { envs: 128, rollout_steps: 16, hidden: 16, shared: 1, tanh: 0 }],
-  ["LunarLander-v3", { envs: 128, rollout_steps: 16, hidden: 16 }],
+  ["control", "CartPole-v1", { envs: 128, rollout_steps: 16, hidden: 32 }],
+  ["control", "Pendulum-v1", { envs: 128, rollout_steps: 16, hidden: 32, squash: 1 }],
+  ["control", "Acrobot-v1", { envs: 128, rollout_steps: 16, hidden: 16, shared: 1, tanh: 0 }],
+  ["control", "LunarLander-v3", { envs: 128, rollout_steps: 16, hidden: 16 }],
+  ["backgammon", "strong", { games: 16, hidden: 16, batch: 128 }],
 ];
+/** Of backgammon, whose rounds take longer. */
+const ROUNDS = 96;
+/** The page's handle on a room. */
+const HANDLES = { control: "hothouse", backgammon: "parlour" };
 const here = house();
 
 /** The digests of the native program by iteration, each `{ iteration, weights, arithmetic }`. */
-async function native([env, knobs], isa, threads) {
+async function native([room, env, knobs], isa, threads) {
   const set = Object.entries(knobs).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
-  const steps = ITERATIONS * knobs.envs * knobs.rollout_steps;
-  const args = ["train", "control", "--env", env, "--seed", "7", "--steps", String(steps), "--json", ...set];
+  const steps = room === "control" ? ITERATIONS * knobs.envs * knobs.rollout_steps : ROUNDS * knobs.games;
+  const args = ["train", room, "--env", env, "--seed", "7", "--steps", String(steps), "--json", ...set];
   const lines = await hothouse([...args, ...(isa ? ["--isa", isa] : [])], { RAYON_NUM_THREADS: String(threads) });
   const digests = lines.map((line) => JSON.parse(line)).filter((line) => line.kind === "digest");
   assert.ok(digests.length > 0, `no digest in:\n${lines.join("\n")}`);
@@ -27,14 +32,19 @@ async function native([env, knobs], isa, threads) {
 }
 
 /** The first digest that the page tells of in one of its modules. */
-async function paged([env, settings], module, threads) {
+async function paged([room, env, settings], module, threads) {
   const knobs = Object.entries(settings).map(([name, value]) => `&${name}=${value}`);
   const init = `Object.defineProperty(Navigator.prototype, "hardwareConcurrency", { get: () => ${threads} })`;
-  const page = await visit(here, { at: `?use=${module}#/control?env=${env}&seed=7${knobs.join("")}&v=1`, init });
-  const inUse = await page.evaluate(() => hothouse.backend);
+  const page = await visit(here, { started: false, at: `?use=${module}#/${room}?env=${env}&seed=7${knobs.join("")}&v=1`, init });
+  const handle = HANDLES[room];
+  await page.waitForFunction((handle) => globalThis[handle], handle);
+  const inUse = await page.evaluate((handle) => globalThis[handle].backend, handle);
   assert.equal(inUse.module, module);
   assert.equal(inUse.threads, threads);
-  const digest = await event(page, "digest");
+  const digest = await page.evaluate(
+    (handle) => new Promise((resolve) => globalThis[handle].onEvent((event) => event.kind === "digest" && resolve(event))),
+    handle,
+  );
   await page.context().close();
   return digest;
 }
@@ -47,7 +57,7 @@ function same(digest, expected) {
 }
 
 for (const run of RUNS) {
-  test(`unfused ${run[0]}: the portable native code, SIMD128 and scalar wasm, one thread and two`, async () => {
+  test(`unfused ${run[1]}: the portable native code, SIMD128 and scalar wasm, one thread and two`, async () => {
     const expected = await native(run, "portable", 1);
     for (const digest of (await native(run, "portable", 2)).values()) same(digest, expected);
     assert.equal(expected.get(16).arithmetic, "unfused");
@@ -57,7 +67,7 @@ for (const run of RUNS) {
     same(await paged(run, "scalar", 1), expected);
   });
 
-  test(`fused ${run[0]}: this machine's best native code, and relaxed wasm where it fuses, one thread and two`, async () => {
+  test(`fused ${run[1]}: this machine's best native code, and relaxed wasm where it fuses, one thread and two`, async () => {
     const expected = await native(run, null, 1);
     for (const digest of (await native(run, null, 2)).values()) same(digest, expected);
     for (const threads of [1, 2]) {

@@ -1,9 +1,11 @@
 // The backgammon room: an agent that learns at once, a table that is played by pointer, keys and in writing, positions
 // analysed, runs in and out. How strong the agent becomes is for other tests.
 import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import { test } from "node:test";
-import { house, lab, visit } from "./fixture.mjs";
+import { folder, hothouse, house, lab, visit } from "./fixture.mjs";
 
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
@@ -186,6 +188,25 @@ test("a run is saved and loaded, and waits while another room is open", async ()
   const back = await event(page, "began");
   assert.ok(back.progress.games >= progress.games, `${back.progress.games} of ${progress.games} games`);
   assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("a run saved in the page goes on natively, and the reverse", async () => {
+  const dir = folder();
+  const page = await enter();
+  await event(page, "metrics", 64);
+  const path = join(dir, "page.safetensors");
+  writeFileSync(path, Buffer.from(await page.evaluate(async () => Array.from(await parlour.save()))));
+  const onward = join(dir, "native.safetensors");
+  const lines = (await hothouse(["resume", path, "--steps", "640", "--json", "--save", onward])).map((line) => JSON.parse(line));
+  assert.ok(lines.find((line) => line.kind === "began").progress.games >= 64);
+  const { progress } = lines.at(-1);
+  assert.ok(progress.games >= 640, JSON.stringify(lines.at(-1)));
+
+  const began = event(page, "began", 640);
+  await page.evaluate((bytes) => parlour.command({ kind: "restore", bytes: new Uint8Array(bytes) }), Array.from(readFileSync(onward)));
+  assert.equal((await began).progress.games, progress.games);
+  await event(page, "metrics", progress.games + 1);
   await page.context().close();
 });
 

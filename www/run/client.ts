@@ -80,6 +80,8 @@ export interface Lab {
   close(): void;
 }
 
+const AUTOSAVE_MS = 10_000;
+
 declare global {
   /** The newest lab, for the browser's console: `hothouse.command({ kind: "pause" })`. */
   var hothouse: Lab | undefined;
@@ -109,7 +111,7 @@ class WorkerLab extends Handle implements Lab {
   private monitor: Monitor | undefined;
 
   constructor(readonly wished: DeviceWish) {
-    super(new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "hothouse" }), "control");
+    super(new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "hothouse" }), "control", AUTOSAVE_MS);
   }
 
   protected override wishes(): object {

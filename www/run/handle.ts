@@ -9,7 +9,6 @@ import { loadRuns, saveRun, type Saved } from "./store";
 /** Where the build put each module, relative to the page; written by the build. */
 declare const __MODULES__: Record<Module, string>;
 
-const AUTOSAVE_MS = 10_000;
 /** A panic's text and the trap it causes arrive on two ways; the text is worth a short wait. */
 const CRASH_GATHER_MS = 200;
 /** Who leaves waits no longer for the end of an iteration. */
@@ -94,6 +93,7 @@ export abstract class Handle {
   constructor(
     private readonly worker: Worker,
     private readonly room: string,
+    private readonly autosaveMs: number,
   ) {
     this.panics = new BroadcastChannel(this.channel);
     this.panics.onmessage = ({ data }) => this.crashed(String(data), true);
@@ -159,7 +159,7 @@ export abstract class Handle {
   /** Autosave, and what the page's own life means for the worker. */
   private live(): void {
     const { signal } = this.closing;
-    const timer = setInterval(() => this.send({ kind: "autosave" }), AUTOSAVE_MS);
+    const timer = setInterval(() => this.send({ kind: "autosave" }), this.autosaveMs);
     signal.addEventListener("abort", () => clearInterval(timer));
     const seen = () => {
       this.send({ kind: "visible", visible: !document.hidden });

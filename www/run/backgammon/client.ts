@@ -41,6 +41,9 @@ export interface Parlour {
   close(): void;
 }
 
+/** A run takes some twenty megabytes, which is much for a disk to write more often. */
+const AUTOSAVE_MS = 30_000;
+
 declare global {
   /** The newest parlour, for the browser's console: `parlour.command({ kind: "pause" })`. */
   var parlour: Parlour | undefined;
@@ -61,7 +64,7 @@ class WorkerParlour extends Handle implements Parlour {
   private readonly listeners: ((event: Event) => void)[] = [];
 
   constructor() {
-    super(new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "hothouse-backgammon" }), "backgammon");
+    super(new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "hothouse-backgammon" }), "backgammon", AUTOSAVE_MS);
   }
 
   protected override receive(message: FromWorker): void {
