@@ -124,7 +124,7 @@ pub enum Verb {
         /// Who plays: a checkpoint, linear or random
         #[arg(default_value = "linear", value_name = "CHECKPOINT")]
         player: String,
-        /// Boards that a checkpoint's agent may value for each move; 1 means no look-ahead
+        /// Evaluations that a checkpoint's agent may spend on each move; 1 means no look-ahead
         #[arg(long, default_value = "1", value_parser = evals, allow_negative_numbers = true, value_name = "N")]
         evals: u32,
         /// Read requests and write answers, a line each
@@ -178,7 +178,7 @@ pub struct JudgeArgs {
     /// Score the choices in this file of judged decisions
     #[arg(long, value_name = "FILE")]
     pub decisions: Option<PathBuf>,
-    /// Boards that a checkpoint's agent may value for each move; 1 means no look-ahead
+    /// Evaluations that a checkpoint's agent may spend on each move; 1 means no look-ahead
     #[arg(long, default_value = "1", value_parser = evals, allow_negative_numbers = true, value_name = "N")]
     pub evals: u32,
     /// Games to play; an odd number is rounded up, since every sequence of dice is played twice

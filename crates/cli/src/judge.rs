@@ -22,6 +22,7 @@ A player is a checkpoint of the room of backgammon, or one of
   linear    Tesauro's public evaluation of 1993, linear in 122 inputs: the one judged where none is named
   random    any legal move
   gnubg     an installed GNU Backgammon, at --plies
+An evaluation of the strong agent's search is one roll of the other side, tried after one result with every reply to it.
 
 Games are for money without a cube: gammons count 2 and backgammons 3. Each sequence of dice is played twice with sides
 exchanged, so that luck mostly cancels. The standard error is over such pairs.
@@ -31,7 +32,7 @@ A file of judged decisions has one JSON object a line, with every result of the 
 mEMG is what a decision loses against the best one on the average, in thousandths of a point a game.";
 
 /// Games at a time: enough that a network thinks about many boards at once.
-const ABREAST: usize = 256;
+const ABREAST: usize = 64;
 /// How often a terminal is told how far it is.
 const TELL_EVERY: Duration = Duration::from_millis(250);
 

@@ -58,6 +58,8 @@ impl Player for Told {
     }
 
     fn choose(&mut self, asked: &[(Board, Roll)], chosen: &mut Vec<Board>) {
+        // What was there is nobody's business.
+        chosen.clear();
         for (board, roll) in asked {
             let same = |d: &&Decision| d.board == *board && d.roll == *roll;
             let results = &self.decisions.iter().find(same).unwrap().results;

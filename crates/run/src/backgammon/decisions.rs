@@ -101,10 +101,12 @@ pub struct Score {
 /// Lets a player choose in every decision that is one. None where it chose what the roll cannot lead to.
 pub fn score(player: &mut dyn Player, decisions: &[Decision]) -> Option<Score> {
     let free: Vec<&Decision> = decisions.iter().filter(|decision| decision.results.len() > 1).collect();
-    let mut chosen = Vec::new();
+    let (mut chosen, mut answers) = (Vec::new(), Vec::new());
     for part in free.chunks(TOGETHER) {
         let asked: Vec<_> = part.iter().map(|decision| (decision.board, decision.roll)).collect();
-        player.choose(&asked, &mut chosen);
+        answers.clear();
+        player.choose(&asked, &mut answers);
+        chosen.append(&mut answers);
     }
     if chosen.len() != free.len() {
         return None;
