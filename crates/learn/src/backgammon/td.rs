@@ -49,10 +49,10 @@ impl Default for StrongConfig {
             lr: 1e-3,
             lr_steps: 2000.0,
             lambda: 0.7,
-            look_after: u64::MAX,
+            look_after: 3_600_000,
             look_games: 32,
             look_lambda: 0.7,
-            look_passes: 2,
+            look_passes: 3,
             look_lr: 1.0,
         }
     }
