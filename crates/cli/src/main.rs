@@ -112,6 +112,11 @@ fn obey(cli: Cli, began: Instant) -> Result<()> {
         }
         Some(Verb::Watch { list: true, show, .. }) => watch::list(show.json),
         Some(Verb::Watch { file, show, .. }) => watch(file, &show),
+        Some(Verb::Sweep { room, .. } | Verb::Solve { room, .. }) if room == run::backgammon::ROOM => {
+            bail!(Usage(
+                "only control is swept and solved. Train this room with `hothouse train backgammon`".into()
+            ))
+        }
         Some(Verb::Sweep { room, args }) => {
             let (isa, pool) = machine_of(&args.machine)?;
             on_interrupt()?;

@@ -129,6 +129,8 @@ fn what_does_not_apply_is_refused_with_what_would_do() {
     std::fs::write(scratch.0.join("junk.safetensors"), b"not a checkpoint at all").unwrap();
     let (code, text) = said(&["resume", "junk.safetensors"]);
     assert!(code == 1 && text.contains("no Hothouse checkpoint"), "{text}");
-    let (code, text) = said(&["sweep", "backgammon", "--knob", "lr=0.001,0.01"]);
-    assert!(code != 0 && text.len() > 20, "{text}");
+    for args in [&["sweep", "backgammon", "--knob", "lr=0.001,0.01"][..], &["solve", "backgammon"]] {
+        let (code, text) = said(args);
+        assert!(code == 2 && text.contains("hothouse train backgammon"), "{text}");
+    }
 }
