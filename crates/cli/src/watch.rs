@@ -258,6 +258,11 @@ fn follow_events(path: &Path, signals: &Signals, updates: &SyncSender<Update>) -
                         return Ok(());
                     }
                 }
+                Err(_) if serde_json::from_slice::<run::backgammon::protocol::Event>(&line).is_ok() => {
+                    bail!(
+                        "{shown} is of backgammon, which cannot be watched. Its lines are plain: `tail -f {shown}`"
+                    )
+                }
                 // A newer process may write records this one does not know; a foreign file has none.
                 Err(_) if known => {}
                 Err(_) => {

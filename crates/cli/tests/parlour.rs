@@ -78,6 +78,9 @@ fn plain_lines_tell_of_a_run_and_events_are_written_beside() {
         .collect();
     assert_eq!(kinds.iter().filter(|kind| *kind == "metrics").count(), 2);
     assert_eq!((kinds[0].as_str(), kinds.last().unwrap().as_str()), ("opened", "summary"));
+    let watched = scratch.run(&["watch", "run.jsonl", "--plain"]);
+    let text = String::from_utf8(watched.stderr).unwrap();
+    assert!(!watched.status.success() && text.contains("tail -f"), "{text}");
 }
 
 #[test]
