@@ -15,7 +15,7 @@ const TAU: f32 = 0.05;
 /// Results that a search begins with at most, the evaluations for which it begins with one more, and how much worse than
 /// the best they may look.
 const WIDTH: usize = 8;
-const ONE_MORE: usize = 12;
+const ONE_MORE: usize = 21;
 const GAP: f32 = 0.25;
 /// Rolls in the order in which they are tried, as places in [`Roll::ALL`]: 6-1, 5-2, 4-3, 3-3, and so on.
 const ORDER: [usize; 21] = [15, 11, 8, 5, 18, 1, 12, 19, 6, 2, 17, 10, 9, 3, 13, 16, 4, 20, 7, 0, 14];
