@@ -126,8 +126,8 @@ async fn who_is_faster_for_good_is_taken(_: Gpu) {
 }
 
 common::tests!(
-    leaves_are_the_processors,
     who_is_faster_for_good_is_taken;
     natively:
+    leaves_are_the_processors,
     steps_are_the_processors,
 );
