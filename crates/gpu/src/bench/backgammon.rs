@@ -61,13 +61,13 @@ fn leaves(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(), 
     let words: Vec<_> = decisions.iter().map(decision_words).collect();
     let plan = plan_search(PROCESSOR_ROWS, isa).map_err(refused)?;
     let params = Params::new(plan.table(), 1);
-    let weights = Weights::new(&plan, &params);
     let mut rates = Vec::new();
     let sizes = std::iter::successors(Some(64), |size| Some(size * 4)).take_while(|&size| size <= most);
     for size in sizes {
         // A small batch on the processor is cut for its threads; a large one goes on in batches of its own size.
         let rows = size.div_ceil(par::threads()).next_multiple_of(PANEL).min(PROCESSOR_ROWS);
         let plan = plan_search(rows, isa).map_err(refused)?;
+        let weights = Weights::new(&plan, &params);
         let executors = size.div_ceil(rows).min(par::threads());
         let share = size.div_ceil(executors);
         let mut executors: Vec<Evaluator> = (0..executors).map(|_| Evaluator::new(&plan, rows)).collect();
