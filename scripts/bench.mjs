@@ -1,7 +1,7 @@
 // `npm run bench -- core [--json]`: the figures of `hothouse bench core`, from a headless Chromium;
 // their names end in `_page`. Two more are the page's own: its size, and how soon it learns. And
-// `npm run bench -- control [--json]`: those of `hothouse bench control`. And `npm run bench -- backgammon [--json]`: how
-// well the agent plays that has learned in the page for a minute.
+// `npm run bench -- control [--json]`: those of `hothouse bench control`. And `npm run bench -- backgammon [--json]`: those
+// of `hothouse bench backgammon`, and how well the agent plays that has learned in the page for a minute.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
@@ -24,7 +24,7 @@ const WORKER = `
       await wasm.default();
       await wasm.initThreadPool(data.threads);
       const figures = [];
-      wasm.bench(data.suite === "control", () => performance.now() / 1000, (figure) => figures.push(figure));
+      wasm.bench(data.suite, () => performance.now() / 1000, (figure) => figures.push(figure));
       postMessage({ figures });
     } catch (error) {
       postMessage({ error: String(error) });
@@ -157,9 +157,9 @@ await main(import.meta.url, async () => {
   };
   const browser = await launch();
   const server = await serve(dist);
+  await measure(suite, browser, dist, modules, give);
   if (suite === "backgammon") await teach(browser, server, give);
   else {
-    await measure(suite, browser, dist, modules, give);
     if (suite === "core") await visits(browser, dist, server, give);
     await solve(browser, server, give);
   }

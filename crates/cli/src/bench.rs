@@ -42,8 +42,7 @@ pub fn run(suite: &str, json: bool, isa: Isa, threads: usize) -> Result<()> {
             solve(isa, threads, json)
         }
         "backgammon" => {
-            let began = Instant::now();
-            run::bench::backgammon(&|| began.elapsed().as_secs_f64(), &mut print);
+            run::bench::backgammon(isa, 1, crate::session::now_s, &mut print);
             Ok(printed?)
         }
         "gpu" => {

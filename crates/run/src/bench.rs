@@ -8,7 +8,7 @@ use crate::monitor::Writer;
 use crate::protocol::{Command, Event};
 use crate::{DIGEST_EVERY, EVALUATION_EPISODES, Experiment};
 use graph::{Adam, Executor, Graph, Layout, Optimizer, Packed, Params, Plan, models};
-use learn::backgammon::{Learner, Strong, StrongConfig};
+use learn::backgammon::{Learner, PARTS, Published, PublishedConfig, Strong, StrongConfig, published};
 use learn::{Ppo, PpoConfig, Slice};
 use math::{Act, Isa, gemm, peak, rivals::Rival};
 use std::sync::Arc;
@@ -331,11 +331,119 @@ fn monitored(isa: Isa, now: &dyn Fn() -> f64, attach: &mut dyn FnMut() -> Option
     Some(median(&mut ratios) - 1.0)
 }
 
-/// How fast backgammon's rules are, and its learner.
-pub fn backgammon(now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) {
+/// How fast backgammon's rules are, its learner, and self-play in the published configuration: on so many cores where the figure
+/// is one core's, and on all of them.
+pub fn backgammon(isa: Isa, cores: usize, now: fn() -> f64, sink: &mut dyn FnMut(Figure)) {
     let name = "backgammon.rules.decisions_per_s_core".into();
-    sink(Figure { name, value: decided(now), unit: "decisions/s" });
-    taught(now, sink);
+    sink(Figure { name, value: decided(&now), unit: "decisions/s" });
+    published_net(isa, &now, sink);
+    searched(isa, cores, &now, sink);
+    played_out(isa, now, sink);
+    taught(&now, sink);
+}
+
+/// The published network whole, with the logits of all actions; inference.
+fn published_net(isa: Isa, now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) {
+    const BATCH: usize = 64;
+    let gflop = 2e-9 * (BATCH * published::PRODUCTS) as f64;
+    let plan = published::plan_whole(BATCH, isa).expect("the net is well formed");
+    let params = Params::new(plan.table(), 1);
+    let packed = Packed::new(&plan, &params);
+    let mut executor = Executor::new(&plan);
+    executor.input_mut("inputs").copy_from_slice(&noise(BATCH * published::INPUTS));
+    let (mut rates, mut shares) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        let peak = peak::peak_gflops(isa, now);
+        let call_s = seconds_a_call(now, || executor.run(&params, &packed));
+        rates.push(BATCH as f64 / call_s);
+        shares.push(gflop / call_s / peak);
+    }
+    let mut give = |name: &str, value, unit| sink(Figure { name: name.into(), value, unit });
+    give("backgammon.published.net_states_per_s_core", median(&mut rates), "states/s");
+    give("backgammon.published.net_share", median(&mut shares), "of peak");
+}
+
+/// Learner A that plays and does not learn.
+fn players(isa: Isa, tables: usize) -> Published {
+    let config = PublishedConfig { tables, most_updates: 0, duel_pairs: 0, ..PublishedConfig::default() };
+    Published::new(config, 1, isa).expect("the settings are in range")
+}
+
+/// Decisions that the network values a second, for each of some cores, in the whole loop of self-play: rules, inputs, network,
+/// tree. Each round is the best of some stretches.
+fn searched(isa: Isa, cores: usize, now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) {
+    const STRETCHES: usize = 24;
+    const SLICES: usize = 2;
+    let mut players = players(isa, cores);
+    let mut stretch = || {
+        let (began_s, before) = (now(), players.progress().evaluations);
+        for _ in 0..SLICES {
+            players.advance();
+        }
+        (players.progress().evaluations - before) as f64 / (now() - began_s) / cores as f64
+    };
+    // The first decisions are all openings.
+    for _ in 0..8 * STRETCHES {
+        stretch();
+    }
+    let (mut rates, mut whole, mut done) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        let peak = peak::peak_gflops(isa, now);
+        let rate = (0..STRETCHES).map(|_| stretch()).fold(0.0, f64::max);
+        rates.push(rate);
+        whole.push(2e-9 * published::PRODUCTS as f64 * rate / peak);
+        done.push(2e-9 * published::SEARCH_PRODUCTS as f64 * rate / peak);
+    }
+    let mut give = |name: &str, value, unit| sink(Figure { name: name.into(), value, unit });
+    give("backgammon.selfplay.evals_per_s_core", median(&mut rates), "evaluations/s");
+    give(
+        "backgammon.selfplay.share",
+        median(&mut whole),
+        "of peak, had all inputs and actions been computed",
+    );
+    give("backgammon.selfplay.dense_share", median(&mut done), "of peak, by what dense layers computed");
+}
+
+/// Whole games a minute on all threads at 100 evaluations for a roll that is not forced, of a network that has learned nothing,
+/// whose games are long; and where the time goes.
+fn played_out(isa: Isa, now: fn() -> f64, sink: &mut dyn FnMut(Figure)) {
+    /// Evaluations of each table before games end as often as they begin, and those that count.
+    const WARM_UP: u64 = 800_000;
+    const COUNTED: u64 = 1_000_000;
+    let tables = math::par::threads();
+    let mut players = players(isa, tables);
+    players.lend_clock(now);
+    let (mut parts, mut shared) = ([0.0; PARTS.len()], 0.0);
+    let (mut began_s, mut before) = (now(), players.progress());
+    loop {
+        let Some(stats) = players.advance() else { continue };
+        let progress = players.progress();
+        if progress.evaluations < WARM_UP * tables as u64 {
+            (began_s, before) = (now(), progress);
+            continue;
+        }
+        parts.iter_mut().zip(stats.parts_s).for_each(|(sum, part_s)| *sum += part_s);
+        shared += stats.parts_s.iter().sum::<f64>();
+        if progress.evaluations >= (WARM_UP + COUNTED) * tables as u64 {
+            break;
+        }
+    }
+    let (after, took_s) = (players.progress(), now() - began_s);
+    let mut give = |name: &str, value, unit| sink(Figure { name: name.into(), value, unit });
+    let a_minute = |count: u64| 60.0 * count as f64 / took_s;
+    give(
+        "backgammon.selfplay.games_per_min",
+        a_minute(after.games - before.games),
+        "games/min on all threads",
+    );
+    give(
+        "backgammon.selfplay.decisions_per_min",
+        a_minute(after.moves - before.moves),
+        "decisions/min on all threads",
+    );
+    for (part, seconds) in PARTS.iter().zip(parts).filter(|(_, seconds)| *seconds > 0.0) {
+        give(&format!("backgammon.selfplay.time.{part}"), seconds / shared, "of the time");
+    }
 }
 
 /// Games a second for each of the cores at hand, of Learner B with its own settings, learning included, once it plays sensibly;

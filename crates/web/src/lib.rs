@@ -58,20 +58,22 @@ pub fn environments() -> Result<JsValue, JsValue> {
     to_js(&run::environments())
 }
 
-/// The figures of control in this module, or of the compute core; `now` gives seconds.
+/// The figures of control or backgammon in this module, or of the compute core; `now` gives seconds.
 #[wasm_bindgen]
-pub fn bench(control: bool, now: &js_sys::Function, give: &js_sys::Function) {
+pub fn bench(suite: &str, now: &js_sys::Function, give: &js_sys::Function) {
     let clock = || now.call0(&JsValue::NULL).ok().and_then(|t| t.as_f64()).unwrap_or(0.0);
     let mut sink = |figure: run::bench::Figure| {
         if let Ok(figure) = to_js(&figure) {
             let _ = give.call1(&JsValue::NULL, &figure);
         }
     };
-    if control {
-        let mut attach = || Writer::new(Box::new(monitor::heap()), "").ok();
-        run::bench::control(Isa::best(), &clock, &mut attach, &mut sink);
-    } else {
-        run::bench::core(Isa::best(), &clock, &[], &mut sink);
+    match suite {
+        "control" => {
+            let mut attach = || Writer::new(Box::new(monitor::heap()), "").ok();
+            run::bench::control(Isa::best(), &clock, &mut attach, &mut sink);
+        }
+        "backgammon" => run::bench::backgammon(Isa::best(), math::par::threads(), now_s, &mut sink),
+        _ => run::bench::core(Isa::best(), &clock, &[], &mut sink),
     }
 }
 

@@ -35,8 +35,8 @@ use worlds::backgammon::Board;
 
 pub use inputs::{Decision, INPUTS, each as each_input};
 pub use net::{
-    ACTIONS, Evaluator, HEADS, PARAMETERS, WIDTH, Weights, plan_learning, plan_leaves, plan_search,
-    plan_whole,
+    ACTIONS, Evaluator, HEADS, PARAMETERS, PRODUCTS, SEARCH_PRODUCTS, WIDTH, Weights, plan_learning,
+    plan_leaves, plan_search, plan_whole,
 };
 
 #[derive(Clone, Debug, PartialEq)]
@@ -84,12 +84,12 @@ impl Default for PublishedConfig {
             batch: 160,
             leaves: 4,
             round_batches: 320,
-            exploration: 1.5,
-            doubt: 0.2,
+            exploration: 0.5,
+            doubt: 0.0,
             virtual_loss: 1.0,
             noise: 0.25,
             noise_alpha: 0.3,
-            temperature: 1.0,
+            temperature: 0.5,
             warm_decisions: 20,
             replay: 65_536,
             minibatch: 256,

@@ -22,6 +22,9 @@ pub const ACTIONS: usize = PLACES * PLACES;
 /// To win, to win a gammon or more, to win a backgammon, to lose a gammon or more, to lose a backgammon.
 pub const HEADS: usize = 5;
 pub const PARAMETERS: usize = 283_433;
+/// Multiply-adds of the whole network, and of the dense layers that a search computes.
+pub const PRODUCTS: usize = 278_656;
+pub const SEARCH_PRODUCTS: usize = PRODUCTS - WIDTH * (INPUTS + ACTIONS);
 
 /// The first two places of a play as one number.
 #[inline]
@@ -404,7 +407,7 @@ mod tests {
         assert_eq!(graph.table().count(), PARAMETERS);
         let products: usize =
             graph.table().specs().iter().filter(|spec| !spec.vector).map(|spec| spec.len()).sum();
-        assert_eq!(products, 278_656);
+        assert_eq!(products, PRODUCTS);
         assert_eq!([graph.shape(policy), graph.shape(value)], [[32, 676], [32, 5]]);
     }
 
