@@ -58,7 +58,7 @@ fn whole_plays(play: &mut Play, roll: Roll, been: &mut HashSet<(Board, Vec<u8>)>
         let dice_left = play.left();
         assert_eq!(dice_left.len() + play.taken().len(), if roll.is_double() { 4 } else { 2 });
         let hits = play.board().theirs().bar() - before.theirs().bar();
-        assert_eq!(hits, step.hit.into(), "{before:?} {step:?}");
+        assert_eq!(hits, u8::from(step.hit), "{before:?} {step:?}");
         whole_plays(play, roll, been, ends);
         assert_eq!(play.undo(), Some(step));
         assert_eq!(play.board(), before);
