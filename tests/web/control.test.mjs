@@ -51,7 +51,7 @@ test("every environment can be switched to, is drawn, has its own words, and tra
     assert.ok(knobs.envs > 0);
     await event(page, "metrics", 1);
     assert.match(new URL(page.url()).hash, new RegExp(`env=${environment.id}`));
-    assert.equal(await page.locator("nav [aria-current=page]").count(), 1);
+    assert.equal(await page.locator(".worlds [aria-current=page]").count(), 1);
     titles.add(await page.locator("h1").textContent());
     await page.waitForFunction(
       () => !/none yet/.test(document.querySelector(".crowd canvas").getAttribute("aria-label")),
@@ -90,7 +90,7 @@ test("the key e goes on to the next environment, and the way back in the browser
   await began;
   await event(page, "metrics", 1);
   await page.goBack();
-  await page.waitForFunction(() => document.querySelector("nav [aria-current=page]")?.textContent === "CartPole");
+  await page.waitForFunction(() => document.querySelector(".worlds [aria-current=page]")?.textContent === "CartPole");
   await event(page, "metrics", 1);
   await page.context().close();
 });

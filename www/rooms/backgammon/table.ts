@@ -77,6 +77,10 @@ export class TablePane {
   private mode: Mode;
   /** Something is being done or shown; the next thing waits for it. */
   private busy = false;
+  /** Questions to the worker that are not answered yet, but for an engine's turn. */
+  private asking = 0;
+  /** Matches begun here. */
+  private sittings = 0;
   private paused = false;
   private dueMs = 0;
   private closed = false;
@@ -228,6 +232,7 @@ export class TablePane {
   private async sit(): Promise<void> {
     const evals = this.lookAhead.evals();
     const opponent: Engine = { who: this.opponent.who, evals };
+    this.sittings++;
     const setup: Setup = {
       seats: [this.mode === "play" ? null : { who: { kind: "now" }, evals }, opponent],
       length: Number(this.length.value),
@@ -248,6 +253,7 @@ export class TablePane {
 
   private async ask(what: () => Promise<Table>): Promise<void> {
     write(this.error, "");
+    this.asking++;
     try {
       const table = await what();
       if (!this.closed) this.take(table);
@@ -256,6 +262,8 @@ export class TablePane {
         this.refuse(error instanceof Error ? error.message : String(error));
         this.board.offer(this.offered());
       }
+    } finally {
+      this.asking--;
     }
   }
 
@@ -298,7 +306,7 @@ export class TablePane {
   /** Called while the board is in sight: whoever is not a person does the next thing when it is due. */
   private watch(): void {
     const { table } = this;
-    if (!table || this.busy || performance.now() < this.dueMs) return;
+    if (!table || this.busy || this.asking || performance.now() < this.dueMs) return;
     const watching = this.mode === "watch";
     if (watching && this.paused) return;
     if (table.may.reply) void this.reply();
@@ -308,17 +316,24 @@ export class TablePane {
 
   private async reply(): Promise<void> {
     this.busy = true;
+    const { sittings } = this;
+    // A match that has ended since for a new one is not shown any more.
+    const stale = (): boolean => this.closed || sittings !== this.sittings;
     try {
       const table = await this.lab.act({ kind: "reply" });
-      if (this.closed) return;
+      if (stale()) return;
       await this.showReply(table);
-      if (this.closed) return;
+      if (stale()) {
+        // The motion may have ended on the new table's board.
+        if (!this.closed && !this.asking && this.table) this.take(this.table);
+        return;
+      }
       const focused = this.element.contains(document.activeElement) || document.activeElement === document.body;
       this.take(table);
       if (table.reply) this.board.point(table.reply.seat as Side, table.reply.did === "played" ? table.reply.steps : []);
       if (focused && this.mode === "play" && this.element.contains(document.activeElement)) this.keepFocus();
     } catch (error) {
-      if (this.closed) return;
+      if (stale()) return;
       this.refuse(error instanceof Error ? error.message : String(error));
       // The same would be refused again; it waits for another table.
       this.table = undefined;
