@@ -22,12 +22,12 @@ pub(crate) type Tensors = Vec<(String, Vec<usize>, Data)>;
 
 /// What any room's header begins with, so that it can be told whose it is before the rest is read.
 #[derive(Deserialize)]
-struct Stub {
-    config: StubConfig,
+struct Beginning {
+    config: BeginningConfig,
 }
 
 #[derive(Deserialize)]
-struct StubConfig {
+struct BeginningConfig {
     room: String,
 }
 
@@ -107,8 +107,9 @@ fn open(bytes: &[u8]) -> Result<(SafeTensors<'_>, String), RunError> {
 }
 
 fn room_in(text: &str) -> Result<String, RunError> {
-    let stub: Stub = serde_json::from_str(text).map_err(|e| RunError::Damaged { why: e.to_string() })?;
-    Ok(stub.config.room)
+    let beginning: Beginning =
+        serde_json::from_str(text).map_err(|e| RunError::Damaged { why: e.to_string() })?;
+    Ok(beginning.config.room)
 }
 
 fn checksum<'a>(text: &str, parts: impl Iterator<Item = (&'a str, &'a [u8])>) -> String {

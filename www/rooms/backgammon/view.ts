@@ -8,13 +8,14 @@ import { PARTS, type Command, type Event as RunEvent, type Judged, type Progress
 import type { Announcer } from "../../parts/announce";
 import { Breakdown } from "../../parts/breakdown";
 import { Chart, roundUp, type Axis, type ChartOptions } from "../../parts/chart";
-import { copy, copyField, Dialog } from "../../parts/dialog";
+import { copyField, Dialog } from "../../parts/dialog";
 import { h, markup, write } from "../../parts/dom";
-import { chooser, download, dropping } from "../../parts/files";
-import { ago, count, exact, figure, minus, seconds, short } from "../../parts/format";
+import { download, dropping } from "../../parts/files";
+import { count, exact, figure, minus, seconds, short } from "../../parts/format";
 import { Knobs } from "../../parts/knobs";
 import type { Notices } from "../../parts/notices";
 import { Shortcuts } from "../../parts/shortcuts";
+import { takeAway } from "../../parts/takeaway";
 import { Transport } from "../../parts/transport";
 import { AnalysisPane } from "./analysis";
 import { Course } from "./course";
@@ -444,19 +445,6 @@ export class BackgammonRoom {
     this.resume.replaceChildren(copyField("Resume command", `cargo run --release -- resume ${this.savedAs ?? this.fileName()}`));
   }
 
-  private async copyLink(button: HTMLButtonElement): Promise<void> {
-    const link = new URL(location.pathname + (await this.lab.permalink()), location.href).href;
-    if (await copy(link)) {
-      button.textContent = "Link copied";
-      this.around.announcer.say("Link copied");
-      setTimeout(() => (button.textContent = "Copy link"), 2000);
-      return;
-    }
-    const dialog = new Dialog("A link to this run", h("p", {}, "The browser refused the clipboard. Copy the link from here."), copyField("Link", link));
-    dialog.element.addEventListener("close", () => dialog.remove());
-    dialog.open();
-  }
-
   private async showNative(): Promise<void> {
     const command = await this.lab.nativeCommand();
     this.nativeBody.replaceChildren(
@@ -471,34 +459,13 @@ export class BackgammonRoom {
   }
 
   private takeAway(): HTMLElement {
-    const link = h("button", { type: "button" }, "Copy link");
-    link.addEventListener("click", () => void this.copyLink(link));
-    const kept = this.lab.keptRuns.map(({ bytes, savedAtMs }, k) =>
-      h(
-        "p",
-        { class: "row" },
-        h("button", { type: "button", onclick: () => this.replace({ kind: "restore", bytes }) }, k === 0 ? "Go on from your last visit" : "Go on from the visit before"),
-        h("span", { class: "small" }, `kept in this browser ${ago(savedAtMs)}`),
-      ),
-    );
-    return h(
-      "div",
-      {},
-      h(
-        "p",
-        {},
-        "A saved run holds everything: weights, optimiser, random numbers, curves, the agents that were kept, and the table. It goes on here or in a terminal exactly where it stopped. A link carries the settings and the seed.",
-      ),
-      h(
-        "div",
-        { class: "row" },
-        h("button", { type: "button", onclick: () => void this.save() }, "Save run"),
-        chooser("Load run", (name, bytes) => this.load(name, bytes)),
-        link,
-        h("button", { type: "button", onclick: () => void this.showNative() }, "Run it natively"),
-      ),
-      ...kept,
-      h("p", { class: "small" }, "A file can also be dropped anywhere on the page."),
-    );
+    return takeAway(this.lab, {
+      about: "A saved run holds everything: weights, optimiser, random numbers, curves, the agents that were kept, and the table. It goes on here or in a terminal exactly where it stopped. A link carries the settings and the seed.",
+      save: () => void this.save(),
+      load: (name, bytes) => this.load(name, bytes),
+      goOn: (bytes) => this.replace({ kind: "restore", bytes }),
+      native: () => void this.showNative(),
+      say: (words) => this.around.announcer.say(words),
+    });
   }
 }
