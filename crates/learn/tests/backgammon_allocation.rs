@@ -1,4 +1,4 @@
-//! A round of Learner B allocates nothing once its lists have grown, and neither does its player, with a search or without. A file
+//! A round of the strong learner allocates nothing once its lists have grown, and neither does its player, with a search or without. A file
 //! of its own: the counter counts for the whole process, so nothing else may run beside it. Native only, as the counter is.
 #![cfg(not(target_arch = "wasm32"))]
 

@@ -1,4 +1,4 @@
-//! Learner A whole: the same for any number of threads, saved and restored, who plays for it, and that it learns.
+//! The published learner whole: the same for any number of threads, saved and restored, who plays for it, and that it learns.
 
 use learn::Data;
 use learn::backgammon::arena::duel;

@@ -1,4 +1,4 @@
-//! Learner A allocates nothing while it plays and learns. A file of its own: the counter counts for the whole process, so
+//! The published learner allocates nothing while it plays and learns. A file of its own: the counter counts for the whole process, so
 //! nothing else may run beside it. Native only, as the counter is.
 #![cfg(not(target_arch = "wasm32"))]
 

@@ -1,4 +1,4 @@
-//! Learner B's player with a search: with evaluations enough it is exact one move ahead, its numbers are of one piece, and it
+//! The strong learner's player with a search: with evaluations enough it is exact one move ahead, its numbers are of one piece, and it
 //! answers the same every time.
 
 use learn::backgammon::{Candidate, Learner, Player, Strong, StrongConfig};

@@ -1,4 +1,4 @@
-//! Learner B learns: some seconds of play against itself beat the yardsticks by a margin that a broken one cannot reach, the same
+//! The strong learner learns: some seconds of play against itself beat the yardsticks by a margin that a broken one cannot reach, the same
 //! for any number of threads, and a learner that was saved goes on as if it had not been.
 
 use learn::Data;

@@ -363,7 +363,7 @@ fn published_net(isa: Isa, now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) 
     give("backgammon.published.net_share", median(&mut shares), "of peak");
 }
 
-/// Learner A that plays and does not learn.
+/// The published learner that plays and does not learn.
 fn players(isa: Isa, tables: usize) -> Published {
     let config = PublishedConfig { tables, most_updates: 0, duel_pairs: 0, ..PublishedConfig::default() };
     Published::new(config, 1, isa).expect("the settings are in range")
@@ -446,7 +446,7 @@ fn played_out(isa: Isa, now: fn() -> f64, sink: &mut dyn FnMut(Figure)) {
     }
 }
 
-/// Games a second for each of the cores at hand, of Learner B with its own settings, learning included, once it plays sensibly;
+/// Games a second for each of the cores at hand, of the strong learner with its own settings, learning included, once it plays sensibly;
 /// and the boards that its networks value meanwhile.
 fn taught(now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) {
     const EARLY: u64 = 8;

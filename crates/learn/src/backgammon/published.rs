@@ -220,7 +220,7 @@ enum Phase {
     Duel(Box<(Duel, Mind, Mind)>),
 }
 
-/// Learner A.
+/// The published learner.
 pub struct Published {
     config: PublishedConfig,
     seed: u32,

@@ -232,7 +232,7 @@ enum Stage {
     Learning(usize, usize),
 }
 
-/// Learner B: see the top of the file.
+/// The strong learner: see the top of the file.
 pub struct Strong {
     settings: StrongConfig,
     seed: u32,
