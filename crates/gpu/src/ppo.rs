@@ -31,6 +31,13 @@ impl Machine for Gpu {
     fn take_on(&self, ppo: &Ppo) -> Result<Box<dyn Accelerator>, Fault> {
         Ok(Box::new(OnGpu::new(self, ppo)?))
     }
+
+    fn coach(
+        &self,
+        _: &learn::backgammon::published::away::Blueprint,
+    ) -> Result<Box<dyn learn::backgammon::published::away::Coach>, Fault> {
+        Err(Fault::Unknown { what: "backgammon's published learner".into() })
+    }
 }
 
 /// One learner on a GPU.

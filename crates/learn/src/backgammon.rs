@@ -16,7 +16,8 @@ pub mod yardstick;
 pub use published::{Generation, Published, PublishedConfig, PublishedError};
 pub use td::{Strong, StrongConfig, StrongError};
 
-use crate::Data;
+use crate::{Data, Fault, Machine};
+use published::away::Work;
 use worlds::backgammon::{Board, Chances, Roll};
 
 /// Somebody who plays. Many decisions at once, so that whoever thinks with a network can think about all of them together.
@@ -84,14 +85,36 @@ pub struct Stats {
     pub parts_s: [f64; PARTS.len()],
 }
 
-/// Where the time of a round goes: rules and choosing, what a network reads of a board, the network, the tree, targets, and
-/// learning.
-pub const PARTS: [&str; 6] = ["rules", "inputs", "network", "tree", "targets", "learning"];
+/// Where the time of a round goes: rules and choosing, what a network reads of a board, the network, the tree, targets,
+/// learning, and waiting for another machine.
+pub const PARTS: [&str; 7] = ["rules", "inputs", "network", "tree", "targets", "learning", "device"];
+
+/// What a slice of work came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Slice {
+    Worked,
+    /// There is nothing to do until the other machine answers.
+    Waiting,
+    /// A round ended.
+    Round(Stats),
+    /// The other machine stopped; the learner is at home again and goes on where it was.
+    Stopped(Fault),
+}
 
 /// Whoever teaches itself by playing. The same seed gives the same games and weights, whatever the threads.
 pub trait Learner: math::par::Movable {
-    /// One slice of work of a few milliseconds; the numbers of a round where it ended one.
-    fn advance(&mut self) -> Option<Stats>;
+    /// One slice of work of a few milliseconds.
+    fn advance(&mut self) -> Slice;
+
+    /// Itself, where it can lend work to another machine.
+    fn lendable(&mut self) -> Option<&mut dyn Lendable> {
+        None
+    }
+
+    /// What is lent now.
+    fn lent(&self) -> Option<Work> {
+        None
+    }
 
     /// Between two rounds, where it can be saved and its settings may change.
     fn at_boundary(&self) -> bool;
@@ -115,4 +138,42 @@ pub trait Learner: math::par::Movable {
 
     /// Tells where the time goes by this clock, in seconds from anywhere. It leaves no trace in what is learned.
     fn lend_clock(&mut self, clock: fn() -> f64);
+}
+
+/// A learner that can lend work to another machine, all of it between two rounds.
+pub trait Lendable {
+    /// From here on the machine does this work.
+    fn lend(&mut self, machine: &dyn Machine, work: Work) -> Result<(), Fault>;
+
+    /// From here on nobody else works.
+    fn come_home(&mut self);
+
+    /// Whether its rounds are alike by now: games end as often as they begin, so that how fast one goes tells how fast the next will.
+    fn is_steady(&self) -> bool;
+
+    /// Begins a trial: passes over a part of a round with this work lent, of which nothing stays. The first makes what the rest
+    /// find made.
+    fn begin_trial(&mut self, machine: &dyn Machine, work: Work) -> Result<(), Fault>;
+
+    /// One slice of the trial, which goes on until it is ended.
+    fn advance_trial(&mut self) -> TrialSlice;
+
+    /// Boards that a pass values, at most.
+    fn trial_evaluations(&self) -> u64;
+
+    /// All stands where it stood before the trial.
+    fn end_trial(&mut self);
+}
+
+/// What a slice of a trial came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TrialSlice {
+    Worked,
+    Waiting,
+    /// A pass ended: all that it lent has come back.
+    Passed {
+        evaluations: u64,
+    },
+    /// The machine stopped, and the trial is over.
+    Stopped(Fault),
 }

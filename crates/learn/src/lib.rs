@@ -1,10 +1,12 @@
 //! Learners: one algorithm, one room. A learner knows worlds, graphs and kernels; it knows no user
 //! interface, no file and no platform.
 
+pub mod away;
 pub mod backgammon;
 pub mod ppo;
 
-pub use ppo::away::{Accelerator, Blueprint, Fault, Harvest, Machine, Turn};
+pub use away::{Fault, Machine};
+pub use ppo::away::{Accelerator, Blueprint, Harvest, Turn};
 pub use ppo::{
     Data, Evaluation, Find, IterationStats, Ppo, PpoConfig, PpoError, PpoProgress, SHOWN, Slice, Times, Trail,
 };

@@ -29,8 +29,9 @@ pub use acting::FARTHEST;
 pub use config::{LR_FLOOR, PpoConfig, PpoError};
 pub use nets::{Head, METRICS, SPREAD};
 
+use crate::away::{Fault, Machine};
 use acting::{Acting, Actor, Finished, Judge, Judging, LANES, Lens, Moments, Steer, greedy};
-use away::{Accelerator, Blueprint, Fault, Harvest, Machine, Turn};
+use away::{Accelerator, Blueprint, Harvest, Turn};
 use graph::{Adam, Layout, Optimizer, Packed, Params, Plan};
 use learning::{Learner, Learning, Shuffle};
 use math::{Isa, PANEL, Rng, dispatch, par, poly};

@@ -2,7 +2,7 @@
 //! of its own: the counter counts for the whole process, so nothing else may run beside it. Native only, as the counter is.
 #![cfg(not(target_arch = "wasm32"))]
 
-use learn::backgammon::{Learner, Strong, StrongConfig};
+use learn::backgammon::{Learner, Slice, Strong, StrongConfig};
 use math::{Isa, Rng};
 use std::alloc::System;
 use worlds::backgammon::{Board, Roll};
@@ -26,7 +26,7 @@ fn allocations(mut work: impl FnMut()) -> usize {
 fn playing_and_learning_allocate_nothing() {
     let settings = StrongConfig { hidden: 32, games: 16, batch: 128, ..StrongConfig::default() };
     let mut strong = Strong::new(settings, 3, Isa::best()).expect("sound settings");
-    let taken = allocations(|| while strong.advance().is_none() {});
+    let taken = allocations(|| while strong.advance() == Slice::Worked {});
     assert!(taken == 0 && strong.progress().rounds == 12, "{taken}");
 
     for evals in [1, 60] {

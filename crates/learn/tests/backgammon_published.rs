@@ -3,7 +3,7 @@
 use learn::Data;
 use learn::backgammon::arena::duel;
 use learn::backgammon::yardstick::Random;
-use learn::backgammon::{Learner, Published, PublishedConfig, PublishedError, Stats};
+use learn::backgammon::{Learner, Published, PublishedConfig, PublishedError, Slice, Stats};
 use math::{Isa, Rng};
 use worlds::backgammon::{Board, Results, Roll};
 
@@ -28,7 +28,7 @@ fn learner() -> Published {
 
 fn round(learner: &mut Published) -> Stats {
     loop {
-        if let Some(stats) = learner.advance() {
+        if let Slice::Round(stats) = learner.advance() {
             return stats;
         }
     }

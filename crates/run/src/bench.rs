@@ -8,7 +8,7 @@ use crate::monitor::Writer;
 use crate::protocol::{Command, Event};
 use crate::{DIGEST_EVERY, EVALUATION_EPISODES, Experiment};
 use graph::{Adam, Executor, Graph, Layout, Optimizer, Packed, Params, Plan, models};
-use learn::backgammon::{Learner, PARTS, Published, PublishedConfig, Strong, StrongConfig, published};
+use learn::backgammon::{self, Learner, PARTS, Published, PublishedConfig, Strong, StrongConfig, published};
 use learn::{Ppo, PpoConfig, Slice};
 use math::{Act, Isa, gemm, peak, rivals::Rival};
 use std::sync::Arc;
@@ -416,7 +416,7 @@ fn played_out(isa: Isa, now: fn() -> f64, sink: &mut dyn FnMut(Figure)) {
     let (mut parts, mut shared) = ([0.0; PARTS.len()], 0.0);
     let (mut began_s, mut before) = (now(), players.progress());
     loop {
-        let Some(stats) = players.advance() else { continue };
+        let backgammon::Slice::Round(stats) = players.advance() else { continue };
         let progress = players.progress();
         if progress.evaluations < WARM_UP * tables as u64 {
             (began_s, before) = (now(), progress);
@@ -454,7 +454,7 @@ fn taught(now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) {
     let (mut games, mut evaluations) = (Vec::new(), Vec::new());
     let (mut began_s, mut before) = (now(), strong.progress());
     while games.len() < ROUNDS {
-        if strong.advance().is_none() {
+        if strong.advance() == backgammon::Slice::Worked {
             continue;
         }
         let (ended_s, after) = (now(), strong.progress());

@@ -1,6 +1,7 @@
 //! Iterations that another machine works on, with one that can be told what it should do: a second learner on this
 //! processor. What comes from it must be, bit for bit, what the run would have been at home.
 
+use learn::backgammon::published::away::{Blueprint, Coach};
 use learn::{Accelerator, Data, Fault, Harvest, IterationStats, Machine, Ppo, PpoConfig, Slice, Turn};
 use math::Isa;
 use run::protocol::{Command, Config, Device, DeviceWish, Event, Level};
@@ -41,6 +42,10 @@ impl Machine for Twin {
 
     fn is_software(&self) -> bool {
         self.software
+    }
+
+    fn coach(&self, _: &Blueprint) -> Result<Box<dyn Coach>, Fault> {
+        Err(Fault::Unknown { what: "backgammon".into() })
     }
 
     fn take_on(&self, ppo: &Ppo) -> Result<Box<dyn Accelerator>, Fault> {

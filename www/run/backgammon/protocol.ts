@@ -65,7 +65,7 @@ gammons: number, backgammons: number,
 /**
  * Share of the round's time that went to each of [`PARTS`].
  */
-shares: [number, number, number, number, number, number, number], };
+shares: [number, number, number, number, number, number, number, number], };
 
 /**
  * A live change of a knob, to be drawn on the curves.
@@ -416,7 +416,7 @@ reviewed: number, lost: number, };
 export type Verdict = "best" | "good" | "doubtful" | "bad" | "blunder";
 
 /** Where the time of a round goes, in the order of Metrics.shares. */
-export const PARTS = ["rules", "inputs", "network", "tree", "targets", "learning", "rest"] as const;
+export const PARTS = ["rules", "inputs", "network", "tree", "targets", "learning", "device", "rest"] as const;
 
 /** Evaluations a decision that may be asked for at most. */
 export const MOST_EVALS = 50000;

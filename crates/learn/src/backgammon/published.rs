@@ -12,6 +12,7 @@
 //! It refuses to be the strong one: there is no look-ahead by rolls and no table of endings, and a generation takes the
 //! place of the last whether or not it has beaten it; how it did is told.
 
+pub mod away;
 mod inputs;
 mod net;
 mod player;
@@ -21,7 +22,7 @@ mod selfplay;
 mod tree;
 
 use super::arena::{Duel, Tally};
-use super::{Learner, PARTS, Player, Progress, Stats};
+use super::{Learner, PARTS, Player, Progress, Slice, Stats};
 use crate::{Data, Find};
 use graph::{Adam, Optimizer, Packed, Params, Plan};
 use math::{Isa, Rng, ops, par};
@@ -449,9 +450,9 @@ impl Published {
             mean_length: share(endings.turns),
             gammons: share(endings.gammons),
             backgammons: share(endings.backgammons),
-            parts_s: [rules, inputs, network, tree, 0.0, self.learning_s],
+            parts_s: [rules, inputs, network, tree, 0.0, self.learning_s, 0.0],
         };
-        const _: () = assert!(PARTS.len() == 6);
+        const _: () = assert!(PARTS.len() == 7);
         self.fresh = fresh;
         self.playing.set(&self.params);
         for table in &mut self.tables {
@@ -491,20 +492,20 @@ impl Published {
 }
 
 impl Learner for Published {
-    fn advance(&mut self) -> Option<Stats> {
+    fn advance(&mut self) -> Slice {
         match &mut self.phase {
             &mut Phase::Play { batches, updates } => {
                 self.phase = self.play(batches, updates);
                 if !matches!(self.phase, Phase::Play { batches, .. } if batches == self.config.round_batches)
                 {
-                    return None;
+                    return Slice::Worked;
                 }
                 match self.begin_duel() {
                     Some(duel) => {
                         self.phase = duel;
-                        None
+                        Slice::Worked
                     }
-                    None => Some(self.end_round()),
+                    None => Slice::Round(self.end_round()),
                 }
             }
             Phase::Duel(duel) => {
@@ -512,11 +513,11 @@ impl Learner for Published {
                 // Either of them plays by the rules; one that did not would end the duel where it stands.
                 let goes_on = duel.advance(one, other).is_ok() && !duel.is_over();
                 if goes_on {
-                    return None;
+                    return Slice::Worked;
                 }
                 let tally = *duel.tally();
                 self.end_duel(&tally);
-                Some(self.end_round())
+                Slice::Round(self.end_round())
             }
         }
     }

@@ -8,7 +8,7 @@
 
 use super::net::{self, ENDS, Ends, Learned, Mind, NETS, Pupil, Sample, Shape, Valuer};
 use super::search::Thinker;
-use super::{Learner, PARTS, Player, Progress, Stats};
+use super::{Learner, PARTS, Player, Progress, Slice, Stats};
 use crate::{Data, Find};
 use math::{AdamStep, Isa, Rng, graded, par};
 use worlds::backgammon::{Board, Results, Roll};
@@ -447,7 +447,7 @@ impl Strong {
 }
 
 impl Learner for Strong {
-    fn advance(&mut self) -> Option<Stats> {
+    fn advance(&mut self) -> Slice {
         self.stage = match self.stage {
             Stage::Playing(played) => self.play(played),
             Stage::Learning(net, learned) => {
@@ -458,10 +458,10 @@ impl Learner for Strong {
             }
         };
         if self.stage != Stage::Learning(NETS, 0) {
-            return None;
+            return Slice::Worked;
         }
         self.stage = Stage::Playing(0);
-        Some(self.end_round())
+        Slice::Round(self.end_round())
     }
 
     fn at_boundary(&self) -> bool {

@@ -6,36 +6,12 @@
 
 pub use super::learning::Shuffle;
 use super::{Head, PpoConfig};
+use crate::away::Fault;
 use graph::Plan;
 use math::Rng;
 use math::par::{Movable, Pinned};
 use std::sync::Arc;
 use worlds::Kind;
-
-/// Why a machine cannot go on, or cannot begin. Each names the next step.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
-    #[error("there is no GPU to use here ({why}). Train on the processor, or see to the system's GPU driver")]
-    NoAdapter { why: String },
-    #[error(
-        "the GPU was lost ({why}). Training goes on on the processor; choose the GPU again once it is back"
-    )]
-    Lost { why: String },
-    #[error(
-        "the GPU refused the work ({why}). Train on the processor; the text says what to report or update"
-    )]
-    Refused { why: String },
-    #[error(
-        "the GPU has run out of memory. Choose fewer environments or shorter rollouts, or train on the processor"
-    )]
-    OutOfMemory,
-    #[error(
-        "the GPU's buffers hold {has} bytes, but this run needs {needs}. Choose fewer environments or shorter rollouts, or train on the processor"
-    )]
-    TooSmall { needs: u64, has: u64 },
-    #[error("{what} has not been taught to run on a GPU. Train it on the processor")]
-    Unknown { what: String },
-}
 
 /// What a learner does, for whoever does the same.
 #[derive(Clone)]
@@ -58,36 +34,12 @@ pub struct Blueprint {
     pub shuffles: Rng,
 }
 
-/// Where iterations can be worked on.
-pub trait Machine: Movable {
-    /// `NVIDIA H200 (Vulkan)`
-    fn name(&self) -> String;
-    /// It is the processor itself, pretending.
-    fn is_software(&self) -> bool;
-    /// Gets ready to go on from where a learner stands at a boundary.
-    fn take_on(&self, ppo: &super::Ppo) -> Result<Box<dyn Accelerator>, Fault>;
-}
-
 /// One learner at work elsewhere.
 pub trait Accelerator: Movable {
     /// Begins an iteration from where the last one ended.
     fn begin(&mut self, turn: &Turn) -> Result<(), Fault>;
     /// Whether it is done; then what came of it stands in `harvest`. It may wait for a moment, where one can.
     fn poll(&mut self, harvest: &mut Harvest) -> Result<bool, Fault>;
-}
-
-impl Machine for Pinned<Box<dyn Machine>> {
-    fn name(&self) -> String {
-        self.with(|machine| machine.name())
-    }
-
-    fn is_software(&self) -> bool {
-        self.with(|machine| machine.is_software())
-    }
-
-    fn take_on(&self, ppo: &super::Ppo) -> Result<Box<dyn Accelerator>, Fault> {
-        self.with(|machine| machine.take_on(ppo))
-    }
 }
 
 impl Accelerator for Pinned<Box<dyn Accelerator>> {

@@ -46,6 +46,9 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<(Header, Tensors, Vec<Metrics>), Ru
             (_, shape, Data::F64(rows)) if shape.get(1) == Some(&COLUMNS) => {
                 history = rows.as_chunks::<COLUMNS>().0.iter().map(metrics_from_row).collect();
             }
+            (_, shape, Data::F64(rows)) if shape.get(1) == Some(&BEFORE_DEVICES) => {
+                history = rows.as_chunks::<BEFORE_DEVICES>().0.iter().map(row_before_devices).collect();
+            }
             _ => return Err(RunError::Damaged { why: "its history has other columns".into() }),
         }
     }
@@ -54,6 +57,15 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<(Header, Tensors, Vec<Metrics>), Ru
 
 const NUMBERS: usize = 14;
 const COLUMNS: usize = NUMBERS + PARTS.len();
+/// Of saves from before a round's time had a part called device, which came before the last.
+const BEFORE_DEVICES: usize = COLUMNS - 1;
+
+fn row_before_devices(row: &[f64; BEFORE_DEVICES]) -> Metrics {
+    let mut now = [0.0; COLUMNS];
+    now[..BEFORE_DEVICES - 1].copy_from_slice(&row[..BEFORE_DEVICES - 1]);
+    now[COLUMNS - 1] = row[BEFORE_DEVICES - 1];
+    metrics_from_row(&now)
+}
 
 fn row_from_metrics(m: &Metrics) -> [f64; COLUMNS] {
     let p = m.progress;

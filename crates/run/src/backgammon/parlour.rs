@@ -20,7 +20,7 @@ use crate::{CONFIG_VERSION, DIGEST_EVERY, digest};
 use learn::Data;
 use learn::backgammon::arena::{Duel, Tally};
 use learn::backgammon::yardstick::{Linear, Random};
-use learn::backgammon::{Player, Stats};
+use learn::backgammon::{Player, Slice, Stats};
 use math::Isa;
 
 /// Pairs of games against each yardstick.
@@ -315,7 +315,7 @@ impl Parlour {
             return true;
         }
         self.clock.round_s += passed;
-        if let Some(stats) = self.pupil.learner_mut().advance() {
+        if let Slice::Round(stats) = self.pupil.learner_mut().advance() {
             self.end_round(&stats);
         }
         true
@@ -476,7 +476,7 @@ impl Parlour {
     /// The whole run and the table as one file, once the round in progress is done.
     pub fn save(&mut self) -> Vec<u8> {
         while !self.at_boundary() {
-            if let Some(stats) = self.pupil.learner_mut().advance() {
+            if let Slice::Round(stats) = self.pupil.learner_mut().advance() {
                 self.end_round(&stats);
             }
         }

@@ -126,7 +126,7 @@ pub struct Metrics {
 }
 
 /// Where the time of a round goes: `rest` is what happens between two slices (judging, publishing, answering).
-pub const PARTS: [&str; 7] = ["rules", "inputs", "network", "tree", "targets", "learning", "rest"];
+pub const PARTS: [&str; 8] = ["rules", "inputs", "network", "tree", "targets", "learning", "device", "rest"];
 
 /// A live change of a knob, to be drawn on the curves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

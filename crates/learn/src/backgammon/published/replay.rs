@@ -59,6 +59,18 @@ pub fn read_decision(words: &[u32]) -> Option<Decision> {
     })
 }
 
+/// The actions that are legal where a sample was taken.
+pub fn legal<'a>(sample: &Sample, room: &'a mut Results) -> impl Iterator<Item = u16> + 'a {
+    let plays = match read_decision(sample) {
+        Some(decision) => {
+            tree::list(&decision, room);
+            room.plays()
+        }
+        None => &[],
+    };
+    plays.iter().map(|play| net::action([play[0], play[1]]))
+}
+
 /// Whether words that were saved are a sample.
 pub fn is_sound(sample: &Sample) -> bool {
     let shares = sample[8] >> 16;
@@ -127,11 +139,8 @@ impl Shard {
             let Some(decision) = read_decision(sample) else { continue };
             let to = &mut self.executor.input_mut("inputs")[row * INPUTS..][..INPUTS];
             inputs::each(&decision, |input, x| to[input] = x);
-            tree::list(&decision, &mut self.room);
             let mask = &mut self.executor.input_mut("mask")[row * ACTIONS..][..ACTIONS];
-            for play in self.room.plays() {
-                mask[usize::from(net::action([play[0], play[1]]))] = 0.0;
-            }
+            legal(sample, &mut self.room).for_each(|action| mask[usize::from(action)] = 0.0);
             let shares = &sample[10..][..(sample[8] >> 16) as usize];
             let sum: u32 = shares.iter().map(|share| share & 0xFFFF).sum();
             let to = &mut self.executor.input_mut("share")[row * ACTIONS..][..ACTIONS];

@@ -1,0 +1,168 @@
+//! What the published learner lends to another machine: leaves of its searches, steps of its optimiser, or both.
+//!
+//! Trees, games, samples and the weights of every finished round stay here. So a machine that is lost takes nothing along: leaves
+//! it did not answer are evaluated here, and the steps of the round begin anew.
+
+use super::inputs::Decision;
+use super::net::{ACTIONS, HEADS, WIDTH};
+use super::replay::{self, Sample};
+use crate::away::Fault;
+use graph::Adam;
+use math::Isa;
+use math::par::{Movable, Pinned};
+use worlds::backgammon::Results;
+
+/// What of a learner's work is lent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    pub leaves: bool,
+    pub learning: bool,
+}
+
+impl Work {
+    pub const ALL: Work = Work { leaves: true, learning: true };
+    pub const LEARNING: Work = Work { leaves: false, learning: true };
+}
+
+/// Tables are two groups, so that one group's leaves are evaluated while the other's trees grow.
+pub const LANES: usize = 2;
+
+/// What a machine has to be ready for.
+#[derive(Clone, Debug)]
+pub struct Blueprint {
+    pub work: Work,
+    /// For plans.
+    pub isa: Isa,
+    /// Decisions of one lane at most.
+    pub lane_rows: usize,
+    /// Lessons of one step, and places for lessons.
+    pub minibatch: usize,
+    pub replay: usize,
+}
+
+/// Words of a decision: four of each side's places, four bits each; the roll, and from bit 8 on the half.
+pub const DECISION_WORDS: usize = 9;
+
+pub fn decision_words(decision: &Decision) -> [u32; DECISION_WORDS] {
+    let mut words = [0; DECISION_WORDS];
+    replay::write_board(&decision.board, &mut words);
+    words[8] = u32::from(decision.roll) | u32::from(decision.second) << 8;
+    words
+}
+
+/// Words of a lesson: those of a sample (a decision, how the game ended for who decided, shares of visits), then a bit for each
+/// action that is legal.
+pub const LESSON_WORDS: usize = replay::WORDS + ACTIONS.div_ceil(32);
+pub type Lesson = [u32; LESSON_WORDS];
+
+pub fn lesson(sample: &Sample, room: &mut Results) -> Lesson {
+    let mut lesson = [0; LESSON_WORDS];
+    lesson[..replay::WORDS].copy_from_slice(sample);
+    for action in replay::legal(sample, room) {
+        lesson[replay::WORDS + usize::from(action) / 32] |= 1 << (action % 32);
+    }
+    lesson
+}
+
+/// A learner as it stands between two rounds.
+#[derive(Clone, Copy, Debug)]
+pub struct Standing<'a> {
+    /// Laid out as `Params::values`, as are Adam's moments.
+    pub weights: &'a [f32],
+    pub m: &'a [f32],
+    pub v: &'a [f32],
+    /// Steps that Adam has taken.
+    pub steps: u64,
+}
+
+/// What came of a lane's decisions, row by row.
+#[derive(Clone, Debug, Default)]
+pub struct Answer {
+    /// The policy's hidden layer, [rows][[`WIDTH`]].
+    pub hidden: Vec<f32>,
+    /// The five chances, [rows][[`HEADS`]].
+    pub heads: Vec<f32>,
+}
+
+impl Answer {
+    pub fn hidden(&self, row: usize) -> &[f32] {
+        &self.hidden[row * WIDTH..][..WIDTH]
+    }
+
+    pub fn heads(&self, row: usize) -> &[f32] {
+        &self.heads[row * HEADS..][..HEADS]
+    }
+}
+
+/// What came of a round's steps.
+#[derive(Clone, Debug, Default)]
+pub struct Learned {
+    pub weights: Vec<f32>,
+    pub m: Vec<f32>,
+    pub v: Vec<f32>,
+    /// Steps that Adam has taken in all: one whose gradient was no number does not count.
+    pub steps: u64,
+    /// Sums over the steps since the last time: policy loss, value loss, length of the gradient before it was clipped.
+    pub sums: [f64; 3],
+}
+
+/// Another machine at this work. What it was not lent it is not asked for.
+pub trait Coach: Movable {
+    /// From here on decisions are evaluated with these weights.
+    fn play_with(&mut self, weights: &[f32]) -> Result<(), Fault>;
+
+    /// Begins to evaluate a lane's decisions.
+    fn ask(&mut self, lane: usize, decisions: &[[u32; DECISION_WORDS]]) -> Result<(), Fault>;
+
+    /// Whether the lane's answer is here; then it stands in `answer`. It may wait for a moment, where one can.
+    fn answer(&mut self, lane: usize, answer: &mut Answer) -> Result<bool, Fault>;
+
+    /// Goes on learning from here.
+    fn stand(&mut self, standing: &Standing) -> Result<(), Fault>;
+
+    /// Puts lessons into the places from this one on; they fit.
+    fn keep(&mut self, first: usize, lessons: &[Lesson]) -> Result<(), Fault>;
+
+    /// Begins one step on the lessons in these places, as many as a minibatch has.
+    fn step(&mut self, adam: &Adam, value_coef: f32, drawn: &[u32]) -> Result<(), Fault>;
+
+    /// Asks for what came of the steps so far.
+    fn ask_learned(&mut self) -> Result<(), Fault>;
+
+    /// Whether it is here; then it stands in `learned`.
+    fn learned(&mut self, learned: &mut Learned) -> Result<bool, Fault>;
+}
+
+impl Coach for Pinned<Box<dyn Coach>> {
+    fn play_with(&mut self, weights: &[f32]) -> Result<(), Fault> {
+        self.with_mut(|coach| coach.play_with(weights))
+    }
+
+    fn ask(&mut self, lane: usize, decisions: &[[u32; DECISION_WORDS]]) -> Result<(), Fault> {
+        self.with_mut(|coach| coach.ask(lane, decisions))
+    }
+
+    fn answer(&mut self, lane: usize, answer: &mut Answer) -> Result<bool, Fault> {
+        self.with_mut(|coach| coach.answer(lane, answer))
+    }
+
+    fn stand(&mut self, standing: &Standing) -> Result<(), Fault> {
+        self.with_mut(|coach| coach.stand(standing))
+    }
+
+    fn keep(&mut self, first: usize, lessons: &[Lesson]) -> Result<(), Fault> {
+        self.with_mut(|coach| coach.keep(first, lessons))
+    }
+
+    fn step(&mut self, adam: &Adam, value_coef: f32, drawn: &[u32]) -> Result<(), Fault> {
+        self.with_mut(|coach| coach.step(adam, value_coef, drawn))
+    }
+
+    fn ask_learned(&mut self) -> Result<(), Fault> {
+        self.with_mut(|coach| coach.ask_learned())
+    }
+
+    fn learned(&mut self, learned: &mut Learned) -> Result<bool, Fault> {
+        self.with_mut(|coach| coach.learned(learned))
+    }
+}
