@@ -14,23 +14,31 @@
 
 pub mod away;
 mod inputs;
+mod lending;
 mod net;
+mod on_processor;
 mod player;
 mod replay;
 mod search;
 mod selfplay;
+mod student;
 mod tree;
 
 use super::arena::{Duel, Tally};
-use super::{Learner, PARTS, Player, Progress, Slice, Stats};
+use super::{Learner, Lendable, PARTS, Player, Progress, Slice, Stats};
+use crate::away::Fault;
 use crate::{Data, Find};
-use graph::{Adam, Optimizer, Packed, Params, Plan};
-use math::{Isa, Rng, ops, par};
+use away::Work;
+use graph::{Adam, Params, Plan};
+use lending::{Lent, Trial};
+use math::{Isa, Rng, par};
 use player::Mind;
-use replay::{Replay, Sample, Shard, WORDS};
+use replay::{Replay, WORDS};
 use search::Spent;
 use selfplay::{Playing, SAVED, Table};
+use std::ops::Range;
 use std::sync::Arc;
+use student::{SHARDS, Standing, Student};
 use tree::Rule;
 use worlds::backgammon::Board;
 
@@ -109,6 +117,15 @@ impl Default for PublishedConfig {
 impl PublishedConfig {
     fn rule(&self) -> Rule {
         Rule { exploration: self.exploration, doubt: self.doubt, loss: self.virtual_loss }
+    }
+
+    fn adam(&self) -> Adam {
+        Adam {
+            lr: self.lr,
+            weight_decay: self.weight_decay,
+            max_grad_norm: self.max_grad_norm,
+            ..Adam::default()
+        }
     }
 
     pub fn check(&self) -> Result<(), PublishedError> {
@@ -200,15 +217,15 @@ pub struct Generation {
     pub standard_error: f64,
 }
 
-/// Shards of a minibatch.
-const SHARDS: usize = 4;
 /// Batches of each table in a slice.
 const SLICE: usize = 4;
+/// Where steps have to be caught up with, so many times as many a slice as usual.
+const CATCH_UP: usize = 3;
 /// Games of a duel that run at once.
 const ABREAST: usize = 64;
-/// Streams of random numbers of one seed.
 /// Words of the counters that are saved.
 const COUNTERS: usize = 9;
+/// Streams of random numbers of one seed.
 const LEARN: u32 = 0x4C45_4152;
 const DUEL: u32 = 0x4455_454C;
 
@@ -221,6 +238,8 @@ enum Phase {
     Duel(Box<(Duel, Mind, Mind)>),
 }
 
+const ROUND_BEGINS: Phase = Phase::Play { batches: 0, updates: 0 };
+
 /// The published learner.
 pub struct Published {
     config: PublishedConfig,
@@ -229,25 +248,25 @@ pub struct Published {
     /// For players, whose batches are small.
     player_plan: Arc<Plan>,
     /// What is learned, and what tables play with.
-    params: Params,
-    packed: Packed,
-    optimizer: Optimizer,
+    student: Student,
     playing: Weights,
     /// Of the generation before.
     last: Params,
-    shards: Vec<Shard>,
-    grads: Vec<f32>,
     tables: Vec<Table>,
     replay: Replay,
+    /// Places in it that a step learns from.
+    drawn: Vec<u32>,
     /// Samples that the last round brought.
     fresh: usize,
     phase: Phase,
     progress: Progress,
     generation: Generation,
-    /// Sums of this round: losses and gradients' lengths.
-    sums: [f64; 3],
     clock: fn() -> f64,
     learning_s: f64,
+    /// Work that another machine does, a machine that failed between two slices, and a trial of one.
+    lent: Option<Lent>,
+    failed: Option<Fault>,
+    trial: Option<Box<Trial>>,
 }
 
 impl Published {
@@ -255,27 +274,25 @@ impl Published {
         config.check()?;
         let search_plan = net::plan_search(config.batch, isa)?;
         let player_plan = net::plan_search(player::ROWS, isa)?;
-        let rows = config.minibatch / SHARDS;
-        let learning_plan = net::plan_learning(rows, isa)?;
-        let params = Params::new(learning_plan.table(), seed);
+        let student = Student::new(config.minibatch, seed, isa)?;
+        let params = &student.standing.params;
         let table = |i| Table::new(&search_plan, &config, seed, i * config.games);
         Ok(Published {
-            packed: Packed::new(&learning_plan, &params),
-            optimizer: Optimizer::new(&params),
-            playing: Weights::new(&search_plan, &params),
+            playing: Weights::new(&search_plan, params),
             last: params.clone(),
-            shards: (0..SHARDS).map(|_| Shard::new(&learning_plan, rows)).collect(),
-            grads: vec![0.0; params.values().len()],
             tables: (0..config.tables).map(table).collect(),
             replay: Replay::new(config.replay),
+            drawn: vec![0; config.minibatch],
             fresh: 0,
-            phase: Phase::Play { batches: 0, updates: 0 },
+            phase: ROUND_BEGINS,
             progress: Progress::default(),
             generation: Generation::default(),
-            sums: [0.0; 3],
             clock: || 0.0,
             learning_s: 0.0,
-            params,
+            lent: None,
+            failed: None,
+            trial: None,
+            student,
             player_plan,
             config,
             seed,
@@ -304,13 +321,14 @@ impl Published {
             Some((_, Data::U32(values))) => Ok(values),
             _ => Err(missing(name)),
         };
-        for spec in it.params.table().clone().specs() {
+        let Standing { params, optimizer } = &mut it.student.standing;
+        for spec in params.table().clone().specs() {
             let values = floats(&spec.name, spec.len())?;
-            it.params.values_mut()[spec.range()].copy_from_slice(values);
+            params.values_mut()[spec.range()].copy_from_slice(values);
         }
-        let len = it.params.values().len();
-        it.optimizer.m.copy_from_slice(floats("adam.m", len)?);
-        it.optimizer.v.copy_from_slice(floats("adam.v", len)?);
+        let len = params.values().len();
+        optimizer.m.copy_from_slice(floats("adam.m", len)?);
+        optimizer.v.copy_from_slice(floats("adam.v", len)?);
         it.last.values_mut().copy_from_slice(floats("generation.last", len)?);
         let Some((_, Data::F64(result))) = find("generation.result") else {
             return Err(missing("generation.result"));
@@ -325,7 +343,7 @@ impl Published {
         };
         it.progress = Progress { rounds, games, moves, evaluations, updates };
         it.generation = Generation { number, points, standard_error };
-        it.optimizer.steps = steps;
+        it.student.standing.optimizer.steps = steps;
         let (samples, rest) = words("replay")?.as_chunks::<WORDS>();
         if !rest.is_empty() || !samples.iter().all(replay::is_sound) {
             return Err(bad("replay"));
@@ -340,17 +358,39 @@ impl Published {
             oldest_first.for_each(|sample| it.replay.add(std::slice::from_ref(sample)));
         }
         it.fresh = (fresh as usize).min(it.replay.samples.len());
-        let (games, mut traces) = (words("games")?, &words("traces")?[..]);
-        let each = it.config.games * SAVED;
-        if games.len() != it.config.tables * each {
+        let (games, traces) = (words("games")?, words("traces")?);
+        if games.len() != it.config.tables * it.config.games * SAVED {
             return Err(missing("games"));
         }
-        for (table, games) in it.tables.iter_mut().zip(games.chunks_exact(each)) {
-            traces = table.restore(&it.config, seed, games, traces).ok_or_else(|| bad("games"))?;
-        }
-        it.packed.pack(&it.params);
-        it.playing.set(&it.params);
+        it.seat(games, traces).ok_or_else(|| bad("games"))?;
+        it.student.pack();
+        it.playing.set(&it.student.standing.params);
         Ok(it)
+    }
+
+    /// Games as they stand go on; nothing where they cannot be.
+    fn seat(&mut self, games: &[u32], traces: &[u32]) -> Option<()> {
+        let each = self.config.games * SAVED;
+        let mut traces = traces;
+        for (table, games) in self.tables.iter_mut().zip(games.chunks_exact(each)) {
+            traces = table.restore(&self.config, self.seed, games, traces)?;
+        }
+        Some(())
+    }
+
+    /// At a boundary.
+    fn games(&self) -> Games {
+        if let Some(trial) = &self.trial {
+            return trial.games.clone();
+        }
+        let Games { mut games, mut traces } = Games::default();
+        self.tables.iter().for_each(|table| table.save(&mut games, &mut traces));
+        Games { games, traces }
+    }
+
+    /// What was learned by the end of the last round.
+    fn standing(&self) -> &Standing {
+        self.trial.as_ref().map_or(&self.student.standing, |trial| &trial.standing)
     }
 
     pub fn config(&self) -> &PublishedConfig {
@@ -385,52 +425,65 @@ impl Published {
         if self.replay.samples.is_empty() { 0 } else { worth.min(self.config.most_updates) }
     }
 
-    /// Plays on at all tables, and learns beside it as much as is due by then.
-    fn play(&mut self, batches: usize, updates: usize) -> Phase {
+    /// Updates that are done once so many batches are played: spread evenly over the round.
+    fn updates_until(&self, batches: usize, updates: usize) -> usize {
+        let (due, all) = (self.updates_due(), self.config.round_batches);
+        let most = (CATCH_UP * due * SLICE).div_ceil(all);
+        (due * batches / all).min(updates + most)
+    }
+
+    /// Plays on at all tables, and learns beside it as much as is due by then; whether the round has been played.
+    fn play(&mut self, batches: usize, updates: usize) -> bool {
         let steps = SLICE.min(self.config.round_batches - batches);
-        let (batches, due) = (batches + steps, self.updates_due());
-        // Spread evenly over the round.
-        let until = due * batches / self.config.round_batches;
-        let playing =
-            Playing { config: &self.config, isa: self.isa, weights: &self.playing, clock: self.clock };
+        let batches = batches + steps;
+        let until = self.updates_until(batches, updates);
+        self.beside(0..self.tables.len(), updates..until, |table, playing| {
+            (0..steps).for_each(|_| table.step(playing));
+        });
+        self.phase = Phase::Play { batches, updates: until };
+        batches == self.config.round_batches && until == self.updates_due()
+    }
+
+    /// Some tables at work, and beside them these updates of the round.
+    fn beside(
+        &mut self,
+        tables: Range<usize>,
+        updates: Range<usize>,
+        work: impl Fn(&mut Table, Playing) + Sync,
+    ) {
+        let clock = self.clock;
+        let playing = Playing { config: &self.config, isa: self.isa, weights: &self.playing, clock };
         let untimed = Playing { clock: || 0.0, ..playing };
-        let tables = &mut self.tables;
-        let mut learning = Learning {
-            config: &self.config,
-            isa: self.isa,
-            rng: Rng::new(self.seed, LEARN),
-            params: &mut self.params,
-            packed: &mut self.packed,
-            optimizer: &mut self.optimizer,
-            shards: &mut self.shards,
-            grads: &mut self.grads,
-            samples: &self.replay.samples,
-            sums: &mut self.sums,
-        };
-        let (done, clock) = (self.progress.updates, self.clock);
+        // One table's time stands for all.
+        let timed = usize::from(tables.start > 0);
+        let tables = &mut self.tables[tables];
+        let (config, samples, drawn, student) =
+            (&self.config, &self.replay.samples, &mut self.drawn, &mut self.student);
+        let (seed, done) = (self.seed, self.progress.updates);
+        let (count, adam) = (updates.len() as u64, self.config.adam());
         let (_, learning_s) = par::join(
             || {
                 par::each_mut(tables, |i, table| {
-                    let playing = if i == 0 { playing } else { untimed };
-                    (0..steps).for_each(|_| table.step(playing));
+                    work(table, if timed + i == 0 { playing } else { untimed });
                 });
             },
             || {
                 let began_s = clock();
-                for update in updates..until {
-                    learning.update(done + (update - updates) as u64);
+                for n in done..done + count {
+                    draw(config, seed, n, samples.len(), drawn);
+                    student.step(&adam, config.value_coef, samples, drawn);
                 }
                 clock() - began_s
             },
         );
         self.learning_s += learning_s;
-        self.progress.updates += (until - updates) as u64;
-        Phase::Play { batches, updates: until }
+        self.progress.updates += count;
     }
 
     /// Takes in what the tables brought, and gives them what was learned.
     fn end_round(&mut self) -> Stats {
         let (mut endings, mut fresh) = (Endings::default(), 0);
+        let first = self.replay.next;
         for table in &self.tables {
             self.replay.add(&table.harvest);
             fresh += table.harvest.len();
@@ -441,7 +494,8 @@ impl Published {
         let updates = self.updates_due().max(1) as f64;
         let [rules, inputs, network, tree]: Spent =
             self.tables[0].spent.map(|s| s * self.tables.len() as f64);
-        let [policy_loss, value_loss, grad_norm] = self.sums.map(|sum| sum / updates);
+        let [policy_loss, value_loss, grad_norm] =
+            std::mem::take(&mut self.student.sums).map(|sum| sum / updates);
         let share = |count: u64| count as f32 / endings.games.max(1) as f32;
         let stats = Stats {
             loss: (policy_loss + f64::from(self.config.value_coef) * value_loss) as f32,
@@ -450,18 +504,19 @@ impl Published {
             mean_length: share(endings.turns),
             gammons: share(endings.gammons),
             backgammons: share(endings.backgammons),
-            parts_s: [rules, inputs, network, tree, 0.0, self.learning_s, 0.0],
+            parts_s: [rules, inputs, network, tree, 0.0, self.learning_s, self.waited_s()],
         };
         const _: () = assert!(PARTS.len() == 7);
         self.fresh = fresh;
-        self.playing.set(&self.params);
+        self.playing.set(&self.student.standing.params);
         for table in &mut self.tables {
             table.begin_round(&self.config);
         }
-        (self.sums, self.learning_s) = ([0.0; 3], 0.0);
+        self.learning_s = 0.0;
+        self.tell_round(first, fresh);
         self.progress.rounds += 1;
         self.progress.games += endings.games;
-        self.phase = Phase::Play { batches: 0, updates: 0 };
+        self.phase = ROUND_BEGINS;
         stats
     }
 
@@ -477,7 +532,7 @@ impl Published {
             return None;
         }
         let seed = Rng::new(self.seed, DUEL).block([self.generation.number as u32, 0, 0, 0])[0];
-        let (one, other) = (self.mind(&self.params, 1), self.mind(&self.last, 1));
+        let (one, other) = (self.mind(&self.student.standing.params, 1), self.mind(&self.last, 1));
         Some(Phase::Duel(Box::new((Duel::new(seed, pairs, ABREAST), one, other))))
     }
 
@@ -487,17 +542,26 @@ impl Published {
             points: tally.mean(),
             standard_error: tally.standard_error().unwrap_or(0.0),
         };
-        self.last.values_mut().copy_from_slice(self.params.values());
+        self.last.values_mut().copy_from_slice(self.student.standing.params.values());
     }
 }
 
 impl Learner for Published {
     fn advance(&mut self) -> Slice {
+        if let Some(fault) = self.failed.take() {
+            self.lent = None;
+            return Slice::Stopped(fault);
+        }
         match &mut self.phase {
             &mut Phase::Play { batches, updates } => {
-                self.phase = self.play(batches, updates);
-                if !matches!(self.phase, Phase::Play { batches, .. } if batches == self.config.round_batches)
-                {
+                let played = match self.lent.is_some() {
+                    true => match self.play_lent() {
+                        Ok(played) => played,
+                        Err(other) => return other,
+                    },
+                    false => self.play(batches, updates),
+                };
+                if !played {
                     return Slice::Worked;
                 }
                 match self.begin_duel() {
@@ -523,47 +587,60 @@ impl Learner for Published {
     }
 
     fn at_boundary(&self) -> bool {
-        matches!(self.phase, Phase::Play { batches: 0, .. })
+        self.trial.is_some()
+            || matches!(self.phase, Phase::Play { batches: 0, updates: 0 })
+                && self.lent.as_ref().is_none_or(Lent::is_idle)
+    }
+
+    fn lendable(&mut self) -> Option<&mut dyn Lendable> {
+        Some(self)
+    }
+
+    fn lent(&self) -> Option<Work> {
+        self.lent.as_ref().filter(|_| self.trial.is_none()).map(|lent| lent.work)
     }
 
     fn progress(&self) -> Progress {
+        if let Some(trial) = &self.trial {
+            return trial.progress;
+        }
         let evaluations = self.progress.evaluations + self.tables.iter().map(Table::evaluated).sum::<u64>();
         Progress { evaluations, ..self.progress }
     }
 
     fn player_with(&self, weights: &[f32], evals: u32) -> Box<dyn Player> {
-        let mut params = self.params.clone();
+        let mut params = self.student.standing.params.clone();
         params.values_mut().copy_from_slice(weights);
         Box::new(self.mind(&params, evals))
     }
 
     fn parts(&self) -> Vec<(String, Vec<usize>, Data)> {
         let mut parts: Vec<(String, Vec<usize>, Data)> = Vec::new();
-        for spec in self.params.table().specs() {
-            let values = self.params.values()[spec.range()].to_vec();
+        let Standing { params, optimizer } = self.standing();
+        for spec in params.table().specs() {
+            let values = params.values()[spec.range()].to_vec();
             parts.push((spec.name.to_string(), spec.file_shape().to_vec(), Data::F32(values)));
         }
         let mut add = |name: &str, shape: Vec<usize>, data| parts.push((name.into(), shape, data));
-        let len = self.params.values().len();
-        add("adam.m", vec![len], Data::F32(self.optimizer.m.to_vec()));
-        add("adam.v", vec![len], Data::F32(self.optimizer.v.to_vec()));
+        let len = params.values().len();
+        add("adam.m", vec![len], Data::F32(optimizer.m.to_vec()));
+        add("adam.v", vec![len], Data::F32(optimizer.v.to_vec()));
         add("generation.last", vec![len], Data::F32(self.last.values().to_vec()));
         let Generation { number, points, standard_error } = self.generation;
         add("generation.result", vec![2], Data::F64(vec![points, standard_error]));
         let samples: Vec<u32> = self.replay.samples.iter().flatten().copied().collect();
         add("replay", vec![self.replay.samples.len(), WORDS], Data::U32(samples));
-        let (mut games, mut traces) = (Vec::new(), Vec::new());
-        self.tables.iter().for_each(|table| table.save(&mut games, &mut traces));
+        let Games { games, traces } = self.games();
         add("games", vec![games.len() / SAVED, SAVED], Data::U32(games));
         add("traces", vec![traces.len() / WORDS, WORDS], Data::U32(traces));
-        let Progress { rounds, games, moves, evaluations, updates } = self.progress;
+        let Progress { rounds, games, moves, evaluations, updates } = Learner::progress(self);
         let counters = [
             rounds,
             games,
             moves,
             evaluations,
             updates,
-            self.optimizer.steps,
+            optimizer.steps,
             self.fresh as u64,
             self.replay.next as u64,
             number,
@@ -573,7 +650,7 @@ impl Learner for Published {
     }
 
     fn weights(&self) -> &[f32] {
-        self.params.values()
+        self.standing().params.values()
     }
 
     fn lend_clock(&mut self, clock: fn() -> f64) {
@@ -581,45 +658,19 @@ impl Learner for Published {
     }
 }
 
-/// What a step of the optimiser touches.
-struct Learning<'a> {
-    config: &'a PublishedConfig,
-    isa: Isa,
-    rng: Rng,
-    params: &'a mut Params,
-    packed: &'a mut Packed,
-    optimizer: &'a mut Optimizer,
-    shards: &'a mut [Shard],
-    grads: &'a mut [f32],
-    samples: &'a [Sample],
-    sums: &'a mut [f64; 3],
+/// Places of the samples that step n of a learner's life learns from, each shard's from random numbers of its own.
+fn draw(config: &PublishedConfig, seed: u32, n: u64, samples: usize, drawn: &mut [u32]) {
+    let rng = Rng::new(seed, LEARN);
+    let rows = config.minibatch / SHARDS;
+    for (shard, drawn) in drawn.chunks_exact_mut(rows).enumerate() {
+        let mut numbers = rng.sequence(n * config.minibatch as u64 + (shard * rows) as u64);
+        drawn.iter_mut().for_each(|place| *place = numbers.below(samples as u32));
+    }
 }
 
-impl Learning<'_> {
-    /// Step n of the learner's life.
-    fn update(&mut self, n: u64) {
-        let (config, samples, rng) = (self.config, self.samples, self.rng);
-        let (params, packed) = (&*self.params, &*self.packed);
-        let rows = config.minibatch / self.shards.len();
-        par::each_mut(self.shards, |i, shard| {
-            let mut numbers = rng.sequence(n * config.minibatch as u64 + (i * rows) as u64);
-            let drawn = (0..rows).map(|_| &samples[numbers.below(samples.len() as u32) as usize]);
-            shard.learn(params, packed, config.value_coef, drawn);
-        });
-        let scale = 1.0 / self.shards.len() as f32;
-        self.grads.fill(0.0);
-        for shard in &*self.shards {
-            ops::add_scaled(self.isa, scale, &shard.grads, self.grads);
-            self.sums[0] += f64::from(shard.losses[0]) * f64::from(scale);
-            self.sums[1] += f64::from(shard.losses[1]) * f64::from(scale);
-        }
-        let adam = Adam {
-            lr: config.lr,
-            weight_decay: config.weight_decay,
-            max_grad_norm: config.max_grad_norm,
-            ..Adam::default()
-        };
-        self.sums[2] += f64::from(self.optimizer.step(self.isa, &adam, self.params, self.grads));
-        self.packed.pack(self.params);
-    }
+/// Games as they stand, for whoever saves them.
+#[derive(Clone, Default)]
+struct Games {
+    games: Vec<u32>,
+    traces: Vec<u32>,
 }

@@ -3,8 +3,10 @@
 //! Trees, games, samples and the weights of every finished round stay here. So a machine that is lost takes nothing along: leaves
 //! it did not answer are evaluated here, and the steps of the round begin anew.
 
+pub use super::on_processor::OnProcessor;
+
 use super::inputs::Decision;
-use super::net::{ACTIONS, HEADS, WIDTH};
+use super::net::ACTIONS;
 use super::replay::{self, Sample};
 use crate::away::Fault;
 use graph::Adam;
@@ -58,8 +60,10 @@ pub type Lesson = [u32; LESSON_WORDS];
 pub fn lesson(sample: &Sample, room: &mut Results) -> Lesson {
     let mut lesson = [0; LESSON_WORDS];
     lesson[..replay::WORDS].copy_from_slice(sample);
-    for action in replay::legal(sample, room) {
-        lesson[replay::WORDS + usize::from(action) / 32] |= 1 << (action % 32);
+    if let Some(decision) = replay::read_decision(sample) {
+        for action in replay::legal(&decision, room) {
+            lesson[replay::WORDS + usize::from(action) / 32] |= 1 << (action % 32);
+        }
     }
     lesson
 }
@@ -78,20 +82,10 @@ pub struct Standing<'a> {
 /// What came of a lane's decisions, row by row.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
-    /// The policy's hidden layer, [rows][[`WIDTH`]].
+    /// The policy's hidden layer, [rows][[`super::WIDTH`]].
     pub hidden: Vec<f32>,
-    /// The five chances, [rows][[`HEADS`]].
+    /// The five chances, [rows][[`super::HEADS`]].
     pub heads: Vec<f32>,
-}
-
-impl Answer {
-    pub fn hidden(&self, row: usize) -> &[f32] {
-        &self.hidden[row * WIDTH..][..WIDTH]
-    }
-
-    pub fn heads(&self, row: usize) -> &[f32] {
-        &self.heads[row * HEADS..][..HEADS]
-    }
 }
 
 /// What came of a round's steps.

@@ -224,6 +224,7 @@ pub struct Evaluator {
     /// [rows][128]: the first layer's sums, and the policy's hidden layer.
     stem: Buffer,
     hidden: Buffer,
+    heads: Vec<[f32; HEADS]>,
 }
 
 impl Evaluator {
@@ -236,6 +237,7 @@ impl Evaluator {
             ends: Vec::with_capacity(rows),
             stem: Buffer::zeros(rows * WIDTH),
             hidden: Buffer::zeros(rows * WIDTH),
+            heads: vec![[0.0; HEADS]; rows],
         }
     }
 
@@ -271,17 +273,32 @@ impl Evaluator {
         ops::rows_to_panels(self.isa, self.rows, WIDTH, &self.stem, self.executor.input_mut("stem"));
         self.executor.run(&weights.params, &weights.packed);
         ops::panels_to_rows(self.isa, self.rows, WIDTH, self.executor.output("policy"), &mut self.hidden);
+        let panels = self.executor.output("value").chunks_exact(PANEL * HEADS);
+        for (heads, panel) in self.heads.chunks_mut(PANEL).zip(panels) {
+            for (row, heads) in heads.iter_mut().enumerate() {
+                *heads = std::array::from_fn(|i| panel[i * PANEL + row]);
+            }
+        }
+    }
+
+    /// What another machine made of a row instead: the policy's hidden layer, and the five chances.
+    pub fn put(&mut self, row: usize, hidden: &[f32; WIDTH], heads: &[f32; HEADS]) {
+        self.hidden[row * WIDTH..][..WIDTH].copy_from_slice(hidden);
+        self.heads[row] = *heads;
+    }
+
+    pub fn hidden(&self, row: usize) -> &[f32; WIDTH] {
+        &self.hidden.as_chunks().0[row]
     }
 
     pub fn heads(&self, row: usize) -> [f32; HEADS] {
-        let panel = &self.executor.output("value")[row / PANEL * PANEL * HEADS..][..PANEL * HEADS];
-        std::array::from_fn(|i| panel[i * PANEL + row % PANEL])
+        self.heads[row]
     }
 
     /// The policy over these legal actions, into as many numbers, which must have room for a multiple of 16.
     pub fn policy(&self, weights: &Weights, row: usize, actions: &[u16], to: &mut [f32]) {
         let [w, b] = weights.last.clone().map(|range| &weights.params.values()[range]);
-        let hidden = &self.hidden.as_chunks().0[row];
+        let hidden = self.hidden(row);
         dispatch(self.isa, Legal { hidden, w: w.as_chunks().0, b, actions, to });
     }
 }

@@ -1,10 +1,8 @@
-//! Samples: what a search made of a decision, and how the game ended. And learning from a shard of them.
+//! Samples: what a search made of a decision, and how the game ended.
 
-use super::inputs::{self, Decision, INPUTS};
-use super::net::{self, ACTIONS, HEADS};
+use super::inputs::Decision;
+use super::net::{self, ACTIONS};
 use super::tree::{self, Edge};
-use graph::{Executor, Packed, Params, Plan};
-use std::sync::Arc;
 use worlds::backgammon::{BAR, Board, Results, Roll};
 
 /// Words of a sample: four of each side's places, four bits each; the roll, the half and how many shares follow; how it ended for
@@ -12,9 +10,6 @@ use worlds::backgammon::{BAR, Board, Results, Roll};
 pub const WORDS: usize = 40;
 const SHARES: usize = WORDS - 10;
 pub type Sample = [u32; WORDS];
-
-/// Far below any logit, and no less than an f32 can add to one.
-const ILLEGAL: f32 = -1e9;
 
 pub fn sample(decision: &Decision, decider: u32, edges: &[Edge]) -> Sample {
     let mut sample = [0; WORDS];
@@ -59,16 +54,10 @@ pub fn read_decision(words: &[u32]) -> Option<Decision> {
     })
 }
 
-/// The actions that are legal where a sample was taken.
-pub fn legal<'a>(sample: &Sample, room: &'a mut Results) -> impl Iterator<Item = u16> + 'a {
-    let plays = match read_decision(sample) {
-        Some(decision) => {
-            tree::list(&decision, room);
-            room.plays()
-        }
-        None => &[],
-    };
-    plays.iter().map(|play| net::action([play[0], play[1]]))
+/// The actions that are legal.
+pub fn legal<'a>(decision: &Decision, room: &'a mut Results) -> impl Iterator<Item = u16> + 'a {
+    tree::list(decision, room);
+    room.plays().iter().map(|play| net::action([play[0], play[1]]))
 }
 
 /// Whether words that were saved are a sample.
@@ -104,53 +93,5 @@ impl Replay {
             }
             self.next = (self.next + 1) % self.most;
         }
-    }
-}
-
-/// Works on one shard of each minibatch.
-pub struct Shard {
-    executor: Executor,
-    pub grads: Vec<f32>,
-    /// Policy and value.
-    pub losses: [f32; 2],
-    room: Results,
-    rows: usize,
-}
-
-impl Shard {
-    pub fn new(plan: &Arc<Plan>, rows: usize) -> Shard {
-        let grads = vec![0.0; plan.table().len()];
-        Shard { executor: Executor::new(plan), grads, losses: [0.0; 2], room: Results::new(), rows }
-    }
-
-    /// The gradient of these samples, as many as the shard has rows.
-    pub fn learn<'a>(
-        &mut self,
-        params: &Params,
-        packed: &Packed,
-        value_coef: f32,
-        samples: impl Iterator<Item = &'a Sample>,
-    ) {
-        self.executor.input_mut("value_coef")[0] = value_coef;
-        self.executor.input_mut("inputs").fill(0.0);
-        self.executor.input_mut("mask").fill(ILLEGAL);
-        self.executor.input_mut("share").fill(0.0);
-        for (row, sample) in samples.take(self.rows).enumerate() {
-            let Some(decision) = read_decision(sample) else { continue };
-            let to = &mut self.executor.input_mut("inputs")[row * INPUTS..][..INPUTS];
-            inputs::each(&decision, |input, x| to[input] = x);
-            let mask = &mut self.executor.input_mut("mask")[row * ACTIONS..][..ACTIONS];
-            legal(sample, &mut self.room).for_each(|action| mask[usize::from(action)] = 0.0);
-            let shares = &sample[10..][..(sample[8] >> 16) as usize];
-            let sum: u32 = shares.iter().map(|share| share & 0xFFFF).sum();
-            let to = &mut self.executor.input_mut("share")[row * ACTIONS..][..ACTIONS];
-            for share in shares {
-                to[(share >> 16) as usize] = (share & 0xFFFF) as f32 / sum as f32;
-            }
-            self.executor.input_mut("outcome")[row * HEADS..][..HEADS]
-                .copy_from_slice(&net::outcome(sample[9] as usize));
-        }
-        self.executor.train(params, packed, &mut self.grads, false);
-        self.losses = ["policy_loss", "value_loss"].map(|name| self.executor.output(name)[0]);
     }
 }

@@ -2,7 +2,7 @@
 //! answers go back up. It knows neither games nor samples.
 
 use super::inputs::Decision;
-use super::net::{self, Evaluator, Weights};
+use super::net::{self, Evaluator, HEADS, WIDTH, Weights};
 use super::tree::{Leaf, MOST_ACTIONS, ROOT, Rule, Step, Tree};
 use graph::Plan;
 use std::sync::Arc;
@@ -64,9 +64,11 @@ impl Search {
         }
     }
 
-    /// Counts anew, and begins with the first slot.
+    /// Counts anew, and begins with the first slot; ways that are still down there are given up, since their trees begin anew.
     pub fn rewind(&mut self) {
         (self.next, self.evaluated, self.batches) = (0, 0, 0);
+        self.waiting.clear();
+        self.slots.iter_mut().for_each(|slot| slot.under_way = 0);
     }
 
     /// One batch. A root that is opened is shown before anything else goes down from it.
@@ -76,23 +78,58 @@ impl Search {
         rule: &Rule,
         clock: &dyn Fn() -> f64,
         spent: &mut Spent,
-        mut opened: impl FnMut(usize, &mut Tree),
+        opened: impl FnMut(usize, &mut Tree),
     ) {
+        self.ask(rule, clock, spent);
+        self.look(weights, clock, spent);
+        self.answer(weights, clock, spent, opened);
+    }
+
+    /// Goes down all trees for a batch's decisions.
+    pub fn ask(&mut self, rule: &Rule, clock: &dyn Fn() -> f64, spent: &mut Spent) {
         let began_s = clock();
         self.gather(rule);
         let gathered_s = clock();
         for waiting in &self.waiting {
             self.slots[waiting.slot].tree.list(waiting.node, &mut self.room);
         }
-        let listed_s = clock();
+        spent[3] += gathered_s - began_s;
+        spent[0] += clock() - gathered_s;
+    }
+
+    /// What is asked, in the order in which answers are to stand.
+    pub fn asked(&self) -> impl ExactSizeIterator<Item = &Decision> {
+        self.waiting.iter().map(|waiting| self.slots[waiting.slot].tree.decision(waiting.node))
+    }
+
+    /// The network's answers.
+    pub fn look(&mut self, weights: &Weights, clock: &dyn Fn() -> f64, spent: &mut Spent) {
+        let began_s = clock();
         self.see();
         let seen_s = clock();
         if !self.waiting.is_empty() {
             self.evaluator.run(weights);
-            self.evaluated += self.waiting.len() as u64;
-            self.batches += 1;
         }
-        let ran_s = clock();
+        spent[1] += seen_s - began_s;
+        spent[2] += clock() - seen_s;
+    }
+
+    /// Another machine's instead.
+    pub fn put(&mut self, row: usize, hidden: &[f32; WIDTH], heads: &[f32; HEADS]) {
+        self.evaluator.put(row, hidden, heads);
+    }
+
+    /// Brings the answers back up the trees.
+    pub fn answer(
+        &mut self,
+        weights: &Weights,
+        clock: &dyn Fn() -> f64,
+        spent: &mut Spent,
+        mut opened: impl FnMut(usize, &mut Tree),
+    ) {
+        let began_s = clock();
+        self.evaluated += self.waiting.len() as u64;
+        self.batches += u64::from(!self.waiting.is_empty());
         for (row, waiting) in self.waiting.drain(..).enumerate() {
             let slot = &mut self.slots[waiting.slot];
             slot.tree.actions(waiting.node, &mut self.actions);
@@ -107,13 +144,8 @@ impl Search {
             slot.under_way -= 1;
             slot.left -= 1;
         }
-        let ended_s = clock();
-        let network_s = (ran_s - seen_s) + (ended_s - ran_s);
-        for (spent, took) in
-            spent.iter_mut().zip([listed_s - gathered_s, seen_s - listed_s, network_s, gathered_s - began_s])
-        {
-            *spent += took;
-        }
+        // The policy's last layer takes most of it.
+        spent[2] += clock() - began_s;
     }
 
     /// Ways down, until the batch is full or no tree has more.

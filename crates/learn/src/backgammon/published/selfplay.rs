@@ -1,6 +1,7 @@
 //! Games that a network plays against itself, some of them side by side at one table, each decision after a search of its own.
 //! Rolls with one result are played without any. Nothing is allocated while games go on, but for games far longer than most.
 
+use super::away::Answer;
 use super::inputs::Decision;
 use super::net::{Weights, play};
 use super::replay::{self, Sample};
@@ -98,10 +99,40 @@ impl Table {
 
     /// One batch.
     pub fn step(&mut self, playing: Playing) {
+        self.ask(playing);
+        self.look(playing);
+        self.answer(playing);
+    }
+
+    /// The first third of a batch: which decisions the network is to be asked about.
+    pub fn ask(&mut self, playing: Playing) {
+        self.search.ask(&playing.config.rule(), &playing.clock, &mut self.spent);
+    }
+
+    pub fn asked(&self) -> impl ExactSizeIterator<Item = &Decision> {
+        self.search.asked()
+    }
+
+    /// The second: the network's answers,
+    pub fn look(&mut self, playing: Playing) {
+        self.search.look(playing.weights, &playing.clock, &mut self.spent);
+    }
+
+    /// or another machine's, which stand there from a row on; gives the row after the last.
+    pub fn take(&mut self, answer: &Answer, first: usize) -> usize {
+        let (hidden, heads) = (answer.hidden.as_chunks().0, answer.heads.as_chunks().0);
+        let rows = self.asked().len();
+        for row in 0..rows {
+            self.search.put(row, &hidden[first + row], &heads[first + row]);
+        }
+        first + rows
+    }
+
+    /// The third: they go up the trees, and whoever has searched enough moves.
+    pub fn answer(&mut self, playing: Playing) {
         let Playing { config, isa, weights, clock } = playing;
         let games = &mut self.games;
-        let rule = config.rule();
-        self.search.step(weights, &rule, &clock, &mut self.spent, |i, tree| {
+        self.search.answer(weights, &clock, &mut self.spent, |i, tree| {
             tree.stir(isa, &mut games[i].numbers, config.noise, config.noise_alpha);
             games[i].stirred = true;
         });

@@ -1,0 +1,274 @@
+//! The published learner while another machine does some of its work: a stand-in on this processor, which answers late, and is lost
+//! when it is told to. Whatever happens, what is learned is to the bit what it would have been at home.
+
+use learn::backgammon::published::away::{
+    Answer, Blueprint, Coach, DECISION_WORDS, Learned, Lesson, OnProcessor, Standing, Work,
+};
+use learn::backgammon::{Learner, Progress, Published, PublishedConfig, Slice, Stats, TrialSlice};
+use learn::{Accelerator, Data, Fault, Machine, Ppo};
+use math::Isa;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+
+const LEAVES: Work = Work { leaves: true, learning: false };
+
+fn small() -> PublishedConfig {
+    PublishedConfig {
+        evals: 12,
+        tables: 3,
+        games: 8,
+        batch: 32,
+        round_batches: 60,
+        replay: 300,
+        minibatch: 64,
+        generation_rounds: 2,
+        duel_pairs: 4,
+        ..PublishedConfig::default()
+    }
+}
+
+#[derive(Clone)]
+struct StandIn {
+    /// Looks at an answer until it is there.
+    looks: u32,
+    /// Calls after which it is lost.
+    lives: Arc<AtomicI64>,
+}
+
+fn stand_in(looks: u32, lives: i64) -> StandIn {
+    StandIn { looks, lives: Arc::new(AtomicI64::new(lives)) }
+}
+
+impl Machine for StandIn {
+    fn name(&self) -> String {
+        "stand-in".into()
+    }
+
+    fn is_software(&self) -> bool {
+        false
+    }
+
+    fn take_on(&self, _: &Ppo) -> Result<Box<dyn Accelerator>, Fault> {
+        Err(Fault::Unknown { what: "control".into() })
+    }
+
+    fn coach(&self, blueprint: &Blueprint) -> Result<Box<dyn Coach>, Fault> {
+        let coach = OnProcessor::new(blueprint)?;
+        Ok(Box::new(Working { coach, work: blueprint.work, machine: self.clone(), looks: 0 }))
+    }
+}
+
+struct Working {
+    coach: OnProcessor,
+    work: Work,
+    machine: StandIn,
+    looks: u32,
+}
+
+impl Working {
+    fn live(&self) -> Result<(), Fault> {
+        match self.machine.lives.fetch_sub(1, Relaxed) {
+            0 => Err(Fault::Lost { why: "a test pulled its plug".into() }),
+            _ => Ok(()),
+        }
+    }
+
+    fn is_here(&mut self) -> bool {
+        self.looks += 1;
+        self.looks.is_multiple_of(self.machine.looks)
+    }
+}
+
+impl Coach for Working {
+    fn play_with(&mut self, weights: &[f32]) -> Result<(), Fault> {
+        assert!(self.work.leaves);
+        self.live()?;
+        self.coach.play_with(weights)
+    }
+
+    fn ask(&mut self, lane: usize, decisions: &[[u32; DECISION_WORDS]]) -> Result<(), Fault> {
+        assert!(self.work.leaves && !decisions.is_empty());
+        self.live()?;
+        self.coach.ask(lane, decisions)
+    }
+
+    fn answer(&mut self, lane: usize, answer: &mut Answer) -> Result<bool, Fault> {
+        self.live()?;
+        if self.is_here() { self.coach.answer(lane, answer) } else { Ok(false) }
+    }
+
+    fn stand(&mut self, standing: &Standing) -> Result<(), Fault> {
+        assert!(self.work.learning);
+        self.live()?;
+        self.coach.stand(standing)
+    }
+
+    fn keep(&mut self, first: usize, lessons: &[Lesson]) -> Result<(), Fault> {
+        assert!(self.work.learning);
+        self.live()?;
+        self.coach.keep(first, lessons)
+    }
+
+    fn step(&mut self, adam: &graph::Adam, value_coef: f32, drawn: &[u32]) -> Result<(), Fault> {
+        assert!(self.work.learning);
+        self.live()?;
+        self.coach.step(adam, value_coef, drawn)
+    }
+
+    fn ask_learned(&mut self) -> Result<(), Fault> {
+        self.live()?;
+        self.coach.ask_learned()
+    }
+
+    fn learned(&mut self, learned: &mut Learned) -> Result<bool, Fault> {
+        self.live()?;
+        if self.is_here() { self.coach.learned(learned) } else { Ok(false) }
+    }
+}
+
+fn learner() -> Published {
+    Published::new(small(), 5, Isa::best()).unwrap()
+}
+
+/// The numbers of the next round, and the faults on the way.
+fn round(learner: &mut Published) -> (Stats, Vec<Fault>) {
+    let mut faults = Vec::new();
+    loop {
+        match learner.advance() {
+            Slice::Round(stats) => return (stats, faults),
+            Slice::Stopped(fault) => faults.push(fault),
+            Slice::Worked | Slice::Waiting => {}
+        }
+    }
+}
+
+#[track_caller]
+fn same(what: &str, one: &[(String, Vec<usize>, Data)], other: &[(String, Vec<usize>, Data)]) {
+    assert_eq!(one.len(), other.len());
+    for (one, other) in one.iter().zip(other) {
+        assert!(one == other, "{what}: {} differs", one.0);
+    }
+}
+
+/// Parts and numbers of the first rounds at home.
+fn at_home(rounds: usize) -> (Published, Vec<Stats>) {
+    let mut home = learner();
+    let stats = (0..rounds).map(|_| round(&mut home).0).collect();
+    (home, stats)
+}
+
+#[test]
+fn with_work_lent_a_run_is_the_one_at_home() {
+    let (home, stats) = at_home(6);
+    let Progress { updates, games, .. } = home.progress();
+    assert!(updates > 20 && games > 5, "{updates} updates, {games} games");
+    for work in [LEAVES, Work::LEARNING, Work::ALL] {
+        for looks in [1, 3] {
+            let mut lent = learner();
+            round(&mut lent);
+            assert_eq!(lent.lent(), None);
+            lent.lendable().unwrap().lend(&stand_in(looks, -1), work).unwrap();
+            assert_eq!(lent.lent(), Some(work));
+            for stats in &stats[1..6] {
+                assert_eq!(round(&mut lent), (*stats, vec![]), "{work:?}");
+                assert!(lent.at_boundary());
+            }
+            same(&format!("{work:?}"), &lent.parts(), &home.parts());
+            assert_eq!(lent.progress(), home.progress());
+        }
+    }
+}
+
+#[test]
+fn it_comes_home_between_two_rounds_and_goes_again() {
+    let (home, _) = at_home(6);
+    let mut lent = learner();
+    for work in [Work::ALL, Work::LEARNING, LEAVES] {
+        lent.lendable().unwrap().lend(&stand_in(2, -1), work).unwrap();
+        round(&mut lent);
+        lent.lendable().unwrap().come_home();
+        assert_eq!(lent.lent(), None);
+        round(&mut lent);
+    }
+    same("home and away", &lent.parts(), &home.parts());
+}
+
+#[test]
+fn whenever_the_machine_is_lost_nothing_else_is() {
+    let (home, _) = at_home(4);
+    let mut stopped = [0; 2];
+    for work in [LEAVES, Work::LEARNING, Work::ALL] {
+        for lives in (0..700).step_by(47) {
+            let mut lent = learner();
+            round(&mut lent);
+            if lent.lendable().unwrap().lend(&stand_in(2, lives), work).is_err() {
+                stopped[0] += 1;
+                continue;
+            }
+            let faults: Vec<Fault> = (0..3).flat_map(|_| round(&mut lent).1).collect();
+            same(&format!("{work:?}, lost after {lives} calls"), &lent.parts(), &home.parts());
+            assert_eq!(faults.len(), usize::from(lent.lent().is_none()));
+            stopped[1] += faults.len();
+        }
+    }
+    assert!(stopped[0] > 0 && stopped[1] > 15, "{stopped:?}");
+}
+
+#[test]
+fn a_trial_leaves_no_trace() {
+    let (home, _) = at_home(5);
+    let mut tried = learner();
+    let mut passes = 0;
+    for work in [Work::LEARNING, Work::ALL, LEAVES, Work::ALL] {
+        round(&mut tried);
+        let (before, progress) = (tried.parts(), tried.progress());
+        tried.lendable().unwrap().begin_trial(&stand_in(2, -1), work).unwrap();
+        let most = tried.lendable().unwrap().trial_evaluations();
+        for _ in 0..2 {
+            loop {
+                assert!(tried.at_boundary() && tried.lent().is_none());
+                match tried.lendable().unwrap().advance_trial() {
+                    TrialSlice::Passed { evaluations } => {
+                        assert!(evaluations <= most && evaluations > most / 2, "{evaluations} of {most}");
+                        break;
+                    }
+                    TrialSlice::Stopped(fault) => panic!("{fault}"),
+                    TrialSlice::Worked | TrialSlice::Waiting => {}
+                }
+                // Who saves in the middle of it saves what was there before.
+                same("in a trial", &tried.parts(), &before);
+                assert_eq!(tried.progress(), progress);
+                passes += 1;
+            }
+        }
+        tried.lendable().unwrap().end_trial();
+        same("after a trial", &tried.parts(), &before);
+    }
+    round(&mut tried);
+    same("later", &tried.parts(), &home.parts());
+    assert!(passes > 20);
+}
+
+#[test]
+fn a_trial_that_breaks_off_leaves_no_trace_either() {
+    let (home, _) = at_home(3);
+    let mut stopped = 0;
+    for lives in (8..60).step_by(7) {
+        let mut tried = learner();
+        round(&mut tried);
+        tried.lendable().unwrap().begin_trial(&stand_in(1, lives), Work::ALL).unwrap();
+        for _ in 0..60 {
+            if let TrialSlice::Stopped(fault) = tried.lendable().unwrap().advance_trial() {
+                assert!(matches!(fault, Fault::Lost { .. }));
+                stopped += 1;
+                break;
+            }
+        }
+        tried.lendable().unwrap().end_trial();
+        (0..2).for_each(|_| {
+            round(&mut tried);
+        });
+        same(&format!("broken off after {lives}"), &tried.parts(), &home.parts());
+    }
+    assert!(stopped > 3, "{stopped}");
+}
