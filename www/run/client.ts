@@ -1,7 +1,8 @@
 // The page's handle on an experiment: it chooses the wasm module, starts the worker, keeps an
 // autosave, and tells of a crash. It refuses to draw anything.
 
-import type { Answers, FromWorker, GpuFailure, ToWorker } from "./worker";
+import type { Answers, FromWorker, ToWorker } from "./worker";
+import type { GpuFailure } from "./gpu";
 import type {
   Command,
   Cursor,
@@ -20,7 +21,7 @@ import type {
   SweepSpec,
   Touch,
 } from "./protocol";
-import { Handle, openFastest, type Crash, type InUse, type Options as AnyOptions, type Tells } from "./handle";
+import { Handle, openFastest, type Crash, type InUse, type Options, type Tells } from "./handle";
 import { Monitor } from "./monitor";
 import type { Saved } from "./store";
 
@@ -28,13 +29,6 @@ export type { Crash } from "./handle";
 
 /** A hidden page draws no frames, and reads the monitor more seldom. */
 const READ_HIDDEN_MS = 500;
-
-export interface Options extends AnyOptions {
-  /** What should train; also `?device=gpu` in the page's address, which goes first. */
-  device?: DeviceWish;
-}
-
-export const DEVICES: DeviceWish[] = ["auto", "cpu", "gpu"];
 
 /** How a small sweep stands. */
 export type SweepState = { cells: SweepCell[]; done: boolean };
@@ -82,24 +76,11 @@ export interface Lab {
 
 const AUTOSAVE_MS = 10_000;
 
-declare global {
-  /** The newest lab, for the browser's console: `hothouse.command({ kind: "pause" })`. */
-  var hothouse: Lab | undefined;
-}
-
-export async function connect(options: Options = {}): Promise<Lab> {
-  const named = new URLSearchParams(location.search).get("device");
-  const device = DEVICES.find((one) => one === named) ?? options.device ?? "auto";
-  const why = named && named !== device ? [`There is no device called '${named}'; there are: ${DEVICES.join(", ")}.`] : [];
-  const lab = await openFastest(options, why, () => new WorkerLab(device));
-  globalThis.hothouse = lab;
-  return lab;
-}
+export const connect = (options: Options = {}): Promise<Lab> => openFastest(options, (wished) => new WorkerLab(wished));
 
 class WorkerLab extends Handle implements Lab {
   knobs: Knob[] = [];
   environments: Environment[] = [];
-  device: Device | undefined;
 
   private early: Event[] = [];
   private readonly listeners = {
@@ -110,12 +91,8 @@ class WorkerLab extends Handle implements Lab {
   };
   private monitor: Monitor | undefined;
 
-  constructor(readonly wished: DeviceWish) {
-    super(new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "hothouse" }), "control", AUTOSAVE_MS);
-  }
-
-  protected override wishes(): object {
-    return { device: this.wished };
+  constructor(wished: DeviceWish) {
+    super(wished, new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "hothouse" }), "control", AUTOSAVE_MS);
   }
 
   protected override alive(): void {
@@ -188,7 +165,6 @@ class WorkerLab extends Handle implements Lab {
   command = (command: Command) => this.send({ kind: "command", command });
   setSpeed = (ticksPerS: number | null) => this.send({ kind: "speed", ticksPerS });
   touch = (touch: Touch) => this.send({ kind: "touch", touch });
-  failGpu = (how: GpuFailure) => this.send({ kind: "fail_gpu", how });
   save = () => this.question("save");
   plan = () => this.question("plan");
   permalink = () => this.question("permalink");

@@ -1,8 +1,9 @@
 // What the page's handle on a worker has in any room: the choice of wasm module, questions and answers, an autosave, and what
 // is told of a crash. It refuses to know what a run is.
 
-import type { Backend, Config, Level } from "./protocol";
+import type { Backend, Config, Device, DeviceWish, Level } from "./protocol";
 import { choose, MODULES, type Module } from "./features";
+import type { GpuFailure } from "./gpu";
 import { isolate, keep } from "./isolate";
 import { loadRuns, saveRun, type Saved } from "./store";
 
@@ -22,7 +23,11 @@ export interface Options {
   link?: string;
   /** A module by name instead of the fastest; also `?use=scalar` in the page's address. */
   use?: "auto" | Module;
+  /** What should train; also `?device=gpu` in the page's address, which goes first. */
+  device?: DeviceWish;
 }
+
+const DEVICES: DeviceWish[] = ["auto", "cpu", "gpu"];
 
 export interface Crash {
   text: string;
@@ -35,10 +40,20 @@ export type InUse = Backend & { module: string; why: string[] };
 
 /** What every worker is told. */
 export type Told =
-  | ({ kind: "open"; url: string; threads: number; channel: string; config: Config | null; checkpoint: Uint8Array | null; link: string } & object)
+  | {
+      kind: "open";
+      url: string;
+      threads: number;
+      channel: string;
+      config: Config | null;
+      checkpoint: Uint8Array | null;
+      link: string;
+      device: DeviceWish;
+    }
   | { kind: "visible"; visible: boolean }
   | { kind: "autosave" }
-  | { kind: "panic"; inPool: boolean };
+  | { kind: "panic"; inPool: boolean }
+  | { kind: "fail_gpu"; how: GpuFailure };
 
 /** What every worker tells. */
 export type Tells =
@@ -48,19 +63,27 @@ export type Tells =
   | { kind: "answer"; id: number; value: unknown }
   | { kind: "refused"; id: number; text: string };
 
+declare global {
+  /** The newest run of any room, for the browser's console: `hothouse.command({ kind: "pause" })`. */
+  var hothouse: Handle | undefined;
+}
+
 /** Opens a handle with the fastest module that starts here. */
-export async function openFastest<H extends Handle>(options: Options, also: string[], make: () => H): Promise<H> {
+export async function openFastest<H extends Handle>(options: Options, make: (wished: DeviceWish) => H): Promise<H> {
   await isolate();
+  const named = new URLSearchParams(location.search).get("device");
+  const device = DEVICES.find((one) => one === named) ?? options.device ?? "auto";
   const asked = options.use ?? new URLSearchParams(location.search).get("use") ?? "auto";
   const known = asked === "auto" || (MODULES as readonly string[]).includes(asked);
   const choice = choose(known ? (asked as "auto" | Module) : "auto");
   if (!known) choice.why.push(`There is no module called '${asked}'; there are: auto, ${MODULES.join(", ")}.`);
-  choice.why.push(...also);
+  if (named && named !== device) choice.why.push(`There is no device called '${named}'; there are: ${DEVICES.join(", ")}.`);
   const troubles: string[] = [];
   for (const module of choice.candidates) {
-    const handle = make();
+    const handle = make(device);
     try {
       await handle.open(module, choice.why, choice.threads, options);
+      globalThis.hothouse = handle;
       return handle;
     } catch (error) {
       handle.close();
@@ -77,6 +100,8 @@ export async function openFastest<H extends Handle>(options: Options, also: stri
 export abstract class Handle {
   backend!: InUse;
   keptRuns: Saved[] = [];
+  /** What trains, once that is decided for this run. */
+  device: Device | undefined;
   protected readonly closing = new AbortController();
   private readonly panics: BroadcastChannel;
   /** Its own among all tabs. (`crypto.randomUUID` is missing where a host has no https.) */
@@ -89,8 +114,9 @@ export abstract class Handle {
   private readonly crashListeners: ((crash: Crash) => void)[] = [];
   private opened!: { resolve(): void; reject(error: Error): void };
 
-  /** `room` names where runs are kept; each room has a place of its own. */
+  /** `wished` is what should train; `room` names where runs are kept: each room has a place of its own. */
   constructor(
+    readonly wished: DeviceWish,
     private readonly worker: Worker,
     private readonly room: string,
     private readonly autosaveMs: number,
@@ -121,7 +147,7 @@ export abstract class Handle {
       config: options.config ?? null,
       checkpoint: options.checkpoint ?? null,
       link: options.link ?? location.hash,
-      ...this.wishes(),
+      device: this.wished,
     });
     this.autosave = options.checkpoint ?? null;
     this.keptRuns = await loadRuns(this.room).catch(() => []);
@@ -131,11 +157,6 @@ export abstract class Handle {
     Object.assign(this.backend, { module, why: [...inUse, ...why] });
     keep([url.href, url.href.replace(/\.js$/, "_bg.wasm")]);
     this.live();
-  }
-
-  /** What a worker is told at the beginning beside what all are. */
-  protected wishes(): object {
-    return {};
   }
 
   /** The worker is ready. */
@@ -241,6 +262,7 @@ export abstract class Handle {
 
   onCrash = (callback: (crash: Crash) => void): void => void this.crashListeners.push(callback);
   panic = (inPool = false): void => this.send({ kind: "panic", inPool });
+  failGpu = (how: GpuFailure): void => this.send({ kind: "fail_gpu", how });
   abstract save: () => Promise<Uint8Array>;
 
   async leave(): Promise<Uint8Array | null> {

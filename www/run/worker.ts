@@ -6,7 +6,6 @@ import type {
   Command,
   Config,
   Cursor,
-  DeviceWish,
   Digest,
   Environment,
   Evaluation,
@@ -21,7 +20,10 @@ import type {
   SweepSpec,
   Touch,
 } from "./protocol";
+import { GpuOpener, type GraphicsModule, type MayTrainOnGpu } from "./gpu";
+import type { Told } from "./handle";
 import type { Place } from "./monitor";
+import { BURST_MS, isNotice, LOOK_MS, Loop, Saves } from "./work";
 
 /** What the page asks and waits for, by name. */
 export interface Answers {
@@ -33,27 +35,11 @@ export interface Answers {
   picture: Picture;
 }
 
-/** What a test can do to the GPU: lose it, leave it without memory, or allow it so many bytes a buffer. */
-export type GpuFailure = "lost" | "memory" | number;
-
 export type ToWorker =
-  | {
-      kind: "open";
-      url: string;
-      threads: number;
-      channel: string;
-      config: Config | null;
-      checkpoint: Uint8Array | null;
-      link: string;
-      device: DeviceWish;
-    }
+  | Told
   | { kind: "command"; command: Command }
   | { kind: "speed"; ticksPerS: number | null }
-  | { kind: "visible"; visible: boolean }
   | { kind: "touch"; touch: Touch }
-  | { kind: "autosave" }
-  | { kind: "panic"; inPool: boolean }
-  | { kind: "fail_gpu"; how: GpuFailure }
   | { kind: "sweep"; spec: SweepSpec | null }
   | { kind: "ask"; id: number; what: keyof Answers; size: [number, number] };
 
@@ -74,13 +60,10 @@ export type FromWorker =
   | { kind: "crash"; text: string };
 
 /** The wasm module as crates/web exports it. */
-interface Lab {
+interface Lab extends MayTrainOnGpu {
   command(command: Command): void;
   advance(nowS: number): boolean;
   waiting(): boolean;
-  wants_gpu(): boolean;
-  offer(graphics: Graphics): void;
-  offer_none(why: string): void;
   events(): Event[] | undefined;
   monitor(): number;
   cursor(): Cursor;
@@ -101,12 +84,7 @@ interface Sweep {
   cells(): SweepCell[];
   free(): void;
 }
-interface Graphics {
-  works(): boolean;
-  fail_for_test(outOfMemory: boolean): void;
-  free(): void;
-}
-interface Wasm {
+interface Wasm extends GraphicsModule {
   default(): Promise<{ memory: WebAssembly.Memory }>;
   initThreadPool?(threads: number): Promise<unknown>;
   forward_panics(channel: string): void;
@@ -115,7 +93,6 @@ interface Wasm {
   default_config(): Config;
   layout(): Layout;
   environments(): Environment[];
-  Graphics: { open(woken: () => void, name: string, largestBuffer?: number): Promise<Graphics> };
   Lab: { start(config: Config): Lab; restore(bytes: Uint8Array): Lab };
   Sweep: { start(spec: SweepSpec): Sweep };
 }
@@ -125,10 +102,6 @@ const FRAME_MS = 1000 / 60;
 const COPY_MS = 125;
 const WORD = 8;
 const SWEEP_MS = 200;
-/** How long the worker works before it looks for messages. */
-const BURST_MS = 4;
-/** The GPU's answer wakes the loop; it looks by itself after so long, should none come. */
-const LOOK_MS = 250;
 /** At a set speed, the most that may be caught up after a pause of any kind. */
 const MOST_CREDIT_S = 0.1;
 
@@ -149,37 +122,20 @@ let visible = true;
 let lastFrameMs = 0;
 let running = false;
 let env = "";
-/** The GPU that was opened last, and for tests a limit that it has not by itself. */
-const gpu = { graphics: undefined as Graphics | undefined, opening: false, largestBuffer: undefined as number | undefined };
 /** A small sweep in progress, and whether the run goes on after it. */
 let sweep: { learners: Sweep; resume: boolean; toldMs: number } | undefined;
 let lastDigest: Digest | null = null;
-/** Who waits for the next save: the page's questions by number, its command, the autosave. */
-let waiting: (number | "command" | "autosave")[] = [];
 const pace = { ticksPerS: null as number | null, envs: 1, creditTicks: 0, lastS: 0, lastSteps: 0 };
 
-const loop = new MessageChannel();
-let looping = false;
-let sleeper: ReturnType<typeof setTimeout> | undefined;
-
-function wake(): void {
-  clearTimeout(sleeper);
-  if (!looping) {
-    looping = true;
-    loop.port2.postMessage(null);
-  }
-}
-
-loop.port1.onmessage = () => {
-  looping = false;
+const loop = new Loop(() =>
   guarded(() => {
     const sweeping = advanceSweep();
     const restMs = restToKeepPace();
     if (sweeping) {
-      wake();
+      loop.wake();
       if (restMs > 0) return;
     } else if (restMs > 0) {
-      sleeper = setTimeout(wake, restMs);
+      loop.sleep(restMs);
       return;
     }
     const until = performance.now() + BURST_MS;
@@ -189,10 +145,15 @@ loop.port1.onmessage = () => {
       waits = lab.waiting();
     }
     tell();
-    if (waits) sleeper = setTimeout(wake, LOOK_MS);
-    else if (worked) wake();
-  });
-};
+    if (waits) loop.sleep(LOOK_MS);
+    else if (worked) loop.wake();
+  }),
+);
+const saves = new Saves(
+  () => lab.command({ kind: "save" }),
+  (given) => page.postMessage(given),
+);
+const gpu = new GpuOpener(loop.wake, (error) => page.postMessage({ kind: "crash", text: String(error) }));
 
 /** One slice of the sweep, where there is one; it goes on beside the run, which is mostly paused then. */
 function advanceSweep(): boolean {
@@ -258,74 +219,21 @@ function tell(): void {
         pace.lastSteps = event.progress.env_steps;
       }
     }
-    const posted = events.filter((event) => event.kind !== "saved" || deliver(event.bytes));
+    const posted = events.filter((event) => event.kind !== "saved" || saves.deliver(event.bytes));
     if (posted.length) {
       copyMonitor(0);
       const begun = posted.some((event) => event.kind === "began");
       page.postMessage({ kind: "events", events: posted, cursor: begun ? lab.cursor() : null });
     }
-    // A reset or a restore drops a save that was still waiting for its iteration to end: ask again.
-    if (waiting.length && events.some((event) => event.kind === "began")) lab.command({ kind: "save" });
+    if (events.some((event) => event.kind === "began")) saves.askAgain();
   }
   copyMonitor(COPY_MS);
-  seeToGpu();
+  if (lab.env_steps() > 0) gpu.see(lab, wasm); // a first step waits for nothing
   const now = performance.now();
   if (now - lastFrameMs < FRAME_MS) return;
   lastFrameMs = now;
   const frame = lab.frame();
   if (frame && visible) page.postMessage({ kind: "frame", frame }, [frame.observations.buffer, frame.ended.buffer]);
-}
-
-/** Opens a GPU where the run wants one, once it has begun: a first step waits for nothing. */
-function seeToGpu(): void {
-  if (gpu.opening || !lab.wants_gpu() || lab.env_steps() === 0) return;
-  gpu.opening = true;
-  openGpu()
-    .then(
-      (opened) => {
-        gpu.graphics?.free();
-        gpu.graphics = opened;
-        lab.offer(opened);
-      },
-      (why) => lab.offer_none(String(why instanceof Error ? why.message : why)),
-    )
-    .catch((error) => page.postMessage({ kind: "crash", text: String(error) }))
-    .finally(() => {
-      gpu.opening = false;
-      wake();
-    });
-}
-
-async function openGpu(): Promise<Graphics> {
-  const webgpu = (navigator as { gpu?: { requestAdapter(options: object): Promise<Adapter | null> } }).gpu;
-  if (!webgpu) throw isSecureContext ? "this browser has no WebGPU" : "a browser gives WebGPU to pages from https alone";
-  const adapter = await webgpu.requestAdapter({ powerPreference: "high-performance" });
-  if (!adapter) throw "this browser knows WebGPU, but gives this page no GPU";
-  if (!adapter.info) throw "this browser's WebGPU is from before it was settled; a newer version has it";
-  return wasm.Graphics.open(wake, adapterName(adapter.info), gpu.largestBuffer);
-}
-
-interface Adapter {
-  info?: AdapterInfo;
-}
-type AdapterInfo = { vendor: string; architecture: string };
-
-/** `NVIDIA ampere`: of a GPU's name most browsers give no more. */
-function adapterName({ vendor, architecture }: AdapterInfo): string {
-  const names: Record<string, string> = { nvidia: "NVIDIA", amd: "AMD", arm: "Arm", swiftshader: "SwiftShader" };
-  const name = (word: string) => names[word] ?? word.charAt(0).toUpperCase() + word.slice(1);
-  return [name(vendor), names[architecture] ?? architecture].filter(Boolean).join(" ");
-}
-
-/** What should train. A GPU that has failed is let go first, so that another is opened. */
-function chooseDevice(command: Command & { kind: "device" }): void {
-  if (gpu.graphics && !gpu.graphics.works()) lab.offer_none("the one before has failed");
-  lab.command(command);
-}
-
-function failGpu(how: GpuFailure): void {
-  if (typeof how === "number") gpu.largestBuffer = how;
-  gpu.graphics?.fail_for_test(how === "memory");
 }
 
 /** Where memory is not shared, posts the part of the monitor that the page reads, if there is news and it is time. */
@@ -346,22 +254,6 @@ function copyMonitor(everyMs: number): void {
   page.postMessage({ kind: "monitor", words }, [words]);
 }
 
-/** Gives a save to whoever asked; true when it was the page's own command. */
-function deliver(bytes: Uint8Array): boolean {
-  const asked = waiting;
-  waiting = [];
-  for (const who of asked) {
-    if (who === "autosave") page.postMessage({ kind: "autosave", bytes });
-    else if (who !== "command") page.postMessage({ kind: "answer", id: who, value: bytes });
-  }
-  return asked.includes("command");
-}
-
-function save(who: (typeof waiting)[0]): void {
-  waiting.push(who);
-  if (waiting.length === 1) lab.command({ kind: "save" });
-}
-
 /** A trap in wasm ends the worker; a refusal is an event that the page shows. */
 function guarded(work: () => void): void {
   try {
@@ -371,8 +263,6 @@ function guarded(work: () => void): void {
     else page.postMessage({ kind: "crash", text: String(error) });
   }
 }
-type Notice = Event & { kind: "notice" };
-const isNotice = (thrown: unknown): thrown is Notice => (thrown as Event | null)?.kind === "notice";
 
 async function open(message: ToWorker & { kind: "open" }): Promise<void> {
   wasm = (await import(/* @vite-ignore */ message.url)) as Wasm;
@@ -392,7 +282,7 @@ async function open(message: ToWorker & { kind: "open" }): Promise<void> {
   if (notices.length) page.postMessage({ kind: "events", events: notices, cursor: null });
   lab.command({ kind: "device", wish: message.device });
   lab.command({ kind: "start" });
-  wake();
+  loop.wake();
 }
 
 /** Starts what was asked for; where that is refused, says why and starts the default run. */
@@ -415,7 +305,7 @@ function begin({ config, checkpoint, link }: ToWorker & { kind: "open" }): Event
 
 function answer({ id, what, size }: ToWorker & { kind: "ask" }): void {
   const give = <Name extends keyof Answers>(_: Name, value: Answers[Name]) => page.postMessage({ kind: "answer", id, value });
-  if (what === "save") save(id);
+  if (what === "save") saves.ask(id);
   else if (what === "plan") give(what, lab.plan());
   else if (what === "permalink") give(what, lab.permalink(lastDigest));
   else if (what === "native_command") give(what, lab.native_command());
@@ -431,9 +321,9 @@ page.onmessage = ({ data }) => {
   guarded(() => {
     if (data.kind === "touch") page.postMessage({ kind: "stage", stage: lab.touch(data.touch) });
     else if (data.kind === "visible") visible = data.visible;
-    else if (data.kind === "autosave") save("autosave");
+    else if (data.kind === "autosave") saves.ask("autosave");
     else if (data.kind === "panic") wasm.panic_for_test(data.inPool);
-    else if (data.kind === "fail_gpu") failGpu(data.how);
+    else if (data.kind === "fail_gpu") gpu.fail(data.how);
     else if (data.kind === "ask") {
       try {
         answer(data);
@@ -447,12 +337,14 @@ page.onmessage = ({ data }) => {
     } else if (data.kind === "speed") {
       pace.ticksPerS = data.ticksPerS;
       pace.creditTicks = 0;
-    } else if (data.command.kind === "save") save("command");
-    else if (data.command.kind === "device") chooseDevice(data.command);
-    else lab.command(data.command);
+    } else if (data.command.kind === "save") saves.ask("command");
+    else {
+      if (data.command.kind === "device") gpu.letGoOfFailed(lab);
+      lab.command(data.command);
+    }
     if (data.kind !== "touch") {
       tell();
-      wake();
+      loop.wake();
     }
   });
 };

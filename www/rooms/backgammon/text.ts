@@ -12,6 +12,7 @@ export const parts = {
   tree: "The search keeps its books",
   targets: "What each board should have been worth, looking back from the end",
   learning: "Gradients, and Adam moves the weights",
+  device: "Waiting for what was lent to the GPU, which works beside the processor",
   rest: "Judging, telling the page, and waiting for its turn",
 };
 

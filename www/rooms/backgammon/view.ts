@@ -8,14 +8,13 @@ import { PARTS, type Command, type Event as RunEvent, type Judged, type Progress
 import type { Announcer } from "../../parts/announce";
 import { Breakdown } from "../../parts/breakdown";
 import { Chart, roundUp, type Axis, type ChartOptions } from "../../parts/chart";
-import { copyField, Dialog } from "../../parts/dialog";
 import { h, markup, write } from "../../parts/dom";
-import { download, dropping } from "../../parts/files";
+import { dropping } from "../../parts/files";
 import { count, exact, figure, minus, seconds, short } from "../../parts/format";
 import { Knobs } from "../../parts/knobs";
 import type { Notices } from "../../parts/notices";
 import { Shortcuts } from "../../parts/shortcuts";
-import { takeAway } from "../../parts/takeaway";
+import { TakeAway } from "../../parts/takeaway";
 import { Transport } from "../../parts/transport";
 import { AnalysisPane } from "./analysis";
 import { Course } from "./course";
@@ -62,9 +61,7 @@ export class BackgammonRoom {
   private knobs: Knobs | undefined;
   private readonly explained = h("div", { class: "explain" });
   private readonly shortcuts: Shortcuts;
-  private readonly nativeDialog = new Dialog("Run it natively");
-  private readonly nativeBody = h("div");
-  private readonly resume = h("div");
+  private readonly takeAway: TakeAway;
   private readonly ghostLine = h("p", { class: "ghost-line", hidden: true }, "The run before, against random");
   private readonly back = h("button", { type: "button", class: "small", onclick: () => this.goBack() }, "Go back to it");
   private readonly stops: (() => void)[] = [];
@@ -75,7 +72,6 @@ export class BackgammonRoom {
   private progress: Progress | undefined;
   private rate: { games: number; evals: number } | undefined;
   private running = true;
-  private savedAs: string | undefined;
   private changing: Promise<unknown> = Promise.resolve();
   private statusMs = 0;
   private readonly timer: ReturnType<typeof setInterval>;
@@ -136,7 +132,7 @@ export class BackgammonRoom {
         { shown: "esc", does: "on the board: let go of the checker" },
       ],
     );
-    this.nativeDialog.element.append(this.nativeBody);
+    this.takeAway = this.makeTakeAway();
     this.ghostLine.append(this.back);
     this.nav = h("nav", { class: "worlds", "aria-label": "Choose a learner" }, this.switcher);
 
@@ -158,7 +154,7 @@ export class BackgammonRoom {
       band("analysis-band", "Analyse a position", this.analysis.element),
       band("knobs-band", "Knobs", this.knobsPlace),
       band("explain-band", "What it means", this.explained),
-      band("take-band", "Take it with you", this.takeAway()),
+      band("take-band", "Take it with you", this.takeAway.element),
     );
 
     lab.onEvent((event) => this.take(event));
@@ -173,9 +169,8 @@ export class BackgammonRoom {
   close(): void {
     this.closed = true;
     clearInterval(this.timer);
-    for (const part of [this.table, this.analysis, this.shortcuts, this.strength, ...this.small, this.breakdown]) part.close();
+    for (const part of [this.table, this.analysis, this.shortcuts, this.takeAway, this.strength, ...this.small, this.breakdown]) part.close();
     for (const stop of this.stops) stop();
-    this.nativeDialog.remove();
     this.element.remove();
   }
 
@@ -423,49 +418,18 @@ export class BackgammonRoom {
     this.around.announcer.say(`Loading ${name}`);
   }
 
-  private async save(): Promise<void> {
-    try {
-      const bytes = await this.lab.save();
-      this.savedAs = this.fileName();
-      download(this.savedAs, bytes);
-      this.writeResume();
-      this.around.announcer.say("The run is saved.");
-    } catch (error) {
-      this.around.notices.show("error", `The run could not be saved: ${error instanceof Error ? error.message : error}`, "Try again; training goes on.");
-    }
-  }
-
   private fileName(): string {
     const config = this.course?.config;
     return `hothouse-backgammon-${config?.env ?? "run"}-seed${config?.seed ?? 0}-${short(this.progress?.games ?? 0)}.safetensors`;
   }
 
-  /** The commands that go on from the file last saved, or from the one that a save would write now. */
-  private writeResume(): void {
-    this.resume.replaceChildren(copyField("Resume command", `cargo run --release -- resume ${this.savedAs ?? this.fileName()}`));
-  }
-
-  private async showNative(): Promise<void> {
-    const command = await this.lab.nativeCommand();
-    this.nativeBody.replaceChildren(
-      h("p", {}, "The same run at the full speed of this machine: in a copy of the repository, with Rust installed,"),
-      copyField("Command", command),
-      h("p", {}, "To go on from here instead of from the start, save the run and resume the file:"),
-      h("p", {}, h("button", { type: "button", onclick: () => void this.save() }, "Save run")),
-      this.resume,
-    );
-    this.writeResume();
-    this.nativeDialog.open();
-  }
-
-  private takeAway(): HTMLElement {
-    return takeAway(this.lab, {
+  private makeTakeAway(): TakeAway {
+    const does = {
       about: "A saved run holds everything: weights, optimiser, random numbers, curves, the agents that were kept, and the table. It goes on here or in a terminal exactly where it stopped. A link carries the settings and the seed.",
-      save: () => void this.save(),
-      load: (name, bytes) => this.load(name, bytes),
-      goOn: (bytes) => this.replace({ kind: "restore", bytes }),
-      native: () => void this.showNative(),
-      say: (words) => this.around.announcer.say(words),
-    });
+      fileName: () => this.fileName(),
+      load: (name: string, bytes: Uint8Array) => this.load(name, bytes),
+      goOn: (bytes: Uint8Array) => this.replace({ kind: "restore", bytes }),
+    };
+    return new TakeAway(this.lab, does, this.around);
   }
 }

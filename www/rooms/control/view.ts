@@ -7,9 +7,8 @@ import type { Announcer } from "../../parts/announce";
 import { Breakdown } from "../../parts/breakdown";
 import { Chart, stepSpan, Table, type ChartOptions } from "../../parts/chart";
 import { DeviceSwitch, trains } from "../../parts/device";
-import { copyField, Dialog } from "../../parts/dialog";
 import { h, markup, write } from "../../parts/dom";
-import { download, dropping } from "../../parts/files";
+import { dropping } from "../../parts/files";
 import { count, exact, figure, minus, seconds, short, two, words } from "../../parts/format";
 import { History, type Column } from "../../parts/history";
 import { calm } from "../../parts/loop";
@@ -18,7 +17,7 @@ import { Network } from "../../parts/network";
 import { recall, remember } from "../../parts/prefs";
 import type { Notices } from "../../parts/notices";
 import { Shortcuts } from "../../parts/shortcuts";
-import { takeAway } from "../../parts/takeaway";
+import { TakeAway } from "../../parts/takeaway";
 import { SPEEDS, Transport } from "../../parts/transport";
 import { Crowd } from "./crowd";
 import { Plane } from "./plane";
@@ -77,9 +76,7 @@ export class ControlRoom {
   private readonly ghostBack = h("button", { type: "button", class: "small", onclick: () => this.goBack() }, "Go back to the run before");
   private readonly forkList = h("ol", { class: "forks" });
   private readonly forkSection: HTMLElement;
-  private readonly nativeDialog = new Dialog("Run it natively");
-  private readonly nativeBody = h("div");
-  private readonly resume = h("div");
+  private readonly takeAway: TakeAway;
   private readonly explained = h("div", { class: "explain" });
   private readonly stops: (() => void)[] = [];
 
@@ -94,7 +91,6 @@ export class ControlRoom {
   private stepsPerS: number | undefined;
   private running = true;
   private speed = SPEEDS.length - 1;
-  private savedAs: string | undefined;
   private evaluation: Evaluation | undefined;
   private envs = 0;
   private forks: Fork[] = [];
@@ -190,7 +186,7 @@ export class ControlRoom {
         { shown: "← →", does: "on CartPole's large pole: push the cart, with shift its tip" },
       ],
     );
-    this.nativeDialog.element.append(this.nativeBody);
+    this.takeAway = this.makeTakeAway();
 
     this.element = h(
       "main",
@@ -238,7 +234,7 @@ export class ControlRoom {
       h("section", { class: "band", "aria-labelledby": "sweep-title" }, h("h2", { id: "sweep-title" }, "Sweep a knob"), this.sweep.element),
       h("section", { class: "band", "aria-labelledby": "explain-title" }, h("h2", { id: "explain-title" }, "What it means"), this.explained),
       h("section", { class: "band", "aria-labelledby": "network-title" }, h("h2", { id: "network-title" }, "The network"), this.network.element),
-      h("section", { class: "band", "aria-labelledby": "take-title" }, h("h2", { id: "take-title" }, "Take it with you"), this.takeAway()),
+      h("section", { class: "band", "aria-labelledby": "take-title" }, h("h2", { id: "take-title" }, "Take it with you"), this.takeAway.element),
     );
     this.ghostLine.append(this.ghost, this.ghostLabel, this.ghostBack);
 
@@ -267,9 +263,8 @@ export class ControlRoom {
   close(): void {
     this.closed = true;
     clearInterval(this.timer);
-    for (const part of [this.crowd, this.plane, this.large, this.network, this.shortcuts, this.returns, ...this.small, this.breakdown]) part.close();
+    for (const part of [this.crowd, this.plane, this.large, this.network, this.shortcuts, this.takeAway, this.returns, ...this.small, this.breakdown]) part.close();
     for (const stop of this.stops) stop();
-    this.nativeDialog.remove();
     this.element.remove();
   }
 
@@ -633,50 +628,19 @@ export class ControlRoom {
     this.around.announcer.say(`Loading ${name}`);
   }
 
-  private async save(): Promise<void> {
-    try {
-      const bytes = await this.lab.save();
-      this.savedAs = this.fileName();
-      download(this.savedAs, bytes);
-      this.writeResume();
-      this.around.announcer.say("The run is saved.");
-    } catch (error) {
-      this.around.notices.show("error", `The run could not be saved: ${error instanceof Error ? error.message : error}`, "Try again; training goes on.");
-    }
-  }
-
   private fileName(): string {
     const config = this.present?.config;
     return `hothouse-${config?.env ?? "run"}-seed${config?.seed ?? 0}-${short(this.progress.env_steps)}.safetensors`;
   }
 
-  /** The command that goes on from the file last saved, or from the one that a save would write now. */
-  private writeResume(): void {
-    this.resume.replaceChildren(copyField("Resume command", `cargo run --release -- resume ${this.savedAs ?? this.fileName()}`));
-  }
-
-  private async showNative(): Promise<void> {
-    const command = await this.lab.nativeCommand();
-    this.nativeBody.replaceChildren(
-      h("p", {}, "The same run at the full speed of this machine: in a copy of the repository, with Rust installed,"),
-      copyField("Command", command),
-      h("p", {}, "To go on from here instead of from the start, save the run and resume the file:"),
-      h("p", {}, h("button", { type: "button", onclick: () => void this.save() }, "Save run")),
-      this.resume,
-    );
-    this.writeResume();
-    this.nativeDialog.open();
-  }
-
-  private takeAway(): HTMLElement {
-    return takeAway(this.lab, {
+  private makeTakeAway(): TakeAway {
+    const does = {
       about: "A saved run holds everything: weights, optimiser, random numbers, environments and progress. It goes on here or in a terminal exactly where it stopped. A link carries the settings and the seed.",
-      save: () => void this.save(),
-      load: (name, bytes) => this.load(name, bytes),
-      goOn: (bytes) => this.replace({ kind: "restore", bytes }),
-      native: () => void this.showNative(),
-      say: (words) => this.around.announcer.say(words),
-    });
+      fileName: () => this.fileName(),
+      load: (name: string, bytes: Uint8Array) => this.load(name, bytes),
+      goOn: (bytes: Uint8Array) => this.replace({ kind: "restore", bytes }),
+    };
+    return new TakeAway(this.lab, does, this.around);
   }
 
   /** A browser may put a hidden tab to sleep; training then stood still, and the visitor should know why. */

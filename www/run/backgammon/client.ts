@@ -1,7 +1,8 @@
 // The page's handle on the room of backgammon: a run, and beside it a table and an analysis. It refuses to draw anything.
 
 import type { Answers, FromWorker, Question, ToWorker } from "./worker";
-import type { Knob, Level } from "../protocol";
+import type { GpuFailure } from "../gpu";
+import type { Device, DeviceWish, Knob, Level } from "../protocol";
 import type { Act, Analysis, Branch, Command, Engine, Event, Inquiry, Learner, Review, Setup, Table, Unfold } from "./protocol";
 import { Handle, openFastest, type Crash, type InUse, type Options, type Tells } from "../handle";
 import type { Saved } from "../store";
@@ -11,6 +12,10 @@ export interface Parlour {
   readonly knobs: Knob[];
   readonly learners: Learner[];
   readonly backend: InUse;
+  /** What trains, once that is decided for this run. */
+  readonly device: Device | undefined;
+  /** What was wished for when the room opened. */
+  readonly wished: DeviceWish;
   /** The runs of earlier visits that this browser held when the room opened, the newest first. */
   readonly keptRuns: Saved[];
   /** As it stood when the newest run began. */
@@ -36,6 +41,8 @@ export interface Parlour {
   onCrash(callback: (crash: Crash) => void): void;
   /** Panics on purpose, to see what follows; for tests and the console. */
   panic(inPool?: boolean): void;
+  /** Lets the GPU fail in a way of one's choice, likewise. */
+  failGpu(how: GpuFailure): void;
   /** Closes it with its autosave as new as can be, which it gives back. */
   leave(): Promise<Uint8Array | null>;
   close(): void;
@@ -45,12 +52,12 @@ export interface Parlour {
 const AUTOSAVE_MS = 30_000;
 
 declare global {
-  /** The newest parlour, for the browser's console: `parlour.command({ kind: "pause" })`. */
+  /** The newest parlour, which is `hothouse` as long as this room is open. */
   var parlour: Parlour | undefined;
 }
 
 export async function connect(options: Options = {}): Promise<Parlour> {
-  const parlour = await openFastest(options, [], () => new WorkerParlour());
+  const parlour = await openFastest(options, (wished) => new WorkerParlour(wished));
   globalThis.parlour = parlour;
   return parlour;
 }
@@ -63,8 +70,8 @@ class WorkerParlour extends Handle implements Parlour {
   private early: Event[] = [];
   private readonly listeners: ((event: Event) => void)[] = [];
 
-  constructor() {
-    super(new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "hothouse-backgammon" }), "backgammon", AUTOSAVE_MS);
+  constructor(wished: DeviceWish) {
+    super(wished, new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "hothouse-backgammon" }), "backgammon", AUTOSAVE_MS);
   }
 
   protected override receive(message: FromWorker): void {

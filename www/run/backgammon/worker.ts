@@ -3,6 +3,8 @@
 
 import type { Backend, Config, Digest, Knob } from "../protocol";
 import type { Act, Analysis, Branch, Command, Engine, Event, Inquiry, Learner, Review, Setup, Table, Unfold } from "./protocol";
+import type { Told } from "../handle";
+import { BURST_MS, isNotice, Loop, Saves } from "../work";
 
 /** What the page asks and waits for. */
 export type Question =
@@ -28,11 +30,8 @@ export interface Answers {
 }
 
 export type ToWorker =
-  | { kind: "open"; url: string; threads: number; channel: string; config: Config | null; checkpoint: Uint8Array | null; link: string }
+  | Told
   | { kind: "command"; command: Command }
-  | { kind: "visible"; visible: boolean }
-  | { kind: "autosave" }
-  | { kind: "panic"; inPool: boolean }
   | ({ kind: "ask"; id: number } & Question);
 
 export type FromWorker =
@@ -76,9 +75,6 @@ interface Wasm {
   Parlour: { start(config: Config): Parlour; restore(bytes: Uint8Array): Parlour };
 }
 
-/** How long the worker works before it looks for messages. */
-const BURST_MS = 4;
-
 const page = self as unknown as {
   postMessage(message: FromWorker, transfer?: Transferable[]): void;
   onmessage: ((event: MessageEvent<ToWorker>) => void) | null;
@@ -88,28 +84,20 @@ const nowS = () => performance.now() / 1000;
 let wasm: Wasm;
 let parlour: Parlour;
 let lastDigest: Digest | null = null;
-/** Who waits for the next save: the page's questions by number, its command, the autosave. */
-let waiting: (number | "command" | "autosave")[] = [];
 
-const loop = new MessageChannel();
-let looping = false;
-
-function wake(): void {
-  if (looping) return;
-  looping = true;
-  loop.port2.postMessage(null);
-}
-
-loop.port1.onmessage = () => {
-  looping = false;
+const loop = new Loop(() =>
   guarded(() => {
     const until = performance.now() + BURST_MS;
     let worked = true;
     while (worked && performance.now() < until) worked = parlour.advance(nowS());
     tell();
-    if (worked) wake();
-  });
-};
+    if (worked) loop.wake();
+  }),
+);
+const saves = new Saves(
+  () => parlour.command({ kind: "save" }),
+  (given) => page.postMessage(given),
+);
 
 /** Posts what happened since the last time. */
 function tell(): void {
@@ -122,26 +110,9 @@ function tell(): void {
     lastDigest = null;
     page.postMessage({ kind: "run", knobs: parlour.knobs(), table: parlour.table() });
   }
-  const posted = events.filter((event) => event.kind !== "saved" || deliver(event.bytes));
+  const posted = events.filter((event) => event.kind !== "saved" || saves.deliver(event.bytes));
   if (posted.length) page.postMessage({ kind: "events", events: posted });
-  // A reset or a restore drops a save that was still waiting for its round to end: ask again.
-  if (waiting.length && events.some((event) => event.kind === "began")) parlour.command({ kind: "save" });
-}
-
-/** Gives a save to whoever asked; true when it was the page's own command. */
-function deliver(bytes: Uint8Array): boolean {
-  const asked = waiting;
-  waiting = [];
-  for (const who of asked) {
-    if (who === "autosave") page.postMessage({ kind: "autosave", bytes });
-    else if (who !== "command") page.postMessage({ kind: "answer", id: who, value: bytes });
-  }
-  return asked.includes("command");
-}
-
-function save(who: (typeof waiting)[0]): void {
-  waiting.push(who);
-  if (waiting.length === 1) parlour.command({ kind: "save" });
+  if (events.some((event) => event.kind === "began")) saves.askAgain();
 }
 
 /** A trap in wasm ends the worker; a refusal is an event that the page shows. */
@@ -153,8 +124,6 @@ function guarded(work: () => void): void {
     else page.postMessage({ kind: "crash", text: String(error) });
   }
 }
-type Notice = Event & { kind: "notice" };
-const isNotice = (thrown: unknown): thrown is Notice => (thrown as Event | null)?.kind === "notice";
 
 async function open(message: ToWorker & { kind: "open" }): Promise<void> {
   wasm = (await import(/* @vite-ignore */ message.url)) as Wasm;
@@ -165,7 +134,7 @@ async function open(message: ToWorker & { kind: "open" }): Promise<void> {
   page.postMessage({ kind: "opened", knobs: parlour.knobs(), learners: wasm.learners(), table: parlour.table(), backend: parlour.backend() });
   if (notices.length) page.postMessage({ kind: "events", events: notices });
   parlour.command({ kind: "start" });
-  wake();
+  loop.wake();
 }
 
 /** Starts what was asked for; where that is refused, says why and starts the default run. */
@@ -190,7 +159,7 @@ function answer(asked: ToWorker & { kind: "ask" }): void {
   const give = (value: Answers[keyof Answers]) => page.postMessage({ kind: "answer", id: asked.id, value });
   switch (asked.what) {
     case "save":
-      return save(asked.id);
+      return saves.ask(asked.id);
     case "permalink":
       return give(parlour.permalink(lastDigest));
     case "native_command":
@@ -219,8 +188,9 @@ page.onmessage = ({ data }) => {
   }
   guarded(() => {
     if (data.kind === "visible") return; // it trains on out of sight
-    if (data.kind === "autosave") save("autosave");
+    if (data.kind === "autosave") saves.ask("autosave");
     else if (data.kind === "panic") wasm.panic_for_test(data.inPool);
+    else if (data.kind === "fail_gpu") return; // nothing but the processor trains here
     else if (data.kind === "ask") {
       try {
         answer(data);
@@ -228,9 +198,9 @@ page.onmessage = ({ data }) => {
         if (!isNotice(error)) throw error;
         page.postMessage({ kind: "refused", id: data.id, text: `${error.text} ${error.next_step}` });
       }
-    } else if (data.command.kind === "save") save("command");
+    } else if (data.command.kind === "save") saves.ask("command");
     else parlour.command(data.command);
     tell();
-    wake();
+    loop.wake();
   });
 };

@@ -1,0 +1,70 @@
+// What the worker of any room has: a loop that wakes and sleeps between messages, and a save for whoever asked. It refuses to
+// know what a run is.
+
+import type { Event } from "./protocol";
+
+/** How long a worker works before it looks for messages. */
+export const BURST_MS = 4;
+/** The GPU's answer wakes the loop; it looks by itself after so long, should none come. */
+export const LOOK_MS = 250;
+
+export class Loop {
+  private readonly channel = new MessageChannel();
+  private due = false;
+  private sleeper: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(turn: () => void) {
+    this.channel.port1.onmessage = () => {
+      this.due = false;
+      turn();
+    };
+  }
+
+  readonly wake = (): void => {
+    clearTimeout(this.sleeper);
+    if (this.due) return;
+    this.due = true;
+    this.channel.port2.postMessage(null);
+  };
+
+  sleep(ms: number): void {
+    this.sleeper = setTimeout(this.wake, ms);
+  }
+}
+
+export type Given = { kind: "autosave"; bytes: Uint8Array } | { kind: "answer"; id: number; value: unknown };
+
+export class Saves {
+  /** The page's questions by number, its command, the autosave. */
+  private waiting: (number | "command" | "autosave")[] = [];
+
+  constructor(
+    private readonly begin: () => void,
+    private readonly give: (given: Given) => void,
+  ) {}
+
+  ask(who: number | "command" | "autosave"): void {
+    this.waiting.push(who);
+    if (this.waiting.length === 1) this.begin();
+  }
+
+  /** Gives a save to whoever asked; true when it was the page's own command. */
+  deliver(bytes: Uint8Array): boolean {
+    const asked = this.waiting;
+    this.waiting = [];
+    for (const who of asked) {
+      if (who === "autosave") this.give({ kind: "autosave", bytes });
+      else if (who !== "command") this.give({ kind: "answer", id: who, value: bytes });
+    }
+    return asked.includes("command");
+  }
+
+  /** A reset or a restore drops a save that was still waiting for its boundary. */
+  askAgain(): void {
+    if (this.waiting.length) this.begin();
+  }
+}
+
+/** What wasm throws where it refuses in words; in every room the same. */
+export type Notice = Event & { kind: "notice" };
+export const isNotice = (thrown: unknown): thrown is Notice => (thrown as Event | null)?.kind === "notice";
