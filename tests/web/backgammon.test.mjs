@@ -88,7 +88,6 @@ test("a game is played by pointer, by keys and in writing; what cannot be played
   assert.notDeepEqual(await names(), before);
   await button(page, "Undo").click();
   await page.waitForFunction(() => [...document.querySelectorAll(".table-actions button")].find((one) => one.textContent === "Undo").hidden);
-  for (let tries = 0; tries < 50 && String(await names()) !== String(before); tries++) await page.waitForTimeout(20);
   assert.deepEqual(await names(), before);
   while (await places(page, "open").count()) {
     await places(page, "open").first().click();
@@ -133,6 +132,38 @@ test("a game is played by pointer, by keys and in writing; what cannot be played
   assert.ok((await page.locator(".moves li").count()) >= 5);
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download the match" }).click()]);
   assert.match(file.suggestedFilename(), /\.mat$/);
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("what was being shown does not go on at a table one sits down at", async () => {
+  const page = await enter();
+  for (let round = 0; round < 3; round++) {
+    // The dice of a watched move lie there, and its checkers are about to go.
+    await page.getByText("Watch it play itself", { exact: true }).click();
+    const seen = await page.evaluate(
+      () =>
+        new Promise((resolve) => {
+          const places = document.querySelector(".table .board-places");
+          const counts = () => [...places.children].map((one) => one.getAttribute("aria-label").replace(/, (can|taken).*$/, "")).join("; ");
+          const heading = document.querySelector(".considered h2");
+          new MutationObserver((_, heard) => {
+            if (!/ with \d-\d$/.test(heading.textContent)) return;
+            heard.disconnect();
+            [...document.querySelectorAll(".table .layers label")].find((one) => one.textContent === "Play it").click();
+            const seen = [];
+            // From when the new table lies there on, before anybody has thrown.
+            new MutationObserver(() => {
+              if (seen.length === 0 && !/Roll to begin/.test(document.querySelector(".table-status").textContent)) return;
+              seen.push(counts());
+            }).observe(document.querySelector(".table"), { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ["aria-label"] });
+            setTimeout(() => resolve([...new Set(seen)]), 2500);
+          }).observe(heading, { childList: true, characterData: true, subtree: true });
+        }),
+    );
+    assert.equal(seen.length, 1, seen.join("\n"));
+    assert.match(seen[0], /Point 24, 2 checkers of yours; Point 23, empty/);
+  }
   assert.deepEqual(page.said, []);
   await page.context().close();
 });

@@ -79,8 +79,8 @@ export class TablePane {
   private busy = false;
   /** Questions to the worker that are not answered yet, but for an engine's turn. */
   private asking = 0;
-  /** Matches begun here. */
-  private sittings = 0;
+  /** Counts the tables that were shown, so that the motion of an older one ends. */
+  private shown = 0;
   private paused = false;
   private dueMs = 0;
   private closed = false;
@@ -232,7 +232,6 @@ export class TablePane {
   private async sit(): Promise<void> {
     const evals = this.lookAhead.evals();
     const opponent: Engine = { who: this.opponent.who, evals };
-    this.sittings++;
     const setup: Setup = {
       seats: [this.mode === "play" ? null : { who: { kind: "now" }, evals }, opponent],
       length: Number(this.length.value),
@@ -316,18 +315,14 @@ export class TablePane {
 
   private async reply(): Promise<void> {
     this.busy = true;
-    const { sittings } = this;
-    // A match that has ended since for a new one is not shown any more.
-    const stale = (): boolean => this.closed || sittings !== this.sittings;
+    let { shown } = this;
+    // Of what a newer table has replaced, nothing is shown any more.
+    const stale = (): boolean => this.closed || shown !== this.shown;
     try {
       const table = await this.lab.act({ kind: "reply" });
+      ({ shown } = this); // answers come in the order of the questions: this is the newest by now
+      await this.showReply(table, stale);
       if (stale()) return;
-      await this.showReply(table);
-      if (stale()) {
-        // The motion may have ended on the new table's board.
-        if (!this.closed && !this.asking && this.table) this.take(this.table);
-        return;
-      }
       const focused = this.element.contains(document.activeElement) || document.activeElement === document.body;
       this.take(table);
       if (table.reply) this.board.point(table.reply.seat as Side, table.reply.did === "played" ? table.reply.steps : []);
@@ -343,9 +338,9 @@ export class TablePane {
     }
   }
 
-  private async showReply(table: Table): Promise<void> {
+  private async showReply(table: Table, stale: () => boolean): Promise<void> {
     const { reply } = table;
-    if (!reply) return;
+    if (!reply || stale()) return;
     const side = reply.seat as Side;
     const name = whoIs(table.names[side]);
     if (reply.did === "played" && reply.dice) {
@@ -354,8 +349,9 @@ export class TablePane {
       this.board.throw({ side, shown: reply.dice, left: a === b ? [a, a, a, a] : [a, b] });
       this.consider(table, reply);
       await wait(DICE_MS);
+      if (stale()) return;
       await this.board.play(side, reply.steps);
-      if (this.mode === "play") this.announcer.say(`${name} rolled ${a} ${b} and played ${reply.text}.`);
+      if (this.mode === "play" && !stale()) this.announcer.say(`${name} rolled ${a} ${b} and played ${reply.text}.`);
     } else if (this.mode === "play") this.announcer.say(`${name} ${reply.text}.`);
   }
 
@@ -367,6 +363,7 @@ export class TablePane {
   }
 
   private take(table: Table): void {
+    this.shown++;
     this.table = table;
     const { position, dice, turn, may, phase } = table;
     const person = table.setup.seats[0] === null;
