@@ -49,6 +49,10 @@ pub struct Gpu {
     pub(crate) shared: Arc<Shared>,
 }
 
+/// Work that was handed to the device.
+#[derive(Clone, Debug)]
+pub struct Submitted(wgpu::SubmissionIndex);
+
 pub(crate) struct Shared {
     pub about: About,
     /// Bytes of a buffer that kernels can see at most.
@@ -218,9 +222,9 @@ impl Gpu {
     }
 
     /// Hands work to the device.
-    pub fn submit(&self, encoder: wgpu::CommandEncoder) {
+    pub fn submit(&self, encoder: wgpu::CommandEncoder) -> Submitted {
         self.shared.submits.fetch_add(1, Relaxed);
-        self.queue.submit([encoder.finish()]);
+        Submitted(self.queue.submit([encoder.finish()]))
     }
 
     pub fn encoder(&self) -> wgpu::CommandEncoder {
@@ -242,6 +246,18 @@ impl Gpu {
     pub fn pause(&self) {
         let wait = wgpu::PollType::Wait { submission_index: None, timeout: Some(PAUSE) };
         // Whether it was long enough is seen by whoever takes the answer.
+        let _ = self.device.poll(wait);
+    }
+
+    /// [`Gpu::pause`] for the answers of one submit, whatever came after it.
+    pub fn pause_for(&self, submitted: &Submitted) {
+        let wait = wgpu::PollType::Wait { submission_index: Some(submitted.0.clone()), timeout: Some(PAUSE) };
+        let _ = self.device.poll(wait);
+    }
+
+    /// Waits until one submit is done; where waiting is impossible, looks once.
+    pub fn wait_for(&self, submitted: &Submitted) {
+        let wait = wgpu::PollType::Wait { submission_index: Some(submitted.0.clone()), timeout: None };
         let _ = self.device.poll(wait);
     }
 

@@ -10,6 +10,7 @@ mod bench;
 mod device;
 mod executor;
 mod fold;
+mod machine;
 mod optimizer;
 mod plan;
 mod ppo;
@@ -20,7 +21,7 @@ mod worlds;
 #[cfg(not(target_family = "wasm"))]
 pub use bench::bench_blocking;
 pub use bench::{Figure, bench};
-pub use device::{About, Gpu, OpenOptions};
+pub use device::{About, Gpu, OpenOptions, Submitted};
 pub use executor::{Answer, Executor};
 pub use learn::Fault;
 pub use optimizer::Optimizer;

@@ -13,32 +13,11 @@ use crate::program::{Memory, Program, Readback, Space};
 use graph::Adam;
 use layout::{Layout, MOST_EPOCHS, MOST_UPDATES, RECENT, ROUNDS, tally, turn};
 use learn::ppo::away::Shuffle;
-use learn::{Accelerator, Blueprint, Data, Fault, Harvest, Machine, Ppo, Turn};
+use learn::{Accelerator, Blueprint, Data, Fault, Harvest, Ppo, Turn};
 use std::ops::Range;
 
 /// Adam's, as the learner at home has it.
 const EPS: f32 = 1e-5;
-
-impl Machine for Gpu {
-    fn name(&self) -> String {
-        format!("{} ({})", self.about().name, self.about().backend)
-    }
-
-    fn is_software(&self) -> bool {
-        self.about().software
-    }
-
-    fn take_on(&self, ppo: &Ppo) -> Result<Box<dyn Accelerator>, Fault> {
-        Ok(Box::new(OnGpu::new(self, ppo)?))
-    }
-
-    fn coach(
-        &self,
-        _: &learn::backgammon::published::away::Blueprint,
-    ) -> Result<Box<dyn learn::backgammon::published::away::Coach>, Fault> {
-        Err(Fault::Unknown { what: "backgammon's published learner".into() })
-    }
-}
 
 /// One learner on a GPU.
 pub struct OnGpu {

@@ -114,12 +114,12 @@ impl Memory {
     /// In force from the next submit on.
     pub fn write_floats(&self, region: Region, values: &[f32]) {
         assert!(values.len() <= region.len as usize, "{} values for {region:?}", values.len());
-        self.write(&self.floats, region, values.iter().flat_map(|x| x.to_ne_bytes()).collect());
+        self.write(&self.floats, region, values.iter().map(|x| x.to_ne_bytes()).collect());
     }
 
     pub fn write_words(&self, region: Region, values: &[u32]) {
         assert!(values.len() <= region.len as usize, "{} values for {region:?}", values.len());
-        self.write(&self.words, region, values.iter().flat_map(|x| x.to_ne_bytes()).collect());
+        self.write(&self.words, region, values.iter().map(|x| x.to_ne_bytes()).collect());
     }
 
     /// Of both buffers.
@@ -127,9 +127,9 @@ impl Memory {
         self.floats.size() + self.words.size()
     }
 
-    fn write(&self, buffer: &wgpu::Buffer, region: Region, bytes: Vec<u8>) {
-        if !bytes.is_empty() {
-            self.gpu.queue.write_buffer(buffer, region.bytes().start, &bytes);
+    fn write(&self, buffer: &wgpu::Buffer, region: Region, values: Vec<[u8; 4]>) {
+        if !values.is_empty() {
+            self.gpu.queue.write_buffer(buffer, region.bytes().start, values.as_flattened());
         }
     }
 }

@@ -1,15 +1,35 @@
-//! Backgammon's published network on a GPU against the processor's: inputs made of words, leaves, and the learner's steps.
+//! What backgammon's published learner lends to a GPU, against the processor at the same work: leaves in two lanes, and steps on
+//! lessons that lie on the device.
 
 mod common;
 
-use gpu::Gpu;
-use gpu::backgammon::{Batch, Leaves, Updates, decision_words, worth_from};
-use graph::{Adam, Executor, Isa, Optimizer, Packed, Params};
-use learn::backgammon::published::{
-    ACTIONS, Decision, HEADS, INPUTS, WIDTH, each_input, plan_learning, plan_leaves,
+use gpu::backgammon::worth_from;
+use gpu::{Fault, Gpu, OpenOptions, Readback, Space};
+use graph::{Adam, Isa, Params};
+use learn::Machine;
+use learn::backgammon::published::away::{
+    Answer, Blueprint, Coach, LESSON_WORDS, Learned, Lesson, OnProcessor, Standing, Work, decision_words,
+    lesson,
 };
-use math::Rng;
+use learn::backgammon::published::{ACTIONS, Decision, HEADS, WIDTH, plan_whole};
+use math::{PANEL, Rng};
+use std::ops::Range;
 use worlds::backgammon::{Board, Results, Roll};
+
+/// Words of a lesson before its legal actions.
+const SAMPLE: usize = LESSON_WORDS - ACTIONS.div_ceil(32);
+const MINIBATCH: usize = 32;
+const REPLAY: usize = 96;
+const VALUE_COEF: f32 = 0.7;
+
+/// As the learner's own, but for a faster rate.
+fn adam() -> Adam {
+    Adam { lr: 2e-3, weight_decay: 1e-4, max_grad_norm: 0.5, ..Adam::default() }
+}
+
+fn blueprint(work: Work, lane_rows: usize) -> Blueprint {
+    Blueprint { work, isa: Isa::best(), lane_rows, minibatch: MINIBATCH, replay: REPLAY }
+}
 
 /// Decisions of random games, and some of them as second halves.
 fn met(count: usize) -> Vec<Decision> {
@@ -26,93 +46,254 @@ fn met(count: usize) -> Vec<Decision> {
     all
 }
 
+fn params(seed: u32) -> Params {
+    let plan = plan_whole(PANEL, Isa::best()).unwrap();
+    let mut params = Params::new(plan.table(), seed);
+    params.values_mut().iter_mut().for_each(|x| *x *= 1.5);
+    params
+}
+
+fn is_legal(lesson: &Lesson, action: usize) -> bool {
+    lesson[SAMPLE + action / 32] >> (action % 32) & 1 == 1
+}
+
+/// Lessons of decisions that are some: visits and ends by chance.
+fn lessons(count: usize) -> Vec<Lesson> {
+    let (mut numbers, mut room) = (Rng::new(9, 1).sequence(0), Results::new());
+    let mut all = Vec::new();
+    for decision in met(2 * count) {
+        let mut sample = [0; SAMPLE];
+        sample[..9].copy_from_slice(&decision_words(&decision));
+        let bits = lesson(&sample, &mut room);
+        let legal: Vec<usize> = (0..ACTIONS).filter(|&action| is_legal(&bits, action)).collect();
+        if legal.len() < 2 {
+            continue;
+        }
+        let shares = legal.len().min(SAMPLE - 10);
+        for (to, action) in sample[10..].iter_mut().zip(&legal[legal.len() - shares..]) {
+            *to = (*action as u32) << 16 | (1 + numbers.below(60));
+        }
+        sample[8] |= (shares as u32) << 16;
+        sample[9] = numbers.below(6);
+        all.push(lesson(&sample, &mut room));
+    }
+    all.truncate(count);
+    all
+}
+
 #[track_caller]
 fn close(what: &str, found: &[f32], expected: &[f32], tolerance: f32) {
-    let scale = expected.iter().fold(0.1f32, |most, x| most.max(x.abs()));
+    let scale = expected.iter().fold(0.0f32, |most, x| most.max(x.abs()));
     assert_eq!(found.len(), expected.len(), "{what}");
     for (i, (x, y)) in found.iter().zip(expected).enumerate() {
         assert!((x - y).abs() <= tolerance * scale, "{what}: {i} is {x}, not {y}");
     }
 }
 
+/// Asks until the answer is here, and lets the device answer in between.
+async fn until(gpu: &Gpu, mut ask: impl FnMut() -> Result<bool, Fault>) {
+    for _ in 0..1000 {
+        if ask().unwrap() {
+            return;
+        }
+        let mut space = Space::default();
+        let region = space.floats(1);
+        let memory = space.allocate(gpu).unwrap();
+        // It arrives after what was asked for before.
+        Readback::new(&memory, &[region], &[]).fetch().await.unwrap();
+    }
+    panic!("no answer");
+}
+
+async fn answer(gpu: &Gpu, coach: &mut dyn Coach, lane: usize) -> Answer {
+    let mut answer = Answer::default();
+    until(gpu, || coach.answer(lane, &mut answer)).await;
+    answer
+}
+
+async fn learned(gpu: &Gpu, coach: &mut dyn Coach) -> Learned {
+    let mut learned = Learned::default();
+    coach.ask_learned().unwrap();
+    until(gpu, || coach.learned(&mut learned)).await;
+    learned
+}
+
+fn stand(coach: &mut dyn Coach, params: &Params, steps: u64) {
+    let none = vec![0.0; params.values().len()];
+    coach.stand(&Standing { weights: params.values(), m: &none, v: &none, steps }).unwrap();
+}
+
+/// Places of some steps, some of them more than once.
+fn drawn(step: u64) -> Vec<u32> {
+    let mut numbers = Rng::new(2, 7).sequence(step);
+    (0..MINIBATCH).map(|_| numbers.below(REPLAY as u32)).collect()
+}
+
 /// Whole games are in the first thousand: bars, borne off checkers and races too.
-async fn leaves_are_the_processors(gpu: Gpu) {
+async fn leaves_of_both_lanes_are_the_processors(gpu: Gpu) {
     const ROWS: usize = 1000;
-    let isa = Isa::best();
-    let plan = plan_leaves(ROWS, isa).unwrap();
-    let mut params = Params::new(plan.table(), 3);
-    params.values_mut().iter_mut().for_each(|x| *x *= 1.5);
     let decisions = met(ROWS);
     assert!(decisions.iter().any(|d| d.board.mine().off() > 0) && decisions.iter().any(|d| d.second));
     assert!(
         decisions.iter().any(|d| d.board.mine().bar() > 0) && decisions.iter().any(|d| !d.board.contact())
     );
-    let mut executor = Executor::new(&plan);
-    for (row, decision) in decisions.iter().enumerate() {
-        let inputs = &mut executor.input_mut("inputs")[row * INPUTS..][..INPUTS];
-        each_input(decision, |input, x| inputs[input] = x);
-    }
-    executor.run(&params, &Packed::new(&plan, &params));
-    let leaves = Leaves::new(&gpu, &plan, ROWS).unwrap();
-    leaves.set_params(params.values());
     let words: Vec<_> = decisions.iter().map(decision_words).collect();
-    let [policy, value] = leaves.evaluate(&words).await.unwrap();
-    assert_eq!([policy.len(), value.len()], [ROWS * WIDTH, ROWS * HEADS]);
-    close("policy", &policy, executor.output("policy"), 2e-5);
-    close("chances", &value, executor.output("value"), 2e-5);
-    // A second batch, smaller, finds nothing of the first in its rows.
-    let [_, again] = leaves.evaluate(&words[500..600]).await.unwrap();
-    assert_eq!(again[..100 * HEADS], value[500 * HEADS..600 * HEADS]);
+    let mut here = OnProcessor::new(&blueprint(Work::ALL, ROWS)).unwrap();
+    let mut expected = |params: &Params| {
+        let mut answer = Answer::default();
+        here.play_with(params.values()).unwrap();
+        here.ask(0, &words).unwrap();
+        assert!(here.answer(0, &mut answer).unwrap());
+        answer
+    };
+    let [old, new] = [3, 4].map(params);
+    let [of_old, of_new] = [&old, &new].map(&mut expected);
+    let same = |what: &str, found: &Answer, expected: &Answer, rows: Range<usize>| {
+        let part = |all: &[f32], width: usize| all[rows.start * width..rows.end * width].to_vec();
+        close(what, &found.hidden, &part(&expected.hidden, WIDTH), 2e-5);
+        close(what, &found.heads, &part(&expected.heads, HEADS), 2e-5);
+    };
+
+    let mut coach = gpu.coach(&blueprint(Work { leaves: true, learning: false }, ROWS)).unwrap();
+    assert_eq!(coach.answer(0, &mut Answer::default()), Ok(false), "nobody asked");
+    coach.play_with(old.values()).unwrap();
+    coach.ask(0, &words).unwrap();
+    // While that is under way: other weights, and another lane.
+    coach.play_with(new.values()).unwrap();
+    coach.ask(1, &words[300..350]).unwrap();
+    assert!(coach.ask(1, &words).is_err(), "it has not answered yet");
+    let later = answer(&gpu, &mut *coach, 1).await;
+    same("the lane asked last", &later, &of_new, 300..350);
+    same("the lane asked first", &answer(&gpu, &mut *coach, 0).await, &of_old, 0..ROWS);
+    // A smaller batch finds nothing of a larger one in its rows, and the same bits in other company.
+    coach.ask(0, &words[320..340]).unwrap();
+    coach.ask(1, &words).unwrap();
+    let again = answer(&gpu, &mut *coach, 0).await;
+    assert_eq!(again.heads, later.heads[20 * HEADS..40 * HEADS]);
+    assert_eq!(again.hidden, later.hidden[20 * WIDTH..40 * WIDTH]);
+    same("the other", &answer(&gpu, &mut *coach, 1).await, &of_new, 0..ROWS);
+    assert!(coach.keep(0, &lessons(1)).is_err(), "learning was not lent");
 }
 
+/// Each stretch begins where the processor stands. Where an input of a rectifier is rounded to the other side of 0, a gradient
+/// steps while the losses stay, and Adam, which divides by its length, turns the little that differs into whole steps: here
+/// that befell 1 run of 24, and 1 of 24 between two instruction sets of the processor too. So weights are held to the mean.
 async fn steps_are_the_processors(gpu: Gpu) {
-    const ROWS: usize = 32;
-    let isa = Isa::best();
-    let plan = plan_learning(ROWS, isa).unwrap();
-    let mut params = Params::new(plan.table(), 4);
-    // With an eps that outweighs gradients which are rounding alone, whose direction is nobody's.
-    let adam = Adam { lr: 1e-3, eps: 1e-3, weight_decay: 1e-4, max_grad_norm: 0.5, ..Adam::default() };
-    let mut updates = Updates::new(&gpu, &plan, ROWS).unwrap();
-    updates.set_params(params.values());
-    let (mut packed, mut executor) = (Packed::new(&plan, &params), Executor::new(&plan));
-    let (mut optimizer, mut grads) = (Optimizer::new(&params), vec![0.0; params.values().len()]);
-    let decisions = met(5 * ROWS);
-    let mut numbers = Rng::new(9, 1).sequence(0);
-    let first = params.values().to_vec();
-    for step in decisions.chunks(ROWS) {
-        let mut batch = Batch {
-            decisions: step.iter().map(decision_words).collect(),
-            mask: vec![-1e9; ROWS * ACTIONS],
-            share: vec![0.0; ROWS * ACTIONS],
-            outcome: (0..ROWS * HEADS).map(|_| (numbers.below(2)) as f32).collect(),
-        };
-        for row in 0..ROWS {
-            for _ in 0..20 {
-                batch.mask[row * ACTIONS + numbers.below(ACTIONS as u32) as usize] = 0.0;
-            }
-            let legal = (0..ACTIONS).filter(|a| batch.mask[row * ACTIONS + a] == 0.0).take(2);
-            legal.collect::<Vec<_>>().into_iter().for_each(|a| batch.share[row * ACTIONS + a] = 0.5);
-        }
-        for (row, decision) in step.iter().enumerate() {
-            let inputs = &mut executor.input_mut("inputs")[row * INPUTS..][..INPUTS];
-            inputs.fill(0.0);
-            each_input(decision, |input, x| inputs[input] = x);
-        }
-        executor.input_mut("mask").copy_from_slice(&batch.mask);
-        executor.input_mut("share").copy_from_slice(&batch.share);
-        executor.input_mut("outcome").copy_from_slice(&batch.outcome);
-        executor.input_mut("value_coef")[0] = 0.7;
-        executor.train(&params, &packed, &mut grads, false);
-        let norm = optimizer.step(isa, &adam, &mut params, &grads);
-        packed.pack(&params);
-        updates.update(&batch, 0.7, &adam);
-        let (found, told) = updates.read().await.unwrap();
-        let losses = ["policy_loss", "value_loss"].map(|name| executor.output(name)[0]);
-        close("losses", &told[..2], &losses, 1e-4);
-        close("norm", &told[2..], &[norm], 1e-3);
-        close("parameters", &found, params.values(), 1e-3);
+    let (all, params) = (lessons(REPLAY + 40), params(4));
+    let plan = blueprint(Work::LEARNING, 8);
+    let mut both = [gpu.coach(&plan).unwrap(), Box::new(OnProcessor::new(&plan).unwrap())];
+    for coach in &mut both {
+        stand(&mut **coach, &params, 0);
+        coach.keep(0, &all[..REPLAY]).unwrap();
     }
-    assert!(first != params.values(), "it learned");
+    for steps in [0..1, 1..4, 4..9] {
+        for coach in &mut both {
+            for step in steps.clone() {
+                // The ring is written over, at its end and then at its beginning, while steps are under way.
+                if step == 3 {
+                    coach.keep(REPLAY - 20, &all[REPLAY..][..20]).unwrap();
+                    coach.keep(0, &all[REPLAY + 20..]).unwrap();
+                }
+                coach.step(&adam(), VALUE_COEF, &drawn(step)).unwrap();
+            }
+        }
+        let found = learned(&gpu, &mut *both[0]).await;
+        let expected = learned(&gpu, &mut *both[1]).await;
+        assert_eq!([found.steps, expected.steps], [steps.end; 2]);
+        for (found, expected) in found.sums.iter().zip(expected.sums) {
+            assert!((found - expected).abs() < 1e-3 * expected, "{found} {expected}");
+        }
+        close("m", &found.m, &expected.m, 1e-3);
+        close("v", &found.v, &expected.v, 1e-3);
+        let apart = |(x, y): (&f32, &f32)| f64::from((x - y).abs());
+        let apart: f64 = found.weights.iter().zip(&expected.weights).map(apart).sum();
+        let mean = apart / found.weights.len() as f64;
+        assert!(mean < 0.05 * f64::from(adam().lr), "weights are {mean} apart after {steps:?}");
+        let Learned { weights, m, v, steps, .. } = &expected;
+        both[0].stand(&Standing { weights, m, v, steps: *steps }).unwrap();
+    }
+}
+
+/// One submit or many, other work in between or none: the same steps are the same bits.
+async fn steps_give_the_same_bits_however_they_are_sent(gpu: Gpu) {
+    let params = params(5);
+    let (lessons, words) = (lessons(REPLAY), decision_words(&met(1)[0]));
+    let mut coach = gpu.coach(&blueprint(Work::ALL, 64)).unwrap();
+    coach.play_with(params.values()).unwrap();
+    coach.keep(0, &lessons).unwrap();
+    let before = gpu.counts();
+    stand(&mut *coach, &params, 7);
+    for step in 0..6 {
+        coach.step(&adam(), VALUE_COEF, &drawn(step)).unwrap();
+    }
+    let together = learned(&gpu, &mut *coach).await;
+    let submits = gpu.counts()[0] - before[0];
+    assert!(submits <= 3, "{submits} submits for six steps");
+    // The same again, after what the first left behind: read in the middle, lessons brought anew, leaves asked for between.
+    stand(&mut *coach, &params, 7);
+    let (mut sums, mut heads) = ([0.0; 3], Vec::new());
+    for step in 0..6 {
+        coach.step(&adam(), VALUE_COEF, &drawn(step)).unwrap();
+        coach.ask(step as usize % 2, &[words]).unwrap();
+        coach.keep(REPLAY / 2, &lessons[REPLAY / 2..]).unwrap();
+        if step % 2 == 1 {
+            let learned = learned(&gpu, &mut *coach).await;
+            sums.iter_mut().zip(learned.sums).for_each(|(sum, x)| *sum += x);
+            for lane in [0, 1] {
+                heads.push(answer(&gpu, &mut *coach, lane).await.heads);
+            }
+        }
+    }
+    let apart = learned(&gpu, &mut *coach).await;
+    assert_eq!([together.steps, apart.steps], [13, 13]);
+    assert!(together.weights == apart.weights && together.m == apart.m && together.v == apart.v);
+    assert_eq!(apart.sums, [0.0; 3], "they were told before");
+    for (sum, expected) in sums.iter().zip(together.sums) {
+        assert!((sum - expected).abs() < 1e-5 * expected, "{sum} {expected}");
+    }
+    assert!(heads.iter().all(|one| *one == heads[0]), "what is learned changes no leaves");
+
+    // A gradient that is no number moves nothing and does not count; a knob that is turned does not disturb the count.
+    stand(&mut *coach, &params, 7);
+    for step in 0..6 {
+        coach.step(&adam(), VALUE_COEF, &drawn(step)).unwrap();
+        coach.step(&adam(), f32::INFINITY, &drawn(step)).unwrap();
+    }
+    let held = learned(&gpu, &mut *coach).await;
+    assert_eq!(held.steps, 13);
+    assert!(held.weights == together.weights && held.v == together.v);
+    coach.step(&Adam { lr: 0.0, weight_decay: 0.0, ..adam() }, VALUE_COEF, &drawn(9)).unwrap();
+    let still = learned(&gpu, &mut *coach).await;
+    assert!(still.steps == 14 && still.weights == held.weights && still.m != held.m);
+}
+
+async fn what_does_not_fit_is_refused_and_what_is_not_lent_takes_no_room(_: Gpu) {
+    let options = OpenOptions { largest_buffer: Some(1 << 24), ..OpenOptions::default() };
+    let gpu = Gpu::open(options).await.unwrap();
+    let large = Blueprint { replay: 1 << 20, ..blueprint(Work::ALL, 64) };
+    let refused = gpu.coach(&large).err();
+    let Some(Fault::TooSmall { needs, has }) = refused else { panic!("{refused:?}") };
+    assert!(needs >= 4 * (LESSON_WORDS << 20) as u64 && has == 1 << 24);
+    let mut coach = gpu.coach(&Blueprint { work: Work { leaves: true, learning: false }, ..large }).unwrap();
+    coach.ask(0, &[decision_words(&met(1)[0])]).unwrap();
+    assert_eq!(answer(&gpu, &mut *coach, 0).await.heads.len(), HEADS);
+}
+
+async fn a_coach_says_that_its_device_is_lost(gpu: Gpu) {
+    let params = params(5);
+    let mut coach = gpu.coach(&blueprint(Work::ALL, 64)).unwrap();
+    stand(&mut *coach, &params, 0);
+    coach.keep(0, &lessons(REPLAY)).unwrap();
+    coach.step(&adam(), VALUE_COEF, &drawn(0)).unwrap();
+    coach.ask_learned().unwrap();
+    coach.ask(0, &[decision_words(&met(1)[0])]).unwrap();
+    gpu.destroy();
+    let is_lost = |fault: Option<Fault>| matches!(fault, Some(Fault::Lost { .. }));
+    assert!(is_lost(coach.answer(0, &mut Answer::default()).err()));
+    assert!(is_lost(coach.learned(&mut Learned::default()).err()));
+    assert!(is_lost(coach.play_with(params.values()).err()));
+    assert!(is_lost((0..4).find_map(|step| coach.step(&adam(), VALUE_COEF, &drawn(step)).err())));
+    assert!(is_lost(gpu.coach(&blueprint(Work::ALL, 64)).err()));
 }
 
 async fn who_is_faster_for_good_is_taken(_: Gpu) {
@@ -128,6 +309,9 @@ async fn who_is_faster_for_good_is_taken(_: Gpu) {
 common::tests!(
     who_is_faster_for_good_is_taken;
     natively:
-    leaves_are_the_processors,
+    leaves_of_both_lanes_are_the_processors,
     steps_are_the_processors,
+    steps_give_the_same_bits_however_they_are_sent,
+    what_does_not_fit_is_refused_and_what_is_not_lent_takes_no_room,
+    a_coach_says_that_its_device_is_lost,
 );

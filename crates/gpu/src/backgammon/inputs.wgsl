@@ -1,22 +1,27 @@
-// The 344 inputs of backgammon's published network from a decision's nine words, a thread a number: what `inputs.rs` in learn
-// has in a table. Four words a side have four bits for each place: borne off, the points as that side counts them, the bar. The
-// ninth has the roll's index, and above 8 bits whether it is the second half of a double.
+// The 344 inputs of backgammon's published network from a decision's nine words: what `inputs.rs` in learn has in a table. Four words a side have four bits for each place: the points as that side counts them, then the bar. The
+// ninth has the roll's index, and in bit 8 whether it is the second half of a double; what a lesson has above that is passed by.
 
-struct Args { decisions: u32, inputs: u32, rows: u32 }
-
-const INPUTS = 344u;
-const DECISION_WORDS = 9u;
 const BAR = 25u;
-const OFF = 0u;
+const CHECKERS = 15u;
 
 fn checkers(at: u32, which: u32, place: u32) -> u32 {
-    return (words[at + which * 4u + place / 8u] >> (4u * (place % 8u))) & 15u;
+    return (words[at + which * 4u + (place - 1u) / 8u] >> (4u * ((place - 1u) % 8u))) & 15u;
+}
+
+fn borne_off(at: u32, which: u32) -> u32 {
+    var left = 0u;
+    for (var word = 0u; word < 4u; word++) {
+        let bits = words[at + which * 4u + word];
+        // Pairs first, whose sums fit into their bytes as the sum of all does.
+        left += (((bits & 0x0F0F0F0Fu) + (bits >> 4u & 0x0F0F0F0Fu)) * 0x01010101u) >> 24u;
+    }
+    return CHECKERS - left;
 }
 
 fn rear(at: u32, which: u32) -> u32 {
     for (var word = 4u; word > 0u; word--) {
         let bits = words[at + which * 4u + word - 1u];
-        if (bits != 0u) { return (word - 1u) * 8u + firstLeadingBit(bits) / 4u; }
+        if (bits != 0u) { return (word - 1u) * 8u + firstLeadingBit(bits) / 4u + 1u; }
     }
     return 0u;
 }
@@ -69,7 +74,7 @@ fn input(at: u32, feature: u32) -> f32 {
     }
     if (feature < 314u && own < 150u) {
         let fives = 5u * (own - 147u);
-        return 0.2 * f32(min(max(checkers(at, which, OFF), fives) - fives, 5u));
+        return 0.2 * f32(min(max(borne_off(at, which), fives) - fives, 5u));
     }
     if (feature < 314u) { return of_side(at, which, own - 150u); }
     if (feature == 314u) { return f32(rear(at, 0u) + rear(at, 1u) > BAR); }
@@ -84,13 +89,4 @@ fn input(at: u32, feature: u32) -> f32 {
     let low = roll - high * (high - 1u) / 2u + 1u;
     let number = feature - 336u;
     return f32(number == high || number == low);
-}
-
-@compute @workgroup_size(256)
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-    let t = group_index(group, many) * 256u + local;
-    let row = t / INPUTS;
-    if (row >= args.rows) { return; }
-    mem[args.inputs + t] = input(args.decisions + row * DECISION_WORDS, t % INPUTS);
 }

@@ -1,24 +1,32 @@
 //! Backgammon's published network in batches, on the device with the way there and back, and on all threads of the processor
-//! beside it: from how many leaves on the device is worth asking, and for which minibatches.
+//! beside it: from how many leaves on the device is worth asking, and for which minibatches. And rounds of the published learner
+//! with each of the arrangements that a run has to choose from.
 
-use super::{Sink, give};
+use super::{Sink, give, median};
 use crate::Gpu;
-use crate::backgammon::{Batch, Leaves, Updates, decision_words, worth_from};
+use crate::backgammon::worth_from;
 use graph::{Adam, Executor, Optimizer, Packed, Params};
-use learn::Fault;
-use learn::backgammon::published::{
-    ACTIONS, Decision, Evaluator, HEADS, INPUTS, Weights, each_input, plan_learning, plan_leaves, plan_search,
+use learn::backgammon::published::away::{
+    Answer, Blueprint, LESSON_WORDS, Learned, Lesson, Standing, Work, decision_words, lesson,
 };
+use learn::backgammon::published::{
+    ACTIONS, Decision, Evaluator, HEADS, INPUTS, Weights, each_input, plan_learning, plan_search,
+};
+use learn::backgammon::{Learner, Lendable, Published, PublishedConfig, Slice};
+use learn::{Fault, Machine};
 use math::{Isa, PANEL, Rng, ops, par};
 use worlds::backgammon::{Board, Results, Roll};
 
 /// Rows of a batch on the processor, more of which bring nothing, and of a learner's shard.
 const PROCESSOR_ROWS: usize = 128;
 const SHARD: usize = 32;
+/// Words of a lesson before its legal actions.
+const SAMPLE: usize = LESSON_WORDS - ACTIONS.div_ceil(32);
 
 pub fn all(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(), Fault> {
     leaves(gpu, isa, now, sink)?;
-    updates(gpu, isa, now, sink)
+    updates(gpu, isa, now, sink)?;
+    runs(gpu, isa, now, sink)
 }
 
 fn refused(error: impl std::fmt::Display) -> Fault {
@@ -83,11 +91,15 @@ fn leaves(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(), 
             });
             Ok(())
         })?;
-        let plan = plan_leaves(size, isa).map_err(refused)?;
-        let leaves = Leaves::new(gpu, &plan, size)?;
-        leaves.set_params(params.values());
-        let device_s =
-            call_s(now, || pollster::block_on(leaves.evaluate(&words[..size])).map(std::mem::drop))?;
+        let work = Work { leaves: true, learning: false };
+        let mut coach = gpu.coach(&Blueprint { work, isa, lane_rows: size, minibatch: 0, replay: 0 })?;
+        coach.play_with(params.values())?;
+        let mut answer = Answer::default();
+        let device_s = call_s(now, || {
+            coach.ask(0, &words[..size])?;
+            while !coach.answer(0, &mut answer)? {}
+            Ok(())
+        })?;
         let (processor, device) = (size as f64 / processor_s, size as f64 / device_s);
         let unit = format!("states/s, {size} a batch");
         let name = "backgammon.published.leaves";
@@ -106,52 +118,125 @@ fn leaves(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(), 
 
 /// The learner's steps a second, for the minibatch of its settings and for larger ones.
 fn updates(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(), Fault> {
-    const IN_FLIGHT: usize = 8;
-    let sizes: &[usize] = if gpu.about().software { &[256] } else { &[256, 1024, 4096] };
+    let software = gpu.about().software;
+    let (sizes, steps): (&[usize], usize) = if software { (&[256], 2) } else { (&[256, 1024, 4096], 64) };
     for &rows in sizes {
         let decisions = met(rows);
-        let batch = batch(&decisions);
+        let lessons = lessons(&decisions);
         let adam = Adam { max_grad_norm: 5.0, ..Adam::default() };
         let mut processor = Processor::new(rows, isa)?;
-        let inputs = &decisions;
         let processor_s = call_s(now, || {
-            processor.update(inputs, &batch, &adam);
+            processor.update(&decisions, &lessons, &adam);
             Ok(())
         })?;
-        let plan = plan_learning(rows, isa).map_err(refused)?;
-        let mut updates = Updates::new(gpu, &plan, rows)?;
-        updates.set_params(processor.params.values());
+        let work = Work::LEARNING;
+        let mut coach = gpu.coach(&Blueprint { work, isa, lane_rows: 0, minibatch: rows, replay: rows })?;
+        let (weights, none) = (processor.params.values(), vec![0.0; processor.grads.len()]);
+        coach.stand(&Standing { weights, m: &none, v: &none, steps: 0 })?;
+        coach.keep(0, &lessons)?;
+        let drawn: Vec<u32> = (0..rows as u32).collect();
+        let mut learned = Learned::default();
         let device_s = call_s(now, || {
-            (0..IN_FLIGHT).for_each(|_| updates.update(&batch, 1.0, &adam));
-            pollster::block_on(updates.read()).map(std::mem::drop)
-        })? / IN_FLIGHT as f64;
+            (0..steps).try_for_each(|_| coach.step(&adam, 1.0, &drawn))?;
+            coach.ask_learned()?;
+            while !coach.learned(&mut learned)? {}
+            Ok(())
+        })? / steps as f64;
         let name = format!("backgammon.published.updates.{rows}.per_s");
         let unit = format!("minibatches of {rows} a second");
         let taken = if device_s < processor_s { "the device is taken" } else { "the processor is taken" };
-        give(sink, format!("gpu.{name}"), 1.0 / device_s, format!("{unit}; {taken}"));
+        let back = format!("lessons on the device, weights back after {steps}");
+        give(sink, format!("gpu.{name}"), 1.0 / device_s, format!("{unit}, {back}; {taken}"));
         let beside = format!("{unit}, all threads beside it");
         give(sink, format!("gpu.beside.{name}"), 1.0 / processor_s, beside);
     }
     Ok(())
 }
 
-/// Some legal actions and how a game ended, by chance.
-fn batch(decisions: &[Decision]) -> Batch {
-    let mut numbers = Rng::new(2, 5).sequence(0);
-    let rows = decisions.len();
-    let mut batch = Batch {
-        decisions: decisions.iter().map(decision_words).collect(),
-        mask: vec![-1e9; rows * ACTIONS],
-        share: vec![0.0; rows * ACTIONS],
-        outcome: (0..rows * HEADS).map(|_| numbers.below(2) as f32).collect(),
+/// Rounds at home, with learning lent, and with leaves and learning lent: for the learner's own settings, whose batches are small,
+/// and for thousands of games at once.
+fn runs(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(), Fault> {
+    // Without duels, which come after some rounds and not after others.
+    let own = PublishedConfig { duel_pairs: 0, ..PublishedConfig::default() };
+    let many = PublishedConfig { tables: 32, games: 128, batch: 512, round_batches: 25, ..own.clone() };
+    let less = PublishedConfig { evals: 8, replay: 4096, minibatch: 64, passes: 1, ..own.clone() };
+    let sizes = match gpu.about().software {
+        false => [("own", own), ("many", many)],
+        true => [
+            ("own", PublishedConfig { tables: 2, games: 16, batch: 32, round_batches: 40, ..less.clone() }),
+            ("many", PublishedConfig { tables: 4, games: 64, batch: 256, round_batches: 5, ..less }),
+        ],
     };
-    for row in 0..rows {
-        for _ in 0..16 {
-            let at = row * ACTIONS + numbers.below(ACTIONS as u32) as usize;
-            (batch.mask[at], batch.share[at]) = (0.0, 1.0 / 16.0);
+    for (name, config) in sizes {
+        let games = config.tables * config.games;
+        let mut learner = Published::new(config, 1, isa).map_err(refused)?;
+        while !learner.is_steady() {
+            round(&mut learner)?;
+        }
+        let mut rate = |work: Option<Work>| -> Result<f64, Fault> {
+            learner.come_home();
+            if let Some(work) = work {
+                learner.lend(gpu, work)?;
+            }
+            let mut rates = Vec::new();
+            // The first makes what the others find made.
+            for _ in 0..4 {
+                let (began_s, before) = (now(), learner.progress().evaluations);
+                round(&mut learner)?;
+                rates.push((learner.progress().evaluations - before) as f64 / (now() - began_s));
+            }
+            Ok(median(&mut rates[1..]))
+        };
+        let at_home = rate(None)?;
+        let learning = rate(Some(Work::LEARNING))?;
+        let all = rate(Some(Work::ALL))?;
+        let name = format!("backgammon.published.run.{name}");
+        for (name, what, rate) in [
+            (format!("gpu.beside.{name}"), "all on all threads of the processor", at_home),
+            (format!("gpu.{name}.learning"), "learning lent", learning),
+            (format!("gpu.{name}.all"), "leaves and learning lent", all),
+        ] {
+            let fastest =
+                if rate >= at_home.max(learning).max(all) { "; the fastest of the three" } else { "" };
+            let unit = format!("boards valued/s in whole rounds, {games} games at once, {what}{fastest}");
+            give(sink, format!("{name}.evaluations_per_s"), rate, unit);
         }
     }
-    batch
+    Ok(())
+}
+
+fn round(learner: &mut Published) -> Result<(), Fault> {
+    loop {
+        match learner.advance() {
+            Slice::Round(_) => return Ok(()),
+            Slice::Stopped(fault) => return Err(fault),
+            Slice::Worked | Slice::Waiting => {}
+        }
+    }
+}
+
+/// Lessons of these decisions: visits and ends by chance.
+fn lessons(decisions: &[Decision]) -> Vec<Lesson> {
+    let (mut numbers, mut room) = (Rng::new(2, 5).sequence(0), Results::new());
+    let mut one = |decision: &Decision| {
+        let mut sample = [0; SAMPLE];
+        sample[..9].copy_from_slice(&decision_words(decision));
+        let bare = lesson(&sample, &mut room);
+        let legal = (0..ACTIONS as u32).filter(|&action| is_legal(&bare, action));
+        let mut shares = 0;
+        for (to, action) in sample[10..].iter_mut().zip(legal) {
+            *to = action << 16 | (1 + numbers.below(16));
+            shares += 1;
+        }
+        sample[8] |= shares << 16;
+        sample[9] = numbers.below(6);
+        lesson(&sample, &mut room)
+    };
+    decisions.iter().map(&mut one).collect()
+}
+
+fn is_legal(lesson: &Lesson, action: u32) -> bool {
+    lesson[SAMPLE + (action / 32) as usize] >> (action % 32) & 1 == 1
 }
 
 /// The same steps on the processor, in shards.
@@ -180,20 +265,28 @@ impl Processor {
         })
     }
 
-    fn update(&mut self, decisions: &[Decision], batch: &Batch, adam: &Adam) {
+    fn update(&mut self, decisions: &[Decision], lessons: &[Lesson], adam: &Adam) {
         let (params, packed) = (&self.params, &self.packed);
         par::each_mut(&mut self.shards, |i, (executor, grads)| {
-            let rows = i * SHARD..(i + 1) * SHARD;
-            let inputs = executor.input_mut("inputs");
-            inputs.fill(0.0);
-            for (row, decision) in decisions[rows.clone()].iter().enumerate() {
-                let inputs = &mut inputs[row * INPUTS..][..INPUTS];
+            executor.input_mut("inputs").fill(0.0);
+            executor.input_mut("share").fill(0.0);
+            for row in 0..SHARD {
+                let (decision, lesson) = (&decisions[i * SHARD + row], &lessons[i * SHARD + row]);
+                let inputs = &mut executor.input_mut("inputs")[row * INPUTS..][..INPUTS];
                 each_input(decision, |input, x| inputs[input] = x);
+                let mask = &mut executor.input_mut("mask")[row * ACTIONS..][..ACTIONS];
+                for (action, mask) in (0..).zip(mask) {
+                    *mask = if is_legal(lesson, action) { 0.0 } else { -1e9 };
+                }
+                let shares = &lesson[10..][..(lesson[8] >> 16) as usize];
+                let visits: u32 = shares.iter().map(|share| share & 0xFFFF).sum();
+                let to = &mut executor.input_mut("share")[row * ACTIONS..][..ACTIONS];
+                for share in shares {
+                    to[(share >> 16) as usize] = (share & 0xFFFF) as f32 / visits as f32;
+                }
+                let won = f32::from(u8::from(lesson[9] < 3));
+                executor.input_mut("outcome")[row * HEADS] = won;
             }
-            let part = |values: &[f32], cols: usize| values[rows.start * cols..rows.end * cols].to_vec();
-            executor.input_mut("mask").copy_from_slice(&part(&batch.mask, ACTIONS));
-            executor.input_mut("share").copy_from_slice(&part(&batch.share, ACTIONS));
-            executor.input_mut("outcome").copy_from_slice(&part(&batch.outcome, HEADS));
             executor.input_mut("value_coef")[0] = 1.0;
             executor.train(params, packed, grads, false);
         });

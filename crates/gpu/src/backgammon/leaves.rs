@@ -1,0 +1,98 @@
+//! Leaves of two lanes: one program, which the device works through in the order it was asked, and a way back for each lane.
+
+use super::{refused, with_inputs};
+use crate::device::{Gpu, Submitted};
+use crate::plan::Lowered;
+use crate::program::{Arrived, Memory, Program, Readback, Region, Space, groups};
+use learn::Fault;
+use learn::backgammon::published::away::{Answer, Blueprint, DECISION_WORDS, LANES};
+use learn::backgammon::published::{HEADS, INPUTS, WIDTH, plan_leaves};
+use std::ops::Range;
+
+pub struct Leaves {
+    gpu: Gpu,
+    memory: Memory,
+    program: Program,
+    params: Region,
+    /// Of whichever lane asks: writes and submits keep their order, so one lane's are taken up before the other's are written.
+    decisions: Region,
+    lists: [Range<usize>; 2],
+    lanes: [Lane; LANES],
+}
+
+struct Lane {
+    readback: Readback,
+    under_way: Option<Asked>,
+}
+
+struct Asked {
+    rows: usize,
+    submitted: Submitted,
+}
+
+impl Leaves {
+    pub fn new(gpu: &Gpu, blueprint: &Blueprint) -> Result<Leaves, Fault> {
+        let rows = blueprint.lane_rows;
+        let plan = plan_leaves(rows, blueprint.isa).map_err(refused)?;
+        let (mut space, mut program) = (Space::default(), Program::new(gpu));
+        let params = space.floats(plan.table().len());
+        let none = space.floats(0);
+        let decisions = space.words(rows * DECISION_WORDS);
+        let lowered = Lowered::new(&plan, params, none, &mut space, &mut program)?;
+        let kernel = program.kernel("inputs of leaves", &with_inputs(include_str!("leaves.wgsl")));
+        let begin = program.len();
+        let args = [decisions.at, lowered.input("inputs").at, rows as u32];
+        program.dispatch(&kernel, &args, groups(rows * INPUTS, 256));
+        let lists = [begin..program.len(), lowered.steps.clone()];
+        let memory = space.allocate(gpu)?;
+        program.bind(&memory);
+        lowered.write_constants(&memory);
+        let asked = [lowered.output("policy"), lowered.output("value")];
+        let lane = |_| Lane { readback: Readback::new(&memory, &asked, &[]), under_way: None };
+        let lanes = std::array::from_fn(lane);
+        Ok(Leaves { gpu: gpu.clone(), memory, program, params, decisions, lists, lanes })
+    }
+
+    pub fn play_with(&mut self, weights: &[f32]) -> Result<(), Fault> {
+        self.memory.write_floats(self.params, weights);
+        self.gpu.check()
+    }
+
+    pub fn ask(&mut self, lane: usize, decisions: &[[u32; DECISION_WORDS]]) -> Result<(), Fault> {
+        let Leaves { gpu, memory, program, lists, .. } = self;
+        let lane = &mut self.lanes[lane];
+        gpu.check()?;
+        if lane.under_way.is_some() {
+            return Err(refused("a lane was asked again before it had answered"));
+        }
+        memory.write_words(self.decisions, decisions.as_flattened());
+        let mut encoder = gpu.encoder();
+        program.encode_lists(&mut encoder, lists);
+        lane.readback.encode(&mut encoder);
+        let submitted = gpu.submit(encoder);
+        lane.readback.ask();
+        lane.under_way = Some(Asked { rows: decisions.len(), submitted });
+        gpu.check()
+    }
+
+    pub fn answer(&mut self, lane: usize, answer: &mut Answer) -> Result<bool, Fault> {
+        let lane = &mut self.lanes[lane];
+        let Some(asked) = &lane.under_way else { return Ok(false) };
+        // For this lane alone: the other's leaves may be behind it.
+        self.gpu.pause_for(&asked.submitted);
+        let here = lane.readback.take(
+            &mut |region, arrived: Arrived| {
+                let (to, width) =
+                    if region == 0 { (&mut answer.hidden, WIDTH) } else { (&mut answer.heads, HEADS) };
+                to.clear();
+                // Rows beyond hold what is left from before.
+                to.extend(arrived.floats().take(asked.rows * width));
+            },
+            &mut |_, _| {},
+        )?;
+        if here {
+            lane.under_way = None;
+        }
+        Ok(here)
+    }
+}
