@@ -13,7 +13,7 @@ fn borne_off(at: u32, which: u32) -> u32 {
     for (var word = 0u; word < 4u; word++) {
         let bits = words[at + which * 4u + word];
         // Pairs first, whose sums fit into their bytes as the sum of all does.
-        left += (((bits & 0x0F0F0F0Fu) + (bits >> 4u & 0x0F0F0F0Fu)) * 0x01010101u) >> 24u;
+        left += (((bits & 0x0F0F0F0Fu) + ((bits >> 4u) & 0x0F0F0F0Fu)) * 0x01010101u) >> 24u;
     }
     return CHECKERS - left;
 }
@@ -82,7 +82,7 @@ fn input(at: u32, feature: u32) -> f32 {
     let last = words[at + 8u];
     let roll = last & 255u;
     if (feature < 337u) { return f32(roll == feature - 316u); }
-    if (feature == 343u) { return f32((last >> 8u & 1u) == 1u); }
+    if (feature == 343u) { return f32(((last >> 8u) & 1u) == 1u); }
     // Rolls are numbered by the higher number first: high·(high - 1)/2 + low - 1.
     var high = 1u;
     while (high * (high + 1u) / 2u <= roll) { high++; }

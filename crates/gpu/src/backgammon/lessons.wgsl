@@ -18,7 +18,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     let lesson = args.lessons + words[args.drawn + row] * LESSON_WORDS;
     for (var i = local; i < INPUTS; i += 256u) { mem[args.inputs + row * INPUTS + i] = input(lesson, i); }
     for (var i = local; i < ACTIONS; i += 256u) {
-        let legal = (words[lesson + SAMPLE_WORDS + i / 32u] >> (i % 32u) & 1u) == 1u;
+        let legal = ((words[lesson + SAMPLE_WORDS + i / 32u] >> (i % 32u)) & 1u) == 1u;
         mem[args.mask + row * ACTIONS + i] = select(ILLEGAL, 0.0, legal);
         mem[args.share + row * ACTIONS + i] = 0.0;
     }
