@@ -12,6 +12,7 @@ use learn::backgammon::published::away::{
     lesson,
 };
 use learn::backgammon::published::{ACTIONS, Decision, HEADS, WIDTH, plan_whole};
+use learn::backgammon::{Learner, Lendable, Published, PublishedConfig, Slice, Stats};
 use math::{PANEL, Rng};
 use std::ops::Range;
 use worlds::backgammon::{Board, Results, Roll};
@@ -90,19 +91,23 @@ fn close(what: &str, found: &[f32], expected: &[f32], tolerance: f32) {
     }
 }
 
-/// Asks until the answer is here, and lets the device answer in between.
+/// Asks until the answer is here.
 async fn until(gpu: &Gpu, mut ask: impl FnMut() -> Result<bool, Fault>) {
     for _ in 0..1000 {
         if ask().unwrap() {
             return;
         }
-        let mut space = Space::default();
-        let region = space.floats(1);
-        let memory = space.allocate(gpu).unwrap();
-        // It arrives after what was asked for before.
-        Readback::new(&memory, &[region], &[]).fetch().await.unwrap();
+        pause(gpu).await;
     }
     panic!("no answer");
+}
+
+/// Lets the device answer: a readback of something else arrives after what was asked for before.
+async fn pause(gpu: &Gpu) {
+    let mut space = Space::default();
+    let region = space.floats(1);
+    let memory = space.allocate(gpu).unwrap();
+    Readback::new(&memory, &[region], &[]).fetch().await.unwrap();
 }
 
 async fn answer(gpu: &Gpu, coach: &mut dyn Coach, lane: usize) -> Answer {
@@ -296,6 +301,74 @@ async fn a_coach_says_that_its_device_is_lost(gpu: Gpu) {
     assert!(is_lost(gpu.coach(&blueprint(Work::ALL, 64)).err()));
 }
 
+/// The numbers of the next round.
+async fn round(gpu: &Gpu, learner: &mut Published) -> Stats {
+    loop {
+        match learner.advance() {
+            Slice::Round(stats) => return stats,
+            Slice::Waiting => pause(gpu).await,
+            Slice::Worked => {}
+            Slice::Stopped(fault) => panic!("{fault}"),
+        }
+    }
+}
+
+fn restored(learner: &Published) -> Published {
+    let parts = learner.parts();
+    let find = |name: &str| parts.iter().find(|part| part.0 == name).map(|part| (&*part.1, &part.2));
+    Published::restore(learner.config().clone(), 5, Isa::best(), &find).unwrap()
+}
+
+/// What it learns in a round follows from the rounds before, so that it can be compared also where leaves are lent and a rounding
+/// may turn a move.
+async fn a_learners_rounds_are_those_at_home_and_outlive_the_device(gpu: Gpu) {
+    let config = PublishedConfig {
+        evals: 12,
+        tables: 3,
+        games: 8,
+        batch: 32,
+        round_batches: 60,
+        replay: 600,
+        minibatch: 64,
+        duel_pairs: 0,
+        ..PublishedConfig::default()
+    };
+    let mut home = Published::new(config, 5, Isa::best()).unwrap();
+    while !home.is_steady() {
+        round(&gpu, &mut home).await;
+    }
+    let mut lent = [Work::LEARNING, Work::ALL].map(|work| (work, restored(&home)));
+    let mut lost = restored(&home);
+    let before = home.progress();
+    let expected = round(&gpu, &mut home).await;
+    assert!(home.progress().updates > before.updates + 4);
+    for (work, there) in &mut lent {
+        there.lend(&gpu, *work).unwrap();
+        let found = round(&gpu, there).await;
+        for (found, expected) in [(found.loss, expected.loss), (found.grad_norm, expected.grad_norm)] {
+            assert!((found - expected).abs() < 2e-3 * expected, "{work:?}: {found}, not {expected}");
+        }
+        let apart = there.weights().iter().zip(home.weights()).map(|(x, y)| (x - y).abs()).sum::<f32>();
+        assert!(apart < 0.05 * expected.lr * home.weights().len() as f32, "{work:?}: {apart}");
+        let played = (there.progress().evaluations - before.evaluations) as f64;
+        let at_home = (home.progress().evaluations - before.evaluations) as f64;
+        assert!((played / at_home - 1.0).abs() < 0.02, "{work:?}: {played} boards, not {at_home}");
+        // It goes on from there.
+        round(&gpu, there).await;
+    }
+
+    lost.lend(&gpu, Work::LEARNING).unwrap();
+    while lost.progress().updates < before.updates + 2 {
+        assert_eq!(lost.advance(), Slice::Worked);
+    }
+    gpu.destroy();
+    let slice = (0..100).map(|_| lost.advance()).find(|slice| *slice != Slice::Worked);
+    assert!(matches!(slice, Some(Slice::Stopped(Fault::Lost { .. }))), "{slice:?}");
+    assert_eq!(lost.lent(), None);
+    while lost.advance() == Slice::Worked {}
+    assert!(lost.parts() == home.parts(), "the round is the one at home to the bit");
+}
+
 async fn who_is_faster_for_good_is_taken(_: Gpu) {
     let rates = |rates: &[(f64, f64)]| -> Vec<(usize, f64, f64)> {
         rates.iter().enumerate().map(|(i, rate)| (64 << i, rate.0, rate.1)).collect()
@@ -314,4 +387,5 @@ common::tests!(
     steps_give_the_same_bits_however_they_are_sent,
     what_does_not_fit_is_refused_and_what_is_not_lent_takes_no_room,
     a_coach_says_that_its_device_is_lost,
+    a_learners_rounds_are_those_at_home_and_outlive_the_device,
 );
