@@ -14,7 +14,7 @@ fn small() -> PublishedConfig {
         games: 8,
         batch: 32,
         round_batches: 60,
-        replay: 1000,
+        replay: 60,
         minibatch: 64,
         generation_rounds: 2,
         duel_pairs: 4,

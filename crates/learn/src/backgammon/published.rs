@@ -507,7 +507,8 @@ impl Published {
             parts_s: [rules, inputs, network, tree, 0.0, self.learning_s, self.waited_s()],
         };
         const _: () = assert!(PARTS.len() == 7);
-        self.fresh = fresh;
+        // No more than can be learned from, also by who goes on from a save.
+        self.fresh = fresh.min(self.config.replay);
         self.playing.set(&self.student.standing.params);
         for table in &mut self.tables {
             table.begin_round(&self.config);
