@@ -28,6 +28,8 @@ pub enum Fault {
     TooSmall { needs: u64, has: u64 },
     #[error("{what} has not been taught to run on a GPU. Train it on the processor")]
     Unknown { what: String },
+    #[error("{why}. Choose the published learner, or train on the processor")]
+    Stays { why: &'static str },
 }
 
 /// Where work can be done.

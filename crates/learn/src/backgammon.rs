@@ -140,12 +140,12 @@ pub trait Learner: math::par::Movable {
     fn lend_clock(&mut self, clock: fn() -> f64);
 }
 
-/// A learner that can lend work to another machine, all of it between two rounds.
+/// A learner that can lend work to another machine, all of it between two rounds but for coming home.
 pub trait Lendable {
     /// From here on the machine does this work.
     fn lend(&mut self, machine: &dyn Machine, work: Work) -> Result<(), Fault>;
 
-    /// From here on nobody else works.
+    /// From here on nobody else works. In the middle of a round it goes on where it is, as when the machine is lost.
     fn come_home(&mut self);
 
     /// Whether its rounds are alike by now: games end as often as they begin, so that how fast one goes tells how fast the next will.

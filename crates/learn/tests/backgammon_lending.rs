@@ -194,6 +194,26 @@ fn it_comes_home_between_two_rounds_and_goes_again() {
 }
 
 #[test]
+fn it_comes_home_in_the_middle_of_a_round_too() {
+    let (home, _) = at_home(4);
+    for work in [LEAVES, Work::LEARNING, Work::ALL] {
+        for slices in [1, 7, 40, 100] {
+            let mut lent = learner();
+            round(&mut lent);
+            lent.lendable().unwrap().lend(&stand_in(3, -1), work).unwrap();
+            for _ in 0..slices {
+                lent.advance();
+            }
+            lent.lendable().unwrap().come_home();
+            while lent.progress().rounds < 4 {
+                assert!(!matches!(lent.advance(), Slice::Waiting | Slice::Stopped(_)));
+            }
+            same(&format!("{work:?}, home after {slices} slices"), &lent.parts(), &home.parts());
+        }
+    }
+}
+
+#[test]
 fn whenever_the_machine_is_lost_nothing_else_is() {
     let (home, _) = at_home(4);
     let mut stopped = [0; 2];

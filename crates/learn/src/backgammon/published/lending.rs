@@ -237,8 +237,8 @@ impl Published {
         self.student.pack();
     }
 
-    /// The machine is lost in the middle of a round: what it did not answer is looked at here, both lanes come to stand alike, and
-    /// its steps are done anew.
+    /// In the middle of a round: what the machine did not answer is looked at here, both lanes come to stand alike, and its steps
+    /// are done anew.
     fn go_on_at_home(&mut self, lent: &Lent) {
         let Phase::Play { mut batches, updates } = self.phase else { return };
         if lent.work.leaves {
@@ -317,7 +317,9 @@ impl Lendable for Published {
     }
 
     fn come_home(&mut self) {
-        self.lent = None;
+        if let Some(lent) = self.lent.take() {
+            self.go_on_at_home(&lent);
+        }
     }
 
     fn is_steady(&self) -> bool {
