@@ -19,7 +19,7 @@ export const gpuName = (device: Device): string => (device.gpu ?? "the GPU").rep
 export const trains = (device: Device): string => (device.on_gpu ? `${gpuName(device)} trains.` : "The processor trains.");
 
 /** Why that, and how fast either is where both were measured. */
-export function because({ why, steps_per_s: rates }: Device): string {
+export function because({ why, rates }: Device): string {
   if (!rates) return why;
   const [cpu, gpu] = rates.map(short);
   return `${why} It was measured on this run: ${cpu} steps a second on the processor, ${gpu} on the GPU.`;

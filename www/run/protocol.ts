@@ -118,9 +118,9 @@ export type Device = { wish: DeviceWish, on_gpu: boolean,
  */
 gpu: string | null,
 /**
- * Environment steps a second on the processor and on the GPU, where both were measured.
+ * Work a second on the processor and with the GPU, where both were measured: steps of environments, or boards valued.
  */
-steps_per_s: [number, number] | null,
+rates: [number, number] | null,
 /**
  * Why, in a sentence.
  */

@@ -1,56 +1,140 @@
 //! Which machine trains: what was wished, what there is, and, where both are there, which turned out to be faster.
 //!
-//! A shell opens the GPU, which can take a while, and offers it; until then the processor trains. Where nobody
-//! decided, both are measured for a moment on the run as it is: the processor by the iterations it does anyway, the
-//! GPU by a few that are thrown away; for those alone training waits, and no longer than the GPU can still win. It refuses to open anything and to know the time by itself.
+//! A shell opens the GPU, which can take a while, and offers it; until then the processor trains. Where nobody decided, both are
+//! measured for a moment on the run as it is: the processor by what it does anyway, the GPU by passes that are thrown away; for
+//! those alone training waits, and no longer than the GPU can still win. It refuses to open anything, to know the time by itself,
+//! and to know how a learner lends: that is each [`Lender`]'s.
 
 use crate::protocol::{Device, DeviceWish};
-use learn::{Accelerator, Fault, Harvest, Machine, Ppo};
-use math::par::Pinned;
+use learn::{Fault, Machine, Ppo};
+use math::par::{Movable, Pinned};
 
-/// Iterations of the processor that are measured first.
-const HOME_ITERATIONS: usize = 3;
-/// A trial is long enough after either; the first iteration, in which kernels are compiled, does not count.
+/// Iterations or rounds at home that are measured before anything is tried out.
+const HOME_RATES: usize = 3;
+/// A trial is long enough after either; its first pass, in which kernels are compiled, does not count.
 const TRIAL_S: f64 = 0.15;
-const TRIAL_ITERATIONS: u32 = 16;
-/// A GPU whose first iteration takes longer is not worth waiting for.
+const TRIAL_PASSES: u32 = 16;
+/// A GPU whose first passes take longer is not worth waiting for.
 const PATIENCE_S: f64 = 5.0;
 
-#[derive(Default)]
-pub(crate) struct Devices {
+/// Whoever trains and can lend its work to another machine, all of it between two iterations or rounds.
+pub(crate) trait Lender {
+    /// What can be lent, in the order in which it is tried out, the last of them all there is: what is said where it turned out to
+    /// be fastest.
+    const WAYS: &'static [&'static str];
+    /// Training goes on at home until the other machine is ready to be timed.
+    const TRAINS_MEANWHILE: bool;
+    /// A trial under way.
+    type Trial: Movable;
+
+    /// Why it has nothing to lend, where that is so.
+    fn stays(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn is_away(&self) -> bool;
+    fn lend(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault>;
+    fn come_home(&mut self);
+
+    /// Has the machine work in this way, pass after pass, so that nothing of it stays.
+    fn begin_trial(&mut self, machine: &dyn Machine, way: usize) -> Result<Self::Trial, Fault>;
+    /// Goes on with it; after a fault it is over.
+    fn go_on(&mut self, trial: &mut Self::Trial) -> Result<Pass, Fault>;
+    /// What a pass does at most, in the unit of the rates.
+    fn pass_work(&mut self) -> f64;
+    fn end_trial(&mut self, trial: Self::Trial);
+}
+
+/// What a look at a trial came to.
+pub(crate) enum Pass {
+    Worked,
+    /// Nothing can be done until the other machine answers.
+    Waiting,
+    /// A pass has ended, which did so much.
+    Ended(f64),
+}
+
+pub(crate) struct Devices<L: Lender + ?Sized> {
     wish: DeviceWish,
     machine: Option<Pinned<Box<dyn Machine>>>,
     /// Why there is none.
     missing: Option<Fault>,
     /// The wish was acted upon.
     settled: bool,
-    trial: Option<Trial>,
-    /// Steps a second at home, of the iterations so far.
+    trials: Trials<L::Trial>,
+    /// Work a second at home, the newest last.
     home: Vec<f64>,
 }
 
-struct Trial {
-    accelerator: Pinned<Box<dyn Accelerator>>,
-    harvest: Harvest,
-    under_way: bool,
+impl<L: Lender + ?Sized> Default for Devices<L> {
+    fn default() -> Self {
+        let (wish, trials) = (DeviceWish::default(), Trials::default());
+        Devices { wish, machine: None, missing: None, settled: false, trials, home: Vec::new() }
+    }
+}
+
+/// What can be lent, tried out one way after another.
+struct Trials<T> {
+    way: usize,
+    now: Option<Trial<T>>,
+    /// Seconds that the ways before took to be ready.
+    waited_s: f64,
+    /// The fastest so far, and its rate.
+    best: Option<(usize, f64)>,
+    /// Why one has no rate.
+    failed: Option<String>,
+    /// The run was paused since the last look.
+    paused: bool,
+}
+
+impl<T> Default for Trials<T> {
+    fn default() -> Self {
+        Trials { way: 0, now: None, waited_s: 0.0, best: None, failed: None, paused: false }
+    }
+}
+
+struct Trial<T> {
+    of: T,
     began_s: f64,
-    /// When the first iteration had ended, and how many since.
-    counted: Option<(f64, u32)>,
+    counted: Option<Counted>,
+}
+
+/// Passes since the first had ended.
+struct Counted {
+    since_s: f64,
+    passes: u32,
+    work: f64,
+}
+
+/// What a look at the way that is tried now came to.
+enum Look {
+    /// It is not ready to be timed.
+    NotReady {
+        waiting: bool,
+    },
+    Timing {
+        waiting: bool,
+    },
+    /// Work a second; or what it is at most, once that is sure to be less than what is to be beaten.
+    Measured(f64),
+    /// It is not ready and was waited for long enough.
+    Late,
 }
 
 /// What settling came to.
 pub(crate) enum Settled {
     /// Nothing has changed.
     Already,
-    /// The GPU is being timed: this slice is taken.
-    Trying,
+    /// The GPU is being timed: this slice is taken. Whether there is nothing to do until it answers.
+    Trying { waiting: bool },
     /// To be told.
     Now(Device, Option<Fault>),
 }
 
-impl Devices {
-    pub fn wish(&mut self, wish: DeviceWish) {
-        (self.wish, self.settled, self.trial) = (wish, false, None);
+impl<L: Lender + ?Sized> Devices<L> {
+    pub fn wish(&mut self, lender: &mut L, wish: DeviceWish) {
+        self.give_up_trials(lender);
+        (self.wish, self.settled) = (wish, false);
         if wish != DeviceWish::Cpu {
             // Asked for again: perhaps it is back.
             self.missing = None;
@@ -62,11 +146,13 @@ impl Devices {
     }
 
     /// Whether a shell should open a GPU and offer it.
-    pub fn wanted(&self) -> bool {
-        self.wish != DeviceWish::Cpu && self.machine.is_none() && self.missing.is_none()
+    pub fn wanted(&self, lender: &L) -> bool {
+        let open = self.wish != DeviceWish::Cpu && self.machine.is_none() && self.missing.is_none();
+        open && lender.stays().is_none()
     }
 
-    pub fn offer(&mut self, machine: Result<Box<dyn Machine>, Fault>) {
+    pub fn offer(&mut self, lender: &mut L, machine: Result<Box<dyn Machine>, Fault>) {
+        self.give_up_trials(lender);
         match machine {
             Ok(machine) => (self.machine, self.missing) = (Some(Pinned::new(machine)), None),
             Err(fault) => (self.machine, self.missing) = (None, Some(fault)),
@@ -75,7 +161,7 @@ impl Devices {
     }
 
     /// The same machine and wish for another run, which is measured anew.
-    pub fn for_another_run(&mut self) -> Devices {
+    pub fn for_another_run(&mut self) -> Self {
         let Devices { wish, machine, missing, .. } = std::mem::take(self);
         Devices { wish, machine, missing, ..Devices::default() }
     }
@@ -84,10 +170,24 @@ impl Devices {
         self.machine.as_ref().map(|machine| machine.name())
     }
 
-    /// An iteration ended at home.
-    pub fn note_rate(&mut self, steps_per_s: f64) {
-        if !self.settled && steps_per_s > 0.0 && self.home.len() < 2 * HOME_ITERATIONS {
-            self.home.push(steps_per_s);
+    /// An iteration or a round ended at home.
+    pub fn note_rate(&mut self, work_per_s: f64) {
+        if !self.settled && work_per_s > 0.0 {
+            if self.home.len() == 2 * HOME_RATES {
+                self.home.remove(0);
+            }
+            self.home.push(work_per_s);
+        }
+    }
+
+    /// The run pauses, and no pass can be timed that a pause falls into.
+    pub fn pause(&mut self) {
+        self.trials.paused = true;
+    }
+
+    fn give_up_trials(&mut self, lender: &mut L) {
+        if let Some(trial) = std::mem::take(&mut self.trials).now {
+            lender.end_trial(trial.of);
         }
     }
 
@@ -96,26 +196,24 @@ impl Devices {
         if matches!(fault, Fault::Lost { .. } | Fault::Refused { .. }) {
             (self.machine, self.missing) = (None, Some(fault.clone()));
         }
-        self.settled = true;
         self.tell(false, None, first_sentence(fault))
     }
 
-    /// Lends the run again to the GPU that it was with, where its plan has changed.
-    pub fn lend_again(&mut self, ppo: &mut Ppo) -> Result<(), Fault> {
-        match &self.machine {
-            Some(machine) if ppo.is_away() => ppo.lend(machine),
-            _ => Ok(()),
-        }
-    }
-
     /// At a boundary: acts upon the wish, if that is still to be done and possible.
-    pub fn settle(&mut self, ppo: &mut Ppo, now_s: f64) -> Settled {
+    pub fn settle(&mut self, lender: &mut L, now_s: f64) -> Settled {
         if self.settled {
             return Settled::Already;
         }
+        if let (DeviceWish::Auto | DeviceWish::Gpu, Some(why)) = (self.wish, lender.stays()) {
+            let fault = Fault::Stays { why };
+            return match self.wish {
+                DeviceWish::Gpu => self.refuse(fault),
+                _ => self.decide(false, None, first_sentence(&fault)),
+            };
+        }
         match (self.wish, &self.machine, &self.missing) {
             (DeviceWish::Cpu, ..) => {
-                ppo.come_home();
+                lender.come_home();
                 self.decide(false, None, "The processor was chosen.".into())
             }
             (DeviceWish::Auto, None, Some(fault)) => {
@@ -128,103 +226,78 @@ impl Devices {
             }
             (_, None, None) => Settled::Already,
             (DeviceWish::Gpu, Some(machine), _) => {
-                if ppo.is_away() {
-                    return self.decide(true, None, "The GPU was chosen.".into());
-                }
                 let why = if machine.is_software() {
                     "The GPU was chosen, though it is the processor pretending to be one."
                 } else {
                     "The GPU was chosen."
                 };
-                match ppo.lend(machine) {
+                match lender.lend(machine, L::WAYS.len() - 1) {
                     Ok(()) => self.decide(true, None, why.into()),
                     Err(fault) => self.refuse(fault),
                 }
             }
             (DeviceWish::Auto, Some(machine), _) if machine.is_software() => {
                 let why = format!("{} is the processor pretending to be a GPU.", machine.name());
-                ppo.come_home();
+                lender.come_home();
                 self.decide(false, None, why)
             }
             (DeviceWish::Auto, Some(_), _) => {
-                if ppo.is_away() {
+                if lender.is_away() {
                     // It was chosen by hand until now; its rate at home is not known.
-                    ppo.come_home();
+                    lender.come_home();
                 }
-                if self.home.len() < HOME_ITERATIONS {
+                if self.home.len() < HOME_RATES {
                     return Settled::Already;
                 }
-                self.go_on_trying(ppo, now_s)
+                self.go_on_trying(lender, now_s)
             }
         }
     }
 
-    fn go_on_trying(&mut self, ppo: &mut Ppo, now_s: f64) -> Settled {
-        let late = |trial: &Trial| trial.counted.is_none() && now_s - trial.began_s > PATIENCE_S;
-        if self.trial.as_ref().is_some_and(late) {
-            let why = format!("The GPU was not ready within {PATIENCE_S} seconds.");
-            return self.decide(false, None, why);
-        }
+    /// One way after another; then takes what was fastest.
+    fn go_on_trying(&mut self, lender: &mut L, now_s: f64) -> Settled {
+        let Some(machine) = &self.machine else { return Settled::Already };
         let home = self.home.iter().copied().fold(0.0, f64::max);
-        match self.try_out(ppo, now_s, home) {
-            // While the GPU gets ready, the processor trains on.
-            Ok(None) if self.trial.as_ref().is_some_and(|trial| trial.counted.is_none()) => Settled::Already,
-            Ok(None) => Settled::Trying,
-            Ok(Some(rate)) => {
-                let rates = Some([home, rate]);
-                if rate <= home {
-                    return self.decide(false, rates, "The processor turned out to be faster.".into());
+        let trials = &mut self.trials;
+        while trials.way < L::WAYS.len() {
+            match trials.look(lender, machine, home, now_s) {
+                // While the GPU gets ready, the processor trains on.
+                Ok(Look::NotReady { .. }) if L::TRAINS_MEANWHILE => return Settled::Already,
+                Ok(Look::NotReady { waiting } | Look::Timing { waiting }) => {
+                    return Settled::Trying { waiting };
                 }
-                let Some(machine) = &self.machine else { return Settled::Already };
-                match ppo.lend(machine) {
-                    Ok(()) => self.decide(true, rates, "The GPU turned out to be faster.".into()),
-                    Err(fault) => self.refuse(fault),
+                Ok(Look::Measured(rate)) => {
+                    if trials.best.is_none_or(|(_, best)| rate > best) {
+                        trials.best = Some((trials.way, rate));
+                    }
+                    trials.way += 1;
+                }
+                Ok(Look::Late) => {
+                    trials.failed = Some(format!("The GPU was not ready within {PATIENCE_S} seconds."));
+                    trials.way = L::WAYS.len();
+                }
+                Err(fault) => {
+                    trials.failed = Some(first_sentence(&fault));
+                    trials.way += 1;
+                    if let Fault::Lost { .. } = fault {
+                        (trials.way, trials.best) = (L::WAYS.len(), None);
+                    }
                 }
             }
-            Err(fault) => {
-                let why = first_sentence(&fault);
+        }
+        match trials.best {
+            None => {
+                let why = trials.failed.take().unwrap_or_default();
                 self.decide(false, None, why)
             }
-        }
-    }
-
-    /// One look at the trial; gives the GPU's steps a second once it is over, or what they are at most once they are
-    /// sure to be fewer than at home.
-    fn try_out(&mut self, ppo: &Ppo, now_s: f64, home: f64) -> Result<Option<f64>, Fault> {
-        let Some(machine) = &self.machine else { return Ok(None) };
-        let trial = match &mut self.trial {
-            Some(trial) => trial,
-            none => none.insert(Trial {
-                accelerator: Pinned::new(machine.take_on(ppo)?),
-                harvest: Harvest::default(),
-                under_way: false,
-                began_s: now_s,
-                counted: None,
-            }),
-        };
-        if trial.under_way && trial.accelerator.poll(&mut trial.harvest)? {
-            trial.under_way = false;
-            match &mut trial.counted {
-                None => trial.counted = Some((now_s, 0)),
-                Some((_, iterations)) => *iterations += 1,
+            Some((_, rate)) if rate <= home => {
+                self.decide(false, Some([home, rate]), "The processor turned out to be faster.".into())
             }
+            Some((way, rate)) => match lender.lend(machine, way) {
+                Ok(()) => self.decide(true, Some([home, rate]), L::WAYS[way].into()),
+                Err(fault) => self.refuse(fault),
+            },
         }
-        let steps = (ppo.config().envs * ppo.config().rollout_steps) as f64;
-        if let Some((first_s, n)) = trial.counted {
-            let took_s = (now_s - first_s).max(1e-9);
-            let at_most = (f64::from(n) + f64::from(u8::from(trial.under_way))) * steps / took_s;
-            if took_s >= TRIAL_S && at_most < home {
-                return Ok(Some(at_most));
-            }
-            if n > 0 && !trial.under_way && (took_s >= TRIAL_S || n >= TRIAL_ITERATIONS) {
-                return Ok(Some(f64::from(n) * steps / took_s));
-            }
-        }
-        if !trial.under_way {
-            ppo.with_turn(false, |turn| trial.accelerator.begin(turn))?;
-            trial.under_way = true;
-        }
-        Ok(None)
     }
 
     fn decide(&mut self, on_gpu: bool, rates: Option<[f64; 2]>, why: String) -> Settled {
@@ -236,9 +309,71 @@ impl Devices {
         Settled::Now(self.tell(false, None, first_sentence(&fault)), Some(fault))
     }
 
-    fn tell(&mut self, on_gpu: bool, steps_per_s: Option<[f64; 2]>, why: String) -> Device {
-        (self.settled, self.trial) = (true, None);
-        Device { wish: self.wish, on_gpu, gpu: self.gpu(), steps_per_s, why }
+    fn tell(&mut self, on_gpu: bool, rates: Option<[f64; 2]>, why: String) -> Device {
+        (self.settled, self.trials) = (true, Trials::default());
+        Device { wish: self.wish, on_gpu, gpu: self.gpu(), rates, why }
+    }
+}
+
+impl<T> Trials<T> {
+    /// One look at the way that is tried now; where that leaves nothing more to look at, its trial has ended.
+    fn look<L: Lender<Trial = T> + ?Sized>(
+        &mut self,
+        lender: &mut L,
+        machine: &dyn Machine,
+        home: f64,
+        now_s: f64,
+    ) -> Result<Look, Fault> {
+        let mut trial = match self.now.take() {
+            Some(trial) => trial,
+            None => Trial { of: lender.begin_trial(machine, self.way)?, began_s: now_s, counted: None },
+        };
+        if std::mem::take(&mut self.paused) {
+            (trial.began_s, trial.counted) = (now_s, None);
+        }
+        if trial.counted.is_none() && self.waited_s + now_s - trial.began_s > PATIENCE_S {
+            lender.end_trial(trial.of);
+            return Ok(Look::Late);
+        }
+        let waiting = loop {
+            match (lender.go_on(&mut trial.of)?, &mut trial.counted) {
+                (Pass::Worked, _) => break false,
+                (Pass::Waiting, _) => break true,
+                (Pass::Ended(_), None) => {
+                    self.waited_s += now_s - trial.began_s;
+                    trial.counted = Some(Counted { since_s: now_s, passes: 0, work: 0.0 });
+                }
+                (Pass::Ended(work), Some(counted)) => {
+                    (counted.passes, counted.work) = (counted.passes + 1, counted.work + work);
+                    let took_s = now_s - counted.since_s;
+                    if took_s >= TRIAL_S || counted.passes >= TRIAL_PASSES {
+                        lender.end_trial(trial.of);
+                        return Ok(Look::Measured(counted.work / took_s.max(1e-9)));
+                    }
+                }
+            }
+        };
+        if let Some(counted) = &trial.counted {
+            let took_s = now_s - counted.since_s;
+            let at_most = (counted.work + lender.pass_work()) / took_s.max(1e-9);
+            if took_s >= TRIAL_S && at_most < self.best.map_or(home, |(_, best)| best.max(home)) {
+                lender.end_trial(trial.of);
+                return Ok(Look::Measured(at_most));
+            }
+        }
+        let is_counted = trial.counted.is_some();
+        self.now = Some(trial);
+        Ok(if is_counted { Look::Timing { waiting } } else { Look::NotReady { waiting } })
+    }
+}
+
+impl Devices<Ppo> {
+    /// Lends the run again to the GPU that it was with, where its plan has changed.
+    pub fn lend_again(&mut self, ppo: &mut Ppo) -> Result<(), Fault> {
+        match &self.machine {
+            Some(machine) if ppo.is_away() => ppo.lend(machine),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! says, and the clock never reaches the training, so the same config gives the same weights.
 
 use crate::checkpoint::{self, Header};
-use crate::device::{Devices, Settled, fault_parts};
+use crate::device::{Devices, Lender, Pass, Settled, fault_parts};
 use crate::error::RunError;
 use crate::protocol::{
     Backend, Command, Config, Device, DeviceWish, Digest, Environment, Evaluation, Event, Frame, Knob, Level,
@@ -12,8 +12,9 @@ use crate::protocol::{
 };
 use crate::stage::Stage;
 use crate::{CONFIG_VERSION, DIGEST_EVERY, ROOM, digest, environment, kind, knobs, validate};
-use learn::{Fault, IterationStats, Machine, Ppo, PpoConfig, Slice, Times};
+use learn::{Accelerator, Fault, Harvest, IterationStats, Machine, Ppo, PpoConfig, Slice, Times};
 use math::Isa;
+use math::par::Pinned;
 use worlds::{Actions, Spec};
 
 /// Episodes of an evaluation.
@@ -51,7 +52,7 @@ pub struct Experiment {
     expected: Option<Digest>,
     train_s: f64,
     clock: Clock,
-    devices: Devices,
+    devices: Devices<Ppo>,
     /// What the iterations so far were computed with; see [`Digest`].
     arithmetic: &'static str,
     /// Nothing to do until the device answers.
@@ -145,7 +146,7 @@ impl Experiment {
                     self.apply_pending();
                 }
             }
-            Command::Device { wish } => self.devices.wish(wish),
+            Command::Device { wish } => self.devices.wish(&mut self.ppo, wish),
             Command::Save => {
                 self.save_wanted = true;
                 if self.ppo.at_boundary() {
@@ -188,6 +189,7 @@ impl Experiment {
         self.waiting = false;
         if !self.running && !self.finish_iteration {
             self.clock.last_s = None;
+            self.devices.pause();
             return false;
         }
         // Where a link's digest is still to be reached, the run stays on what can reach it until somebody decides.
@@ -195,8 +197,8 @@ impl Experiment {
         if self.ppo.at_boundary() && !bound {
             match self.devices.settle(&mut self.ppo, now_s) {
                 Settled::Already => {}
-                Settled::Trying => {
-                    (self.clock.last_s, self.waiting) = (None, true);
+                Settled::Trying { waiting } => {
+                    (self.clock.last_s, self.waiting) = (None, waiting);
                     return true;
                 }
                 Settled::Now(device, fault) => self.told_device(device, fault.as_ref()),
@@ -223,7 +225,7 @@ impl Experiment {
 
     /// Whether a shell should open a GPU, and [`Experiment::offer`] it.
     pub fn wants_machine(&self) -> bool {
-        self.devices.wanted()
+        self.devices.wanted(&self.ppo)
     }
 
     pub fn device_wish(&self) -> DeviceWish {
@@ -232,7 +234,7 @@ impl Experiment {
 
     /// A GPU to train on, or why there is none.
     pub fn offer(&mut self, machine: Result<Box<dyn Machine>, Fault>) {
-        self.devices.offer(machine);
+        self.devices.offer(&mut self.ppo, machine);
     }
 
     fn told_device(&mut self, device: Device, fault: Option<&Fault>) {
@@ -585,6 +587,55 @@ impl Experiment {
     pub fn backend(&self) -> Backend {
         backend(self.isa)
     }
+}
+
+/// Whole iterations are lent, and nothing less.
+impl Lender for Ppo {
+    const WAYS: &'static [&'static str] = &["The GPU turned out to be faster."];
+    const TRAINS_MEANWHILE: bool = true;
+    type Trial = Trial;
+
+    fn is_away(&self) -> bool {
+        Ppo::is_away(self)
+    }
+
+    fn lend(&mut self, machine: &dyn Machine, _: usize) -> Result<(), Fault> {
+        Ppo::lend(self, machine)
+    }
+
+    fn come_home(&mut self) {
+        Ppo::come_home(self);
+    }
+
+    fn begin_trial(&mut self, machine: &dyn Machine, _: usize) -> Result<Trial, Fault> {
+        let accelerator = Pinned::new(machine.take_on(self)?);
+        Ok(Trial { accelerator, harvest: Harvest::default(), under_way: false })
+    }
+
+    fn go_on(&mut self, trial: &mut Trial) -> Result<Pass, Fault> {
+        if !trial.under_way {
+            self.with_turn(false, |turn| trial.accelerator.begin(turn))?;
+            trial.under_way = true;
+        } else if trial.accelerator.poll(&mut trial.harvest)? {
+            trial.under_way = false;
+            return Ok(Pass::Ended(self.pass_work()));
+        }
+        Ok(Pass::Waiting)
+    }
+
+    /// Steps of an iteration.
+    fn pass_work(&mut self) -> f64 {
+        (self.config().envs * self.config().rollout_steps) as f64
+    }
+
+    fn end_trial(&mut self, _: Trial) {}
+}
+
+/// A second learner at work on the other machine, of which nothing is taken.
+pub(crate) struct Trial {
+    accelerator: Pinned<Box<dyn Accelerator>>,
+    harvest: Harvest,
+    under_way: bool,
 }
 
 pub(crate) fn backend(isa: Isa) -> Backend {

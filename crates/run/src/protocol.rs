@@ -186,8 +186,8 @@ pub struct Device {
     pub on_gpu: bool,
     /// The GPU's name, where there is one to use.
     pub gpu: Option<String>,
-    /// Environment steps a second on the processor and on the GPU, where both were measured.
-    pub steps_per_s: Option<[f64; 2]>,
+    /// Work a second on the processor and with the GPU, where both were measured: steps of environments, or boards valued.
+    pub rates: Option<[f64; 2]>,
     /// Why, in a sentence.
     pub why: String,
 }

@@ -310,7 +310,7 @@ fn left_alone_it_takes_the_faster_one_and_says_why() {
     run.experiment.offer(quick.boxed());
     run.to(6);
     let [device] = run.devices()[..] else { panic!("{:?}", run.devices()) };
-    let [home, away] = device.steps_per_s.expect("both were measured");
+    let [home, away] = device.rates.expect("both were measured");
     assert!(device.on_gpu && away > home && home > 0.0, "{device:?}");
     assert_eq!(quick.taken_on.load(Relaxed), 2, "one was thrown away");
     assert_eq!(run.weights(), at_home(6).0, "a trial leaves no trace");
@@ -320,7 +320,7 @@ fn left_alone_it_takes_the_faster_one_and_says_why() {
     run.experiment.offer(Twin { looks: 20, ..Twin::new() }.boxed());
     run.to(30);
     let [device] = run.devices()[..] else { panic!("{:?}", run.devices()) };
-    let [home, away] = device.steps_per_s.expect("both were measured");
+    let [home, away] = device.rates.expect("both were measured");
     assert!(!device.on_gpu && away < home && away > 0.0, "{device:?}");
     assert_eq!(run.weights(), at_home(30).0);
 

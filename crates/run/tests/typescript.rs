@@ -51,7 +51,7 @@ fn of_backgammon() -> String {
         "// Everything that crosses the boundary between the page and the room of backgammon.\n\
          // Generated from crates/run/src/backgammon/protocol.rs by a test; change it there, then run\n\
          // UPDATE=1 cargo test -p run --features typescript\n\n\
-         import type { Config, Digest, Level } from \"../protocol\";\n\n",
+         import type { Config, Device, DeviceWish, Digest, Level } from \"../protocol\";\n\n",
     );
     declare_all!(
         out:

@@ -2,9 +2,9 @@
 // Generated from crates/run/src/backgammon/protocol.rs by a test; change it there, then run
 // UPDATE=1 cargo test -p run --features typescript
 
-import type { Config, Digest, Level } from "../protocol";
+import type { Config, Device, DeviceWish, Digest, Level } from "../protocol";
 
-export type Command = { "kind": "start" } | { "kind": "pause" } | { "kind": "step" } | { "kind": "reset", config: Config | null, } | { "kind": "set_knob", name: string, value: number, } | { "kind": "save" } | { "kind": "restore", bytes: Uint8Array, };
+export type Command = { "kind": "start" } | { "kind": "pause" } | { "kind": "step" } | { "kind": "reset", config: Config | null, } | { "kind": "set_knob", name: string, value: number, } | { "kind": "device", wish: DeviceWish, } | { "kind": "save" } | { "kind": "restore", bytes: Uint8Array, };
 
 export type Event = { "kind": "began", config: Config,
 /**
@@ -14,7 +14,7 @@ knobs: { [key in string]: number },
 /**
  * History of a restored run, oldest first; empty for a new one.
  */
-history: Array<Metrics>, marks: Array<Mark>, judged: Array<Judged>, frozen: Array<Frozen>, progress: Progress, } | { "kind": "running", running: boolean, } | { "kind": "metrics" } & Metrics | { "kind": "mark" } & Mark | { "kind": "judged" } & Judged | { "kind": "frozen" } & Frozen | { "kind": "digest" } & Digest | { "kind": "saved", bytes: Uint8Array, } | { "kind": "notice", level: Level, text: string, next_step: string, };
+history: Array<Metrics>, marks: Array<Mark>, judged: Array<Judged>, frozen: Array<Frozen>, progress: Progress, } | { "kind": "running", running: boolean, } | { "kind": "device" } & Device | { "kind": "metrics" } & Metrics | { "kind": "mark" } & Mark | { "kind": "judged" } & Judged | { "kind": "frozen" } & Frozen | { "kind": "digest" } & Digest | { "kind": "saved", bytes: Uint8Array, } | { "kind": "notice", level: Level, text: string, next_step: string, };
 
 /**
  * One of the learners; its id stands in [`Config`] as the environment does elsewhere.

@@ -113,3 +113,58 @@ fn metrics_from_row(row: &[f64; COLUMNS]) -> Metrics {
         shares,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backgammon::{Parlour, default_config, protocol::Command, protocol::Event};
+    use math::Isa;
+
+    /// A run of some rounds, and what is told when a file of it is opened.
+    fn rounds() -> Parlour {
+        let knobs = [("hidden", 16.0), ("games", 8.0), ("batch", 64.0)].map(|(k, v)| (k.to_string(), v));
+        let config = Config { knobs: BTreeMap::from(knobs), ..default_config() };
+        let mut parlour = Parlour::new(config, Isa::best()).unwrap();
+        parlour.lend_clock(|| 0.0);
+        parlour.command(Command::Start).unwrap();
+        let mut now_s = 0.0;
+        while parlour.progress().rounds < 3 {
+            now_s += 0.01;
+            parlour.advance(now_s);
+        }
+        parlour
+    }
+
+    fn history(parlour: &mut Parlour) -> Vec<Metrics> {
+        match parlour.events().swap_remove(0) {
+            Event::Began { history, .. } => history,
+            other => panic!("expected the run to begin, got {other:?}"),
+        }
+    }
+
+    #[test]
+    fn saves_from_before_devices_are_read() {
+        let mut run = rounds();
+        let bytes = run.save();
+        let now = history(&mut Parlour::restore(&bytes, Isa::best()).unwrap());
+        assert!(now.len() == 3 && now.iter().all(|m| m.shares[PARTS.len() - 1] > 0.0), "{now:?}");
+
+        let (header, mut tensors, _) = decode(&bytes).unwrap();
+        let (Header { config, .. }, with_history) = container::unpack::<Header>(&bytes, ROOM).unwrap();
+        assert_eq!(config, header.config);
+        let (name, _, rows) = with_history.into_iter().find(|(name, ..)| name == HISTORY).unwrap();
+        let Data::F64(rows) = rows else { panic!("a history is of numbers") };
+        let device = COLUMNS - 2;
+        let before: Vec<f64> = rows
+            .chunks_exact(COLUMNS)
+            .flat_map(|row| row.iter().enumerate().filter(|&(column, _)| column != device))
+            .map(|(_, &x)| x)
+            .collect();
+        tensors.push((name, vec![3, BEFORE_DEVICES], Data::F64(before)));
+        let old = container::pack(&header, tensors);
+        let mut restored = Parlour::restore(&old, Isa::best()).unwrap();
+        assert_eq!(history(&mut restored), now, "nothing was ever spent on a device");
+        assert_eq!(restored.digest(), run.digest());
+        assert_eq!(restored.save(), bytes, "and it is saved as runs are now");
+    }
+}

@@ -13,14 +13,16 @@ use super::protocol::{
 use super::school::{Pupil, school};
 use super::table::Sitting;
 use super::validate;
+use crate::device::{Devices, Lender, Settled, fault_parts};
 use crate::error::RunError;
 use crate::experiment::{FUSED, GPU, MIXED, UNFUSED, arithmetic};
-use crate::protocol::{Backend, Config, Digest, Knob, Level};
+use crate::protocol::{Backend, Config, Device, DeviceWish, Digest, Knob, Level};
 use crate::{CONFIG_VERSION, DIGEST_EVERY, digest};
-use learn::Data;
 use learn::backgammon::arena::{Duel, Tally};
+use learn::backgammon::published::away::Work;
 use learn::backgammon::yardstick::{Linear, Random};
 use learn::backgammon::{Player, Slice, Stats};
+use learn::{Data, Fault, Machine};
 use math::Isa;
 
 /// Pairs of games against each yardstick.
@@ -36,6 +38,8 @@ const MAX_JUDGED: usize = 2048;
 const MAX_GAP_S: f64 = 1.0;
 /// Players that are kept ready.
 const MINDS_KEPT: usize = 6;
+/// Looks at another machine that does not answer after which a save waits no longer: a native one takes milliseconds each.
+const MOST_LOOKS: u32 = 4096;
 
 /// An agent that is kept as it was.
 #[derive(Clone)]
@@ -65,6 +69,11 @@ pub struct Parlour {
     arithmetic: &'static str,
     train_s: f64,
     clock: Clock,
+    devices: Devices<dyn Pupil>,
+    /// The other machine valued some boards of this round, and then it was lost.
+    half_away: bool,
+    /// Nothing to do until the other machine answers.
+    waiting: bool,
     /// At the end of the round before.
     before: Progress,
     table: Option<Sitting>,
@@ -221,6 +230,9 @@ impl Parlour {
             arithmetic: arithmetic(isa),
             train_s: 0.0,
             clock: Clock { lent: || 0.0, last_s: None, round_s: 0.0 },
+            devices: Devices::default(),
+            half_away: false,
+            waiting: false,
             before: Progress::default(),
             table: None,
             minds: Vec::new(),
@@ -266,6 +278,7 @@ impl Parlour {
                     self.apply_pending();
                 }
             }
+            Command::Device { wish } => self.devices.wish(&mut *self.pupil, wish),
             Command::Save => {
                 self.save_wanted = true;
                 if self.at_boundary() {
@@ -282,12 +295,13 @@ impl Parlour {
         Ok(())
     }
 
-    /// A reset or a restore keeps undelivered events, the clock and whether it runs.
+    /// A reset or a restore keeps undelivered events, the clock, the device and whether it runs.
     fn become_another(&mut self, mut other: Self) {
         let mut events = std::mem::take(&mut self.events);
         events.append(&mut other.events);
         other.events = events;
         other.lend_clock(self.clock.lent);
+        other.devices = self.devices.for_another_run();
         other.set_running(self.running);
         *self = other;
     }
@@ -302,23 +316,87 @@ impl Parlour {
 
     /// One slice of work; false when there is nothing to do. `now_s` is the shell's clock, in seconds from anywhere.
     pub fn advance(&mut self, now_s: f64) -> bool {
+        self.waiting = false;
         if !self.running && !self.finish_round {
             self.clock.last_s = None;
+            self.devices.pause();
             return false;
         }
-        let passed = self.clock.last_s.map_or(0.0, |last| (now_s - last).clamp(0.0, MAX_GAP_S));
-        self.clock.last_s = Some(now_s);
-        self.train_s += passed;
         // Judging is no part of a round, and waits where somebody waits for the round's end.
         if self.judging.is_some() && !self.finish_round {
+            self.clock_in(now_s);
+            self.devices.pause();
             self.judge();
             return true;
         }
-        self.clock.round_s += passed;
-        if let Slice::Round(stats) = self.pupil.learner_mut().advance() {
-            self.end_round(&stats);
+        // Where a link's digest is still to be reached, the run stays on what can reach it until somebody decides.
+        let bound = self.expected.is_some() && self.devices.wished() == DeviceWish::Auto;
+        if self.at_boundary() && !bound {
+            match self.devices.settle(&mut *self.pupil, now_s) {
+                Settled::Already => {}
+                Settled::Trying { waiting } => {
+                    (self.clock.last_s, self.waiting) = (None, waiting);
+                    return true;
+                }
+                Settled::Now(device, fault) => self.told_device(device, fault.as_ref()),
+            }
         }
+        self.clock.round_s += self.clock_in(now_s);
+        self.work();
         true
+    }
+
+    /// Adds the time since the last slice, and gives it.
+    fn clock_in(&mut self, now_s: f64) -> f64 {
+        let passed = self.clock.last_s.map_or(0.0, |last| (now_s - last).clamp(0.0, MAX_GAP_S));
+        self.clock.last_s = Some(now_s);
+        self.train_s += passed;
+        passed
+    }
+
+    /// One slice of the learner's.
+    fn work(&mut self) {
+        let lent = self.pupil.learner().lent();
+        match self.pupil.learner_mut().advance() {
+            Slice::Worked => {}
+            Slice::Waiting => self.waiting = true,
+            Slice::Round(stats) => self.end_round(&stats, lent),
+            Slice::Stopped(fault) => self.fall_back(lent, &fault),
+        }
+    }
+
+    /// Whether the last slice found nothing to do but to wait for the other machine.
+    pub fn waiting(&self) -> bool {
+        self.waiting
+    }
+
+    /// Whether a shell should open a GPU, and [`Parlour::offer`] it.
+    pub fn wants_machine(&self) -> bool {
+        self.devices.wanted(&*self.pupil)
+    }
+
+    pub fn device_wish(&self) -> DeviceWish {
+        self.devices.wished()
+    }
+
+    /// A GPU to train on, or why there is none.
+    pub fn offer(&mut self, machine: Result<Box<dyn Machine>, Fault>) {
+        self.devices.offer(&mut *self.pupil, machine);
+    }
+
+    fn told_device(&mut self, device: Device, fault: Option<&Fault>) {
+        self.events.push(Event::Device(device));
+        if let Some(fault) = fault {
+            let (text, next_step) = fault_parts(fault);
+            self.notice(Level::Warning, &text, &next_step);
+        }
+    }
+
+    /// The learner is at home again, and goes on where it was.
+    fn fall_back(&mut self, lent: Option<Work>, fault: &Fault) {
+        self.half_away |= lent.is_some_and(|work| work.leaves);
+        let device = self.devices.lose(fault);
+        self.told_device(device, Some(fault));
     }
 
     /// Tells where the time goes by this clock, in seconds from anywhere. It leaves no trace in the training.
@@ -327,15 +405,23 @@ impl Parlour {
         self.pupil.learner_mut().lend_clock(clock);
     }
 
-    fn end_round(&mut self, stats: &Stats) {
+    /// What was lent when it ended, if the machine was not lost on the way.
+    fn end_round(&mut self, stats: &Stats, lent: Option<Work>) {
         let metrics = self.metrics_from(stats);
         self.before = metrics.progress;
         self.events.push(Event::Metrics(metrics));
-        let now = arithmetic(self.isa);
+        let now = match (std::mem::take(&mut self.half_away), lent) {
+            (false, None) => arithmetic(self.isa),
+            (false, Some(Work::ALL)) => GPU,
+            _ => MIXED,
+        };
         if metrics.progress.rounds == 1 {
             self.arithmetic = now;
         } else if self.arithmetic != now {
             self.arithmetic = MIXED;
+        }
+        if lent.is_none() && self.pupil.learner_mut().lendable().is_some_and(|learner| learner.is_steady()) {
+            self.devices.note_rate(metrics.evals_per_s);
         }
         if metrics.progress.rounds.is_multiple_of(self.history_stride) {
             self.history.push(metrics);
@@ -473,11 +559,18 @@ impl Parlour {
         }
     }
 
-    /// The whole run and the table as one file, once the round in progress is done.
+    /// The whole run and the table as one file, once the round in progress is done: at home, where the other machine does not
+    /// answer.
     pub fn save(&mut self) -> Vec<u8> {
+        let mut looks = 0;
         while !self.at_boundary() {
-            if let Slice::Round(stats) = self.pupil.learner_mut().advance() {
-                self.end_round(&stats);
+            self.waiting = false;
+            self.work();
+            looks = if self.waiting { looks + 1 } else { 0 };
+            if looks > MOST_LOOKS {
+                let lent = self.pupil.learner().lent();
+                self.pupil.come_home();
+                self.fall_back(lent, &Fault::Lost { why: "it did not answer".into() });
             }
         }
         self.encode()

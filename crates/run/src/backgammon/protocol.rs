@@ -7,7 +7,7 @@
 //! A position is an id as GNU Backgammon writes it. Before a roll it is seen by the player who rolls, after a move by the one
 //! who has just moved. Chances are six: to win a single game, a gammon, a backgammon, and to lose each of them.
 
-use crate::protocol::{Config, Digest, Level};
+use crate::protocol::{Config, Device, DeviceWish, Digest, Level};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 #[cfg(feature = "typescript")]
@@ -28,6 +28,10 @@ pub enum Command {
     SetKnob {
         name: String,
         value: f64,
+    },
+    /// What should train from the next round on; a GPU has to be offered ([`crate::backgammon::Parlour::offer`]).
+    Device {
+        wish: DeviceWish,
     },
     /// Ends the round in progress, then gives [`Event::Saved`].
     Save,
@@ -56,6 +60,8 @@ pub enum Event {
     },
     /// Training started or paused.
     Running { running: bool },
+    /// What trains, and why: told once it is decided, and whenever it changes.
+    Device(Device),
     /// Once a round.
     Metrics(Metrics),
     /// A knob changed while the run went on.

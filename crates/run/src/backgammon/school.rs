@@ -3,11 +3,13 @@
 //! It refuses to know how they learn.
 
 use super::protocol;
+use crate::device::{Lender, Pass};
 use crate::error::RunError;
 use crate::knobs::{Table, count, float, int, number};
 use crate::protocol::{Config, Knob, KnobKind};
-use learn::Find;
-use learn::backgammon::{Learner, Published, PublishedConfig, Strong, StrongConfig};
+use learn::backgammon::published::away::Work;
+use learn::backgammon::{Learner, Lendable, Published, PublishedConfig, Strong, StrongConfig, TrialSlice};
+use learn::{Fault, Find, Machine};
 use math::Isa;
 use std::collections::BTreeMap;
 
@@ -30,6 +32,9 @@ pub(crate) trait Pupil: math::par::Movable {
     fn learner(&self) -> &dyn Learner;
     fn learner_mut(&mut self) -> &mut dyn Learner;
 
+    /// Why it trains on the processor alone, where it does.
+    fn stays(&self) -> Option<&'static str>;
+
     /// Every knob with its value in force.
     fn values(&self) -> Knobs;
 
@@ -38,6 +43,62 @@ pub(crate) trait Pupil: math::par::Movable {
 
     /// Changes a live knob between two rounds: from what, and to what.
     fn set(&mut self, name: &str, value: f64) -> Result<(f64, f64), RunError>;
+}
+
+/// Where the time goes is not the same everywhere, so learning is tried out by itself as well.
+impl Lender for dyn Pupil {
+    const WAYS: &'static [&'static str] = &[
+        "Learning on the GPU beside games on the processor turned out to be fastest.",
+        "Learning and valuing boards on the GPU turned out to be fastest.",
+    ];
+    /// A trial plays on at the learner's own tables.
+    const TRAINS_MEANWHILE: bool = false;
+    type Trial = ();
+
+    fn stays(&self) -> Option<&'static str> {
+        Pupil::stays(self)
+    }
+
+    fn is_away(&self) -> bool {
+        self.learner().lent().is_some()
+    }
+
+    fn lend(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault> {
+        lendable(self).lend(machine, WORK[way])
+    }
+
+    fn come_home(&mut self) {
+        if let Some(learner) = self.learner_mut().lendable() {
+            learner.come_home();
+        }
+    }
+
+    fn begin_trial(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault> {
+        lendable(self).begin_trial(machine, WORK[way])
+    }
+
+    fn go_on(&mut self, (): &mut ()) -> Result<Pass, Fault> {
+        match lendable(self).advance_trial() {
+            TrialSlice::Worked => Ok(Pass::Worked),
+            TrialSlice::Waiting => Ok(Pass::Waiting),
+            TrialSlice::Passed { evaluations } => Ok(Pass::Ended(evaluations as f64)),
+            TrialSlice::Stopped(fault) => Err(fault),
+        }
+    }
+
+    fn pass_work(&mut self) -> f64 {
+        lendable(self).trial_evaluations() as f64
+    }
+
+    fn end_trial(&mut self, (): ()) {
+        lendable(self).end_trial();
+    }
+}
+
+const WORK: [Work; 2] = [Work::LEARNING, Work::ALL];
+
+fn lendable(pupil: &mut (impl Pupil + ?Sized)) -> &mut dyn Lendable {
+    pupil.learner_mut().lendable().expect("one that does not stay can lend")
 }
 
 pub(crate) struct School {
@@ -82,6 +143,7 @@ static SCHOOLS: [School; 2] = [
 /// What a learner has to have to be taught here.
 trait Teachable: Learner + Sized + 'static {
     type Settings: Clone + math::par::Movable;
+    const STAYS: Option<&'static str>;
     fn table() -> Table<Self::Settings>;
     fn begin(settings: Self::Settings, seed: u32, isa: Isa) -> Result<Self, RunError>;
     fn restore(settings: Self::Settings, seed: u32, isa: Isa, find: &Find) -> Result<Self, RunError>;
@@ -123,6 +185,10 @@ impl<L: Teachable> Pupil for Taught<L> {
         &mut self.learner
     }
 
+    fn stays(&self) -> Option<&'static str> {
+        L::STAYS
+    }
+
     fn values(&self) -> Knobs {
         L::table().values(&self.settings)
     }
@@ -144,6 +210,9 @@ impl<L: Teachable> Pupil for Taught<L> {
 
 impl Teachable for Strong {
     type Settings = StrongConfig;
+    const STAYS: Option<&'static str> = Some(
+        "The strong learner trains on the processor: of each board its network sums a few rows of whole numbers, chosen so that a result costs no more than the rows that the move changes, and it has not been written for a GPU",
+    );
 
     fn table() -> Table<StrongConfig> {
         Table::new(StrongConfig::default())
@@ -269,6 +338,7 @@ impl Teachable for Strong {
 
 impl Teachable for Published {
     type Settings = PublishedConfig;
+    const STAYS: Option<&'static str> = None;
 
     fn table() -> Table<PublishedConfig> {
         Table::new(PublishedConfig::default())
