@@ -227,7 +227,7 @@ pub struct CommonArgs {
     /// Stop as soon as the evaluation reaches the task's published threshold
     #[arg(long)]
     pub until_solved: bool,
-    /// What trains: auto (what turns out to be faster, once the run has lasted two seconds), cpu or gpu
+    /// What trains: auto (what turns out to be faster, once the run has lasted two seconds), cpu or gpu; of backgammon's learners the strong one trains on the processor alone
     #[arg(long, default_value = "auto", value_parser = device, value_name = "DEVICE")]
     pub device: DeviceWish,
     /// Where the checkpoint goes

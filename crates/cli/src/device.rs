@@ -1,7 +1,8 @@
 //! The GPU of a training process: opened on a thread of its own, so that training need not wait for it, and offered
-//! to the experiment, which decides.
+//! to the run of either room, which decides.
 
 use gpu::{Gpu, OpenOptions};
+use run::backgammon::Parlour;
 use run::protocol::DeviceWish;
 use run::{Experiment, Fault, Machine};
 use std::thread::JoinHandle;
@@ -13,28 +14,64 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 type Opened = Result<Box<dyn Machine>, Fault>;
 
+/// What a run of either room is asked and told.
+pub trait Run {
+    fn device_wish(&self) -> DeviceWish;
+    fn wants_machine(&self) -> bool;
+    fn offer(&mut self, machine: Opened);
+}
+
+macro_rules! run {
+    ($($run:ty)*) => {$(
+        impl Run for $run {
+            fn device_wish(&self) -> DeviceWish {
+                self.device_wish()
+            }
+
+            fn wants_machine(&self) -> bool {
+                self.wants_machine()
+            }
+
+            fn offer(&mut self, machine: Opened) {
+                self.offer(machine);
+            }
+        }
+    )*};
+}
+run!(Experiment Parlour);
+
 #[derive(Default)]
 pub struct Opener {
     opening: Option<JoinHandle<Opened>>,
 }
 
 impl Opener {
-    /// Opens a GPU where the run wants one, and hands it over once it is there.
-    pub fn look(&mut self, experiment: &mut Experiment, lasted: Duration) {
-        if self.opening.as_ref().is_some_and(JoinHandle::is_finished) {
-            self.hand_over(experiment);
+    /// One that has opened the GPU already where the run was told to use it.
+    pub fn begin(run: &mut impl Run) -> Opener {
+        let mut opener = Opener::default();
+        if run.device_wish() == DeviceWish::Gpu {
+            opener.look(run, Duration::ZERO);
+            opener.hand_over(run);
         }
-        let soon = experiment.device_wish() == DeviceWish::Gpu || lasted >= PATIENCE;
-        if soon && self.opening.is_none() && experiment.wants_machine() {
+        opener
+    }
+
+    /// Opens a GPU where the run wants one, and hands it over once it is there.
+    pub fn look(&mut self, run: &mut impl Run, lasted: Duration) {
+        if self.opening.as_ref().is_some_and(JoinHandle::is_finished) {
+            self.hand_over(run);
+        }
+        let soon = run.device_wish() == DeviceWish::Gpu || lasted >= PATIENCE;
+        if soon && self.opening.is_none() && run.wants_machine() {
             self.opening = Some(std::thread::spawn(open));
         }
     }
 
     /// Waits for a GPU that is being opened.
-    pub fn hand_over(&mut self, experiment: &mut Experiment) {
+    pub fn hand_over(&mut self, run: &mut impl Run) {
         if let Some(opening) = self.opening.take() {
             let broken = |_| Err(Fault::NoAdapter { why: "opening it failed".into() });
-            experiment.offer(opening.join().unwrap_or_else(broken));
+            run.offer(opening.join().unwrap_or_else(broken));
         }
     }
 }

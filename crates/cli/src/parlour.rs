@@ -2,16 +2,17 @@
 //! that continues it. There is no full screen for this room, and no monitor; what does not apply here is refused.
 
 use crate::args::CommonArgs;
+use crate::device::Opener;
 use crate::files::{self, Kept};
 use crate::record::{EndedBy, Opened};
 use crate::session::{Budget, Signals, cpu_seconds, now_s};
-use crate::words::{clock, figure, grouped, quoted, short};
-use crate::{Usage, closed_pipe, machine_flags, refusal};
+use crate::words::{self, clock, figure, grouped, quoted, short};
+use crate::{Usage, closed_pipe, machine_flags, other_flags, refusal};
 use anyhow::{Context, Result, bail};
 use math::Isa;
 use run::backgammon::protocol::{Command, Event, Judged, Metrics, PARTS, Progress, Score};
 use run::backgammon::{self, Parlour};
-use run::protocol::{Config, DeviceWish, Level};
+use run::protocol::{Config, Level};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -54,6 +55,8 @@ struct Summary {
     judged: Judged,
     digest: String,
     arithmetic: String,
+    /// The GPU that trained last, where one did.
+    device: Option<String>,
     isa: String,
     threads: u32,
     file: Option<String>,
@@ -106,11 +109,6 @@ fn check(common: &CommonArgs) -> Result<()> {
         (common.monitor.is_some(), "--monitor", "--events FILE writes all that happens"),
         (common.csv.is_some(), "--csv", "--events FILE writes all that happens"),
         (common.tensorboard.is_some(), "--tensorboard", "--events FILE writes all that happens"),
-        (
-            common.device == DeviceWish::Gpu,
-            "--device gpu",
-            "Its networks train on the processor; leave it out",
-        ),
     ];
     for (given, flag, instead) in refused {
         if given {
@@ -124,7 +122,7 @@ fn check(common: &CommonArgs) -> Result<()> {
 }
 
 fn session(
-    parlour: Parlour,
+    mut parlour: Parlour,
     common: &CommonArgs,
     save: Option<PathBuf>,
     pool: &rayon::ThreadPool,
@@ -140,6 +138,7 @@ fn session(
         })?)),
         None => None,
     };
+    parlour.command(Command::Device { wish: common.device })?;
     crate::on_interrupt()?;
     let session = Session {
         parlour,
@@ -150,7 +149,8 @@ fn session(
             until_solved: false,
         },
         save,
-        flags: machine_flags(&common.machine),
+        flags: machine_flags(&common.machine) + &other_flags(common),
+        device: None,
         began,
         signals,
         json: common.show.json,
@@ -170,6 +170,8 @@ struct Session<'a> {
     save: Option<PathBuf>,
     /// Of the command that resumes.
     flags: String,
+    /// The GPU that trained last, where one did.
+    device: Option<String>,
     began: Instant,
     signals: &'a Signals,
     json: bool,
@@ -196,14 +198,10 @@ impl Session<'_> {
             self.notice(&text, "Ask for more than that, or use --seconds.");
         }
         self.parlour.lend_clock(now_s);
+        let mut opener = Opener::begin(&mut self.parlour);
         self.parlour.command(Command::Start)?;
-        let mut diverged = false;
         let ended_by = loop {
-            for event in self.parlour.events() {
-                diverged |= matches!(event, Event::Notice { level: Level::Error, .. });
-                self.tell(Record::Event(event));
-            }
-            if diverged {
+            if self.tell_events() {
                 break EndedBy::Diverged;
             }
             match self.reason() {
@@ -213,9 +211,24 @@ impl Session<'_> {
                 Some(_) => self.parlour.command(Command::Step)?,
                 None => {}
             }
+            opener.look(&mut self.parlour, self.began.elapsed());
             self.parlour.advance(self.began.elapsed().as_secs_f64());
         };
+        opener.hand_over(&mut self.parlour);
         self.conclude(ended_by, first)
+    }
+
+    /// Tells what happened, and whether training diverged.
+    fn tell_events(&mut self) -> bool {
+        let mut diverged = false;
+        for event in self.parlour.events() {
+            diverged |= matches!(event, Event::Notice { level: Level::Error, .. });
+            if let Event::Device(device) = &event {
+                self.device = device.gpu.clone().filter(|_| device.on_gpu);
+            }
+            self.tell(Record::Event(event));
+        }
+        diverged
     }
 
     fn reason(&self) -> Option<EndedBy> {
@@ -248,6 +261,7 @@ impl Session<'_> {
                 if wants_file { ", so nothing was saved" } else { "" }
             );
         }
+        self.tell_events();
         let judged = self.parlour.judge_now()?;
         let progress = self.parlour.progress();
         let config = self.parlour.config().clone();
@@ -267,6 +281,7 @@ impl Session<'_> {
             judged,
             digest: digest.weights,
             arithmetic: digest.arithmetic,
+            device: self.device.clone(),
             isa: backend.isa,
             threads: backend.threads,
             resume: file.as_ref().map(|file| self.resume_command(file, ended_by, seconds, cpu)),
@@ -389,6 +404,7 @@ impl Session<'_> {
             Event::Mark(m) => {
                 Some(format!("{:>8}  {} {} -> {}", clock(m.progress.train_s), m.knob, m.from, m.to))
             }
+            Event::Device(device) => Some(words::device(device)),
             Event::Notice { level, text, next_step } => {
                 let prefix = match level {
                     Level::Info => "",
@@ -442,6 +458,7 @@ impl Session<'_> {
                 .collect();
             lines.push(format!("  time        {}", words.join(", ")));
         }
+        lines.extend(s.device.iter().map(|device| format!("  device      {device}")));
         lines.push(format!("  digest      {} ({})", s.digest, s.arithmetic));
         lines.extend(s.file.iter().map(|file| format!("  saved       {file}")));
         lines.extend(s.resume.iter().map(|resume| format!("  continue    {resume}")));

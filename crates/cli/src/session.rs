@@ -10,7 +10,7 @@ use cpu_time::ProcessTime;
 use run::EVALUATION_EPISODES;
 use run::Experiment;
 use run::monitor::Writer;
-use run::protocol::{Command, DeviceWish, Event, Frame, Level, Progress};
+use run::protocol::{Command, Event, Frame, Level, Progress};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -141,11 +141,7 @@ impl Session<'_> {
             );
         }
         self.experiment.lend_clock(now_s);
-        let mut opener = Opener::default();
-        if self.experiment.device_wish() == DeviceWish::Gpu {
-            opener.look(&mut self.experiment, Duration::ZERO);
-            opener.hand_over(&mut self.experiment);
-        }
+        let mut opener = Opener::begin(&mut self.experiment);
         self.experiment.command(Command::Start)?;
         let mut solved = None;
         let mut diverged = false;

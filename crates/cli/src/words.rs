@@ -61,7 +61,7 @@ pub fn device(told: &Device) -> String {
         Some(gpu) if told.on_gpu => gpu.as_str(),
         _ => "the processor",
     };
-    let rates = told.steps_per_s.map_or(String::new(), |[processor, gpu]| {
+    let rates = told.rates.map_or(String::new(), |[processor, gpu]| {
         format!(" Processor {}/s, GPU {}/s.", short(processor), short(gpu))
     });
     format!("device: {what}. {}{rates}", told.why)

@@ -30,12 +30,7 @@ impl Scratch {
 
     /// The last line of a run that ended well.
     fn summary(&self, args: &[&str]) -> Value {
-        let output = self.run(args);
-        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-        let text = String::from_utf8(output.stdout).unwrap();
-        let summary: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
-        assert_eq!(summary["kind"], "summary");
-        summary
+        summary(&records(self.command(args)))
     }
 }
 
@@ -43,6 +38,24 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
+}
+
+/// The lines of a run that ended well.
+fn records(mut command: Command) -> Vec<Value> {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn summary(records: &[Value]) -> Value {
+    let last = records.last().unwrap();
+    assert_eq!(last["kind"], "summary");
+    last.clone()
+}
+
+fn of_kind<'a>(records: &'a [Value], kind: &str) -> Vec<&'a Value> {
+    records.iter().filter(|record| record["kind"] == kind).collect()
 }
 
 #[test]
@@ -107,6 +120,57 @@ fn ctrl_c_saves_the_run_and_prints_how_to_go_on() {
     assert!(scratch.0.join(file).exists() && summary["resume"].as_str().unwrap().contains(file));
 }
 
+// ---- the device that trains ----
+
+/// The learner that can use a GPU, with rounds that are quick.
+fn published(more: &[&str]) -> Vec<String> {
+    let knobs =
+        ["tables=2", "games=4", "batch=16", "evals=4", "round_batches=12", "minibatch=32", "replay=512"];
+    let knobs = knobs.iter().flat_map(|knob| ["--set", knob]);
+    let train = ["train", "backgammon", "--env", "published", "--seed", "3", "--json"];
+    train.into_iter().chain(knobs).chain(more.iter().copied()).map(String::from).collect()
+}
+
+fn command(scratch: &Scratch, args: &[String]) -> Command {
+    scratch.command(&args.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+#[test]
+fn without_a_gpu_backgammon_trains_on_the_processor_and_says_so() {
+    let scratch = Scratch::new("no-gpu");
+    // The system's loader finds no driver.
+    let nowhere = scratch.0.join("no-driver.json");
+    let mut asked = command(&scratch, &published(&["--device", "gpu", "--steps", "12"]));
+    asked.env("VK_DRIVER_FILES", &nowhere).env("VK_ICD_FILENAMES", &nowhere);
+    let told = records(asked);
+    let device = of_kind(&told, "device")[0];
+    assert_eq!((&device["on_gpu"], &device["gpu"]), (&false.into(), &Value::Null), "{device}");
+    let notice = of_kind(&told, "notice")[0];
+    assert_eq!(notice["level"], "warning");
+    assert!(notice["text"].as_str().unwrap().contains("no GPU"), "{notice}");
+    let at_home = records(command(&scratch, &published(&["--device", "cpu", "--steps", "12"])));
+    assert_eq!(summary(&told)["digest"], summary(&at_home)["digest"], "the same run as ever");
+}
+
+#[test]
+fn the_strong_learner_says_why_it_stays_on_the_processor() {
+    let scratch = Scratch::new("strong");
+    let train = |device: &str| {
+        let args = ["train", "backgammon", "--steps", "48", "--json", "--device", device];
+        records(scratch.command(&[&args[..], &SMALL].concat()))
+    };
+    let (auto, gpu) = (train("auto"), train("gpu"));
+    for told in [&auto, &gpu] {
+        let why = of_kind(told, "device")[0]["why"].as_str().unwrap();
+        assert!(why.contains("strong learner") && why.contains("processor"), "{why}");
+        assert!(summary(told)["device"].is_null());
+    }
+    assert!(of_kind(&auto, "notice").is_empty(), "nobody asked for a GPU");
+    let next_step = of_kind(&gpu, "notice")[0]["next_step"].as_str().unwrap();
+    assert!(next_step.contains("published") && next_step.contains("processor"), "{next_step}");
+    assert_eq!(summary(&auto)["digest"], summary(&gpu)["digest"]);
+}
+
 #[test]
 fn what_does_not_apply_is_refused_with_what_would_do() {
     let scratch = Scratch::new("refused");
@@ -119,7 +183,7 @@ fn what_does_not_apply_is_refused_with_what_would_do() {
         (&["--tensorboard", "runs"], "--events FILE"),
         (&["--monitor", "ring"], "--events FILE"),
         (&["--until-solved"], "--steps"),
-        (&["--device", "gpu"], "processor"),
+        (&["--device", "tpu"], "auto, cpu or gpu"),
         (&["--env", "CartPole-v1"], "strong, published"),
         (&["--set", "gamma=0.9"], "lambda"),
         (&["--set", "lr=9"], "out of range"),
