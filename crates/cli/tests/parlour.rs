@@ -136,6 +136,27 @@ fn command(scratch: &Scratch, args: &[String]) -> Command {
 }
 
 #[test]
+fn the_published_learner_trains_on_the_gpu_and_goes_on_on_the_processor() {
+    let scratch = Scratch::new("gpu");
+    let args = published(&["--device", "gpu", "--steps", "12", "--save", "run.safetensors"]);
+    let told = records(command(&scratch, &args));
+    let device = of_kind(&told, "device")[0];
+    assert_eq!((&device["wish"], &device["on_gpu"]), (&"gpu".into(), &true.into()), "{device}");
+    let on_gpu = summary(&told);
+    assert_eq!((&on_gpu["device"], &on_gpu["arithmetic"]), (&device["gpu"], &"gpu".into()));
+    assert!(on_gpu["progress"]["games"].as_u64().unwrap() >= 12);
+    assert!(on_gpu["resume"].as_str().unwrap().ends_with("--device gpu"), "{}", on_gpu["resume"]);
+    let losses: Vec<f64> =
+        of_kind(&told, "metrics").iter().map(|metrics| metrics["loss"].as_f64().unwrap()).collect();
+    assert!(losses.iter().any(|&loss| loss > 0.0), "it learned: {losses:?}");
+
+    let back = scratch.summary(&["resume", "run.safetensors", "--device", "cpu", "--steps", "24", "--json"]);
+    assert_eq!((&back["arithmetic"], &back["device"]), (&"mixed".into(), &Value::Null));
+    assert!(back["progress"]["games"].as_u64().unwrap() >= 24);
+    assert!(back["resume"].as_str().unwrap().ends_with("--device cpu"), "{}", back["resume"]);
+}
+
+#[test]
 fn without_a_gpu_backgammon_trains_on_the_processor_and_says_so() {
     let scratch = Scratch::new("no-gpu");
     // The system's loader finds no driver.
