@@ -9,7 +9,7 @@ import { copy } from "./parts/dialog";
 import { h } from "./parts/dom";
 import { Notices } from "./parts/notices";
 import { startTheme, themeButton } from "./parts/theme";
-import { rememberedDevice } from "./parts/device";
+import { rememberedDevice, type Counts } from "./parts/device";
 import { ControlRoom } from "./rooms/control/view";
 import type { Device } from "./run/protocol";
 import "./style.css";
@@ -19,8 +19,7 @@ interface Room {
   readonly element: HTMLElement;
   readonly backend: InUse;
   device(): Device | undefined;
-  /** What the badge says while there is none. */
-  readonly undecided?: string;
+  readonly counts: Counts;
   /** Calls back after what trains may have changed. */
   onDevice(callback: () => void): void;
   onCrash(callback: (crash: Crash) => void): void;
@@ -46,6 +45,7 @@ const ROOMS: { id: string; name: string; open(options: Options): Promise<Room> }
         element: room.element,
         backend: lab.backend,
         device: () => lab.device,
+        counts: room.counts,
         onDevice: (callback) => lab.onEvent(({ kind }) => (kind === "device" || kind === "began") && callback()),
         onCrash: lab.onCrash,
         follow: (link) => room.follow(link),
@@ -60,14 +60,14 @@ const ROOMS: { id: string; name: string; open(options: Options): Promise<Room> }
     name: "Backgammon",
     async open(options) {
       const [{ connect }, { BackgammonRoom }] = await Promise.all([import("./run/backgammon/client"), import("./rooms/backgammon/view")]);
-      const parlour = await connect(options);
+      const parlour = await connect({ device: rememberedDevice(), ...options });
       const room = new BackgammonRoom(parlour, around);
       return {
         element: room.element,
         backend: parlour.backend,
-        device: () => undefined,
-        undecided: "The processor trains; in this room nothing else does.",
-        onDevice: () => {},
+        device: () => parlour.device,
+        counts: room.counts,
+        onDevice: (callback) => parlour.onEvent(({ kind }) => (kind === "device" || kind === "began") && callback()),
         onCrash: parlour.onCrash,
         follow: (link) => room.follow(link),
         help: () => room.help(),
@@ -164,7 +164,7 @@ async function open(options: Options): Promise<void> {
   }
   if (opening !== openings) return opened.close();
   room = opened;
-  badge = new Badge(opened.backend, opened.device(), opened.undecided);
+  badge = new Badge(opened.backend, opened.counts, opened.device());
   const own = badge;
   opened.onDevice(() => own === badge && own.show(opened.device()));
   tools.prepend(badge.button);

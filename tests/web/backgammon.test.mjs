@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
-import { folder, hothouse, house, lab, visit } from "./fixture.mjs";
+import { folder, hothouse, house, inWorkers, lab, visit } from "./fixture.mjs";
 
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
@@ -34,9 +34,9 @@ const ownTurn = (page) =>
     document.querySelector(".table .board-places .open"),
   );
 /** Plays one against somebody who answers at once. */
-async function sit(page) {
+async function sit(page, against = "one who moves at random") {
   await page.getByText("Play it", { exact: true }).click();
-  await page.getByLabel("Against").selectOption({ label: "one who moves at random" });
+  await page.getByLabel("Against").selectOption({ label: against });
   await page.locator(".setup").getByLabel("Look-ahead").selectOption("0");
   await page.getByRole("button", { name: "New match" }).first().click();
   await button(page, "Roll").waitFor();
@@ -164,6 +164,34 @@ test("what was being shown does not go on at a table one sits down at", async ()
     assert.equal(seen.length, 1, seen.join("\n"));
     assert.match(seen[0], /Point 24, 2 checkers of yours; Point 23, empty/);
   }
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("the agent as it was after a minute can be played once that has passed", async () => {
+  // The worker's clock goes faster, so that a minute is over sooner; what is kept then is the agent of that moment.
+  const init = inWorkers("const now = performance.now.bind(performance); performance.now = () => 20 * now()");
+  const page = await enter({ init });
+  const kept = event(page, "frozen");
+  const choice = page.getByLabel("Against").locator("option", { hasText: "the agent after 1 minute" });
+  assert.equal(await choice.textContent(), "the agent after 1 minute (not reached yet)");
+  assert.ok(await choice.isDisabled());
+  const { minutes, progress } = await kept;
+  assert.deepEqual([minutes, progress.train_s >= 60 && progress.games > 0], [1, true]);
+  await sit(page, "the agent after 1 minute");
+  assert.equal(await page.locator(".seat.theirs strong").textContent(), "The agent at 1 min");
+  await page.getByRole("button", { name: "Moves of this game" }).click();
+  const theirs = page.locator(".moves li", { hasText: "agent at 1 min" });
+  await roll(page);
+  const before = await theirs.count();
+  while (await places(page, "open").count()) {
+    await places(page, "open").first().click();
+    await places(page, "target").first().click();
+    await ownTurn(page);
+  }
+  await button(page, "Done").click();
+  await theirs.nth(before).waitFor();
+  assert.match(await theirs.nth(before).textContent(), /\d-\d.*\/|cannot move|doubles/);
   assert.deepEqual(page.said, []);
   await page.context().close();
 });

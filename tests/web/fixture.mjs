@@ -40,6 +40,23 @@ export async function visit(here, { at = "", server = here.server, init, context
   return page;
 }
 
+/** For `init`: a script that runs in each of the page's workers before the worker's own. */
+export const inWorkers = (script) => `
+  {
+    const plain = Worker;
+    globalThis.Worker = class extends plain {
+      constructor(url, settings) {
+        const all = ${JSON.stringify(script)} + "; import(" + JSON.stringify(String(url)) + ").then(() => postMessage({ kind: 'answer', id: -1 }));";
+        super(URL.createObjectURL(new Blob([all], { type: "text/javascript" })), settings);
+      }
+      postMessage(message, transfer) {
+        // the module loads a moment later than a worker's own script would
+        this.loaded ??= new Promise((resolve) => this.addEventListener("message", resolve, { once: true }));
+        this.loaded.then(() => super.postMessage(message, transfer));
+      }
+    };
+  }`;
+
 /** Waits until an experiment runs in the page. */
 export const lab = (page) => page.waitForFunction(() => globalThis.hothouse);
 

@@ -1,14 +1,16 @@
-// A GPU in the page: chosen, trained on, moved to and from, and lost. The adapter is SwiftShader, the processor
+// A GPU in the page, in both rooms: chosen, trained on, moved to and from, and lost. The adapter is SwiftShader, the processor
 // pretending; so what is tested is that everything holds, and nothing about speed.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
 import { GPU_ARGS, launch } from "../../scripts/browser.mjs";
 import { serve } from "../../scripts/serve.mjs";
-import { dist, event, folder, hothouse, house, lab, notice, saved, visit } from "./fixture.mjs";
+import { dist, event, folder, hothouse, house, inWorkers, lab, notice, saved, visit } from "./fixture.mjs";
 
 const here = house(GPU_ARGS);
+const axe = createRequire(import.meta.url).resolve("axe-core");
 /** Small enough for a pretender, and still learning. */
 const SMALL = "#/control?envs=256&rollout_steps=16&epochs=2&minibatches=4&seed=3&v=1";
 const STEPS = 256 * 16;
@@ -277,24 +279,71 @@ for (const [what, args, address, text] of [
   });
 
 test("a browser without WebGPU: the same", async () => {
-  const init = () => {
-    const plain = Worker;
-    globalThis.Worker = class extends plain {
-      constructor(url, settings) {
-        const script = `
-          Reflect.deleteProperty(WorkerNavigator.prototype, "gpu");
-          import(${JSON.stringify(String(url))}).then(() => postMessage({ kind: "stage" }));`;
-        super(URL.createObjectURL(new Blob([script], { type: "text/javascript" })), settings);
-      }
-      postMessage(message, transfer) {
-        // the module loads a moment later than a worker's own script would
-        this.loaded ??= new Promise((resolve) => this.addEventListener("message", resolve, { once: true }));
-        this.loaded.then(() => super.postMessage(message, transfer));
-      }
-    };
-  };
+  const init = inWorkers(`Reflect.deleteProperty(WorkerNavigator.prototype, "gpu")`);
   const page = await visit(here, { at: SMALL, init });
   assert.match((await device(page)).why, /this browser has no WebGPU/);
   unbroken(await iterations(page, 3));
+  await page.context().close();
+});
+
+/** The rounds of backgammon from here on, each after the one before. */
+async function rounds(page, many) {
+  const rows = await iterations(page, many);
+  for (const [i, { progress }] of rows.entries()) assert.equal(progress.rounds, rows[0].progress.rounds + i);
+  return rows;
+}
+const FEW = { tables: 2, games: 4, batch: 16, evals: 8, round_batches: 20, minibatch: 32, most_updates: 2, replay: 1024, duel_pairs: 0 };
+const PUBLISHED = `#/backgammon?env=published&${new URLSearchParams(FEW)}&v=1`;
+const WAITED = 6; // of the shares of a round's time, the GPU's
+
+// The software adapter takes a minute or two to compile these kernels, so this is done in one go and no more often.
+test("backgammon's published learner trains on the GPU; lost, it goes on on the processor, in a phone's width too", async () => {
+  const page = await visit(here, { at: `?device=gpu${PUBLISHED}`, context: { colorScheme: "dark", viewport: { width: 390, height: 844 } } });
+  const { why, gpu } = await onGpu(page);
+  assert.match(why, /GPU was chosen, though it is the processor pretending/);
+  assert.match(gpu, /SwiftShader/);
+  assert.match(await page.locator(".badge").textContent(), /^GPU: Google SwiftShader$/);
+  await page.getByText("Google SwiftShader trains.", { exact: true }).waitFor();
+  const digest = event(page, "digest");
+  // While they are compiled it answers whoever asks.
+  const { candidates } = await page.evaluate(() => parlour.analyse({ id: "4HPwATDgc/ABMA", dice: [3, 1], who: { kind: "now" }, evals: 20 }));
+  assert.ok(candidates.length > 1);
+  const rows = await rounds(page, 8);
+  assert.ok(rows.every((row) => row.shares[WAITED] > 0), "the GPU took time in each");
+  assert.ok(rows.every((row) => Number.isFinite(row.loss) && row.evals_per_s > 0));
+  assert.ok(rows.at(-1).progress.updates > rows[0].progress.updates, "it learned there");
+  assert.equal((await digest).arithmetic, "mixed");
+  assert.ok(!(await page.evaluate(() => hothouse.permalink())).includes("digest"));
+
+  const onward = rounds(page, 4);
+  await page.evaluate(() => hothouse.failGpu("lost"));
+  await notice(page, /The GPU was lost \(.*\)\./);
+  await notice(page, /Training goes on on the processor; choose the GPU again once it is back/);
+  await onCpu(page);
+  await onward;
+  await page.addScriptTag({ path: axe });
+  const { violations } = await page.evaluate(() => globalThis.axe.run());
+  assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), []);
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+  await page.getByRole("button", { name: "Try the GPU again" }).waitFor();
+  await page.context().close();
+});
+
+test("backgammon's strong learner stays on the processor, says why, and answers a choice of the GPU by a notice", async () => {
+  const page = await visit(here, { at: "#/backgammon?games=32&hidden=32&v=1" });
+  const { on_gpu, wish, why } = await device(page);
+  assert.deepEqual([on_gpu, wish], [false, "auto"]);
+  await page.locator(".device").getByText(why).waitFor();
+  await page.locator(".badge").click();
+  await page.getByRole("dialog").getByText(why).waitFor();
+  await page.keyboard.press("Escape");
+  await choose(page, "GPU");
+  await notice(page, /Choose the published learner, or train on the processor/);
+  assert.equal((await onCpu(page)).wish, "gpu");
+  await rounds(page, 2);
+  // Another learner is a run of its own, and the wish goes along.
+  await page.evaluate((knobs) => hothouse.command({ kind: "reset", config: { version: 1, room: "backgammon", env: "published", seed: 1, knobs } }), FEW);
+  assert.equal((await onGpu(page)).wish, "gpu");
+  assert.deepEqual(page.said, []);
   await page.context().close();
 });

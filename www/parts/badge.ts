@@ -2,7 +2,7 @@
 
 import type { Device } from "../run/protocol";
 import type { InUse } from "../run/handle";
-import { because, gpuName, trains } from "./device";
+import { because, gpuName, trains, type Counts } from "./device";
 import { Dialog } from "./dialog";
 import { h, write } from "./dom";
 
@@ -24,9 +24,8 @@ export class Badge {
 
   constructor(
     private readonly backend: InUse,
+    private readonly counts: Counts,
     device?: Device,
-    /** What holds while no device is chosen. */
-    private readonly undecided = "The processor trains. What the GPU can do is not measured yet.",
   ) {
     const rows: [string, string | HTMLElement][] = [
       ["GPU", this.gpu],
@@ -52,7 +51,7 @@ export class Badge {
     write(this.button, summary(this.backend, device));
     this.button.setAttribute("aria-label", `In use: ${summary(this.backend, device)}. Why?`);
     write(this.gpu, device?.gpu ? `${device.gpu}${device.on_gpu ? "" : ", not in use"}` : "none in use");
-    write(this.why, device ? `${trains(device)} ${because(device)}` : this.undecided);
+    write(this.why, device ? `${trains(device)} ${because(device, this.counts)}` : "The processor trains. What the GPU can do is not measured yet.");
   }
 
   close(): void {

@@ -18,11 +18,14 @@ export const gpuName = (device: Device): string => (device.gpu ?? "the GPU").rep
 
 export const trains = (device: Device): string => (device.on_gpu ? `${gpuName(device)} trains.` : "The processor trains.");
 
+/** What a room counts: what rates are of, and after what another machine takes over. */
+export type Counts = { rate: string; boundary: string };
+
 /** Why that, and how fast either is where both were measured. */
-export function because({ why, rates }: Device): string {
+export function because({ why, rates }: Device, { rate }: Counts): string {
   if (!rates) return why;
   const [cpu, gpu] = rates.map(short);
-  return `${why} It was measured on this run: ${cpu} steps a second on the processor, ${gpu} on the GPU.`;
+  return `${why} It was measured on this run: ${cpu} ${rate} a second on the processor, ${gpu} with the GPU.`;
 }
 
 export class DeviceSwitch {
@@ -32,7 +35,11 @@ export class DeviceSwitch {
   private readonly reason = h("span", {});
   private readonly again = h("button", { type: "button", hidden: true }, "Try the GPU again");
 
-  constructor(private wish: DeviceWish, private readonly choose: (wish: DeviceWish) => void) {
+  constructor(
+    private wish: DeviceWish,
+    private readonly counts: Counts,
+    private readonly choose: (wish: DeviceWish) => void,
+  ) {
     const group = id("device");
     this.inputs = CHOICES.map(({ wish: own, spoken }) =>
       h("input", {
@@ -78,10 +85,10 @@ export class DeviceSwitch {
     write(this.outcome, device ? trains(device) : "");
     const pending: Record<DeviceWish, string> = {
       auto: "A GPU, where there is one, is measured beside the processor; the faster one trains.",
-      cpu: "The processor trains from the next iteration on.",
-      gpu: "The GPU trains from the next iteration on.",
+      cpu: `The processor trains from the next ${this.counts.boundary} on.`,
+      gpu: `The GPU trains from the next ${this.counts.boundary} on.`,
     };
-    const reason = device?.wish === "cpu" ? "" : device ? because(device) : pending[this.wish];
+    const reason = device?.wish === "cpu" ? "" : device ? because(device, this.counts) : pending[this.wish];
     write(this.reason, reason);
   }
 }

@@ -40,7 +40,7 @@ export class Saves {
 
   constructor(
     private readonly begin: () => void,
-    private readonly give: (given: Given) => void,
+    private readonly give: (given: Given, transfer: Transferable[]) => void,
   ) {}
 
   ask(who: number | "command" | "autosave"): void {
@@ -52,9 +52,11 @@ export class Saves {
   deliver(bytes: Uint8Array): boolean {
     const asked = this.waiting;
     this.waiting = [];
+    // Where one alone asked, so many bytes go over without being copied.
+    const transfer = asked.length === 1 ? [bytes.buffer] : [];
     for (const who of asked) {
-      if (who === "autosave") this.give({ kind: "autosave", bytes });
-      else if (who !== "command") this.give({ kind: "answer", id: who, value: bytes });
+      if (who === "autosave") this.give({ kind: "autosave", bytes }, transfer);
+      else if (who !== "command") this.give({ kind: "answer", id: who, value: bytes }, transfer);
     }
     return asked.includes("command");
   }

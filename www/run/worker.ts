@@ -151,7 +151,7 @@ const loop = new Loop(() =>
 );
 const saves = new Saves(
   () => lab.command({ kind: "save" }),
-  (given) => page.postMessage(given),
+  (given, transfer) => page.postMessage(given, transfer),
 );
 const gpu = new GpuOpener(loop.wake, (error) => page.postMessage({ kind: "crash", text: String(error) }));
 

@@ -1,7 +1,8 @@
 //! The room of backgammon behind wasm-bindgen, as `Lab` is for control: plain data in and out. The worker that calls it is
 //! `www/run/backgammon/worker.ts`; the types of all that passes are `run::backgammon::protocol`.
 
-use crate::{from_js, now_s, refusal, to_js};
+use crate::{Graphics, from_js, now_s, refusal, to_js};
+use gpu::Fault;
 use math::Isa;
 use run::{RunError, backgammon, permalink};
 use wasm_bindgen::prelude::*;
@@ -51,6 +52,25 @@ impl Parlour {
     /// One slice of work; false when there is nothing to do.
     pub fn advance(&mut self, now_s: f64) -> bool {
         self.parlour.advance(now_s)
+    }
+
+    /// Whether the last slice found nothing to do until the GPU has answered, which it then tells.
+    pub fn waiting(&self) -> bool {
+        self.parlour.waiting()
+    }
+
+    /// Whether a GPU should be opened and offered.
+    pub fn wants_gpu(&self) -> bool {
+        self.parlour.wants_machine()
+    }
+
+    pub fn offer(&mut self, graphics: &Graphics) {
+        self.parlour.offer(Ok(Box::new(graphics.gpu.clone())));
+    }
+
+    /// There is no GPU to offer.
+    pub fn offer_none(&mut self, why: String) {
+        self.parlour.offer(Err(Fault::NoAdapter { why }));
     }
 
     /// What happened since the last call; undefined where there is nothing.

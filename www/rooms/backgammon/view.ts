@@ -8,6 +8,7 @@ import { PARTS, type Command, type Event as RunEvent, type Judged, type Progress
 import type { Announcer } from "../../parts/announce";
 import { Breakdown } from "../../parts/breakdown";
 import { Chart, roundUp, type Axis, type ChartOptions } from "../../parts/chart";
+import { DeviceSwitch, trains } from "../../parts/device";
 import { h, markup, write } from "../../parts/dom";
 import { dropping } from "../../parts/files";
 import { count, exact, figure, minus, seconds, short } from "../../parts/format";
@@ -47,10 +48,12 @@ const points = ({ points, error }: Score): string => `${minus(points.toFixed(2))
 
 export class BackgammonRoom {
   readonly element: HTMLElement;
+  readonly counts = { rate: "boards", boundary: "round" };
   private readonly status = h("p", { class: "lead" });
   private readonly switcher = h("ul", {});
   private readonly nav: HTMLElement;
   private readonly transport: Transport;
+  private readonly device: DeviceSwitch;
   private readonly strength: Chart;
   private readonly small: Chart[];
   private readonly breakdown = new Breakdown(PARTS, text.parts);
@@ -95,6 +98,7 @@ export class BackgammonRoom {
       },
       { rate: "games a minute", figures: ["games", "evaluations a second", "training time"], step: "round" },
     );
+    this.device = new DeviceSwitch(lab.wished, this.counts, (wish) => lab.command({ kind: "device", wish }));
     const { button, table } = this.judgedTable();
     this.strength = new Chart(
       {
@@ -151,6 +155,7 @@ export class BackgammonRoom {
         h("div", { class: "beside" }, h("section", { class: "returns", "aria-label": "How well it plays" }, this.strength.element, this.ghostLine, table), this.table.side),
       ),
       band("losses", "How it learns", h("div", {}, h("div", { class: "multiples" }, ...this.small.map((chart) => chart.element)), this.breakdown.element)),
+      band("device-band", "Where it trains", this.device.element),
       band("analysis-band", "Analyse a position", this.analysis.element),
       band("knobs-band", "Knobs", this.knobsPlace),
       band("explain-band", "What it means", this.explained),
@@ -220,6 +225,11 @@ export class BackgammonRoom {
       case "notice":
         notices.show(event.level, event.text, event.next_step);
         break;
+      case "device":
+        this.device.show(event);
+        // The automatic choice is nobody's question while it finds nothing better than the processor.
+        if (event.on_gpu || event.wish !== "auto") announcer.say(trains(event), "device");
+        break;
       case "digest":
       case "saved":
         break;
@@ -235,6 +245,7 @@ export class BackgammonRoom {
     this.back.hidden = !this.past?.bytes;
     const course = new Course(config, event.knobs);
     this.breakdown.clear();
+    this.device.show(undefined);
     for (const row of event.history) {
       course.push(row);
       this.breakdown.push(row);

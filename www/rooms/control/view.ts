@@ -48,6 +48,7 @@ export type Surroundings = { notices: Notices; announcer: Announcer };
 
 export class ControlRoom {
   readonly element: HTMLElement;
+  readonly counts = { rate: "steps", boundary: "iteration" };
   private readonly headline = h("h1");
   private readonly status = h("p", { class: "lead" });
   private readonly switcher = h("ul", {});
@@ -139,7 +140,7 @@ export class ControlRoom {
       },
       { rate: "steps a second", figures: ["steps", "iterations", "training time"], step: "iteration" },
     );
-    this.device = new DeviceSwitch(lab.wished, (wish) => lab.command({ kind: "device", wish }));
+    this.device = new DeviceSwitch(lab.wished, this.counts, (wish) => lab.command({ kind: "device", wish }));
     this.knobs = this.makeKnobs();
     const label = (name: string): string => this.labelOf(name);
     this.forkSection = h(

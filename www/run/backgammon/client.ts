@@ -89,6 +89,8 @@ class WorkerParlour extends Handle implements Parlour {
   }
 
   private tell(event: Event): void {
+    if (event.kind === "began") this.device = undefined;
+    if (event.kind === "device") this.device = event;
     if (this.listeners.length === 0) this.early.push(event);
     for (const listen of this.listeners) listen(event);
   }

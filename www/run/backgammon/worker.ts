@@ -3,8 +3,9 @@
 
 import type { Backend, Config, Digest, Knob } from "../protocol";
 import type { Act, Analysis, Branch, Command, Engine, Event, Inquiry, Learner, Review, Setup, Table, Unfold } from "./protocol";
+import { GpuOpener, type GraphicsModule, type MayTrainOnGpu } from "../gpu";
 import type { Told } from "../handle";
-import { BURST_MS, isNotice, Loop, Saves } from "../work";
+import { BURST_MS, isNotice, LOOK_MS, Loop, Saves } from "../work";
 
 /** What the page asks and waits for. */
 export type Question =
@@ -46,9 +47,10 @@ export type FromWorker =
   | { kind: "crash"; text: string };
 
 /** The wasm module as crates/web exports it. */
-interface Parlour {
+interface Parlour extends MayTrainOnGpu {
   command(command: Command): void;
   advance(nowS: number): boolean;
+  waiting(): boolean;
   events(): Event[] | undefined;
   expect(digest: Digest): void;
   knobs(): Knob[];
@@ -64,7 +66,7 @@ interface Parlour {
   hint(engine: Engine): Analysis;
   review(engine: Engine): Review;
 }
-interface Wasm {
+interface Wasm extends GraphicsModule {
   default(): Promise<unknown>;
   initThreadPool?(threads: number): Promise<unknown>;
   forward_panics(channel: string): void;
@@ -88,21 +90,33 @@ let lastDigest: Digest | null = null;
 const loop = new Loop(() =>
   guarded(() => {
     const until = performance.now() + BURST_MS;
-    let worked = true;
-    while (worked && performance.now() < until) worked = parlour.advance(nowS());
+    let [worked, waits] = [true, false];
+    while (worked && !waits && performance.now() < until) {
+      worked = parlour.advance(nowS());
+      waits = parlour.waiting();
+    }
+    begun ||= worked;
     tell();
-    if (worked) loop.wake();
+    if (waits) loop.sleep(LOOK_MS);
+    else if (worked) loop.wake();
   }),
 );
 const saves = new Saves(
   () => parlour.command({ kind: "save" }),
-  (given) => page.postMessage(given),
+  (given, transfer) => page.postMessage(given, transfer),
 );
+const gpu = new GpuOpener(loop.wake, (error) => page.postMessage({ kind: "crash", text: String(error) }));
+/** It trains, so that a GPU can be opened beside it: the first slices wait for nothing. */
+let begun = false;
 
 /** Posts what happened since the last time. */
 function tell(): void {
   const events = parlour.events();
-  if (!events) return;
+  if (events) tellEvents(events);
+  if (begun) gpu.see(parlour, wasm);
+}
+
+function tellEvents(events: Event[]): void {
   for (const event of events) {
     if (event.kind === "digest") lastDigest = { iteration: event.iteration, weights: event.weights, arithmetic: event.arithmetic };
     if (event.kind === "mark") lastDigest = null; // a link cannot tell of live changes, so its digest would not be reached
@@ -133,6 +147,7 @@ async function open(message: ToWorker & { kind: "open" }): Promise<void> {
   const notices = begin(message);
   page.postMessage({ kind: "opened", knobs: parlour.knobs(), learners: wasm.learners(), table: parlour.table(), backend: parlour.backend() });
   if (notices.length) page.postMessage({ kind: "events", events: notices });
+  parlour.command({ kind: "device", wish: message.device });
   parlour.command({ kind: "start" });
   loop.wake();
 }
@@ -190,7 +205,7 @@ page.onmessage = ({ data }) => {
     if (data.kind === "visible") return; // it trains on out of sight
     if (data.kind === "autosave") saves.ask("autosave");
     else if (data.kind === "panic") wasm.panic_for_test(data.inPool);
-    else if (data.kind === "fail_gpu") return; // nothing but the processor trains here
+    else if (data.kind === "fail_gpu") gpu.fail(data.how);
     else if (data.kind === "ask") {
       try {
         answer(data);
@@ -199,7 +214,10 @@ page.onmessage = ({ data }) => {
         page.postMessage({ kind: "refused", id: data.id, text: `${error.text} ${error.next_step}` });
       }
     } else if (data.command.kind === "save") saves.ask("command");
-    else parlour.command(data.command);
+    else {
+      if (data.command.kind === "device") gpu.letGoOfFailed(parlour);
+      parlour.command(data.command);
+    }
     tell();
     loop.wake();
   });
