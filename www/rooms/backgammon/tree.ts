@@ -23,7 +23,7 @@ export class Tree {
   private readonly redraw = (): void => this.draw();
 
   constructor(private readonly pick?: (candidate: Candidate) => void) {
-    this.element = h("div", { class: "tree" }, this.drawing, this.told);
+    this.element = h("div", { class: "tree", hidden: true }, this.drawing, this.told);
     this.narrow.addEventListener("change", this.redraw);
   }
 
