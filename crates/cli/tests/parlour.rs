@@ -146,9 +146,12 @@ fn the_published_learner_trains_on_the_gpu_and_goes_on_on_the_processor() {
     assert_eq!((&on_gpu["device"], &on_gpu["arithmetic"]), (&device["gpu"], &"gpu".into()));
     assert!(on_gpu["progress"]["games"].as_u64().unwrap() >= 12);
     assert!(on_gpu["resume"].as_str().unwrap().ends_with("--device gpu"), "{}", on_gpu["resume"]);
-    let losses: Vec<f64> =
-        of_kind(&told, "metrics").iter().map(|metrics| metrics["loss"].as_f64().unwrap()).collect();
-    assert!(losses.iter().any(|&loss| loss > 0.0), "it learned: {losses:?}");
+    let metrics = of_kind(&told, "metrics");
+    assert!(metrics.iter().any(|metrics| metrics["loss"].as_f64().unwrap() > 0.0), "it learned: {metrics:?}");
+    // In the first round it gets ready.
+    for metrics in &metrics[1..] {
+        assert!(metrics["shares"][6].as_f64().unwrap() > 0.1, "the GPU took its time: {metrics}");
+    }
 
     let back = scratch.summary(&["resume", "run.safetensors", "--device", "cpu", "--steps", "24", "--json"]);
     assert_eq!((&back["arithmetic"], &back["device"]), (&"mixed".into(), &Value::Null));
@@ -183,7 +186,7 @@ fn the_strong_learner_says_why_it_stays_on_the_processor() {
     let (auto, gpu) = (train("auto"), train("gpu"));
     for told in [&auto, &gpu] {
         let why = of_kind(told, "device")[0]["why"].as_str().unwrap();
-        assert!(why.contains("strong learner") && why.contains("processor"), "{why}");
+        assert!(why.contains("strong learner") && why.contains("a few rows"), "{why}");
         assert!(summary(told)["device"].is_null());
     }
     assert!(of_kind(&auto, "notice").is_empty(), "nobody asked for a GPU");

@@ -211,7 +211,7 @@ impl<L: Teachable> Pupil for Taught<L> {
 impl Teachable for Strong {
     type Settings = StrongConfig;
     const STAYS: Option<&'static str> = Some(
-        "The strong learner trains on the processor: of each board its network sums a few rows of whole numbers, chosen so that a result costs no more than the rows that the move changes, and it has not been written for a GPU",
+        "The strong learner lends nothing to a GPU: of each board its first layer sums a few rows of whole numbers, chosen so that a result costs only those that the move changes",
     );
 
     fn table() -> Table<StrongConfig> {

@@ -27,7 +27,7 @@ pub(super) struct Lent {
     learned: Learned,
     answer: Answer,
     words: Vec<[u32; DECISION_WORDS]>,
-    /// Since when there is nothing to do, and how long that has been in this round.
+    /// Since when there is nothing to do, and how long that and talking to the machine has been in this round.
     waits_since_s: Option<f64>,
     waited_s: f64,
 }
@@ -154,7 +154,7 @@ impl Published {
             // The one that was asked first.
             let asked = (0..LANES).filter(|&lane| lent.lanes[lane].asked);
             if let Some(lane) = asked.min_by_key(|&lane| lent.lanes[lane].batches) {
-                if !lent.coach.answer(lane, &mut lent.answer)? {
+                if !self.timed(&mut lent.waited_s, || lent.coach.answer(lane, &mut lent.answer))? {
                     return Ok(LentSlice::Waiting);
                 }
                 tables = self.lane(lane);
@@ -185,13 +185,21 @@ impl Published {
                 lent.coach.ask_learned()?;
                 lent.learned_asked = true;
             }
-            if !lent.coach.learned(&mut lent.learned)? {
+            if !self.timed(&mut lent.waited_s, || lent.coach.learned(&mut lent.learned))? {
                 return Ok(LentSlice::Waiting);
             }
         }
         lent.lanes = [Lane::default(); LANES];
         lent.learned_asked = false;
         Ok(LentSlice::Played)
+    }
+
+    /// A word with the machine, which may wait for a moment.
+    fn timed<T>(&self, waited_s: &mut f64, talk: impl FnOnce() -> T) -> T {
+        let since_s = (self.clock)();
+        let said = talk();
+        *waited_s += (self.clock)() - since_s;
+        said
     }
 
     /// Sends a lane's next batch, unless one is away or all have been.
@@ -210,7 +218,7 @@ impl Published {
             } else {
                 // Also where that fails: then they are looked at here.
                 lent.lanes[lane].asked = true;
-                lent.coach.ask(lane, &lent.words)?;
+                self.timed(&mut lent.waited_s, || lent.coach.ask(lane, &lent.words))?;
             }
         }
         Ok(())
@@ -220,7 +228,8 @@ impl Published {
         let count = updates.len() as u64;
         for n in self.progress.updates..self.progress.updates + count {
             draw(&self.config, self.seed, n, self.replay.samples.len(), &mut self.drawn);
-            lent.coach.step(&self.config.adam(), self.config.value_coef, &self.drawn)?;
+            let (adam, value_coef) = (self.config.adam(), self.config.value_coef);
+            self.timed(&mut lent.waited_s, || lent.coach.step(&adam, value_coef, &self.drawn))?;
         }
         self.progress.updates += count;
         Ok(())
@@ -267,7 +276,7 @@ impl Published {
     /// begin at this place.
     pub(super) fn tell_round(&mut self, first: usize, fresh: usize) {
         let Some(mut lent) = self.lent.take() else { return };
-        lent.waited_s = 0.0;
+        let since_s = (self.clock)();
         let mut tell = || {
             if lent.work.leaves {
                 lent.coach.play_with(self.student.standing.params.values())?;
@@ -280,7 +289,9 @@ impl Published {
             }
             Ok(())
         };
-        match tell() {
+        let told = tell();
+        lent.waited_s = (self.clock)() - since_s;
+        match told {
             Ok(()) => self.lent = Some(lent),
             // The round has ended and is told first.
             Err(fault) => self.failed = Some(fault),
