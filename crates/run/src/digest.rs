@@ -39,8 +39,32 @@ pub(crate) const OTHER_ROUNDING: (&str, &str) = (
     "Nothing to do: training goes on from the same weights.",
 );
 
-/// What to say of the digest that a link told and the one that was reached, after so many iterations, rounds or the like.
-pub(crate) fn compared(expected: &Digest, reached: &Digest, unit: &str) -> (Level, String, &'static str) {
+/// The digest that a link told, until the run has come as far.
+#[derive(Default)]
+pub(crate) struct Expected(Option<Digest>);
+
+impl Expected {
+    pub fn set(&mut self, digest: Digest) {
+        self.0 = Some(digest);
+    }
+
+    pub fn is_ahead(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// What to say where the run has come as far, counted in these units. One whose knobs were turned is no longer the link's.
+    pub fn compare(
+        &mut self,
+        reached: &Digest,
+        turned: bool,
+        unit: &str,
+    ) -> Option<(Level, String, &'static str)> {
+        let expected = self.0.take_if(|expected| expected.iteration == reached.iteration)?;
+        (!turned).then(|| compared(&expected, reached, unit))
+    }
+}
+
+fn compared(expected: &Digest, reached: &Digest, unit: &str) -> (Level, String, &'static str) {
     let after = format!("after {} {unit} the weights", reached.iteration);
     if expected.arithmetic != reached.arithmetic {
         (

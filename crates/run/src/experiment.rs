@@ -4,7 +4,9 @@
 //! says, and the clock never reaches the training, so the same config gives the same weights.
 
 use crate::checkpoint::{self, Header};
+use crate::course::{Arithmetic, Clock, Counted, GPU, History, arithmetic};
 use crate::device::{Devices, Lender, Pass, Settled, fault_parts};
+use crate::digest::Expected;
 use crate::error::RunError;
 use crate::protocol::{
     Backend, Command, Config, Device, DeviceWish, Digest, Environment, Evaluation, Event, Frame, Knob, Level,
@@ -23,14 +25,10 @@ pub const EVALUATION_EPISODES: u32 = 100;
 const EVALUATE_EVERY: [u32; 2] = [2, 16];
 /// And so many that the steps of an evaluation are this many times those of training at most.
 const EVALUATION_SHARE: f64 = 1.0;
-/// Past this many rows the history keeps every second one, so that a long run stays small.
-const MAX_HISTORY: usize = 4096;
 /// And past this many evaluations every second one.
 const MAX_EVALUATIONS: usize = 2048;
 /// Points of a picture along one side at most.
 const MAX_PICTURE: u32 = 512;
-/// A longer gap between two slices is a sleeping machine, not training.
-const MAX_GAP_S: f64 = 1.0;
 
 pub struct Experiment {
     config: Config,
@@ -44,28 +42,19 @@ pub struct Experiment {
     save_wanted: bool,
     pending: Vec<(String, f64)>,
     events: Vec<Event>,
-    history: Vec<Metrics>,
-    history_stride: u32,
+    history: History<Metrics>,
     marks: Vec<Mark>,
     evaluations: Vec<Evaluation>,
     solved: bool,
-    expected: Option<Digest>,
-    train_s: f64,
+    expected: Expected,
     clock: Clock,
     devices: Devices<Ppo>,
     /// What the iterations so far were computed with; see [`Digest`].
-    arithmetic: &'static str,
+    arithmetic: Arithmetic,
     /// Nothing to do until the device answers.
     waiting: bool,
     /// An evaluation that is due while the device works on the next iteration: the mean length of episodes.
     judge_due: Option<Option<f32>>,
-}
-
-/// What the shell's clock said, and how long this iteration has taken.
-struct Clock {
-    lent: fn() -> f64,
-    last_s: Option<f64>,
-    iteration_s: f64,
 }
 
 impl Experiment {
@@ -82,7 +71,7 @@ impl Experiment {
     fn around(config: Config, settings: PpoConfig, isa: Isa, ppo: Ppo) -> Self {
         let mut experiment = Self {
             stage: Stage::new(ppo.kind(), config.seed),
-            arithmetic: arithmetic(isa),
+            arithmetic: Arithmetic::of(isa),
             devices: Devices::default(),
             waiting: false,
             judge_due: None,
@@ -95,14 +84,12 @@ impl Experiment {
             save_wanted: false,
             pending: Vec::new(),
             events: Vec::new(),
-            history: Vec::new(),
-            history_stride: 1,
+            history: History::new(),
             marks: Vec::new(),
             evaluations: Vec::new(),
             solved: false,
-            expected: None,
-            train_s: 0.0,
-            clock: Clock { lent: || 0.0, last_s: None, iteration_s: 0.0 },
+            expected: Expected::default(),
+            clock: Clock::new(),
         };
         experiment.announce();
         experiment
@@ -113,7 +100,7 @@ impl Experiment {
             config: self.config.clone(),
             environment: Box::new(self.environment()),
             knobs: knobs::values(&self.config.env, &self.settings),
-            history: self.history.clone(),
+            history: self.history.rows().to_vec(),
             marks: self.marks.clone(),
             evaluations: self.evaluations.clone(),
             progress: self.progress(),
@@ -178,7 +165,7 @@ impl Experiment {
     fn set_running(&mut self, running: bool) {
         if self.running != running {
             self.running = running;
-            self.clock.last_s = None;
+            self.clock.rest();
             self.events.push(Event::Running { running });
         }
     }
@@ -188,23 +175,24 @@ impl Experiment {
     pub fn advance(&mut self, now_s: f64) -> bool {
         self.waiting = false;
         if !self.running && !self.finish_iteration {
-            self.clock.last_s = None;
+            self.clock.rest();
             self.devices.pause();
             return false;
         }
         // Where a link's digest is still to be reached, the run stays on what can reach it until somebody decides.
-        let bound = self.expected.is_some() && self.devices.wished() == DeviceWish::Auto;
+        let bound = self.expected.is_ahead() && self.devices.wished() == DeviceWish::Auto;
         if self.ppo.at_boundary() && !bound {
             match self.devices.settle(&mut self.ppo, now_s) {
                 Settled::Already => {}
                 Settled::Trying { waiting } => {
-                    (self.clock.last_s, self.waiting) = (None, waiting);
+                    self.clock.rest();
+                    self.waiting = waiting;
                     return true;
                 }
                 Settled::Now(device, fault) => self.told_device(device, fault.as_ref()),
             }
         }
-        self.clock_in(now_s);
+        self.clock.round_s += self.clock.trained(now_s);
         match self.ppo.advance() {
             Slice::Iteration(stats) => self.end_iteration(stats),
             // The processor judges while the device works on.
@@ -254,14 +242,6 @@ impl Experiment {
         }
     }
 
-    /// Adds the time since the last slice.
-    fn clock_in(&mut self, now_s: f64) {
-        let passed = self.clock.last_s.map_or(0.0, |last| (now_s - last).clamp(0.0, MAX_GAP_S));
-        self.clock.last_s = Some(now_s);
-        self.clock.iteration_s += passed;
-        self.train_s += passed;
-    }
-
     /// Tells where the time goes by this clock, in seconds from anywhere. It leaves no trace in the training.
     pub fn lend_clock(&mut self, clock: fn() -> f64) {
         self.clock.lent = clock;
@@ -269,27 +249,16 @@ impl Experiment {
     }
 
     fn end_iteration(&mut self, stats: IterationStats) {
-        let iteration_s = std::mem::take(&mut self.clock.iteration_s);
+        let iteration_s = std::mem::take(&mut self.clock.round_s);
         let times = self.ppo.take_times();
         let metrics = self.metrics_from(&stats, &times, iteration_s);
         self.events.push(Event::Metrics(metrics));
         let now = if self.ppo.is_away() { GPU } else { arithmetic(self.isa) };
-        if metrics.progress.iteration == 1 {
-            self.arithmetic = now;
-        } else if self.arithmetic != now {
-            self.arithmetic = MIXED;
-        }
+        self.arithmetic.note(metrics.progress.iteration, now);
         if !self.ppo.is_away() {
             self.devices.note_rate(metrics.steps_per_s);
         }
-        if metrics.progress.iteration.is_multiple_of(self.history_stride) {
-            self.history.push(metrics);
-        }
-        if self.history.len() > MAX_HISTORY {
-            self.history_stride *= 2;
-            let stride = self.history_stride;
-            self.history.retain(|m| m.progress.iteration.is_multiple_of(stride));
-        }
+        self.history.add(metrics);
         if !(stats.policy_loss.is_finite() && stats.value_loss.is_finite() && stats.grad_norm.is_finite()) {
             self.set_running(false);
             self.notice(
@@ -432,9 +401,9 @@ impl Experiment {
             marks: self.marks.clone(),
             evaluations: self.evaluations.clone(),
             solved: self.solved,
-            arithmetic: self.arithmetic.into(),
+            arithmetic: self.arithmetic.name().into(),
         };
-        checkpoint::encode(&header, self.ppo.state(), &self.history)
+        checkpoint::encode(&header, self.ppo.state(), self.history.rows())
     }
 
     /// Goes on exactly where [`Experiment::save`] left off.
@@ -450,16 +419,14 @@ impl Experiment {
             .map_err(|e| RunError::Damaged { why: e.to_string() })?;
         let mut experiment = Self::around(header.config, settings, isa, ppo);
         experiment.events.clear();
-        experiment.train_s = header.progress.train_s;
-        experiment.history_stride = stride_of(&history);
-        experiment.history = history;
+        experiment.clock.train_s = header.progress.train_s;
+        experiment.history = History::restored(history);
         experiment.marks = header.marks;
         experiment.evaluations = header.evaluations;
         experiment.solved = header.solved;
         experiment.announce();
-        experiment.arithmetic =
-            [FUSED, UNFUSED, GPU].into_iter().find(|&a| a == header.arithmetic).unwrap_or(MIXED);
-        if experiment.arithmetic != arithmetic(isa) {
+        experiment.arithmetic = Arithmetic::restored(&header.arithmetic);
+        if experiment.arithmetic.name() != arithmetic(isa) {
             let (text, next_step) = digest::OTHER_ROUNDING;
             experiment.notice(Level::Info, text, next_step);
         }
@@ -468,17 +435,14 @@ impl Experiment {
 
     /// Compare the run with what whoever shared it got.
     pub fn expect(&mut self, digest: Digest) {
-        self.expected = Some(digest);
+        self.expected.set(digest);
     }
 
     fn compare(&mut self, reached: &Digest) {
-        let Some(expected) = self.expected.take_if(|e| e.iteration == reached.iteration) else { return };
-        // A run whose knobs were turned is no longer the one of the link.
-        if !self.marks.is_empty() {
-            return;
+        let turned = !self.marks.is_empty();
+        if let Some((level, text, next_step)) = self.expected.compare(reached, turned, "iterations") {
+            self.notice(level, &text, next_step);
         }
-        let (level, text, next_step) = digest::compared(&expected, reached, "iterations");
-        self.notice(level, &text, next_step);
     }
 
     fn notice(&mut self, level: Level, text: &str, next_step: &str) {
@@ -564,7 +528,7 @@ impl Experiment {
             iteration: p.iterations as u32,
             env_steps: p.env_steps,
             episodes: p.episodes,
-            train_s: self.train_s,
+            train_s: self.clock.train_s,
         }
     }
 
@@ -576,7 +540,7 @@ impl Experiment {
         Digest {
             iteration: self.progress().iteration,
             weights: digest::of_weights(self.ppo.params().values()),
-            arithmetic: self.arithmetic.into(),
+            arithmetic: self.arithmetic.name().into(),
         }
     }
 
@@ -647,14 +611,10 @@ pub(crate) fn backend(isa: Isa) -> Backend {
     }
 }
 
-pub(crate) const FUSED: &str = "fused";
-pub(crate) const UNFUSED: &str = "unfused";
-pub(crate) const GPU: &str = "gpu";
-pub(crate) const MIXED: &str = "mixed";
-
-/// Only digests of the same arithmetic can be equal.
-pub(crate) fn arithmetic(isa: Isa) -> &'static str {
-    if isa.fused() { FUSED } else { UNFUSED }
+impl Counted for Metrics {
+    fn count(&self) -> u32 {
+        self.progress.iteration
+    }
 }
 
 /// Drops every second evaluation but the newest and the one that solved the task: shells tell from it
@@ -664,14 +624,6 @@ fn thin(evaluations: &mut Vec<Evaluation>, solved_at: f64) {
     let last = evaluations.len().saturating_sub(1);
     let mut place = 0..;
     evaluations.retain(|_| place.next().is_some_and(|i: usize| i % 2 == last % 2 || Some(i) == solved));
-}
-
-/// A restored history goes on being thinned as it was.
-fn stride_of(history: &[Metrics]) -> u32 {
-    match history {
-        [.., a, b] => (b.progress.iteration - a.progress.iteration).max(1),
-        _ => 1,
-    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ pub mod backgammon;
 pub mod bench;
 mod checkpoint;
 mod container;
+mod course;
 mod device;
 mod digest;
 pub mod env;

@@ -16,8 +16,8 @@
 
 use crate::RunError;
 use crate::checkpoint::{COLUMNS, metrics_from_row, row_from_metrics};
+use crate::course::{FUSED, GPU, MIXED, UNFUSED};
 use crate::digest::Fnv;
-use crate::experiment::{FUSED, GPU, MIXED, UNFUSED};
 use crate::protocol::{Config, Digest, Environment, Evaluation, Event, Mark, Metrics, PARTS, Progress};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -13,9 +13,10 @@ use super::protocol::{
 use super::school::{Pupil, school};
 use super::table::Sitting;
 use super::validate;
+use crate::course::{Arithmetic, Clock, Counted, GPU, History, MIXED, arithmetic};
 use crate::device::{Devices, Lender, Settled, fault_parts};
+use crate::digest::Expected;
 use crate::error::RunError;
-use crate::experiment::{FUSED, GPU, MIXED, UNFUSED, arithmetic};
 use crate::protocol::{Backend, Config, Device, DeviceWish, Digest, Knob, Level};
 use crate::{CONFIG_VERSION, DIGEST_EVERY, digest};
 use learn::backgammon::arena::{Duel, Tally};
@@ -32,10 +33,7 @@ const JUDGE_EVALUATIONS: u64 = 2 * JUDGE_PAIRS * 2 * 30 * 20;
 /// Training goes on for so many times that between two judgements; and early on for so many times what it has come to.
 const JUDGE_SHARE: u64 = 20;
 const JUDGE_GROWTH: u64 = 3;
-const MAX_HISTORY: usize = 4096;
 const MAX_JUDGED: usize = 2048;
-/// A longer gap between two slices is a sleeping machine, not training.
-const MAX_GAP_S: f64 = 1.0;
 /// Players that are kept ready.
 const MINDS_KEPT: usize = 6;
 /// Looks at another machine that does not answer after which a save waits no longer: a native one takes milliseconds each.
@@ -58,16 +56,14 @@ pub struct Parlour {
     save_wanted: bool,
     pending: Vec<(String, f64)>,
     events: Vec<Event>,
-    history: Vec<Metrics>,
-    history_stride: u32,
+    history: History<Metrics>,
     marks: Vec<Mark>,
     judged: Vec<Judged>,
     judging: Option<Judging>,
     kept: Vec<Kept>,
-    expected: Option<Digest>,
+    expected: Expected,
     /// What the rounds so far were computed with; see [`Digest`].
-    arithmetic: &'static str,
-    train_s: f64,
+    arithmetic: Arithmetic,
     clock: Clock,
     devices: Devices<dyn Pupil>,
     /// The other machine valued some boards of this round, and then it was lost.
@@ -78,13 +74,6 @@ pub struct Parlour {
     before: Progress,
     table: Option<Sitting>,
     minds: Vec<Mind>,
-}
-
-/// What the shell's clock said, and how long this round has taken.
-struct Clock {
-    lent: fn() -> f64,
-    last_s: Option<f64>,
-    round_s: f64,
 }
 
 /// A player at hand; of the agent as it is, as it was after so many rounds.
@@ -189,6 +178,12 @@ impl Judging {
     }
 }
 
+impl Counted for Metrics {
+    fn count(&self) -> u32 {
+        self.progress.rounds
+    }
+}
+
 fn score(tally: &Tally) -> Score {
     let share = |counts: &[u64]| counts.iter().sum::<u64>() as f64 / tally.games().max(1) as f64;
     Score {
@@ -220,16 +215,14 @@ impl Parlour {
             save_wanted: false,
             pending: Vec::new(),
             events: Vec::new(),
-            history: Vec::new(),
-            history_stride: 1,
+            history: History::new(),
             marks: Vec::new(),
             judged: Vec::new(),
             judging: None,
             kept: Vec::new(),
-            expected: None,
-            arithmetic: arithmetic(isa),
-            train_s: 0.0,
-            clock: Clock { lent: || 0.0, last_s: None, round_s: 0.0 },
+            expected: Expected::default(),
+            arithmetic: Arithmetic::of(isa),
+            clock: Clock::new(),
             devices: Devices::default(),
             half_away: false,
             waiting: false,
@@ -245,7 +238,7 @@ impl Parlour {
         self.events.push(Event::Began {
             config: self.config.clone(),
             knobs: self.pupil.values(),
-            history: self.history.clone(),
+            history: self.history.rows().to_vec(),
             marks: self.marks.clone(),
             judged: self.judged.clone(),
             frozen: self.kept.iter().map(|kept| kept.frozen).collect(),
@@ -309,7 +302,7 @@ impl Parlour {
     fn set_running(&mut self, running: bool) {
         if self.running != running {
             self.running = running;
-            self.clock.last_s = None;
+            self.clock.rest();
             self.events.push(Event::Running { running });
         }
     }
@@ -318,40 +311,37 @@ impl Parlour {
     pub fn advance(&mut self, now_s: f64) -> bool {
         self.waiting = false;
         if !self.running && !self.finish_round {
-            self.clock.last_s = None;
+            self.clock.rest();
             self.devices.pause();
             return false;
         }
         // Judging is no part of a round, and waits where somebody waits for the round's end.
         if self.judging.is_some() && !self.finish_round {
-            self.clock_in(now_s);
+            self.clock.trained(now_s);
             self.devices.pause();
             self.judge();
             return true;
         }
         // Where a link's digest is still to be reached, the run stays on what can reach it until somebody decides.
-        let bound = self.expected.is_some() && self.devices.wished() == DeviceWish::Auto;
+        let bound = self.expected.is_ahead() && self.devices.wished() == DeviceWish::Auto;
         if self.at_boundary() && !bound {
             match self.devices.settle(&mut *self.pupil, now_s) {
                 Settled::Already => {}
                 Settled::Trying { waiting } => {
-                    (self.clock.last_s, self.waiting) = (None, waiting);
+                    self.clock.rest();
+                    self.waiting = waiting;
                     return true;
                 }
-                Settled::Now(device, fault) => self.told_device(device, fault.as_ref()),
+                Settled::Now(device, fault) => {
+                    // What a machine makes before it begins is not training.
+                    self.clock.rest();
+                    self.told_device(device, fault.as_ref());
+                }
             }
         }
-        self.clock.round_s += self.clock_in(now_s);
+        self.clock.round_s += self.clock.trained(now_s);
         self.work();
         true
-    }
-
-    /// Adds the time since the last slice, and gives it.
-    fn clock_in(&mut self, now_s: f64) -> f64 {
-        let passed = self.clock.last_s.map_or(0.0, |last| (now_s - last).clamp(0.0, MAX_GAP_S));
-        self.clock.last_s = Some(now_s);
-        self.train_s += passed;
-        passed
     }
 
     /// One slice of the learner's.
@@ -415,22 +405,11 @@ impl Parlour {
             (false, Some(Work::ALL)) => GPU,
             _ => MIXED,
         };
-        if metrics.progress.rounds == 1 {
-            self.arithmetic = now;
-        } else if self.arithmetic != now {
-            self.arithmetic = MIXED;
-        }
+        self.arithmetic.note(metrics.progress.rounds, now);
         if lent.is_none() && self.pupil.learner_mut().lendable().is_some_and(|learner| learner.is_steady()) {
             self.devices.note_rate(metrics.evals_per_s);
         }
-        if metrics.progress.rounds.is_multiple_of(self.history_stride) {
-            self.history.push(metrics);
-        }
-        if self.history.len() > MAX_HISTORY {
-            self.history_stride *= 2;
-            let stride = self.history_stride;
-            self.history.retain(|m| m.progress.rounds.is_multiple_of(stride));
-        }
+        self.history.add(metrics);
         if !(stats.loss.is_finite() && stats.grad_norm.is_finite()) {
             self.set_running(false);
             self.notice(
@@ -481,7 +460,7 @@ impl Parlour {
     fn freeze(&mut self) {
         for minutes in FREEZE_MINUTES {
             let here = self.kept.iter().any(|kept| kept.frozen.minutes == minutes);
-            if !here && self.train_s >= 60.0 * f64::from(minutes) {
+            if !here && self.clock.train_s >= 60.0 * f64::from(minutes) {
                 let frozen = Frozen { minutes, progress: self.progress() };
                 self.kept.push(Kept { frozen, weights: self.pupil.learner().weights().to_vec() });
                 self.events.push(Event::Frozen(frozen));
@@ -585,7 +564,7 @@ impl Parlour {
             marks: self.marks.clone(),
             judged: self.judged.clone(),
             frozen: self.kept.iter().map(|kept| kept.frozen).collect(),
-            arithmetic: self.arithmetic.into(),
+            arithmetic: self.arithmetic.name().into(),
             table: self.table.as_ref().map(Sitting::kept),
         };
         let mut parts = self.pupil.learner().parts();
@@ -593,7 +572,7 @@ impl Parlour {
             let name = checkpoint::frozen_name(kept.frozen.minutes);
             (name, vec![kept.weights.len()], Data::F32(kept.weights.clone()))
         }));
-        checkpoint::encode(&header, parts, &self.history)
+        checkpoint::encode(&header, parts, self.history.rows())
     }
 
     /// Goes on exactly where [`Parlour::save`] left off.
@@ -614,21 +593,16 @@ impl Parlour {
             }
         }
         let mut parlour = Self::around(header.config, isa, pupil);
-        parlour.train_s = header.progress.train_s;
+        parlour.clock.train_s = header.progress.train_s;
         parlour.before = parlour.progress();
-        parlour.history_stride = match history[..] {
-            [.., a, b] => b.progress.rounds.saturating_sub(a.progress.rounds).max(1),
-            _ => 1,
-        };
-        parlour.history = history;
+        parlour.history = History::restored(history);
         parlour.marks = header.marks;
         parlour.judged = header.judged;
         parlour.kept = kept;
         parlour.table = header.table.as_ref().map(Sitting::from_kept).transpose()?;
         parlour.announce();
-        parlour.arithmetic =
-            [FUSED, UNFUSED, GPU].into_iter().find(|&a| a == header.arithmetic).unwrap_or(MIXED);
-        if parlour.arithmetic != arithmetic(isa) {
+        parlour.arithmetic = Arithmetic::restored(&header.arithmetic);
+        if parlour.arithmetic.name() != arithmetic(isa) {
             let (text, next_step) = digest::OTHER_ROUNDING;
             parlour.notice(Level::Info, text, next_step);
         }
@@ -637,14 +611,12 @@ impl Parlour {
 
     /// Compare the run with what whoever shared it got.
     pub fn expect(&mut self, digest: Digest) {
-        self.expected = Some(digest);
+        self.expected.set(digest);
     }
 
     fn compare(&mut self, reached: &Digest) {
-        let Some(expected) = self.expected.take_if(|e| e.iteration == reached.iteration) else { return };
-        // A run whose knobs were turned is no longer the one of the link.
-        if self.marks.is_empty() {
-            let (level, text, next_step) = digest::compared(&expected, reached, "rounds");
+        let turned = !self.marks.is_empty();
+        if let Some((level, text, next_step)) = self.expected.compare(reached, turned, "rounds") {
             self.notice(level, &text, next_step);
         }
     }
@@ -733,7 +705,7 @@ impl Parlour {
             moves: p.moves,
             evaluations: p.evaluations,
             updates: p.updates,
-            train_s: self.train_s,
+            train_s: self.clock.train_s,
         }
     }
 
@@ -750,7 +722,7 @@ impl Parlour {
         Digest {
             iteration: self.progress().rounds,
             weights: digest::of_weights(self.pupil.learner().weights()),
-            arithmetic: self.arithmetic.into(),
+            arithmetic: self.arithmetic.name().into(),
         }
     }
 
