@@ -2,6 +2,7 @@
 //! runs apart; it is no defence against somebody who wants them to look alike.
 
 use crate::protocol::{Digest, Level};
+use math::Isa;
 
 pub(crate) struct Fnv(u64);
 
@@ -83,8 +84,47 @@ fn compared(expected: &Digest, reached: &Digest, unit: &str) -> (Level, String, 
     }
 }
 
+pub(crate) const FUSED: &str = "fused";
+pub(crate) const UNFUSED: &str = "unfused";
+pub(crate) const GPU: &str = "gpu";
+pub(crate) const MIXED: &str = "mixed";
+
+/// Only digests of the same arithmetic can be equal.
+pub(crate) fn arithmetic(isa: Isa) -> &'static str {
+    if isa.fused() { FUSED } else { UNFUSED }
+}
+
+/// What all of a run was computed with so far; see [`crate::protocol::Digest`].
+#[derive(Clone, Copy)]
+pub(crate) struct Arithmetic(&'static str);
+
+impl Arithmetic {
+    pub fn of(isa: Isa) -> Arithmetic {
+        Arithmetic(arithmetic(isa))
+    }
+
+    pub fn restored(name: &str) -> Arithmetic {
+        Arithmetic([FUSED, UNFUSED, GPU].into_iter().find(|&known| known == name).unwrap_or(MIXED))
+    }
+
+    /// The iteration or round of this number was computed with this.
+    pub fn note(&mut self, count: u32, now: &'static str) {
+        if count == 1 {
+            self.0 = now;
+        } else if self.0 != now {
+            self.0 = MIXED;
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        self.0
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn fnv_agrees_with_its_published_vectors() {
         // Fowler, Noll, Vo: "" and "foobar".
@@ -95,5 +135,18 @@ mod tests {
         };
         assert_eq!(hash(""), "cbf29ce484222325");
         assert_eq!(hash("foobar"), "85944171f73967e8");
+    }
+
+    #[test]
+    fn what_was_computed_in_two_ways_is_mixed_for_good() {
+        let mut arithmetic = Arithmetic::of(Isa::best());
+        arithmetic.note(1, GPU);
+        arithmetic.note(2, GPU);
+        assert_eq!(arithmetic.name(), GPU);
+        arithmetic.note(3, FUSED);
+        arithmetic.note(4, GPU);
+        assert_eq!(arithmetic.name(), MIXED);
+        assert_eq!(Arithmetic::restored("gpu").name(), GPU);
+        assert_eq!(Arithmetic::restored("of tomorrow").name(), MIXED);
     }
 }

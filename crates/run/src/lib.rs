@@ -1,125 +1,119 @@
-//! The one boundary between an experiment and its shells: commands in, events and frames out.
+//! The one boundary between runs and their shells: commands in, events out, whatever the room.
 //!
 //! The page and the terminal both stand on this crate and on nothing below it. It refuses to name a
 //! platform: no clocks, no files, no threads. A shell brings those.
+//!
+//! What lies in a folder is one room's; what lies outside is for all rooms, and names none but in [`rooms`].
 
 pub mod backgammon;
 pub mod bench;
 mod checkpoint;
 mod container;
-mod course;
+pub mod control;
 mod device;
 mod digest;
-pub mod env;
 mod error;
-mod experiment;
-mod knobs;
+mod history;
+pub mod knobs;
 pub mod monitor;
 pub mod permalink;
-mod plan;
 pub mod protocol;
-mod stage;
+pub mod room;
+mod run;
 mod sweep;
 
 pub use container::room_of;
 pub use error::RunError;
-pub use experiment::{EVALUATION_EPISODES, Experiment};
-pub use learn::{Fault, Machine};
+pub use learn::{Data, Fault, Machine};
 pub use permalink::native_command;
-use protocol::{Axis, Config, Environment, Knob};
+use protocol::Config;
+pub use room::snake_case;
+pub use run::{AnyRoom, AnyRun, Entry, Run};
 use std::collections::BTreeMap;
+use std::sync::RwLock;
 pub use sweep::Sweep;
-use worlds::{Actions, Kind, Of, Spec};
 
-/// Configs, permalinks and checkpoints of a later format are refused, with a way out.
-pub const CONFIG_VERSION: u32 = 1;
+/// The format of configs, links and checkpoints. 1 had numbers alone as knobs and rows of its own in each room; it is read,
+/// and a later one is refused, with a way out.
+pub const VERSION: u32 = 2;
 /// Iterations between two digests of the weights.
 pub const DIGEST_EVERY: u32 = 16;
 
-/// The room of PPO and Gymnasium's environments.
-pub(crate) const ROOM: &str = "control";
+/// Every room there is; the first is the default.
+static ROOMS: [&dyn AnyRoom; 2] = [&Entry::<control::Control>::NEW, &Entry::<backgammon::Backgammon>::NEW];
+/// Rooms of whoever builds on this crate.
+static MORE: RwLock<Vec<&'static dyn AnyRoom>> = RwLock::new(Vec::new());
+
+pub fn rooms() -> Vec<&'static dyn AnyRoom> {
+    let more = MORE.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+    ROOMS.iter().chain(more.iter()).copied().collect()
+}
+
+/// Adds a room that is not in this crate, before any shell begins.
+pub fn add_room(room: &'static dyn AnyRoom) {
+    MORE.write().unwrap_or_else(|poisoned| poisoned.into_inner()).push(room);
+}
+
+pub fn room(id: &str) -> Result<&'static dyn AnyRoom, RunError> {
+    let rooms = rooms();
+    rooms.iter().find(|room| room.schema().id == id).copied().ok_or_else(|| RunError::UnknownRoom {
+        id: id.into(),
+        known: rooms.iter().map(|room| room.schema().id).collect::<Vec<_>>().join(", "),
+    })
+}
+
+/// What a shell knows of the machine that a run is on.
+#[derive(Clone, Copy, Debug)]
+pub struct Host {
+    pub isa: math::Isa,
+    /// What a run may allocate.
+    pub memory_bytes: u64,
+}
+
+impl Host {
+    /// With as much memory as anyone asks for.
+    pub fn new(isa: math::Isa) -> Host {
+        Host { isa, memory_bytes: u64::MAX }
+    }
+}
 
 /// What runs when nobody says otherwise.
 pub fn default_config() -> Config {
+    config_of(rooms()[0])
+}
+
+/// What runs in a room when nobody says otherwise.
+pub fn config_of(room: &dyn AnyRoom) -> Config {
     Config {
-        version: CONFIG_VERSION,
-        room: ROOM.into(),
-        env: "CartPole-v1".into(),
+        version: VERSION,
+        room: room.schema().id.into(),
+        variant: room.variants()[0].id.into(),
         seed: 1,
         knobs: BTreeMap::new(),
     }
 }
 
-/// Version 1 is the first of config, permalink and checkpoint, and so far the only one.
-fn check_version(found: u32) -> Result<(), RunError> {
-    match found {
-        0 => Err(RunError::NoSuchVersion { found }),
-        1..=CONFIG_VERSION => Ok(()),
-        _ => Err(RunError::Future { found, known: CONFIG_VERSION }),
-    }
+/// A run from its beginning.
+pub fn begin(config: Config, host: Host) -> Result<Box<dyn AnyRun>, RunError> {
+    check_version(config.version)?;
+    room(&config.room)?.begin(config, host)
 }
 
-/// Every knob of an environment, with the defaults that its preset gives; of CartPole where there is no such
-/// environment.
-pub fn knob_list(env: &str) -> Vec<Knob> {
-    knobs::table(env).entries.into_iter().map(|e| e.knob).collect()
-}
-
-/// Every environment that can be trained.
-pub fn environments() -> Vec<Environment> {
-    worlds::kinds().iter().map(|kind| environment(kind.spec)).collect()
-}
-
-/// The environment that Gymnasium calls so.
-pub fn environment_by_id(id: &str) -> Result<Environment, RunError> {
-    Ok(environment(kind(id)?.spec))
-}
-
-fn kind(id: &str) -> Result<&'static Kind, RunError> {
-    worlds::kind(id).ok_or_else(|| {
-        let known: Vec<_> = worlds::kinds().iter().map(|kind| kind.spec.id).collect();
-        RunError::UnknownEnv { id: id.into(), known: known.join(", ") }
-    })
-}
-
-fn environment(spec: &Spec) -> Environment {
-    let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();
-    let range = match spec.actions {
-        Actions::Choices(count) => [0.0, f64::from(count) - 1.0],
-        Actions::Range(low, high) => [low, high],
-    };
-    let axis = |axis: worlds::Axis| {
-        let of = match axis.of {
-            Of::Number(i) => vec![i as u32],
-            Of::Angle { cos, sin } => vec![cos as u32, sin as u32],
-        };
-        Axis { name: axis.name.into(), low: axis.low, high: axis.high, of }
-    };
-    Environment {
-        id: spec.id.into(),
-        summary: spec.summary.into(),
-        choices: names(spec.choices),
-        range,
-        observation: names(spec.observation),
-        state: names(spec.state),
-        step_limit: spec.step_limit,
-        solved_at: spec.solved_at,
-        returns: spec.returns,
-        step_s: spec.shown_step_s,
-        plane: [axis(spec.plane.x), axis(spec.plane.y)],
-    }
+/// A run that was saved, of whichever room.
+pub fn restore(bytes: &[u8], host: Host) -> Result<Box<dyn AnyRun>, RunError> {
+    room(&room_of(bytes)?)?.restore(bytes, host)
 }
 
 /// Refuses a config that no run can start from, and says what would do.
-pub fn validate(config: &Config) -> Result<(), RunError> {
+pub fn validate(config: &Config, host: Host) -> Result<(), RunError> {
     check_version(config.version)?;
-    match &*config.room {
-        ROOM => {
-            kind(&config.env)?;
-            knobs::settings(&config.env, &config.knobs)?;
-            Ok(())
-        }
-        backgammon::ROOM => backgammon::validate(config),
-        other => Err(RunError::UnknownRoom(other.into())),
+    room(&config.room)?.check(config, host)
+}
+
+fn check_version(found: u32) -> Result<(), RunError> {
+    match found {
+        0 => Err(RunError::NoSuchVersion { found }),
+        1..=VERSION => Ok(()),
+        _ => Err(RunError::Future { found, known: VERSION }),
     }
 }

@@ -1,44 +1,57 @@
-//! Everything that crosses the boundary between an experiment and its shells, as plain data.
+//! What crosses the boundary between a run of any room and its shells, as plain data.
 //!
-//! The page and the terminal render the same events: what is not here, neither can show. The
-//! TypeScript of these types (`www/run/protocol.ts`) is generated from this file, never written.
-//! This file refuses to hold behaviour.
+//! The page, the terminal and the monitor show the same events: what is not here, or in a room's own `protocol.rs`, none
+//! of them can show. Numbers are rows whose columns the room declares once ([`crate::room::Schema`]). The TypeScript of
+//! these types (`www/run/protocol.ts`) is generated, never written. This file refuses to hold behaviour.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 #[cfg(feature = "typescript")]
 use ts_rs::TS;
 
-/// What an experiment is: enough to start the same run anywhere.
+/// What a run is: enough to start the same run anywhere.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Config {
-    /// The format of this record; see [`crate::CONFIG_VERSION`].
+    /// The format of this record; see [`crate::VERSION`].
     pub version: u32,
     /// `control`
     pub room: String,
-    /// `CartPole-v1`
-    pub env: String,
+    /// Which of the room's: an environment, a learner, a puzzle. `CartPole-v1`
+    #[serde(alias = "env")]
+    pub variant: String,
     pub seed: u32,
     /// Knobs by name; those left out have their default.
-    pub knobs: BTreeMap<String, f64>,
+    pub knobs: Knobs,
+}
+
+/// Values of knobs by name.
+pub type Knobs = BTreeMap<String, Value>;
+
+/// The value of a knob: a number (0 or 1 for a switch), or the name of a choice, or a text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+#[serde(untagged)]
+pub enum Value {
+    Number(f64),
+    Text(String),
 }
 
 /// One setting of a learner, described well enough for a page or a `--help` to present it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Knob {
-    /// `lr`: the name in `--set lr=0.003`, in permalinks and in checkpoints.
+    /// `lr`: the name in `--set lr=0.003`, in links and in checkpoints.
     pub name: &'static str,
-    /// `Learning rate`
+    /// The field's own term, then the plain words where they say more: `Discount γ: patience`
     pub label: &'static str,
     pub kind: KnobKind,
-    pub default: f64,
+    pub default: Value,
     /// `steps`, `environments`, or empty for a plain number.
     pub unit: &'static str,
     /// One or two sentences that a newcomer understands.
     pub help: &'static str,
-    /// Applies to the running experiment from its next iteration; the others need a reset.
+    /// Applies to the run in progress from its next iteration; the others need a new run.
     pub live: bool,
 }
 
@@ -59,43 +72,110 @@ pub enum KnobKind {
     },
     /// 0 or 1
     Bool,
+    Choice {
+        options: &'static [Named],
+    },
+    Text {
+        /// Bytes at most.
+        most: u32,
+    },
 }
 
-/// An environment of the room, described well enough to draw it and to take its controls.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// One of a few, with words for it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Environment {
+pub struct Named {
+    pub name: &'static str,
+    pub label: &'static str,
+}
+
+/// A number that a run tells, once an iteration or once a test.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Column {
+    /// `mean_return`: in CSV, JSON and checkpoints.
+    pub name: &'static str,
+    /// `Mean return`
+    pub label: &'static str,
+    /// `points`, or empty for a plain number.
+    pub unit: &'static str,
+    pub help: &'static str,
+    /// Columns with the same name here share a chart; empty where it is not charted.
+    pub chart: &'static str,
+    /// The chart's scale is logarithmic.
+    pub log: bool,
+    /// Shown as a percentage.
+    pub share: bool,
+    /// Its short name in a line of the terminal; empty where it is left out there.
+    pub brief: &'static str,
+    /// The column that has its standard error, or those of its least and greatest value; empty where there are none.
+    pub spread: &'static [&'static str],
+    /// Computed by the run: how fast this counter grows, in so many seconds.
+    pub rate: Option<Rate>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Rate {
+    pub counter: &'static str,
+    /// 1 for each second, 60 for each minute.
+    pub seconds: f64,
+}
+
+/// Where the time of an iteration goes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Part {
+    /// `gradient`
+    pub name: &'static str,
+    pub label: &'static str,
+    pub help: &'static str,
+}
+
+/// What a room is, for whoever shows its runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct RoomInfo {
+    /// `control`
+    pub id: &'static str,
+    /// `Control`
+    pub title: &'static str,
+    /// What its variants are: `environment`
+    pub variant_word: &'static str,
+    /// What an iteration of its learners is called: `round`
+    pub iteration_word: &'static str,
+    /// In the order of [`Progress::counts`]; the first is the budget's unit.
+    pub counters: Vec<Column>,
+    /// In the order of the values of [`Event::Metrics`], before the shares of time of `parts`.
+    pub metrics: Vec<Column>,
+    /// In the order of the values of [`Event::Test`].
+    pub tests: Vec<Column>,
+    pub parts: Vec<Part>,
+    pub variants: Vec<Variant>,
+}
+
+/// One of a room's environments, learners or puzzles.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Variant {
     /// `CartPole-v1`
-    pub id: String,
-    /// What there is to do, in half a sentence.
-    pub summary: String,
-    /// What each choice does; empty where an action is a number.
-    pub choices: Vec<String>,
-    /// Least and greatest action where it is a number, else the first and last choice.
-    pub range: [f64; 2],
-    /// The numbers of an observation and of a state, with their units.
-    pub observation: Vec<String>,
-    pub state: Vec<String>,
-    pub step_limit: u32,
-    /// Mean return of an evaluation from which on the task counts as solved.
-    pub solved_at: f64,
-    /// About the least and the greatest return of an episode, for an axis.
-    pub returns: [f64; 2],
-    /// Seconds in which a step of the large environment is shown.
-    pub step_s: f64,
-    /// The plane through the observations over which states, policy and values are drawn.
-    pub plane: [Axis; 2],
+    pub id: &'static str,
+    pub name: &'static str,
+    /// What there is to do or how it learns, in a sentence or two.
+    pub summary: &'static str,
+    /// When it counts as solved.
+    pub goal: Option<Goal>,
+    /// What the room's own views need to know of it.
+    #[cfg_attr(feature = "typescript", ts(type = "unknown"))]
+    pub about: serde_json::Value,
 }
 
-/// One axis of the plane.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// A test whose column reaches this number solves the task.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Axis {
-    pub name: String,
-    pub low: f64,
-    pub high: f64,
-    /// The number of the observation that it is of, or those of a cosine and a sine whose angle it is.
-    pub of: Vec<u32>,
+pub struct Goal {
+    pub column: &'static str,
+    pub at: f64,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -112,7 +192,7 @@ pub enum Command {
     },
     SetKnob {
         name: String,
-        value: f64,
+        value: Value,
     },
     /// What should train, from the next iteration on.
     Device {
@@ -132,29 +212,19 @@ pub enum Command {
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Event {
     /// A run has begun, was reset or was restored: draw afresh.
-    Began {
-        config: Config,
-        environment: Box<Environment>,
-        /// Every knob with the value in force.
-        knobs: BTreeMap<String, f64>,
-        /// History of a restored run, oldest first; empty for a new one.
-        history: Vec<Metrics>,
-        marks: Vec<Mark>,
-        evaluations: Vec<Evaluation>,
-        progress: Progress,
-    },
+    Began(Box<Began>),
     /// Training started or paused.
     Running { running: bool },
     /// What trains, and why: told once it is decided, and whenever it changes.
     Device(Device),
     /// Once an iteration.
-    Metrics(Metrics),
+    Metrics(Row),
     /// A knob changed while the run went on.
     Mark(Mark),
-    /// The policy was judged on fresh episodes that do not train it.
-    Evaluation(Evaluation),
-    /// The evaluation first reached the task's published threshold.
-    Solved { progress: Progress, threshold: f64 },
+    /// What was learned was tested on what does not train it.
+    Test(Row),
+    /// A test first reached the variant's goal.
+    Solved { progress: Progress, goal: f64 },
     /// The digest of all weights, every [`crate::DIGEST_EVERY`] iterations.
     Digest(Digest),
     Saved {
@@ -162,8 +232,61 @@ pub enum Event {
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         bytes: Vec<u8>,
     },
+    /// Something of the room's own, declared in its `protocol.rs`.
+    Room {
+        #[cfg_attr(feature = "typescript", ts(type = "unknown"))]
+        event: serde_json::Value,
+    },
     /// Something the person should know, with the next step they can take.
     Notice { level: Level, text: String, next_step: String },
+}
+
+/// How a run stands when it is told of first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Began {
+    pub config: Config,
+    /// Every knob with the value in force.
+    pub knobs: Knobs,
+    pub progress: Progress,
+    /// Where a test first reached the goal.
+    pub solved: Option<Progress>,
+    /// Of a restored run, oldest first; empty for a new one.
+    pub history: Vec<Row>,
+    pub tests: Vec<Row>,
+    pub marks: Vec<Mark>,
+    /// What the room tells of itself.
+    #[cfg_attr(feature = "typescript", ts(type = "unknown"))]
+    pub room: serde_json::Value,
+}
+
+/// How far a run has come.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Progress {
+    pub iteration: u32,
+    /// The room's counters, in their order.
+    pub counts: Vec<f64>,
+    /// Seconds spent training, pauses left out.
+    pub train_s: f64,
+}
+
+/// Numbers in the order of their columns; null where one is not known.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Row {
+    pub progress: Progress,
+    pub values: Vec<Option<f64>>,
+}
+
+/// A live change of a knob, to be drawn on the curves.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Mark {
+    pub progress: Progress,
+    pub knob: String,
+    pub from: Value,
+    pub to: Value,
 }
 
 /// What should train.
@@ -186,7 +309,7 @@ pub struct Device {
     pub on_gpu: bool,
     /// The GPU's name, where there is one to use.
     pub gpu: Option<String>,
-    /// Work a second on the processor and with the GPU, where both were measured: steps of environments, or boards valued.
+    /// Work a second on the processor and with the GPU, where both were measured: in the room's own unit.
     pub rates: Option<[f64; 2]>,
     /// Why, in a sentence.
     pub why: String,
@@ -201,65 +324,6 @@ pub enum Level {
     Error,
 }
 
-/// How far a run has come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Progress {
-    pub iteration: u32,
-    /// Steps of all environments together.
-    #[cfg_attr(feature = "typescript", ts(type = "number"))]
-    pub env_steps: u64,
-    #[cfg_attr(feature = "typescript", ts(type = "number"))]
-    pub episodes: u64,
-    /// Seconds spent training, pauses left out.
-    pub train_s: f64,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Metrics {
-    pub progress: Progress,
-    /// Mean return of the last 100 finished training episodes; null before the first.
-    pub mean_return: Option<f64>,
-    pub mean_length: Option<f64>,
-    pub policy_loss: f64,
-    pub value_loss: f64,
-    pub entropy: f64,
-    pub approx_kl: f64,
-    pub clip_fraction: f64,
-    pub explained_variance: f64,
-    pub grad_norm: f64,
-    pub lr: f64,
-    pub steps_per_s: f64,
-    /// Share of the iteration's time that went to each of [`PARTS`].
-    pub shares: [f64; PARTS.len()],
-}
-
-/// Where the time of an iteration goes: `rest` is what happens between two slices (evaluating, publishing,
-/// answering), `device` all of an iteration on a GPU.
-pub const PARTS: [&str; 8] =
-    ["policy", "world", "advantages", "gather", "gradient", "update", "rest", "device"];
-
-/// A live change of a knob, to be drawn on the curves.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Mark {
-    pub progress: Progress,
-    pub knob: String,
-    pub from: f64,
-    pub to: f64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Evaluation {
-    pub progress: Progress,
-    pub episodes: u32,
-    pub mean_return: f64,
-    pub min_return: f64,
-    pub max_return: f64,
-}
-
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Digest {
@@ -271,167 +335,37 @@ pub struct Digest {
     pub arithmetic: String,
 }
 
-/// What many environments lived through since the last frame, for a shell that draws them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Frame {
-    /// Environments shown: the first of those that train.
-    pub shown: u32,
-    /// Environment steps in this frame; 0 when nothing happened.
-    pub steps: u32,
-    /// Numbers of an observation.
-    pub features: u32,
-    /// What they showed before each step, in panels of 32: `[steps][shown/32, rounded up][features][32]`
-    #[serde(with = "serde_bytes_f32")]
-    #[cfg_attr(feature = "typescript", ts(type = "Float32Array"))]
-    pub observations: Vec<f32>,
-    /// `[steps][shown]`: 1 where the episode ended at this step.
-    #[serde(with = "serde_bytes")]
-    #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
-    pub ended: Vec<u8>,
-    pub progress: Progress,
-}
-
-/// What a hand does to the one large environment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Touch {
-    /// Seconds of the real world since the last touch.
-    pub dt_s: f64,
-    /// CartPole alone: newtons on the cart, and on the tip of the pole.
-    pub cart_force: f64,
-    pub tip_force: f64,
-    /// The action of whoever has taken the controls; null leaves them to the agent. Taking them begins
-    /// an episode, in which the agent plays beside from the same start.
-    pub drive: Option<f64>,
-}
-
-/// The one large environment, stepped in real time by the policy as it is now or by a hand.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Stage {
-    /// Who has the controls is in `player`: the agent, or the hand that took them.
-    pub player: Body,
-    /// While a hand has the controls: the agent, which began where the hand did.
-    pub rival: Option<Body>,
-    /// Finished rounds against the agent, newest last, twenty at most.
-    pub rounds: Vec<Round>,
-    /// What the policy thinks of the player's state: the probability of each choice, or, where an action
-    /// is a number, its mean and spread.
-    pub odds: Vec<f64>,
-    /// The critic's estimate of the return still to come, discounted.
-    pub value: f64,
-    /// The agent's best return on this stage so far.
-    pub best: Option<f64>,
-    /// The part of a step that has passed since the state was taken, from 0 to 1, for a smooth drawing.
-    pub ahead: f64,
-}
-
-/// One environment on the stage.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Body {
-    /// Gymnasium's internal state before and after the newest step, named by [`Environment::state`].
-    pub before: Vec<f64>,
-    pub state: Vec<f64>,
-    pub observation: Vec<f64>,
-    /// The last action: a choice, or a number.
-    pub action: f64,
-    pub steps: u32,
-    /// The return so far.
-    pub total: f64,
-    /// The episode has ended; another begins in a moment.
-    pub over: bool,
-    /// It ended by the rules, not by the time limit.
-    pub terminated: bool,
-}
-
-/// A finished episode of a hand and the agent's from the same start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Round {
-    pub yours: f64,
-    pub agents: f64,
-}
-
-/// What the policy would do and the critic expects all over the plane of [`Environment::plane`].
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Picture {
-    pub width: u32,
-    pub height: u32,
-    /// Numbers a point: a probability for each choice, or one mean action from -1 to 1.
-    pub channels: u32,
-    /// `[height][width][channels]`, the lowest y first.
-    #[serde(with = "serde_bytes_f32")]
-    #[cfg_attr(feature = "typescript", ts(type = "Float32Array"))]
-    pub policy: Vec<f32>,
-    /// `[height][width]`, the discounted return that the critic expects.
-    #[serde(with = "serde_bytes_f32")]
-    #[cfg_attr(feature = "typescript", ts(type = "Float32Array"))]
-    pub values: Vec<f32>,
-}
-
 /// A small sweep: the same run under several values of a knob and several seeds, all learning at once.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct SweepSpec {
     pub config: Config,
     pub knob: String,
-    pub values: Vec<f64>,
+    pub values: Vec<Value>,
     /// Seeds from the config's on.
     pub seeds: u32,
-    /// Environment steps after which each learner stops.
-    #[cfg_attr(feature = "typescript", ts(type = "number"))]
-    pub steps: u64,
+    /// Of the room's first counter, after which each learner stops.
+    pub budget: f64,
 }
 
 /// One learner of a small sweep as it stands.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct SweepCell {
-    pub value: f64,
+    pub value: Value,
     pub seed: u32,
     pub progress: Progress,
-    /// `[environment steps, mean return]` of its evaluations, oldest first.
+    /// `[first counter, column of the goal]` of its tests, oldest first.
     pub curve: Vec<[f64; 2]>,
-    /// Environment steps at which it was solved.
-    #[cfg_attr(feature = "typescript", ts(type = "number | null"))]
-    pub solved_at: Option<u64>,
+    /// The first counter where it was solved.
+    pub solved_at: Option<f64>,
     pub done: bool,
     /// Why it stopped early: its weights are no longer numbers.
     pub diverged: bool,
 }
 
-/// The network as its plan has it, for a drawing.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct PlanView {
-    pub nodes: Vec<PlanNode>,
-    pub parameters: u32,
-    /// Bytes of the one arena that holds every activation and gradient of a training step.
-    pub arena_bytes: u32,
-    /// Bytes they would take if none shared its place.
-    pub unshared_bytes: u32,
-}
-
-/// One kernel of the forward plan.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct PlanNode {
-    /// `policy.0`, or the name of an input or output.
-    pub name: String,
-    /// `linear + bias + tanh`
-    pub op: String,
-    /// `[batch, features]`
-    pub shape: [u32; 2],
-    pub parameters: u32,
-    /// Indices of the nodes it reads.
-    pub reads: Vec<u32>,
-}
-
 /// What is in use and why, for the badge and for bug reports.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Backend {
     /// `avx512`, `avx2`, `neon`, `relaxed`, `simd128` or `portable`
@@ -441,11 +375,23 @@ pub struct Backend {
     pub version: String,
 }
 
-/// `Vec<f32>` as bytes, so that a page receives one typed array and not a list of numbers.
-mod serde_bytes_f32 {
-    use serde::Serializer;
-    pub fn serialize<S: Serializer>(values: &[f32], out: S) -> Result<S::Ok, S::Error> {
-        let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
-        out.serialize_bytes(&bytes)
+impl From<f64> for Value {
+    fn from(number: f64) -> Value {
+        Value::Number(number)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Value {
+        Value::Text(text.into())
+    }
+}
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self {
+            Value::Number(number) => number.fmt(f),
+            Value::Text(text) => text.fmt(f),
+        }
     }
 }

@@ -1,176 +1,42 @@
-//! Everything that crosses the boundary between the room of backgammon and its shells, as plain data: a run's commands and
-//! events, an analysis, and a table where a game is played.
-//!
-//! What any room has (config, knobs, digests, notices) is `run::protocol`'s. The TypeScript of these types
-//! (`www/run/backgammon/protocol.ts`) is generated from this file, never written. This file refuses to hold behaviour.
+//! What crosses the boundary in the room of backgammon alone: questions about positions, and a game session in which people and
+//! agents play. This file refuses to hold behaviour.
 //!
 //! A position is an id as GNU Backgammon writes it. Before a roll it is seen by the player who rolls, after a move by the one
 //! who has just moved. Chances are six: to win a single game, a gammon, a backgammon, and to lose each of them.
 
-use crate::protocol::{Config, Device, DeviceWish, Digest, Level};
+use crate::protocol::Progress;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 #[cfg(feature = "typescript")]
 use ts_rs::TS;
 
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Command {
-    Start,
-    Pause,
-    /// One whole round of playing and learning, then pause.
-    Step,
-    /// Begin again, with another config where one is given. The table stays.
-    Reset {
-        config: Option<Config>,
-    },
-    SetKnob {
-        name: String,
-        value: f64,
-    },
-    /// What should train from the next round on; a GPU has to be offered ([`crate::backgammon::Parlour::offer`]).
-    Device {
-        wish: DeviceWish,
-    },
-    /// Ends the round in progress, then gives [`Event::Saved`].
-    Save,
-    Restore {
-        #[serde(with = "serde_bytes")]
-        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
-        bytes: Vec<u8>,
-    },
+crate::questions! {
+    Analyse { inquiry: Inquiry } -> Analysis,
+    /// The tree one level on from a move.
+    Unfold { unfold: Unfold } -> Vec<Branch>,
+    /// Begins a game session, in place of the one that was there.
+    Sit { setup: Setup } -> Table,
+    Act { act: Act } -> Table,
+    /// What somebody would do now in the game.
+    Hint { engine: Engine } -> Analysis,
+    /// How bad was a person's last turn.
+    Review { engine: Engine } -> Review,
+    /// The games so far as text that other programs import.
+    Transcript {} -> String,
+    /// The game session as it stands, where there is one.
+    Table {} -> Option<Table>,
 }
 
+/// What the room tells of itself, in [`crate::protocol::Event::Room`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Event {
-    /// A run has begun, was reset or was restored: draw afresh.
-    Began {
-        config: Config,
-        /// Every knob with the value in force.
-        knobs: BTreeMap<String, f64>,
-        /// History of a restored run, oldest first; empty for a new one.
-        history: Vec<Metrics>,
-        marks: Vec<Mark>,
-        judged: Vec<Judged>,
-        frozen: Vec<Frozen>,
-        progress: Progress,
-    },
-    /// Training started or paused.
-    Running { running: bool },
-    /// What trains, and why: told once it is decided, and whenever it changes.
-    Device(Device),
-    /// Once a round.
-    Metrics(Metrics),
-    /// A knob changed while the run went on.
-    Mark(Mark),
-    /// The agent has played the yardsticks in games that do not train it.
-    Judged(Judged),
+pub enum RoomEvent {
     /// The agent as it is now is kept, to play against later.
     Frozen(Frozen),
-    /// The digest of all weights; its iteration is a round.
-    Digest(Digest),
-    Saved {
-        #[serde(with = "serde_bytes")]
-        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
-        bytes: Vec<u8>,
-    },
-    /// Something the person should know, with the next step they can take.
-    Notice { level: Level, text: String, next_step: String },
-}
-
-/// One of the learners; its id stands in [`Config`] as the environment does elsewhere.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Learner {
-    /// `strong`
-    pub id: &'static str,
-    pub name: &'static str,
-    /// How it learns, in a sentence or two.
-    pub summary: &'static str,
-}
-
-/// How far a run has come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Progress {
-    pub rounds: u32,
-    #[cfg_attr(feature = "typescript", ts(type = "number"))]
-    pub games: u64,
-    /// Decisions played.
-    #[cfg_attr(feature = "typescript", ts(type = "number"))]
-    pub moves: u64,
-    /// Boards that a network valued to play and to learn.
-    #[cfg_attr(feature = "typescript", ts(type = "number"))]
-    pub evaluations: u64,
-    /// Steps of the optimiser.
-    #[cfg_attr(feature = "typescript", ts(type = "number"))]
-    pub updates: u64,
-    /// Seconds spent training, pauses left out.
-    pub train_s: f64,
-}
-
-/// One round in numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Metrics {
-    pub progress: Progress,
-    pub loss: f64,
-    pub grad_norm: f64,
-    pub lr: f64,
-    pub games_per_min: f64,
-    pub evals_per_s: f64,
-    /// Moves of either player in a game.
-    pub mean_length: f64,
-    /// Shares of the round's games that ended in a gammon, and in a backgammon.
-    pub gammons: f64,
-    pub backgammons: f64,
-    /// Share of the round's time that went to each of [`PARTS`].
-    pub shares: [f64; PARTS.len()],
-}
-
-/// Where the time of a round goes: `rest` is what happens between two slices (judging, publishing, answering).
-pub const PARTS: [&str; 8] = ["rules", "inputs", "network", "tree", "targets", "learning", "device", "rest"];
-
-/// A live change of a knob, to be drawn on the curves.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Mark {
-    pub progress: Progress,
-    pub knob: String,
-    pub from: f64,
-    pub to: f64,
-}
-
-/// Games of the agent, without look-ahead, against each yardstick. The dice of a pair of games are the same with sides exchanged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Judged {
-    /// Of the agent that was judged.
-    pub progress: Progress,
-    /// Against one who plays any legal move.
-    pub random: Score,
-    /// Against a published linear evaluation.
-    pub linear: Score,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Score {
-    pub games: u32,
-    /// Points a game, gammons counted twice and backgammons three times, and their standard error.
-    pub points: f64,
-    pub error: f64,
-    /// Shares of games: won, won by a gammon or more, lost by a gammon or more.
-    pub wins: f64,
-    pub gammons_won: f64,
-    pub gammons_lost: f64,
 }
 
 /// The agent as it was; of these one can choose whom to play.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Frozen {
     /// After so many minutes of training.

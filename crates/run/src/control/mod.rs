@@ -1,0 +1,11 @@
+//! The room of control: six environments of Gymnasium under PPO.
+
+pub mod bench;
+pub mod env;
+mod knobs;
+mod plan;
+pub mod protocol;
+mod room;
+mod stage;
+
+pub use room::{Control, TEST_EPISODES};

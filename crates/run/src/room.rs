@@ -1,0 +1,338 @@
+//! What a room is: one folder a layer, of which this trait is the part that a run asks of. Everything that any run has
+//! (commands, pending knobs, clock, history, marks, devices, digest, saves, tests) is [`crate::Run`]'s; everything that
+//! shows a run reads the [`Schema`].
+
+use crate::protocol::{Column, Goal, Knob, Knobs, Part, Rate, RoomInfo, Value, Variant};
+use crate::{Host, RunError};
+use learn::{Data, Fault, Machine};
+use math::par::Movable;
+use serde::de::DeserializeOwned;
+
+/// A room's numbers and words, declared once.
+#[derive(Debug)]
+pub struct Schema {
+    pub id: &'static str,
+    pub title: &'static str,
+    pub variant_word: &'static str,
+    pub iteration_word: &'static str,
+    /// The first is the budget's unit.
+    pub counters: &'static [Column],
+    pub metrics: &'static [Column],
+    pub tests: &'static [Column],
+    /// What the learner measures of its own time; `tests` and `rest` are the run's ([`HOUSE_PARTS`]).
+    pub parts: &'static [Part],
+}
+
+/// Time between two slices of a learner, which every room has.
+pub const HOUSE_PARTS: [Part; 2] = [
+    Part { name: "tests", label: "Tests", help: "Testing what was learned, which trains nothing." },
+    Part { name: "rest", label: "Rest", help: "Between two slices: showing, answering, saving." },
+];
+
+impl Schema {
+    /// All parts of an iteration's time, in the order in which their shares follow a row's metrics.
+    pub fn all_parts(&self) -> impl Iterator<Item = &Part> {
+        self.parts.iter().chain(&HOUSE_PARTS)
+    }
+
+    /// Where a column of the metrics stands in a row.
+    pub fn metric(&self, name: &str) -> Option<usize> {
+        self.metrics.iter().position(|column| column.name == name)
+    }
+
+    pub fn test(&self, name: &str) -> Option<usize> {
+        self.tests.iter().position(|column| column.name == name)
+    }
+
+    pub fn counter(&self, name: &str) -> Option<usize> {
+        self.counters.iter().position(|column| column.name == name)
+    }
+
+    /// Numbers in a row of metrics.
+    pub fn row_len(&self) -> usize {
+        self.metrics.len() + self.parts.len() + HOUSE_PARTS.len()
+    }
+
+    pub(crate) fn info(&self, variants: Vec<Variant>) -> RoomInfo {
+        RoomInfo {
+            id: self.id,
+            title: self.title,
+            variant_word: self.variant_word,
+            iteration_word: self.iteration_word,
+            counters: self.counters.to_vec(),
+            metrics: self.metrics.to_vec(),
+            tests: self.tests.to_vec(),
+            parts: self.all_parts().copied().collect(),
+            variants,
+        }
+    }
+}
+
+impl Column {
+    pub const fn new(name: &'static str, label: &'static str, help: &'static str) -> Column {
+        Column {
+            name,
+            label,
+            unit: "",
+            help,
+            chart: "",
+            log: false,
+            share: false,
+            brief: "",
+            spread: &[],
+            rate: None,
+        }
+    }
+
+    pub const fn unit(self, unit: &'static str) -> Column {
+        Column { unit, ..self }
+    }
+
+    /// Drawn in the chart of this name.
+    pub const fn chart(self, chart: &'static str) -> Column {
+        Column { chart, ..self }
+    }
+
+    pub const fn log(self) -> Column {
+        Column { log: true, ..self }
+    }
+
+    pub const fn share(self) -> Column {
+        Column { share: true, ..self }
+    }
+
+    /// In a line of the terminal, under this name.
+    pub const fn brief(self, brief: &'static str) -> Column {
+        Column { brief, ..self }
+    }
+
+    pub const fn spread(self, spread: &'static [&'static str]) -> Column {
+        Column { spread, ..self }
+    }
+
+    pub const fn rate(self, counter: &'static str, seconds: f64) -> Column {
+        Column { rate: Some(Rate { counter, seconds }), ..self }
+    }
+}
+
+/// What a room's learner is made from.
+#[derive(Clone, Copy)]
+pub struct Setup<'a> {
+    pub variant: &'a str,
+    /// Those in force; what is left out has its default.
+    pub knobs: &'a Knobs,
+    pub seed: u32,
+    pub host: Host,
+}
+
+/// Shape and contents of parts of a checkpoint, by name.
+pub type Tensors = Vec<(String, Vec<usize>, Data)>;
+
+/// What a room saved of itself.
+pub struct Saved<'a> {
+    pub tensors: &'a Tensors,
+    /// What [`Room::notes`] gave.
+    pub notes: &'a serde_json::Value,
+}
+
+impl Saved<'_> {
+    pub fn find(&self, name: &str) -> Option<(&[usize], &Data)> {
+        self.tensors.iter().find(|t| t.0 == name).map(|(_, shape, data)| (shape.as_slice(), data))
+    }
+}
+
+/// What one call of [`Room::advance`] did.
+pub enum Slice {
+    Worked,
+    /// There is nothing to do until the other machine answers.
+    Waiting,
+    /// An iteration ended.
+    Ended(Iteration),
+    /// The other machine stopped; the learner is at home again and goes on where it was.
+    Stopped(Fault),
+}
+
+/// One iteration in numbers.
+#[derive(Clone, Debug, Default)]
+pub struct Iteration {
+    /// In the order of [`Schema::metrics`]; the run computes those that are rates.
+    pub values: Vec<Option<f64>>,
+    /// Seconds by the clock that was lent, in the order of [`Schema::parts`].
+    pub parts_s: Vec<f64>,
+    /// Losses and gradients are numbers still.
+    pub finite: bool,
+    /// A rate that other iterations will have too, for the choice of a device: in the unit of [`Offload::pass_work`].
+    pub work: Option<f64>,
+}
+
+/// Which machine worked on what has been done of this iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Where {
+    Home,
+    /// All of what the digest covers.
+    Away,
+    Both,
+}
+
+/// The answer to a question of a room: any plain data.
+pub type Answer = Box<dyn erased_serde::Serialize>;
+
+/// One room's run, without what every run has.
+pub trait Room: Movable + Sized + 'static {
+    const SCHEMA: &'static Schema;
+    /// Declared with [`crate::questions!`].
+    type Question: DeserializeOwned;
+
+    /// The first is the default.
+    fn variants() -> Vec<Variant>;
+    fn knobs(variant: &str) -> Vec<Knob>;
+    /// Refuses knobs that are each legal but cannot be used together.
+    fn check(setup: Setup) -> Result<(), RunError>;
+    /// About what a run allocates, at most.
+    fn bytes(setup: Setup) -> Result<u64, RunError>;
+
+    fn begin(setup: Setup) -> Result<Self, RunError>;
+    /// Goes on exactly from what [`Room::tensors`] and [`Room::notes`] gave.
+    fn restore(setup: Setup, saved: Saved) -> Result<Self, RunError>;
+    /// All that it is made from again, at a boundary.
+    fn tensors(&self) -> Tensors;
+    /// What else is saved, and told when a run begins.
+    fn notes(&self) -> serde_json::Value {
+        serde_json::Value::Null
+    }
+    /// Takes over what a new run of the room keeps of the one before.
+    fn follow(&mut self, _before: Self) {}
+
+    /// One slice of work of a few milliseconds.
+    fn advance(&mut self) -> Slice;
+    /// Between two iterations, where it can be saved and its knobs change.
+    fn at_boundary(&self) -> bool;
+    fn iteration(&self) -> u32;
+    /// In the order of [`Schema::counters`].
+    fn counts(&self) -> Vec<f64>;
+    /// For the digest.
+    fn weights(&self) -> &[f32];
+    /// Tells where the time goes by this clock, in seconds from anywhere. It leaves no trace in what is learned.
+    fn lend_clock(&mut self, _clock: fn() -> f64) {}
+
+    /// Every knob with its value in force.
+    fn values(&self) -> Knobs;
+    /// What [`Room::set`] would say.
+    fn may_set(&self, name: &str, value: &Value) -> Result<(), RunError>;
+    /// Changes a live knob at a boundary: from what, and to what.
+    fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError>;
+
+    /// Whether to test now, at a boundary: by what was done and never by the time, so that it is the same for the same run.
+    fn test_is_due(&self, tests: &[crate::protocol::Row], solved: bool) -> bool;
+    /// Tests what is learned by now. What is learned meanwhile is not tested.
+    fn begin_test(&mut self);
+    /// A slice of the test; its values once it is done. It leaves no trace in what is learned.
+    fn advance_test(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError>;
+
+    /// Itself, where it can lend work to another machine.
+    fn offload(&mut self) -> Option<&mut dyn Offload> {
+        None
+    }
+    /// Why it trains on the processor alone, where it does.
+    fn stays(&self) -> Option<&'static str> {
+        Some("This learner has nothing to lend to a GPU")
+    }
+    /// Where the newest work was done.
+    fn whereabouts(&self) -> Where {
+        Where::Home
+    }
+
+    /// At each boundary, with the seconds trained so far: what the room has to tell, as in its `protocol.rs`.
+    fn tell(&mut self, _train_s: f64) -> Vec<serde_json::Value> {
+        Vec::new()
+    }
+    fn ask(&mut self, question: Self::Question) -> Result<Answer, RunError>;
+}
+
+/// Whoever trains and can lend its work to another machine, all of it between two iterations.
+pub trait Offload {
+    /// What can be lent, in the order in which it is tried out, the last of them all there is: what is said where it turned
+    /// out to be fastest.
+    fn ways(&self) -> &'static [&'static str];
+    /// Training goes on at home until the other machine is ready to be timed.
+    fn trains_meanwhile(&self) -> bool;
+    fn is_away(&self) -> bool;
+    fn lend(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault>;
+    /// Where a knob has changed what is to be done, a learner that is away is lent anew.
+    fn wants_lending_again(&self) -> bool {
+        false
+    }
+    fn come_home(&mut self);
+
+    /// Has the machine work in this way, pass after pass, so that nothing of it stays.
+    fn begin_trial(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault>;
+    /// Goes on with it; after a fault it is over.
+    fn advance_trial(&mut self) -> Result<Pass, Fault>;
+    /// What a pass does at most, in the unit of the rates.
+    fn pass_work(&mut self) -> f64;
+    fn end_trial(&mut self);
+}
+
+/// What a look at a trial came to.
+pub enum Pass {
+    Worked,
+    /// Nothing can be done until the other machine answers.
+    Waiting,
+    /// A pass has ended, which did so much.
+    Ended(f64),
+}
+
+/// A goal that a test has reached, if it has.
+pub(crate) fn reached(schema: &Schema, goal: Option<Goal>, values: &[Option<f64>]) -> Option<f64> {
+    let goal = goal?;
+    let value = values.get(schema.test(goal.column)?).copied().flatten()?;
+    (value >= goal.at).then_some(goal.at)
+}
+
+/// Declares what can be asked of a room: each question with its fields and the type of its answer, once. Makes the
+/// `Question` that arrives as `{ ask: "name", … }`, and with the feature `typescript` the page's types of both.
+///
+/// ```ignore
+/// questions! {
+///     /// What the policy would do all over the plane.
+///     Picture { width: u32, height: u32 } -> PictureView,
+/// }
+/// ```
+#[macro_export]
+macro_rules! questions {
+    ($($(#[$doc:meta])* $name:ident { $($field:ident : $type:ty),* $(,)? } -> $answer:ty),* $(,)?) => {
+        #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
+        #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+        #[serde(tag = "ask", rename_all = "snake_case")]
+        pub enum Question {
+            $($(#[$doc])* $name { $($field: $type),* }),*
+        }
+
+        /// `Answers["name"]` is what the page gets for a question of that name.
+        #[cfg(feature = "typescript")]
+        pub fn answers(style: &ts_rs::Config) -> String {
+            use ts_rs::TS;
+            let mut lines = String::from("export interface Answers {\n");
+            $(lines += &format!("  {}: {};\n", $crate::snake_case(stringify!($name)), <$answer>::name(style));)*
+            lines + "}"
+        }
+    };
+}
+
+/// `BestMove` as `best_move`.
+pub fn snake_case(name: &str) -> String {
+    let mut snake = String::new();
+    for (i, letter) in name.char_indices() {
+        if letter.is_uppercase() && i > 0 {
+            snake.push('_');
+        }
+        snake.extend(letter.to_lowercase());
+    }
+    snake
+}
+
+/// `Vec<f32>` as bytes, so that a page receives one typed array and not a list of numbers.
+pub fn floats<S: serde::Serializer>(values: &[f32], out: S) -> Result<S::Ok, S::Error> {
+    let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+    out.serialize_bytes(&bytes)
+}

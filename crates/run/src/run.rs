@@ -1,0 +1,744 @@
+//! A run of any room: it takes commands, works in short slices and gives events.
+//!
+//! It refuses to know the time, the platform, files or threads: a shell tells it what the clock says, and the clock never
+//! reaches the training, so the same config gives the same weights, whoever watches, asks or tests.
+
+use crate::checkpoint::{self, Header};
+use crate::device::{Devices, Settled};
+use crate::digest::{self, Arithmetic, Expected, GPU, MIXED, arithmetic};
+use crate::history::{Clock, History};
+use crate::protocol::{
+    Backend, Began, Command, Config, Device, DeviceWish, Digest, Event, Knob, Level, Mark, Progress, RoomInfo,
+    Row, Value, Variant,
+};
+use crate::room::{Answer, HOUSE_PARTS, Iteration, Room, Saved, Schema, Setup, Slice, Where, reached};
+use crate::{DIGEST_EVERY, Host, RunError, VERSION, check_version};
+use learn::{Fault, Machine};
+use math::Isa;
+use math::par::Movable;
+use std::marker::PhantomData;
+
+/// Past this many tests every second one is dropped.
+const MAX_TESTS: usize = 2048;
+/// Looks at another machine that does not answer after which a save waits no longer: a native one takes milliseconds each.
+const MOST_LOOKS: u32 = 4096;
+
+/// What shells hold: a run, whatever its room.
+pub trait AnyRun: Movable {
+    /// Does what it is told, or says why not and leaves everything as it was.
+    fn command(&mut self, command: Command) -> Result<(), RunError>;
+    /// One slice of work; false when there is nothing to do. `now_s` is the shell's clock, in seconds from anywhere.
+    fn advance(&mut self, now_s: f64) -> bool;
+    /// Whether the last slice found nothing to do but to wait for the other machine.
+    fn waiting(&self) -> bool;
+    /// What happened since the last call.
+    fn events(&mut self) -> Vec<Event>;
+
+    /// A question of the room's `protocol.rs`, as `{ ask: "name", … }`.
+    fn ask(&mut self, question: serde_json::Value) -> Result<Answer, RunError>;
+    /// Tests what is learned by now, whatever the pace.
+    fn test(&mut self) -> Result<Row, RunError>;
+    /// The whole run as one file, once the iteration in progress is done: at home, where the other machine does not answer.
+    fn save(&mut self) -> Result<Vec<u8>, RunError>;
+
+    /// Whether a shell should open a GPU, and [`AnyRun::offer`] it.
+    fn wants_machine(&self) -> bool;
+    /// A GPU to train on, or why there is none.
+    fn offer(&mut self, machine: Result<Box<dyn Machine>, Fault>);
+    fn device_wish(&self) -> DeviceWish;
+    /// Tells where the time goes by this clock, in seconds from anywhere. It leaves no trace in the training.
+    fn lend_clock(&mut self, clock: fn() -> f64);
+    /// Compare the run with what whoever shared it got.
+    fn expect(&mut self, digest: Digest);
+
+    fn schema(&self) -> &'static Schema;
+    fn variant(&self) -> &Variant;
+    fn config(&self) -> &Config;
+    /// The config with the knobs as they are now: what a link to this run and a command for it start.
+    fn config_now(&self) -> Config;
+    fn knobs(&self) -> Vec<Knob>;
+    fn running(&self) -> bool;
+    fn at_boundary(&self) -> bool;
+    fn progress(&self) -> Progress;
+    /// Where a test first reached the goal.
+    fn solved(&self) -> Option<&Progress>;
+    fn diverged(&self) -> bool;
+    fn digest(&self) -> Digest;
+    fn backend(&self) -> Backend;
+}
+
+/// A room, as shells list it.
+pub trait AnyRoom: Sync {
+    fn schema(&self) -> &'static Schema;
+    fn variants(&self) -> Vec<Variant>;
+    fn knobs(&self, variant: &str) -> Vec<Knob>;
+    /// Refuses a config that no run can start from on this host, and says what would do.
+    fn check(&self, config: &Config, host: Host) -> Result<(), RunError>;
+    fn begin(&self, config: Config, host: Host) -> Result<Box<dyn AnyRun>, RunError>;
+    fn restore(&self, bytes: &[u8], host: Host) -> Result<Box<dyn AnyRun>, RunError>;
+
+    fn info(&self) -> RoomInfo {
+        self.schema().info(self.variants())
+    }
+}
+
+/// The room `R`, as an entry of a list of rooms.
+pub struct Entry<R>(PhantomData<fn() -> R>);
+
+impl<R> Entry<R> {
+    pub const NEW: Entry<R> = Entry(PhantomData);
+}
+
+impl<R: Room> AnyRoom for Entry<R> {
+    fn schema(&self) -> &'static Schema {
+        R::SCHEMA
+    }
+
+    fn variants(&self) -> Vec<Variant> {
+        R::variants()
+    }
+
+    fn knobs(&self, variant: &str) -> Vec<Knob> {
+        R::knobs(variant)
+    }
+
+    fn check(&self, config: &Config, host: Host) -> Result<(), RunError> {
+        check::<R>(config, host).map(|_| ())
+    }
+
+    fn begin(&self, config: Config, host: Host) -> Result<Box<dyn AnyRun>, RunError> {
+        Ok(Box::new(Run::<R>::new(config, host)?))
+    }
+
+    fn restore(&self, bytes: &[u8], host: Host) -> Result<Box<dyn AnyRun>, RunError> {
+        Ok(Box::new(Run::<R>::restore(bytes, host)?))
+    }
+}
+
+/// Gives the config's variant.
+fn check<R: Room>(config: &Config, host: Host) -> Result<Variant, RunError> {
+    check_version(config.version)?;
+    let schema = R::SCHEMA;
+    if config.room != schema.id {
+        return Err(RunError::OtherRoom { found: config.room.clone(), here: schema.id.into() });
+    }
+    let variants = R::variants();
+    let variant = variants.iter().find(|variant| variant.id == config.variant).cloned();
+    let variant = variant.ok_or_else(|| RunError::UnknownVariant {
+        word: schema.variant_word,
+        id: config.variant.clone(),
+        known: variants.iter().map(|variant| variant.id).collect::<Vec<_>>().join(", "),
+    })?;
+    let setup = Setup { variant: &config.variant, knobs: &config.knobs, seed: config.seed, host };
+    R::check(setup)?;
+    // Reckoned before anything is allocated.
+    let needs = R::bytes(setup)?;
+    if needs > host.memory_bytes {
+        return Err(RunError::TooMuchMemory { needs_mb: needs >> 20, has_mb: host.memory_bytes >> 20 });
+    }
+    Ok(variant)
+}
+
+/// A run of the room `R`.
+pub struct Run<R: Room> {
+    config: Config,
+    variant: Variant,
+    host: Host,
+    room: R,
+    running: bool,
+    /// Work on until the next boundary, also while paused.
+    finish_iteration: bool,
+    save_wanted: bool,
+    pending: Vec<(String, Value)>,
+    events: Vec<Event>,
+    history: History,
+    marks: Vec<Mark>,
+    tests: Vec<Row>,
+    /// A test under way, of what was learned by then.
+    testing: Option<Progress>,
+    solved: Option<Progress>,
+    expected: Expected,
+    /// What the iterations so far were computed with; see [`Digest`].
+    arithmetic: Arithmetic,
+    /// Some of this iteration was done elsewhere, and then that machine was lost.
+    partly_away: bool,
+    clock: Clock,
+    /// Seconds of testing in this iteration, and whether the last slice was one of a test.
+    tests_s: f64,
+    tested: bool,
+    devices: Devices,
+    /// Nothing to do until the other machine answers.
+    waiting: bool,
+    diverged: bool,
+    /// At the end of the iteration before.
+    before: Progress,
+}
+
+impl<R: Room> Run<R> {
+    pub fn new(config: Config, host: Host) -> Result<Self, RunError> {
+        let variant = check::<R>(&config, host)?;
+        let room =
+            R::begin(Setup { variant: &config.variant, knobs: &config.knobs, seed: config.seed, host })?;
+        let mut run = Self::around(config, variant, host, room);
+        run.announce();
+        Ok(run)
+    }
+
+    fn around(config: Config, variant: Variant, host: Host, room: R) -> Self {
+        let mut run = Self {
+            config,
+            variant,
+            host,
+            room,
+            running: false,
+            finish_iteration: false,
+            save_wanted: false,
+            pending: Vec::new(),
+            events: Vec::new(),
+            history: History::new(),
+            marks: Vec::new(),
+            tests: Vec::new(),
+            testing: None,
+            solved: None,
+            expected: Expected::default(),
+            arithmetic: Arithmetic::of(host.isa),
+            partly_away: false,
+            clock: Clock::new(),
+            tests_s: 0.0,
+            tested: false,
+            devices: Devices::default(),
+            waiting: false,
+            diverged: false,
+            before: Progress::default(),
+        };
+        run.before = run.progress();
+        run
+    }
+
+    /// Goes on exactly where a save left off.
+    pub fn restore(bytes: &[u8], host: Host) -> Result<Self, RunError> {
+        let (header, tensors, history) = checkpoint::decode(bytes, R::SCHEMA)?;
+        // The values in force, which may be others than the config's, decide what is allocated.
+        let in_force = Config { knobs: header.knobs.clone(), ..header.config.clone() };
+        check::<R>(&header.config, host)?;
+        let variant = check::<R>(&in_force, host)?;
+        let setup =
+            Setup { variant: &in_force.variant, knobs: &in_force.knobs, seed: header.config.seed, host };
+        let room = R::restore(setup, Saved { tensors: &tensors, notes: &header.room })?;
+        let mut run = Self::around(header.config, variant, host, room);
+        run.clock.train_s = header.progress.train_s;
+        run.before = run.progress();
+        run.history = History::restored(history);
+        run.marks = header.marks;
+        run.tests = header.tests;
+        run.solved = header.solved;
+        run.arithmetic = Arithmetic::restored(&header.arithmetic);
+        if header.testing {
+            run.begin_test();
+        }
+        run.announce();
+        if run.arithmetic.name() != arithmetic(host.isa) {
+            let (text, next_step) = digest::OTHER_ROUNDING;
+            run.notice(Level::Info, text, next_step);
+        }
+        Ok(run)
+    }
+
+    /// What the room alone knows, for tests and for programs that are about one room.
+    pub fn room(&mut self) -> &mut R {
+        &mut self.room
+    }
+
+    fn announce(&mut self) {
+        self.events.push(Event::Began(Box::new(Began {
+            config: self.config.clone(),
+            knobs: self.room.values(),
+            progress: self.progress(),
+            solved: self.solved.clone(),
+            history: self.history.rows().to_vec(),
+            tests: self.tests.clone(),
+            marks: self.marks.clone(),
+            room: self.room.notes(),
+        })));
+        self.events.push(Event::Running { running: self.running });
+    }
+
+    /// A reset or a restore keeps undelivered events, the clock, the device and whether it runs; gives what the room was.
+    fn become_another(&mut self, mut other: Self) -> R {
+        let mut events = std::mem::take(&mut self.events);
+        events.append(&mut other.events);
+        other.events = events;
+        other.lend_clock(self.clock.lent);
+        other.devices = self.devices.for_another_run();
+        other.set_running(self.running);
+        std::mem::replace(self, other).room
+    }
+
+    fn set_running(&mut self, running: bool) {
+        if self.running != running {
+            self.running = running;
+            self.clock.rest();
+            self.events.push(Event::Running { running });
+        }
+    }
+
+    fn is_away(&mut self) -> bool {
+        self.room.offload().is_some_and(|offload| offload.is_away())
+    }
+
+    /// The time since the last slice was training; whose, that slice says.
+    fn take_time(&mut self, now_s: f64) {
+        let passed_s = self.clock.trained(now_s);
+        if std::mem::take(&mut self.tested) {
+            self.tests_s += passed_s;
+        } else {
+            self.clock.round_s += passed_s;
+        }
+    }
+
+    /// One slice of the learner's.
+    fn work(&mut self) {
+        let at = self.room.whereabouts();
+        match self.room.advance() {
+            Slice::Worked => {}
+            Slice::Waiting => self.waiting = true,
+            Slice::Ended(iteration) => self.end_iteration(iteration, at),
+            Slice::Stopped(fault) => self.fall_back(at, &fault),
+        }
+    }
+
+    fn told_device(&mut self, device: Device, fault: Option<&Fault>) {
+        self.events.push(Event::Device(device));
+        if let Some(fault) = fault {
+            let (text, next_step) = crate::device::parts(fault);
+            self.notice(Level::Warning, &text, &next_step);
+        }
+    }
+
+    /// The learner is at home again, and goes on where it was.
+    fn fall_back(&mut self, at: Where, fault: &Fault) {
+        self.partly_away |= at == Where::Away && !self.room.at_boundary();
+        let device = self.devices.lose(fault);
+        self.told_device(device, Some(fault));
+    }
+
+    fn end_iteration(&mut self, iteration: Iteration, at: Where) {
+        while self.testing.is_some() {
+            self.advance_test();
+        }
+        let row = self.row(&iteration);
+        let progress = row.progress.clone();
+        self.before = progress.clone();
+        self.events.push(Event::Metrics(row.clone()));
+        let now = match (std::mem::take(&mut self.partly_away), at) {
+            (false, Where::Home) => arithmetic(self.host.isa),
+            (false, Where::Away) => GPU,
+            _ => MIXED,
+        };
+        self.arithmetic.note(progress.iteration, now);
+        if let (Where::Home, Some(rate)) = (at, iteration.work) {
+            self.devices.note_rate(rate);
+        }
+        self.history.add(row);
+        if !iteration.finite {
+            self.diverged = true;
+            self.set_running(false);
+            self.notice(
+                Level::Error,
+                "Training diverged: the weights are no longer numbers.",
+                "Reset, or load an earlier save, and choose a lower learning rate.",
+            );
+        }
+        for event in self.room.tell(self.clock.train_s) {
+            self.events.push(Event::Room { event });
+        }
+        if progress.iteration.is_multiple_of(DIGEST_EVERY) {
+            let digest = self.digest();
+            self.compare(&digest);
+            self.events.push(Event::Digest(digest));
+        }
+        if !self.diverged && self.room.test_is_due(&self.tests, self.solved.is_some()) {
+            self.begin_test();
+        }
+        self.apply_pending();
+        self.finish_iteration = false;
+        self.give_save();
+    }
+
+    fn row(&mut self, iteration: &Iteration) -> Row {
+        let (round_s, tests_s) = (std::mem::take(&mut self.clock.round_s), std::mem::take(&mut self.tests_s));
+        let progress = self.progress();
+        let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+        let schema = R::SCHEMA;
+        let mut values: Vec<Option<f64>> = schema
+            .metrics
+            .iter()
+            .enumerate()
+            .map(|(i, column)| match column.rate {
+                Some(rate) => {
+                    let at = schema.counter(rate.counter).expect("a rate is one of the room's counters");
+                    let grown = progress.counts[at] - self.before.counts[at];
+                    Some(rate.seconds * share(grown, round_s))
+                }
+                None => iteration.values.get(i).copied().flatten(),
+            })
+            .collect();
+        let known: f64 = iteration.parts_s.iter().sum();
+        let rest = (round_s - known).max(0.0);
+        let whole = known + tests_s + rest;
+        values.extend(iteration.parts_s.iter().chain(&[tests_s, rest]).map(|&part| Some(share(part, whole))));
+        debug_assert_eq!(values.len(), schema.metrics.len() + schema.parts.len() + HOUSE_PARTS.len());
+        Row { progress, values }
+    }
+
+    fn begin_test(&mut self) {
+        self.room.begin_test();
+        self.testing = Some(self.progress());
+    }
+
+    /// A slice of the test under way.
+    fn advance_test(&mut self) {
+        let Some(progress) = self.testing.clone() else { return };
+        self.tested = true;
+        match self.room.advance_test() {
+            Ok(None) => {}
+            Ok(Some(values)) => {
+                self.testing = None;
+                self.take_test(Row { progress, values });
+            }
+            Err(error) => {
+                self.testing = None;
+                let text = format!("A test broke off: {}.", error.what());
+                self.notice(Level::Warning, &text, "Training goes on; please report it.");
+            }
+        }
+    }
+
+    fn take_test(&mut self, row: Row) {
+        let goal = reached(R::SCHEMA, self.variant.goal, &row.values);
+        let progress = row.progress.clone();
+        self.tests.push(row.clone());
+        self.events.push(Event::Test(row));
+        if let (Some(goal), None) = (goal, &self.solved) {
+            self.solved = Some(progress.clone());
+            self.events.push(Event::Solved { progress, goal });
+        }
+        if self.tests.len() > MAX_TESTS {
+            thin(&mut self.tests, self.solved.as_ref());
+        }
+    }
+
+    fn apply_pending(&mut self) {
+        let progress = self.progress();
+        for (name, value) in std::mem::take(&mut self.pending) {
+            match self.room.set(&name, &value) {
+                Ok((from, to)) if from != to => {
+                    let mark = Mark { progress: progress.clone(), knob: name, from, to };
+                    self.marks.push(mark.clone());
+                    self.events.push(Event::Mark(mark));
+                }
+                Ok(_) => {}
+                // Checked when it was asked for, but beside another change it may not be possible.
+                Err(error) => self.notice(Level::Warning, &error.what(), &error.next_step()),
+            }
+        }
+        let again = match self.room.offload() {
+            Some(offload) if offload.is_away() && offload.wants_lending_again() => {
+                self.devices.lend_again(offload)
+            }
+            _ => Ok(()),
+        };
+        if let Err(fault) = again {
+            self.fall_back(Where::Home, &fault);
+        }
+    }
+
+    fn give_save(&mut self) {
+        if std::mem::take(&mut self.save_wanted) {
+            match self.encode() {
+                Ok(bytes) => self.events.push(Event::Saved { bytes }),
+                Err(error) => self.notice(Level::Error, &error.what(), &error.next_step()),
+            }
+        }
+    }
+
+    fn encode(&self) -> Result<Vec<u8>, RunError> {
+        if self.diverged || !self.room.weights().iter().all(|weight| weight.is_finite()) {
+            return Err(RunError::Diverged);
+        }
+        let header = Header {
+            version: VERSION,
+            config: self.config.clone(),
+            knobs: self.room.values(),
+            progress: self.progress(),
+            marks: self.marks.clone(),
+            tests: self.tests.clone(),
+            testing: self.testing.is_some(),
+            solved: self.solved.clone(),
+            arithmetic: self.arithmetic.name().into(),
+            room: self.room.notes(),
+        };
+        Ok(checkpoint::encode(header, R::SCHEMA, self.room.tensors(), self.history.rows()))
+    }
+
+    fn compare(&mut self, reached: &Digest) {
+        let turned = !self.marks.is_empty();
+        let unit = format!("{}s", R::SCHEMA.iteration_word);
+        if let Some((level, text, next_step)) = self.expected.compare(reached, turned, &unit) {
+            self.notice(level, &text, next_step);
+        }
+    }
+
+    /// Begins with a capital and ends with a full stop, as all do that a person reads.
+    fn notice(&mut self, level: Level, text: &str, next_step: &str) {
+        let (text, next_step) = (sentence(text), sentence(next_step));
+        self.events.push(Event::Notice { level, text, next_step });
+    }
+}
+
+impl<R: Room> AnyRun for Run<R> {
+    fn command(&mut self, command: Command) -> Result<(), RunError> {
+        match command {
+            Command::Start => self.set_running(true),
+            Command::Pause => self.set_running(false),
+            Command::Step => {
+                self.set_running(false);
+                // Mid-iteration, a step is what is left of it.
+                self.finish_iteration = true;
+            }
+            Command::Reset { config } => {
+                let fresh = Self::new(config.unwrap_or_else(|| self.config.clone()), self.host)?;
+                let before = self.become_another(fresh);
+                self.room.follow(before);
+            }
+            Command::SetKnob { name, value } => {
+                // Checked now, so that a refusal reaches whoever asked; in force from the boundary.
+                self.room.may_set(&name, &value)?;
+                self.pending.push((name, value));
+                if self.room.at_boundary() {
+                    self.apply_pending();
+                }
+            }
+            Command::Device { wish } => self.devices.wish(self.room.offload(), wish),
+            Command::Save => {
+                if self.diverged {
+                    return Err(RunError::Diverged);
+                }
+                self.save_wanted = true;
+                if self.room.at_boundary() {
+                    self.give_save();
+                } else {
+                    self.finish_iteration = true;
+                }
+            }
+            Command::Restore { bytes } => {
+                let restored = Self::restore(&bytes, self.host)?;
+                self.become_another(restored);
+            }
+        }
+        Ok(())
+    }
+
+    fn advance(&mut self, now_s: f64) -> bool {
+        self.waiting = false;
+        if !self.running && !self.finish_iteration && self.testing.is_none() {
+            self.clock.rest();
+            self.devices.pause();
+            return false;
+        }
+        // At home a test comes first; beside another machine, while that works.
+        if self.testing.is_some() && !self.is_away() {
+            self.take_time(now_s);
+            self.devices.pause();
+            self.advance_test();
+            return true;
+        }
+        // Where a link's digest is still to be reached, the run stays on what can reach it until somebody decides.
+        let bound = self.expected.is_ahead() && self.devices.wished() == DeviceWish::Auto;
+        if self.room.at_boundary() && !bound {
+            let stays = self.room.stays();
+            match self.devices.settle(self.room.offload(), stays, now_s) {
+                Settled::Already => {}
+                Settled::Trying { waiting } => {
+                    self.clock.rest();
+                    self.waiting = waiting;
+                    return true;
+                }
+                Settled::Now(device, fault) => {
+                    // What a machine makes before it begins is not training.
+                    self.clock.rest();
+                    self.told_device(device, fault.as_ref());
+                }
+            }
+        }
+        self.take_time(now_s);
+        self.work();
+        if self.waiting && self.testing.is_some() {
+            self.waiting = false;
+            self.advance_test();
+        }
+        true
+    }
+
+    fn waiting(&self) -> bool {
+        self.waiting
+    }
+
+    fn events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    fn ask(&mut self, question: serde_json::Value) -> Result<Answer, RunError> {
+        let question =
+            serde_json::from_value(question).map_err(|e| RunError::Question { why: e.to_string() })?;
+        self.room.ask(question)
+    }
+
+    fn test(&mut self) -> Result<Row, RunError> {
+        while self.testing.is_some() {
+            self.advance_test();
+        }
+        let progress = self.progress();
+        self.room.begin_test();
+        loop {
+            if let Some(values) = self.room.advance_test()? {
+                return Ok(Row { progress, values });
+            }
+        }
+    }
+
+    fn save(&mut self) -> Result<Vec<u8>, RunError> {
+        let mut looks = 0;
+        while !self.room.at_boundary() {
+            self.waiting = false;
+            self.work();
+            looks = if self.waiting { looks + 1 } else { 0 };
+            if looks > MOST_LOOKS {
+                let at = self.room.whereabouts();
+                if let Some(offload) = self.room.offload() {
+                    offload.come_home();
+                }
+                self.fall_back(at, &Fault::Lost { why: "it did not answer".into() });
+            }
+        }
+        self.encode()
+    }
+
+    fn wants_machine(&self) -> bool {
+        self.room.stays().is_none() && self.devices.wanted()
+    }
+
+    fn offer(&mut self, machine: Result<Box<dyn Machine>, Fault>) {
+        self.devices.offer(self.room.offload(), machine);
+    }
+
+    fn device_wish(&self) -> DeviceWish {
+        self.devices.wished()
+    }
+
+    fn lend_clock(&mut self, clock: fn() -> f64) {
+        self.clock.lent = clock;
+        self.room.lend_clock(clock);
+    }
+
+    fn expect(&mut self, digest: Digest) {
+        self.expected.set(digest);
+    }
+
+    fn schema(&self) -> &'static Schema {
+        R::SCHEMA
+    }
+
+    fn variant(&self) -> &Variant {
+        &self.variant
+    }
+
+    fn config(&self) -> &Config {
+        &self.config
+    }
+
+    fn config_now(&self) -> Config {
+        let mut config = self.config.clone();
+        config.knobs.extend(self.marks.iter().map(|mark| (mark.knob.clone(), mark.to.clone())));
+        config
+    }
+
+    fn knobs(&self) -> Vec<Knob> {
+        R::knobs(&self.config.variant)
+    }
+
+    fn running(&self) -> bool {
+        self.running
+    }
+
+    fn at_boundary(&self) -> bool {
+        self.room.at_boundary()
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            iteration: self.room.iteration(),
+            counts: self.room.counts(),
+            train_s: self.clock.train_s,
+        }
+    }
+
+    fn solved(&self) -> Option<&Progress> {
+        self.solved.as_ref()
+    }
+
+    fn diverged(&self) -> bool {
+        self.diverged
+    }
+
+    fn digest(&self) -> Digest {
+        Digest {
+            iteration: self.room.iteration(),
+            weights: digest::of_weights(self.room.weights()),
+            arithmetic: self.arithmetic.name().into(),
+        }
+    }
+
+    fn backend(&self) -> Backend {
+        backend(self.host.isa)
+    }
+}
+
+pub(crate) fn backend(isa: Isa) -> Backend {
+    Backend {
+        isa: isa.name().into(),
+        threads: math::par::threads() as u32,
+        arithmetic: arithmetic(isa).into(),
+        version: env!("CARGO_PKG_VERSION").into(),
+    }
+}
+
+/// Drops every second test but the newest and the one that solved the task: shells tell from it when that was.
+fn thin(tests: &mut Vec<Row>, solved: Option<&Progress>) {
+    let solved = solved.and_then(|solved| tests.iter().position(|t| t.progress.iteration == solved.iteration));
+    let last = tests.len().saturating_sub(1);
+    let mut place = 0..;
+    tests.retain(|_| place.next().is_some_and(|i: usize| i % 2 == last % 2 || Some(i) == solved));
+}
+
+pub(crate) fn sentence(text: &str) -> String {
+    let mut letters = text.trim_end_matches('.').chars();
+    let Some(first) = letters.next() else { return String::new() };
+    let mut sentence: String = first.to_uppercase().chain(letters).collect();
+    sentence.push('.');
+    sentence
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thinned_tests_keep_the_newest_and_the_one_that_solved() {
+        let test = |iteration| Row { progress: Progress { iteration, ..Progress::default() }, values: vec![] };
+        let mut tests: Vec<_> = (1..=9).map(test).collect();
+        thin(&mut tests, Some(&test(6).progress));
+        let kept: Vec<_> = tests.iter().map(|test| test.progress.iteration).collect();
+        assert_eq!(kept, [1, 3, 5, 6, 7, 9]);
+    }
+}
