@@ -21,6 +21,8 @@ pub struct Schema {
     pub tests: &'static [Column],
     /// What the learner measures of its own time; `tests` and `rest` are the run's ([`HOUSE_PARTS`]).
     pub parts: &'static [Part],
+    /// Names of the columns of a history of format 1 that is so wide, in their order; where there was none, `|_| None`.
+    pub old_history: fn(usize) -> Option<&'static [&'static str]>,
 }
 
 /// Time between two slices of a learner, which every room has.

@@ -1,0 +1,117 @@
+//! The numbers of backgammon's runs, and the words for them.
+
+use crate::protocol::{Column, Part};
+use crate::room::Schema;
+
+pub(super) static SCHEMA: Schema = Schema {
+    id: "backgammon",
+    title: "Backgammon",
+    variant_word: "learner",
+    iteration_word: "round",
+    counters: &[
+        Column::new("games", "Games", "Games of self-play.").unit("games").brief("games"),
+        Column::new("moves", "Moves", "Decisions played.").unit("moves"),
+        Column::new("evaluations", "Evaluations", "Boards that a network valued to play and to learn.")
+            .unit("evaluations"),
+        Column::new("updates", "Updates", "Steps of the optimiser.").unit("updates"),
+    ],
+    metrics: &[
+        Column::new("loss", "Loss", "What the updates descend, as a mean over the round.").chart("loss").brief("loss"),
+        Column::new("grad_norm", "Gradient norm", "Length of the gradient before it is clipped.").chart("grad_norm"),
+        Column::new("lr", "Learning rate", "In force at the end of the round.").chart("lr").log(),
+        Column::new("games_per_min", "Games a minute", "Games of self-play a minute of training, tests left out.")
+            .unit("games/min")
+            .chart("games")
+            .brief("games/min")
+            .rate("games", 60.0),
+        Column::new("evals_per_s", "Evaluations a second", "Boards valued a second of training, tests left out.")
+            .unit("evaluations/s")
+            .chart("speed")
+            .brief("evals/s")
+            .rate("evaluations", 1.0),
+        Column::new("mean_length", "Moves a game", "Mean length of the round's games, in moves of either player.")
+            .unit("moves")
+            .chart("length")
+            .brief("length"),
+        Column::new("gammons", "Gammons", "Share of the round's games that ended in a gammon.").chart("gammons").share(),
+        Column::new("backgammons", "Backgammons", "Share of the round's games that ended in a backgammon.")
+            .chart("gammons")
+            .share(),
+    ],
+    tests: &[
+        Column::new("random_points", "Against random moves", "Points a game against one who plays any legal move.")
+            .unit("points")
+            .chart("strength")
+            .brief("random")
+            .spread(&["random_error"]),
+        Column::new(
+            "linear_points",
+            "Against Tesauro's pubeval",
+            "Points a game against a published linear evaluation.",
+        )
+        .unit("points")
+        .chart("strength")
+        .brief("linear")
+        .spread(&["linear_error"]),
+        Column::new("random_error", "Its standard error", "Of the points against random moves.").unit("points"),
+        Column::new("linear_error", "Its standard error", "Of the points against pubeval.").unit("points"),
+        Column::new("random_wins", "Wins against random moves", "Share of games won.").share(),
+        Column::new("linear_wins", "Wins against pubeval", "Share of games won.").share(),
+        Column::new("random_gammons_won", "Gammons won against random moves", "Share of games.").share(),
+        Column::new("linear_gammons_won", "Gammons won against pubeval", "Share of games.").share(),
+        Column::new("random_gammons_lost", "Gammons lost to random moves", "Share of games.").share(),
+        Column::new("linear_gammons_lost", "Gammons lost to pubeval", "Share of games.").share(),
+        Column::new("random_games", "Games against random moves", "Games of a test.").unit("games"),
+        Column::new("linear_games", "Games against pubeval", "Games of a test.").unit("games"),
+    ],
+    parts: &[
+        Part { name: "rules", label: "Rules", help: "Finding and choosing results of rolls." },
+        Part { name: "inputs", label: "Inputs", help: "What a network reads of a board." },
+        Part { name: "network", label: "Network", help: "Valuing boards." },
+        Part { name: "tree", label: "Tree", help: "The search's own work." },
+        Part { name: "targets", label: "Targets", help: "What is learned towards." },
+        Part { name: "learning", label: "Learning", help: "Gradients and steps of the optimiser." },
+        Part { name: "device", label: "GPU", help: "Waiting for another machine." },
+    ],
+    old_history: |width| match width {
+        22 => Some(&NAMES),
+        21 => Some(&NAMES_BEFORE_DEVICES),
+        _ => None,
+    },
+};
+
+/// Columns of format 1 in their order.
+const NAMES: [&str; 22] = [
+    "iteration",
+    "games",
+    "moves",
+    "evaluations",
+    "updates",
+    "train_s",
+    "loss",
+    "grad_norm",
+    "lr",
+    "games_per_min",
+    "evals_per_s",
+    "mean_length",
+    "gammons",
+    "backgammons",
+    "rules",
+    "inputs",
+    "network",
+    "tree",
+    "targets",
+    "learning",
+    "device",
+    "rest",
+];
+/// The same from before a round's time had a part called device.
+const NAMES_BEFORE_DEVICES: [&str; 21] = {
+    let mut names = [""; 21];
+    let mut i = 0;
+    while i < 21 {
+        names[i] = NAMES[if i < 20 { i } else { 21 }];
+        i += 1;
+    }
+    names
+};
