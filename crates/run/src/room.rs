@@ -3,6 +3,7 @@
 //! shows a run reads the [`Schema`].
 
 use crate::protocol::{Column, Goal, Knob, Knobs, Part, Rate, RoomInfo, Value, Variant};
+use crate::bench::Bench;
 use crate::{Host, RunError};
 use learn::{Data, Fault, Machine};
 use math::par::Movable;
@@ -249,6 +250,9 @@ pub trait Room: Movable + Sized + 'static {
         Vec::new()
     }
     fn ask(&mut self, question: Self::Question) -> Result<Answer, RunError>;
+
+    /// The room's figures.
+    fn bench(_bench: &mut Bench) {}
 }
 
 /// Whoever trains and can lend its work to another machine, all of it between two iterations.

@@ -3,6 +3,7 @@
 //! It refuses to know the time, the platform, files or threads: a shell tells it what the clock says, and the clock never
 //! reaches the training, so the same config gives the same weights, whoever watches, asks or tests.
 
+use crate::bench::Bench;
 use crate::checkpoint::{self, Header};
 use crate::device::{Devices, Settled};
 use crate::digest::{self, Arithmetic, Expected, GPU, MIXED, arithmetic};
@@ -77,6 +78,9 @@ pub trait AnyRoom: Sync {
     fn begin(&self, config: Config, host: Host) -> Result<Box<dyn AnyRun>, RunError>;
     fn restore(&self, bytes: &[u8], host: Host) -> Result<Box<dyn AnyRun>, RunError>;
 
+    /// The room's figures.
+    fn bench(&self, bench: &mut Bench);
+
     fn info(&self) -> RoomInfo {
         self.schema().info(self.variants())
     }
@@ -90,6 +94,10 @@ impl<R> Entry<R> {
 }
 
 impl<R: Room> AnyRoom for Entry<R> {
+    fn bench(&self, bench: &mut Bench) {
+        R::bench(bench);
+    }
+
     fn schema(&self) -> &'static Schema {
         R::SCHEMA
     }
@@ -231,7 +239,8 @@ impl<R: Room> Run<R> {
         run.history = History::restored(history);
         run.marks = header.marks;
         run.tests = header.tests;
-        run.solved = header.solved;
+        let first = run.tests.iter().find(|test| reached(R::SCHEMA, run.variant.goal, &test.values).is_some());
+        run.solved = first.map(|test| test.progress.clone()).or(header.solved);
         run.arithmetic = Arithmetic::restored(&header.arithmetic);
         if header.testing {
             run.begin_test();
