@@ -379,15 +379,10 @@ impl Devices<Ppo> {
 
 /// What is the matter, without what to do.
 fn first_sentence(fault: &Fault) -> String {
-    let (text, _) = fault_parts(fault);
-    text
+    fault.what()
 }
 
 /// What is the matter, and the next step.
 pub(crate) fn fault_parts(fault: &Fault) -> (String, String) {
-    let all = fault.to_string();
-    let (text, next) = all.rsplit_once(". ").unwrap_or((&all, ""));
-    let mut letters = text.chars();
-    let capital: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
-    (format!("{capital}."), format!("{next}."))
+    (fault.what(), fault.next_step().into())
 }
