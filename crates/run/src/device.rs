@@ -7,7 +7,6 @@
 
 use crate::protocol::{Device, DeviceWish};
 use crate::room::{Offload, Pass};
-use crate::run::sentence;
 use learn::{Fault, Machine};
 use math::par::Pinned;
 
@@ -157,7 +156,7 @@ impl Devices {
         if matches!(fault, Fault::Lost { .. } | Fault::Refused { .. }) {
             (self.machine, self.missing) = (None, Some(fault.clone()));
         }
-        self.tell(false, None, parts(fault).0)
+        self.tell(false, None, fault.what())
     }
 
     /// At a boundary: acts upon the wish, if that is still to be done and possible.
@@ -179,7 +178,7 @@ impl Devices {
                 let fault = Fault::Stays { why: why.unwrap_or("This learner has nothing to lend") };
                 return match self.wish {
                     DeviceWish::Gpu => self.refuse(fault),
-                    _ => self.decide(false, None, parts(&fault).0),
+                    _ => self.decide(false, None, fault.what()),
                 };
             }
         };
@@ -189,7 +188,7 @@ impl Devices {
                 self.decide(false, None, "The processor was chosen.".into())
             }
             (DeviceWish::Auto, None, Some(fault)) => {
-                let why = parts(fault).0;
+                let why = fault.what();
                 self.decide(false, None, why)
             }
             (DeviceWish::Gpu, None, Some(fault)) => {
@@ -249,7 +248,7 @@ impl Devices {
                     trials.way = lender.ways().len();
                 }
                 Err(fault) => {
-                    trials.failed = Some(parts(&fault).0);
+                    trials.failed = Some(fault.what());
                     trials.way += 1;
                     if let Fault::Lost { .. } = fault {
                         (trials.way, trials.best) = (lender.ways().len(), None);
@@ -278,7 +277,7 @@ impl Devices {
 
     /// The GPU that was asked for cannot be used.
     fn refuse(&mut self, fault: Fault) -> Settled {
-        Settled::Now(self.tell(false, None, parts(&fault).0), Some(fault))
+        Settled::Now(self.tell(false, None, fault.what()), Some(fault))
     }
 
     fn tell(&mut self, on_gpu: bool, rates: Option<[f64; 2]>, why: String) -> Device {
@@ -340,11 +339,4 @@ impl Trials {
         self.now = Some(trial);
         Ok(if is_counted { Look::Timing { waiting } } else { Look::NotReady { waiting } })
     }
-}
-
-/// What is the matter, and the next step.
-pub(crate) fn parts(fault: &Fault) -> (String, String) {
-    let all = fault.to_string();
-    let (text, next) = all.rsplit_once(". ").unwrap_or((&all, ""));
-    (sentence(text), sentence(next))
 }

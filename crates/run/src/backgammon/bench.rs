@@ -4,7 +4,6 @@ use crate::bench::{Bench, Figure, ROUNDS, median, noise, seconds_a_call};
 use graph::{Executor, Packed, Params};
 use learn::backgammon::{self, Learner, PARTS, Published, PublishedConfig, Strong, StrongConfig, published};
 use math::{Isa, peak};
-use std::sync::Arc;
 use worlds::backgammon::{Board, Results, Roll};
 
 /// On so many cores where the figure is one core's, and on all of them.
@@ -168,4 +167,3 @@ fn decided(now: &dyn Fn() -> f64) -> f64 {
         (0..ROUNDS).map(|_| f64::from(DECISIONS) / seconds_a_call(now, &mut play)).collect();
     median(&mut rates)
 }
-

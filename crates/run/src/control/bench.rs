@@ -3,8 +3,8 @@
 use super::{Control, TEST_EPISODES};
 use crate::bench::{Bench, Figure, ROUNDS, median, noise, seconds_a_call};
 use crate::monitor::Writer;
-use crate::room::{Room, Schema};
 use crate::protocol::{Command, Event};
+use crate::room::{Room, Schema};
 use crate::{AnyRun, DIGEST_EVERY, Host, Run};
 use learn::{Ppo, PpoConfig, Slice};
 use math::Isa;
@@ -116,7 +116,11 @@ fn iterations_rate(ppo: &mut Ppo, now: &dyn Fn() -> f64) -> f64 {
 /// The share of its time that a monitor takes from the default run: stretches with one and without by
 /// turns, the best of a few of each against each other, and the median of these ratios. None where it
 /// cannot be attached.
-fn monitored(isa: Isa, now: &dyn Fn() -> f64, attach: &mut dyn FnMut(&Schema) -> Option<Writer>) -> Option<f64> {
+fn monitored(
+    isa: Isa,
+    now: &dyn Fn() -> f64,
+    attach: &mut dyn FnMut(&Schema) -> Option<Writer>,
+) -> Option<f64> {
     const RATIOS: usize = 11;
     const STRETCHES: usize = 3;
     /// Each stretch has the same number of evaluations and digests in it, once the task is solved.
@@ -158,4 +162,3 @@ fn monitored(isa: Isa, now: &dyn Fn() -> f64, attach: &mut dyn FnMut(&Schema) ->
     }
     Some(median(&mut ratios) - 1.0)
 }
-
