@@ -5,32 +5,60 @@ use crate::backgammon::published::away as published;
 use crate::ppo::{Ppo, away as ppo};
 use math::par::{Movable, Pinned};
 
-/// Why a machine cannot go on, or cannot begin. Each names the next step.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+/// Why a machine cannot go on, or cannot begin: what is the matter, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    #[error("there is no GPU to use here ({why}). Train on the processor, or see to the system's GPU driver")]
     NoAdapter { why: String },
-    #[error(
-        "the GPU was lost ({why}). Training goes on on the processor; choose the GPU again once it is back"
-    )]
     Lost { why: String },
-    #[error(
-        "the GPU refused the work ({why}). Train on the processor; the text says what to report or update"
-    )]
     Refused { why: String },
-    #[error(
-        "the GPU has run out of memory. Choose fewer environments or games at once, or train on the processor"
-    )]
     OutOfMemory,
-    #[error(
-        "the GPU's buffers hold {has} bytes, but this run needs {needs}. Choose fewer environments or games at once, or train on the processor"
-    )]
     TooSmall { needs: u64, has: u64 },
-    #[error("{what} has not been taught to run on a GPU. Train it on the processor")]
     Unknown { what: String },
-    #[error("{why}. Choose the published learner, or train on the processor")]
     Stays { why: &'static str },
 }
+
+impl Fault {
+    /// What is the matter, in a sentence.
+    pub fn what(&self) -> String {
+        let text = match self {
+            Fault::NoAdapter { why } => format!("there is no GPU to use here ({why})"),
+            Fault::Lost { why } => format!("the GPU was lost ({why})"),
+            Fault::Refused { why } => format!("the GPU refused the work ({why})"),
+            Fault::OutOfMemory => "the GPU has run out of memory".into(),
+            Fault::TooSmall { needs, has } => {
+                format!("the GPU's buffers hold {has} bytes, but this run needs {needs}")
+            }
+            Fault::Unknown { what } => format!("{what} has not been taught to run on a GPU"),
+            Fault::Stays { why } => why.to_string(),
+        };
+        let mut letters = text.chars();
+        let first = letters.next().into_iter().flat_map(char::to_uppercase);
+        first.chain(letters).chain(['.']).collect()
+    }
+
+    /// What to do next, in a sentence.
+    pub fn next_step(&self) -> &'static str {
+        match self {
+            Fault::NoAdapter { .. } => "Train on the processor, or see to the system's GPU driver.",
+            Fault::Lost { .. } => "Training goes on on the processor; choose the GPU again once it is back.",
+            Fault::Refused { .. } => "Train on the processor; the text says what to report or update.",
+            Fault::OutOfMemory | Fault::TooSmall { .. } => {
+                "Choose fewer environments or games at once, or train on the processor."
+            }
+            Fault::Unknown { .. } => "Train it on the processor.",
+            Fault::Stays { .. } => "Choose the published learner, or train on the processor.",
+        }
+    }
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        // Without the last full stop, as errors are.
+        write!(f, "{} {}", self.what(), self.next_step().trim_end_matches('.'))
+    }
+}
+
+impl std::error::Error for Fault {}
 
 /// Where work can be done.
 pub trait Machine: Movable {

@@ -21,7 +21,7 @@ use published::away::Work;
 use worlds::backgammon::{Board, Chances, Roll};
 
 /// Somebody who plays. Many decisions at once, so that whoever thinks with a network can think about all of them together.
-pub trait Player: Send {
+pub trait Player: Send + Sync {
     /// In a few words, for a table of results.
     fn name(&self) -> String;
 
@@ -85,6 +85,12 @@ pub struct Stats {
     pub parts_s: [f64; PARTS.len()],
 }
 
+impl Stats {
+    pub fn is_finite(&self) -> bool {
+        self.loss.is_finite() && self.grad_norm.is_finite()
+    }
+}
+
 /// Where the time of a round goes: rules and choosing, what a network reads of a board, the network, the tree, targets,
 /// learning, and waiting for another machine.
 pub const PARTS: [&str; 7] = ["rules", "inputs", "network", "tree", "targets", "learning", "device"];
@@ -132,6 +138,10 @@ pub trait Learner: math::par::Movable {
 
     /// All that a learner is made from again, by name.
     fn parts(&self) -> Vec<(String, Vec<usize>, Data)>;
+
+    /// Whether there is anything worth saving: a learner can be made from its parts, and losses and gradients of the last round
+    /// were numbers. One that has diverged should not overwrite a good save.
+    fn is_finite(&self) -> bool;
 
     /// All weights, for a digest and for who has another machine evaluate them.
     fn weights(&self) -> &[f32];

@@ -134,6 +134,17 @@ pub enum Data {
     U64(Vec<u64>),
 }
 
+impl Data {
+    /// Whether all of its numbers are: a restored learner begins with no others.
+    pub fn is_finite(&self) -> bool {
+        match self {
+            Data::F32(values) => values.iter().all(|x| x.is_finite()),
+            Data::F64(values) => values.iter().all(|x| x.is_finite()),
+            Data::U32(_) | Data::U64(_) => true,
+        }
+    }
+}
+
 /// Shape and contents of a part of a checkpoint, by name.
 pub type Find<'a> = dyn Fn(&str) -> Option<(&'a [usize], &'a Data)> + 'a;
 
@@ -264,6 +275,8 @@ pub struct Ppo {
     /// Of the metrics and the gradient's length, over the minibatches of this iteration so far.
     sums: [f64; METRICS.len() + 1],
     updates: u32,
+    /// A loss or the gradient's length was no number in the last iteration.
+    diverged: bool,
     trail: Trail,
     clock: fn() -> f64,
     times: Times,
@@ -320,6 +333,7 @@ impl Ppo {
             stats: IterationStats::default(),
             sums: [0.0; METRICS.len() + 1],
             updates: 0,
+            diverged: false,
             trail: Trail::new(SHOWN.min(config.envs), features),
             clock: || 0.0,
             times: Times::default(),
@@ -628,6 +642,7 @@ impl Ppo {
         let updates = f64::from(std::mem::take(&mut self.updates));
         let [policy_loss, value_loss, entropy, approx_kl, clip_fraction, grad_norm] =
             std::mem::take(&mut self.sums).map(|sum| (sum / updates) as f32);
+        self.diverged = !(policy_loss.is_finite() && value_loss.is_finite() && grad_norm.is_finite());
         self.progress.iterations += 1;
         self.phase = Phase::Act { step: 0 };
         self.focus();
@@ -904,6 +919,12 @@ impl Ppo {
         let PpoProgress { iterations, env_steps, episodes } = self.progress;
         part("progress", &[4], Data::U64(vec![iterations, env_steps, episodes, self.rate_set_at]));
         parts
+    }
+
+    /// Whether there is anything worth saving: [`Ppo::restore`] would take what [`Ppo::state`] gives, and the losses and gradients
+    /// of the last iteration were numbers. A learner that has diverged should not overwrite a good save.
+    pub fn is_finite(&self) -> bool {
+        !self.diverged && self.state().iter().all(|(_, _, data)| data.is_finite())
     }
 
     /// Goes on exactly from what [`Ppo::state`] gave, with the same settings and seed.

@@ -1,13 +1,16 @@
-//! What a saved run of control holds: as tensors the weights by name, the optimiser's moments, the environments, the counters of
-//! every random stream and the history of metrics; as text the config, the progress and the marks. It refuses to know how
-//! they lie in a file, which is `container.rs`'s.
+//! What a saved run holds: as tensors the room's own parts and the history of its rows; as text the config, the progress, the
+//! marks, the tests and what the room notes. It refuses to know how they lie in a file, which is `container.rs`'s.
+//!
+//! Rows stand under the names of their columns, so that a file from before a column was there, or from after one has gone,
+//! is read. Format 1 had a header of its own in each room; its objects are named as columns are, and are read by name.
 
-use crate::container::{self, HISTORY, Tensors};
-use crate::error::RunError;
-use crate::protocol::{Config, Evaluation, Mark, Metrics, PARTS, Progress};
+use crate::RunError;
+use crate::container::{self, HISTORY};
+use crate::protocol::{Config, Knobs, Mark, Progress, Row};
+use crate::room::{Schema, Tensors};
 use learn::Data;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use serde_json::{Map, Value as Json};
 
 /// What the file says beside its tensors.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -16,90 +19,195 @@ pub(crate) struct Header {
     pub version: u32,
     pub config: Config,
     /// Values in force, which live changes may have moved away from the config's.
-    pub knobs: BTreeMap<String, f64>,
+    pub knobs: Knobs,
     pub progress: Progress,
     pub marks: Vec<Mark>,
-    pub evaluations: Vec<Evaluation>,
-    pub solved: bool,
+    pub tests: Vec<Row>,
+    /// A test was under way, which is begun again.
+    pub testing: bool,
+    pub solved: Option<Progress>,
     pub arithmetic: String,
+    /// What the room notes.
+    pub room: Json,
 }
 
-pub(crate) fn encode(header: &Header, mut tensors: Tensors, history: &[Metrics]) -> Vec<u8> {
-    let rows = Data::F64(history.iter().flat_map(row_from_metrics).collect());
-    tensors.push((HISTORY.into(), vec![history.len(), COLUMNS], rows));
-    container::pack(header, tensors)
+/// The names under which numbers stand in this file.
+#[derive(Serialize, Deserialize)]
+struct Names {
+    counters: Vec<String>,
+    history: Vec<String>,
+    tests: Vec<String>,
 }
 
-pub(crate) fn decode(bytes: &[u8]) -> Result<(Header, Tensors, Vec<Metrics>), RunError> {
-    let (header, mut tensors) = container::unpack(bytes, crate::ROOM)?;
-    let mut history = Vec::new();
-    if let Some(place) = tensors.iter().position(|(name, ..)| name == HISTORY) {
-        let (_, shape, data) = tensors.swap_remove(place);
-        let columns = shape.get(1).copied().unwrap_or(0);
-        match data {
-            Data::F64(rows) if columns >= OLD_COLUMNS => {
-                history = rows.chunks_exact(columns).map(metrics_from_row).collect();
-            }
-            _ => return Err(RunError::Damaged { why: "its history has too few columns".into() }),
-        }
-    }
-    Ok((header, tensors, history))
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    #[serde(flatten)]
+    header: Header,
+    names: Names,
 }
 
-/// Metrics as one row of numbers; NaN stands for what was not known yet.
-pub(crate) const COLUMNS: usize = 15 + PARTS.len();
-/// Files from before the time was told by parts have the share of acting in the last one.
-const OLD_COLUMNS: usize = 16;
+/// Numbers of a row's progress.
+const HEAD: [&str; 2] = ["iteration", "train_s"];
 
-pub(crate) fn row_from_metrics(m: &Metrics) -> [f64; COLUMNS] {
-    let p = m.progress;
-    let mut row = [0.0; COLUMNS];
-    row[..15].copy_from_slice(&[
-        f64::from(p.iteration),
-        p.env_steps as f64,
-        p.episodes as f64,
-        p.train_s,
-        m.mean_return.unwrap_or(f64::NAN),
-        m.mean_length.unwrap_or(f64::NAN),
-        m.policy_loss,
-        m.value_loss,
-        m.entropy,
-        m.approx_kl,
-        m.clip_fraction,
-        m.explained_variance,
-        m.grad_norm,
-        m.lr,
-        m.steps_per_s,
-    ]);
-    row[15..].copy_from_slice(&m.shares);
-    row
+fn history_names(schema: &Schema) -> Vec<&'static str> {
+    let counters = schema.counters.iter().map(|c| c.name);
+    let metrics = schema.metrics.iter().map(|c| c.name);
+    HEAD.into_iter().chain(counters).chain(metrics).chain(schema.all_parts().map(|part| part.name)).collect()
 }
 
-pub(crate) fn metrics_from_row(row: &[f64]) -> Metrics {
-    let known = |v: f64| (!v.is_nan()).then_some(v);
-    let mut shares = [0.0; PARTS.len()];
-    if row.len() > OLD_COLUMNS {
-        // A file from before there was another part ends sooner.
-        shares.iter_mut().zip(&row[15..]).for_each(|(share, &saved)| *share = saved);
-    }
-    Metrics {
+pub(crate) fn encode(header: Header, schema: &Schema, mut tensors: Tensors, history: &[Row]) -> Vec<u8> {
+    let owned = |names: Vec<&str>| names.into_iter().map(String::from).collect::<Vec<_>>();
+    let names = Names {
+        counters: owned(schema.counters.iter().map(|c| c.name).collect()),
+        history: owned(history_names(schema)),
+        tests: owned(schema.tests.iter().map(|c| c.name).collect()),
+    };
+    let rows = Data::F64(history.iter().flat_map(numbers).collect());
+    tensors.push((HISTORY.into(), vec![history.len(), names.history.len()], rows));
+    container::pack(&Stored { header, names }, tensors)
+}
+
+/// A row as numbers, in the order of [`history_names`]; NaN stands for what is not known.
+pub(crate) fn numbers(row: &Row) -> Vec<f64> {
+    let Progress { iteration, counts, train_s } = &row.progress;
+    let values = row.values.iter().map(|value| value.unwrap_or(f64::NAN));
+    [f64::from(*iteration), *train_s].into_iter().chain(counts.iter().copied()).chain(values).collect()
+}
+
+/// What [`numbers`] gave, of a row with so many counters.
+pub(crate) fn row(numbers: &[f64], counters: usize) -> Row {
+    let (head, values) = numbers.split_at(HEAD.len() + counters);
+    Row {
         progress: Progress {
-            iteration: row[0] as u32,
-            env_steps: row[1] as u64,
-            episodes: row[2] as u64,
-            train_s: row[3],
+            iteration: head[0] as u32,
+            train_s: head[1],
+            counts: head[HEAD.len()..].to_vec(),
         },
-        mean_return: known(row[4]),
-        mean_length: known(row[5]),
-        policy_loss: row[6],
-        value_loss: row[7],
-        entropy: row[8],
-        approx_kl: row[9],
-        clip_fraction: row[10],
-        explained_variance: row[11],
-        grad_norm: row[12],
-        lr: row[13],
-        steps_per_s: row[14],
-        shares,
+        values: values.iter().map(|&value| (!value.is_nan()).then_some(value)).collect(),
+    }
+}
+
+pub(crate) fn decode(bytes: &[u8], schema: &Schema) -> Result<(Header, Tensors, Vec<Row>), RunError> {
+    let (text, mut tensors) = container::unpack(bytes, schema.id)?;
+    let mut json: Json = serde_json::from_str(&text).map_err(RunError::damaged)?;
+    let history = tensors.iter().position(|(name, ..)| name == HISTORY).map(|at| tensors.swap_remove(at));
+    let is_old = json["version"] == 1;
+    if is_old {
+        let width = history.as_ref().and_then(|(_, shape, _)| shape.get(1)).copied().unwrap_or(0);
+        upgrade(&mut json, schema, width)?;
+    }
+    let Stored { mut header, names } = serde_json::from_value(json).map_err(RunError::damaged)?;
+    let counters: Vec<&str> = schema.counters.iter().map(|c| c.name).collect();
+    let tests: Vec<&str> = schema.tests.iter().map(|c| c.name).collect();
+    let ordered = |progress: &mut Progress| {
+        progress.counts = picked(&progress.counts, &names.counters, &counters, 0.0);
+    };
+    ordered(&mut header.progress);
+    header.solved.iter_mut().for_each(ordered);
+    header.marks.iter_mut().for_each(|mark| ordered(&mut mark.progress));
+    for row in &mut header.tests {
+        ordered(&mut row.progress);
+        row.values = picked(&row.values, &names.tests, &tests, None);
+    }
+    let rows = match history {
+        None => Vec::new(),
+        Some((_, shape, Data::F64(all))) if shape.get(1) == Some(&names.history.len()) => {
+            let wanted = history_names(schema);
+            // A share that a file does not have was never spent.
+            let first_share = HEAD.len() + counters.len() + schema.metrics.len();
+            all.chunks_exact(names.history.len().max(1))
+                .map(|found| {
+                    let mut numbers = picked(found, &names.history, &wanted, f64::NAN);
+                    numbers[first_share..].iter_mut().filter(|x| x.is_nan()).for_each(|x| *x = 0.0);
+                    row(&numbers, counters.len())
+                })
+                .collect()
+        }
+        Some(_) => return Err(RunError::damaged("its history has other columns than it says")),
+    };
+    Ok((header, tensors, rows))
+}
+
+/// Numbers that stand under `have`, in the order of `want`.
+fn picked<T: Copy>(numbers: &[T], have: &[String], want: &[&str], missing: T) -> Vec<T> {
+    let at = |name: &&str| have.iter().position(|found| found == name);
+    want.iter().map(|name| at(name).and_then(|at| numbers.get(at)).copied().unwrap_or(missing)).collect()
+}
+
+/// A header of format 1 as one of today: its objects are named, so rows are put in order by their names.
+fn upgrade(json: &mut Json, schema: &Schema, width: usize) -> Result<(), RunError> {
+    let counters: Vec<&str> = schema.counters.iter().map(|c| c.name).collect();
+    let tests: Vec<&str> = schema.tests.iter().map(|c| c.name).collect();
+    progress_by_position(json, &counters);
+    let Json::Object(old) = json else { return Err(RunError::damaged("its header is no object")) };
+    let mut take = |name: &str| old.remove(name).unwrap_or(Json::Null);
+    let was_solved = take("solved") == Json::Bool(true);
+    let judged = [take("evaluations"), take("judged")];
+    let rows: Vec<Json> = judged
+        .iter()
+        .filter_map(Json::as_array)
+        .flatten()
+        .map(|test| {
+            let mut named = Map::new();
+            flatten("", test, &mut named);
+            let values: Vec<Json> =
+                tests.iter().map(|name| named.remove(*name).unwrap_or(Json::Null)).collect();
+            serde_json::json!({ "progress": test["progress"], "values": values })
+        })
+        .collect();
+    let mut header = Map::new();
+    header.insert("version".into(), crate::VERSION.into());
+    for name in ["config", "knobs", "progress", "marks", "arithmetic"] {
+        header.insert(name.into(), take(name));
+    }
+    // It said only that it was solved; a test that came up to it says when, and the newest stands for one that was dropped.
+    let progress = rows.last().map_or(header["progress"].clone(), |row| row["progress"].clone());
+    let solved = if was_solved { progress } else { Json::Null };
+    header.insert("solved".into(), solved);
+    header.insert("tests".into(), rows.into());
+    header.insert("testing".into(), false.into());
+    let history = if width == 0 { Some(&[][..]) } else { (schema.old_history)(width) };
+    let history = history.ok_or_else(|| RunError::damaged("its history has other columns"))?;
+    header.insert(
+        "names".into(),
+        serde_json::json!({ "counters": counters, "history": history, "tests": tests }),
+    );
+    // What is left is the room's own.
+    old.remove("version");
+    header.insert("room".into(), Json::Object(std::mem::take(old)));
+    *json = Json::Object(header);
+    Ok(())
+}
+
+/// Every progress that names its counters, wherever it stands, as one that has them in order.
+fn progress_by_position(json: &mut Json, counters: &[&str]) {
+    match json {
+        Json::Array(all) => all.iter_mut().for_each(|one| progress_by_position(one, counters)),
+        Json::Object(object) => {
+            let iteration = object.get("iteration").or(object.get("rounds")).cloned();
+            if let (Some(iteration), Some(train_s), None) =
+                (iteration, object.get("train_s").cloned(), object.get("counts"))
+            {
+                let counts: Vec<Json> =
+                    counters.iter().map(|&name| object.get(name).cloned().unwrap_or(0.into())).collect();
+                *json = serde_json::json!({ "iteration": iteration, "counts": counts, "train_s": train_s });
+            } else {
+                object.values_mut().for_each(|one| progress_by_position(one, counters));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Numbers of an object and of those in it: `random: { points }` as `random_points`.
+fn flatten(before: &str, json: &Json, named: &mut Map<String, Json>) {
+    for (name, value) in json.as_object().into_iter().flatten().filter(|(name, _)| *name != "progress") {
+        let name = if before.is_empty() { name.clone() } else { format!("{before}_{name}") };
+        match value {
+            Json::Object(_) => flatten(&name, value, named),
+            _ => {
+                named.insert(name, value.clone());
+            }
+        }
     }
 }

@@ -4,10 +4,10 @@
 //! It refuses to guess: a file that is foreign, damaged, newer or of another room is named as such.
 
 use crate::error::RunError;
+use crate::room::Tensors;
 use crate::{check_version, digest};
 use learn::Data;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
@@ -17,8 +17,6 @@ const KEY: &str = "hothouse";
 const CHECKSUM: &str = r#","checksum":"#;
 /// What was measured on the way, which the learner does not need; the checksum ends with it.
 pub(crate) const HISTORY: &str = "run.history";
-
-pub(crate) type Tensors = Vec<(String, Vec<usize>, Data)>;
 
 /// What any room's header begins with, so that it can be told whose it is before the rest is read.
 #[derive(Deserialize)]
@@ -57,8 +55,8 @@ pub(crate) fn pack<H: Serialize>(header: &H, mut tensors: Tensors) -> Vec<u8> {
     serialize(views, Some(HashMap::from([(KEY.to_string(), text)]))).expect("names are distinct")
 }
 
-/// The header and the tensors of a run of `room`.
-pub(crate) fn unpack<H: DeserializeOwned>(bytes: &[u8], room: &str) -> Result<(H, Tensors), RunError> {
+/// The header's text and the tensors of a run of `room`.
+pub(crate) fn unpack(bytes: &[u8], room: &str) -> Result<(String, Tensors), RunError> {
     let damaged = |why: String| RunError::Damaged { why };
     let (file, text) = open(bytes)?;
     let mut all = file.tensors();
@@ -72,13 +70,12 @@ pub(crate) fn unpack<H: DeserializeOwned>(bytes: &[u8], room: &str) -> Result<(H
     if found != room {
         return Err(RunError::OtherRoom { found, here: room.into() });
     }
-    let header: H = serde_json::from_str(&text).map_err(|e| damaged(e.to_string()))?;
     let mut tensors = Vec::with_capacity(all.len());
     for (name, view) in all {
         let data = data_from_view(&view).ok_or_else(|| damaged(format!("{name} has an unknown type")))?;
         tensors.push((name, view.shape().to_vec(), data));
     }
-    Ok((header, tensors))
+    Ok((text, tensors))
 }
 
 /// The room that a checkpoint's run is of.

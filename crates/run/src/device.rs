@@ -3,11 +3,12 @@
 //! A shell opens the GPU, which can take a while, and offers it; until then the processor trains. Where nobody decided, both are
 //! measured for a moment on the run as it is: the processor by what it does anyway, the GPU by passes that are thrown away; for
 //! those alone training waits, and no longer than the GPU can still win. It refuses to open anything, to know the time by itself,
-//! and to know how a learner lends: that is each [`Lender`]'s.
+//! and to know how a learner lends: that is each [`Offload`]'s.
 
 use crate::protocol::{Device, DeviceWish};
-use learn::{Fault, Machine, Ppo};
-use math::par::{Movable, Pinned};
+use crate::room::{Offload, Pass};
+use learn::{Fault, Machine};
+use math::par::Pinned;
 
 /// Iterations or rounds at home that are measured before anything is tried out.
 const HOME_RATES: usize = 3;
@@ -17,66 +18,24 @@ const TRIAL_PASSES: u32 = 16;
 /// A GPU whose first passes take longer is not worth waiting for.
 const PATIENCE_S: f64 = 5.0;
 
-/// Whoever trains and can lend its work to another machine, all of it between two iterations or rounds.
-pub(crate) trait Lender {
-    /// What can be lent, in the order in which it is tried out, the last of them all there is: what is said where it turned out to
-    /// be fastest.
-    const WAYS: &'static [&'static str];
-    /// Training goes on at home until the other machine is ready to be timed.
-    const TRAINS_MEANWHILE: bool;
-    /// A trial under way.
-    type Trial: Movable;
-
-    /// Why it has nothing to lend, where that is so.
-    fn stays(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn is_away(&self) -> bool;
-    fn lend(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault>;
-    fn come_home(&mut self);
-
-    /// Has the machine work in this way, pass after pass, so that nothing of it stays.
-    fn begin_trial(&mut self, machine: &dyn Machine, way: usize) -> Result<Self::Trial, Fault>;
-    /// Goes on with it; after a fault it is over.
-    fn go_on(&mut self, trial: &mut Self::Trial) -> Result<Pass, Fault>;
-    /// What a pass does at most, in the unit of the rates.
-    fn pass_work(&mut self) -> f64;
-    fn end_trial(&mut self, trial: Self::Trial);
-}
-
-/// What a look at a trial came to.
-pub(crate) enum Pass {
-    Worked,
-    /// Nothing can be done until the other machine answers.
-    Waiting,
-    /// A pass has ended, which did so much.
-    Ended(f64),
-}
-
-pub(crate) struct Devices<L: Lender + ?Sized> {
+#[derive(Default)]
+pub(crate) struct Devices {
     wish: DeviceWish,
     machine: Option<Pinned<Box<dyn Machine>>>,
     /// Why there is none.
     missing: Option<Fault>,
     /// The wish was acted upon.
     settled: bool,
-    trials: Trials<L::Trial>,
+    trials: Trials,
     /// Work a second at home, the newest last.
     home: Vec<f64>,
 }
 
-impl<L: Lender + ?Sized> Default for Devices<L> {
-    fn default() -> Self {
-        let (wish, trials) = (DeviceWish::default(), Trials::default());
-        Devices { wish, machine: None, missing: None, settled: false, trials, home: Vec::new() }
-    }
-}
-
 /// What can be lent, tried out one way after another.
-struct Trials<T> {
+#[derive(Default)]
+struct Trials {
     way: usize,
-    now: Option<Trial<T>>,
+    now: Option<Trial>,
     /// Seconds that the ways before took to be ready.
     waited_s: f64,
     /// The fastest so far, and its rate.
@@ -87,14 +46,8 @@ struct Trials<T> {
     paused: bool,
 }
 
-impl<T> Default for Trials<T> {
-    fn default() -> Self {
-        Trials { way: 0, now: None, waited_s: 0.0, best: None, failed: None, paused: false }
-    }
-}
-
-struct Trial<T> {
-    of: T,
+/// One under way.
+struct Trial {
     began_s: f64,
     counted: Option<Counted>,
 }
@@ -131,8 +84,8 @@ pub(crate) enum Settled {
     Now(Device, Option<Fault>),
 }
 
-impl<L: Lender + ?Sized> Devices<L> {
-    pub fn wish(&mut self, lender: &mut L, wish: DeviceWish) {
+impl Devices {
+    pub fn wish(&mut self, lender: Option<&mut dyn Offload>, wish: DeviceWish) {
         self.give_up_trials(lender);
         (self.wish, self.settled) = (wish, false);
         if wish != DeviceWish::Cpu {
@@ -145,13 +98,12 @@ impl<L: Lender + ?Sized> Devices<L> {
         self.wish
     }
 
-    /// Whether a shell should open a GPU and offer it.
-    pub fn wanted(&self, lender: &L) -> bool {
-        let open = self.wish != DeviceWish::Cpu && self.machine.is_none() && self.missing.is_none();
-        open && lender.stays().is_none()
+    /// Whether a shell should open a GPU and offer it, for a learner that can use it.
+    pub fn wanted(&self) -> bool {
+        self.wish != DeviceWish::Cpu && self.machine.is_none() && self.missing.is_none()
     }
 
-    pub fn offer(&mut self, lender: &mut L, machine: Result<Box<dyn Machine>, Fault>) {
+    pub fn offer(&mut self, lender: Option<&mut dyn Offload>, machine: Result<Box<dyn Machine>, Fault>) {
         self.give_up_trials(lender);
         match machine {
             Ok(machine) => (self.machine, self.missing) = (Some(Pinned::new(machine)), None),
@@ -185,9 +137,17 @@ impl<L: Lender + ?Sized> Devices<L> {
         self.trials.paused = true;
     }
 
-    fn give_up_trials(&mut self, lender: &mut L) {
-        if let Some(trial) = std::mem::take(&mut self.trials).now {
-            lender.end_trial(trial.of);
+    fn give_up_trials(&mut self, lender: Option<&mut dyn Offload>) {
+        if let (Some(_), Some(lender)) = (std::mem::take(&mut self.trials).now, lender) {
+            lender.end_trial();
+        }
+    }
+
+    /// Lends the run again to the GPU that it is with, where what it does has changed.
+    pub fn lend_again(&mut self, lender: &mut dyn Offload) -> Result<(), Fault> {
+        match &self.machine {
+            Some(machine) => lender.lend(machine, lender.ways().len() - 1),
+            None => Ok(()),
         }
     }
 
@@ -196,28 +156,39 @@ impl<L: Lender + ?Sized> Devices<L> {
         if matches!(fault, Fault::Lost { .. } | Fault::Refused { .. }) {
             (self.machine, self.missing) = (None, Some(fault.clone()));
         }
-        self.tell(false, None, first_sentence(fault))
+        self.tell(false, None, fault.what())
     }
 
     /// At a boundary: acts upon the wish, if that is still to be done and possible.
-    pub fn settle(&mut self, lender: &mut L, now_s: f64) -> Settled {
+    pub fn settle(
+        &mut self,
+        lender: Option<&mut dyn Offload>,
+        stays: Option<&'static str>,
+        now_s: f64,
+    ) -> Settled {
         if self.settled {
             return Settled::Already;
         }
-        if let (DeviceWish::Auto | DeviceWish::Gpu, Some(why)) = (self.wish, lender.stays()) {
-            let fault = Fault::Stays { why };
-            return match self.wish {
-                DeviceWish::Gpu => self.refuse(fault),
-                _ => self.decide(false, None, first_sentence(&fault)),
-            };
-        }
+        let lender = match (lender, stays) {
+            (Some(lender), None) => lender,
+            _ if self.wish == DeviceWish::Cpu => {
+                return self.decide(false, None, "The processor was asked for.".into());
+            }
+            (_, why) => {
+                let fault = Fault::Stays { why: why.unwrap_or("This learner has nothing to lend") };
+                return match self.wish {
+                    DeviceWish::Gpu => self.refuse(fault),
+                    _ => self.decide(false, None, fault.what()),
+                };
+            }
+        };
         match (self.wish, &self.machine, &self.missing) {
             (DeviceWish::Cpu, ..) => {
                 lender.come_home();
                 self.decide(false, None, "The processor was chosen.".into())
             }
             (DeviceWish::Auto, None, Some(fault)) => {
-                let why = first_sentence(fault);
+                let why = fault.what();
                 self.decide(false, None, why)
             }
             (DeviceWish::Gpu, None, Some(fault)) => {
@@ -231,7 +202,7 @@ impl<L: Lender + ?Sized> Devices<L> {
                 } else {
                     "The GPU was chosen."
                 };
-                match lender.lend(machine, L::WAYS.len() - 1) {
+                match lender.lend(machine, lender.ways().len() - 1) {
                     Ok(()) => self.decide(true, None, why.into()),
                     Err(fault) => self.refuse(fault),
                 }
@@ -255,14 +226,14 @@ impl<L: Lender + ?Sized> Devices<L> {
     }
 
     /// One way after another; then takes what was fastest.
-    fn go_on_trying(&mut self, lender: &mut L, now_s: f64) -> Settled {
+    fn go_on_trying(&mut self, lender: &mut dyn Offload, now_s: f64) -> Settled {
         let Some(machine) = &self.machine else { return Settled::Already };
         let home = self.home.iter().copied().fold(0.0, f64::max);
         let trials = &mut self.trials;
-        while trials.way < L::WAYS.len() {
+        while trials.way < lender.ways().len() {
             match trials.look(lender, machine, home, now_s) {
                 // While the GPU gets ready, the processor trains on.
-                Ok(Look::NotReady { .. }) if L::TRAINS_MEANWHILE => return Settled::Already,
+                Ok(Look::NotReady { .. }) if lender.trains_meanwhile() => return Settled::Already,
                 Ok(Look::NotReady { waiting } | Look::Timing { waiting }) => {
                     return Settled::Trying { waiting };
                 }
@@ -274,13 +245,13 @@ impl<L: Lender + ?Sized> Devices<L> {
                 }
                 Ok(Look::Late) => {
                     trials.failed = Some(format!("The GPU was not ready within {PATIENCE_S} seconds."));
-                    trials.way = L::WAYS.len();
+                    trials.way = lender.ways().len();
                 }
                 Err(fault) => {
-                    trials.failed = Some(first_sentence(&fault));
+                    trials.failed = Some(fault.what());
                     trials.way += 1;
                     if let Fault::Lost { .. } = fault {
-                        (trials.way, trials.best) = (L::WAYS.len(), None);
+                        (trials.way, trials.best) = (lender.ways().len(), None);
                     }
                 }
             }
@@ -294,7 +265,7 @@ impl<L: Lender + ?Sized> Devices<L> {
                 self.decide(false, Some([home, rate]), "The processor turned out to be faster.".into())
             }
             Some((way, rate)) => match lender.lend(machine, way) {
-                Ok(()) => self.decide(true, Some([home, rate]), L::WAYS[way].into()),
+                Ok(()) => self.decide(true, Some([home, rate]), lender.ways()[way].into()),
                 Err(fault) => self.refuse(fault),
             },
         }
@@ -306,7 +277,7 @@ impl<L: Lender + ?Sized> Devices<L> {
 
     /// The GPU that was asked for cannot be used.
     fn refuse(&mut self, fault: Fault) -> Settled {
-        Settled::Now(self.tell(false, None, first_sentence(&fault)), Some(fault))
+        Settled::Now(self.tell(false, None, fault.what()), Some(fault))
     }
 
     fn tell(&mut self, on_gpu: bool, rates: Option<[f64; 2]>, why: String) -> Device {
@@ -315,28 +286,31 @@ impl<L: Lender + ?Sized> Devices<L> {
     }
 }
 
-impl<T> Trials<T> {
+impl Trials {
     /// One look at the way that is tried now; where that leaves nothing more to look at, its trial has ended.
-    fn look<L: Lender<Trial = T> + ?Sized>(
+    fn look(
         &mut self,
-        lender: &mut L,
+        lender: &mut dyn Offload,
         machine: &dyn Machine,
         home: f64,
         now_s: f64,
     ) -> Result<Look, Fault> {
         let mut trial = match self.now.take() {
             Some(trial) => trial,
-            None => Trial { of: lender.begin_trial(machine, self.way)?, began_s: now_s, counted: None },
+            None => {
+                lender.begin_trial(machine, self.way)?;
+                Trial { began_s: now_s, counted: None }
+            }
         };
         if std::mem::take(&mut self.paused) {
             (trial.began_s, trial.counted) = (now_s, None);
         }
         if trial.counted.is_none() && self.waited_s + now_s - trial.began_s > PATIENCE_S {
-            lender.end_trial(trial.of);
+            lender.end_trial();
             return Ok(Look::Late);
         }
         let waiting = loop {
-            match (lender.go_on(&mut trial.of)?, &mut trial.counted) {
+            match (lender.advance_trial()?, &mut trial.counted) {
                 (Pass::Worked, _) => break false,
                 (Pass::Waiting, _) => break true,
                 (Pass::Ended(_), None) => {
@@ -347,7 +321,7 @@ impl<T> Trials<T> {
                     (counted.passes, counted.work) = (counted.passes + 1, counted.work + work);
                     let took_s = now_s - counted.since_s;
                     if took_s >= TRIAL_S || counted.passes >= TRIAL_PASSES {
-                        lender.end_trial(trial.of);
+                        lender.end_trial();
                         return Ok(Look::Measured(counted.work / took_s.max(1e-9)));
                     }
                 }
@@ -357,7 +331,7 @@ impl<T> Trials<T> {
             let took_s = now_s - counted.since_s;
             let at_most = (counted.work + lender.pass_work()) / took_s.max(1e-9);
             if took_s >= TRIAL_S && at_most < self.best.map_or(home, |(_, best)| best.max(home)) {
-                lender.end_trial(trial.of);
+                lender.end_trial();
                 return Ok(Look::Measured(at_most));
             }
         }
@@ -365,29 +339,4 @@ impl<T> Trials<T> {
         self.now = Some(trial);
         Ok(if is_counted { Look::Timing { waiting } } else { Look::NotReady { waiting } })
     }
-}
-
-impl Devices<Ppo> {
-    /// Lends the run again to the GPU that it was with, where its plan has changed.
-    pub fn lend_again(&mut self, ppo: &mut Ppo) -> Result<(), Fault> {
-        match &self.machine {
-            Some(machine) if ppo.is_away() => ppo.lend(machine),
-            _ => Ok(()),
-        }
-    }
-}
-
-/// What is the matter, without what to do.
-fn first_sentence(fault: &Fault) -> String {
-    let (text, _) = fault_parts(fault);
-    text
-}
-
-/// What is the matter, and the next step.
-pub(crate) fn fault_parts(fault: &Fault) -> (String, String) {
-    let all = fault.to_string();
-    let (text, next) = all.rsplit_once(". ").unwrap_or((&all, ""));
-    let mut letters = text.chars();
-    let capital: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
-    (format!("{capital}."), format!("{next}."))
 }

@@ -1,8 +1,8 @@
-//! A run as a link: `#/control?env=CartPole-v1&seed=1&lr=0.003&v=1&digest=32.0123456789abcdef.fused`.
+//! A run as a link: `#/control?variant=CartPole-v1&seed=1&lr=0.003&v=2&digest=32.0123456789abcdef.fused`.
 //! It carries the config and the seed, and, where the run was checked, the digest it should reach.
 
-use crate::protocol::{Config, Digest};
-use crate::{RunError, backgammon, check_version, validate};
+use crate::protocol::{Config, Digest, KnobKind, Value};
+use crate::{Host, RunError, check_version, knobs};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -12,10 +12,13 @@ pub struct Link {
     pub digest: Option<Digest>,
 }
 
+/// What a variant is called in a link; those of format 1 have `env`, and a person may write what the room calls it.
+const VARIANT: &str = "variant";
+
 pub fn encode(config: &Config, digest: Option<&Digest>) -> String {
-    let mut link = format!("#/{}?env={}&seed={}", config.room, config.env, config.seed);
+    let mut link = format!("#/{}?{VARIANT}={}&seed={}", config.room, escaped(&config.variant), config.seed);
     for (name, value) in &config.knobs {
-        link += &format!("&{name}={value}");
+        link += &format!("&{name}={}", escaped(&value.to_string()));
     }
     link += &format!("&v={}", config.version);
     // Only what others can reach.
@@ -26,47 +29,76 @@ pub fn encode(config: &Config, digest: Option<&Digest>) -> String {
 }
 
 /// An empty link is the default run.
-pub fn decode(link: &str) -> Result<Link, RunError> {
+pub fn decode(link: &str, host: Host) -> Result<Link, RunError> {
     let bad = |why: String| RunError::Link { why };
     let text = link.trim().trim_start_matches('#').trim_start_matches('/');
-    let mut config = crate::default_config();
     let mut digest = None;
     if text.is_empty() {
-        return Ok(Link { config, digest });
+        return Ok(Link { config: crate::default_config(), digest });
     }
-    let (room, query) = text.split_once('?').unwrap_or((text, ""));
-    config.room = room.trim_end_matches('/').to_string();
-    if config.room == backgammon::ROOM {
-        config.env = backgammon::default_config().env;
-    }
+    let (name, query) = text.split_once('?').unwrap_or((text, ""));
     let mut pairs = BTreeMap::new();
     for pair in query.split('&').filter(|p| !p.is_empty()) {
         let (key, value) = pair.split_once('=').ok_or_else(|| bad(format!("'{pair}' has no value")))?;
+        let value = plain(value).ok_or_else(|| bad(format!("'{pair}' is not well written")))?;
         if pairs.insert(key, value).is_some() {
             return Err(bad(format!("'{key}' stands twice")));
         }
     }
     // The version decides how the rest is read, so it comes first.
     if let Some(v) = pairs.remove("v") {
-        config.version = v.parse().map_err(|_| bad(format!("version '{v}' is no number")))?;
-        check_version(config.version)?;
+        check_version(v.parse().map_err(|_| bad(format!("version '{v}' is no number")))?)?;
     }
+    let room = crate::room(name.trim_end_matches('/'))?;
+    let mut config = crate::config_of(room);
+    for word in [VARIANT, "env", room.schema().variant_word] {
+        if let Some(variant) = pairs.remove(word) {
+            config.variant = variant;
+        }
+    }
+    // An unknown one is refused before its knobs are read.
+    room.check(&config, host)?;
+    let known = room.knobs(&config.variant);
     for (key, value) in pairs {
         match key {
-            "env" => config.env = value.to_string(),
             "seed" => {
                 config.seed =
                     value.parse().map_err(|_| bad(format!("seed '{value}' is not from 0 to 4294967295")))?;
             }
-            "digest" => digest = Some(parse_digest(value).ok_or_else(|| bad(format!("digest '{value}'")))?),
+            "digest" => digest = Some(parse_digest(&value).ok_or_else(|| bad(format!("digest '{value}'")))?),
             _ => {
-                let number = value.parse().map_err(|_| bad(format!("{key} = '{value}' is no number")))?;
-                config.knobs.insert(key.to_string(), number);
+                let knob = known.iter().find(|knob| knob.name == key);
+                let value = match knob {
+                    Some(knob) => knobs::parse(knob, &value)?,
+                    None => Value::Text(value),
+                };
+                config.knobs.insert(key.to_string(), value);
             }
         }
     }
-    validate(&config)?;
+    room.check(&config, host)?;
     Ok(Link { config, digest })
+}
+
+/// With whatever could end or split a value as its bytes in hexadecimal.
+fn escaped(text: &str) -> String {
+    let keep = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~+/:,".contains(&byte);
+    text.bytes().map(|b| if keep(b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
+}
+
+fn plain(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'%' => {
+                let digits = [rest.next()?, rest.next()?].map(|digit| char::from(digit).to_digit(16));
+                (16 * digits[0]? + digits[1]?) as u8
+            }
+            _ => byte,
+        });
+    }
+    String::from_utf8(bytes).ok()
 }
 
 fn parse_digest(text: &str) -> Option<Digest> {
@@ -77,47 +109,63 @@ fn parse_digest(text: &str) -> Option<Digest> {
     Some(Digest { iteration, weights: weights.into(), arithmetic: arithmetic.into() })
 }
 
-/// The command that runs the same experiment at the machine's full speed.
+/// The command that runs the same at the machine's full speed.
 pub fn native_command(config: &Config) -> String {
-    let mut command =
-        format!("cargo run --release -- train {} --env {} --seed {}", config.room, config.env, config.seed);
+    let mut command = format!(
+        "cargo run --release -- train {} --variant {} --seed {}",
+        config.room, config.variant, config.seed
+    );
+    let kinds = crate::room(&config.room).map_or(Vec::new(), |room| room.knobs(&config.variant));
     for (name, value) in &config.knobs {
-        command += &format!(" --set {name}={value}");
+        let is_text = kinds.iter().any(|k| k.name == name && matches!(k.kind, KnobKind::Text { .. }));
+        command += &match is_text {
+            true => format!(" --set {name}={}", quoted(&value.to_string())),
+            false => format!(" --set {name}={value}"),
+        };
     }
     command
+}
+
+/// For a shell, as one word in which nothing means anything.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn host() -> Host {
+        Host::new(math::Isa::best())
+    }
+
     #[test]
     fn links_survive_the_round_trip() {
         let mut config = crate::default_config();
         config.seed = 4_000_000_000;
-        config.knobs = BTreeMap::from([("lr".into(), 0.0025), ("envs".into(), 512.0)]);
+        config.knobs = BTreeMap::from([("lr".into(), 0.0025.into()), ("envs".into(), 512.0.into())]);
         let digest = Digest { iteration: 32, weights: "0123456789abcdef".into(), arithmetic: "fused".into() };
         let link = encode(&config, Some(&digest));
-        assert_eq!(decode(&link).unwrap(), Link { config: config.clone(), digest: Some(digest) });
+        assert_eq!(decode(&link, host()).unwrap(), Link { config: config.clone(), digest: Some(digest) });
         assert_eq!(
             native_command(&config),
-            "cargo run --release -- train control --env CartPole-v1 --seed 4000000000 --set envs=512 --set lr=0.0025"
+            "cargo run --release -- train control --variant CartPole-v1 --seed 4000000000 --set envs=512 --set lr=0.0025"
         );
     }
 
     #[test]
     fn an_empty_link_is_the_default_run() {
         for link in ["", "#", "#/"] {
-            assert_eq!(decode(link).unwrap().config, crate::default_config());
+            assert_eq!(decode(link, host()).unwrap().config, crate::default_config());
         }
     }
 
     #[test]
     fn bad_links_say_what_to_do() {
-        let said = |link: &str| decode(link).unwrap_err().to_string();
+        let said = |link: &str| decode(link, host()).unwrap_err().to_string();
         assert!(said("#/control?v=999").contains("newer Hothouse"));
         assert!(said("#/control?v=0").contains("no Hothouse ever wrote"));
-        assert!(said("#/control?v=1&lr=banana").contains("no number"));
+        assert!(said("#/control?v=1&lr=banana").contains("a number from"));
         assert!(said("#/control?lr=99").contains("out of range"));
         assert!(said("#/control?lr").contains("no value"));
         assert!(said("#/control?lr=0.1&lr=0.2").contains("twice"));

@@ -2,6 +2,7 @@
 //! (commands, pending knobs, clock, history, marks, devices, digest, saves, tests) is [`crate::Run`]'s; everything that
 //! shows a run reads the [`Schema`].
 
+use crate::bench::Bench;
 use crate::protocol::{Column, Goal, Knob, Knobs, Part, Rate, RoomInfo, Value, Variant};
 use crate::{Host, RunError};
 use learn::{Data, Fault, Machine};
@@ -163,7 +164,8 @@ pub struct Iteration {
     pub parts_s: Vec<f64>,
     /// Losses and gradients are numbers still.
     pub finite: bool,
-    /// A rate that other iterations will have too, for the choice of a device: in the unit of [`Offload::pass_work`].
+    /// What was done, in the unit of [`Offload::pass_work`], where other iterations will take as long for it: for the choice of
+    /// a device.
     pub work: Option<f64>,
 }
 
@@ -249,6 +251,9 @@ pub trait Room: Movable + Sized + 'static {
         Vec::new()
     }
     fn ask(&mut self, question: Self::Question) -> Result<Answer, RunError>;
+
+    /// The room's figures.
+    fn bench(_bench: &mut Bench) {}
 }
 
 /// Whoever trains and can lend its work to another machine, all of it between two iterations.

@@ -3,13 +3,14 @@
 //! It refuses to know the time, the platform, files or threads: a shell tells it what the clock says, and the clock never
 //! reaches the training, so the same config gives the same weights, whoever watches, asks or tests.
 
+use crate::bench::Bench;
 use crate::checkpoint::{self, Header};
 use crate::device::{Devices, Settled};
 use crate::digest::{self, Arithmetic, Expected, GPU, MIXED, arithmetic};
 use crate::history::{Clock, History};
 use crate::protocol::{
-    Backend, Began, Command, Config, Device, DeviceWish, Digest, Event, Knob, Level, Mark, Progress, RoomInfo,
-    Row, Value, Variant,
+    Backend, Began, Command, Config, Device, DeviceWish, Digest, Event, Knob, Level, Mark, Progress,
+    RoomInfo, Row, Value, Variant,
 };
 use crate::room::{Answer, HOUSE_PARTS, Iteration, Room, Saved, Schema, Setup, Slice, Where, reached};
 use crate::{DIGEST_EVERY, Host, RunError, VERSION, check_version};
@@ -77,6 +78,9 @@ pub trait AnyRoom: Sync {
     fn begin(&self, config: Config, host: Host) -> Result<Box<dyn AnyRun>, RunError>;
     fn restore(&self, bytes: &[u8], host: Host) -> Result<Box<dyn AnyRun>, RunError>;
 
+    /// The room's figures.
+    fn bench(&self, bench: &mut Bench);
+
     fn info(&self) -> RoomInfo {
         self.schema().info(self.variants())
     }
@@ -90,6 +94,10 @@ impl<R> Entry<R> {
 }
 
 impl<R: Room> AnyRoom for Entry<R> {
+    fn bench(&self, bench: &mut Bench) {
+        R::bench(bench);
+    }
+
     fn schema(&self) -> &'static Schema {
         R::SCHEMA
     }
@@ -231,7 +239,9 @@ impl<R: Room> Run<R> {
         run.history = History::restored(history);
         run.marks = header.marks;
         run.tests = header.tests;
-        run.solved = header.solved;
+        let first =
+            run.tests.iter().find(|test| reached(R::SCHEMA, run.variant.goal, &test.values).is_some());
+        run.solved = first.map(|test| test.progress.clone()).or(header.solved);
         run.arithmetic = Arithmetic::restored(&header.arithmetic);
         if header.testing {
             run.begin_test();
@@ -310,8 +320,7 @@ impl<R: Room> Run<R> {
     fn told_device(&mut self, device: Device, fault: Option<&Fault>) {
         self.events.push(Event::Device(device));
         if let Some(fault) = fault {
-            let (text, next_step) = crate::device::parts(fault);
-            self.notice(Level::Warning, &text, &next_step);
+            self.notice(Level::Warning, &fault.what(), fault.next_step());
         }
     }
 
@@ -326,6 +335,7 @@ impl<R: Room> Run<R> {
         while self.testing.is_some() {
             self.advance_test();
         }
+        let round_s = self.clock.round_s;
         let row = self.row(&iteration);
         let progress = row.progress.clone();
         self.before = progress.clone();
@@ -336,8 +346,10 @@ impl<R: Room> Run<R> {
             _ => MIXED,
         };
         self.arithmetic.note(progress.iteration, now);
-        if let (Where::Home, Some(rate)) = (at, iteration.work) {
-            self.devices.note_rate(rate);
+        if let (Where::Home, Some(work)) = (at, iteration.work)
+            && round_s > 0.0
+        {
+            self.devices.note_rate(work / round_s);
         }
         self.history.add(row);
         if !iteration.finite {
@@ -676,11 +688,7 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn progress(&self) -> Progress {
-        Progress {
-            iteration: self.room.iteration(),
-            counts: self.room.counts(),
-            train_s: self.clock.train_s,
-        }
+        Progress { iteration: self.room.iteration(), counts: self.room.counts(), train_s: self.clock.train_s }
     }
 
     fn solved(&self) -> Option<&Progress> {
@@ -715,7 +723,8 @@ pub(crate) fn backend(isa: Isa) -> Backend {
 
 /// Drops every second test but the newest and the one that solved the task: shells tell from it when that was.
 fn thin(tests: &mut Vec<Row>, solved: Option<&Progress>) {
-    let solved = solved.and_then(|solved| tests.iter().position(|t| t.progress.iteration == solved.iteration));
+    let solved =
+        solved.and_then(|solved| tests.iter().position(|t| t.progress.iteration == solved.iteration));
     let last = tests.len().saturating_sub(1);
     let mut place = 0..;
     tests.retain(|_| place.next().is_some_and(|i: usize| i % 2 == last % 2 || Some(i) == solved));
@@ -735,7 +744,8 @@ mod tests {
 
     #[test]
     fn thinned_tests_keep_the_newest_and_the_one_that_solved() {
-        let test = |iteration| Row { progress: Progress { iteration, ..Progress::default() }, values: vec![] };
+        let test =
+            |iteration| Row { progress: Progress { iteration, ..Progress::default() }, values: vec![] };
         let mut tests: Vec<_> = (1..=9).map(test).collect();
         thin(&mut tests, Some(&test(6).progress));
         let kept: Vec<_> = tests.iter().map(|test| test.progress.iteration).collect();

@@ -2,49 +2,58 @@
 //! a slice of each at a time. They share nothing, so each is the run that it would be alone.
 
 use crate::error::RunError;
-use crate::protocol::{Command, Event, SweepCell, SweepSpec};
-use crate::{Experiment, validate};
-use math::{Isa, par};
+use crate::protocol::{Command, Event, Progress, SweepCell, SweepSpec};
+use crate::{AnyRun, Host};
+use math::par;
 
 /// Learners at most: a page has to hold them all.
 const MAX_LEARNERS: usize = 64;
 
 pub struct Sweep {
     learners: Vec<Learner>,
-    steps: u64,
+    budget: f64,
 }
 
 struct Learner {
-    experiment: Experiment,
+    run: Box<dyn AnyRun>,
     cell: SweepCell,
 }
 
 impl Sweep {
     /// The learners value by value, and seed by seed within a value.
-    pub fn new(spec: SweepSpec, isa: Isa) -> Result<Self, RunError> {
+    pub fn new(spec: SweepSpec, host: Host) -> Result<Self, RunError> {
         let count = spec.values.len().saturating_mul(spec.seeds as usize);
         if !(1..=MAX_LEARNERS).contains(&count) {
             return Err(RunError::SweepSize { count, most: MAX_LEARNERS });
         }
         let mut learners = Vec::with_capacity(count);
-        for (&value, seed) in spec.values.iter().flat_map(|value| (0..spec.seeds).map(move |s| (value, s))) {
+        for (value, seed) in spec.values.iter().flat_map(|value| (0..spec.seeds).map(move |s| (value, s))) {
             let mut config = spec.config.clone();
-            config.knobs.insert(spec.knob.clone(), value);
+            config.knobs.insert(spec.knob.clone(), value.clone());
             config.seed = config.seed.wrapping_add(seed);
-            validate(&config)?;
-            let cell = SweepCell { value, seed: config.seed, ..SweepCell::default() };
-            let mut experiment = Experiment::new(config, isa)?;
-            experiment.command(Command::Start)?;
-            learners.push(Learner { experiment, cell });
+            // Each of them is in memory with all others.
+            let share = Host { memory_bytes: host.memory_bytes / count as u64, ..host };
+            let cell = SweepCell {
+                value: value.clone(),
+                seed: config.seed,
+                progress: Progress::default(),
+                curve: Vec::new(),
+                solved_at: None,
+                done: false,
+                diverged: false,
+            };
+            let mut run = crate::begin(config, share)?;
+            run.command(Command::Start)?;
+            learners.push(Learner { run, cell });
         }
-        Ok(Self { learners, steps: spec.steps })
+        Ok(Self { learners, budget: spec.budget })
     }
 
     /// A slice of every learner that is not done, so that a shell can answer a hand between two; false once
     /// all are. `now_s` is the shell's clock.
     pub fn advance(&mut self, now_s: f64) -> bool {
-        let steps = self.steps;
-        par::each_mut(&mut self.learners, |_, learner| learner.advance(now_s, steps));
+        let budget = self.budget;
+        par::each_mut(&mut self.learners, |_, learner| learner.advance(now_s, budget));
         self.learners.iter().any(|learner| !learner.cell.done)
     }
 
@@ -55,21 +64,26 @@ impl Sweep {
 }
 
 impl Learner {
-    fn advance(&mut self, now_s: f64, steps: u64) {
+    fn advance(&mut self, now_s: f64, budget: f64) {
         if self.cell.done {
             return;
         }
-        self.experiment.advance(now_s);
-        for event in self.experiment.events() {
+        self.run.advance(now_s);
+        let goal = self.run.variant().goal;
+        let column = goal.and_then(|goal| self.run.schema().test(goal.column)).unwrap_or(0);
+        for event in self.run.events() {
             match event {
-                Event::Evaluation(e) => self.cell.curve.push([e.progress.env_steps as f64, e.mean_return]),
-                Event::Solved { progress, .. } => self.cell.solved_at = Some(progress.env_steps),
+                Event::Test(row) => {
+                    let value = row.values.get(column).copied().flatten();
+                    self.cell.curve.extend(value.map(|value| [row.progress.counts[0], value]));
+                }
+                Event::Solved { progress, .. } => self.cell.solved_at = Some(progress.counts[0]),
                 _ => {}
             }
         }
-        self.cell.progress = self.experiment.progress();
-        self.cell.diverged = !self.experiment.running();
+        self.cell.progress = self.run.progress();
+        self.cell.diverged = self.run.diverged();
         self.cell.done =
-            self.cell.diverged || self.cell.progress.env_steps >= steps && self.experiment.at_boundary();
+            self.cell.diverged || self.cell.progress.counts[0] >= budget && self.run.at_boundary();
     }
 }

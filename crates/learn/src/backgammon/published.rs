@@ -261,6 +261,8 @@ pub struct Published {
     phase: Phase,
     progress: Progress,
     generation: Generation,
+    /// A loss or the gradient's length was no number in the last round.
+    diverged: bool,
     clock: fn() -> f64,
     learning_s: f64,
     /// Work that another machine does, a machine that failed between two slices, and a trial of one.
@@ -287,6 +289,7 @@ impl Published {
             phase: ROUND_BEGINS,
             progress: Progress::default(),
             generation: Generation::default(),
+            diverged: false,
             clock: || 0.0,
             learning_s: 0.0,
             lent: None,
@@ -507,6 +510,7 @@ impl Published {
             parts_s: [rules, inputs, network, tree, 0.0, self.learning_s, self.waited_s()],
         };
         const _: () = assert!(PARTS.len() == 7);
+        self.diverged = !stats.is_finite();
         // No more than can be learned from, also by who goes on from a save.
         self.fresh = fresh.min(self.config.replay);
         self.playing.set(&self.student.standing.params);
@@ -648,6 +652,12 @@ impl Learner for Published {
         ];
         add("counters", vec![COUNTERS], Data::U64(counters.to_vec()));
         parts
+    }
+
+    fn is_finite(&self) -> bool {
+        let Standing { params, optimizer } = self.standing();
+        let all = [params.values(), &optimizer.m, &optimizer.v, self.last.values()];
+        !self.diverged && all.iter().all(|values| values.iter().all(|x| x.is_finite()))
     }
 
     fn weights(&self) -> &[f32] {

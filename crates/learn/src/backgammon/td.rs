@@ -251,6 +251,8 @@ pub struct Strong {
     stage: Stage,
     progress: Progress,
     round: Round,
+    /// A loss or the gradient's length was no number in the last round.
+    diverged: bool,
     clock: Option<fn() -> f64>,
 }
 
@@ -289,6 +291,7 @@ impl Strong {
             stage: Stage::Playing(0),
             progress: Progress::default(),
             round: Round::default(),
+            diverged: false,
             clock: None,
         })
     }
@@ -434,6 +437,7 @@ impl Strong {
         let Round { loss, grad_norm, updates, moves, games, gammons, backgammons, parts_s, .. } =
             std::mem::take(&mut self.round);
         let of = |sum: f64, count: u64| (sum / count.max(1) as f64) as f32;
+        self.diverged = !(loss.is_finite() && grad_norm.is_finite());
         Stats {
             loss: of(loss, updates),
             grad_norm: of(grad_norm, updates),
@@ -489,6 +493,11 @@ impl Learner for Strong {
             floats("strong.adam.v", &self.moments[1]),
             ("strong.progress".into(), vec![counters.len()], Data::U64(counters)),
         ]
+    }
+
+    fn is_finite(&self) -> bool {
+        let all = [&self.learned, &self.weights, &self.moments[0], &self.moments[1]];
+        !self.diverged && all.iter().all(|values| values.iter().all(|x| x.is_finite()))
     }
 
     /// Those of the player.

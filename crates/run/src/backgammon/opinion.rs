@@ -5,14 +5,14 @@ use super::protocol::{
     Analysis, Branch, Candidate, Engine, Inquiry, MOST_EVALS, Outlook, Position, Review, Step, Unfold,
     Verdict,
 };
-use crate::error::RunError;
+use crate::RunError;
 use learn::backgammon::{self as learners, Player};
 use worlds::backgammon::notation::{self, route};
 use worlds::backgammon::{Board, Chances, Cube, Game, Player as Seat, Roll, Stakes};
 
 /// Where to find whoever is asked.
-pub(crate) trait Minds {
-    fn mind(&mut self, engine: Engine) -> Result<&mut dyn Player, RunError>;
+pub(crate) trait Players {
+    fn player(&mut self, engine: Engine) -> Result<&mut dyn Player, RunError>;
 
     /// What it is called at a table.
     fn name(&mut self, engine: Engine) -> Result<String, RunError>;
@@ -20,7 +20,10 @@ pub(crate) trait Minds {
 
 pub(crate) fn check_evals(evals: u32) -> Result<(), RunError> {
     if evals > MOST_EVALS {
-        return Err(RunError::TooManyEvals { evals, most: MOST_EVALS });
+        return Err(RunError::refused(
+            format!("{evals} evaluations are more than anyone here waits for"),
+            format!("Ask for {MOST_EVALS} at most"),
+        ));
     }
     Ok(())
 }
@@ -50,15 +53,19 @@ pub(crate) fn board_from(id: &str) -> Result<Board, RunError> {
     let id = id.trim();
     let board = Board::from_id(id.split_once(':').map_or(id, |(board, _)| board.trim_end()))?;
     if board.points() != 0 {
-        return Err(RunError::GameOver);
+        return Err(RunError::refused("in this position the game has ended", "Ask about one that goes on"));
     }
     Ok(board)
 }
 
-/// Every result as a mind ranks it, the best first.
-fn ranked(mind: &mut dyn Player, board: Board, roll: Roll) -> Result<Vec<learners::Candidate>, RunError> {
-    let ranked = mind.rank(board, roll);
-    if ranked.is_empty() { Err(RunError::NoOpinion { name: mind.name() }) } else { Ok(ranked) }
+fn no_opinion(name: &str) -> RunError {
+    RunError::refused(format!("{name} plays, but has no opinion to tell"), "Ask the agent")
+}
+
+/// Every result as a player ranks it, the best first.
+fn ranked(player: &mut dyn Player, board: Board, roll: Roll) -> Result<Vec<learners::Candidate>, RunError> {
+    let ranked = player.rank(board, roll);
+    if ranked.is_empty() { Err(no_opinion(&player.name())) } else { Ok(ranked) }
 }
 
 pub(crate) fn candidate(
@@ -91,24 +98,24 @@ pub(crate) fn candidates(
     ranked.iter().take(most).map(|of| candidate(board, roll, of, best)).collect()
 }
 
-pub(crate) fn analyse(minds: &mut dyn Minds, asked: &Inquiry) -> Result<Analysis, RunError> {
+pub(crate) fn analyse(players: &mut dyn Players, asked: &Inquiry) -> Result<Analysis, RunError> {
     let board = board_from(&asked.id)?;
     let roll = asked.dice.map(|[one, other]| Roll::new(one, other)).transpose()?;
     let centred = Cube { value: 1, owner: None };
     let game = Game::at(board, Seat::One, centred, Stakes::Money)?;
-    opinion(minds, Engine { who: asked.who, evals: asked.evals }, &game, true, roll)
+    opinion(players, Engine { who: asked.who, evals: asked.evals }, &game, true, roll)
 }
 
 /// Of a game before the roll or once a double is offered; or of a roll in it.
 pub(crate) fn opinion(
-    minds: &mut dyn Minds,
+    players: &mut dyn Players,
     engine: Engine,
     game: &Game,
     cube_in_play: bool,
     roll: Option<Roll>,
 ) -> Result<Analysis, RunError> {
-    let name = minds.name(engine)?;
-    let mind = minds.mind(engine)?;
+    let name = players.name(engine)?;
+    let player = players.player(engine)?;
     let board = game.board();
     let mut analysis = Analysis {
         position: position(&board),
@@ -119,10 +126,10 @@ pub(crate) fn opinion(
     };
     match roll {
         Some(roll) => {
-            analysis.candidates = candidates(&board, roll, &ranked(mind, board, roll)?, usize::MAX)?;
+            analysis.candidates = candidates(&board, roll, &ranked(player, board, roll)?, usize::MAX)?;
         }
         None => {
-            let chances = mind.expects(board).ok_or(RunError::NoOpinion { name: analysis.name.clone() })?;
+            let chances = player.expects(board).ok_or_else(|| no_opinion(&analysis.name))?;
             analysis.outlook = Some(outlook(game, cube_in_play, &chances));
         }
     }
@@ -144,11 +151,11 @@ fn outlook(game: &Game, cube_in_play: bool, chances: &Chances) -> Outlook {
 }
 
 /// The tree one level on: the other player's rolls, each with the best reply.
-pub(crate) fn unfold(minds: &mut dyn Minds, asked: &Unfold) -> Result<Vec<Branch>, RunError> {
+pub(crate) fn unfold(players: &mut dyn Players, asked: &Unfold) -> Result<Vec<Branch>, RunError> {
     let board = board_from(&asked.id)?.turned();
-    let mind = minds.mind(Engine { who: asked.who, evals: asked.evals })?;
+    let player = players.player(Engine { who: asked.who, evals: asked.evals })?;
     let branch = |roll: Roll| {
-        let ranked = ranked(mind, board, roll)?;
+        let ranked = ranked(player, board, roll)?;
         let best = candidate(&board, roll, &ranked[0], ranked[0].equity)?;
         Ok(Branch {
             dice: [roll.high(), roll.low()],
@@ -163,15 +170,15 @@ pub(crate) fn unfold(minds: &mut dyn Minds, asked: &Unfold) -> Result<Vec<Branch
 
 /// A move that was made, held against the best one.
 pub(crate) fn review(
-    mind: &mut dyn Player,
+    player: &mut dyn Player,
     before: &Board,
     roll: Roll,
     after: &Board,
 ) -> Result<Review, RunError> {
-    let ranked = ranked(mind, *before, roll)?;
+    let ranked = ranked(player, *before, roll)?;
     let best = ranked[0].equity;
     let rank = ranked.iter().position(|of| of.board == *after);
-    let rank = rank.ok_or(RunError::Notation(notation::NotationError::Result))?;
+    let rank = rank.ok_or(notation::NotationError::Result)?;
     let yours = candidate(before, roll, &ranked[rank], best)?;
     let verdict = match yours.loss {
         _ if rank == 0 => Verdict::Best,

@@ -4,7 +4,7 @@
 //! It refuses to judge what was played, and writes what it is given.
 
 use super::protocol::Setup;
-use super::table::{Deed, Record};
+use super::session::{Action, Record};
 use worlds::backgammon::notation::{Step, route};
 use worlds::backgammon::{Game, Stage, Stakes};
 
@@ -70,11 +70,11 @@ fn turns(record: &Record) -> Vec<(u8, String)> {
     let mut told = Vec::new();
     let mut game = Game::new(record.stakes);
     let mut room = worlds::backgammon::Results::new();
-    for &deed in &record.deeds {
+    for &action in &record.actions {
         let on_roll = game.on_roll();
-        let done = match deed {
-            Deed::Rolled(dice) => game.roll(dice).map(|()| None),
-            Deed::Moved(after) => {
+        let done = match action {
+            Action::Rolled(dice) => game.roll(dice).map(|()| None),
+            Action::Moved(after) => {
                 let text = match game.stage() {
                     Stage::ToPlay(roll) => {
                         let way = route(&game.board(), roll, &after).unwrap_or_default();
@@ -84,13 +84,13 @@ fn turns(record: &Record) -> Vec<(u8, String)> {
                 };
                 game.play(after, &mut room).map(|()| text.map(|text| (on_roll as u8, text)))
             }
-            Deed::Doubled => {
+            Action::Doubled => {
                 let text = format!(" Doubles => {}", 2 * game.cube().value);
                 game.double().map(|()| Some((on_roll as u8, text)))
             }
-            Deed::Took => game.take().map(|()| Some((on_roll.other() as u8, " Takes".into()))),
-            Deed::Passed => game.pass().map(|()| Some((on_roll.other() as u8, " Drops".into()))),
-            Deed::Resigned { .. } => Ok(None),
+            Action::Took => game.take().map(|()| Some((on_roll.other() as u8, " Takes".into()))),
+            Action::Passed => game.pass().map(|()| Some((on_roll.other() as u8, " Drops".into()))),
+            Action::Resigned { .. } => Ok(None),
         };
         match done {
             Ok(entry) => told.extend(entry),

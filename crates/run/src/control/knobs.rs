@@ -1,113 +1,13 @@
-//! The knobs of a learner: one table ties each to its field, its range and its words. Nothing else
-//! lists them: `--help`, the page, permalinks and checkpoints all read this table. PPO's stands here.
+//! The knobs of PPO; see `crate::knobs`.
 
-use crate::error::RunError;
-use crate::protocol::{Knob, KnobKind};
+use crate::knobs::{Table, float, int};
+use crate::protocol::KnobKind;
+use crate::{count, number, switch};
 use learn::PpoConfig;
-use std::collections::BTreeMap;
 use worlds::Actions;
 
-/// A knob of the settings `C`.
-pub(crate) struct Entry<C> {
-    pub knob: Knob,
-    get: fn(&C) -> f64,
-    set: fn(&mut C, f64),
-}
-
-/// How a field of the settings is read and written.
-pub(crate) type Access<C> = (fn(&C) -> f64, fn(&mut C, f64));
-
-/// The knobs of some settings, which begin as the preset.
-pub(crate) struct Table<C> {
-    preset: C,
-    pub entries: Vec<Entry<C>>,
-}
-
-impl<C: Clone> Table<C> {
-    pub fn new(preset: C) -> Self {
-        Table { preset, entries: Vec::new() }
-    }
-
-    /// Its default is what the preset has.
-    pub fn with(
-        mut self,
-        name: &'static str,
-        label: &'static str,
-        kind: KnobKind,
-        unit: &'static str,
-        live: bool,
-        (get, set): Access<C>,
-        help: &'static str,
-    ) -> Self {
-        // f32 fields shown as the short decimal that names them: 0.003, not 0.003000000026.
-        let default = tidy(get(&self.preset));
-        self.entries.push(Entry { knob: Knob { name, label, kind, default, unit, help, live }, get, set });
-        self
-    }
-
-    /// The settings under `knobs`, each checked; what is left out keeps its default.
-    pub fn settings(&self, knobs: &BTreeMap<String, f64>) -> Result<C, RunError> {
-        let mut config = self.preset.clone();
-        for (name, &value) in knobs {
-            let entry = self.find(name)?;
-            (entry.set)(&mut config, check(&entry.knob, value)?);
-        }
-        Ok(config)
-    }
-
-    /// Every knob with its value in force.
-    pub fn values(&self, config: &C) -> BTreeMap<String, f64> {
-        self.entries.iter().map(|e| (e.knob.name.to_string(), tidy((e.get)(config)))).collect()
-    }
-
-    /// Changes one live knob.
-    pub fn set_live(&self, config: &mut C, name: &str, value: f64) -> Result<(f64, f64), RunError> {
-        let entry = self.find(name)?;
-        let value = check(&entry.knob, value)?;
-        if !entry.knob.live {
-            return Err(RunError::NotLive { name: name.into() });
-        }
-        let before = tidy((entry.get)(config));
-        (entry.set)(config, value);
-        Ok((before, tidy((entry.get)(config))))
-    }
-
-    fn find(&self, name: &str) -> Result<&Entry<C>, RunError> {
-        self.entries.iter().find(|e| e.knob.name == name).ok_or_else(|| RunError::UnknownKnob {
-            name: name.into(),
-            known: self.entries.iter().map(|e| e.knob.name).collect::<Vec<_>>().join(", "),
-        })
-    }
-}
-
-/// How a whole number, a float and a switch of some settings are read and written.
-macro_rules! count {
-    ($field:ident) => {
-        (|c| c.$field as f64, |c, v| c.$field = v as _)
-    };
-}
-macro_rules! number {
-    ($field:ident) => {
-        (|c| f64::from(c.$field), |c, v| c.$field = v as _)
-    };
-}
-macro_rules! switch {
-    ($field:ident) => {
-        (|c| f64::from(u8::from(c.$field)), |c, v| c.$field = v != 0.0)
-    };
-}
-pub(crate) use {count, number};
-
-pub(crate) fn float(min: f64, max: f64, log: bool) -> KnobKind {
-    KnobKind::Float { min, max, log }
-}
-
-pub(crate) fn int(min: f64, max: f64) -> KnobKind {
-    KnobKind::Int { min, max, log: true }
-}
-
 /// The knobs of an environment; their defaults are its preset.
-pub(crate) fn table(env: &str) -> Table<PpoConfig> {
+pub(super) fn table(env: &str) -> Table<PpoConfig> {
     let table = Table::new(PpoConfig::preset(env))
         .with(
             "lr",
@@ -120,7 +20,7 @@ pub(crate) fn table(env: &str) -> Table<PpoConfig> {
         )
         .with(
             "entropy",
-            "Curiosity",
+            "Entropy bonus: curiosity",
             float(0.0, 0.2, false),
             "",
             true,
@@ -129,7 +29,7 @@ pub(crate) fn table(env: &str) -> Table<PpoConfig> {
         )
         .with(
             "gamma",
-            "Patience",
+            "Discount γ: patience",
             float(0.8, 0.9999, false),
             "",
             true,
@@ -138,7 +38,7 @@ pub(crate) fn table(env: &str) -> Table<PpoConfig> {
         )
         .with(
             "lambda",
-            "Trust in the critic",
+            "GAE λ: trust in outcomes",
             float(0.0, 1.0, false),
             "",
             true,
@@ -147,7 +47,7 @@ pub(crate) fn table(env: &str) -> Table<PpoConfig> {
         )
         .with(
             "clip",
-            "Step limit",
+            "Clip range ε: step limit",
             float(0.02, 0.8, false),
             "",
             true,
@@ -156,7 +56,7 @@ pub(crate) fn table(env: &str) -> Table<PpoConfig> {
         )
         .with(
             "epochs",
-            "Passes over the data",
+            "Epochs: passes over the data",
             int(1.0, 20.0),
             "",
             true,
@@ -165,7 +65,7 @@ pub(crate) fn table(env: &str) -> Table<PpoConfig> {
         )
         .with(
             "value_coef",
-            "Weight of the critic",
+            "Value coefficient: weight of the critic",
             float(0.0, 2.0, false),
             "",
             true,
@@ -174,7 +74,7 @@ pub(crate) fn table(env: &str) -> Table<PpoConfig> {
         )
         .with(
             "max_grad_norm",
-            "Gradient limit",
+            "Max gradient norm: gradient limit",
             float(0.05, 10.0, true),
             "",
             true,
@@ -192,7 +92,7 @@ pub(crate) fn table(env: &str) -> Table<PpoConfig> {
         )
         .with(
             "clip_value",
-            "Limit the critic too",
+            "Value clipping: limit the critic too",
             KnobKind::Bool,
             "",
             true,
@@ -201,7 +101,7 @@ pub(crate) fn table(env: &str) -> Table<PpoConfig> {
         )
         .with(
             "target_kl",
-            "Leash",
+            "Target KL: leash",
             float(0.0, 0.1, false),
             "",
             true,
@@ -210,7 +110,7 @@ pub(crate) fn table(env: &str) -> Table<PpoConfig> {
         )
         .with(
             "anneal_steps",
-            "Cool down over",
+            "Learning-rate decay: cool down over",
             float(0.0, 1e8, false),
             "steps",
             true,
@@ -228,7 +128,7 @@ pub(crate) fn table(env: &str) -> Table<PpoConfig> {
         )
         .with(
             "rollout_steps",
-            "Steps a rollout",
+            "Rollout steps",
             int(4.0, 1024.0),
             "steps",
             false,
@@ -246,7 +146,7 @@ pub(crate) fn table(env: &str) -> Table<PpoConfig> {
         )
         .with(
             "hidden",
-            "Width of the network",
+            "Hidden units: width of the network",
             int(8.0, 512.0),
             "units",
             false,
@@ -255,7 +155,7 @@ pub(crate) fn table(env: &str) -> Table<PpoConfig> {
         )
         .with(
             "shared",
-            "One trunk",
+            "Shared trunk",
             KnobKind::Bool,
             "",
             false,
@@ -264,7 +164,7 @@ pub(crate) fn table(env: &str) -> Table<PpoConfig> {
         )
         .with(
             "tanh",
-            "Smooth units",
+            "Tanh: smooth units",
             KnobKind::Bool,
             "",
             false,
@@ -273,7 +173,7 @@ pub(crate) fn table(env: &str) -> Table<PpoConfig> {
         )
         .with(
             "normalize_observation",
-            "Normalise what it sees",
+            "Normalise observations",
             KnobKind::Bool,
             "",
             false,
@@ -293,7 +193,7 @@ pub(crate) fn table(env: &str) -> Table<PpoConfig> {
         return table
             .with(
                 "spread",
-                "First spread",
+                "Initial std: first spread",
                 float(0.05, 5.0, true),
                 "of half the range",
                 false,
@@ -302,7 +202,7 @@ pub(crate) fn table(env: &str) -> Table<PpoConfig> {
             )
             .with(
                 "squash",
-                "Squash actions",
+                "Tanh squashing: bend actions",
                 KnobKind::Bool,
                 "",
                 false,
@@ -313,62 +213,31 @@ pub(crate) fn table(env: &str) -> Table<PpoConfig> {
     table
 }
 
-/// The shortest decimal that a 32-bit float prints as.
-fn tidy(value: f64) -> f64 {
-    (value as f32).to_string().parse().unwrap_or(value)
-}
-
-/// PPO's settings under `knobs`.
-pub(crate) fn settings(env: &str, knobs: &BTreeMap<String, f64>) -> Result<PpoConfig, RunError> {
-    table(env).settings(knobs)
-}
-
-pub(crate) fn values(env: &str, config: &PpoConfig) -> BTreeMap<String, f64> {
-    table(env).values(config)
-}
-
-pub(crate) fn set_live(
-    env: &str,
-    config: &mut PpoConfig,
-    name: &str,
-    value: f64,
-) -> Result<(f64, f64), RunError> {
-    table(env).set_live(config, name, value)
-}
-
-fn check(knob: &Knob, value: f64) -> Result<f64, RunError> {
-    let (min, max, whole) = match knob.kind {
-        KnobKind::Float { min, max, .. } => (min, max, false),
-        KnobKind::Int { min, max, .. } => (min, max, true),
-        KnobKind::Bool => (0.0, 1.0, true),
-    };
-    if value >= min && value <= max && (!whole || value.fract() == 0.0) {
-        return Ok(value);
-    }
-    let kind = if whole { "a whole number" } else { "a number" };
-    let range = format!("{kind} from {min} to {max}");
-    Err(RunError::OutOfRange { name: knob.name.into(), value, range })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knobs::check;
+    use crate::protocol::Value;
+    use std::collections::BTreeMap;
 
     #[test]
     fn defaults_lie_in_their_own_ranges_and_survive_the_round_trip() {
         for env in worlds::kinds().iter().map(|kind| kind.spec.id) {
-            for entry in &table(env).entries {
-                check(&entry.knob, entry.knob.default).unwrap();
+            let table = table(env);
+            for entry in &table.entries {
+                check(&entry.knob, &entry.knob.default).unwrap();
             }
-            let all = values(env, &PpoConfig::preset(env));
-            assert_eq!(values(env, &settings(env, &all).unwrap()), all);
+            let all = table.values(&PpoConfig::preset(env));
+            assert_eq!(table.values(&table.settings(&all).unwrap()), all);
         }
     }
 
     #[test]
     fn each_refusal_names_what_would_do() {
-        let refused = |name: &str, value| {
-            settings("CartPole-v1", &BTreeMap::from([(name.to_string(), value)])).unwrap_err().to_string()
+        let table = table("CartPole-v1");
+        let refused = |name: &str, value: f64| {
+            let knobs = BTreeMap::from([(name.to_string(), Value::Number(value))]);
+            table.settings(&knobs).unwrap_err().to_string()
         };
         assert!(
             refused("lr", 7.0).contains("out of range. Choose a number from 0.00001 to 0.1"),
@@ -379,9 +248,9 @@ mod tests {
         assert!(refused("envs", 64.5).contains("whole number"));
         assert!(refused("learning_rate", 0.1).contains("lr, entropy"));
         let mut config = PpoConfig::default();
-        assert!(
-            set_live("CartPole-v1", &mut config, "envs", 64.0).unwrap_err().to_string().contains("Reset")
-        );
-        assert_eq!(set_live("CartPole-v1", &mut config, "clip", 0.3).unwrap().1, 0.3);
+        let mut set = |name: &str, value: Value| table.set_live(&mut config, name, &value);
+        assert!(set("envs", 64.0.into()).unwrap_err().to_string().contains("Reset"));
+        assert_eq!(set("clip", 0.3.into()).unwrap().1, Value::Number(0.3));
+        assert!(set("clip", "wide".into()).unwrap_err().to_string().contains("wrong kind"));
     }
 }

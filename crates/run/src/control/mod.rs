@@ -6,6 +6,7 @@ mod knobs;
 mod plan;
 pub mod protocol;
 mod room;
+mod schema;
 mod stage;
 
 pub use room::{Control, TEST_EPISODES};

@@ -1,6 +1,6 @@
 //! The learner's plans as plain data, for a drawing of the network.
 
-use crate::protocol::{PlanNode, PlanView};
+use super::protocol::{PlanNode, PlanView};
 use learn::Ppo;
 
 pub(crate) fn view(ppo: &Ppo) -> PlanView {

@@ -2,7 +2,7 @@
 //! that moment, beside the training and without a trace in it. While a hand has the controls, the agent
 //! plays a second one from the same start.
 
-use crate::protocol::{Body, Round, Stage as View, Touch};
+use super::protocol::{Body, Round, Stage as View, Touch};
 use learn::Ppo;
 use math::rng::Rng;
 use worlds::{Actions, Kind, Spec, World64};

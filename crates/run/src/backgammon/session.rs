@@ -4,11 +4,11 @@
 //! It refuses what the rules refuse, and then nothing has changed. It never acts by itself: an engine does one thing when it is
 //! told to.
 
-use super::opinion::{self, Minds, position, steps};
+use super::opinion::{self, Players, position, steps};
 use super::protocol::{
     Act, Analysis, Did, Ending, Engine, How, May, Phase, Played, Reply, Review, Setup, Table,
 };
-use crate::error::RunError;
+use crate::RunError;
 use math::Rng;
 use serde::{Deserialize, Serialize};
 use worlds::backgammon::notation::{self, Play};
@@ -19,7 +19,7 @@ const DICE: u32 = 0x5441_424C;
 /// Words of the dice's stream for each throw.
 const THROW: u64 = 4;
 const LONGEST_MATCH: u16 = 64;
-/// Of money play, so many games are kept.
+/// Of money play, so many games are saved.
 const GAMES_KEPT: usize = 100;
 /// Candidates of a reply that are told.
 const CONSIDERED: usize = 10;
@@ -28,7 +28,7 @@ const GENEROUS: f64 = 0.05;
 
 /// One thing done in a game.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Deed {
+pub(crate) enum Action {
     /// As thrown at the opening, else the larger first.
     Rolled([u8; 2]),
     /// To a board seen by whoever moved.
@@ -46,32 +46,32 @@ pub(crate) enum Deed {
 #[derive(Clone, Debug)]
 pub(crate) struct Record {
     pub stakes: Stakes,
-    pub deeds: Vec<Deed>,
+    pub actions: Vec<Action>,
     pub ending: Option<rules::Ending>,
 }
 
 impl Record {
     fn new(stakes: Stakes) -> Record {
-        Record { stakes, deeds: Vec::new(), ending: None }
+        Record { stakes, actions: Vec::new(), ending: None }
     }
 }
 
 /// What is saved of a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Kept {
+pub(crate) struct SavedSession {
     setup: Setup,
     names: [String; 2],
     /// Games of which no record is kept any more, and the points in them.
     earlier: u32,
     earlier_score: [u32; 2],
-    /// A word for each deed.
+    /// A word for each action.
     games: Vec<String>,
     throws: u64,
     reviewed: u32,
     lost: f64,
 }
 
-pub(crate) struct Sitting {
+pub(crate) struct GameSession {
     setup: Setup,
     names: [String; 2],
     earlier: u32,
@@ -95,16 +95,16 @@ fn seat(player: Seat) -> u8 {
     player as u8
 }
 
-fn refused(text: &str) -> RunError {
-    RunError::Refused(text.into())
+fn refused(what: &str, next: &str) -> RunError {
+    RunError::refused(what, next)
 }
 
-impl Sitting {
-    pub fn new(setup: Setup, minds: &mut dyn Minds) -> Result<Sitting, RunError> {
+impl GameSession {
+    pub fn new(setup: Setup, players: &mut dyn Players) -> Result<GameSession, RunError> {
         if setup.length > LONGEST_MATCH {
             return Err(RunError::OutOfRange {
                 name: "length".into(),
-                value: setup.length.into(),
+                value: setup.length.to_string(),
                 range: format!("a match of 1 to {LONGEST_MATCH} points, or 0 for money play"),
             });
         }
@@ -112,7 +112,7 @@ impl Sitting {
         for (name, taken) in names.iter_mut().zip(setup.seats) {
             *name = match taken {
                 None => "you".into(),
-                Some(engine) => minds.name(engine)?,
+                Some(engine) => players.name(engine)?,
             };
         }
         if names[0] == names[1] {
@@ -121,11 +121,11 @@ impl Sitting {
             names[1] += "(2)";
         }
         let stakes = if setup.length == 0 { Stakes::Money } else { Stakes::Match(Match::new(setup.length)) };
-        Ok(Sitting::at(setup, names, stakes))
+        Ok(GameSession::at(setup, names, stakes))
     }
 
-    fn at(setup: Setup, names: [String; 2], stakes: Stakes) -> Sitting {
-        Sitting {
+    fn at(setup: Setup, names: [String; 2], stakes: Stakes) -> GameSession {
+        GameSession {
             setup,
             names,
             earlier: 0,
@@ -190,27 +190,28 @@ impl Sitting {
     }
 
     /// Does what it is told, or says why not and leaves everything as it was.
-    pub fn act(&mut self, act: &Act, minds: &mut dyn Minds) -> Result<(), RunError> {
+    pub fn act(&mut self, act: &Act, players: &mut dyn Players) -> Result<(), RunError> {
         match act {
             Act::Roll => {
                 let opening = self.game.stage() == Stage::Opening && !self.no_person_plays();
                 let mine = self.persons_turn().is_some() && self.game.stage() == Stage::ToRoll;
                 if !(opening || mine) {
-                    return Err(refused("There are no dice to throw now. See whose turn it is"));
+                    return Err(refused("There are no dice to throw now", "See whose turn it is"));
                 }
                 self.throw()
             }
             Act::Double => {
                 if self.persons_turn().is_none() || !self.may_double() {
                     return Err(refused(
-                        "The cube cannot be turned now. It is turned before one's own roll, by whoever may",
+                        "The cube cannot be turned now",
+                        "It is turned before one's own roll, by whoever may",
                     ));
                 }
                 self.do_double()
             }
             Act::Take | Act::Pass => {
                 if self.persons_turn().is_none() || self.game.stage() != Stage::Doubled {
-                    return Err(refused("No double is offered to you. See whose turn it is"));
+                    return Err(refused("No double is offered to you", "See whose turn it is"));
                 }
                 self.answer(*act == Act::Take)
             }
@@ -220,7 +221,7 @@ impl Sitting {
             Act::Undo { all } => {
                 let play = self.playing()?;
                 if play.undo().is_none() {
-                    return Err(refused("There is nothing to take back in this turn. Make a step first"));
+                    return Err(refused("There is nothing to take back in this turn", "Make a step first"));
                 }
                 while *all && play.undo().is_some() {}
                 Ok(())
@@ -228,13 +229,13 @@ impl Sitting {
             Act::Confirm => {
                 let play = self.playing()?;
                 if !play.is_whole() {
-                    return Err(refused("The roll is not played yet. Make the steps that are left"));
+                    return Err(refused("The roll is not played yet", "Make the steps that are left"));
                 }
                 let after = play.board();
                 self.end_turn(after)
             }
-            Act::Reply => self.reply(minds),
-            Act::Resign { points } => self.resign(*points, minds),
+            Act::Reply => self.reply(players),
+            Act::Resign { points } => self.resign(*points, players),
             Act::NextGame => self.next_game(),
         }
     }
@@ -274,7 +275,11 @@ impl Sitting {
             }
         };
         (self.game, self.throws) = (game, throws);
-        self.deed(Deed::Rolled(if opening { dice } else { [dice[0].max(dice[1]), dice[0].min(dice[1])] }));
+        self.action(Action::Rolled(if opening {
+            dice
+        } else {
+            [dice[0].max(dice[1]), dice[0].min(dice[1])]
+        }));
         self.begin_turn();
         Ok(())
     }
@@ -293,42 +298,42 @@ impl Sitting {
         if self.engine(player).is_none() {
             self.turn_done = Some((before, roll, after, false));
         }
-        self.deed(Deed::Moved(after));
+        self.action(Action::Moved(after));
         Ok(())
     }
 
     fn do_double(&mut self) -> Result<(), RunError> {
         self.game.double()?;
-        self.deed(Deed::Doubled);
+        self.action(Action::Doubled);
         Ok(())
     }
 
     fn answer(&mut self, take: bool) -> Result<(), RunError> {
         if take {
             self.game.take()?;
-            self.deed(Deed::Took);
+            self.action(Action::Took);
         } else {
             self.game.pass()?;
-            self.deed(Deed::Passed);
+            self.action(Action::Passed);
         }
         Ok(())
     }
 
-    fn deed(&mut self, deed: Deed) {
-        self.now.deeds.push(deed);
+    fn action(&mut self, action: Action) {
+        self.now.actions.push(action);
     }
 
     /// What an engine thinks comes first, so that a refusal finds everything as it was.
-    fn reply(&mut self, minds: &mut dyn Minds) -> Result<(), RunError> {
+    fn reply(&mut self, players: &mut dyn Players) -> Result<(), RunError> {
         let player =
-            self.engines_turn().ok_or_else(|| refused("It is not an engine's turn. See whose it is"))?;
+            self.engines_turn().ok_or_else(|| refused("It is not an engine's turn", "See whose it is"))?;
         for engine in self.setup.seats.into_iter().flatten() {
-            minds.mind(engine)?;
+            players.player(engine)?;
         }
         match self.game.stage() {
             Stage::Doubled => {
                 let engine = self.engine(player).ok_or_else(no_move_due)?;
-                let chances = minds.mind(engine)?.expects(self.game.board());
+                let chances = players.player(engine)?.expects(self.game.board());
                 // Who has no opinion plays on.
                 let take = chances.is_none_or(|theirs| self.game.should_take(&theirs.turned()));
                 self.answer(take)?;
@@ -337,7 +342,7 @@ impl Sitting {
             }
             Stage::ToRoll if self.may_double() => {
                 let engine = self.engine(player).ok_or_else(no_move_due)?;
-                let chances = minds.mind(engine)?.expects(self.game.board());
+                let chances = players.player(engine)?.expects(self.game.board());
                 if chances.is_some_and(|chances| self.game.should_double(&chances)) {
                     self.do_double()?;
                     self.replied(player, Did::Doubled);
@@ -350,13 +355,13 @@ impl Sitting {
         }
         let Stage::ToPlay(roll) = self.game.stage() else { return Err(no_move_due()) };
         let (player, before) = (self.game.on_roll(), self.game.board());
-        let mind = minds.mind(self.engine(player).ok_or_else(no_move_due)?)?;
-        let ranked = mind.rank(before, roll);
+        let engine = players.player(self.engine(player).ok_or_else(no_move_due)?)?;
+        let ranked = engine.rank(before, roll);
         let after = match ranked.first() {
             Some(best) => best.board,
             None => {
                 let mut chosen = Vec::new();
-                mind.choose(&[(before, roll)], &mut chosen);
+                engine.choose(&[(before, roll)], &mut chosen);
                 chosen.first().copied().unwrap_or(before)
             }
         };
@@ -376,7 +381,7 @@ impl Sitting {
     }
 
     fn replied(&mut self, player: Seat, did: Did) {
-        let text = self.now.deeds.last().map_or(String::new(), |deed| self.words(*deed));
+        let text = self.now.actions.last().map_or(String::new(), |action| self.words(*action));
         self.reply = Some(Reply {
             seat: seat(player),
             did,
@@ -388,31 +393,33 @@ impl Sitting {
         });
     }
 
-    fn resign(&mut self, level: u32, minds: &mut dyn Minds) -> Result<(), RunError> {
+    fn resign(&mut self, level: u32, players: &mut dyn Players) -> Result<(), RunError> {
         let player = self
             .persons_turn()
-            .ok_or_else(|| refused("A game is given up on one's own turn. Wait for it"))?;
+            .ok_or_else(|| refused("A game is given up on one's own turn", "Wait for it"))?;
         if !(1..=3).contains(&level) {
             return Err(refused(
-                "A game is given up for 1, 2 (a gammon) or 3 points (a backgammon). Choose one",
+                "A game is given up for 1, 2 (a gammon) or 3 points (a backgammon)",
+                "Choose one",
             ));
         }
         if let Some(engine) = self.engine(player.other()) {
             let board = self.game.board();
-            let theirs = minds
-                .mind(engine)?
+            let theirs = players
+                .player(engine)?
                 .expects(board)
                 .map(|chances| if self.game.on_roll() == player { chances.turned() } else { chances });
             if theirs.is_some_and(|chances| chances.equity() > f64::from(level) + GENEROUS) {
-                return Err(RunError::Refused(format!(
-                    "{} expects more than that and declines. Offer more, or play on",
-                    self.names[player.other() as usize]
-                )));
+                let who = &self.names[player.other() as usize];
+                return Err(refused(
+                    &format!("{who} expects more than that and declines"),
+                    "Offer more, or play on",
+                ));
             }
         }
         self.resigned = Some(self.given_up(player, level));
         self.play = None;
-        self.deed(Deed::Resigned { seat: seat(player), level });
+        self.action(Action::Resigned { seat: seat(player), level });
         Ok(())
     }
 
@@ -422,13 +429,13 @@ impl Sitting {
 
     fn next_game(&mut self) -> Result<(), RunError> {
         let ending =
-            self.ending().ok_or_else(|| refused("This game goes on. Play it to its end, or resign"))?;
+            self.ending().ok_or_else(|| refused("This game goes on", "Play it to its end, or resign"))?;
         let stakes = match self.game.stakes() {
             Stakes::Money => Stakes::Money,
             Stakes::Match(standing) => {
                 let next = standing.after(ending);
                 if next.winner().is_some() {
-                    return Err(refused("The match is over. Begin another"));
+                    return Err(refused("The match is over", "Begin another"));
                 }
                 Stakes::Match(next)
             }
@@ -452,26 +459,26 @@ impl Sitting {
     }
 
     /// Does again what was done once.
-    fn redo(&mut self, deed: Deed) -> Result<(), RunError> {
-        match deed {
-            Deed::Rolled(dice) => {
+    fn redo(&mut self, action: Action) -> Result<(), RunError> {
+        match action {
+            Action::Rolled(dice) => {
                 self.game.roll(dice)?;
-                self.deed(deed);
+                self.action(action);
                 self.begin_turn();
                 Ok(())
             }
-            Deed::Moved(after) => self.end_turn(after),
-            Deed::Doubled if self.setup.cube => self.do_double(),
-            Deed::Doubled => Err(refused("This table has no cube. Begin another")),
-            Deed::Took | Deed::Passed => self.answer(deed == Deed::Took),
-            Deed::Resigned { seat, level } => {
+            Action::Moved(after) => self.end_turn(after),
+            Action::Doubled if self.setup.cube => self.do_double(),
+            Action::Doubled => Err(refused("This table has no cube", "Begin another")),
+            Action::Took | Action::Passed => self.answer(action == Action::Took),
+            Action::Resigned { seat, level } => {
                 if self.ending().is_some() || !(1..=3).contains(&level) {
-                    return Err(refused("This game cannot be given up. Begin another"));
+                    return Err(refused("This game cannot be given up", "Begin another"));
                 }
                 let by = if seat == 0 { Seat::One } else { Seat::Two };
                 self.resigned = Some(self.given_up(by, level));
                 self.play = None;
-                self.deed(deed);
+                self.action(action);
                 Ok(())
             }
         }
@@ -491,21 +498,21 @@ impl Sitting {
         score
     }
 
-    pub fn hint(&self, engine: Engine, minds: &mut dyn Minds) -> Result<Analysis, RunError> {
+    pub fn hint(&self, engine: Engine, players: &mut dyn Players) -> Result<Analysis, RunError> {
         if self.actor().is_none() {
-            return Err(refused("There is nothing to decide now. Throw the dice, or begin the next game"));
+            return Err(refused("There is nothing to decide now", "Throw the dice, or begin the next game"));
         }
         let roll = match self.game.stage() {
             Stage::ToPlay(roll) => Some(roll),
             _ => None,
         };
-        opinion::opinion(minds, engine, &self.game, self.setup.cube, roll)
+        opinion::opinion(players, engine, &self.game, self.setup.cube, roll)
     }
 
-    pub fn review(&mut self, engine: Engine, minds: &mut dyn Minds) -> Result<Review, RunError> {
+    pub fn review(&mut self, engine: Engine, players: &mut dyn Players) -> Result<Review, RunError> {
         let (before, roll, after, told) =
-            self.turn_done.ok_or_else(|| refused("You have not moved yet in this game. Move first"))?;
-        let mut review = opinion::review(minds.mind(engine)?, &before, roll, &after)?;
+            self.turn_done.ok_or_else(|| refused("You have not moved yet in this game", "Move first"))?;
+        let mut review = opinion::review(players.player(engine)?, &before, roll, &after)?;
         // What was forced says nothing about who played it.
         if !told && review.of > 1 {
             self.reviewed += 1;
@@ -550,8 +557,8 @@ impl Sitting {
             },
             turn: ending
                 .map_or_else(|| seat(self.actor().unwrap_or(Seat::One)), |ending| seat(ending.winner)),
-            dice: match (stage, self.now.deeds.last()) {
-                (Stage::ToPlay(_), Some(Deed::Rolled(dice))) if ending.is_none() => Some(*dice),
+            dice: match (stage, self.now.actions.last()) {
+                (Stage::ToPlay(_), Some(Action::Rolled(dice))) if ending.is_none() => Some(*dice),
                 _ => None,
             },
             left: self.play.as_ref().map_or(Vec::new(), Play::left),
@@ -574,9 +581,9 @@ impl Sitting {
                 winner: seat(ending.winner),
                 points: ending.points,
                 level: ending.points / self.game.cube().value,
-                how: match self.now.deeds.last() {
-                    Some(Deed::Resigned { .. }) => How::Resigned,
-                    Some(Deed::Passed) => How::Passed,
+                how: match self.now.actions.last() {
+                    Some(Action::Resigned { .. }) => How::Resigned,
+                    Some(Action::Passed) => How::Passed,
                     _ => How::BorneOff,
                 },
                 match_over,
@@ -588,22 +595,22 @@ impl Sitting {
     /// This game so far, in words.
     fn played(&self) -> Vec<Played> {
         let mut told = Vec::new();
-        let mut sitting = Sitting::at(self.setup.clone(), self.names.clone(), self.now.stakes);
-        for &deed in &self.now.deeds {
-            let (before, actor) = (sitting.game.board(), sitting.actor());
-            let text = sitting.words(deed);
-            let dice = match (deed, sitting.game.stage()) {
-                (Deed::Moved(_), Stage::ToPlay(roll)) => Some([roll.high(), roll.low()]),
+        let mut session = GameSession::at(self.setup.clone(), self.names.clone(), self.now.stakes);
+        for &action in &self.now.actions {
+            let (before, actor) = (session.game.board(), session.actor());
+            let text = session.words(action);
+            let dice = match (action, session.game.stage()) {
+                (Action::Moved(_), Stage::ToPlay(roll)) => Some([roll.high(), roll.low()]),
                 _ => None,
             };
-            if sitting.redo(deed).is_err() {
+            if session.redo(action).is_err() {
                 break;
             }
-            if let Deed::Rolled(_) = deed {
+            if let Action::Rolled(_) = action {
                 continue;
             }
-            let by = match deed {
-                Deed::Resigned { seat, .. } => seat,
+            let by = match action {
+                Action::Resigned { seat, .. } => seat,
                 _ => actor.map_or(0, seat),
             };
             told.push(Played { seat: by, dice, text, id: before.id().to_string() });
@@ -611,17 +618,17 @@ impl Sitting {
         told
     }
 
-    /// What a deed is called; of a move, before it is made.
-    pub fn words(&self, deed: Deed) -> String {
-        match (deed, self.game.stage()) {
-            (Deed::Moved(after), Stage::ToPlay(roll)) => {
+    /// What a action is called; of a move, before it is made.
+    pub fn words(&self, action: Action) -> String {
+        match (action, self.game.stage()) {
+            (Action::Moved(after), Stage::ToPlay(roll)) => {
                 notation::write(&self.game.board(), roll, &after).unwrap_or_default()
             }
-            (Deed::Moved(_) | Deed::Rolled(_), _) => String::new(),
-            (Deed::Doubled, _) => format!("doubles to {}", 2 * self.game.cube().value),
-            (Deed::Took, _) => "takes".into(),
-            (Deed::Passed, _) => "passes".into(),
-            (Deed::Resigned { level, .. }, _) => {
+            (Action::Moved(_) | Action::Rolled(_), _) => String::new(),
+            (Action::Doubled, _) => format!("doubles to {}", 2 * self.game.cube().value),
+            (Action::Took, _) => "takes".into(),
+            (Action::Passed, _) => "passes".into(),
+            (Action::Resigned { level, .. }, _) => {
                 format!(
                     "resigns {}",
                     ["a single game", "a gammon", "a backgammon"][level.clamp(1, 3) as usize - 1]
@@ -637,17 +644,17 @@ impl Sitting {
         super::transcript::write(&self.setup, &self.names, self.earlier, self.earlier_score, &records)
     }
 
-    pub fn kept(&self) -> Kept {
-        let word = |deed: &Deed| match deed {
-            Deed::Rolled([one, other]) => format!("{one}{other}"),
-            Deed::Moved(after) => after.id().to_string(),
-            Deed::Doubled => "D".into(),
-            Deed::Took => "T".into(),
-            Deed::Passed => "P".into(),
-            Deed::Resigned { seat, level } => format!("R{seat}{level}"),
+    pub fn saved(&self) -> SavedSession {
+        let word = |action: &Action| match action {
+            Action::Rolled([one, other]) => format!("{one}{other}"),
+            Action::Moved(after) => after.id().to_string(),
+            Action::Doubled => "D".into(),
+            Action::Took => "T".into(),
+            Action::Passed => "P".into(),
+            Action::Resigned { seat, level } => format!("R{seat}{level}"),
         };
-        let game = |record: &Record| record.deeds.iter().map(word).collect::<Vec<_>>().join(" ");
-        Kept {
+        let game = |record: &Record| record.actions.iter().map(word).collect::<Vec<_>>().join(" ");
+        SavedSession {
             setup: self.setup.clone(),
             names: self.names.clone(),
             earlier: self.earlier,
@@ -660,43 +667,43 @@ impl Sitting {
     }
 
     /// A table as it was kept; nothing where it was not kept by this program.
-    pub fn from_kept(kept: &Kept) -> Result<Sitting, RunError> {
+    pub fn from_saved(saved: &SavedSession) -> Result<GameSession, RunError> {
         let damaged = |why: &str| RunError::Damaged { why: format!("its table {why}") };
-        let setup = kept.setup.clone();
-        if setup.length > LONGEST_MATCH || kept.games.is_empty() {
+        let setup = saved.setup.clone();
+        if setup.length > LONGEST_MATCH || saved.games.is_empty() {
             return Err(damaged("is none that can be sat at"));
         }
         let stakes = if setup.length == 0 { Stakes::Money } else { Stakes::Match(Match::new(setup.length)) };
-        let mut sitting = Sitting::at(setup, kept.names.clone(), stakes);
-        for (i, game) in kept.games.iter().enumerate() {
+        let mut session = GameSession::at(setup, saved.names.clone(), stakes);
+        for (i, game) in saved.games.iter().enumerate() {
             if i > 0 {
-                sitting.next_game().map_err(|_| damaged("goes on after its end"))?;
+                session.next_game().map_err(|_| damaged("goes on after its end"))?;
             }
             for word in game.split_ascii_whitespace() {
-                let deed = deed_from(word).ok_or_else(|| damaged("has a word that means nothing"))?;
-                sitting.redo(deed).map_err(|_| damaged("was played against the rules"))?;
+                let action = action_from(word).ok_or_else(|| damaged("has a word that means nothing"))?;
+                session.redo(action).map_err(|_| damaged("was played against the rules"))?;
             }
         }
-        (sitting.earlier, sitting.earlier_score) = (kept.earlier, kept.earlier_score);
-        (sitting.throws, sitting.reviewed, sitting.lost) = (kept.throws, kept.reviewed, kept.lost);
-        Ok(sitting)
+        (session.earlier, session.earlier_score) = (saved.earlier, saved.earlier_score);
+        (session.throws, session.reviewed, session.lost) = (saved.throws, saved.reviewed, saved.lost);
+        Ok(session)
     }
 }
 
 fn no_move_due() -> RunError {
-    refused("No move of yours is due. See whose turn it is")
+    refused("No move of yours is due", "See whose turn it is")
 }
 
-fn deed_from(word: &str) -> Option<Deed> {
+fn action_from(word: &str) -> Option<Action> {
     let digit = |at: usize| word.as_bytes().get(at).filter(|b| b.is_ascii_digit()).map(|b| b - b'0');
     Some(match word {
-        "D" => Deed::Doubled,
-        "T" => Deed::Took,
-        "P" => Deed::Passed,
-        _ if word.len() == 2 => Deed::Rolled([digit(0)?, digit(1)?]),
+        "D" => Action::Doubled,
+        "T" => Action::Took,
+        "P" => Action::Passed,
+        _ if word.len() == 2 => Action::Rolled([digit(0)?, digit(1)?]),
         _ if word.len() == 3 && word.starts_with('R') => {
-            Deed::Resigned { seat: digit(1).filter(|&seat| seat < 2)?, level: digit(2)?.into() }
+            Action::Resigned { seat: digit(1).filter(|&seat| seat < 2)?, level: digit(2)?.into() }
         }
-        _ => Deed::Moved(Board::from_id(word).ok()?),
+        _ => Action::Moved(Board::from_id(word).ok()?),
     })
 }

@@ -3,7 +3,7 @@
 //!
 //! It holds the player and the batch that is being collected, and nothing of any game.
 
-use super::referee::{LineError, die};
+use super::rules_lines::{LineError, die};
 use learn::backgammon::Player;
 use worlds::backgammon::{Board, Results, Roll};
 
@@ -11,7 +11,7 @@ use worlds::backgammon::{Board, Results, Roll};
 pub const MOST_TOGETHER: usize = 100_000;
 
 /// Answers one who asks for moves.
-pub struct Seat {
+pub struct PlayerLines {
     player: Box<dyn Player>,
     room: Results,
     /// Lines of the batch that are still to come, and the decisions so far: None where a line could not be read.
@@ -48,9 +48,9 @@ enum SeatError {
     Line(#[from] LineError),
 }
 
-impl Seat {
-    pub fn new(player: Box<dyn Player>) -> Seat {
-        Seat { player, room: Results::new(), missing: 0, batch: Vec::new() }
+impl PlayerLines {
+    pub fn new(player: Box<dyn Player>) -> PlayerLines {
+        PlayerLines { player, room: Results::new(), missing: 0, batch: Vec::new() }
     }
 
     /// `hello`: the player's name. `move ID D1 D2`: the id that it leaves. `batch N` and N lines of moves: N ids, all thought

@@ -2,33 +2,19 @@
 //!
 //! It refuses to know how they learn.
 
-use super::protocol;
-use crate::device::{Lender, Pass};
-use crate::error::RunError;
-use crate::knobs::{Table, count, float, int, number};
-use crate::protocol::{Config, Knob, KnobKind};
+use crate::knobs::{Access, Table, float, int};
+use crate::protocol::{Goal, Knob, KnobKind, Knobs, Value, Variant};
+use crate::room::{Offload, Pass, Setup};
+use crate::{RunError, count, number};
 use learn::backgammon::published::away::Work;
 use learn::backgammon::{Learner, Lendable, Published, PublishedConfig, Strong, StrongConfig, TrialSlice};
 use learn::{Fault, Find, Machine};
 use math::Isa;
-use std::collections::BTreeMap;
 
-/// Values by name.
-type Knobs = BTreeMap<String, f64>;
-type Taken = Result<Box<dyn Pupil>, RunError>;
-
-/// What trains when nobody says otherwise.
-pub(crate) const DEFAULT: &str = "strong";
-
-pub(crate) fn learners() -> Vec<protocol::Learner> {
-    SCHOOLS
-        .iter()
-        .map(|school| protocol::Learner { id: school.id, name: school.name, summary: school.summary })
-        .collect()
-}
+type Made = Result<Box<dyn Tuned>, RunError>;
 
 /// A learner with the settings in force.
-pub(crate) trait Pupil: math::par::Movable {
+pub(super) trait Tuned: math::par::Movable {
     fn learner(&self) -> &dyn Learner;
     fn learner_mut(&mut self) -> &mut dyn Learner;
 
@@ -38,25 +24,25 @@ pub(crate) trait Pupil: math::par::Movable {
     /// Every knob with its value in force.
     fn values(&self) -> Knobs;
 
-    /// What [`Pupil::set`] would say.
-    fn check(&self, name: &str, value: f64) -> Result<(), RunError>;
+    /// What [`Tuned::set`] would say.
+    fn check(&self, name: &str, value: &Value) -> Result<(), RunError>;
 
     /// Changes a live knob between two rounds: from what, and to what.
-    fn set(&mut self, name: &str, value: f64) -> Result<(f64, f64), RunError>;
+    fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError>;
 }
 
 /// Where the time goes is not the same everywhere, so learning is tried out by itself as well.
-impl Lender for dyn Pupil {
-    const WAYS: &'static [&'static str] = &[
-        "Learning on the GPU beside games on the processor turned out to be fastest.",
-        "Learning and valuing boards on the GPU turned out to be fastest.",
-    ];
-    /// A trial plays on at the learner's own tables.
-    const TRAINS_MEANWHILE: bool = false;
-    type Trial = ();
+impl Offload for Box<dyn Tuned> {
+    fn ways(&self) -> &'static [&'static str] {
+        &[
+            "Learning on the GPU beside games on the processor turned out to be fastest.",
+            "Learning and valuing boards on the GPU turned out to be fastest.",
+        ]
+    }
 
-    fn stays(&self) -> Option<&'static str> {
-        Pupil::stays(self)
+    /// A trial plays on at the learner's own tables.
+    fn trains_meanwhile(&self) -> bool {
+        false
     }
 
     fn is_away(&self) -> bool {
@@ -77,7 +63,7 @@ impl Lender for dyn Pupil {
         lendable(self).begin_trial(machine, WORK[way])
     }
 
-    fn go_on(&mut self, (): &mut ()) -> Result<Pass, Fault> {
+    fn advance_trial(&mut self) -> Result<Pass, Fault> {
         match lendable(self).advance_trial() {
             TrialSlice::Worked => Ok(Pass::Worked),
             TrialSlice::Waiting => Ok(Pass::Waiting),
@@ -90,93 +76,117 @@ impl Lender for dyn Pupil {
         lendable(self).trial_evaluations() as f64
     }
 
-    fn end_trial(&mut self, (): ()) {
+    fn end_trial(&mut self) {
         lendable(self).end_trial();
     }
 }
 
 const WORK: [Work; 2] = [Work::LEARNING, Work::ALL];
 
-fn lendable(pupil: &mut (impl Pupil + ?Sized)) -> &mut dyn Lendable {
-    pupil.learner_mut().lendable().expect("one that does not stay can lend")
+fn lendable(tuned: &mut Box<dyn Tuned>) -> &mut dyn Lendable {
+    tuned.learner_mut().lendable().expect("one that does not stay can lend")
 }
 
-pub(crate) struct School {
-    pub id: &'static str,
+/// One of the learners.
+pub(super) struct Kind {
+    id: &'static str,
     name: &'static str,
     summary: &'static str,
+    goal: Goal,
     pub knobs: fn() -> Vec<Knob>,
     /// Refuses what cannot be learned with.
     pub check: fn(&Knobs) -> Result<(), RunError>,
-    pub begin: fn(&Knobs, u32, Isa) -> Taken,
-    pub restore: fn(&Knobs, u32, Isa, &Find) -> Taken,
+    /// About what it allocates, at most.
+    pub bytes: fn(&Knobs) -> Result<u64, RunError>,
+    pub begin: fn(Setup) -> Made,
+    pub restore: fn(Setup, &Find) -> Made,
 }
 
-pub(crate) fn school(config: &Config) -> Result<&'static School, RunError> {
-    SCHOOLS.iter().find(|school| school.id == config.env).ok_or_else(|| RunError::UnknownLearner {
-        id: config.env.clone(),
-        known: SCHOOLS.iter().map(|school| school.id).collect::<Vec<_>>().join(", "),
-    })
+pub(super) fn variants() -> Vec<Variant> {
+    let variant = |kind: &Kind| Variant {
+        id: kind.id,
+        name: kind.name,
+        summary: kind.summary,
+        goal: Some(kind.goal),
+        about: serde_json::Value::Null,
+    };
+    KINDS.iter().map(variant).collect()
 }
 
-static SCHOOLS: [School; 2] = [
-    School {
+/// The learner of this name; the default where there is none.
+pub(super) fn kind(id: &str) -> &'static Kind {
+    KINDS.iter().find(|kind| kind.id == id).unwrap_or(&KINDS[0])
+}
+
+static KINDS: [Kind; 2] = [
+    Kind {
         id: "strong",
         name: "Strong",
-        summary: "Learns what each position that it leaves is worth, from its own next opinion and from how its games end, and looks ahead where it is asked to.",
-        knobs: Taught::<Strong>::knobs,
-        check: Taught::<Strong>::check,
-        begin: Taught::<Strong>::begin,
-        restore: Taught::<Strong>::restore,
+        summary: "Learns what each position that it leaves is worth, from its own next opinion and from how its games end (temporal differences), and looks ahead where it is asked to.",
+        goal: Goal { column: "linear_points", at: 0.4 },
+        knobs: With::<Strong>::knobs,
+        check: With::<Strong>::check,
+        bytes: With::<Strong>::bytes,
+        begin: With::<Strong>::begin,
+        restore: With::<Strong>::restore,
     },
-    School {
+    Kind {
         id: "published",
-        name: "Published",
-        summary: "AlphaZero's way, as a published system has it: every move is searched over chance nodes, and the network learns from what the search preferred. Much slower.",
-        knobs: Taught::<Published>::knobs,
-        check: Taught::<Published>::check,
-        begin: Taught::<Published>::begin,
-        restore: Taught::<Published>::restore,
+        name: "AlphaZero style",
+        summary: "As a published system has it: every move is searched over chance nodes, and the network learns from what the search preferred. Much slower.",
+        goal: Goal { column: "random_points", at: 1.2 },
+        knobs: With::<Published>::knobs,
+        check: With::<Published>::check,
+        bytes: With::<Published>::bytes,
+        begin: With::<Published>::begin,
+        restore: With::<Published>::restore,
     },
 ];
 
-/// What a learner has to have to be taught here.
-trait Teachable: Learner + Sized + 'static {
+/// What a learner has to have to be among them.
+trait Tunable: Learner + Sized + 'static {
     type Settings: Clone + math::par::Movable;
     const STAYS: Option<&'static str>;
     fn table() -> Table<Self::Settings>;
     fn begin(settings: Self::Settings, seed: u32, isa: Isa) -> Result<Self, RunError>;
     fn restore(settings: Self::Settings, seed: u32, isa: Isa, find: &Find) -> Result<Self, RunError>;
     fn sound(settings: &Self::Settings) -> Result<(), RunError>;
+    fn bytes(settings: &Self::Settings) -> u64;
     fn set(&mut self, settings: Self::Settings) -> Result<(), RunError>;
 }
 
-struct Taught<L: Teachable> {
+struct With<L: Tunable> {
     learner: L,
     settings: L::Settings,
 }
 
-impl<L: Teachable> Taught<L> {
+impl<L: Tunable> With<L> {
     fn knobs() -> Vec<Knob> {
-        L::table().entries.into_iter().map(|entry| entry.knob).collect()
+        L::table().knobs()
     }
 
     fn check(knobs: &Knobs) -> Result<(), RunError> {
         L::sound(&L::table().settings(knobs)?)
     }
 
-    fn begin(knobs: &Knobs, seed: u32, isa: Isa) -> Taken {
-        let settings = L::table().settings(knobs)?;
-        Ok(Box::new(Taught { learner: L::begin(settings.clone(), seed, isa)?, settings }))
+    fn bytes(knobs: &Knobs) -> Result<u64, RunError> {
+        Ok(L::bytes(&L::table().settings(knobs)?))
     }
 
-    fn restore(knobs: &Knobs, seed: u32, isa: Isa, find: &Find) -> Taken {
-        let settings = L::table().settings(knobs)?;
-        Ok(Box::new(Taught { learner: L::restore(settings.clone(), seed, isa, find)?, settings }))
+    fn begin(setup: Setup) -> Made {
+        let settings = L::table().settings(setup.knobs)?;
+        let learner = L::begin(settings.clone(), setup.seed, setup.host.isa)?;
+        Ok(Box::new(With { learner, settings }))
+    }
+
+    fn restore(setup: Setup, find: &Find) -> Made {
+        let settings = L::table().settings(setup.knobs)?;
+        let learner = L::restore(settings.clone(), setup.seed, setup.host.isa, find)?;
+        Ok(Box::new(With { learner, settings }))
     }
 }
 
-impl<L: Teachable> Pupil for Taught<L> {
+impl<L: Tunable> Tuned for With<L> {
     fn learner(&self) -> &dyn Learner {
         &self.learner
     }
@@ -193,13 +203,13 @@ impl<L: Teachable> Pupil for Taught<L> {
         L::table().values(&self.settings)
     }
 
-    fn check(&self, name: &str, value: f64) -> Result<(), RunError> {
+    fn check(&self, name: &str, value: &Value) -> Result<(), RunError> {
         let mut settings = self.settings.clone();
         L::table().set_live(&mut settings, name, value)?;
         L::sound(&settings)
     }
 
-    fn set(&mut self, name: &str, value: f64) -> Result<(f64, f64), RunError> {
+    fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
         let mut settings = self.settings.clone();
         let change = L::table().set_live(&mut settings, name, value)?;
         self.learner.set(settings.clone())?;
@@ -208,7 +218,7 @@ impl<L: Teachable> Pupil for Taught<L> {
     }
 }
 
-impl Teachable for Strong {
+impl Tunable for Strong {
     type Settings = StrongConfig;
     const STAYS: Option<&'static str> = Some(
         "The strong learner lends nothing to a GPU: of each board its first layer sums a few rows of whole numbers, chosen so that a result costs only those that the move changes",
@@ -227,7 +237,7 @@ impl Teachable for Strong {
             )
             .with(
                 "lr_steps",
-                "Slow down over",
+                "Learning-rate decay: slow down over",
                 float(1.0, 1e6, true),
                 "updates",
                 true,
@@ -236,7 +246,7 @@ impl Teachable for Strong {
             )
             .with(
                 "lambda",
-                "Trust in the outcome",
+                "TD λ: trust in the outcome",
                 float(0.0, 1.0, false),
                 "",
                 true,
@@ -254,7 +264,7 @@ impl Teachable for Strong {
             )
             .with(
                 "batch",
-                "Positions an update",
+                "Minibatch: positions an update",
                 int(16.0, 8192.0),
                 "positions",
                 true,
@@ -267,7 +277,7 @@ impl Teachable for Strong {
                 KnobKind::Int { min: 0.0, max: 1e7, log: false },
                 "games",
                 true,
-                (|c| if c.look_after == u64::MAX { 0.0 } else { c.look_after as f64 }, |c, v| {
+                Access::Number(|c| if c.look_after == u64::MAX { 0.0 } else { c.look_after as f64 }, |c, v| {
                     c.look_after = if v == 0.0 { u64::MAX } else { v as u64 };
                 }),
                 "From so many games on it learns from means over all that may be rolled next, which says more and takes some twenty times as long. 0 never does.",
@@ -283,7 +293,7 @@ impl Teachable for Strong {
             )
             .with(
                 "look_lambda",
-                "Trust in the outcome then",
+                "TD λ then",
                 float(0.0, 1.0, false),
                 "",
                 true,
@@ -292,7 +302,7 @@ impl Teachable for Strong {
             )
             .with(
                 "look_passes",
-                "Passes over the games then",
+                "Epochs then: passes over the games",
                 int(1.0, 16.0),
                 "",
                 true,
@@ -310,7 +320,7 @@ impl Teachable for Strong {
             )
             .with(
                 "hidden",
-                "Width of the networks",
+                "Hidden units: width of the networks",
                 int(16.0, 1024.0),
                 "units",
                 false,
@@ -324,11 +334,16 @@ impl Teachable for Strong {
     }
 
     fn restore(settings: StrongConfig, seed: u32, isa: Isa, find: &Find) -> Result<Self, RunError> {
-        Strong::restore(settings, seed, isa, find).map_err(|e| RunError::Damaged { why: e.to_string() })
+        Strong::restore(settings, seed, isa, find).map_err(RunError::damaged)
     }
 
     fn sound(settings: &StrongConfig) -> Result<(), RunError> {
         Ok(settings.check()?)
+    }
+
+    fn bytes(settings: &StrongConfig) -> u64 {
+        let _ = settings;
+        0
     }
 
     fn set(&mut self, settings: StrongConfig) -> Result<(), RunError> {
@@ -336,7 +351,7 @@ impl Teachable for Strong {
     }
 }
 
-impl Teachable for Published {
+impl Tunable for Published {
     type Settings = PublishedConfig;
     const STAYS: Option<&'static str> = None;
 
@@ -353,7 +368,7 @@ impl Teachable for Published {
             )
             .with(
                 "evals",
-                "Search",
+                "Search: simulations a decision",
                 int(2.0, 2000.0),
                 "ways down",
                 false,
@@ -362,7 +377,7 @@ impl Teachable for Published {
             )
             .with(
                 "exploration",
-                "Curiosity of the search",
+                "Exploration c (PUCT): curiosity of the search",
                 float(0.0, 10.0, false),
                 "",
                 false,
@@ -371,7 +386,7 @@ impl Teachable for Published {
             )
             .with(
                 "noise",
-                "Noise",
+                "Dirichlet noise",
                 float(0.0, 1.0, false),
                 "",
                 false,
@@ -380,7 +395,7 @@ impl Teachable for Published {
             )
             .with(
                 "noise_alpha",
-                "Shape of the noise",
+                "Dirichlet α: shape of the noise",
                 float(0.01, 1.0, false),
                 "",
                 false,
@@ -398,7 +413,7 @@ impl Teachable for Published {
             )
             .with(
                 "warm_decisions",
-                "Warm moves",
+                "Temperature moves",
                 KnobKind::Int { min: 0.0, max: 500.0, log: false },
                 "moves",
                 false,
@@ -443,7 +458,7 @@ impl Teachable for Published {
             )
             .with(
                 "replay",
-                "Memory",
+                "Replay: positions kept",
                 int(256.0, 1_000_000.0),
                 "positions",
                 false,
@@ -452,7 +467,7 @@ impl Teachable for Published {
             )
             .with(
                 "minibatch",
-                "Positions an update",
+                "Minibatch: positions an update",
                 int(32.0, 8192.0),
                 "positions",
                 false,
@@ -461,7 +476,7 @@ impl Teachable for Published {
             )
             .with(
                 "passes",
-                "Passes over the data",
+                "Epochs: passes over the data",
                 int(1.0, 100.0),
                 "",
                 true,
@@ -488,7 +503,7 @@ impl Teachable for Published {
             )
             .with(
                 "value_coef",
-                "Weight of the outcome",
+                "Value coefficient: weight of the outcome",
                 float(0.0, 10.0, false),
                 "",
                 true,
@@ -497,7 +512,7 @@ impl Teachable for Published {
             )
             .with(
                 "max_grad_norm",
-                "Gradient limit",
+                "Max gradient norm: gradient limit",
                 float(0.05, 100.0, true),
                 "",
                 true,
@@ -529,11 +544,16 @@ impl Teachable for Published {
     }
 
     fn restore(settings: PublishedConfig, seed: u32, isa: Isa, find: &Find) -> Result<Self, RunError> {
-        Published::restore(settings, seed, isa, find).map_err(|e| RunError::Damaged { why: e.to_string() })
+        Published::restore(settings, seed, isa, find).map_err(RunError::damaged)
     }
 
     fn sound(settings: &PublishedConfig) -> Result<(), RunError> {
         Ok(settings.check()?)
+    }
+
+    fn bytes(settings: &PublishedConfig) -> u64 {
+        let _ = settings;
+        0
     }
 
     fn set(&mut self, settings: PublishedConfig) -> Result<(), RunError> {

@@ -4,7 +4,7 @@
 use worlds::backgammon::{Board, BoardError, Id, NoSuchRoll, Results, Roll};
 
 /// Answers what a roll can lead to and what a game has counted.
-pub struct Referee {
+pub struct RulesLines {
     room: Results,
     ids: Vec<Id>,
 }
@@ -27,9 +27,9 @@ pub enum LineError {
     Roll(#[from] NoSuchRoll),
 }
 
-impl Referee {
-    pub fn new() -> Referee {
-        Referee { room: Results::new(), ids: Vec::new() }
+impl RulesLines {
+    pub fn new() -> RulesLines {
+        RulesLines { room: Results::new(), ids: Vec::new() }
     }
 
     /// `ID D1 D2`: the ids of every distinct result, sorted, with spaces between; the same id where no move is legal.
@@ -60,9 +60,9 @@ impl Referee {
     }
 }
 
-impl Default for Referee {
+impl Default for RulesLines {
     fn default() -> Self {
-        Referee::new()
+        RulesLines::new()
     }
 }
 

@@ -1,0 +1,43 @@
+//! The room where backgammon is learned and played: a run of a learner, an analysis and a game session beside it, and the rules for
+//! other programs.
+
+mod bench;
+pub mod decisions;
+pub mod fibs;
+mod learners;
+mod opinion;
+mod player_lines;
+pub mod protocol;
+mod room;
+mod rules_lines;
+mod schema;
+mod session;
+mod transcript;
+
+pub use learn::backgammon::{Player, arena, yardstick};
+pub use player_lines::{PlayerLines, Reply};
+pub use room::{Backgammon, player_from_checkpoint};
+pub use rules_lines::{LineError, RulesLines};
+pub use worlds::backgammon::{Board, Results, Roll, notation};
+
+use crate::RunError;
+
+/// Errors of the layers below, whose texts have the next step in them.
+macro_rules! below {
+    ($($error:ty),*) => {
+        $(impl From<$error> for RunError {
+            fn from(error: $error) -> RunError {
+                RunError::below(error)
+            }
+        })*
+    };
+}
+below!(
+    learn::backgammon::StrongError,
+    learn::backgammon::PublishedError,
+    arena::DuelError,
+    worlds::backgammon::BoardError,
+    worlds::backgammon::NoSuchRoll,
+    worlds::backgammon::GameError,
+    notation::NotationError
+);

@@ -1,0 +1,415 @@
+//! Backgammon as a room: a learner that teaches itself, tested now and then against yardsticks; the agent as it was, kept to play
+//! against; and beside the training an analysis and a game session, which leave no trace in what is learned. What is asked is
+//! answered by the weights of the last round that has ended.
+
+use super::learners::{self, Tuned};
+use super::opinion::{self, Players, check_evals};
+use super::protocol::{Engine, FREEZE_MINUTES, Frozen, Question, RoomEvent, Who};
+use super::schema::SCHEMA;
+use super::session::{GameSession, SavedSession};
+use crate::bench::Bench;
+use crate::checkpoint;
+use crate::protocol::{Knob, Knobs, Progress, Row, Value, Variant};
+use crate::room::{Answer, Iteration, Offload, Room, Saved, Schema, Setup, Slice, Tensors, Where};
+use crate::{Host, RunError};
+use learn::Data;
+use learn::backgammon::arena::{Duel, Tally};
+use learn::backgammon::published::away::Work;
+use learn::backgammon::yardstick::{Linear, Random};
+use learn::backgammon::{self, Player};
+use serde::{Deserialize, Serialize};
+
+/// Pairs of games against each yardstick.
+const TEST_PAIRS: u64 = 100;
+/// About what a test costs, in boards valued: two yardsticks, each pair two games of some thirty decisions.
+const TEST_EVALUATIONS: u64 = 2 * TEST_PAIRS * 2 * 30 * 20;
+/// Training goes on for so many times that between two tests; and early on for so many times what it has come to.
+const TEST_SHARE: u64 = 20;
+const TEST_GROWTH: u64 = 3;
+/// Players that are kept ready.
+const READY_KEPT: usize = 6;
+
+/// An agent that is kept as it was.
+struct Kept {
+    frozen: Frozen,
+    weights: Vec<f32>,
+}
+
+pub struct Backgammon {
+    tuned: Box<dyn Tuned>,
+    kept: Vec<Kept>,
+    judging: Option<Judging>,
+    session: Option<GameSession>,
+    ready: Vec<Ready>,
+    /// Boards valued by the end of the round before.
+    valued: u64,
+}
+
+/// What is saved beside the learner, and told when a run begins.
+#[derive(Default, Serialize, Deserialize)]
+struct Notes {
+    frozen: Vec<Frozen>,
+    table: Option<SavedSession>,
+}
+
+/// A player at hand; of the agent as it is, as it was after so many rounds.
+struct Ready {
+    engine: Engine,
+    rounds: u64,
+    player: Box<dyn Player>,
+}
+
+/// Whom one can ask and play.
+struct AtHand<'a> {
+    tuned: &'a dyn Tuned,
+    kept: &'a [Kept],
+    ready: &'a mut Vec<Ready>,
+}
+
+impl Players for AtHand<'_> {
+    fn player(&mut self, engine: Engine) -> Result<&mut dyn Player, RunError> {
+        check_evals(engine.evals)?;
+        let learner = self.tuned.learner();
+        let rounds = if engine.who == Who::Now { learner.progress().rounds } else { 0 };
+        let at = self.ready.iter().position(|ready| (ready.engine, ready.rounds) == (engine, rounds));
+        let ready = match at {
+            Some(at) => self.ready.remove(at),
+            None => {
+                let evals = engine.evals.max(1);
+                let player: Box<dyn Player> = match engine.who {
+                    Who::Now => learner.player(evals),
+                    Who::Frozen { minutes } => {
+                        let kept = self.kept.iter().find(|kept| kept.frozen.minutes == minutes);
+                        let kept = kept.ok_or_else(|| self.not_frozen(minutes))?;
+                        learner.player_with(&kept.weights, evals)
+                    }
+                    Who::Random => Box::new(Random::new(engine.evals)),
+                    Who::Linear => Box::new(Linear::new()),
+                };
+                self.ready.retain(|ready| ready.engine != engine);
+                Ready { engine, rounds, player }
+            }
+        };
+        // The one asked last comes last.
+        if self.ready.len() >= READY_KEPT {
+            self.ready.remove(0);
+        }
+        self.ready.push(ready);
+        let last = self.ready.last_mut().expect("it was just put there");
+        Ok(&mut *last.player)
+    }
+
+    fn name(&mut self, engine: Engine) -> Result<String, RunError> {
+        let name = match engine.who {
+            Who::Now => "agent".into(),
+            Who::Frozen { minutes } => format!("agent at {minutes} min"),
+            Who::Random | Who::Linear => return Ok(self.player(engine)?.name()),
+        };
+        self.player(engine)?;
+        Ok(name)
+    }
+}
+
+impl AtHand<'_> {
+    fn not_frozen(&self, minutes: u32) -> RunError {
+        let have: Vec<String> = self.kept.iter().map(|kept| kept.frozen.minutes.to_string()).collect();
+        let next = match have.is_empty() {
+            true => "Train for longer, or choose the agent as it is now".into(),
+            false => format!("Choose from {}, or the agent as it is now", have.join(", ")),
+        };
+        RunError::refused(format!("no agent was kept after {minutes} minutes of this run"), next)
+    }
+}
+
+/// Games against the yardsticks under way.
+struct Judging {
+    player: Box<dyn Player>,
+    /// Those still to be played, the first of them last; and the scores of the others.
+    left: Vec<(Box<dyn Player>, Duel)>,
+    scores: Vec<[f64; 6]>,
+}
+
+impl Judging {
+    fn new(player: Box<dyn Player>, rounds: u32) -> Judging {
+        let duel = || Duel::new(rounds, TEST_PAIRS, 2 * TEST_PAIRS as usize);
+        let random: Box<dyn Player> = Box::new(Random::new(rounds));
+        let linear: Box<dyn Player> = Box::new(Linear::new());
+        Judging { player, left: vec![(linear, duel()), (random, duel())], scores: Vec::new() }
+    }
+
+    /// One turn in each game; what came of them, in the order of the schema, once all have ended.
+    fn advance(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError> {
+        let Some((yardstick, duel)) = self.left.last_mut() else { return Ok(None) };
+        duel.advance(&mut *self.player, &mut **yardstick)?;
+        if !duel.is_over() {
+            return Ok(None);
+        }
+        self.scores.push(score(duel.tally()));
+        self.left.pop();
+        match self.scores[..] {
+            [random, linear] => Ok(Some((0..6).flat_map(|i| [Some(random[i]), Some(linear[i])]).collect())),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// Points, their standard error, wins, gammons won, gammons lost, games.
+fn score(tally: &Tally) -> [f64; 6] {
+    let share = |counts: &[u64]| counts.iter().sum::<u64>() as f64 / tally.games().max(1) as f64;
+    [
+        tally.mean(),
+        tally.standard_error().unwrap_or(0.0),
+        tally.win_share(),
+        share(&tally.won[1..]),
+        share(&tally.lost[1..]),
+        tally.games() as f64,
+    ]
+}
+
+/// The tensor of an agent that is kept as it was.
+fn frozen_name(minutes: u32) -> String {
+    format!("frozen.{minutes}")
+}
+
+impl Backgammon {
+    fn around(tuned: Box<dyn Tuned>) -> Backgammon {
+        Backgammon { tuned, kept: Vec::new(), judging: None, session: None, ready: Vec::new(), valued: 0 }
+    }
+
+    fn at_hand(&mut self) -> (AtHand<'_>, Option<&mut GameSession>) {
+        let at_hand = AtHand { tuned: &*self.tuned, kept: &self.kept, ready: &mut self.ready };
+        (at_hand, self.session.as_mut())
+    }
+}
+
+fn no_session() -> RunError {
+    RunError::refused("no game has begun here", "Begin one")
+}
+
+impl Room for Backgammon {
+    const SCHEMA: &'static Schema = &SCHEMA;
+    type Question = Question;
+
+    fn variants() -> Vec<Variant> {
+        learners::variants()
+    }
+
+    fn knobs(variant: &str) -> Vec<Knob> {
+        (learners::kind(variant).knobs)()
+    }
+
+    fn check(setup: Setup) -> Result<(), RunError> {
+        (learners::kind(setup.variant).check)(setup.knobs)
+    }
+
+    fn bytes(setup: Setup) -> Result<u64, RunError> {
+        (learners::kind(setup.variant).bytes)(setup.knobs)
+    }
+
+    fn begin(setup: Setup) -> Result<Self, RunError> {
+        Ok(Backgammon::around((learners::kind(setup.variant).begin)(setup)?))
+    }
+
+    fn restore(setup: Setup, saved: Saved) -> Result<Self, RunError> {
+        let find = |name: &str| saved.find(name);
+        let mut room = Backgammon::around((learners::kind(setup.variant).restore)(setup, &find)?);
+        let notes = match saved.notes {
+            serde_json::Value::Null => Notes::default(),
+            notes => Notes::deserialize(notes).map_err(RunError::damaged)?,
+        };
+        let len = room.weights().len();
+        for frozen in notes.frozen {
+            let name = frozen_name(frozen.minutes);
+            match saved.find(&name) {
+                Some((_, Data::F32(weights)))
+                    if weights.len() == len && weights.iter().all(|w| w.is_finite()) =>
+                {
+                    room.kept.push(Kept { frozen, weights: weights.clone() });
+                }
+                _ => return Err(RunError::damaged(format!("{name} is missing or no agent"))),
+            }
+        }
+        room.valued = room.tuned.learner().progress().evaluations;
+        room.session = notes.table.as_ref().map(GameSession::from_saved).transpose()?;
+        Ok(room)
+    }
+
+    fn tensors(&self) -> Tensors {
+        let mut tensors = self.tuned.learner().parts();
+        tensors.extend(self.kept.iter().map(|kept| {
+            let name = frozen_name(kept.frozen.minutes);
+            (name, vec![kept.weights.len()], Data::F32(kept.weights.clone()))
+        }));
+        tensors
+    }
+
+    fn notes(&self) -> serde_json::Value {
+        let notes = Notes {
+            frozen: self.kept.iter().map(|kept| kept.frozen.clone()).collect(),
+            table: self.session.as_ref().map(GameSession::saved),
+        };
+        serde_json::to_value(notes).expect("plain data with string keys")
+    }
+
+    /// The game goes on against the agent of the new run.
+    fn follow(&mut self, before: Self) {
+        self.session = before.session;
+    }
+
+    fn advance(&mut self) -> Slice {
+        let stats = match self.tuned.learner_mut().advance() {
+            backgammon::Slice::Worked => return Slice::Worked,
+            backgammon::Slice::Waiting => return Slice::Waiting,
+            backgammon::Slice::Stopped(fault) => return Slice::Stopped(fault),
+            backgammon::Slice::Round(stats) => stats,
+        };
+        let own = |value: f32| Some(f64::from(value));
+        let values = vec![
+            own(stats.loss),
+            own(stats.grad_norm),
+            own(stats.lr),
+            None,
+            None,
+            own(stats.mean_length),
+            own(stats.gammons),
+            own(stats.backgammons),
+        ];
+        let steady = self.tuned.learner_mut().lendable().is_some_and(|learner| learner.is_steady());
+        let valued = self.tuned.learner().progress().evaluations;
+        let work = (valued - std::mem::replace(&mut self.valued, valued)) as f64;
+        Slice::Ended(Iteration {
+            values,
+            parts_s: stats.parts_s.to_vec(),
+            finite: stats.is_finite(),
+            work: steady.then_some(work),
+        })
+    }
+
+    fn at_boundary(&self) -> bool {
+        self.tuned.learner().at_boundary()
+    }
+
+    fn iteration(&self) -> u32 {
+        self.tuned.learner().progress().rounds as u32
+    }
+
+    fn counts(&self) -> Vec<f64> {
+        let p = self.tuned.learner().progress();
+        [p.games, p.moves, p.evaluations, p.updates].map(|count| count as f64).to_vec()
+    }
+
+    fn weights(&self) -> &[f32] {
+        self.tuned.learner().weights()
+    }
+
+    fn lend_clock(&mut self, clock: fn() -> f64) {
+        self.tuned.learner_mut().lend_clock(clock);
+    }
+
+    fn values(&self) -> Knobs {
+        self.tuned.values()
+    }
+
+    fn may_set(&self, name: &str, value: &Value) -> Result<(), RunError> {
+        self.tuned.check(name, value)
+    }
+
+    fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
+        self.tuned.set(name, value)
+    }
+
+    fn test_is_due(&self, tests: &[Row], _solved: bool) -> bool {
+        let evaluations = SCHEMA.counter("evaluations").expect("one of the counters");
+        let done = self.tuned.learner().progress().evaluations;
+        let last = tests.last().map_or(0, |test| test.progress.counts[evaluations] as u64);
+        let wait = (TEST_GROWTH * last).clamp(2 * TEST_EVALUATIONS, TEST_SHARE * TEST_EVALUATIONS);
+        done >= last + wait
+    }
+
+    fn begin_test(&mut self) {
+        self.judging = Some(Judging::new(self.tuned.learner().player(1), self.iteration()));
+    }
+
+    fn advance_test(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError> {
+        let Some(judging) = &mut self.judging else { return Ok(None) };
+        let values = judging.advance()?;
+        if values.is_some() {
+            self.judging = None;
+        }
+        Ok(values)
+    }
+
+    fn offload(&mut self) -> Option<&mut dyn Offload> {
+        match self.tuned.stays() {
+            None => Some(&mut self.tuned),
+            Some(_) => None,
+        }
+    }
+
+    fn stays(&self) -> Option<&'static str> {
+        self.tuned.stays()
+    }
+
+    fn whereabouts(&self) -> Where {
+        match self.tuned.learner().lent() {
+            None => Where::Home,
+            Some(Work::ALL) => Where::Away,
+            Some(_) => Where::Both,
+        }
+    }
+
+    /// Keeps the agent as it is when its minute has come.
+    fn tell(&mut self, train_s: f64) -> Vec<serde_json::Value> {
+        let mut told = Vec::new();
+        for minutes in FREEZE_MINUTES {
+            let here = self.kept.iter().any(|kept| kept.frozen.minutes == minutes);
+            if !here && train_s >= 60.0 * f64::from(minutes) {
+                let progress = Progress { iteration: self.iteration(), counts: self.counts(), train_s };
+                let frozen = Frozen { minutes, progress };
+                let event = RoomEvent::Frozen(frozen.clone());
+                self.kept.push(Kept { frozen, weights: self.weights().to_vec() });
+                told.push(serde_json::to_value(event).expect("plain data with string keys"));
+            }
+        }
+        told
+    }
+
+    fn ask(&mut self, question: Question) -> Result<Answer, RunError> {
+        let (mut players, session) = self.at_hand();
+        Ok(match question {
+            Question::Analyse { inquiry } => Box::new(opinion::analyse(&mut players, &inquiry)?),
+            Question::Unfold { unfold } => Box::new(opinion::unfold(&mut players, &unfold)?),
+            Question::Sit { setup } => {
+                let begun = GameSession::new(setup, &mut players)?;
+                Box::new(self.session.insert(begun).view())
+            }
+            Question::Act { act } => {
+                let session = session.ok_or_else(no_session)?;
+                session.act(&act, &mut players)?;
+                Box::new(session.view())
+            }
+            Question::Hint { engine } => {
+                Box::new(session.ok_or_else(no_session)?.hint(engine, &mut players)?)
+            }
+            Question::Review { engine } => {
+                Box::new(session.ok_or_else(no_session)?.review(engine, &mut players)?)
+            }
+            Question::Transcript {} => Box::new(session.ok_or_else(no_session)?.transcript()),
+            Question::Table {} => Box::new(session.map(|session| session.view())),
+        })
+    }
+
+    fn bench(bench: &mut Bench) {
+        super::bench::run(bench);
+    }
+}
+
+/// The agent of a checkpoint, which with more than one evaluation a decision searches.
+pub fn player_from_checkpoint(bytes: &[u8], evals: u32, host: Host) -> Result<Box<dyn Player>, RunError> {
+    let (header, tensors, _) = checkpoint::decode(bytes, &SCHEMA)?;
+    let config = &header.config;
+    let setup = Setup { variant: &config.variant, knobs: &header.knobs, seed: config.seed, host };
+    Backgammon::check(setup)?;
+    let room = Backgammon::restore(setup, Saved { tensors: &tensors, notes: &serde_json::Value::Null })?;
+    Ok(room.tuned.learner().player(evals.max(1)))
+}

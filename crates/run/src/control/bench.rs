@@ -1,0 +1,164 @@
+//! The figures of control: how fast environments step and PPO learns, and what it costs when a run is watched.
+
+use super::{Control, TEST_EPISODES};
+use crate::bench::{Bench, Figure, ROUNDS, median, noise, seconds_a_call};
+use crate::monitor::Writer;
+use crate::protocol::{Command, Event};
+use crate::room::{Room, Schema};
+use crate::{AnyRun, DIGEST_EVERY, Host, Run};
+use learn::{Ppo, PpoConfig, Slice};
+use math::Isa;
+use worlds::{Actions, CartPoles, Spec, Vector};
+
+pub(super) fn run(bench: &mut Bench) {
+    let Bench { isa, now, attach, sink } = bench;
+    let (isa, now): (Isa, &dyn Fn() -> f64) = (*isa, now);
+    let mut give = |name: &str, value: f64| sink(Figure { name: name.into(), value, unit: "steps/s" });
+    for kind in worlds::kinds() {
+        let make = kind.many;
+        let (name, _) = kind.spec.id.split_once('-').unwrap_or((kind.spec.id, ""));
+        let name = format!("control.{}.steps_per_s_core", name.to_lowercase());
+        give(&name, stepped(make(isa, 1, 0, ENVS), kind.spec, now));
+    }
+    give("control.cartpole.fused_steps_per_s_core", played(isa, now));
+    give("control.ppo.cartpole.steps_per_s", ppo(isa, now));
+    let (rate, reached) = small_ppo(isa, now);
+    give("control.ppo.cartpole.small.steps_per_s", rate);
+    let name = "control.ppo.cartpole.small.mean_return".into();
+    sink(Figure { name, value: reached.into(), unit: "best test of that run" });
+    if let Some(value) = monitored(isa, now, attach) {
+        let (name, unit) = ("control.monitor.overhead".into(), "of the time without a monitor");
+        sink(Figure { name, value, unit });
+    }
+}
+
+/// Environments stepped at once in the figures of the worlds.
+const ENVS: usize = 4096;
+
+/// Steps a second on one core by the public call, with random actions drawn beforehand.
+fn stepped(mut many: Box<dyn Vector>, spec: &Spec, now: &dyn Fn() -> f64) -> f64 {
+    let action = |x: f32| match spec.actions {
+        Actions::Choices(count) => (0.5 * (x + 1.0) * count as f32).floor(),
+        Actions::Range(low, high) => (low + 0.5 * (f64::from(x) + 1.0) * (high - low)) as f32,
+    };
+    let actions: Vec<f32> = noise(8 * ENVS).into_iter().map(action).collect();
+    let (mut reached, mut rewards) = (vec![0.0; many.observations().len()], vec![0.0; ENVS]);
+    let (mut ended, mut t) = (vec![0; ENVS], 0);
+    let mut step = || {
+        many.step(&actions[t % 8 * ENVS..][..ENVS], &mut reached, &mut rewards, &mut ended);
+        t += 1;
+    };
+    let mut rates: Vec<f64> = (0..ROUNDS).map(|_| ENVS as f64 / seconds_a_call(now, &mut step)).collect();
+    median(&mut rates)
+}
+
+/// Steps a second of CartPole on one core by many steps in one call.
+fn played(isa: Isa, now: &dyn Fn() -> f64) -> f64 {
+    const GAME: u32 = 100;
+    let mut poles = CartPoles::new(isa, 1, 0, ENVS);
+    let mut game = 0;
+    let mut play = || {
+        poles.play(game, GAME);
+        game += 1;
+    };
+    let steps = ENVS as f64 * f64::from(GAME);
+    let mut rates: Vec<f64> = (0..ROUNDS).map(|_| steps / seconds_a_call(now, &mut play)).collect();
+    median(&mut rates)
+}
+
+/// Environment steps a second of whole iterations, after the first few, on all threads there are: the
+/// preset with two networks of 4-64-64.
+fn ppo(isa: Isa, now: &dyn Fn() -> f64) -> f64 {
+    const WARM_UP: usize = 3;
+    let mut ppo = cart_pole(PpoConfig { hidden: 64, epochs: 4, ..PpoConfig::default() }, isa);
+    for _ in 0..WARM_UP {
+        iteration_s(&mut ppo, now);
+    }
+    let mut rates: Vec<f64> = (0..ROUNDS).map(|_| iterations_rate(&mut ppo, now)).collect();
+    median(&mut rates)
+}
+
+/// The same for a trunk of 32-32 that policy and critic share and one pass over the data, in a run that is
+/// judged until it has solved the task; and the best evaluation it reached.
+fn small_ppo(isa: Isa, now: &dyn Fn() -> f64) -> (f64, f32) {
+    const GIVE_UP: u64 = 10_000_000;
+    let small = PpoConfig { shared: true, epochs: 1, envs: 4096, lr: 0.005, ..PpoConfig::default() };
+    let mut ppo = cart_pole(small, isa);
+    let goal = ppo.kind().spec.solved_at as f32;
+    let (mut best, mut rates) = (0f32, Vec::new());
+    while (best < goal || rates.len() < ROUNDS) && ppo.progress().env_steps < GIVE_UP {
+        rates.push(iterations_rate(&mut ppo, now));
+        if best < goal {
+            best = best.max(ppo.evaluate(TEST_EPISODES, rates.len() as u32).mean);
+        }
+    }
+    (median(&mut rates), best)
+}
+
+fn cart_pole(config: PpoConfig, isa: Isa) -> Ppo {
+    let kind = worlds::kind("CartPole-v1").expect("a world there is");
+    Ppo::new(kind, config, 1, isa).expect("the settings are in range")
+}
+
+fn iteration_s(ppo: &mut Ppo, now: &dyn Fn() -> f64) -> f64 {
+    let began_s = now();
+    while !matches!(ppo.advance(), Slice::Iteration(_)) {}
+    now() - began_s
+}
+
+/// Environment steps a second of the best of a few iterations.
+fn iterations_rate(ppo: &mut Ppo, now: &dyn Fn() -> f64) -> f64 {
+    const ITERATIONS: usize = 3;
+    let samples = (ppo.config().envs * ppo.config().rollout_steps) as f64;
+    samples / (0..ITERATIONS).map(|_| iteration_s(ppo, now)).fold(f64::INFINITY, f64::min)
+}
+
+/// The share of its time that a monitor takes from the default run: stretches with one and without by
+/// turns, the best of a few of each against each other, and the median of these ratios. None where it
+/// cannot be attached.
+fn monitored(
+    isa: Isa,
+    now: &dyn Fn() -> f64,
+    attach: &mut dyn FnMut(&Schema) -> Option<Writer>,
+) -> Option<f64> {
+    const RATIOS: usize = 11;
+    const STRETCHES: usize = 3;
+    /// Each stretch has the same number of evaluations and digests in it, once the task is solved.
+    const ITERATIONS: u32 = DIGEST_EVERY;
+    const WARM_UP: u32 = 4;
+    let config = crate::config_of(&crate::Entry::<Control>::NEW);
+    let mut run = Run::<Control>::new(config, Host::new(isa)).expect("the default config is in range");
+    let began = run.events().into_iter().find(|event| matches!(event, Event::Began(_)))?;
+    run.command(Command::Start).expect("a fresh run can start");
+    let mut stretch_s = |mut monitor: Option<Writer>| {
+        if let Some(monitor) = &mut monitor {
+            monitor.event(&began);
+        }
+        let (began_s, until) = (now(), run.progress().iteration + ITERATIONS);
+        while run.progress().iteration < until {
+            run.advance(now());
+            for event in run.events() {
+                if let Some(monitor) = &mut monitor {
+                    monitor.event(&event);
+                }
+            }
+            if let Some(monitor) = &mut monitor {
+                monitor.beat(&run.progress());
+            }
+        }
+        now() - began_s
+    };
+    for _ in 0..WARM_UP {
+        stretch_s(None);
+    }
+    let mut ratios = Vec::new();
+    for _ in 0..RATIOS {
+        let (mut with_s, mut without_s) = (f64::INFINITY, f64::INFINITY);
+        for _ in 0..STRETCHES {
+            with_s = stretch_s(Some(attach(Control::SCHEMA)?)).min(with_s);
+            without_s = stretch_s(None).min(without_s);
+        }
+        ratios.push(with_s / without_s);
+    }
+    Some(median(&mut ratios) - 1.0)
+}

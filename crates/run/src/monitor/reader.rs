@@ -1,0 +1,289 @@
+//! The reading half of the monitor.
+
+use super::*;
+use crate::RunError;
+use crate::checkpoint;
+use crate::protocol::{Began, Digest, Event, Mark};
+use std::sync::atomic::Ordering::Acquire;
+use std::sync::atomic::fence;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    Paused,
+    Running,
+    /// The writer said that nothing more will come.
+    Finished,
+}
+
+/// What a reader learns: an event of the run, or words that the shell left for other shells.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Told {
+    Event(Event),
+    Shell(String),
+}
+
+/// The reading half: each reader gets everything that was told, from the beginning of the run, and
+/// goes on from there at its own pace. One that falls far behind gets the thinned history of what it
+/// has missed.
+pub struct Reader {
+    memory: Box<dyn Memory>,
+    plan: Plan,
+    epoch: u64,
+    /// Ordinal of the next record of each track.
+    next: [u64; TRACKS],
+    running: Option<bool>,
+}
+
+/// A record with its place among all that was told.
+struct Row {
+    place: u64,
+    payload: Vec<u64>,
+}
+
+/// A header that claims more columns than this is no monitor's.
+const MOST_COLUMNS: usize = 1024;
+/// How often a reader looks again at what is being rewritten before it comes back later.
+const PATIENCE: usize = 1000;
+
+impl Reader {
+    pub fn open(memory: Box<dyn Memory>) -> Result<Reader, RunError> {
+        let words = memory.words();
+        let word = |at: usize| words.get(at).map_or(0, |w| w.load(Relaxed));
+        if word(AT_MAGIC) != MAGIC {
+            return Err(RunError::NoMonitor);
+        }
+        fence(Acquire);
+        match word(AT_VERSION) {
+            VERSION => {}
+            found @ ..VERSION => return Err(RunError::NoSuchVersion { found: found as u32 }),
+            found => {
+                let found = found.min(u32::MAX.into()) as u32;
+                return Err(RunError::Future { found, known: VERSION as u32 });
+            }
+        }
+        let sizes: [usize; 4] = std::array::from_fn(|i| word(AT_SIZES + i) as usize);
+        if sizes.iter().any(|&size| size > MOST_COLUMNS) {
+            return Err(RunError::Monitor { why: "laid out by another build of Hothouse".into() });
+        }
+        let plan = Plan::new(sizes);
+        if words.len() < plan.words {
+            let why = format!("cut short at {} of {} words", words.len(), plan.words);
+            return Err(RunError::Monitor { why });
+        }
+        if word(AT_LAYOUT) != plan.hash() || words.len() != plan.words {
+            return Err(RunError::Monitor { why: "laid out by another build of Hothouse".into() });
+        }
+        Ok(Reader { memory, plan, epoch: 0, next: [0; TRACKS], running: None })
+    }
+
+    /// What the writing shell told of itself.
+    pub fn about(&self) -> String {
+        take_text(&self.memory.words()[AT_ABOUT..])
+    }
+
+    pub fn state(&self) -> State {
+        match self.word(AT_STATE) {
+            0 => State::Paused,
+            1 => State::Running,
+            _ => State::Finished,
+        }
+    }
+
+    /// Differs from the last time if the writer has lived in between.
+    pub fn heartbeat(&self) -> u64 {
+        self.word(AT_HEARTBEAT)
+    }
+
+    /// How far the run has come, also within an iteration.
+    pub fn progress(&self) -> Progress {
+        progress_from(&self.numbers(AT_PROGRESS, self.plan.progress()))
+    }
+
+    /// Seconds of training that went to each part of the room's schema since the run began or was taken up.
+    pub fn parts_s(&self) -> Vec<f64> {
+        self.numbers(self.plan.at_parts(), self.plan.parts)
+    }
+
+    fn numbers(&self, at: usize, count: usize) -> Vec<f64> {
+        (at..at + count).map(|at| f64::from_bits(self.word(at))).collect()
+    }
+
+    /// What was told since the last call, in its order; first of all how the run began, with its
+    /// history. Nothing where the writer is just rewriting that: ask again later.
+    pub fn poll(&mut self) -> Vec<Told> {
+        let mut told: Vec<(u64, Told)> = Vec::new();
+        let epoch = self.word(AT_EPOCH);
+        fence(Acquire);
+        if epoch != self.epoch {
+            let Some(began) = self.attach() else { return Vec::new() };
+            told.push(began);
+        }
+        let rows: [Vec<Row>; TRACKS] = std::array::from_fn(|t| self.newer(t));
+        fence(Acquire);
+        // These may be of a run begun meanwhile, which comes from its beginning at the next call.
+        let same_run = self.word(AT_EPOCH) == self.epoch;
+        for (t, rows) in rows.into_iter().enumerate() {
+            let known = rows.into_iter().filter(|_| t == MESSAGES || same_run);
+            told.extend(known.filter_map(|row| Some((row.place, self.told_from(t, &row.payload)?))));
+        }
+        told.sort_by_key(|(place, _)| *place);
+        let mut told: Vec<Told> = told.into_iter().map(|(_, told)| told).collect();
+        let running = self.state() == State::Running;
+        if self.epoch > 0 && self.running != Some(running) {
+            self.running = Some(running);
+            told.push(Told::Event(Event::Running { running }));
+        }
+        told
+    }
+
+    /// The newest run's beginning with its history, and its place.
+    fn attach(&mut self) -> Option<(u64, Told)> {
+        let read = |t: usize| self.history(t, 0).map(|rows| (self.word(track_at(t)), rows));
+        let (epoch, place, text, mut tracks) = self.unchanged(|| {
+            let tracks = [read(METRICS), read(TESTS), read(MARKS)];
+            (self.word(AT_EPOCH), self.word(AT_BEGAN), take_text(&self.memory.words()[AT_RUN..]), tracks)
+        })?;
+        let RunText { config, knobs, progress, solved, room } = serde_json::from_str(&text).ok()?;
+        let mut next: [u64; TRACKS] = std::array::from_fn(|t| self.word(track_at(t)));
+        next[MESSAGES] = self.next[MESSAGES];
+        let [metrics, tests, marks] = [METRICS, TESTS, MARKS].map(|t| {
+            let (first, mut rows) = tracks[t].take()?;
+            let newer = self.newest(t, first);
+            let oldest = newer.first().map_or(u64::MAX, |(ordinal, _)| *ordinal);
+            rows.retain(|(ordinal, _)| *ordinal < oldest);
+            rows.extend(newer);
+            next[t] = rows.last().map_or(first, |(ordinal, _)| ordinal + 1);
+            Some(rows.into_iter().map(|(_, row)| row.payload).collect::<Vec<_>>())
+        });
+        fence(Acquire);
+        if self.word(AT_EPOCH) != epoch {
+            return None;
+        }
+        let rows = |rows: Vec<Vec<u64>>| -> Vec<_> {
+            rows.iter().map(|row| checkpoint::row(&floats(row), self.plan.counters)).collect()
+        };
+        let history = rows(metrics?);
+        let began = Event::Began(Box::new(Began {
+            config,
+            knobs,
+            progress: history.last().map_or(progress, |row| row.progress.clone()),
+            solved,
+            history,
+            tests: rows(tests?),
+            marks: marks?.iter().filter_map(|row| mark_from(row)).collect(),
+            room,
+        }));
+        self.epoch = epoch;
+        self.next = next;
+        self.running = None;
+        Some((place, Told::Event(began)))
+    }
+
+    /// All records of a track that are new to this reader.
+    fn newer(&mut self, t: usize) -> Vec<Row> {
+        let from = self.next[t];
+        let newest = self.newest(t, from);
+        let Some(&(first, _)) = newest.first() else { return Vec::new() };
+        let mut rows = Vec::new();
+        if first > from && self.plan.tracks[t].history > 0 {
+            // Overtaken: what the ring has lost is in the history, if thinner.
+            match self.unchanged(|| self.history(t, from)) {
+                Some(Some(missed)) => rows.extend(missed.into_iter().filter(|(o, _)| *o < first)),
+                _ => return Vec::new(),
+            }
+        }
+        rows.extend(newest);
+        self.next[t] = rows.last().map_or(from, |(ordinal, _)| ordinal + 1);
+        rows.into_iter().map(|(_, row)| row).collect()
+    }
+
+    /// Records from the ring, by ordinal and without gaps: those from `from` on that are still there.
+    fn newest(&self, t: usize, from: u64) -> Vec<(u64, Row)> {
+        let track = self.plan.tracks[t];
+        let head = self.word(track_at(t) + 1);
+        fence(Acquire);
+        let mut rows = Vec::new();
+        for ordinal in from.max(head.saturating_sub(track.newest as u64))..head {
+            let slot = self.plan.rings[t] + track.width() * (ordinal % track.newest as u64) as usize;
+            let seq = self.word(slot);
+            fence(Acquire);
+            let row = self.row(slot, &track);
+            fence(Acquire);
+            if seq == 2 * ordinal + 2 && self.word(slot) == seq {
+                rows.push((ordinal, row));
+            } else {
+                // The writer has come round: everything up to here is older than its ring.
+                rows.clear();
+            }
+        }
+        rows
+    }
+
+    /// Records of a history, by ordinal. Only sound within [`Reader::unchanged`].
+    fn history(&self, t: usize, from: u64) -> Option<Vec<(u64, Row)>> {
+        let track = self.plan.tracks[t];
+        let kept = self.word(track_at(t) + 2) as usize;
+        fence(Acquire);
+        let rows = (0..kept.min(track.history)).map(|i| {
+            let at = self.plan.histories[t] + track.width() * i;
+            Some((self.word(at).checked_sub(2)? / 2, self.row(at, &track)))
+        });
+        Some(rows.collect::<Option<Vec<_>>>()?.into_iter().filter(|(o, _)| *o >= from).collect())
+    }
+
+    fn row(&self, at: usize, track: &Track) -> Row {
+        let payload = (0..track.payload).map(|i| self.word(at + RECORD_HEAD + i)).collect();
+        Row { place: self.word(at + 1), payload }
+    }
+
+    /// What `read` gives while histories and texts are left alone.
+    fn unchanged<T>(&self, read: impl Fn() -> T) -> Option<T> {
+        for _ in 0..PATIENCE {
+            let before = self.word(AT_GENERATION);
+            fence(Acquire);
+            if before.is_multiple_of(2) {
+                let value = read();
+                fence(Acquire);
+                if self.word(AT_GENERATION) == before {
+                    return Some(value);
+                }
+            }
+            std::hint::spin_loop();
+        }
+        None
+    }
+
+    fn word(&self, at: usize) -> u64 {
+        self.memory.words()[at].load(Relaxed)
+    }
+
+    fn told_from(&self, t: usize, row: &[u64]) -> Option<Told> {
+        let counters = self.plan.counters;
+        Some(Told::Event(match t {
+            METRICS => Event::Metrics(checkpoint::row(&floats(row), counters)),
+            TESTS => Event::Test(checkpoint::row(&floats(row), counters)),
+            MARKS => Event::Mark(mark_from(row)?),
+            SOLVED => {
+                let numbers = floats(row);
+                let (goal, progress) = numbers.split_last()?;
+                Event::Solved { progress: progress_from(progress), goal: *goal }
+            }
+            DIGESTS => Event::Digest(Digest {
+                iteration: row[0] as u32,
+                weights: format!("{:016x}", row[1]),
+                arithmetic: ARITHMETICS.get(row[2] as usize).copied().unwrap_or(MIXED).into(),
+            }),
+            _ => {
+                let text = text_from_words(row[2..].iter().copied(), row[1] as usize);
+                match row[0] {
+                    MESSAGE_EVENT => serde_json::from_str(&text).ok()?,
+                    _ => return Some(Told::Shell(text)),
+                }
+            }
+        }))
+    }
+}
+
+fn mark_from(row: &[u64]) -> Option<Mark> {
+    serde_json::from_str(&text_from_words(row[1..].iter().copied(), row[0] as usize)).ok()
+}
