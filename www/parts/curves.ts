@@ -56,10 +56,11 @@ function groupsOf(room: RoomInfo): Group[] {
 const plural = (column: Column): string => column.unit || column.label.toLowerCase();
 
 export class RunCurves {
-  /** The large one with its table, and the small ones with theirs. */
-  readonly large: HTMLElement;
+  /** The large one, and the small ones with their table. */
+  readonly large: HTMLElement[];
   readonly small: HTMLElement;
   readonly mainTable: Table;
+  readonly title: string;
   private readonly groups: Group[];
   private readonly main: Group | undefined;
   private readonly charts: { group: Group; chart: Chart }[];
@@ -84,7 +85,7 @@ export class RunCurves {
     const inFront = front.flatMap((name) => others.find((group) => group.name === name) ?? []);
     const behind = others.filter((group) => !inFront.includes(group));
 
-    const title = main ? this.options(main).title : "Curves";
+    const title = (this.title = main ? this.options(main).title : "Curves");
     this.mainTable = main && main.metrics.length === 0 ? this.testTable(title) : this.metricTable(title, main?.metrics ?? [], true);
     this.learning = this.metricTable("How it learns", others.flatMap(({ metrics }) => metrics), false);
     const chart = (group: Group, tools: Node[] = []): Chart => {
@@ -93,7 +94,7 @@ export class RunCurves {
       return one;
     };
     this.charts = [];
-    this.large = h("div", { class: "large-curves" }, main && chart(main, [this.mainTable.button]).element, this.mainTable.element);
+    this.large = main ? [chart(main, [this.mainTable.button]).element] : [];
     this.small = h(
       "div",
       {},
@@ -123,6 +124,13 @@ export class RunCurves {
     for (const { group, chart } of this.charts) chart.show(this.curves(group, present), past && this.curves(group, past), span);
     this.mainTable.refresh();
     this.learning.refresh();
+  }
+
+  /** The newest value of the large one. */
+  newest(run: History): string | undefined {
+    const column = this.main && [...this.main.metrics, ...this.main.tests][0];
+    const value = column && (this.main!.metrics.length ? run.latest(column.name) : run.test(column.name));
+    return column && value !== undefined ? told(column, value) : undefined;
   }
 
   close(): void {

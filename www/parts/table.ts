@@ -9,6 +9,7 @@ export class Table {
   readonly element: HTMLElement;
   readonly caption = h("caption");
   private readonly body = h("tbody");
+  private readonly classes: (string | false)[];
   private wroteMs = -Infinity;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -17,11 +18,11 @@ export class Table {
     name: string,
     titles: string[],
     private readonly rows: () => (string | Node)[][],
-    private readonly texts: string[] = [],
+    texts: string[] = [],
   ) {
     const tableId = id("table");
-    const heads = titles.map((title) => h("th", { scope: "col", class: this.texts.includes(title) && "text" }, title));
-    this.classes = titles.map((title) => this.texts.includes(title) && "text");
+    const heads = titles.map((title) => h("th", { scope: "col", class: texts.includes(title) && "text" }, title));
+    this.classes = titles.map((title) => texts.includes(title) && "text");
     this.element = h(
       "div",
       { class: "scroll", id: tableId, hidden: true, tabindex: 0, role: "region", "aria-label": `${name} as a table` },
@@ -34,7 +35,6 @@ export class Table {
     );
     this.button.addEventListener("click", () => this.open(this.element.hidden));
   }
-  private readonly classes: (string | false)[];
 
   open(open: boolean): void {
     this.element.hidden = !open;

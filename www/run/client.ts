@@ -327,6 +327,8 @@ export class Client<Q extends { ask: string } = any, A = any> {
     return this.question((id) => ({ kind: "ask", id, what }));
   }
 
+  /** The room that a saved run is of. */
+  roomOf = (bytes: Uint8Array): Promise<string> => this.question((id) => ({ kind: "room_of", id, bytes }));
   /** A question of the room's own. */
   ask = <Asked extends Q>(question: Asked): Promise<A[Asked["ask"] & keyof A]> => this.question((id) => ({ kind: "question", id, question }));
   command = (command: Command): void => this.send({ kind: "command", command });

@@ -12,6 +12,8 @@ export interface Place {
 }
 
 const WORD = 8;
+/** Iteration and seconds of training, before the counters. */
+const PROGRESS_HEAD = 2;
 /** How often what is being rewritten is looked at again before the next visit. */
 const PATIENCE = 100;
 
@@ -115,18 +117,13 @@ export class Monitor {
 
   private row({ kind, layout }: Track, at: number): Placed {
     const from = at + layout.record_head;
-    const to = from + this.progressWords;
+    const to = from + PROGRESS_HEAD + layout.counters;
     const values = Array.from(this.floats!.subarray(to, to + layout.values), (value) => (Number.isNaN(value) ? null : value));
     return [this.word(at + 1), { kind, progress: this.progressAt(from), values }];
   }
 
-  /** Iteration, counters, seconds of training. */
-  private get progressWords(): number {
-    return this.layout.counters + 2;
-  }
-
   private progressAt(at: number): Progress {
-    const [iteration, ...rest] = this.floats!.subarray(at, at + this.progressWords);
-    return { iteration: iteration!, counts: rest.slice(0, -1), train_s: rest.at(-1)! };
+    const [iteration, train_s, ...counts] = this.floats!.subarray(at, at + PROGRESS_HEAD + this.layout.metrics.counters);
+    return { iteration: iteration!, counts, train_s: train_s! };
   }
 }

@@ -30,6 +30,7 @@ export type ToWorker =
   | { kind: "speed"; perS: number | null }
   | { kind: "sweep"; spec: SweepSpec | null }
   | { kind: "ask"; id: number; what: keyof OfHouse }
+  | { kind: "room_of"; id: number; bytes: Uint8Array }
   /** Of the room's own. */
   | { kind: "question"; id: number; question: { ask: string } }
   | { kind: "autosave" }
@@ -85,6 +86,7 @@ interface Wasm extends GraphicsModule {
   panic_for_test(inPool: boolean): void;
   rooms(): RoomInfo[];
   decode(link: string): { config: Config; digest: Digest | null };
+  room_of(bytes: Uint8Array): string;
   /** What runs in the room that a link names, or in the first. */
   default_config(link: string): Config;
   Run: { begin(config: Config): Run; restore(bytes: Uint8Array): Run };
@@ -298,11 +300,12 @@ function begin({ config, checkpoint, link }: ToWorker & { kind: "open" }): Event
 const arraysOf = (value: unknown): Transferable[] =>
   value && typeof value === "object" ? Object.values(value).flatMap((one) => (one instanceof Uint8Array ? [one.buffer] : [])) : [];
 
-function answer(asked: ToWorker & { kind: "ask" | "question" }): void {
+function answer(asked: ToWorker & { kind: "ask" | "room_of" | "question" }): void {
   const { id } = asked;
   const give = (value: unknown) => page.postMessage({ kind: "answer", id, value }, arraysOf(value));
   try {
     if (asked.kind === "question") give(run.ask(asked.question));
+    else if (asked.kind === "room_of") give(wasm.room_of(asked.bytes));
     else if (asked.what === "save") saves.ask(id);
     else if (asked.what === "permalink") give(run.permalink(lastDigest) satisfies OfHouse["permalink"]);
     else if (asked.what === "native_command") give(run.native_command() satisfies OfHouse["native_command"]);
@@ -319,7 +322,7 @@ page.onmessage = ({ data }) => {
     return;
   }
   guarded(() => {
-    if (data.kind === "question") return answer(data); // a view may ask sixty times a second: the loop goes on by itself
+    if (data.kind === "question" || data.kind === "room_of") return answer(data); // a view may ask sixty times a second: the loop goes on by itself
     if (data.kind === "autosave") saves.ask("autosave");
     else if (data.kind === "panic") wasm.panic_for_test(data.inPool);
     else if (data.kind === "fail_gpu") gpu.fail(data.how);

@@ -11,7 +11,8 @@ use gpu::Fault;
 use math::Isa;
 use run::monitor::{self, Cursor, Writer};
 use run::protocol::{Config, Digest, Event, Level};
-use run::room::Answer;
+use run::bench::Bench;
+use run::room::{Answer, Schema};
 use run::{AnyRun, Host, RunError, permalink};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -82,14 +83,10 @@ pub fn bench(suite: &str, now: &js_sys::Function, give: &js_sys::Function) {
             let _ = give.call1(&JsValue::NULL, &figure);
         }
     };
-    match suite {
-        "control" => {
-            let schema = run::control::Control::SCHEMA;
-            let mut attach = || Writer::new(Box::new(monitor::heap(schema)), "", schema).ok();
-            run::bench::control(Isa::best(), &clock, &mut attach, &mut sink);
-        }
-        "backgammon" => run::bench::backgammon(Isa::best(), math::par::threads(), now_s, &mut sink),
-        _ => run::bench::core(Isa::best(), &clock, &[], &mut sink),
+    let mut attach = |schema: &Schema| Writer::new(Box::new(monitor::heap(schema)), schema, "").ok();
+    match run::room(suite) {
+        Ok(room) => room.bench(&mut Bench { isa: Isa::best(), now: now_s, attach: &mut attach, sink: &mut sink }),
+        Err(_) => run::bench::core(Isa::best(), &clock, &[], &mut sink),
     }
 }
 
@@ -138,7 +135,7 @@ impl Run {
         let mut run = run.map_err(refusal)?;
         run.lend_clock(now_s);
         let memory = monitor::heap(run.schema());
-        let monitor = Writer::new(Box::new(memory.clone()), "", run.schema()).map_err(refusal)?;
+        let monitor = Writer::new(Box::new(memory.clone()), run.schema(), "").map_err(refusal)?;
         Ok(Run { run, monitor, memory, cursor: Cursor::default() })
     }
 

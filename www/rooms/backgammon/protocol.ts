@@ -1,6 +1,16 @@
+// What is asked of the room of backgammon, and answered; and what it tells.
+// Generated from crates/run/src/backgammon/protocol.rs by a test; change it there, then run
+// UPDATE=1 cargo test -p run --features typescript
+
 import type { Progress } from "../../run/protocol";
+
 export type Question = { "ask": "analyse", inquiry: Inquiry, } | { "ask": "unfold", unfold: Unfold, } | { "ask": "sit", setup: Setup, } | { "ask": "act", act: Act, } | { "ask": "hint", engine: Engine, } | { "ask": "review", engine: Engine, } | { "ask": "transcript", } | { "ask": "table", };
+
+/**
+ * What the room tells of itself, in [`crate::protocol::Event::Room`].
+ */
 export type RoomEvent = { "kind": "frozen" } & Frozen;
+
 /**
  * The agent as it was; of these one can choose whom to play.
  */
@@ -327,5 +337,9 @@ export interface Answers {
   transcript: string;
   table: Table | null;
 }
+
+/** Evaluations a decision that may be asked for at most. */
 export const MOST_EVALS = 50000;
+
+/** Minutes of training after which the agent is kept as it is. */
 export const FREEZE_MINUTES = [1, 3, 10] as const;

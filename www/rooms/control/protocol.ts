@@ -1,4 +1,9 @@
+// What is asked of the room of control, and answered.
+// Generated from crates/run/src/control/protocol.rs by a test; change it there, then run
+// UPDATE=1 cargo test -p run --features typescript
+
 export type Question = { "ask": "frame", } | { "ask": "picture", width: number, height: number, } | { "ask": "touch", touch: Touch, } | { "ask": "plan", };
+
 /**
  * An environment of the room, described well enough to draw it and to take its controls.
  */
@@ -68,11 +73,11 @@ features: number,
 /**
  * What they showed before each step, in panels of 32: `[steps][shown/32, rounded up][features][32]`
  */
-observations: Float32Array,
+observations: Uint8Array,
 /**
  * `[steps][shown]`: 1 where the episode ended at this step.
  */
-ended: Uint8Array, progress: Progress, };
+ended: Uint8Array, };
 
 /**
  * What a hand does to the one large environment.
@@ -167,11 +172,11 @@ channels: number,
 /**
  * `[height][width][channels]`, the lowest y first.
  */
-policy: Float32Array,
+policy: Uint8Array,
 /**
  * `[height][width]`, the discounted return that the critic expects.
  */
-values: Float32Array, };
+values: Uint8Array, };
 
 /**
  * The network as its plan has it, for a drawing.

@@ -1,9 +1,9 @@
 // The network as its plan has it: kernels from left to right (or downwards on a narrow screen) with what they read,
-// and the same as a table. It draws any plan and knows no room.
+// and the same as a table.
 
-import type { PlanView } from "../run/protocol";
-import { h, id } from "./dom";
-import { bytes, count } from "./format";
+import type { PlanView } from "./protocol";
+import { h, id } from "../../parts/dom";
+import { bytes, count } from "../../parts/format";
 
 const SVG = "http://www.w3.org/2000/svg";
 const BOX = { width: 160, height: 60, across: 40, apart: 22 };
