@@ -27,7 +27,7 @@ test("a warm page learns within 3 s, before any click, and says nothing bad", as
   await page.context().close();
 });
 
-test("a first visit loads at most 1,500 kB, compressed", async () => {
+test("a first visit loads at most 800 kB, compressed", async () => {
   const context = await here.browser.newContext();
   const page = await context.newPage();
   const paths = new Set();
@@ -42,7 +42,7 @@ test("a first visit loads at most 1,500 kB, compressed", async () => {
   let bytes = 0;
   for (const path of paths) bytes += brotliCompressSync(readFileSync(join(dist, path === "/" ? "index.html" : path))).length;
   console.log(`page.first_load_kb ${(bytes / 1000).toFixed(0)}`);
-  assert.ok(bytes <= 1_500_000, `${bytes} bytes`);
+  assert.ok(bytes <= 800_000, `${bytes} bytes`);
   await context.close();
 });
 

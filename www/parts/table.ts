@@ -33,7 +33,7 @@ export class Table {
       { type: "button", class: "quiet small", "aria-expanded": "false", "aria-controls": tableId, "aria-label": `${name} as a table` },
       "Table",
     );
-    this.button.addEventListener("click", () => this.open(this.element.hidden));
+    this.button.addEventListener("click", () => this.open(Boolean(this.element.hidden)));
   }
 
   open(open: boolean): void {
