@@ -30,7 +30,7 @@ pub use config::{LR_FLOOR, PpoConfig, PpoError};
 pub use nets::{Head, METRICS, SPREAD};
 
 use crate::away::{Fault, Machine};
-use acting::{Acting, Actor, Finished, Judge, Judging, LANES, Lens, Moments, Steer, greedy};
+use acting::{Acting, Actor, Finished, Judge, Judging, LANES, Lens, Moments, SAMPLE, Steer, greedy};
 use away::{Accelerator, Blueprint, Harvest, Turn};
 use graph::{Adam, Layout, Optimizer, Packed, Params, Plan};
 use learning::{Learner, Learning, Shuffle};
@@ -135,6 +135,19 @@ pub enum Data {
 }
 
 impl Data {
+    pub fn len(&self) -> usize {
+        match self {
+            Data::F32(values) => values.len(),
+            Data::F64(values) => values.len(),
+            Data::U32(values) => values.len(),
+            Data::U64(values) => values.len(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Whether all of its numbers are: a restored learner begins with no others.
     pub fn is_finite(&self) -> bool {
         match self {
@@ -283,14 +296,21 @@ pub struct Ppo {
     away: Option<Away>,
 }
 
+impl PpoConfig {
+    /// Bytes that a run of an environment with these settings takes, about, and rather more than less: for who has to refuse
+    /// one that does not fit before anything is allocated. A save takes a copy of the state besides. Settings that cannot be
+    /// used take more than there is.
+    pub fn bytes(&self, kind: &'static Kind) -> u64 {
+        // A little for plans and names. Casts saturate.
+        Ppo::bytes(kind, self).map_or(u64::MAX, |bytes| (1.05 * bytes) as u64)
+    }
+}
+
 impl Ppo {
     pub fn new(kind: &'static Kind, config: PpoConfig, seed: u32, isa: Isa) -> Result<Self, PpoError> {
         config.check()?;
         let task = Task::new(kind, &config)?;
-        let samples = config.envs * config.rollout_steps;
-        let minibatch = samples / config.minibatches;
-        let shards = minibatch.div_ceil(SHARD).max(minibatch.div_ceil(SMALL_SHARD).min(ABREAST));
-        let rows = minibatch / shards;
+        let (rows, shards) = cut(&config);
         let acting_plan = nets::plan_acting(task, &config, LANES, Layout::Panels, isa)?;
         let judging_plan = nets::plan_acting(task, &config, PANEL, Layout::Panels, isa)?;
         let learning_plan = nets::plan_learning(task, &config, rows, isa)?;
@@ -344,6 +364,27 @@ impl Ppo {
             learning_plan,
             config,
         })
+    }
+
+    /// Bytes that a learner with these settings takes, about.
+    fn bytes(kind: &'static Kind, config: &PpoConfig) -> Result<f64, PpoError> {
+        config.check()?;
+        let (task, isa) = (Task::new(kind, config)?, Isa::best());
+        let (rows, shards) = cut(config);
+        let acting = nets::plan_acting(task, config, LANES, Layout::Panels, isa)?;
+        let judging = nets::plan_acting(task, config, PANEL, Layout::Panels, isa)?;
+        let learning = nets::plan_learning(task, config, rows, isa)?;
+        let (whole, rest) = (config.envs / LANES, config.envs % LANES);
+        let actor = |count| Actor::bytes(&acting, kind, isa, count, config.rollout_steps);
+        let actors = whole as f64 * actor(LANES) + if rest > 0 { actor(rest) } else { 0.0 };
+        let learners = shards.min(GROUPS) as f64;
+        let features = task.observation as f64;
+        let learner = learning.arena_bytes() as f64 + 4.0 * rows as f64 * (features + SAMPLE as f64);
+        let shown = SHOWN.min(config.envs).next_multiple_of(PANEL) as f64;
+        let trail = TRAIL as f64 * shown * (4.0 * features + 1.0);
+        // Twice the weights, two moments, gradients and their sum, and packed: for acting, for judging, and both ways for learning.
+        let weights = 4.0 * learning.table().len() as f64 * (2.0 + 2.0 + learners + 1.0 + 4.0);
+        Ok(actors + learners * learner + JUDGES as f64 * Judge::bytes(&judging, kind, isa) + trail + weights)
     }
 
     /// One slice of work: some milliseconds with a preset.
@@ -935,8 +976,13 @@ impl Ppo {
         isa: Isa,
         find: &Find<'a>,
     ) -> Result<Self, PpoError> {
-        let mut ppo = Self::new(kind, config, seed, isa)?;
         let missing = |name: &str| PpoError::Missing { name: name.into() };
+        // Before anything is allocated: the checkpoint is of as many environments as the settings say.
+        let named = |name: &str, len| find(name).is_some_and(|(_, data)| data.len() == len);
+        if !named("environments.steps", config.envs) {
+            return Err(missing("environments.steps"));
+        }
+        let mut ppo = Self::new(kind, config, seed, isa)?;
         let bad = |name: &str| PpoError::BadValue { name: name.into() };
         let floats = |name: &str, shape: &[usize]| match find(name) {
             Some((found, Data::F32(values)))
@@ -1025,6 +1071,13 @@ impl Ppo {
         ppo.pack();
         Ok(ppo)
     }
+}
+
+/// Samples of a shard, and shards of a minibatch.
+fn cut(config: &PpoConfig) -> (usize, usize) {
+    let minibatch = config.envs * config.rollout_steps / config.minibatches;
+    let shards = minibatch.div_ceil(SHARD).max(minibatch.div_ceil(SMALL_SHARD).min(ABREAST));
+    (minibatch / shards, shards)
 }
 
 /// Where the divergence stands among the metrics.

@@ -5,6 +5,9 @@
 //!
 //! What lies in a folder is one room's; what lies outside is for all rooms, and names none but in [`rooms`].
 
+// What macros write names this crate as others do.
+extern crate self as run;
+
 pub mod backgammon;
 pub mod bench;
 mod checkpoint;
@@ -19,7 +22,7 @@ pub mod monitor;
 pub mod permalink;
 pub mod protocol;
 pub mod room;
-mod run;
+mod runs;
 mod sweep;
 
 pub use container::room_of;
@@ -28,10 +31,15 @@ pub use learn::{Data, Fault, Machine};
 pub use permalink::native_command;
 use protocol::Config;
 pub use room::snake_case;
-pub use run::{AnyRoom, AnyRun, Entry, Run};
+pub use runs::{AnyRoom, AnyRun, Entry, Run};
+#[doc(hidden)]
+pub use serde;
 use std::collections::BTreeMap;
 use std::sync::RwLock;
 pub use sweep::Sweep;
+#[cfg(feature = "typescript")]
+#[doc(hidden)]
+pub use ts_rs;
 
 /// The format of configs, links and checkpoints. 1 had numbers alone as knobs and rows of its own in each room; it is read,
 /// and a later one is refused, with a way out.

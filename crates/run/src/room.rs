@@ -210,7 +210,9 @@ pub trait Room: Movable + Sized + 'static {
     /// One slice of work of a few milliseconds.
     fn advance(&mut self) -> Slice;
     /// Between two iterations, where it can be saved and its knobs change.
-    fn at_boundary(&self) -> bool;
+    fn at_boundary(&self) -> bool {
+        true
+    }
     fn iteration(&self) -> u32;
     /// In the order of [`Schema::counters`].
     fn counts(&self) -> Vec<f64>;
@@ -229,7 +231,7 @@ pub trait Room: Movable + Sized + 'static {
     /// Whether to test now, at a boundary: by what was done and never by the time, so that it is the same for the same run.
     fn test_is_due(&self, tests: &[crate::protocol::Row], solved: bool) -> bool;
     /// Tests what is learned by now. What is learned meanwhile is not tested.
-    fn begin_test(&mut self);
+    fn begin_test(&mut self) {}
     /// A slice of the test; its values once it is done. It leaves no trace in what is learned.
     fn advance_test(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError>;
 
@@ -308,22 +310,56 @@ pub(crate) fn reached(schema: &Schema, goal: Option<Goal>, values: &[Option<f64>
 #[macro_export]
 macro_rules! questions {
     ($($(#[$doc:meta])* $name:ident { $($field:ident : $type:ty),* $(,)? } -> $answer:ty),* $(,)?) => {
-        #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
-        #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-        #[serde(tag = "ask", rename_all = "snake_case")]
+        $crate::question_type! {
+            $($(#[$doc])* $name { $($field : $type),* }),*
+        }
+
+        /// `Answers["name"]` is what the page gets for a question of that name: in TypeScript.
+        pub const ANSWERS: &[(&str, $crate::room::TypeName)] =
+            &[$((stringify!($name), $crate::room::type_name::<$answer>)),*];
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+#[cfg(feature = "typescript")]
+macro_rules! question_type {
+    ($($(#[$doc:meta])* $name:ident { $($field:ident : $type:ty),* }),*) => {
+        #[derive(Clone, Debug, PartialEq, $crate::serde::Deserialize, $crate::ts_rs::TS)]
+        #[serde(crate = "run::serde", tag = "ask", rename_all = "snake_case")]
+        #[ts(crate = "run::ts_rs")]
         pub enum Question {
             $($(#[$doc])* $name { $($field: $type),* }),*
         }
+    };
+}
 
-        /// `Answers["name"]` is what the page gets for a question of that name.
-        #[cfg(feature = "typescript")]
-        pub fn answers(style: &ts_rs::Config) -> String {
-            use ts_rs::TS;
-            let mut lines = String::from("export interface Answers {\n");
-            $(lines += &format!("  {}: {};\n", $crate::snake_case(stringify!($name)), <$answer>::name(style));)*
-            lines + "}"
+#[doc(hidden)]
+#[macro_export]
+#[cfg(not(feature = "typescript"))]
+macro_rules! question_type {
+    ($($(#[$doc:meta])* $name:ident { $($field:ident : $type:ty),* }),*) => {
+        #[derive(Clone, Debug, PartialEq, $crate::serde::Deserialize)]
+        #[serde(crate = "run::serde", tag = "ask", rename_all = "snake_case")]
+        pub enum Question {
+            $($(#[$doc])* $name { $($field: $type),* }),*
         }
     };
+}
+
+/// What a type is called in TypeScript, where that is built in.
+#[cfg(feature = "typescript")]
+pub type TypeName = fn(&ts_rs::Config) -> String;
+#[cfg(not(feature = "typescript"))]
+pub type TypeName = fn() -> &'static str;
+
+#[cfg(feature = "typescript")]
+pub fn type_name<T: ts_rs::TS>(style: &ts_rs::Config) -> String {
+    T::name(style)
+}
+#[cfg(not(feature = "typescript"))]
+pub fn type_name<T>() -> &'static str {
+    std::any::type_name::<T>()
 }
 
 /// `BestMove` as `best_move`.

@@ -260,6 +260,10 @@ impl CartPoles {
 }
 
 impl Vector for CartPoles {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + 4 * (self.state.len() + self.clock.len() + self.starts.len())
+    }
+
     fn count(&self) -> usize {
         self.count
     }

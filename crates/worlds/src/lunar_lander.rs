@@ -642,6 +642,13 @@ fn spread(features: &[f32; OBSERVATION], panels: &mut [f32], env: usize) {
 }
 
 impl Vector for LunarLanders {
+    fn bytes(&self) -> usize {
+        // A craft, its noise, its steps and its episodes.
+        let craft = size_of::<Craft<f32>>() + 4 * size_of::<u32>();
+        let swept = size_of::<System<f32>>() + size_of::<(usize, Step<f32>)>();
+        size_of::<Self>() + self.crafts.len() * craft + size_of_val(&*self.shown) + TOGETHER * swept
+    }
+
     fn count(&self) -> usize {
         self.crafts.len()
     }

@@ -104,6 +104,11 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
 impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize> Vector
     for Many<R, STATE, OBSERVATION>
 {
+    fn bytes(&self) -> usize {
+        let lanes = self.state.len() + self.shown.len() + self.steps.len() + self.episodes.len();
+        size_of::<Self>() + 4 * lanes
+    }
+
     fn reset(&mut self, seed: u32, first: u32) {
         self.rng = Rng::new(seed, R::STREAM);
         self.first = first;

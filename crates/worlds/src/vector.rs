@@ -18,6 +18,9 @@ pub struct Impossible {
 pub trait Vector: Send + Sync {
     fn count(&self) -> usize;
 
+    /// Bytes that all of them take.
+    fn bytes(&self) -> usize;
+
     /// What the environments show.
     fn observations(&self) -> &[f32];
 

@@ -141,6 +141,11 @@ struct Ready {
 }
 
 impl Ready {
+    fn bytes(shape: Shape) -> usize {
+        let packed = gemm::packed_rows_len(NARROW, shape.hidden) + gemm::packed_rows_len(ENDS, NARROW);
+        4 * (inputs::layout().rows() * shape.hidden + packed + NARROW + ENDS)
+    }
+
     fn new(shape: Shape) -> Ready {
         Ready {
             table: vec![0; inputs::layout().rows() * shape.hidden],
@@ -178,6 +183,10 @@ pub struct Mind {
 }
 
 impl Mind {
+    pub fn bytes(shape: Shape) -> usize {
+        size_of::<Mind>() + NETS * Ready::bytes(shape)
+    }
+
     pub fn new(isa: Isa, shape: Shape, weights: &[f32]) -> Mind {
         let mut mind = Mind { isa, shape, nets: std::array::from_fn(|_| Ready::new(shape)) };
         mind.take(weights);
@@ -248,6 +257,13 @@ pub struct Valuer {
 }
 
 impl Valuer {
+    /// Of one that has valued so many boards at once.
+    pub fn bytes(shape: Shape, boards: usize) -> usize {
+        let floats = shape.hidden + NARROW + 3 * ENDS;
+        let read = inputs::INPUTS + size_of::<Option<usize>>() + size_of::<u32>() + 1;
+        size_of::<Valuer>() + boards * (4 * floats + read)
+    }
+
     /// Values what a move can leave, each seen by who moved, into [`Valuer::ends`]. All of them come from `root`, seen by the
     /// same player: what has not changed is summed once.
     pub fn value(&mut self, mind: &Mind, root: &Board, boards: &[Board]) {
@@ -390,7 +406,27 @@ pub struct Learned {
 /// The longest gradient that is followed at its length.
 const MOST_NORM: f32 = 1.0;
 
+impl Block {
+    /// Of one that has had a block's samples.
+    fn bytes(shape: Shape) -> usize {
+        // Both ways: what the layers gave, and their slopes.
+        let floats = 2 * (shape.hidden + NARROW + ENDS) + ENDS;
+        // A row for each input, about, and a few more.
+        let sample = 4 * floats + 2 * (inputs::INPUTS + 8) + size_of::<usize>() + 1;
+        size_of::<Block>() + BLOCK * sample + 4 * shape.upper_len()
+    }
+}
+
 impl Pupil {
+    /// Of one that learns from so many samples at a time.
+    pub fn bytes(shape: Shape, batch: usize) -> usize {
+        let layout = inputs::layout();
+        let rows = layout.rows() * shape.hidden * 4 + layout.grades.len() * size_of::<Grade>();
+        // The last minibatch takes what is left.
+        let blocks = (2 * batch).div_ceil(BLOCK);
+        rows + 4 * shape.net_len() + 8 * shape.upper_len() + blocks * Block::bytes(shape)
+    }
+
     pub fn new(isa: Isa, shape: Shape) -> Pupil {
         let layout = inputs::layout();
         let grades = &layout.grades;

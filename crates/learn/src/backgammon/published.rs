@@ -40,7 +40,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use student::{SHARDS, Standing, Student};
 use tree::Rule;
-use worlds::backgammon::Board;
+use worlds::backgammon::{Board, Results};
 
 pub use inputs::{Decision, INPUTS, each as each_input};
 pub use net::{
@@ -126,6 +126,30 @@ impl PublishedConfig {
             max_grad_norm: self.max_grad_norm,
             ..Adam::default()
         }
+    }
+
+    /// Bytes that a run with these settings takes, about, and rather more than less: for who has to refuse one that does not fit
+    /// before anything is allocated. A save takes a copy of the samples besides. Settings that cannot be used take more than there
+    /// is.
+    pub fn bytes(&self) -> u64 {
+        // A little for plans and names. Casts saturate.
+        self.reckoned().map_or(u64::MAX, |bytes| (1.05 * bytes) as u64)
+    }
+
+    fn reckoned(&self) -> Result<f64, PublishedError> {
+        self.check()?;
+        let isa = Isa::best();
+        let search = net::plan_search(self.batch, isa)?;
+        let player = net::plan_search(player::ROWS, isa)?;
+        let rows = self.minibatch / SHARDS;
+        let learning = net::plan_learning(rows, isa)?;
+        let tables = self.tables as f64 * Table::bytes(&search, self);
+        let replay = self.replay as f64 * size_of::<replay::Sample>() as f64;
+        // The weights, those of the generation before, two moments, the gradient's shards and their sum; packed both ways.
+        let weights = 4.0 * net::PARAMETERS as f64 * (2.0 + 2.0 + SHARDS as f64 + 1.0 + 2.0);
+        let student = weights + SHARDS as f64 * (learning.arena_bytes() + Results::BYTES) as f64;
+        let duel = if self.duel_pairs > 0 { 2.0 * Mind::bytes(&player) } else { 0.0 };
+        Ok(tables + replay + student + Weights::bytes() + duel)
     }
 
     pub fn check(&self) -> Result<(), PublishedError> {
@@ -310,8 +334,14 @@ impl Published {
         isa: Isa,
         find: &Find,
     ) -> Result<Published, PublishedError> {
-        let mut it = Self::new(config, seed, isa)?;
         let missing = |name: &str| PublishedError::Missing { name: name.into() };
+        // Before anything is allocated: the checkpoint is of as many games as the settings say.
+        config.check()?;
+        let words = config.tables * config.games * SAVED;
+        if find("games").is_none_or(|(_, data)| data.len() != words) {
+            return Err(missing("games"));
+        }
+        let mut it = Self::new(config, seed, isa)?;
         let bad = |name: &str| PublishedError::BadValue { name: name.into() };
         let floats =
             |name: &str, len: usize| match find(name) {
@@ -362,9 +392,6 @@ impl Published {
         }
         it.fresh = (fresh as usize).min(it.replay.samples.len());
         let (games, traces) = (words("games")?, words("traces")?);
-        if games.len() != it.config.tables * it.config.games * SAVED {
-            return Err(missing("games"));
-        }
         it.seat(games, traces).ok_or_else(|| bad("games"))?;
         it.student.pack();
         it.playing.set(&it.student.standing.params);

@@ -70,6 +70,27 @@ pub enum StrongError {
 }
 
 impl StrongConfig {
+    /// Bytes that a run with these settings takes, about, and rather more than less: for who has to refuse one that does not fit
+    /// before anything is allocated. Games may be far longer than they usually are, so it may take much less. Settings that cannot be
+    /// used take more than there is.
+    pub fn bytes(&self) -> u64 {
+        if self.check().is_err() {
+            return u64::MAX;
+        }
+        let shape = Shape { hidden: self.hidden };
+        let (weights, float) = (shape.len() as f64, size_of::<f32>() as f64);
+        let games = self.games.max(if self.look_after == u64::MAX { 0 } else { self.look_games }) as f64;
+        // Usually a tenth of it, but players who have learned nothing may never get past each other.
+        let samples = games * LONGEST as f64 * size_of::<Sample>() as f64;
+        // Once all rolls are looked at, some tables value the boards of 21.
+        let (tables, looking) = (SLICE.min(self.games), LOOKING_SLICE.min(self.games));
+        let looking = if self.look_after == u64::MAX { 0 } else { looking };
+        let tables = (tables - looking) as f64 * Table::bytes(shape, RESULTS)
+            + looking as f64 * Table::bytes(shape, 21 * RESULTS / 4);
+        let learning = (Mind::bytes(shape) + Pupil::bytes(shape, self.batch)) as f64;
+        (4.0 * weights * float + learning + tables + samples).ceil() as u64
+    }
+
     pub fn check(&self) -> Result<(), StrongError> {
         let wrong = |name, value: String, range| Err(StrongError::Setting { name, value, range });
         if !(16..=1024).contains(&self.hidden) || !self.hidden.is_multiple_of(16) {
@@ -107,6 +128,9 @@ const LONGEST: usize = 2000;
 /// The player's weights are a mean over about the last of so many parts of all evaluations so far.
 const PARTS_OF_MEAN: f32 = 8.0;
 
+/// Results that a roll has at most in some games; all rolls together have about a quarter of that each.
+const RESULTS: usize = 400;
+
 /// One game's room.
 struct Table {
     results: Results,
@@ -125,6 +149,12 @@ struct Table {
 }
 
 impl Table {
+    /// Of one that has played the longest of games.
+    fn bytes(shape: Shape, boards: usize) -> f64 {
+        let game = LONGEST * (size_of::<Sample>() + 2 * size_of::<Ends>());
+        (Results::BYTES + Valuer::bytes(shape, boards) + boards * size_of::<Board>() + game) as f64
+    }
+
     fn new() -> Table {
         Table {
             results: Results::new(),
@@ -298,9 +328,14 @@ impl Strong {
 
     /// Goes on exactly from what [`Learner::parts`] gave, with the same settings and seed.
     pub fn restore(settings: StrongConfig, seed: u32, isa: Isa, find: &Find) -> Result<Strong, StrongError> {
-        let mut strong = Strong::new(settings, seed, isa)?;
+        settings.check()?;
         let missing = |name: &str| StrongError::Missing { name: name.into() };
-        let len = strong.shape.len();
+        // Before anything is allocated: the checkpoint is of networks as wide as the settings say.
+        let len = Shape { hidden: settings.hidden }.len();
+        if find("strong.learned").is_none_or(|(_, data)| data.len() != len) {
+            return Err(missing("strong.learned"));
+        }
+        let mut strong = Strong::new(settings, seed, isa)?;
         let floats = |name: &str| match find(name) {
             Some((shape, Data::F32(values))) if shape == [len] && values.len() == len => {
                 let sound = values.iter().all(|value| value.is_finite());
@@ -375,7 +410,13 @@ impl Strong {
         self.round.parts_s.iter_mut().zip(spent_s).for_each(|(sum, spent)| *sum += share * spent);
         for table in &mut self.tables[..count] {
             for sample in &table.samples {
-                self.samples[usize::from(sample.net)].push(*sample);
+                let samples = &mut self.samples[usize::from(sample.net)];
+                if samples.len() == samples.capacity() {
+                    // To twice its size, but no more than a round can have.
+                    let most = games * LONGEST - samples.len();
+                    samples.reserve_exact(samples.len().max(1024).min(most));
+                }
+                samples.push(*sample);
             }
             let [_, won_gammon, won_backgammon, _, lost_gammon, lost_backgammon] = table.ends.map(f64::from);
             self.round.gammons += won_gammon + lost_gammon;

@@ -158,6 +158,18 @@ pub(super) struct Acting<'a> {
 pub(super) const SAMPLE: usize = 4;
 
 impl Actor {
+    /// Of one that has `count` environments for so many steps.
+    pub fn bytes(plan: &Plan, kind: &Kind, isa: Isa, count: usize, steps: usize) -> f64 {
+        let features = kind.spec.observation.len() as f64;
+        let (lanes, steps, count) = (LANES as f64, steps as f64, count as f64);
+        let cuts = lanes * (steps / f64::from(kind.spec.step_limit)).ceil();
+        // Observations; seven more numbers of each step; what is finished; then once what a step needs.
+        let rollout = lanes * steps * (features + 7.0 + 2.0) + lanes * (features + 4.0);
+        let samples = steps * count * (features + SAMPLE as f64);
+        let once = (kind.many)(isa, 0, 0, LANES).bytes() + plan.arena_bytes() + size_of::<Self>();
+        once as f64 + 4.0 * (rollout + samples) + cuts * (8.0 + 4.0 * features)
+    }
+
     pub fn new(
         plan: &Arc<Plan>,
         kind: &Kind,
@@ -539,6 +551,12 @@ pub(super) struct Judge {
 }
 
 impl Judge {
+    /// Of one: its environments and a policy for them.
+    pub fn bytes(plan: &Plan, kind: &Kind, isa: Isa) -> f64 {
+        let lanes = PANEL * (kind.spec.observation.len() + 3);
+        ((kind.many)(isa, 0, 0, PANEL).bytes() + plan.arena_bytes() + 4 * lanes) as f64
+    }
+
     pub fn new(plan: &Arc<Plan>, kind: &Kind, isa: Isa) -> Self {
         Self {
             world: (kind.many)(isa, 0, 0, PANEL),
@@ -672,6 +690,10 @@ mod tests {
     }
 
     impl Vector for Clocks {
+        fn bytes(&self) -> usize {
+            4 * self.observations.len()
+        }
+
         fn count(&self) -> usize {
             LANES
         }

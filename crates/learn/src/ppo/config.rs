@@ -106,7 +106,7 @@ impl PpoConfig {
         }
     }
 
-    pub(super) fn check(&self) -> Result<(), PpoError> {
+    pub fn check(&self) -> Result<(), PpoError> {
         let whole = |name, value: usize, min: usize, max: usize| (name, value as f64, min as f64, max as f64);
         let float = |name, value: f32, min: f32, max: f32| (name, value.into(), min.into(), max.into());
         for (name, value, min, max) in [

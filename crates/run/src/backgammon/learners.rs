@@ -342,8 +342,7 @@ impl Tunable for Strong {
     }
 
     fn bytes(settings: &StrongConfig) -> u64 {
-        let _ = settings;
-        0
+        StrongConfig::bytes(settings)
     }
 
     fn set(&mut self, settings: StrongConfig) -> Result<(), RunError> {
@@ -552,8 +551,7 @@ impl Tunable for Published {
     }
 
     fn bytes(settings: &PublishedConfig) -> u64 {
-        let _ = settings;
-        0
+        PublishedConfig::bytes(settings)
     }
 
     fn set(&mut self, settings: PublishedConfig) -> Result<(), RunError> {

@@ -158,15 +158,12 @@ impl Room for Control {
 
     fn check(setup: Setup) -> Result<(), RunError> {
         kind(setup.variant)?;
-        knobs::table(setup.variant).settings(setup.knobs).map(|_| ())
+        knobs::table(setup.variant).settings(setup.knobs)?.check().map_err(RunError::below)
     }
 
     fn bytes(setup: Setup) -> Result<u64, RunError> {
         let settings = knobs::table(setup.variant).settings(setup.knobs)?;
-        Ok({
-            let _ = settings;
-            0
-        })
+        Ok(settings.bytes(kind(setup.variant)?))
     }
 
     fn begin(setup: Setup) -> Result<Self, RunError> {

@@ -35,6 +35,8 @@ pub struct Results {
 pub type Play = [u8; 4];
 
 impl Results {
+    pub const BYTES: usize = MOST_RESULTS * (size_of::<Board>() + size_of::<Play>());
+
     pub fn new() -> Results {
         let boards = vec![Board::START; MOST_RESULTS].try_into().expect("as many as there is room for");
         let plays = vec![[0; 4]; MOST_RESULTS].try_into().expect("as many as there is room for");

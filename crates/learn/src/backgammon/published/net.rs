@@ -149,6 +149,11 @@ pub struct Weights {
 }
 
 impl Weights {
+    /// Packed, they take about what they take otherwise, but for the first layer and the policy's last.
+    pub fn bytes() -> f64 {
+        4.0 * (2 * PARAMETERS + INPUTS * WIDTH) as f64
+    }
+
     pub fn new(plan: &Arc<Plan>, params: &Params) -> Weights {
         let specs = params.table().specs();
         let range = |name: &str| specs.iter().find(|s| *s.name == *name).map_or(0..0, ParamSpec::range);
@@ -228,6 +233,11 @@ pub struct Evaluator {
 }
 
 impl Evaluator {
+    pub fn bytes(plan: &Plan, rows: usize) -> f64 {
+        let row = inputs::MOST * size_of::<(u32, f32)>() + size_of::<usize>() + 4 * (2 * WIDTH + HEADS);
+        (plan.arena_bytes() + rows * row) as f64
+    }
+
     pub fn new(plan: &Arc<Plan>, rows: usize) -> Evaluator {
         Evaluator {
             isa: plan.isa(),

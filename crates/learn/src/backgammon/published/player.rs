@@ -34,6 +34,11 @@ pub struct Mind {
 }
 
 impl Mind {
+    /// Of one that does not search.
+    pub fn bytes(plan: &Plan) -> f64 {
+        Evaluator::bytes(plan, ROWS) + Weights::bytes() + (Results::BYTES + size_of::<Mind>()) as f64
+    }
+
     /// With two evaluations or more it searches. The plan is one of [`ROWS`].
     pub fn new(plan: &Arc<Plan>, weights: Arc<Weights>, rule: Rule, evals: u32) -> Mind {
         let searching = (evals > 1).then(|| Searching {

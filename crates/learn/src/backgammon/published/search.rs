@@ -42,7 +42,17 @@ pub struct Search {
     pub batches: u64,
 }
 
+/// Steps of all ways of a batch, for each of its rows.
+const STEPS: usize = 64;
+
 impl Search {
+    pub fn bytes(plan: &Plan, rows: usize, slots: usize, evals: usize) -> f64 {
+        let slot = size_of::<Slot>() + Tree::bytes(evals);
+        let row = size_of::<Waiting>() + STEPS * size_of::<Step>();
+        let results = Results::BYTES + MOST_ACTIONS * 6;
+        slots as f64 * slot as f64 + (rows * row + results) as f64 + Evaluator::bytes(plan, rows)
+    }
+
     pub fn new(plan: &Arc<Plan>, rows: usize, slots: usize, leaves: usize, evals: usize) -> Search {
         let slot = |_| {
             let mut tree = Tree::new(evals);
@@ -55,7 +65,7 @@ impl Search {
             leaves: leaves as u32,
             next: 0,
             waiting: Vec::with_capacity(rows),
-            way: Vec::with_capacity(64 * rows),
+            way: Vec::with_capacity(STEPS * rows),
             room: Results::new(),
             actions: Vec::with_capacity(MOST_ACTIONS),
             priors: Box::new([0.0; MOST_ACTIONS]),

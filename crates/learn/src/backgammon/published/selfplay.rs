@@ -56,6 +56,19 @@ pub struct Table {
 }
 
 impl Table {
+    pub fn bytes(plan: &Plan, config: &PublishedConfig) -> f64 {
+        let &PublishedConfig { evals, games, batch, round_batches, .. } = config;
+        let sample = size_of::<Sample>() as f64;
+        let game = size_of::<Game>() as f64 + LONG as f64 * sample;
+        // Samples of the games that end in a round: those that they brought along, and one for about `evals` rows. A vector that
+        // was too small grows to twice its size.
+        let expected = (LONG * games) as f64;
+        let decided = 1.3 * round_batches as f64 * batch as f64 / evals as f64;
+        let grown = if decided > expected { 2.0 * decided } else { 0.0 };
+        let search = Search::bytes(plan, batch, games, evals) + tree::Tree::bytes(evals) as f64;
+        search + games as f64 * game + (expected + grown) * sample
+    }
+
     /// Games `first` and on of a seed.
     pub fn new(plan: &Arc<Plan>, config: &PublishedConfig, seed: u32, first: usize) -> Table {
         let game = |i| {

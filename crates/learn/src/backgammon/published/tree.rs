@@ -128,10 +128,22 @@ const EMPTY: u32 = u32::MAX;
 pub const ROOT: u16 = 0;
 
 impl Tree {
+    /// Nodes and edges at most.
+    fn room(evals: usize) -> (usize, usize) {
+        let most_nodes = (2 * evals + 64).min(MOST_NODES);
+        (most_nodes, 32 * most_nodes + 8 * MOST_ACTIONS)
+    }
+
+    pub fn bytes(evals: usize) -> usize {
+        let (most_nodes, most_edges) = Self::room(evals);
+        let nodes = most_nodes * (size_of::<Node>() + size_of::<Chance>() + 2 * size_of::<u16>());
+        let table = (2 * most_nodes).next_power_of_two() * size_of::<u32>();
+        size_of::<Tree>() + nodes + table + most_edges * size_of::<Edge>()
+    }
+
     /// Room for searches of so many evaluations, and for what is kept of the one before.
     pub fn new(evals: usize) -> Tree {
-        let most_nodes = (2 * evals + 64).min(MOST_NODES);
-        let most_edges = 32 * most_nodes + 8 * MOST_ACTIONS;
+        let (most_nodes, most_edges) = Self::room(evals);
         Tree {
             nodes: Vec::with_capacity(most_nodes),
             chances: Vec::with_capacity(most_nodes),

@@ -553,13 +553,14 @@ impl<R: Room> AnyRun for Run<R> {
 
     fn advance(&mut self, now_s: f64) -> bool {
         self.waiting = false;
-        if !self.running && !self.finish_iteration && self.testing.is_none() {
+        let paused = !self.running && !self.finish_iteration;
+        if paused && self.testing.is_none() {
             self.clock.rest();
             self.devices.pause();
             return false;
         }
-        // At home a test comes first; beside another machine, while that works.
-        if self.testing.is_some() && !self.is_away() {
+        // At home a test comes first, and is ended also where the run pauses; beside another machine, while that works.
+        if self.testing.is_some() && (paused || !self.is_away()) {
             self.take_time(now_s);
             self.devices.pause();
             self.advance_test();

@@ -1,0 +1,108 @@
+//! What a run takes is known before it is allocated. A file of its own: the counter counts for the whole process, so nothing else may
+//! run beside it. Native only, as the counter is.
+#![cfg(not(target_arch = "wasm32"))]
+
+use learn::backgammon::{Learner, Published, PublishedConfig, Slice, Strong, StrongConfig};
+use learn::{Ppo, PpoConfig};
+use math::Isa;
+use std::alloc::System;
+
+#[global_allocator]
+static COUNTER: &stats_alloc::StatsAlloc<System> = &stats_alloc::INSTRUMENTED_SYSTEM;
+
+/// What is allocated now.
+fn live() -> u64 {
+    let stats = COUNTER.stats();
+    (stats.bytes_allocated - stats.bytes_deallocated) as u64
+}
+
+/// The estimate is no less than what is taken, and not much more.
+fn check(what: &str, estimate: u64, most: f64, learner: impl FnOnce() -> Box<dyn std::any::Any>) {
+    let before = live();
+    let learner = learner();
+    let taken = live() - before;
+    drop(learner);
+    let ratio = estimate as f64 / taken as f64;
+    println!("{what}: {:.1} of {:.1} MB, {ratio:.2}", estimate as f64 / 1e6, taken as f64 / 1e6);
+    assert!((1.0..most).contains(&ratio), "{what}: {estimate} bytes were reckoned and {taken} taken");
+}
+
+fn ppo(id: &str, config: PpoConfig) {
+    let kind = worlds::kind(id).unwrap();
+    check(id, config.bytes(kind), 1.3, || {
+        let mut ppo = Ppo::new(kind, config.clone(), 1, Isa::best()).unwrap();
+        ppo.trail_clear();
+        for _ in 0..2 {
+            while !matches!(ppo.advance(), learn::Slice::Iteration(_)) {}
+        }
+        Box::new(ppo)
+    });
+}
+
+fn rounds(mut learner: impl Learner + 'static, count: usize) -> Box<dyn std::any::Any> {
+    for _ in 0..count {
+        while !matches!(learner.advance(), Slice::Round(_)) {}
+    }
+    Box::new(learner)
+}
+
+fn published(config: PublishedConfig, count: usize) {
+    let what = format!("published, {} evaluations", config.evals);
+    check(&what, config.bytes(), 1.3, || {
+        rounds(Published::new(config.clone(), 1, Isa::best()).unwrap(), count)
+    });
+}
+
+fn strong(config: StrongConfig, count: usize, most: f64) {
+    let what = format!("strong, {} units, {} games", config.hidden, config.games);
+    check(&what, config.bytes(), most, || rounds(Strong::new(config, 1, Isa::best()).unwrap(), count));
+}
+
+#[test]
+fn what_a_run_takes_is_known_before() {
+    // What is made once for the whole process, and threads.
+    rounds(Strong::new(StrongConfig { games: 2, ..StrongConfig::default() }, 1, Isa::best()).unwrap(), 1);
+
+    for kind in worlds::kinds() {
+        ppo(kind.spec.id, PpoConfig::preset(kind.spec.id));
+    }
+    let large =
+        PpoConfig { hidden: 512, envs: 300, rollout_steps: 4, minibatches: 2, ..PpoConfig::default() };
+    ppo("CartPole-v1", large.clone());
+    ppo("Pendulum-v1", PpoConfig { shared: true, tanh: true, squash: true, normalize_reward: true, ..large });
+    ppo(
+        "Acrobot-v1",
+        PpoConfig { envs: 1000, rollout_steps: 512, minibatches: 64, epochs: 1, ..PpoConfig::default() },
+    );
+
+    let small = PublishedConfig { tables: 2, round_batches: 20, duel_pairs: 0, ..PublishedConfig::default() };
+    published(small.clone(), 2);
+    published(PublishedConfig { evals: 2000, games: 8, ..small.clone() }, 2);
+    published(
+        PublishedConfig {
+            evals: 30,
+            minibatch: 8192,
+            batch: 1024,
+            replay: 300_000,
+            most_updates: 1,
+            ..small.clone()
+        },
+        1,
+    );
+    published(PublishedConfig { evals: 2, games: 256, duel_pairs: 2, generation_rounds: 1, ..small }, 2);
+
+    // As long as games last; players with so few units hardly get past each other at first.
+    strong(StrongConfig { hidden: 64, games: 300, batch: 8192, ..StrongConfig::default() }, 1, 1.3);
+    strong(StrongConfig { hidden: 1024, games: 16, look_after: u64::MAX, ..StrongConfig::default() }, 3, 1.3);
+    strong(StrongConfig::default(), 2, 3.0);
+    strong(StrongConfig { hidden: 128, look_after: 0, look_games: 64, ..StrongConfig::default() }, 2, 4.0);
+
+    // What fits nowhere is told without allocating it.
+    let config = PublishedConfig { tables: 256, games: 1024, evals: 2000, ..PublishedConfig::default() };
+    assert!(config.bytes() > 400 << 30);
+    let config = PublishedConfig { evals: 1, ..config };
+    assert_eq!(config.bytes(), u64::MAX);
+    assert_eq!(StrongConfig { hidden: 7, ..StrongConfig::default() }.bytes(), u64::MAX);
+    let kind = worlds::kind("CartPole-v1").unwrap();
+    assert_eq!(PpoConfig { envs: 0, ..PpoConfig::default() }.bytes(kind), u64::MAX);
+}

@@ -1,0 +1,203 @@
+//! A room that lives in the tests alone, to show what a room needs: a bandit with some arms, of which a softmax policy learns
+//! which pays most, by the gradient bandit algorithm (Sutton and Barto 2018, section 2.8).
+
+#[cfg(target_family = "wasm")]
+pub mod page;
+
+use math::Rng;
+use run::knobs::{Table, choice, float, int};
+use run::protocol::{Column, Goal, Knob, KnobKind, Knobs, Named, Row, Value, Variant};
+use run::room::{Answer, Iteration, Room, Saved, Schema, Setup, Slice, Tensors};
+use run::{Data, RunError, count, number, text};
+
+run::questions! {
+    /// How likely each arm is to be pulled.
+    Policy {} -> Vec<f64>,
+}
+
+static SCHEMA: Schema = Schema {
+    id: "bandit",
+    title: "Bandit",
+    variant_word: "machine",
+    iteration_word: "iteration",
+    counters: &[Column::new("pulls", "Pulls", "Arms pulled.").unit("pulls").brief("pulls")],
+    metrics: &[
+        Column::new("mean_reward", "Reward", "Of the iteration's pulls.").chart("reward").brief("reward"),
+        Column::new("pulls_per_s", "Pulls a second", "").chart("speed").rate("pulls", 1.0),
+    ],
+    tests: &[Column::new("best", "Best arm", "How likely it is pulled.")
+        .chart("reward")
+        .brief("best")
+        .share()],
+    parts: &[],
+    old_history: |_| None,
+};
+
+#[derive(Clone)]
+struct Settings {
+    lr: f32,
+    pulls: usize,
+    baseline: String,
+    payouts: String,
+}
+
+const BASELINES: [Named; 2] =
+    [Named { name: "mean", label: "Mean reward" }, Named { name: "none", label: "None" }];
+
+fn table() -> Table<Settings> {
+    let preset = Settings { lr: 0.1, pulls: 256, baseline: "mean".into(), payouts: "0.2 0.5 0.9".into() };
+    Table::new(preset)
+        .with("lr", "Learning rate", float(1e-3, 1.0, true), "", true, number!(lr), "Of an update.")
+        .with("pulls", "Pulls", int(1.0, 65536.0), "pulls", false, count!(pulls), "An iteration.")
+        .with("baseline", "Baseline", choice(&BASELINES), "", true, text!(baseline), "Of rewards.")
+        .with("payouts", "Payouts", KnobKind::Text { most: 200 }, "", false, text!(payouts), "On average.")
+}
+
+fn means(settings: &Settings) -> Result<Vec<f32>, RunError> {
+    let means: Result<Vec<f32>, _> = settings.payouts.split_whitespace().map(str::parse).collect();
+    let sound = means.ok().filter(|means| means.len() >= 2 && means.iter().all(|m| m.is_finite()));
+    sound.ok_or_else(|| RunError::refused("payouts are no two numbers or more", "Write them as in 0.2 0.9"))
+}
+
+pub struct Bandit {
+    settings: Settings,
+    means: Vec<f32>,
+    rng: Rng,
+    /// A preference for each arm; then the mean reward so far.
+    weights: Vec<f32>,
+    iterations: u32,
+}
+
+impl Bandit {
+    fn policy(&self) -> Vec<f64> {
+        let arms = &self.weights[..self.means.len()];
+        let top = arms.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let odds: Vec<f64> = arms.iter().map(|&w| f64::from(w - top).exp()).collect();
+        let sum: f64 = odds.iter().sum();
+        odds.into_iter().map(|p| p / sum).collect()
+    }
+
+    fn pull(&mut self, word: &mut math::rng::Sequence) -> f32 {
+        let odds = self.policy();
+        let mut left = f64::from(word.uniform());
+        let arm = odds.iter().position(|p| (left -= p, left < 0.0).1).unwrap_or(odds.len() - 1);
+        let reward = self.means[arm] + word.uniform() - 0.5;
+        let mean = self.weights[odds.len()];
+        let surprise = if self.settings.baseline == "mean" { reward - mean } else { reward };
+        for (i, p) in odds.iter().enumerate() {
+            let chosen = if i == arm { 1.0 } else { 0.0 };
+            self.weights[i] += self.settings.lr * surprise * (chosen - *p as f32);
+        }
+        self.weights[odds.len()] += 0.01 * (reward - mean);
+        reward
+    }
+}
+
+impl Room for Bandit {
+    const SCHEMA: &'static Schema = &SCHEMA;
+    type Question = Question;
+
+    fn variants() -> Vec<Variant> {
+        let goal = Some(Goal { column: "best", at: 0.9 });
+        let about = serde_json::Value::Null;
+        vec![Variant {
+            id: "three-arms",
+            name: "Three arms",
+            summary: "Find the arm that pays most.",
+            goal,
+            about,
+        }]
+    }
+
+    fn knobs(_: &str) -> Vec<Knob> {
+        table().knobs()
+    }
+
+    fn check(setup: Setup) -> Result<(), RunError> {
+        means(&table().settings(setup.knobs)?).map(|_| ())
+    }
+
+    fn bytes(_: Setup) -> Result<u64, RunError> {
+        Ok(1 << 16)
+    }
+
+    fn begin(setup: Setup) -> Result<Self, RunError> {
+        let settings = table().settings(setup.knobs)?;
+        let means = means(&settings)?;
+        let (weights, rng) = (vec![0.0; means.len() + 1], Rng::new(setup.seed, 1));
+        Ok(Bandit { settings, means, rng, weights, iterations: 0 })
+    }
+
+    fn restore(setup: Setup, saved: Saved) -> Result<Self, RunError> {
+        let mut bandit = Bandit::begin(setup)?;
+        match (saved.find("weights"), saved.find("iterations")) {
+            (Some((_, Data::F32(weights))), Some((_, Data::U32(count))))
+                if weights.len() == bandit.weights.len() && count.len() == 1 =>
+            {
+                bandit.weights.copy_from_slice(weights);
+                bandit.iterations = count[0];
+                Ok(bandit)
+            }
+            _ => Err(RunError::damaged("no weights of as many arms")),
+        }
+    }
+
+    fn tensors(&self) -> Tensors {
+        let weights = ("weights".into(), vec![self.weights.len()], Data::F32(self.weights.clone()));
+        vec![weights, ("iterations".into(), vec![1], Data::U32(vec![self.iterations]))]
+    }
+
+    fn advance(&mut self) -> Slice {
+        let mut words = self.rng.sequence(u64::from(self.iterations) << 32);
+        let total: f32 = (0..self.settings.pulls).map(|_| self.pull(&mut words)).sum();
+        self.iterations += 1;
+        Slice::Ended(Iteration {
+            values: vec![Some(f64::from(total) / self.settings.pulls as f64), None],
+            parts_s: Vec::new(),
+            finite: total.is_finite(),
+            work: None,
+        })
+    }
+
+    fn iteration(&self) -> u32 {
+        self.iterations
+    }
+
+    fn counts(&self) -> Vec<f64> {
+        vec![f64::from(self.iterations) * self.settings.pulls as f64]
+    }
+
+    fn weights(&self) -> &[f32] {
+        &self.weights
+    }
+
+    fn values(&self) -> Knobs {
+        table().values(&self.settings)
+    }
+
+    fn may_set(&self, name: &str, value: &Value) -> Result<(), RunError> {
+        table().set_live(&mut self.settings.clone(), name, value).map(|_| ())
+    }
+
+    fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
+        table().set_live(&mut self.settings, name, value)
+    }
+
+    fn test_is_due(&self, tests: &[Row], _: bool) -> bool {
+        self.iterations >= tests.last().map_or(0, |test| test.progress.iteration) + 4
+    }
+
+    fn advance_test(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError> {
+        let best = (0..self.means.len()).max_by(|&a, &b| self.means[a].total_cmp(&self.means[b]));
+        Ok(Some(vec![best.map(|best| self.policy()[best])]))
+    }
+
+    fn ask(&mut self, Question::Policy {}: Question) -> Result<Answer, RunError> {
+        Ok(Box::new(self.policy()))
+    }
+}
+
+/// The one line in the list of rooms.
+pub fn add() {
+    run::add_room(&run::Entry::<Bandit>::NEW);
+}

@@ -1,0 +1,6 @@
+//! `hothouse` with one room more.
+
+fn main() -> std::process::ExitCode {
+    bandit::add();
+    cli::main()
+}
