@@ -80,12 +80,19 @@ test("chosen by hand it trains from the first step, and the many, the plane and 
     () =>
       new Promise((resolve) => {
         const seen = { steps: 0, stages: 0, numbers: true };
-        hothouse.onStage(() => seen.stages++);
-        hothouse.onFrame((frame) => {
-          seen.steps += frame.steps;
-          seen.numbers &&= frame.shown > 0 && frame.observations.every(Number.isFinite) && frame.observations.some((x) => x !== 0);
+        const { ask } = hothouse;
+        hothouse.ask = async (question) => {
+          const answer = await ask(question);
+          if (question.ask === "touch") seen.stages++;
+          if (question.ask === "frame" && answer.steps > 0) {
+            const { buffer, byteOffset, length } = answer.observations;
+            const observations = new Float32Array(buffer, byteOffset, length / 4);
+            seen.steps += answer.steps;
+            seen.numbers &&= answer.shown > 0 && observations.every(Number.isFinite) && observations.some((x) => x !== 0);
+          }
           if (seen.steps > 50 && seen.stages > 20) resolve(seen);
-        });
+          return answer;
+        };
       }),
   );
   await page.evaluate(() => scrollTo(0, 0)); // to where the large one is in sight
@@ -99,9 +106,13 @@ test("chosen by hand it trains from the first step, and the many, the plane and 
   const [early, late] = [rows[2], rows.at(-1)].map((row) => row.mean_return);
   assert.ok(late > 2 * early, `mean return ${early}, then ${late}`);
   assert.ok((await alive).numbers);
-  const { policy } = await page.evaluate(() => hothouse.picture(8, 8).then(({ policy }) => ({ policy: policy.length })));
-  assert.equal(policy, 8 * 8 * 2);
-  assert.equal((await page.evaluate(() => hothouse.evaluate())).episodes, 100);
+  const { policy } = await page.evaluate(() => hothouse.ask({ ask: "picture", width: 8, height: 8 }).then(({ policy }) => ({ policy: policy.length })));
+  assert.equal(policy, 8 * 8 * 2 * 4);
+  const episodes = await page.evaluate(async () => {
+    const { values } = await hothouse.test();
+    return values[hothouse.room.tests.findIndex(({ name }) => name === "episodes")];
+  });
+  assert.equal(episodes, 100);
 
   await page.getByRole("button", { name: "Pause" }).click();
   await page.getByRole("button", { name: "Play" }).waitFor();
@@ -165,12 +176,12 @@ test("one run moves to the GPU and back and is saved there; nothing is skipped o
     Array.from(bytes),
   );
   assert.ok(began.iteration > first + 1);
-  assert.deepEqual([next.iteration, next.env_steps], [began.iteration + 1, began.env_steps + STEPS]);
+  assert.deepEqual([next.iteration, next.counts[0]], [began.iteration + 1, began.counts[0] + STEPS]);
   await page.context().close();
   const path = join(folder(), "gpu.safetensors");
   writeFileSync(path, bytes);
-  const lines = await hothouse(["resume", path, "--steps", String(began.env_steps + 4 * STEPS), "--json"]);
-  assert.equal(lines.map((line) => JSON.parse(line)).find((line) => line.kind === "began").progress.env_steps, began.env_steps);
+  const lines = await hothouse(["resume", path, "--steps", String(began.counts[0] + 4 * STEPS), "--json"]);
+  assert.equal(lines.map((line) => JSON.parse(line)).find((line) => line.kind === "began").progress.counts[0], began.counts[0]);
 });
 
 test("a GPU that is lost, then one without memory: a notice, the processor goes on from there, and it can be tried again", async () => {

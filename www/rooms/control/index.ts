@@ -3,6 +3,7 @@
 import type { Brings } from "../../parts/room";
 import * as text from "./text";
 import { ControlView } from "./view";
+import "./style.css";
 
 export const brings: Brings = {
   curves: {
