@@ -23,7 +23,7 @@ export interface Options {
   checkpoint?: Uint8Array;
   /** A permalink (`location.hash`): used where there is neither config nor checkpoint. */
   link?: string;
-  /** A module by name instead of the fastest; also `?use=scalar` in the page's address. */
+  /** A module by name instead of the fastest; also `?use=simd128` in the page's address. */
   use?: "auto" | Module;
   /** What should train; also `?device=gpu` in the page's address, which goes first. */
   device?: DeviceWish;
@@ -79,7 +79,7 @@ export async function connect(options: Options = {}): Promise<Client> {
     }
   }
   throw new Error(
-    `Training could not start (${troubles.join("; ") || "this browser has no WebAssembly"}). Update the browser, or run Hothouse natively.`,
+    `Training could not start (${troubles.join("; ") || "this browser has no WebAssembly with SIMD"}). Update the browser, or run Hothouse natively.`,
   );
 }
 
