@@ -64,19 +64,32 @@ export async function wasm({ only = Object.keys(flavours) } = {}) {
     if (only.includes(name))
       await step(`wasm ${name}`, async () => {
         if (stands()) return "unchanged";
-        const target = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "wasm");
-        const args = ["build", "--release", "-p", "web", ...settings.args, ...(flavour.threads ? ["--features", "threads"] : [])];
-        await sh("cargo", args, { env: { ...settings.env, CARGO_TARGET_DIR: target } });
-        rmSync(out, { recursive: true, force: true });
-        mkdirSync(out, { recursive: true });
-        await sh(program, ["page", join(target, TARGET, "release/web.wasm"), out]);
-        bindThreads(out);
+        await compile("web", flavour, { settings, program, out });
         writeFileSync(stamp, hash);
         return `${Math.round(statSync(join(out, "lab_bg.wasm")).size / 1024)} kB`;
       });
     modules[name] = { folder: out, hash, stands: stands() };
   }
   return modules;
+}
+
+/** Compiles a crate that has the page's class, with its JavaScript, into the folder `out`. */
+async function compile(crate, flavour, { settings, program, out }) {
+  const target = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "wasm");
+  const args = ["build", "--release", "--lib", "-p", crate, ...settings.args, ...(flavour.threads ? ["--features", "threads"] : [])];
+  await sh("cargo", args, { env: { ...settings.env, CARGO_TARGET_DIR: target } });
+  rmSync(out, { recursive: true, force: true });
+  mkdirSync(out, { recursive: true });
+  await sh(program, ["page", join(target, TARGET, `release/${crate}.wasm`), out]);
+  bindThreads(out);
+}
+
+/** The first module with rooms of the tests' own beside the house's: what `crate` adds; gives its folder. */
+export async function wasmWith(crate) {
+  const settings = cargoSettings(flavours[FIRST], await wasmToolchain());
+  const out = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), `page-${crate}`);
+  await step(`wasm ${FIRST} with ${crate}`, async () => void (await compile(crate, flavours[FIRST], { settings, program: await bindgen(), out })));
+  return out;
 }
 
 /**
