@@ -2,16 +2,68 @@
 //! threads there are changes when a piece runs, never what it computes. Without the `threads` feature, or with a pool of
 //! one, everything runs in order on the calling thread.
 
+use std::cell::Cell;
+
+thread_local! {
+    /// Whether this thread was told to do everything itself.
+    static ALONE: Cell<bool> = const { Cell::new(false) };
+}
+
 /// How many threads share the pieces.
 pub fn threads() -> usize {
     #[cfg(feature = "threads")]
     {
-        rayon::current_num_threads()
+        if ALONE.get() { 1 } else { rayon::current_num_threads() }
     }
     #[cfg(not(feature = "threads"))]
     {
         1
     }
+}
+
+/// `f` with so many threads for its pieces, where that can be had: one always, and in a browser else only as many as there are.
+pub fn with_threads<R: Send>(count: usize, f: impl FnOnce() -> R + Send) -> Option<R> {
+    if count == 1 {
+        let before = ALONE.replace(true);
+        let result = f();
+        ALONE.set(before);
+        return Some(result);
+    }
+    if threads() == count {
+        return Some(inside(f));
+    }
+    #[cfg(all(feature = "threads", not(target_family = "wasm")))]
+    return rayon::ThreadPoolBuilder::new().num_threads(count).build().ok().map(|pool| pool.install(f));
+    #[cfg(not(all(feature = "threads", not(target_family = "wasm"))))]
+    None
+}
+
+/// `f` on a thread of the pool: to be entered once, where many pieces follow one another.
+pub fn inside<R: Send>(f: impl FnOnce() -> R + Send) -> R {
+    #[cfg(feature = "threads")]
+    if threads() > 1 && rayon::current_thread_index().is_none() {
+        return rayon::join(f, || ()).0;
+    }
+    f()
+}
+
+/// Calls `f(i)` for every `i < count`, in any order and on any thread.
+pub fn each(count: usize, f: impl Fn(usize) + Sync) {
+    #[cfg(feature = "threads")]
+    if count > 1 && threads() > 1 {
+        return halve(0..count, &f);
+    }
+    (0..count).for_each(f);
+}
+
+/// [`split`] for numbers.
+#[cfg(feature = "threads")]
+fn halve(range: std::ops::Range<usize>, f: &(impl Fn(usize) + Sync)) {
+    if range.len() < 2 {
+        return range.for_each(f);
+    }
+    let half = range.start + range.len() / 2;
+    rayon::join(|| halve(range.start..half, f), || halve(half..range.end, f));
 }
 
 /// Calls `f(i, &mut items[i])` for every item, in any order and on any thread.
