@@ -75,17 +75,32 @@ pub fn packed_panels_len(out: usize, inp: usize) -> usize {
 
 /// W for [`linear_rows`]: blocks of columns as wide as the tile, `[out/width][inp][width]`, padded with zeros.
 pub fn pack_rows(isa: Isa, w: &[f32], out: usize, inp: usize, dst: &mut [f32]) {
-    dispatch(isa, PackColumns { n: out, k: inp, b: w, ks: 1, cs: inp, dst });
+    assert!(w.len() >= out * inp && dst.len() >= packed_rows_len(out, inp));
+    pack_columns(isa, w, out, inp, (1, inp), dst);
 }
 
 /// W for [`linear_rows_dx`]: `[inp/width][out][width]`.
 pub fn pack_rows_t(isa: Isa, w: &[f32], out: usize, inp: usize, dst: &mut [f32]) {
-    dispatch(isa, PackColumns { n: inp, k: out, b: w, ks: inp, cs: 1, dst });
+    assert!(w.len() >= out * inp && dst.len() >= packed_rows_t_len(out, inp));
+    pack_columns(isa, w, inp, out, (inp, 1), dst);
 }
 
 /// W for [`linear_panels`]: blocks of rows as high as the tile, `[out/height][inp][height]`.
 pub fn pack_panels(isa: Isa, w: &[f32], out: usize, inp: usize, dst: &mut [f32]) {
-    dispatch(isa, PackRows { m: out, k: inp, w, dst });
+    assert!(w.len() >= out * inp && dst.len() >= out * inp);
+    // A number of rows that every tile divides.
+    let rows = (par::CHUNK / inp.max(1)).next_multiple_of(M_LARGE);
+    par::chunks_mut([&mut dst[..out * inp]], [rows * inp], |i, [dst]| {
+        dispatch(isa, PackRows { m: dst.len() / inp.max(1), k: inp, w: &w[i * rows * inp..], dst });
+    });
+}
+
+fn pack_columns(isa: Isa, b: &[f32], n: usize, k: usize, (ks, cs): (usize, usize), dst: &mut [f32]) {
+    let cols = (par::CHUNK / k.max(1)).next_multiple_of(PANEL);
+    par::chunks_mut([&mut dst[..n.div_ceil(PANEL) * PANEL * k]], [cols * k], |i, [dst]| {
+        let n0 = i * cols;
+        dispatch(isa, PackColumns { n: cols.min(n - n0), k, b: &b[n0 * cs..], ks, cs, dst });
+    });
 }
 
 /// y[rows][out] = epilogue(x[rows][inp] · Wᵀ).
@@ -101,14 +116,21 @@ pub fn linear_rows(
 ) {
     let (x, y) = (&x[..rows * inp], &mut y[..rows * out]);
     let packed = &packed[..packed_rows_len(out, inp)];
-    let mut finish = Finish::new(&ep);
-    let (mut pre, mut stats) = ep.norm.map_or((None, None), |n| (n.save_pre, n.save_stats));
+    let finish = Finish::new(&ep);
+    let (pre, stats) = ep.norm.map_or((None, None), |n| (n.save_pre, n.save_stats));
+    let (pre, stats) = (pre.unwrap_or_default(), stats.unwrap_or_default());
     let alone = !finish.needed && matches!(ep.act, Act::None | Act::Relu);
-    let block_rows = if alone { rows.max(1) } else { ROW_BLOCK };
-    for first in (0..rows).step_by(block_rows) {
-        let count = block_rows.min(rows - first);
-        let block = first * out..(first + count) * out;
-        let y = &mut y[block.clone()];
+    // What needs whole rows has them while they are in cache; what is cut into blocks of rows for that is cut no further,
+    // unless there are few.
+    let large = rows * out * inp >= 2 * PIECE;
+    let block_rows = match (alone, large) {
+        (true, _) => rows.max(1),
+        (_, true) => even(rows, M_LARGE.max(PIECE / (out * inp))).max(1),
+        (_, false) => ROW_BLOCK,
+    };
+    let run = if large && rows.div_ceil(block_rows) > 4 { run_piece } else { run };
+    let piece = |i: usize, [y, pre, stats]: [&mut [f32]; 3]| {
+        let (first, count) = (i * block_rows, y.len() / out.max(1));
         run(
             isa,
             Product {
@@ -123,12 +145,21 @@ pub fn linear_rows(
             },
         );
         if finish.needed {
-            finish.residual = ep.residual.map(|r| &r[block.clone()]);
-            let pre = pre.as_deref_mut().map(|p| &mut p[block]);
-            let stats = stats.as_deref_mut().map(|s| &mut s[2 * first..2 * (first + count)]);
+            let finish = Finish { residual: ep.residual.map(|r| &r[first * out..][..y.len()]), ..finish };
+            let (pre, stats) = ((!pre.is_empty()).then_some(pre), (!stats.is_empty()).then_some(stats));
             dispatch(isa, FinishRows { cols: out, y, finish, pre, stats });
         }
         finish_act(isa, ep.act, y);
+    };
+    let sizes = |len: usize| if len == 0 { 0 } else { block_rows };
+    let sizes = [block_rows * out, sizes(pre.len()) * out, sizes(stats.len()) * 2];
+    let pre_len = if pre.is_empty() { 0 } else { rows * out };
+    let stats_len = if stats.is_empty() { 0 } else { 2 * rows };
+    let slices = [y, &mut pre[..pre_len], &mut stats[..stats_len]];
+    if large {
+        par::chunks_mut(slices, sizes, piece);
+    } else {
+        par::chunks_in_order(slices, sizes, piece);
     }
 }
 
@@ -187,11 +218,10 @@ pub fn linear_panels(
 ) {
     let (x, y) = (&x[..crate::panels_len(batch, inp)], &mut y[..crate::panels_len(batch, out)]);
     let packed = &packed[..packed_panels_len(out, inp)];
-    let mut finish = Finish::new(&ep);
-    let (mut pre, mut stats) = ep.norm.map_or((None, None), |n| (n.save_pre, n.save_stats));
-    for panel in 0..batch.div_ceil(PANEL) {
-        let block = panel * out * PANEL..(panel + 1) * out * PANEL;
-        let y = &mut y[block.clone()];
+    let finish = Finish::new(&ep);
+    let (pre, stats) = ep.norm.map_or((None, None), |n| (n.save_pre, n.save_stats));
+    let (pre, stats) = (pre.unwrap_or_default(), stats.unwrap_or_default());
+    let panel = |i: usize, [y, pre, stats]: [&mut [f32]; 3]| {
         run(
             isa,
             Product {
@@ -199,20 +229,30 @@ pub fn linear_panels(
                 n: PANEL,
                 k: inp,
                 a: Left { p: packed.as_ptr(), rs: 0, ks: 0, packed: true },
-                b: Right::Direct(x[panel * inp * PANEL..].as_ptr(), PANEL),
+                b: Right::Direct(x[i * inp * PANEL..].as_ptr(), PANEL),
                 c: Target { p: y.as_mut_ptr(), rs: PANEL, cs: 1 },
                 start: ep.bias.map_or(Start::Zero, |bias| Start::Rows(bias[..out].as_ptr())),
                 relu: ep.act == Act::Relu && !finish.needed,
             },
         );
         if finish.needed {
-            finish.residual = ep.residual.map(|r| &r[block.clone()]);
-            let pre = pre.as_deref_mut().map(|p| &mut p[block]);
-            let stats = stats.as_deref_mut().map(|s| &mut s[2 * panel * PANEL..2 * (panel + 1) * PANEL]);
+            let finish = Finish { residual: ep.residual.map(|r| &r[i * out * PANEL..][..y.len()]), ..finish };
+            let (pre, stats) = ((!pre.is_empty()).then_some(pre), (!stats.is_empty()).then_some(stats));
             dispatch(isa, FinishPanel { features: out, y, finish, pre, stats });
         }
         finish_act(isa, ep.act, y);
+    };
+    let size = out * PANEL;
+    let sizes = [size, if pre.is_empty() { 0 } else { size }, if stats.is_empty() { 0 } else { 2 * PANEL }];
+    // Panels enough for a piece.
+    let group = (PIECE / (size * inp).max(1)).max(1);
+    let slices = [y, pre, stats];
+    if batch.div_ceil(PANEL) < 2 * group {
+        return par::chunks_in_order(slices, sizes, panel);
     }
+    par::chunks_mut(slices, sizes.map(|size| size * group), |i, slices| {
+        par::chunks_in_order(slices, sizes, |j, slices| panel(i * group + j, slices));
+    });
 }
 
 /// c[m][n] (+)= Σ_k a[m·rs + k·ks] · b[k·rs + n·cs]; the strides of an operand are (to the next row, to the next column), so
@@ -290,7 +330,7 @@ const K_LARGE: usize = 256;
 /// Rows of a copied block lie a line further apart than they are long, or they would share sets of the cache.
 const ROW_LARGE: usize = K_LARGE + 16;
 /// Multiply-adds that are worth another thread: some 60 µs natively, some 250 in a browser.
-const PIECE: usize = 1 << 23;
+pub const PIECE: usize = 1 << 23;
 
 /// The operand that is broadcast.
 #[derive(Clone, Copy)]
@@ -962,7 +1002,12 @@ impl Kernel for PackColumns<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
-        assert!(self.b.len() >= self.n * self.k && self.dst.len() >= self.n.div_ceil(PANEL) * PANEL * self.k);
+        let Some(last) =
+            (self.n * self.k).checked_sub(1).map(|_| (self.n - 1) * self.cs + (self.k - 1) * self.ks)
+        else {
+            return;
+        };
+        assert!(self.b.len() > last && self.dst.len() >= self.n.div_ceil(PANEL) * PANEL * self.k);
         let mut n0 = 0;
         while n0 < self.n {
             let width = tile_vectors::<S>(self.n - n0) * S::LANES;

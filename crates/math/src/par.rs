@@ -38,6 +38,14 @@ pub fn with_threads<R: Send>(count: usize, f: impl FnOnce() -> R + Send) -> Opti
     None
 }
 
+/// Whether this thread is one of several of the pool.
+fn is_inside() -> bool {
+    #[cfg(feature = "threads")]
+    return threads() > 1 && rayon::current_thread_index().is_some();
+    #[cfg(not(feature = "threads"))]
+    false
+}
+
 /// `f` on a thread of the pool: to be entered once, where many pieces follow one another.
 pub fn inside<R: Send>(f: impl FnOnce() -> R + Send) -> R {
     #[cfg(feature = "threads")]
@@ -84,6 +92,68 @@ pub fn join<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> 
         return rayon::join(a, b);
     }
     (a(), b())
+}
+
+/// Numbers that a pass over memory must have for another thread to be worth it: some 50 µs of work, in a browser some 200.
+pub const CHUNK: usize = if cfg!(target_family = "wasm") { 1 << 17 } else { 1 << 16 };
+
+/// Cuts several slices alike, the i-th piece of each being its `sizes` floats from i·size on, and calls `f(i, pieces)`, in any
+/// order and on any thread; outside the pool, where the way there may cost more than it saves, on this one. The first slice says
+/// how many pieces there are; one that is absent is empty and has size 0.
+pub fn chunks_mut<const N: usize>(
+    slices: [&mut [f32]; N],
+    sizes: [usize; N],
+    f: impl Fn(usize, [&mut [f32]; N]) + Sync,
+) {
+    if slices[0].len() <= sizes[0] {
+        return f(0, slices);
+    }
+    if !is_inside() {
+        return chunks_in_order(slices, sizes, f);
+    }
+    let count = slices[0].len().div_ceil(sizes[0]);
+    halve_slices(0, count, slices, sizes, &f);
+}
+
+/// [`chunks_mut`] on this thread, from the first to the last.
+pub fn chunks_in_order<const N: usize>(
+    slices: [&mut [f32]; N],
+    sizes: [usize; N],
+    f: impl Fn(usize, [&mut [f32]; N]),
+) {
+    let mut rest = slices;
+    let mut i = 0;
+    while !rest[0].is_empty() {
+        let mut pieces: [&mut [f32]; N] = std::array::from_fn(|_| <&mut [f32]>::default());
+        for (j, slice) in rest.iter_mut().enumerate() {
+            let whole = std::mem::take(slice);
+            (pieces[j], *slice) = whole.split_at_mut(sizes[j].min(whole.len()));
+        }
+        f(i, pieces);
+        i += 1;
+    }
+}
+
+fn halve_slices<const N: usize>(
+    first: usize,
+    count: usize,
+    slices: [&mut [f32]; N],
+    sizes: [usize; N],
+    f: &(impl Fn(usize, [&mut [f32]; N]) + Sync),
+) {
+    if count < 2 {
+        return f(first, slices);
+    }
+    let half = count / 2;
+    let mut right: [&mut [f32]; N] = std::array::from_fn(|_| <&mut [f32]>::default());
+    let mut left: [&mut [f32]; N] = std::array::from_fn(|_| <&mut [f32]>::default());
+    for (i, slice) in slices.into_iter().enumerate() {
+        (left[i], right[i]) = slice.split_at_mut((half * sizes[i]).min(slice.len()));
+    }
+    join(
+        || halve_slices(first, half, left, sizes, f),
+        || halve_slices(first + half, count - half, right, sizes, f),
+    );
 }
 
 /// Halves the items until one is left: `rayon::join` keeps its tasks on the stack, so nothing is allocated.
