@@ -1,5 +1,7 @@
 //! The executor: replays a plan's kernel calls over one arena. It allocates nothing while it runs and
-//! decides nothing; `plan.rs` did.
+//! decides nothing; `plan.rs` did. Calls follow one another; a large one is cut by its size into pieces
+//! that all threads share, so that gradients stand in memory once and bits are the same for any number
+//! of threads.
 
 use crate::buffer::Buffer;
 use crate::op::Sums;
@@ -9,7 +11,8 @@ use math::gemm::{
     Norm, linear_panels, linear_rows, linear_rows_dw, linear_rows_dx, matmul, pack_panels, pack_rows,
     pack_rows_t,
 };
-use math::{Epilogue, Isa, ops};
+use math::par::{self, CHUNK, chunks_mut};
+use math::{Binary, Epilogue, Isa, Span, ops};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -30,6 +33,14 @@ impl Packed {
 
     /// Takes the parameters as they are now.
     pub fn pack(&mut self, params: &Params) {
+        if self.plan.table.len() > WIDE {
+            par::inside(|| self.pack_all(params));
+        } else {
+            self.pack_all(params);
+        }
+    }
+
+    fn pack_all(&mut self, params: &Params) {
         let plan = &*self.plan;
         assert!(params.table() == &plan.table, "these parameters belong to another graph");
         for pack in &plan.packs {
@@ -44,6 +55,9 @@ impl Packed {
         }
     }
 }
+
+/// Parameters from which on their passes over memory are for all threads.
+pub(crate) const WIDE: usize = 4 * CHUNK;
 
 /// One runner of a plan, with its own inputs, outputs and arena.
 #[derive(Clone, Debug)]
@@ -88,7 +102,7 @@ impl Executor {
     /// Computes the outputs of a plan without gradients.
     pub fn run(&mut self, params: &Params, packed: &Packed) {
         assert!(!self.plan.trains, "this plan has gradients: call train");
-        self.replay(params, packed, &mut [], false);
+        self.replay_wide(params, packed, &mut [], false);
     }
 
     /// Computes outputs and gradients. `grads` is laid out as [`Params::values`]; with `accumulate` the
@@ -101,7 +115,16 @@ impl Executor {
                 grads[range.clone()].fill(0.0);
             }
         }
-        self.replay(params, packed, grads, accumulate);
+        self.replay_wide(params, packed, grads, accumulate);
+    }
+
+    /// Enters the pool once for all pieces of the run, where there is enough to do for that.
+    fn replay_wide(&mut self, params: &Params, packed: &Packed, grads: &mut [f32], accumulate: bool) {
+        if self.plan.wide {
+            par::inside(|| self.replay(params, packed, grads, accumulate));
+        } else {
+            self.replay(params, packed, grads, accumulate);
+        }
     }
 
     fn replay(&mut self, params: &Params, packed: &Packed, grads: &mut [f32], accumulate: bool) {
@@ -235,32 +258,41 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
         &Call::LinearDx { rows, out, inp, packed: ref w } => {
             let adds = step.reads[1] != Place::Nowhere;
             if adds && !step.in_place {
-                y.copy_from_slice(r(1));
+                copy(r(1), y);
             }
             linear_rows_dx(isa, rows, out, inp, r(0), &packed[w.clone()], y, adds);
         }
         &Call::LinearDw { rows, out, inp } => linear_rows_dw(isa, rows, out, inp, r(0), r(1), y, adds(0)),
         &Call::MatMul { m, n, k, a, b } => matmul(isa, m, n, k, r(0), a, r(1), b, y, false),
-        &Call::Affine { scale, shift } => ops::affine(isa, scale, shift, r(0), y),
-        &Call::Unary(op) if step.in_place => ops::unary_in_place(isa, op, y),
-        &Call::Unary(op) => ops::unary(isa, op, r(0), y),
-        &Call::UnaryGrad(op) => ops::unary_backward(isa, op, r(0), r(0), r(1), y, false),
+        &Call::Affine { scale, shift } => {
+            flat(y, |part, y| ops::affine(isa, scale, shift, &r(0)[part], y));
+        }
+        &Call::Unary(op) if step.in_place => flat(y, |_, y| ops::unary_in_place(isa, op, y)),
+        &Call::Unary(op) => flat(y, |part, y| ops::unary(isa, op, &r(0)[part], y)),
+        &Call::UnaryGrad(op) => flat(y, |part, y| {
+            let (x, dy) = (&r(0)[part.clone()], &r(1)[part]);
+            ops::unary_backward(isa, op, x, x, dy, y, false);
+        }),
         &Call::Binary { op, blocks, rows, cols, a, b } => {
-            for (block, y) in y.chunks_exact_mut(rows * cols).take(blocks).enumerate() {
-                let b = (&r(1)[block * b.1..], b.0);
-                if step.in_place {
-                    ops::binary_in_place(isa, op, rows, cols, y, b);
-                } else {
-                    ops::binary(isa, op, rows, cols, (&r(0)[block * a.1..], a.0), b, y);
-                }
-            }
+            let a = (!step.in_place).then(|| (r(0), a.0, a.1));
+            binary(isa, op, [blocks, rows, cols], a, (r(1), b.0, b.1), y);
         }
         &Call::Sum { of: Sums::All, rows, cols } => y[0] = ops::sum(isa, &r(0)[..rows * cols]),
-        &Call::Sum { of: Sums::Rows, rows, cols } => ops::sum_rows(isa, rows, cols, r(0), y, false),
+        &Call::Sum { of: Sums::Rows, rows, cols } => by_rows(rows, [(y, 1)], cols, |rows, [y]| {
+            ops::sum_rows(isa, rows.len(), cols, &r(0)[rows.start * cols..], y, false);
+        }),
         &Call::Sum { of: Sums::Cols, rows, cols } => ops::sum_cols(isa, rows, cols, r(0), y, adds(0)),
-        &Call::LayerNorm { panels, rows, cols, eps } => {
-            let norm = if panels { ops::layer_norm_panels } else { ops::layer_norm };
-            norm(isa, rows, cols, r(0), r(1), r(2), eps, y, (!y1.is_empty()).then_some(y1));
+        &Call::LayerNorm { panels: true, rows, cols, eps } => {
+            let stats = (!y1.is_empty()).then_some(y1);
+            ops::layer_norm_panels(isa, rows, cols, r(0), r(1), r(2), eps, y, stats);
+        }
+        &Call::LayerNorm { panels: false, rows, cols, eps } => {
+            let stats = if y1.is_empty() { 0 } else { 2 };
+            by_rows(rows, [(y, cols), (y1, stats)], cols, |rows, [y, stats]| {
+                let stats = (!stats.is_empty()).then_some(stats);
+                let x = &r(0)[rows.start * cols..];
+                ops::layer_norm(isa, rows.len(), cols, x, r(1), r(2), eps, y, stats);
+            });
         }
         &Call::LayerNormGrad { rows, cols } => {
             // The kernel adds to the sums over rows.
@@ -272,22 +304,27 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
             }
             ops::layer_norm_backward(isa, rows, cols, r(0), r(1), r(2), r(3), y, y1, y2, false);
         }
-        &Call::Softmax { panels, rows, cols, log } => {
-            let softmax = match (panels, log) {
-                (false, false) => ops::softmax,
-                (false, true) => ops::log_softmax,
-                (true, false) => ops::softmax_panels,
-                (true, true) => ops::log_softmax_panels,
-            };
+        &Call::Softmax { panels: true, rows, cols, log } => {
+            let softmax = if log { ops::log_softmax_panels } else { ops::softmax_panels };
             softmax(isa, rows, cols, r(0), y);
         }
-        &Call::SoftmaxGrad { rows, cols, log } => {
+        &Call::Softmax { panels: false, rows, cols, log } => by_rows(rows, [(y, cols)], cols, |rows, [y]| {
+            let softmax = if log { ops::log_softmax } else { ops::softmax };
+            softmax(isa, rows.len(), cols, &r(0)[rows.start * cols..], y);
+        }),
+        &Call::SoftmaxGrad { rows, cols, log } => by_rows(rows, [(y, cols)], cols, |rows, [dx]| {
             let gradient = if log { ops::log_softmax_backward } else { ops::softmax_backward };
-            gradient(isa, rows, cols, r(0), r(1), y, false);
-        }
+            let part = rows.start * cols..rows.end * cols;
+            gradient(isa, rows.len(), cols, &r(0)[part.clone()], &r(1)[part], dx, false);
+        }),
         &Call::Take { rows, cols } => ops::take_columns(isa, rows, cols, r(0), r(1), y),
-        &Call::TakeGrad { rows, cols } => ops::take_columns_backward(isa, rows, cols, r(1), r(0), y, false),
-        &Call::Embedding { cols } => ops::gather_rows(isa, cols, r(0), r(1), y),
+        &Call::TakeGrad { rows, cols } => by_rows(rows, [(y, cols)], cols, |rows, [dx]| {
+            let (dy, index) = (&r(1)[rows.clone()], &r(0)[rows.clone()]);
+            ops::take_columns_backward(isa, rows.len(), cols, dy, index, dx, false);
+        }),
+        &Call::Embedding { cols } => by_rows(y.len() / cols, [(y, cols)], cols, |rows, [y]| {
+            ops::gather_rows(isa, cols, r(0), &r(1)[rows], y);
+        }),
         &Call::EmbeddingGrad { cols } => {
             if !adds(0) {
                 y.fill(0.0);
@@ -302,7 +339,79 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
                 y[run * to.0 + to.1..][..len].copy_from_slice(&r(0)[run * x.0 + x.1..][..len]);
             }
         }
-        Call::Collect if adds(0) => ops::add_scaled(isa, 1.0, r(0), y),
-        Call::Collect => y.copy_from_slice(r(0)),
+        Call::Collect if adds(0) => flat(y, |part, y| ops::add_scaled(isa, 1.0, &r(0)[part], y)),
+        Call::Collect => copy(r(0), y),
     }
+}
+
+// What follows cuts a kernel for all threads: by how much there is to do, and one alone where that is little.
+
+/// A function of each number.
+fn flat(y: &mut [f32], f: impl Fn(Range<usize>, &mut [f32]) + Sync) {
+    chunks_mut([y], [CHUNK], |i, [y]| f(i * CHUNK..i * CHUNK + y.len(), y));
+}
+
+fn copy(x: &[f32], y: &mut [f32]) {
+    flat(y, |part, y| y.copy_from_slice(&x[part]));
+}
+
+/// A function of each row: what is written, and how wide it is there; the last is the width that says how long a row takes.
+fn by_rows<const N: usize>(
+    rows: usize,
+    ys: [(&mut [f32], usize); N],
+    cols: usize,
+    f: impl Fn(Range<usize>, [&mut [f32]; N]) + Sync,
+) {
+    let height = CHUNK.div_ceil(cols);
+    let sizes = std::array::from_fn(|i| ys[i].1 * height);
+    let ys = ys.map(|(y, width)| &mut y[..rows * width]);
+    chunks_mut(ys, sizes, |i, ys| f(i * height..rows.min((i + 1) * height), ys));
+}
+
+/// `blocks` times y[rows][cols] = a (op) b, or y (op) b; each side with its span, and how far it moves from block to block.
+fn binary(
+    isa: Isa,
+    op: Binary,
+    [blocks, rows, cols]: [usize; 3],
+    a: Option<(&[f32], Span, usize)>,
+    b: (&[f32], Span, usize),
+    y: &mut [f32],
+) {
+    let plain = |rows, cols, a: Option<(&[f32], Span)>, b: (&[f32], Span), y: &mut [f32]| match a {
+        Some(a) => ops::binary(isa, op, rows, cols, a, b, y),
+        None => ops::binary_in_place(isa, op, rows, cols, y, b),
+    };
+    if blocks == 1 && rows == 1 {
+        // Nothing is broadcast but one number for all.
+        let part = |(x, span, _): (_, Span, usize), part: Range<usize>| {
+            let x: &[f32] = x;
+            if span == Span::Scalar { (x, span) } else { (&x[part], span) }
+        };
+        return flat(&mut y[..cols], |at, y| {
+            plain(1, y.len(), a.map(|a| part(a, at.clone())), part(b, at), y);
+        });
+    }
+    if blocks == 1 {
+        let part = |(x, span, _): (_, Span, usize), row: usize| {
+            let x: &[f32] = x;
+            match span {
+                Span::Full => (&x[row * cols..], span),
+                Span::Column => (&x[row..], span),
+                Span::Row | Span::Scalar => (x, span),
+            }
+        };
+        return by_rows(rows, [(y, cols)], cols, |at, [y]| {
+            plain(at.len(), cols, a.map(|a| part(a, at.start)), part(b, at.start), y);
+        });
+    }
+    let size = rows * cols;
+    let part = |(x, span, step): (_, Span, usize), block: usize| {
+        let x: &[f32] = x;
+        (&x[block * step..], span)
+    };
+    by_rows(blocks, [(y, size)], size, |at, [y]| {
+        for (block, y) in at.zip(y.chunks_exact_mut(size)) {
+            plain(rows, cols, a.map(|a| part(a, block)), part(b, block), y);
+        }
+    });
 }

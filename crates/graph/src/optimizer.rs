@@ -1,8 +1,9 @@
 //! Adam and AdamW over the slices of [`Params`], with the clip by the global norm.
 
 use crate::buffer::Buffer;
+use crate::exec::WIDE;
 use crate::params::Params;
-use math::{AdamStep, Isa, ops};
+use math::{AdamStep, Isa, ops, par};
 
 /// Adam (Kingma & Ba 2015) with decoupled weight decay (Loshchilov & Hutter 2019).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,6 +47,14 @@ impl Optimizer {
     /// One step on gradients laid out as the parameters; gives their norm before the clip. Where it is
     /// not finite nothing changes.
     pub fn step(&mut self, isa: Isa, adam: &Adam, params: &mut Params, grads: &[f32]) -> f32 {
+        if grads.len() > WIDE {
+            par::inside(|| self.step_all(isa, adam, params, grads))
+        } else {
+            self.step_all(isa, adam, params, grads)
+        }
+    }
+
+    fn step_all(&mut self, isa: Isa, adam: &Adam, params: &mut Params, grads: &[f32]) -> f32 {
         assert_eq!(grads.len(), self.m.len(), "gradients are as long as the parameters");
         let norm = ops::sum_of_squares(isa, grads).sqrt();
         if !norm.is_finite() {

@@ -9,6 +9,7 @@ use crate::buffer::LINE;
 use crate::graph::{Gradients, Graph, NodeId, Shape};
 use crate::op::{Map, Op, Sums, Zip};
 use crate::params::Table;
+use math::par::CHUNK;
 use math::{Act, Binary, Isa, Span, Unary};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -102,6 +103,20 @@ pub enum Call {
     Collect,
 }
 
+impl Call {
+    /// Whether it is a product that is cut for threads.
+    fn is_wide(&self) -> bool {
+        let (m, n, k) = match *self {
+            Call::Linear { rows, out, inp, .. }
+            | Call::LinearDx { rows, out, inp, .. }
+            | Call::LinearDw { rows, out, inp } => (rows, out, inp),
+            Call::MatMul { m, n, k, .. } => (m, n, k),
+            _ => return false,
+        };
+        m * n * k >= 2 * math::gemm::PIECE
+    }
+}
+
 /// Which of math's packings a weight is needed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Packing {
@@ -153,6 +168,8 @@ pub struct Plan {
     pub(crate) constants: Vec<(usize, Vec<f32>)>,
     pub(crate) packs: Vec<Pack>,
     pub(crate) trains: bool,
+    /// Whether some call is large enough for more than one thread.
+    pub(crate) wide: bool,
     /// Gradients of parameters that the loss does not depend on: zero.
     pub(crate) untouched: Vec<Range<usize>>,
     nodes: Vec<PlanNode>,
@@ -371,6 +388,10 @@ impl<'g> Planner<'g> {
             layout,
             table: graph.table.clone(),
             untouched: untouched.map(|(spec, _)| spec.range()).collect(),
+            wide: p.steps.iter().any(|step| {
+                let long = |place: &Place| matches!(place, Place::Slot(slot) if slots[*slot].len() > CHUNK);
+                step.call.is_wide() || step.writes.iter().any(long)
+            }),
             steps: p.steps,
             slots,
             arena_len,

@@ -3,11 +3,14 @@
 //! One register tile serves every product: C[m][n] = Σ_k A[m][k]·B[k][n], where A is broadcast, one number at a time, and B
 //! comes in rows of whole vectors (Goto and van de Geijn 2008, the inner kernel). Each element of C is one chain of
 //! multiply-adds in the order of k: blocks over k continue the chain from C, so neither tile shapes nor block sizes change a
-//! bit. It refuses to be a BLAS: no threads (the caller cuts the batch), no blocking for matrices far beyond the caches.
+//! bit. Products beyond the second-level cache go block by block, and large ones are cut into pieces of the output, by their
+//! size alone, that any number of threads share. It refuses to be a BLAS: it knows the shapes of layers, and no others.
 
 use crate::isa::{Isa, Kernel, Simd, dispatch};
 use crate::ops::{self, Unary};
+use crate::par;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 /// Rows of a batch that one panel holds.
 pub const PANEL: usize = 32;
@@ -72,17 +75,32 @@ pub fn packed_panels_len(out: usize, inp: usize) -> usize {
 
 /// W for [`linear_rows`]: blocks of columns as wide as the tile, `[out/width][inp][width]`, padded with zeros.
 pub fn pack_rows(isa: Isa, w: &[f32], out: usize, inp: usize, dst: &mut [f32]) {
-    dispatch(isa, PackColumns { n: out, k: inp, b: w, ks: 1, cs: inp, dst });
+    assert!(w.len() >= out * inp && dst.len() >= packed_rows_len(out, inp));
+    pack_columns(isa, w, out, inp, (1, inp), dst);
 }
 
 /// W for [`linear_rows_dx`]: `[inp/width][out][width]`.
 pub fn pack_rows_t(isa: Isa, w: &[f32], out: usize, inp: usize, dst: &mut [f32]) {
-    dispatch(isa, PackColumns { n: inp, k: out, b: w, ks: inp, cs: 1, dst });
+    assert!(w.len() >= out * inp && dst.len() >= packed_rows_t_len(out, inp));
+    pack_columns(isa, w, inp, out, (inp, 1), dst);
 }
 
 /// W for [`linear_panels`]: blocks of rows as high as the tile, `[out/height][inp][height]`.
 pub fn pack_panels(isa: Isa, w: &[f32], out: usize, inp: usize, dst: &mut [f32]) {
-    dispatch(isa, PackRows { m: out, k: inp, w, dst });
+    assert!(w.len() >= out * inp && dst.len() >= out * inp);
+    // A number of rows that every tile divides.
+    let rows = (par::CHUNK / inp.max(1)).next_multiple_of(M_LARGE);
+    par::chunks_mut([&mut dst[..out * inp]], [rows * inp], |i, [dst]| {
+        dispatch(isa, PackRows { m: dst.len() / inp.max(1), k: inp, w: &w[i * rows * inp..], dst });
+    });
+}
+
+fn pack_columns(isa: Isa, b: &[f32], n: usize, k: usize, (ks, cs): (usize, usize), dst: &mut [f32]) {
+    let cols = (par::CHUNK / k.max(1)).next_multiple_of(PANEL);
+    par::chunks_mut([&mut dst[..n.div_ceil(PANEL) * PANEL * k]], [cols * k], |i, [dst]| {
+        let n0 = i * cols;
+        dispatch(isa, PackColumns { n: cols.min(n - n0), k, b: &b[n0 * cs..], ks, cs, dst });
+    });
 }
 
 /// y[rows][out] = epilogue(x[rows][inp] · Wᵀ).
@@ -98,14 +116,21 @@ pub fn linear_rows(
 ) {
     let (x, y) = (&x[..rows * inp], &mut y[..rows * out]);
     let packed = &packed[..packed_rows_len(out, inp)];
-    let mut finish = Finish::new(&ep);
-    let (mut pre, mut stats) = ep.norm.map_or((None, None), |n| (n.save_pre, n.save_stats));
+    let finish = Finish::new(&ep);
+    let (pre, stats) = ep.norm.map_or((None, None), |n| (n.save_pre, n.save_stats));
+    let (pre, stats) = (pre.unwrap_or_default(), stats.unwrap_or_default());
     let alone = !finish.needed && matches!(ep.act, Act::None | Act::Relu);
-    let block_rows = if alone { rows.max(1) } else { ROW_BLOCK };
-    for first in (0..rows).step_by(block_rows) {
-        let count = block_rows.min(rows - first);
-        let block = first * out..(first + count) * out;
-        let y = &mut y[block.clone()];
+    // What needs whole rows has them while they are in cache; what is cut into blocks of rows for that is cut no further,
+    // unless there are few.
+    let large = rows * out * inp >= 2 * PIECE;
+    let block_rows = match (alone, large) {
+        (true, _) => rows.max(1),
+        (_, true) => even(rows, M_LARGE.max(PIECE / (out * inp))).max(1),
+        (_, false) => ROW_BLOCK,
+    };
+    let run = if large && rows.div_ceil(block_rows) > 4 { run_piece } else { run };
+    let piece = |i: usize, [y, pre, stats]: [&mut [f32]; 3]| {
+        let (first, count) = (i * block_rows, y.len() / out.max(1));
         run(
             isa,
             Product {
@@ -120,12 +145,21 @@ pub fn linear_rows(
             },
         );
         if finish.needed {
-            finish.residual = ep.residual.map(|r| &r[block.clone()]);
-            let pre = pre.as_deref_mut().map(|p| &mut p[block]);
-            let stats = stats.as_deref_mut().map(|s| &mut s[2 * first..2 * (first + count)]);
+            let finish = Finish { residual: ep.residual.map(|r| &r[first * out..][..y.len()]), ..finish };
+            let (pre, stats) = ((!pre.is_empty()).then_some(pre), (!stats.is_empty()).then_some(stats));
             dispatch(isa, FinishRows { cols: out, y, finish, pre, stats });
         }
         finish_act(isa, ep.act, y);
+    };
+    let sizes = |len: usize| if len == 0 { 0 } else { block_rows };
+    let sizes = [block_rows * out, sizes(pre.len()) * out, sizes(stats.len()) * 2];
+    let pre_len = if pre.is_empty() { 0 } else { rows * out };
+    let stats_len = if stats.is_empty() { 0 } else { 2 * rows };
+    let slices = [y, &mut pre[..pre_len], &mut stats[..stats_len]];
+    if large {
+        par::chunks_mut(slices, sizes, piece);
+    } else {
+        par::chunks_in_order(slices, sizes, piece);
     }
 }
 
@@ -184,11 +218,10 @@ pub fn linear_panels(
 ) {
     let (x, y) = (&x[..crate::panels_len(batch, inp)], &mut y[..crate::panels_len(batch, out)]);
     let packed = &packed[..packed_panels_len(out, inp)];
-    let mut finish = Finish::new(&ep);
-    let (mut pre, mut stats) = ep.norm.map_or((None, None), |n| (n.save_pre, n.save_stats));
-    for panel in 0..batch.div_ceil(PANEL) {
-        let block = panel * out * PANEL..(panel + 1) * out * PANEL;
-        let y = &mut y[block.clone()];
+    let finish = Finish::new(&ep);
+    let (pre, stats) = ep.norm.map_or((None, None), |n| (n.save_pre, n.save_stats));
+    let (pre, stats) = (pre.unwrap_or_default(), stats.unwrap_or_default());
+    let panel = |i: usize, [y, pre, stats]: [&mut [f32]; 3]| {
         run(
             isa,
             Product {
@@ -196,20 +229,30 @@ pub fn linear_panels(
                 n: PANEL,
                 k: inp,
                 a: Left { p: packed.as_ptr(), rs: 0, ks: 0, packed: true },
-                b: Right::Direct(x[panel * inp * PANEL..].as_ptr(), PANEL),
+                b: Right::Direct(x[i * inp * PANEL..].as_ptr(), PANEL),
                 c: Target { p: y.as_mut_ptr(), rs: PANEL, cs: 1 },
                 start: ep.bias.map_or(Start::Zero, |bias| Start::Rows(bias[..out].as_ptr())),
                 relu: ep.act == Act::Relu && !finish.needed,
             },
         );
         if finish.needed {
-            finish.residual = ep.residual.map(|r| &r[block.clone()]);
-            let pre = pre.as_deref_mut().map(|p| &mut p[block]);
-            let stats = stats.as_deref_mut().map(|s| &mut s[2 * panel * PANEL..2 * (panel + 1) * PANEL]);
+            let finish = Finish { residual: ep.residual.map(|r| &r[i * out * PANEL..][..y.len()]), ..finish };
+            let (pre, stats) = ((!pre.is_empty()).then_some(pre), (!stats.is_empty()).then_some(stats));
             dispatch(isa, FinishPanel { features: out, y, finish, pre, stats });
         }
         finish_act(isa, ep.act, y);
+    };
+    let size = out * PANEL;
+    let sizes = [size, if pre.is_empty() { 0 } else { size }, if stats.is_empty() { 0 } else { 2 * PANEL }];
+    // Panels enough for a piece.
+    let group = (PIECE / (size * inp).max(1)).max(1);
+    let slices = [y, pre, stats];
+    if batch.div_ceil(PANEL) < 2 * group {
+        return par::chunks_in_order(slices, sizes, panel);
     }
+    par::chunks_mut(slices, sizes.map(|size| size * group), |i, slices| {
+        par::chunks_in_order(slices, sizes, |j, slices| panel(i * group + j, slices));
+    });
 }
 
 /// c[m][n] (+)= Σ_k a[m·rs + k·ks] · b[k·rs + n·cs]; the strides of an operand are (to the next row, to the next column), so
@@ -278,6 +321,16 @@ const ROW_BLOCK: usize = 64;
 const K_BLOCK: usize = 384;
 /// The same, where B is packed on the stack as it is met.
 const K_STACK: usize = 128;
+/// A block of A, copied together so that it stays in the second-level cache while all of B passes it.
+const M_LARGE: usize = 240;
+/// Columns of C for which a block of A stays where it is.
+const N_LARGE: usize = 2048;
+/// Steps of k of such a block: as many of a tile's columns of B stay in the first cache.
+const K_LARGE: usize = 256;
+/// Rows of a copied block lie a line further apart than they are long, or they would share sets of the cache.
+const ROW_LARGE: usize = K_LARGE + 16;
+/// Multiply-adds that are worth another thread: some 60 µs natively, some 250 in a browser.
+pub const PIECE: usize = 1 << 23;
 
 /// The operand that is broadcast.
 #[derive(Clone, Copy)]
@@ -320,6 +373,7 @@ enum Start {
 }
 
 /// One product of any kind: the only kernel that holds tiles, so that a module carries each tile once.
+#[derive(Clone, Copy)]
 struct Product {
     m: usize,
     n: usize,
@@ -331,10 +385,117 @@ struct Product {
     relu: bool,
 }
 
+// SAFETY: pieces of a product write different elements of C, and nothing writes what they read.
+unsafe impl Sync for Product {}
+
+impl Product {
+    /// Whether A is too large to stay in the second-level cache, and read often enough to be copied.
+    fn large(&self) -> bool {
+        self.m * self.k > M_LARGE * K_LARGE && self.n >= 8 * PANEL && !self.a.packed
+    }
+
+    /// Rows `m` and columns `n` of the output; the columns begin at a whole tile.
+    fn piece(&self, m: Range<usize>, n: Range<usize>) -> Product {
+        // SAFETY: what lies at these offsets belongs to the operands; a packed B has `k` whole rows in each block.
+        unsafe {
+            Product {
+                m: m.len(),
+                n: n.len(),
+                a: Left { p: self.a.p.add(m.start * self.a.rs), ..self.a },
+                b: match self.b {
+                    Right::Packed(p) => Right::Packed(p.add(n.start * self.k)),
+                    Right::Direct(p, stride) => Right::Direct(p.add(n.start), stride),
+                    Right::Strided { p, ks, cs } => Right::Strided { p: p.add(n.start * cs), ks, cs },
+                },
+                c: Target { p: self.c.p.add(m.start * self.c.rs + n.start * self.c.cs), ..self.c },
+                start: match self.start {
+                    Start::Columns(p) => Start::Columns(p.add(n.start)),
+                    Start::Rows(p) => Start::Rows(p.add(m.start)),
+                    start => start,
+                },
+                ..*self
+            }
+        }
+    }
+}
+
+/// The product, in pieces for all threads where it is large enough.
+fn run(isa: Isa, product: Product) {
+    let Product { m, n, k, .. } = product;
+    if m * n * k < 2 * PIECE || product.a.packed {
+        return run_piece(isa, product);
+    }
+    let (rows, cols) = piece_shape(isa, m, n, k);
+    let across = n.div_ceil(cols);
+    let piece = |i: usize| {
+        let (m0, n0) = (i / across * rows, i % across * cols);
+        run_piece(isa, product.piece(m0..m.min(m0 + rows), n0..n.min(n0 + cols)));
+    };
+    par::each(m.div_ceil(rows) * across, piece);
+}
+
+/// Rows and columns of a piece: as large as a block of A and its columns of C, smaller where there would be few pieces, but not
+/// below [`PIECE`] multiply-adds. Wide pieces are better than high ones, as A is copied for each.
+fn piece_shape(isa: Isa, m: usize, n: usize, k: usize) -> (usize, usize) {
+    const COUNT: usize = 12;
+    let height = dispatch(isa, TileHeight);
+    let count = COUNT.min(m * n * k / PIECE);
+    let (mut down, mut across) = (m.div_ceil(M_LARGE), n.div_ceil(N_LARGE));
+    while down * across < count && n / across >= 32 * PANEL {
+        across *= 2;
+    }
+    while down * across < count && m / down >= 16 * height {
+        down += 1;
+    }
+    while down * across < count && n / across >= 4 * PANEL {
+        across *= 2;
+    }
+    // Many rows of few columns, or few steps of k.
+    let down = down.min((m * n * k / PIECE / across).max(1));
+    (even(m, m.div_ceil(down)).next_multiple_of(height), even(n, n.div_ceil(across)).next_multiple_of(PANEL))
+}
+
+struct TileHeight;
+
+impl Kernel for TileHeight {
+    type Output = usize;
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) -> usize {
+        S::TILE_ROWS
+    }
+}
+
+fn run_piece(isa: Isa, product: Product) {
+    if product.large() {
+        run_large(isa, product);
+    } else {
+        run_tiles(isa, product, None);
+    }
+}
+
+/// Copies of the operands' blocks.
+#[repr(align(64))]
+struct Blocks {
+    a: [MaybeUninit<f32>; M_LARGE * ROW_LARGE],
+    b: [MaybeUninit<f32>; K_LARGE * PANEL],
+}
+
+/// A function of its own, as only large products are worth that much of the stack.
+#[inline(never)]
+fn run_large(isa: Isa, product: Product) {
+    let mut blocks = MaybeUninit::<Blocks>::uninit();
+    run_tiles(isa, product, Some(&mut blocks));
+}
+
 /// Never inlined, so that a module carries the tiles once.
 #[inline(never)]
-fn run(isa: Isa, product: Product) {
-    dispatch(isa, product);
+fn run_tiles(isa: Isa, product: Product, blocks: Option<&mut MaybeUninit<Blocks>>) {
+    dispatch(isa, Tiles { product, blocks });
+}
+
+struct Tiles<'a> {
+    product: Product,
+    blocks: Option<&'a mut MaybeUninit<Blocks>>,
 }
 
 /// Vectors across the tile that covers `cols` columns, or as many as there are.
@@ -360,71 +521,265 @@ fn tile_rows<S: Simd>(rows: usize) -> usize {
     }
 }
 
-impl Kernel for Product {
+impl Kernel for Tiles<'_> {
     type Output = ();
+    /// Without blocks: for each tile's columns all of k, and for each block of k all rows. With them: for each block of rows
+    /// and columns all of k, and for each block of k, whose rows of A are copied together, all tiles of that block.
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
+        let Tiles { product: p, blocks } = self;
         let mut stack = [MaybeUninit::<f32>::uninit(); K_STACK * PANEL];
-        let stack = stack.as_mut_ptr().cast::<f32>();
-        let k_block = if matches!(self.b, Right::Strided { .. }) { K_STACK } else { K_BLOCK };
+        let large = blocks.is_some();
+        // SAFETY: only addresses are taken.
+        let (a_block, b_block) =
+            blocks.map_or((std::ptr::null_mut(), stack.as_mut_ptr().cast::<f32>()), |b| unsafe {
+                let b = b.as_mut_ptr();
+                ((&raw mut (*b).a).cast::<f32>(), (&raw mut (*b).b).cast::<f32>())
+            });
+        let k_block = match p.b {
+            _ if large => K_LARGE,
+            Right::Strided { .. } => K_STACK,
+            _ => K_BLOCK,
+        };
+        let m_block = if large { even(p.m, M_LARGE).next_multiple_of(S::TILE_ROWS) } else { p.m.max(1) };
         // SAFETY: the public functions have checked every operand against m, n and k; tiles of fewer columns than lanes
-        // touch C through a buffer, and a packed B is padded to whole vectors.
+        // touch C through a buffer, a packed B is padded to whole vectors, and a block of A has room for m_block rows.
         unsafe {
-            let mut n0 = 0;
-            while n0 < self.n {
-                let vectors = tile_vectors::<S>(self.n - n0);
-                let width = vectors * S::LANES;
-                let cols = width.min(self.n - n0);
-                let mut bias = [0.0; PANEL];
-                let mut k0 = 0;
-                while k0 < self.k || k0 == 0 {
-                    let left = self.k - k0;
-                    let steps = left.div_ceil(left.div_ceil(k_block).max(1));
-                    let (b, b_ks) = match self.b {
-                        Right::Packed(p) => (p.add(n0 * self.k + k0 * width), width),
-                        Right::Direct(p, stride) => (p.add(k0 * stride + n0), stride),
-                        Right::Strided { p, ks, cs } => {
-                            pack_block(s, p.add(k0 * ks + n0 * cs), ks, cs, steps, cols, width, stack);
-                            (stack.cast_const(), width)
+            for m_first in (0..p.m).step_by(m_block) {
+                let m_end = p.m.min(m_first + m_block);
+                let mut n_first = 0;
+                while n_first < p.n {
+                    let n_end = if large { p.n.min(n_first + N_LARGE) } else { n_first + 1 };
+                    let mut n_next = n_end;
+                    let mut k0 = 0;
+                    while k0 < p.k || k0 == 0 {
+                        let steps = even(p.k - k0, k_block);
+                        let mut a = (p.a.p.add(m_first * p.a.rs + k0 * p.a.ks), p.a.rs, p.a.ks);
+                        let by_tiles = large && p.a.rs == 1;
+                        if by_tiles {
+                            copy_tiles::<S>(a.0, a.2, m_end - m_first, steps, a_block);
+                        } else if large {
+                            a = copy_rows(a, m_end - m_first, steps, a_block);
                         }
-                    };
-                    let mut m0 = 0;
-                    while m0 < self.m {
-                        let rows = tile_rows::<S>(self.m - m0);
-                        let (a, a_rs, a_ks) = if self.a.packed {
-                            (self.a.p.add(m0 * self.k + k0 * rows), 1, rows)
-                        } else {
-                            (self.a.p.add(m0 * self.a.rs + k0 * self.a.ks), self.a.rs, self.a.ks)
-                        };
-                        let start = match self.start {
-                            _ if k0 > 0 => Start::Target,
-                            Start::Columns(p) if cols < width => {
-                                std::ptr::copy_nonoverlapping(p.add(n0), bias.as_mut_ptr(), cols);
-                                Start::Columns(bias.as_ptr())
+                        // While this block is worked on the next one is asked for, and while a tile's columns are the next columns.
+                        let k_next = k0 + steps;
+                        let tiles = (m_end - m_first).div_ceil(S::TILE_ROWS);
+                        let panels = (n_end - n_first).div_ceil(S::TILE_VECTORS * S::LANES);
+                        let mut a_ahead = Ahead::none();
+                        if S::PREFETCHES && large && k_next < p.k {
+                            let next = even(p.k - k_next, k_block);
+                            let (count, len) =
+                                if by_tiles { (next, m_end - m_first) } else { (m_end - m_first, next) };
+                            let from = p.a.p.add(m_first * p.a.rs + k_next * p.a.ks);
+                            a_ahead = Ahead::new(from, p.a.rs.max(p.a.ks), count, len, tiles * panels);
+                        }
+                        let mut n0 = n_first;
+                        while n0 < n_end {
+                            let vectors = tile_vectors::<S>(p.n - n0);
+                            let width = vectors * S::LANES;
+                            let cols = width.min(p.n - n0);
+                            let (b, b_ks) = match p.b {
+                                Right::Packed(b) => (b.add(n0 * p.k + k0 * width), width),
+                                Right::Direct(b, stride) => (b.add(k0 * stride + n0), stride),
+                                Right::Strided { p: b, ks, cs } => {
+                                    pack_block(
+                                        s,
+                                        b.add(k0 * ks + n0 * cs),
+                                        ks,
+                                        cs,
+                                        steps,
+                                        cols,
+                                        width,
+                                        b_block,
+                                    );
+                                    (b_block.cast_const(), width)
+                                }
+                            };
+                            let mut b_ahead = Ahead::none();
+                            if S::PREFETCHES && large && n0 + width < p.n {
+                                let next = n0 + width;
+                                b_ahead = match p.b {
+                                    Right::Packed(b) => {
+                                        Ahead::new(b.add(next * p.k + k0 * width), 0, 1, steps * width, tiles)
+                                    }
+                                    Right::Strided { p: b, ks, cs: 1 } => Ahead::new(
+                                        b.add(next + k0 * ks),
+                                        ks,
+                                        steps,
+                                        width.min(p.n - next),
+                                        tiles,
+                                    ),
+                                    _ => Ahead::none(),
+                                };
                             }
-                            Start::Columns(p) => Start::Columns(p.add(n0)),
-                            Start::Rows(p) => Start::Rows(p.add(m0)),
-                            start => start,
-                        };
-                        let tile = Tile {
-                            a,
-                            a_rs,
-                            a_ks,
-                            b,
-                            b_ks,
-                            steps,
-                            c: Target { p: self.c.p.add(m0 * self.c.rs + n0 * self.c.cs), ..self.c },
-                            cols,
-                            start,
-                            relu: self.relu && k0 + steps == self.k,
-                        };
-                        tile_of(s, rows, vectors, &tile);
-                        m0 += rows;
+                            let mut bias = [0.0; PANEL];
+                            let mut m0 = m_first;
+                            while m0 < m_end {
+                                let rows = tile_rows::<S>(m_end - m0);
+                                let (a, a_rs, a_ks) = if p.a.packed {
+                                    (p.a.p.add(m0 * p.k + k0 * rows), 1, rows)
+                                } else if by_tiles {
+                                    {
+                                        let (tile, row) =
+                                            ((m0 - m_first) / S::TILE_ROWS, (m0 - m_first) % S::TILE_ROWS);
+                                        (
+                                            a_block
+                                                .cast_const()
+                                                .add(tile * tile_stride::<S>(steps) + row * steps),
+                                            1,
+                                            rows,
+                                        )
+                                    }
+                                } else {
+                                    (a.0.add((m0 - m_first) * a.1), a.1, a.2)
+                                };
+                                let start = match p.start {
+                                    _ if k0 > 0 => Start::Target,
+                                    Start::Columns(p) if cols < width => {
+                                        std::ptr::copy_nonoverlapping(p.add(n0), bias.as_mut_ptr(), cols);
+                                        Start::Columns(bias.as_ptr())
+                                    }
+                                    Start::Columns(p) => Start::Columns(p.add(n0)),
+                                    Start::Rows(p) => Start::Rows(p.add(m0)),
+                                    start => start,
+                                };
+                                let c = Target { p: p.c.p.add(m0 * p.c.rs + n0 * p.c.cs), ..p.c };
+                                if S::PREFETCHES && large {
+                                    // The next tile's, which is not in the first cache.
+                                    for r in rows..(2 * rows).min(m_end - m0) {
+                                        for v in 0..vectors {
+                                            s.prefetch::<true>(
+                                                c.p.wrapping_add(r * c.rs + v * S::LANES * c.cs),
+                                            );
+                                        }
+                                    }
+                                    a_ahead.ask(s);
+                                    b_ahead.ask(s);
+                                }
+                                let relu = p.relu && k0 + steps == p.k;
+                                tile_of(
+                                    s,
+                                    rows,
+                                    vectors,
+                                    &Tile { a, a_rs, a_ks, b, b_ks, steps, c, cols, start, relu },
+                                );
+                                m0 += rows;
+                            }
+                            n0 += width;
+                        }
+                        n_next = n0;
+                        k0 += steps.max(1);
                     }
-                    k0 += steps.max(1);
+                    n_first = n_next;
                 }
-                n0 += width;
             }
+        }
+    }
+}
+
+/// Lines of the cache to be asked for while something else is worked on, some at a time.
+struct Ahead {
+    p: *const f32,
+    stride: usize,
+    /// Lines in each of the rows.
+    lines: usize,
+    rows: usize,
+    line: usize,
+    /// For each time that [`Ahead::ask`] is called.
+    quota: usize,
+}
+
+impl Ahead {
+    #[inline(always)]
+    fn none() -> Ahead {
+        Ahead { p: std::ptr::null(), stride: 0, lines: 0, rows: 0, line: 0, quota: 0 }
+    }
+
+    /// `rows` stretches of `len` floats.
+    #[inline(always)]
+    fn new(p: *const f32, stride: usize, rows: usize, len: usize, times: usize) -> Ahead {
+        let lines = len.div_ceil(16);
+        Ahead { p, stride, lines, rows, line: 0, quota: (rows * lines).div_ceil(times) }
+    }
+
+    #[inline(always)]
+    fn ask<S: Simd>(&mut self, s: S) {
+        for _ in 0..self.quota {
+            if self.rows == 0 {
+                return;
+            }
+            s.prefetch::<false>(self.p.wrapping_add(16 * self.line));
+            self.line += 1;
+            if self.line == self.lines {
+                (self.line, self.rows, self.p) = (0, self.rows - 1, self.p.wrapping_add(self.stride));
+            }
+        }
+    }
+}
+
+/// The first of as many equal parts as there must be for none to be larger than `most`.
+#[inline(always)]
+fn even(n: usize, most: usize) -> usize {
+    n.div_ceil(n.div_ceil(most).max(1))
+}
+
+/// Rows of A together: `[rows][ROW_LARGE]`. Gives its place and strides.
+#[inline(always)]
+unsafe fn copy_rows(
+    (a, rs, ks): (*const f32, usize, usize),
+    rows: usize,
+    steps: usize,
+    to: *mut f32,
+) -> (*const f32, usize, usize) {
+    // SAFETY: the caller's: rows <= M_LARGE, steps <= K_LARGE.
+    unsafe {
+        for r in 0..rows {
+            let (a, to) = (a.add(r * rs), to.add(r * ROW_LARGE));
+            if ks == 1 {
+                std::ptr::copy_nonoverlapping(a, to, steps);
+            } else {
+                for k in 0..steps {
+                    *to.add(k) = *a.add(k * ks);
+                }
+            }
+        }
+    }
+    (to.cast_const(), ROW_LARGE, 1)
+}
+
+/// Floats from one tile's rows to the next in such a copy: not a power of two, or they would share a set of the cache.
+#[inline(always)]
+fn tile_stride<S: Simd>(steps: usize) -> usize {
+    S::TILE_ROWS * steps + 16
+}
+
+/// Columns of A, as a transposed operand has them, in the order the tiles read them: `[rows/height][steps][height]`, the last
+/// blocks lower.
+#[inline(always)]
+unsafe fn copy_tiles<S: Simd>(a: *const f32, ks: usize, rows: usize, steps: usize, to: *mut f32) {
+    // SAFETY: the caller's, as above; what the strides add is less than what rows of ROW_LARGE leave over.
+    unsafe {
+        let stride = tile_stride::<S>(steps);
+        for first in (0..steps).step_by(4) {
+            for tile in 0..rows / S::TILE_ROWS {
+                for k in first..steps.min(first + 4) {
+                    let (from, to) =
+                        (a.add(k * ks + tile * S::TILE_ROWS), to.add(tile * stride + k * S::TILE_ROWS));
+                    // A number of floats known beforehand is one or two moves.
+                    std::ptr::copy_nonoverlapping(from, to, S::TILE_ROWS);
+                }
+            }
+        }
+        let mut m0 = rows / S::TILE_ROWS * S::TILE_ROWS;
+        while m0 < rows {
+            let height = tile_rows::<S>(rows - m0);
+            let to = to.add(m0 / S::TILE_ROWS * stride + m0 % S::TILE_ROWS * steps);
+            for k in 0..steps {
+                for r in 0..height {
+                    *to.add(k * height + r) = *a.add(k * ks + m0 + r);
+                }
+            }
+            m0 += height;
         }
     }
 }
@@ -483,7 +838,8 @@ unsafe fn tile<S: Simd, const MR: usize, const NV: usize>(s: S, t: &Tile) {
     // SAFETY: the caller's.
     unsafe {
         let whole = t.cols == NV * S::LANES && t.c.cs == 1;
-        let mut buffer = [0.0f32; 8 * PANEL];
+        let mut buffer = [MaybeUninit::<f32>::uninit(); 8 * PANEL];
+        let buffer = buffer.as_mut_ptr().cast::<f32>();
         let mut acc = [[s.splat(0.0); NV]; MR];
         match t.start {
             Start::Zero => {}
@@ -504,10 +860,10 @@ unsafe fn tile<S: Simd, const MR: usize, const NV: usize>(s: S, t: &Tile) {
                 if !whole {
                     for m in 0..MR {
                         for c in 0..t.cols {
-                            buffer[m * PANEL + c] = *t.c.p.add(m * t.c.rs + c * t.c.cs);
+                            *buffer.add(m * PANEL + c) = *t.c.p.add(m * t.c.rs + c * t.c.cs);
                         }
                     }
-                    (from, stride) = (buffer.as_ptr(), PANEL);
+                    (from, stride) = (buffer.cast_const(), PANEL);
                 }
                 for m in 0..MR {
                     for v in 0..NV {
@@ -534,7 +890,7 @@ unsafe fn tile<S: Simd, const MR: usize, const NV: usize>(s: S, t: &Tile) {
                 }
             }
         }
-        let (to, stride) = if whole { (t.c.p, t.c.rs) } else { (buffer.as_mut_ptr(), PANEL) };
+        let (to, stride) = if whole { (t.c.p, t.c.rs) } else { (buffer, PANEL) };
         for m in 0..MR {
             for v in 0..NV {
                 s.store_ptr(acc[m][v], to.add(m * stride + v * S::LANES));
@@ -543,7 +899,7 @@ unsafe fn tile<S: Simd, const MR: usize, const NV: usize>(s: S, t: &Tile) {
         if !whole {
             for m in 0..MR {
                 for c in 0..t.cols {
-                    *t.c.p.add(m * t.c.rs + c * t.c.cs) = buffer[m * PANEL + c];
+                    *t.c.p.add(m * t.c.rs + c * t.c.cs) = *buffer.add(m * PANEL + c);
                 }
             }
         }
@@ -646,7 +1002,12 @@ impl Kernel for PackColumns<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
-        assert!(self.b.len() >= self.n * self.k && self.dst.len() >= self.n.div_ceil(PANEL) * PANEL * self.k);
+        let Some(last) =
+            (self.n * self.k).checked_sub(1).map(|_| (self.n - 1) * self.cs + (self.k - 1) * self.ks)
+        else {
+            return;
+        };
+        assert!(self.b.len() > last && self.dst.len() >= self.n.div_ceil(PANEL) * PANEL * self.k);
         let mut n0 = 0;
         while n0 < self.n {
             let width = tile_vectors::<S>(self.n - n0) * S::LANES;

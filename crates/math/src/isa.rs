@@ -147,6 +147,8 @@ pub trait Simd: Copy + Send + Sync + 'static {
     const TILE_ROWS: usize;
     /// Vectors across the GEMM register tile: 4 or 2.
     const TILE_VECTORS: usize;
+    /// Whether [`Simd::prefetch`] does anything.
+    const PREFETCHES: bool = false;
 
     fn splat(self, x: f32) -> Self::F;
     /// # Safety
@@ -155,6 +157,11 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// # Safety
     /// `p` must be valid for writing [`Simd::LANES`] f32; any alignment.
     unsafe fn store_ptr(self, x: Self::F, p: *mut f32);
+    /// Asks for a line, to be had in the first cache or in the second, where the set can; any address.
+    #[inline(always)]
+    fn prefetch<const FIRST: bool>(self, p: *const f32) {
+        let _ = p;
+    }
 
     fn add(self, a: Self::F, b: Self::F) -> Self::F;
     fn sub(self, a: Self::F, b: Self::F) -> Self::F;

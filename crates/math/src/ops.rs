@@ -3,6 +3,7 @@
 
 use crate::PANEL;
 use crate::isa::{Isa, Kernel, Simd, dispatch};
+use crate::par::{self, CHUNK};
 use crate::poly;
 
 /// Functions of one argument. Gelu is the tanh form (Hendrycks and Gimpel 2016).
@@ -569,9 +570,22 @@ pub fn sum(isa: Isa, x: &[f32]) -> f32 {
     dispatch(isa, Sum { kind: SumOf::Values, a: x, b: x })
 }
 
-/// Σ x²
+/// Σ x²; of more than a million numbers as the sum of equal blocks', so that threads can share them.
 pub fn sum_of_squares(isa: Isa, x: &[f32]) -> f32 {
-    dot(isa, x, x)
+    const BLOCKS: usize = 256;
+    if x.len() <= 1 << 20 {
+        return dot(isa, x, x);
+    }
+    let size = x.len().div_ceil(BLOCKS).next_multiple_of(32);
+    let (mut sums, together) = ([0.0; BLOCKS], CHUNK.div_ceil(size));
+    par::chunks_mut([&mut sums], [together], |i, [sums]| {
+        for (j, sum) in sums.iter_mut().enumerate() {
+            let first = ((i * together + j) * size).min(x.len());
+            let block = &x[first..x.len().min(first + size)];
+            *sum = dot(isa, block, block);
+        }
+    });
+    self::sum(isa, &sums)
 }
 
 /// Σ a·b
@@ -643,11 +657,20 @@ pub fn sum_cols(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32], ac
         y[0] = if accumulate { y[0] + sum } else { sum };
         return;
     }
-    dispatch(isa, SumCols { rows, x: &x[..rows * cols], y: &mut y[..cols], accumulate });
+    let x = &x[..rows * cols];
+    let width = (CHUNK / rows.max(1)).next_multiple_of(STRIP);
+    par::chunks_mut([&mut y[..cols]], [width], |i, [y]| {
+        dispatch(isa, SumCols { first: i * width, stride: cols, x, y, accumulate });
+    });
 }
 
+/// Columns that are summed at the same time, at most.
+const STRIP: usize = 128;
+
 struct SumCols<'a> {
-    rows: usize,
+    /// The first of y's columns in x, and the length of x's rows.
+    first: usize,
+    stride: usize,
     x: &'a [f32],
     y: &'a mut [f32],
     accumulate: bool,
@@ -657,29 +680,23 @@ impl Kernel for SumCols<'_> {
     type Output = ();
     /// One chain down each column, in the order of the rows.
     #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
+    fn run<S: Simd>(mut self, s: S) {
         let cols = self.y.len();
-        let old = |y: f32| if self.accumulate { y } else { 0.0 };
         let mut c = 0;
+        while c + 8 * S::LANES <= cols {
+            self.strip::<S, 8>(s, c);
+            c += 8 * S::LANES;
+        }
         while c + 2 * S::LANES <= cols {
-            let mut sums = [s.splat(0.0); 2];
-            for r in 0..self.rows {
-                for v in 0..2 {
-                    sums[v] = s.add(sums[v], s.load(&self.x[r * cols + c + v * S::LANES..]));
-                }
-            }
-            for v in 0..2 {
-                let y = &mut self.y[c + v * S::LANES..][..S::LANES];
-                let sum = if self.accumulate { s.add(s.load(y), sums[v]) } else { sums[v] };
-                s.store(sum, y);
-            }
+            self.strip::<S, 2>(s, c);
             c += 2 * S::LANES;
         }
+        let old = |y: f32| if self.accumulate { y } else { 0.0 };
         while c < cols {
             let width = S::LANES.min(cols - c);
             let mut sums = [0.0f32; 16];
-            for r in 0..self.rows {
-                let x = &self.x[r * cols + c..][..width];
+            for row in self.x.chunks_exact(self.stride) {
+                let x = &row[self.first + c..][..width];
                 for i in 0..width {
                     sums[i] += x[i];
                 }
@@ -688,6 +705,25 @@ impl Kernel for SumCols<'_> {
                 self.y[c + i] = old(self.y[c + i]) + sums[i];
             }
             c += width;
+        }
+    }
+}
+
+impl SumCols<'_> {
+    /// N vectors from column c of y on.
+    #[inline(always)]
+    fn strip<S: Simd, const N: usize>(&mut self, s: S, c: usize) {
+        let mut sums = [s.splat(0.0); N];
+        for row in self.x.chunks_exact(self.stride) {
+            let x = &row[self.first + c..][..N * S::LANES];
+            for v in 0..N {
+                sums[v] = s.add(sums[v], s.load(&x[v * S::LANES..]));
+            }
+        }
+        for v in 0..N {
+            let y = &mut self.y[c + v * S::LANES..][..S::LANES];
+            let sum = if self.accumulate { s.add(s.load(y), sums[v]) } else { sums[v] };
+            s.store(sum, y);
         }
     }
 }
@@ -1281,31 +1317,25 @@ pub fn layer_norm_backward(
     accumulate: bool,
 ) {
     let n = rows * cols;
-    dispatch(
-        isa,
-        LayerNormBackward {
-            rows,
-            x: &x[..n],
-            gamma: &gamma[..cols],
-            stats: &stats[..2 * rows],
-            dy: &dy[..n],
-            dx: &mut dx[..n],
-            dgamma: &mut dgamma[..cols],
-            dbeta: &mut dbeta[..cols],
-            accumulate,
-        },
-    );
+    let (x, dy, gamma, stats) = (&x[..n], &dy[..n], &gamma[..cols], &stats[..2 * rows]);
+    let height = CHUNK.div_ceil(cols.max(1));
+    par::chunks_mut([&mut dx[..n]], [height * cols], |i, [dx]| {
+        let (first, len) = (i * height, dx.len());
+        let (x, dy, stats) = (&x[first * cols..][..len], &dy[first * cols..][..len], &stats[2 * first..]);
+        dispatch(isa, LayerNormBackward { x, gamma, stats, dy, dx, accumulate });
+    });
+    let width = (CHUNK / rows.max(1)).next_multiple_of(64);
+    par::chunks_mut([&mut dgamma[..cols], &mut dbeta[..cols]], [width; 2], |i, [dgamma, dbeta]| {
+        dispatch(isa, LayerNormSums { first: i * width, stride: cols, x, stats, dy, dgamma, dbeta });
+    });
 }
 
 struct LayerNormBackward<'a> {
-    rows: usize,
     x: &'a [f32],
     gamma: &'a [f32],
     stats: &'a [f32],
     dy: &'a [f32],
     dx: &'a mut [f32],
-    dgamma: &'a mut [f32],
-    dbeta: &'a mut [f32],
     accumulate: bool,
 }
 
@@ -1316,7 +1346,7 @@ impl Kernel for LayerNormBackward<'_> {
         let cols = self.gamma.len();
         let n = cols as f32;
         let keep = s.gt(s.splat(f32::from(u8::from(self.accumulate))), s.splat(0.0));
-        for r in 0..self.rows {
+        for r in 0..self.x.len() / cols.max(1) {
             let row = r * cols..(r + 1) * cols;
             let (x, dy) = (self.x[row.clone()].as_ptr(), self.dy[row.clone()].as_ptr());
             let (gamma, dx) = (self.gamma.as_ptr(), self.dx[row].as_mut_ptr());
@@ -1335,14 +1365,33 @@ impl Kernel for LayerNormBackward<'_> {
                 });
             }
         }
-        // The parameters' sums go down the columns, in the order of the rows.
+    }
+}
+
+/// The parameters' sums: down the columns, in the order of the rows.
+struct LayerNormSums<'a> {
+    /// The first of these columns in x and dy, and the length of their rows.
+    first: usize,
+    stride: usize,
+    x: &'a [f32],
+    stats: &'a [f32],
+    dy: &'a [f32],
+    dgamma: &'a mut [f32],
+    dbeta: &'a mut [f32],
+}
+
+impl Kernel for LayerNormSums<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let cols = self.dgamma.len();
         for c in (0..cols).step_by(S::LANES) {
             let width = S::LANES.min(cols - c);
             let part = c..c + width;
             let mut dgamma = s.load_part(&self.dgamma[part.clone()], 0.0);
             let mut dbeta = s.load_part(&self.dbeta[part.clone()], 0.0);
-            for r in 0..self.rows {
-                let at = r * cols + c..r * cols + c + width;
+            for r in 0..self.stats.len() / 2 {
+                let at = r * self.stride + self.first + c..r * self.stride + self.first + c + width;
                 let (x, dy) = if width == S::LANES {
                     (s.load(&self.x[at.clone()]), s.load(&self.dy[at]))
                 } else {
@@ -1587,7 +1636,9 @@ fn power(mut x: f64, mut t: u64) -> f64 {
 pub fn adam(isa: Isa, params: &mut [f32], grads: &[f32], m: &mut [f32], v: &mut [f32], step: &AdamStep) {
     let n = params.len();
     assert!(grads.len() == n && m.len() == n && v.len() == n);
-    dispatch(isa, Adam { params, grads, m, v, step });
+    par::chunks_mut([params, m, v], [CHUNK; 3], |i, [params, m, v]| {
+        dispatch(isa, Adam { grads: &grads[i * CHUNK..][..params.len()], params, m, v, step });
+    });
 }
 
 struct Adam<'a> {

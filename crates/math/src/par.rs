@@ -2,16 +2,76 @@
 //! threads there are changes when a piece runs, never what it computes. Without the `threads` feature, or with a pool of
 //! one, everything runs in order on the calling thread.
 
+use std::cell::Cell;
+
+thread_local! {
+    /// Whether this thread was told to do everything itself.
+    static ALONE: Cell<bool> = const { Cell::new(false) };
+}
+
 /// How many threads share the pieces.
 pub fn threads() -> usize {
     #[cfg(feature = "threads")]
     {
-        rayon::current_num_threads()
+        if ALONE.get() { 1 } else { rayon::current_num_threads() }
     }
     #[cfg(not(feature = "threads"))]
     {
         1
     }
+}
+
+/// `f` with so many threads for its pieces, where that can be had: one always, and in a browser else only as many as there are.
+pub fn with_threads<R: Send>(count: usize, f: impl FnOnce() -> R + Send) -> Option<R> {
+    if count == 1 {
+        let before = ALONE.replace(true);
+        let result = f();
+        ALONE.set(before);
+        return Some(result);
+    }
+    if threads() == count {
+        return Some(inside(f));
+    }
+    #[cfg(all(feature = "threads", not(target_family = "wasm")))]
+    return rayon::ThreadPoolBuilder::new().num_threads(count).build().ok().map(|pool| pool.install(f));
+    #[cfg(not(all(feature = "threads", not(target_family = "wasm"))))]
+    None
+}
+
+/// Whether this thread is one of several of the pool.
+fn is_inside() -> bool {
+    #[cfg(feature = "threads")]
+    return threads() > 1 && rayon::current_thread_index().is_some();
+    #[cfg(not(feature = "threads"))]
+    false
+}
+
+/// `f` on a thread of the pool: to be entered once, where many pieces follow one another.
+pub fn inside<R: Send>(f: impl FnOnce() -> R + Send) -> R {
+    #[cfg(feature = "threads")]
+    if threads() > 1 && rayon::current_thread_index().is_none() {
+        return rayon::join(f, || ()).0;
+    }
+    f()
+}
+
+/// Calls `f(i)` for every `i < count`, in any order and on any thread.
+pub fn each(count: usize, f: impl Fn(usize) + Sync) {
+    #[cfg(feature = "threads")]
+    if count > 1 && threads() > 1 {
+        return halve(0..count, &f);
+    }
+    (0..count).for_each(f);
+}
+
+/// [`split`] for numbers.
+#[cfg(feature = "threads")]
+fn halve(range: std::ops::Range<usize>, f: &(impl Fn(usize) + Sync)) {
+    if range.len() < 2 {
+        return range.for_each(f);
+    }
+    let half = range.start + range.len() / 2;
+    rayon::join(|| halve(range.start..half, f), || halve(half..range.end, f));
 }
 
 /// Calls `f(i, &mut items[i])` for every item, in any order and on any thread.
@@ -32,6 +92,68 @@ pub fn join<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> 
         return rayon::join(a, b);
     }
     (a(), b())
+}
+
+/// Numbers that a pass over memory must have for another thread to be worth it: some 50 µs of work, in a browser some 200.
+pub const CHUNK: usize = if cfg!(target_family = "wasm") { 1 << 17 } else { 1 << 16 };
+
+/// Cuts several slices alike, the i-th piece of each being its `sizes` floats from i·size on, and calls `f(i, pieces)`, in any
+/// order and on any thread; outside the pool, where the way there may cost more than it saves, on this one. The first slice says
+/// how many pieces there are; one that is absent is empty and has size 0.
+pub fn chunks_mut<const N: usize>(
+    slices: [&mut [f32]; N],
+    sizes: [usize; N],
+    f: impl Fn(usize, [&mut [f32]; N]) + Sync,
+) {
+    if slices[0].len() <= sizes[0] {
+        return f(0, slices);
+    }
+    if !is_inside() {
+        return chunks_in_order(slices, sizes, f);
+    }
+    let count = slices[0].len().div_ceil(sizes[0]);
+    halve_slices(0, count, slices, sizes, &f);
+}
+
+/// [`chunks_mut`] on this thread, from the first to the last.
+pub fn chunks_in_order<const N: usize>(
+    slices: [&mut [f32]; N],
+    sizes: [usize; N],
+    f: impl Fn(usize, [&mut [f32]; N]),
+) {
+    let mut rest = slices;
+    let mut i = 0;
+    while !rest[0].is_empty() {
+        let mut pieces: [&mut [f32]; N] = std::array::from_fn(|_| <&mut [f32]>::default());
+        for (j, slice) in rest.iter_mut().enumerate() {
+            let whole = std::mem::take(slice);
+            (pieces[j], *slice) = whole.split_at_mut(sizes[j].min(whole.len()));
+        }
+        f(i, pieces);
+        i += 1;
+    }
+}
+
+fn halve_slices<const N: usize>(
+    first: usize,
+    count: usize,
+    slices: [&mut [f32]; N],
+    sizes: [usize; N],
+    f: &(impl Fn(usize, [&mut [f32]; N]) + Sync),
+) {
+    if count < 2 {
+        return f(first, slices);
+    }
+    let half = count / 2;
+    let mut right: [&mut [f32]; N] = std::array::from_fn(|_| <&mut [f32]>::default());
+    let mut left: [&mut [f32]; N] = std::array::from_fn(|_| <&mut [f32]>::default());
+    for (i, slice) in slices.into_iter().enumerate() {
+        (left[i], right[i]) = slice.split_at_mut((half * sizes[i]).min(slice.len()));
+    }
+    join(
+        || halve_slices(first, half, left, sizes, f),
+        || halve_slices(first + half, count - half, right, sizes, f),
+    );
 }
 
 /// Halves the items until one is left: `rayon::join` keeps its tasks on the stack, so nothing is allocated.

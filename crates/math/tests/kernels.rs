@@ -581,3 +581,42 @@ fn a_class_is_what_it_says() {
     assert_eq!(Isa::from_name("mmx"), None);
     assert_eq!(PANEL, 32);
 }
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
+fn large_products_have_the_bits_of_small_ones_on_any_threads() {
+    let (m, n, k) = (491, 533, 601);
+    let (a, b, old) = (numbers(1, m * k), numbers(2, k * n), numbers(3, m * n));
+    for isa in Isa::available() {
+        for (a_strides, b_strides, accumulate) in
+            [((k, 1), (n, 1), false), ((1, m), (n, 1), true), ((k, 1), (1, k), true), ((1, m), (1, k), false)]
+        {
+            // Row by row there is nothing to block or to cut.
+            let mut want = old.clone();
+            for (row, want) in want.chunks_exact_mut(n).enumerate() {
+                gemm::matmul(
+                    isa,
+                    1,
+                    n,
+                    k,
+                    &a[row * a_strides.0..],
+                    a_strides,
+                    &b,
+                    b_strides,
+                    want,
+                    accumulate,
+                );
+            }
+            for threads in [1, 2, 3] {
+                let run = || {
+                    let mut c = old.clone();
+                    gemm::matmul(isa, m, n, k, &a, a_strides, &b, b_strides, &mut c, accumulate);
+                    c
+                };
+                let Some(got) = math::par::with_threads(threads, run) else { continue };
+                let what = (isa.name(), threads, a_strides, b_strides);
+                assert!(got.iter().zip(&want).all(|(a, b)| a.to_bits() == b.to_bits()), "{what:?}");
+            }
+        }
+    }
+}

@@ -6,6 +6,7 @@ mod nets;
 mod ops;
 mod params;
 mod plans;
+mod threads;
 
 #[cfg(target_arch = "wasm32")]
 wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);

@@ -100,6 +100,15 @@ impl Simd for Avx2 {
     const LANES: usize = 8;
     const TILE_ROWS: usize = 6;
     const TILE_VECTORS: usize = 2;
+    const PREFETCHES: bool = true;
+
+    #[inline(always)]
+    fn prefetch<const FIRST: bool>(self, p: *const f32) {
+        // SAFETY: a hint, which no address can make fault.
+        unsafe {
+            if FIRST { _mm_prefetch::<_MM_HINT_T0>(p.cast()) } else { _mm_prefetch::<_MM_HINT_T1>(p.cast()) }
+        }
+    }
 
     values! {
         fn splat(x: f32) -> __m256 { _mm256_set1_ps(x) }
@@ -178,6 +187,15 @@ impl Simd for Avx512 {
     const LANES: usize = 16;
     const TILE_ROWS: usize = 8;
     const TILE_VECTORS: usize = 2;
+    const PREFETCHES: bool = true;
+
+    #[inline(always)]
+    fn prefetch<const FIRST: bool>(self, p: *const f32) {
+        // SAFETY: a hint, which no address can make fault.
+        unsafe {
+            if FIRST { _mm_prefetch::<_MM_HINT_T0>(p.cast()) } else { _mm_prefetch::<_MM_HINT_T1>(p.cast()) }
+        }
+    }
 
     values! {
         fn splat(x: f32) -> __m512 { _mm512_set1_ps(x) }

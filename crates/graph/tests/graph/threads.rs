@@ -1,0 +1,85 @@
+//! What all threads share inside one plan has the bits that one thread gives.
+
+use crate::nets::{Case, cross_entropy};
+use graph::{Act, Adam, Executor, Graph, Isa, Layout, NodeId, Optimizer, Packed, Plan, models};
+use math::par;
+use std::sync::Arc;
+
+/// Products and rows that are long enough to be cut.
+const ROWS: usize = 331;
+const WIDTH: usize = 320;
+
+fn classifier(g: &mut Graph) -> NodeId {
+    let x = g.input("x", [ROWS, 257]);
+    let y = models::residual_net(g, x, WIDTH, 1, 290);
+    let h = g.gelu(y);
+    let h = models::mlp(g, h, "tail", &[4 * WIDTH, WIDTH], Act::Tanh);
+    let h = g.concat(h, y);
+    let p = g.softmax(h);
+    let column = g.sum_rows(p);
+    let h = g.div(h, column);
+    let row = g.vector("row", WIDTH + 290, graph::Init::Ones);
+    let h = g.mul(row, h);
+    cross_entropy(g, h)
+}
+
+/// Two steps: the loss, the gradients, the parameters and both moments.
+fn trained(isa: Isa) -> Vec<f32> {
+    let mut g = Graph::new();
+    let loss = classifier(&mut g);
+    let gradients = g.gradients(loss);
+    let plan = Arc::new(Plan::training(&g, &[("loss", loss)], &gradients, isa).unwrap());
+    let case = Case::new(&g, 3);
+    let mut params = case.params(&g);
+    let mut packed = Packed::new(&plan, &params);
+    let mut executor = Executor::new(&plan);
+    case.fill(&mut executor);
+    let mut grads = vec![0.0; params.values().len()];
+    let mut optimizer = Optimizer::new(&params);
+    let mut told = Vec::new();
+    for again in [false, true] {
+        executor.train(&params, &packed, &mut grads, again);
+        told.push(executor.output("loss")[0]);
+        optimizer.step(isa, &Adam { max_grad_norm: 0.5, ..Adam::default() }, &mut params, &grads);
+        packed.pack(&params);
+    }
+    [&told[..], &grads, params.values(), &optimizer.m, &optimizer.v].concat()
+}
+
+fn acted(isa: Isa, layout: Layout) -> Vec<f32> {
+    let mut g = Graph::new();
+    let x = g.input("x", [1000, 257]);
+    let y = models::residual_net(&mut g, x, WIDTH, 1, 64);
+    let y = g.log_softmax(y);
+    let one = g.slice_cols(y, 3, 4);
+    let y = g.sub(y, one);
+    let plan = Arc::new(Plan::new(&g, &[("y", y)], layout, isa).unwrap());
+    let case = Case::new(&g, 4);
+    let params = case.params(&g);
+    let mut executor = Executor::new(&plan);
+    case.fill(&mut executor);
+    executor.run(&params, &Packed::new(&plan, &params));
+    executor.output("y").to_vec()
+}
+
+#[track_caller]
+fn alike(what: &str, run: impl Fn() -> Vec<f32> + Sync) {
+    let one = par::with_threads(1, &run).expect("one thread there always is");
+    assert!(one.iter().all(|x| x.is_finite()));
+    for threads in [2, 3] {
+        let Some(more) = par::with_threads(threads, &run) else { continue };
+        let apart = one.iter().zip(&more).position(|(a, b)| a.to_bits() != b.to_bits());
+        assert_eq!(apart, None, "{what} on {threads} threads");
+    }
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+fn any_number_of_threads_gives_the_same_bits() {
+    for isa in Isa::available() {
+        alike(isa.name(), || trained(isa));
+        for layout in [Layout::Rows, Layout::Panels] {
+            alike(isa.name(), || acted(isa, layout));
+        }
+    }
+}
