@@ -42,8 +42,11 @@ export function cargoSettings({ threads, features }, route) {
   };
 }
 
-/** Builds those modules of `only` that changed; gives for every module its folder, its hash and whether it stands. */
-export async function wasm({ only = Object.keys(flavours) } = {}) {
+/**
+ * Builds those modules of `only` that changed; gives for every module its folder, its hash and whether it stands. `of` is the
+ * package that they are made from, with the folder of its sources: the tests have one with a room more.
+ */
+export async function wasm({ only = Object.keys(flavours), of = { name: "web", folder: "crates/web", into: "www/pkg" } } = {}) {
   await rust();
   const route = await wasmToolchain();
   const program = await bindgen();
@@ -52,24 +55,24 @@ export async function wasm({ only = Object.keys(flavours) } = {}) {
     join(root, "crates", name, "Cargo.toml"),
     join(root, "crates", name, "src"),
   ]);
-  sources.push(...["Cargo.toml", "Cargo.lock", "scripts/wasm.mjs"].map((file) => join(root, file)));
+  sources.push(...["Cargo.toml", "Cargo.lock", "scripts/wasm.mjs", join(of.folder, "src")].map((file) => join(root, file)));
   const sourceHash = fingerprint([rustc, basename(program)], sources);
   const modules = {};
   for (const [name, flavour] of Object.entries(flavours)) {
     const settings = cargoSettings(flavour, route);
-    const out = join(root, "www/pkg", name);
+    const out = join(root, of.into, name);
     const stamp = join(out, "stamp");
     const hash = fingerprint([sourceHash, JSON.stringify(settings)]);
     const stands = () => existsSync(stamp) && readFileSync(stamp, "utf8") === hash;
     if (only.includes(name))
-      await step(`wasm ${name}`, async () => {
+      await step(`wasm ${name}${of.name === "web" ? "" : ` of ${of.name}`}`, async () => {
         if (stands()) return "unchanged";
         const target = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "wasm");
-        const args = ["build", "--release", "-p", "web", ...settings.args, ...(flavour.threads ? ["--features", "threads"] : [])];
+        const args = ["build", "--release", "--lib", "-p", of.name, ...settings.args, ...(flavour.threads ? ["--features", "threads"] : [])];
         await sh("cargo", args, { env: { ...settings.env, CARGO_TARGET_DIR: target } });
         rmSync(out, { recursive: true, force: true });
         mkdirSync(out, { recursive: true });
-        await sh(program, ["page", join(target, TARGET, "release/web.wasm"), out]);
+        await sh(program, ["page", join(target, TARGET, `release/${of.name}.wasm`), out]);
         bindThreads(out);
         writeFileSync(stamp, hash);
         return `${Math.round(statSync(join(out, "lab_bg.wasm")).size / 1024)} kB`;

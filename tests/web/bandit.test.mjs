@@ -1,0 +1,90 @@
+// A room that the page has no pictures for: it lives in the tests alone (tests/bandit), and the parts that every room has
+// show it.
+import assert from "node:assert/strict";
+import { cpSync, readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { serve } from "../../scripts/serve.mjs";
+import { FIRST, wasm } from "../../scripts/wasm.mjs";
+import { dist, event, folder, house, lab, notice, visit } from "./fixture.mjs";
+
+const here = house();
+let server;
+before(async () => {
+  const of = { name: "bandit", folder: "tests/bandit", into: "target/bandit-page" };
+  const modules = await wasm({ only: [FIRST], of });
+  // The page as it is, with that module in the place of its own.
+  const page = folder();
+  cpSync(dist, page, { recursive: true });
+  const [place] = readdirSync(join(page, "wasm")).filter((name) => name.startsWith(FIRST));
+  cpSync(modules[FIRST].folder, join(page, "wasm", place), { recursive: true });
+  server = await serve(page);
+});
+after(() => server?.close());
+
+const enter = async (at, settings) => {
+  const page = await visit(here, { server, at, started: false, ...settings });
+  await lab(page, "bandit");
+  return page;
+};
+
+test("it trains, is tested, saved and loaded, with curves, tables and CSV, and stands in the header", async () => {
+  const page = await enter("#/bandit?seed=3");
+  const { pulls_per_s, progress } = await event(page, "metrics");
+  assert.ok(pulls_per_s > 0 && progress.pulls > 0);
+  await event(page, "test");
+  assert.equal(await page.locator("#rooms [aria-current=page]").textContent(), "Bandit");
+  await page.waitForFunction(() => /after .* pulls/.test(document.querySelector(".main-chart .plot").getAttribute("aria-label")));
+  await page.getByRole("button", { name: "How it learns as a table" }).click();
+  assert.ok((await page.getByRole("region", { name: "How it learns as a table" }).getByRole("rowheader").count()) > 1);
+  await page.evaluate(() => hothouse.command({ kind: "pause" }));
+  const [csv] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Curves as CSV" }).click()]);
+  const [head, first] = readFileSync(await csv.path(), "utf8").split("\n");
+  assert.equal(head, "iteration,pulls,train_s,mean_reward,pulls_per_s,tests,rest");
+  assert.equal(first.split(",").length, head.split(",").length);
+  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save run" }).click()]);
+  const began = event(page, "began", 1);
+  await page.locator("input[type=file]").setInputFiles(await file.path());
+  assert.ok((await began).history.length > 0);
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("a knob that is a choice changes while it learns, one that is a text waits for a new start; links carry both", async () => {
+  const page = await enter(`#/bandit?payouts=${encodeURIComponent("0.1 0.7")}&baseline=none`);
+  await event(page, "metrics");
+  const [baseline, payouts] = [page.getByLabel("Baseline", { exact: true }), page.getByLabel("Payouts", { exact: true })];
+  assert.deepEqual([await baseline.inputValue(), await payouts.inputValue()], ["none", "0.1 0.7"]);
+  const marked = event(page, "mark");
+  await baseline.selectOption({ label: "Mean reward" });
+  const { knob, from, to } = await marked;
+  assert.deepEqual([knob, from, to], ["baseline", "none", "mean"]);
+  await payouts.fill("0.3 0.4 0.5");
+  await payouts.press("Enter");
+  await page.getByText("One change waits for a new start").waitFor();
+  const began = event(page, "began");
+  await page.getByRole("button", { name: "Start again to apply" }).click();
+  const { knobs } = await began;
+  assert.deepEqual([knobs.payouts, knobs.baseline], ["0.3 0.4 0.5", "mean"]);
+  assert.match(decodeURIComponent(await page.evaluate(() => hothouse.permalink())), /payouts=0\.3 0\.4 0\.5/);
+  await payouts.fill("one");
+  await payouts.press("Enter");
+  await page.getByRole("button", { name: "Start again to apply" }).click();
+  await notice(page, /Write them as in 0.2 0.9/);
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("a run of another room that is dropped here is opened in its own", async () => {
+  const page = await enter("#/bandit");
+  await event(page, "metrics");
+  const bytes = await page.evaluate(async () => Array.from(await hothouse.save()));
+  await page.goto(`${server.url}#/control?envs=64&v=1`);
+  await page.reload();
+  await lab(page, "control");
+  await event(page, "metrics");
+  await page.locator("input[type=file]").setInputFiles({ name: "run.safetensors", mimeType: "application/octet-stream", buffer: Buffer.from(bytes) });
+  await lab(page, "bandit");
+  await event(page, "metrics");
+  await page.context().close();
+});
