@@ -33,10 +33,9 @@ function pathOf(address) {
 /**
  * Serves `folder` and gives `{ url, port, moved, close }`. A port in use is passed over for the
  * next free one (`moved`). `isolated: false` is a host that sends no headers; `base` a sub-path;
- * `extra` texts by path, beside the files; `missing` may make a file that is not there, or not; `instead` may name the file
- * to serve for a path.
+ * `extra` texts by path, beside the files; `missing` may make a file that is not there, or not.
  */
-export async function serve(folder, { port = 0, isolated = true, base = "/", extra = {}, missing = () => {}, instead = () => {} } = {}) {
+export async function serve(folder, { port = 0, isolated = true, base = "/", extra = {}, missing = () => {} } = {}) {
   const server = createServer(async (request, response) => {
     const path = pathOf(request.url);
     const inside = path.startsWith(base) ? normalize("/" + path.slice(base.length)) : null;
@@ -44,7 +43,7 @@ export async function serve(folder, { port = 0, isolated = true, base = "/", ext
       response.writeHead(200, { "Content-Type": TYPES[extname(inside)], ...(isolated ? ISOLATION : {}) }).end(extra[inside]);
       return;
     }
-    let file = inside && (instead(inside) ?? join(folder, inside));
+    let file = inside && join(folder, inside);
     if (file && !existsSync(file)) await missing(inside);
     if (file && existsSync(file) && statSync(file).isDirectory()) file = join(file, "index.html");
     if (!file || !existsSync(file)) {

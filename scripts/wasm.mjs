@@ -42,8 +42,11 @@ export function cargoSettings({ threads, features }, route) {
   };
 }
 
-/** Builds those modules of `only` that changed; gives for every module its folder, its hash and whether it stands. */
-export async function wasm({ only = Object.keys(flavours) } = {}) {
+/**
+ * Builds those modules of `only` that changed; gives for every module its folder, its hash and whether it stands. `of` is the
+ * package that they are made from, with the folder of its sources: the tests have one with a room more.
+ */
+export async function wasm({ only = Object.keys(flavours), of = { name: "web", folder: "crates/web", into: "www/pkg" } } = {}) {
   await rust();
   const route = await wasmToolchain();
   const program = await bindgen();
@@ -52,44 +55,31 @@ export async function wasm({ only = Object.keys(flavours) } = {}) {
     join(root, "crates", name, "Cargo.toml"),
     join(root, "crates", name, "src"),
   ]);
-  sources.push(...["Cargo.toml", "Cargo.lock", "scripts/wasm.mjs"].map((file) => join(root, file)));
+  sources.push(...["Cargo.toml", "Cargo.lock", "scripts/wasm.mjs", join(of.folder, "src")].map((file) => join(root, file)));
   const sourceHash = fingerprint([rustc, basename(program)], sources);
   const modules = {};
   for (const [name, flavour] of Object.entries(flavours)) {
     const settings = cargoSettings(flavour, route);
-    const out = join(root, "www/pkg", name);
+    const out = join(root, of.into, name);
     const stamp = join(out, "stamp");
     const hash = fingerprint([sourceHash, JSON.stringify(settings)]);
     const stands = () => existsSync(stamp) && readFileSync(stamp, "utf8") === hash;
     if (only.includes(name))
-      await step(`wasm ${name}`, async () => {
+      await step(`wasm ${name}${of.name === "web" ? "" : ` of ${of.name}`}`, async () => {
         if (stands()) return "unchanged";
-        await compile("web", flavour, { settings, program, out });
+        const target = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "wasm");
+        const args = ["build", "--release", "--lib", "-p", of.name, ...settings.args, ...(flavour.threads ? ["--features", "threads"] : [])];
+        await sh("cargo", args, { env: { ...settings.env, CARGO_TARGET_DIR: target } });
+        rmSync(out, { recursive: true, force: true });
+        mkdirSync(out, { recursive: true });
+        await sh(program, ["page", join(target, TARGET, `release/${of.name}.wasm`), out]);
+        bindThreads(out);
         writeFileSync(stamp, hash);
         return `${Math.round(statSync(join(out, "lab_bg.wasm")).size / 1024)} kB`;
       });
     modules[name] = { folder: out, hash, stands: stands() };
   }
   return modules;
-}
-
-/** Compiles a crate that has the page's class, with its JavaScript, into the folder `out`. */
-async function compile(crate, flavour, { settings, program, out }) {
-  const target = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "wasm");
-  const args = ["build", "--release", "--lib", "-p", crate, ...settings.args, ...(flavour.threads ? ["--features", "threads"] : [])];
-  await sh("cargo", args, { env: { ...settings.env, CARGO_TARGET_DIR: target } });
-  rmSync(out, { recursive: true, force: true });
-  mkdirSync(out, { recursive: true });
-  await sh(program, ["page", join(target, TARGET, `release/${crate}.wasm`), out]);
-  bindThreads(out);
-}
-
-/** The first module with rooms of the tests' own beside the house's: what `crate` adds; gives its folder. */
-export async function wasmWith(crate) {
-  const settings = cargoSettings(flavours[FIRST], await wasmToolchain());
-  const out = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), `page-${crate}`);
-  await step(`wasm ${FIRST} with ${crate}`, async () => void (await compile(crate, flavours[FIRST], { settings, program: await bindgen(), out })));
-  return out;
 }
 
 /**

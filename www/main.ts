@@ -7,7 +7,7 @@ import { Badge, summary } from "./parts/badge";
 import { copy } from "./parts/dialog";
 import { h } from "./parts/dom";
 import { Notices } from "./parts/notices";
-import { RoomPage } from "./parts/room";
+import { RoomPage, type Brings } from "./parts/room";
 import { startTheme, themeButton } from "./parts/theme";
 import { rememberedDevice } from "./parts/device";
 import { ROOMS } from "./rooms";
@@ -92,7 +92,9 @@ function leave(): void {
   forget();
 }
 
-const load = (id: string) => ROOMS.find((room) => room.id === id)?.load?.();
+function load(id: string): Promise<{ brings: Brings }> | undefined {
+  return ROOMS.find((room) => room.id === id)?.load?.();
+}
 
 async function open(options: Options): Promise<void> {
   const opening = ++openings;

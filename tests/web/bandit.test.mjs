@@ -1,65 +1,90 @@
-// A room that lives in the tests alone (tests/bandit) is shown by the page's own parts: in the module it is one room more, and the
-// page has not a line about it.
+// A room that the page has no pictures for: it lives in the tests alone (tests/bandit), and the parts that every room has
+// show it.
 import assert from "node:assert/strict";
+import { cpSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { FIRST, wasmWith } from "../../scripts/wasm.mjs";
 import { serve } from "../../scripts/serve.mjs";
-import { dist, event, house, lab, saved, visit } from "./fixture.mjs";
+import { FIRST, wasm } from "../../scripts/wasm.mjs";
+import { dist, event, folder, house, lab, notice, visit } from "./fixture.mjs";
 
 const here = house();
 let server;
 before(async () => {
-  const module = await wasmWith("bandit");
-  const file = new RegExp(`^/wasm/${FIRST}-[^/]+/(.+)$`);
-  server = await serve(dist, { instead: (path) => (file.test(path) ? join(module, file.exec(path)[1]) : undefined) });
+  const of = { name: "bandit", folder: "tests/bandit", into: "target/bandit-page" };
+  const modules = await wasm({ only: [FIRST], of });
+  // The page as it is, with that module in the place of its own.
+  const page = folder();
+  cpSync(dist, page, { recursive: true });
+  const [place] = readdirSync(join(page, "wasm")).filter((name) => name.startsWith(FIRST));
+  cpSync(modules[FIRST].folder, join(page, "wasm", place), { recursive: true });
+  server = await serve(page);
 });
 after(() => server?.close());
 
-const open = (at = "#/bandit?seed=3") => visit(here, { at, server });
-
-test("it trains at once, with curves, tables and knobs that follow from its declaration", async () => {
-  const page = await open();
+const enter = async (at, settings) => {
+  const page = await visit(here, { server, at, started: false, ...settings });
   await lab(page, "bandit");
-  assert.match(await page.locator("#rooms").innerText(), /Bandit/);
-  await event(page, "test", 8);
-  for (const label of ["Reward", "Best arm", "Pulls a second", "Baseline", "Payouts", "Learning rate"])
-    await page.getByText(label).first().waitFor({ state: "attached" });
-  assert.ok((await page.locator("canvas").count()) > 0, "curves are drawn");
+  return page;
+};
+
+test("it trains, is tested, saved and loaded, with curves, tables and CSV, and stands in the header", async () => {
+  const page = await enter("#/bandit?seed=3");
+  const { pulls_per_s, progress } = await event(page, "metrics");
+  assert.ok(pulls_per_s > 0 && progress.pulls > 0);
+  await event(page, "test");
+  assert.equal(await page.locator("#rooms [aria-current=page]").textContent(), "Bandit");
+  await page.waitForFunction(() => /after .* pulls/.test(document.querySelector(".main-chart .plot").getAttribute("aria-label")));
+  await page.getByRole("button", { name: "How it learns as a table" }).click();
+  assert.ok((await page.getByRole("region", { name: "How it learns as a table" }).getByRole("rowheader").count()) > 1);
+  await page.evaluate(() => hothouse.command({ kind: "pause" }));
+  const [csv] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Curves as CSV" }).click()]);
+  const [head, first] = readFileSync(await csv.path(), "utf8").split("\n");
+  assert.equal(head, "iteration,pulls,train_s,mean_reward,pulls_per_s,tests,rest");
+  assert.equal(first.split(",").length, head.split(",").length);
+  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save run" }).click()]);
+  const began = event(page, "began", 1);
+  await page.locator("input[type=file]").setInputFiles(await file.path());
+  assert.ok((await began).history.length > 0);
   assert.deepEqual(page.said, []);
+  await page.context().close();
 });
 
-test("a choice changes live and is marked; a text waits for a new run", async () => {
-  const page = await open();
-  await lab(page, "bandit");
+test("a knob that is a choice changes while it learns, one that is a text waits for a new start; links carry both", async () => {
+  const page = await enter(`#/bandit?payouts=${encodeURIComponent("0.1 0.7")}&baseline=none`);
+  await event(page, "metrics");
+  const [baseline, payouts] = [page.getByLabel("Baseline", { exact: true }), page.getByLabel("Payouts", { exact: true })];
+  assert.deepEqual([await baseline.inputValue(), await payouts.inputValue()], ["none", "0.1 0.7"]);
   const marked = event(page, "mark");
-  await page.evaluate(() => hothouse.command({ kind: "set_knob", name: "baseline", value: "none" }));
-  const mark = await marked;
-  assert.equal(mark.from, "mean");
-  assert.equal(mark.to, "none");
-  const choice = page.locator("select").filter({ has: page.locator('option[value="none"]') }).first();
-  assert.equal(await choice.inputValue(), "none");
+  await baseline.selectOption({ label: "Mean reward" });
+  const { knob, from, to } = await marked;
+  assert.deepEqual([knob, from, to], ["baseline", "none", "mean"]);
+  await payouts.fill("0.3 0.4 0.5");
+  await payouts.press("Enter");
+  await page.getByText("One change waits for a new start").waitFor();
+  const began = event(page, "began");
+  await page.getByRole("button", { name: "Start again to apply" }).click();
+  const { knobs } = await began;
+  assert.deepEqual([knobs.payouts, knobs.baseline], ["0.3 0.4 0.5", "mean"]);
+  assert.match(decodeURIComponent(await page.evaluate(() => hothouse.permalink())), /payouts=0\.3 0\.4 0\.5/);
+  await payouts.fill("one");
+  await payouts.press("Enter");
+  await page.getByRole("button", { name: "Start again to apply" }).click();
+  await notice(page, /Write them as in 0.2 0.9/);
+  assert.deepEqual(page.said, []);
+  await page.context().close();
 });
 
-test("what it saves goes on to the bit, and a question is answered", async () => {
-  const page = await open();
+test("a run of another room that is dropped here is opened in its own", async () => {
+  const page = await enter("#/bandit");
+  await event(page, "metrics");
+  const bytes = await page.evaluate(async () => Array.from(await hothouse.save()));
+  await page.goto(`${server.url}#/control?envs=64&v=1`);
+  await page.reload();
+  await lab(page, "control");
+  await event(page, "metrics");
+  await page.locator("input[type=file]").setInputFiles({ name: "run.safetensors", mimeType: "application/octet-stream", buffer: Buffer.from(bytes) });
   await lab(page, "bandit");
-  await event(page, "digest", 32);
-  const odds = await page.evaluate(() => hothouse.ask({ ask: "policy" }));
-  assert.equal(odds.length, 3);
-  assert.ok(Math.abs(odds.reduce((sum, p) => sum + p, 0) - 1) < 1e-9);
-  const bytes = await saved(page);
-  const digests = await page.evaluate(async (bytes) => {
-    const next = (from) => new Promise((resolve) => {
-      hothouse.onEvent((event) => event.kind === "digest" && event.iteration >= from && resolve(event));
-    });
-    const first = await next(0);
-    hothouse.command({ kind: "restore", bytes: new Uint8Array(bytes) });
-    for (;;) {
-      const again = await next(0);
-      if (again.iteration === first.iteration) return [first.weights, again.weights];
-      if (again.iteration > first.iteration) return [first.weights, `passed ${again.iteration}`];
-    }
-  }, [...bytes]);
-  assert.equal(digests[0], digests[1]);
+  await event(page, "metrics");
+  await page.context().close();
 });

@@ -4,6 +4,7 @@
 import type { Began, Config, Mark, Progress, RoomInfo, Row, Value } from "../run/protocol";
 
 const MOST_ROWS = 2400;
+const MOST_TESTS = 2048;
 
 /** What charts draw: columns over an axis that only grows, with what was changed and tested along it. */
 export interface Curves {
@@ -66,6 +67,14 @@ export class History {
     if (this.loose) return;
     this.skipped = 0;
     if (this.length > MOST_ROWS) this.thin();
+  }
+
+  pushTest(row: Row): void {
+    this.tests.push(row);
+    if (this.tests.length <= MOST_TESTS) return;
+    // Every second goes, but for the newest and the one that solved it.
+    const kept = this.tests.filter(({ progress }, k) => k % 2 === (this.tests.length - 1) % 2 || progress.iteration === this.solved?.iteration);
+    this.tests.splice(0, this.tests.length, ...kept);
   }
 
   /** The newest value of a metric. */

@@ -121,6 +121,7 @@ export class RoomPage {
   private readonly savedBefore = new Map<string, Uint8Array>();
   private changing: Promise<unknown> = Promise.resolve();
   private statusMs = 0;
+  private curvesDirty = false;
   private variantId = "";
   /** The focus was on a link of the switch, which is about to be made anew. */
   private focusSwitcher = false;
@@ -264,10 +265,9 @@ export class RoomPage {
 
   readonly labelOf = (knob: string): string => this.client.knobs.find(({ name }) => name === knob)?.label ?? knob;
 
-  /** The view has something new to draw along the curves. */
+  /** There is something new to draw: a run tells more often than anybody can look. */
   showCurves(): void {
-    const { present } = this;
-    if (present) this.curves.show(present, this.ghost.checked ? this.past?.history : undefined);
+    this.curvesDirty = true;
   }
 
   solvedWords(at: Progress): string {
@@ -309,7 +309,7 @@ export class RoomPage {
         announcer.say(`${this.labelOf(event.knob)} is now ${exactText(event.to)}.`, event.knob);
         break;
       case "test":
-        present?.tests.push(event);
+        present?.pushTest(event);
         this.showCurves();
         break;
       case "solved":
@@ -328,10 +328,7 @@ export class RoomPage {
         break;
     }
     this.view.take?.(event);
-    if (event.kind === "metrics") {
-      const said = this.view.spoken ? this.view.spoken() : this.spoken();
-      if (said) announcer.progress(() => said);
-    }
+    if (event.kind === "metrics" && present && this.curves.newest(present) !== undefined) announcer.progress(() => this.view.spoken?.() ?? this.spoken() ?? "");
   }
 
   /** A row's shares of time come after its metrics. */
@@ -420,6 +417,11 @@ export class RoomPage {
   }
 
   private refresh(): void {
+    const { present } = this;
+    if (present && this.curvesDirty) {
+      this.curvesDirty = false;
+      this.curves.show(present, this.ghost.checked ? this.past?.history : undefined);
+    }
     const { iteration, counts, train_s } = this.progress;
     const [rate, other] = this.rates;
     const second = this.rateColumns.length > 1 ? (other !== undefined && this.running ? short(other) : "–") : count(iteration);
@@ -429,7 +431,7 @@ export class RoomPage {
       this.statusMs = now;
       write(this.status, this.statusWords());
       // A rate that falls by itself stands beside the one that was set.
-      const lr = this.present?.latest("lr");
+      const lr = present?.latest("lr");
       this.knobs.showNow("lr", lr === undefined ? "" : `now ${two(lr)}`);
     }
     this.view.refresh?.();

@@ -7,6 +7,8 @@
 
 use run::monitor::{Cursor, Layout, TrackLayout};
 use run::protocol::*;
+use run::room::TypeName;
+use run::snake_case;
 use std::fmt::Write;
 use ts_rs::{Config as Style, TS};
 
@@ -32,6 +34,14 @@ fn head(what: &str, source: &str) -> String {
     )
 }
 
+/// What each question of a room is answered with.
+fn answers(all: &[(&str, TypeName)]) -> String {
+    let style = Style::default();
+    let lines: String =
+        all.iter().map(|(name, answer)| format!("  {}: {};\n", snake_case(name), answer(&style))).collect();
+    format!("export interface Answers {{\n{lines}}}\n\n")
+}
+
 fn tidy(out: &str) -> String {
     out.trim_end().lines().flat_map(|line| [line.trim_end(), "\n"]).collect()
 }
@@ -53,7 +63,7 @@ fn of_control() -> String {
     use run::control::protocol::*;
     let mut out = head("What is asked of the room of control, and answered.", "control/protocol.rs");
     declare_all!(out: Question Environment Axis Frame Touch Stage Body Round Picture PlanView PlanNode);
-    writeln!(out, "{}", answers(&Style::default())).unwrap();
+    out += &answers(ANSWERS);
     tidy(&out)
 }
 
@@ -67,7 +77,7 @@ fn of_backgammon() -> String {
         Question RoomEvent Frozen Who Inquiry Analysis Position Candidate Step Outlook Unfold Branch Setup Engine Act Table
         Phase May Reply Did Ending How Played Review Verdict
     );
-    writeln!(out, "{}\n", answers(&Style::default())).unwrap();
+    out += &answers(ANSWERS);
     writeln!(out, "/** Evaluations a decision that may be asked for at most. */").unwrap();
     writeln!(out, "export const MOST_EVALS = {MOST_EVALS};\n").unwrap();
     writeln!(out, "/** Minutes of training after which the agent is kept as it is. */").unwrap();
