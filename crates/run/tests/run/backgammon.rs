@@ -138,7 +138,11 @@ fn the_agent_is_tested_as_training_goes_on_and_the_same_after_a_resume() {
         let tests = Told::by(&mut *whole);
         second.extend(tests.tests().into_iter().map(timeless_row));
         // At home nothing is learned while a test is under way.
-        still = if whole.at_boundary() && timeless(&whole.progress()) == timeless(&before) { still + 1 } else { 0 };
+        still = if whole.at_boundary() && timeless(&whole.progress()) == timeless(&before) {
+            still + 1
+        } else {
+            0
+        };
         if still == 3 && second.is_empty() {
             under_way = Some(whole.save().unwrap());
         }
@@ -210,22 +214,22 @@ fn the_agent_is_kept_as_it_was_and_can_be_played() {
 
 #[test]
 fn a_player_from_a_file_is_the_agent_of_the_run() {
-    for variant in ["strong", "published"] {
-        let mut run = start(&small("backgammon", variant, 6));
-        train(&mut *run, 3);
-        let mut player = player_from_checkpoint(&run.save().unwrap(), 1, host()).unwrap();
-        let mut chosen = Vec::new();
-        let decisions = Roll::ALL.map(|roll| (Board::START, roll));
-        player.choose(&decisions, &mut chosen);
-        for ((board, roll), after) in decisions.into_iter().zip(chosen) {
-            let dice = Some([roll.high(), roll.low()]);
-            let asked = Inquiry { id: board.id().to_string(), dice, who: Who::Now, evals: 1 };
-            assert_eq!(analyse(&mut *run, &asked).unwrap().candidates[0].id, after.id().to_string());
-        }
-        let control = begin(&small("control", "CartPole-v1", 1)).save().unwrap();
-        let error = player_from_checkpoint(&control, 1, host()).err().unwrap();
-        assert!(matches!(error, RunError::OtherRoom { .. }), "{error}");
+    let mut run = start(&strong(6));
+    train(&mut *run, 3);
+    let mut player = player_from_checkpoint(&run.save().unwrap(), 1, host()).unwrap();
+    let mut chosen = Vec::new();
+    let decisions = Roll::ALL.map(|roll| (Board::START, roll));
+    player.choose(&decisions, &mut chosen);
+    for ((board, roll), after) in decisions.into_iter().zip(chosen) {
+        let dice = Some([roll.high(), roll.low()]);
+        let asked = Inquiry { id: board.id().to_string(), dice, who: Who::Now, evals: 1 };
+        assert_eq!(analyse(&mut *run, &asked).unwrap().candidates[0].id, after.id().to_string());
     }
+    let published = begin(&small("backgammon", "published", 6)).save().unwrap();
+    player_from_checkpoint(&published, 20, host()).unwrap();
+    let control = begin(&small("control", "CartPole-v1", 1)).save().unwrap();
+    let error = player_from_checkpoint(&control, 1, host()).err().unwrap();
+    assert!(matches!(error, RunError::OtherRoom { .. }), "{error}");
 }
 
 #[test]

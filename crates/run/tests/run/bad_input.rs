@@ -23,7 +23,7 @@ fn refused(run: &mut dyn AnyRun, command: Command) -> RunError {
         (run.digest(), run.progress(), run.running(), run.config_now(), run.at_boundary(), run.device_wish())
     };
     let before = standing(run);
-    let error = run.command(command).unwrap_err();
+    let Err(error) = run.command(command) else { panic!("it was done") };
     clear(&error);
     assert_eq!(standing(run), before, "{error}");
     assert!(run.events().is_empty(), "{error}");
@@ -118,7 +118,8 @@ fn knobs_out_of_range_and_of_the_wrong_kind() {
                 // What is written is not told apart from what it stands for.
                 let as_text = matches!((&knob.kind, &value), (KnobKind::Text { .. }, Value::Number(_)));
                 if !as_text {
-                    let link = format!("#/{}?variant={}&{}={text}", room.schema().id, config.variant, knob.name);
+                    let link =
+                        format!("#/{}?variant={}&{}={text}", room.schema().id, config.variant, knob.name);
                     clear(&permalink::decode(&link, host()).unwrap_err());
                 }
             }
@@ -133,7 +134,8 @@ fn knobs_out_of_range_and_of_the_wrong_kind() {
 
 #[test]
 fn checkpoints_of_another_room() {
-    let files: Vec<_> = first(1).iter().map(|(room, config)| (*room, begin(config).save().unwrap())).collect();
+    let files: Vec<_> =
+        first(1).iter().map(|(room, config)| (*room, begin(config).save().unwrap())).collect();
     for (here, config) in first(1) {
         let mut run = under_way(&config);
         for (there, file) in files.iter().filter(|(there, _)| there.schema().id != here.schema().id) {
@@ -148,7 +150,10 @@ fn checkpoints_of_another_room() {
         kitchen.header["config"]["room"] = "kitchen".into();
         let kitchen = kitchen.together();
         assert!(matches!(run::restore(&kitchen, host()), Err(RunError::UnknownRoom { .. })));
-        assert!(matches!(refused(&mut *run, Command::Restore { bytes: kitchen }), RunError::OtherRoom { .. }));
+        assert!(matches!(
+            refused(&mut *run, Command::Restore { bytes: kitchen }),
+            RunError::OtherRoom { .. }
+        ));
     }
 }
 
@@ -166,26 +171,26 @@ fn checkpoints_that_are_damaged_foreign_or_cut_short() {
         let file = source.save().unwrap();
         run::restore(&file, host()).unwrap();
         let mut run = under_way(&config);
-        let mut said = |bytes: Vec<u8>| {
-            let text = refused(&mut *run, Command::Restore { bytes: bytes.clone() }).to_string();
-            clear(&run::restore(&bytes, host()).err().unwrap());
-            text
+        let mut said = |what: &str, bytes: Vec<u8>| {
+            let Err(error) = run::restore(&bytes, host()) else { panic!("{what} was taken") };
+            assert_eq!(refused(&mut *run, Command::Restore { bytes }).to_string(), clear(&error));
+            error.to_string()
         };
         // About forty places of a file, however long it is, and each byte of what comes first.
         let step = (file.len() / 40).max(1) | 1;
         for at in (0..16).chain((16..file.len()).step_by(step)).chain([file.len() - 1]) {
             let mut wrong = file.clone();
             wrong[at] ^= 1;
-            let text = said(wrong);
+            let text = said(&format!("byte {at} flipped"), wrong);
             assert!(text.contains("damaged") || text.contains("no Hothouse checkpoint"), "byte {at}: {text}");
         }
         for len in [0, 1, 7, 8, 9, 100, file.len() / 2, file.len() - 9, file.len() - 1] {
-            let text = said(file[..len].to_vec());
+            let text = said(&format!("cut at {len}"), file[..len].to_vec());
             assert!(text.contains("cut short") || text.contains("no Hothouse checkpoint"), "{len}: {text}");
         }
         let mut flipped = file.clone();
         *flipped.last_mut().unwrap() ^= 1;
-        assert!(said(flipped).contains("checksum"));
+        assert!(said("the last byte", flipped).contains("checksum"));
         let replaced = |from: &[u8], to: &[u8]| {
             let at = file.windows(from.len()).position(|window| window == from).unwrap();
             let mut file = file.clone();
@@ -193,14 +198,17 @@ fn checkpoints_that_are_damaged_foreign_or_cut_short() {
             file
         };
         let reseeded = replaced(br#"\"seed\":1,"#, br#"\"seed\":2,"#);
-        assert!(said(reseeded).contains("checksum"), "what the file says of itself is covered too");
-        assert!(said(vec![7; 5000]).contains("no Hothouse checkpoint"));
-        assert!(said(b"GIF89a".to_vec()).contains("no Hothouse checkpoint"));
+        assert!(
+            said("another seed", reseeded).contains("checksum"),
+            "what the file says of itself is covered too"
+        );
+        assert!(said("noise", vec![7; 5000]).contains("no Hothouse checkpoint"));
+        assert!(said("a picture", b"GIF89a".to_vec()).contains("no Hothouse checkpoint"));
         let newer = replaced(br#"{\"version\":2"#, br#"{\"version\":7"#);
-        assert!(said(newer).contains("newer Hothouse"));
+        assert!(said("a newer one", newer).contains("newer Hothouse"));
         let tensors: [(&str, safetensors::tensor::TensorView); 0] = [];
         let foreign = safetensors::serialize(tensors, None).unwrap();
-        assert!(said(foreign).contains("without Hothouse's metadata"));
+        assert!(said("a foreign one", foreign).contains("without Hothouse's metadata"));
 
         // The checksum is right, and what it is over is not.
         let edited = |edit: &dyn Fn(&mut Apart)| {
@@ -209,34 +217,55 @@ fn checkpoints_that_are_damaged_foreign_or_cut_short() {
             parts.together()
         };
         for place in ["config", "knobs", "progress", "marks", "tests", "names", "arithmetic"] {
-            let text = said(edited(&|parts: &mut Apart| {
-                parts.header[place] = json!({ "nothing": "of the kind" });
-            }));
+            let text = said(
+                place,
+                edited(&|parts: &mut Apart| {
+                    parts.header[place] = json!({ "nothing": "of the kind" });
+                }),
+            );
             assert!(text.len() > 20, "{place}: {text}");
         }
-        let text = said(edited(&|parts: &mut Apart| {
-            parts.header["names"]["history"].as_array_mut().unwrap().pop();
-        }));
+        let text = said(
+            "names",
+            edited(&|parts: &mut Apart| {
+                parts.header["names"]["history"].as_array_mut().unwrap().pop();
+            }),
+        );
         assert!(text.contains("columns"), "{text}");
-        let text = said(edited(&|parts: &mut Apart| {
-            parts.header["config"]["knobs"]["lr"] = json!(1e9);
-        }));
+        let text = said(
+            "a wild knob",
+            edited(&|parts: &mut Apart| {
+                parts.header["config"]["knobs"]["lr"] = json!(1e9);
+            }),
+        );
         assert!(text.contains("out of range"), "{text}");
-        let text = said(edited(&|parts: &mut Apart| {
-            parts.header["config"]["variant"] = json!("nobody");
-        }));
+        let text = said(
+            "nobody",
+            edited(&|parts: &mut Apart| {
+                parts.header["config"]["variant"] = json!("nobody");
+            }),
+        );
         assert!(text.contains("called 'nobody'"), "{text}");
         // A part that is gone, and one that is cut.
         let parts = apart(&file);
-        for (name, ..) in parts.state() {
-            let text = said(edited(&|parts: &mut Apart| parts.tensors.retain(|t| t.0 != *name)));
+        for (name, _, _, bytes) in parts.state() {
+            if bytes.is_empty() {
+                continue;
+            }
+            let text = said(
+                &format!("without {name}"),
+                edited(&|parts: &mut Apart| parts.tensors.retain(|t| t.0 != *name)),
+            );
             assert!(text.contains("damaged"), "without {name}: {text}");
-            let text = said(edited(&|parts: &mut Apart| {
-                let one = parts.tensors.iter_mut().find(|t| t.0 == *name).unwrap();
-                let width = if format!("{:?}", one.1).ends_with("64") { 8 } else { 4 };
-                one.3.truncate(one.3.len() - width);
-                one.2 = vec![one.3.len() / width];
-            }));
+            let text = said(
+                &format!("{name} cut"),
+                edited(&|parts: &mut Apart| {
+                    let one = parts.tensors.iter_mut().find(|t| t.0 == *name).unwrap();
+                    let width = if format!("{:?}", one.1).ends_with("64") { 8 } else { 4 };
+                    one.3.truncate(one.3.len() - width);
+                    one.2 = vec![one.3.len() / width];
+                }),
+            );
             assert!(text.contains("damaged"), "{name} cut: {text}");
         }
     }
@@ -280,7 +309,9 @@ fn questions_that_cannot_be_asked_here() {
             clear(&error);
             error
         };
-        for nonsense in [json!(null), json!(5), json!([]), json!({}), json!("frame"), json!({ "ask": "sing" })] {
+        for nonsense in
+            [json!(null), json!(5), json!([]), json!({}), json!("frame"), json!({ "ask": "sing" })]
+        {
             assert!(matches!(said(nonsense), RunError::Question { .. }));
         }
         match room.schema().id {

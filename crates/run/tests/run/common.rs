@@ -68,9 +68,7 @@ pub fn every(seed: u32) -> Vec<(&'static dyn AnyRoom, Config)> {
 
 /// A small run of the first variant of each room.
 pub fn first(seed: u32) -> Vec<(&'static dyn AnyRoom, Config)> {
-    let of = |room: &'static dyn AnyRoom| {
-        (room, small(room.schema().id, room.variants()[0].id, seed))
-    };
+    let of = |room: &'static dyn AnyRoom| (room, small(room.schema().id, room.variants()[0].id, seed));
     rooms().into_iter().map(of).collect()
 }
 
@@ -127,10 +125,7 @@ pub fn saved(run: &mut dyn AnyRun) -> Vec<u8> {
     }
 }
 
-pub fn ask<T: DeserializeOwned>(
-    run: &mut dyn AnyRun,
-    question: serde_json::Value,
-) -> Result<T, RunError> {
+pub fn ask<T: DeserializeOwned>(run: &mut dyn AnyRun, question: serde_json::Value) -> Result<T, RunError> {
     let answer = run.ask(question)?;
     Ok(serde_json::from_value(serde_json::to_value(&answer).unwrap()).unwrap())
 }

@@ -113,9 +113,8 @@ fn a_pushed_pole_falls_and_stands_up_again() {
 fn a_hand_that_drives_plays_against_the_agent_from_the_same_start() {
     for (environment, config) in environments() {
         let mut run = begin(&config);
-        let mut drive = |action, dt_s| {
-            touch(&mut *run, Touch { dt_s, drive: Some(action), ..Touch::default() })
-        };
+        let mut drive =
+            |action, dt_s| touch(&mut *run, Touch { dt_s, drive: Some(action), ..Touch::default() });
         let first = drive(f64::NAN, 0.0);
         assert_eq!(first.player, first.rival.unwrap(), "{}", environment.id);
         let longest = (f64::from(environment.step_limit) * environment.step_s / 0.05) as u32 + 10;

@@ -210,7 +210,10 @@ fn whoever_attaches_later_is_told_the_run_with_its_history() {
         assert_eq!(began.tests, rows(&|i| teller.test(i), 52));
         assert_eq!(began.marks, (50..53).chain(60..70).map(|i| teller.mark(i)).collect::<Vec<_>>());
         assert_eq!((began.progress.iteration, began.config.seed), (69, 50));
-        assert_eq!((&began.solved, &began.room), (&Some(teller.progress(50)), &serde_json::json!({ "of": 50 })));
+        assert_eq!(
+            (&began.solved, &began.room),
+            (&Some(teller.progress(50)), &serde_json::json!({ "of": 50 }))
+        );
         let solved: Vec<_> = told.iter().filter(|t| matches!(t, Told::Event(Event::Solved { .. }))).collect();
         assert_eq!(solved.len(), 2, "the newest of what has no history");
         assert_eq!(
@@ -461,8 +464,7 @@ fn a_page_finds_the_numbers_where_the_layout_says() {
             assert!(memory[track.head].load(Relaxed) > ordinal);
             let slot = track.ring + track.record * (ordinal as usize % track.ring_records);
             assert_eq!(memory[slot].load(Relaxed), 2 * ordinal + 2);
-            let found: Vec<f64> =
-                (slot + track.record_head..slot + track.record).map(number).collect();
+            let found: Vec<f64> = (slot + track.record_head..slot + track.record).map(number).collect();
             assert_eq!(found.len(), 2 + track.counters + track.values);
             assert_eq!((found[0], found[1]), (f64::from(row.progress.iteration), row.progress.train_s));
             assert_eq!(found[2..2 + track.counters], row.progress.counts);
@@ -476,8 +478,7 @@ fn a_page_finds_the_numbers_where_the_layout_says() {
         }
         writer.beat(&teller.progress(17));
         assert_eq!(memory[layout.heartbeat].load(Relaxed), 1);
-        let progress: Vec<f64> =
-            (layout.progress..).take(2 + layout.metrics.counters).map(number).collect();
+        let progress: Vec<f64> = (layout.progress..).take(2 + layout.metrics.counters).map(number).collect();
         assert_eq!((progress[0], &progress[2..]), (17.0, &teller.progress(17).counts[..]));
     }
 }

@@ -118,9 +118,9 @@ fn a_file_of_control_is_read_whole() {
     let mut run = run::restore(CONTROL, host()).unwrap();
     let told = run.events();
     let Some(Event::Began(began)) = told.first() else { panic!("{told:?}") };
-    let list =
-        [("envs", 64.0), ("rollout_steps", 16.0), ("hidden", 8.0), ("minibatches", 2.0)];
-    let config = Config { version: 1, ..Config { knobs: knobs(&list), ..small("control", "CartPole-v1", 1) } };
+    let list = [("envs", 64.0), ("rollout_steps", 16.0), ("hidden", 8.0), ("minibatches", 2.0)];
+    let config =
+        Config { version: 1, ..Config { knobs: knobs(&list), ..small("control", "CartPole-v1", 1) } };
     assert_eq!(began.config, config);
     assert_eq!(began.progress.counts, [106_496.0, 967.0]);
     assert_eq!((began.progress.iteration, began.progress.train_s), (104, 0.9350000000000007));
@@ -165,7 +165,10 @@ fn a_file_of_backgammon_is_read_whole() {
     let told = Told::by(&mut *run);
     let began = told.began();
     assert_eq!(began.config, Config { version: 1, ..small("backgammon", "strong", 3) });
-    assert_eq!((began.progress.iteration, &began.progress.counts[..]), (12, &[288.0, 53_230.0, 982_442.0, 399.0][..]));
+    assert_eq!(
+        (began.progress.iteration, &began.progress.counts[..]),
+        (12, &[288.0, 53_230.0, 982_442.0, 399.0][..])
+    );
     assert_eq!(run.digest().weights, "1eef130270dd68fb");
     let [mark] = &began.marks[..] else { panic!("{:?}", began.marks) };
     assert_eq!((&*mark.knob, &mark.from, &mark.to), ("lr", &Value::Number(0.001), &Value::Number(0.002)));
@@ -173,7 +176,10 @@ fn a_file_of_backgammon_is_read_whole() {
 
     // What was judged, by the names of the columns.
     let [test] = &began.tests[..] else { panic!("{:?}", began.tests) };
-    assert_eq!((test.progress.iteration, &test.progress.counts[..]), (5, &[120.0, 36_631.0, 709_346.0, 279.0][..]));
+    assert_eq!(
+        (test.progress.iteration, &test.progress.counts[..]),
+        (5, &[120.0, 36_631.0, 709_346.0, 279.0][..])
+    );
     for (name, value) in [
         ("random_points", 0.99),
         ("random_error", 0.11145955465204552),
@@ -220,7 +226,8 @@ fn a_run_of_backgammon_goes_on_as_the_program_that_saved_it_did() {
 #[test]
 fn links_of_format_1_are_read() {
     let read = |link: &str| permalink::decode(link, host()).unwrap();
-    let link = read("#/control?env=Acrobot-v1&seed=7&hidden=32&lr=0.003&v=1&digest=32.0123456789abcdef.fused");
+    let link =
+        read("#/control?env=Acrobot-v1&seed=7&hidden=32&lr=0.003&v=1&digest=32.0123456789abcdef.fused");
     let config = Config {
         variant: "Acrobot-v1".into(),
         seed: 7,
@@ -245,8 +252,7 @@ fn an_old_file_can_be_watched() {
     for file in [CONTROL, BACKGAMMON] {
         let mut run = run::restore(file, host()).unwrap();
         let memory = run::monitor::heap(run.schema());
-        let mut writer =
-            run::monitor::Writer::new(Box::new(memory.clone()), run.schema(), "about").unwrap();
+        let mut writer = run::monitor::Writer::new(Box::new(memory.clone()), run.schema(), "about").unwrap();
         let told = run.events();
         told.iter().for_each(|event| writer.event(event));
         let mut reader = run::monitor::Reader::open(Box::new(memory)).unwrap();

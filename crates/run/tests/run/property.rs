@@ -90,7 +90,8 @@ impl Story {
         for event in run.events() {
             match event {
                 Event::Metrics(row) => {
-                    let values = schema.metrics.iter().zip(row.values).filter(|(column, _)| column.rate.is_none());
+                    let values =
+                        schema.metrics.iter().zip(row.values).filter(|(column, _)| column.rate.is_none());
                     self.metrics.push((row.progress.iteration, values.map(|(_, value)| value).collect()));
                 }
                 Event::Test(row) => self.tests.push(timeless_row(&row)),
@@ -101,8 +102,9 @@ impl Story {
                     let told: Vec<Row> = began.tests.iter().map(timeless_row).collect();
                     assert_eq!(told, self.tests, "a restored run tells the tests so far");
                     let told = began.marks.iter();
-                    let told: Vec<_> =
-                        told.map(|mark| Mark { progress: timeless(&mark.progress), ..mark.clone() }).collect();
+                    let told: Vec<_> = told
+                        .map(|mark| Mark { progress: timeless(&mark.progress), ..mark.clone() })
+                        .collect();
                     assert_eq!(told, self.marks);
                     let told: Vec<u32> = began.history.iter().map(|row| row.progress.iteration).collect();
                     assert_eq!(told, self.metrics.iter().map(|m| m.0).collect::<Vec<_>>());
@@ -123,10 +125,12 @@ fn play(run: &mut dyn AnyRun, sit: bool) -> Option<serde_json::Value> {
     }
     if sit {
         let engine = |kind: &str| json!({ "who": { "kind": kind }, "evals": 1 });
-        let setup = json!({ "seats": [engine("random"), engine("linear")], "length": 5, "cube": true, "seed": 4 });
+        let setup =
+            json!({ "seats": [engine("random"), engine("linear")], "length": 5, "cube": true, "seed": 4 });
         ask::<serde_json::Value>(run, json!({ "ask": "sit", "setup": setup })).unwrap();
     }
-    let mut act = |kind: &str| ask::<serde_json::Value>(run, json!({ "ask": "act", "act": { "kind": kind } }));
+    let mut act =
+        |kind: &str| ask::<serde_json::Value>(run, json!({ "ask": "act", "act": { "kind": kind } }));
     let mut table = act("reply").or_else(|_| act("next_game")).ok();
     // What was considered is shown, and not kept.
     if let Some(table) = &mut table {

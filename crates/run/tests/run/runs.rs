@@ -71,7 +71,8 @@ fn seeds_and_knobs_change_the_weights() {
     for (_, config) in every(1) {
         let digest = |config: &Config| {
             let mut run = start(config);
-            train(&mut *run, 2);
+            // The published learner collects before it learns.
+            train(&mut *run, 6);
             run.digest().weights
         };
         let base = digest(&config);
@@ -287,23 +288,19 @@ fn a_sweeps_learners_are_the_runs_that_they_would_be_alone() {
     }
 }
 
-/// One weight driven out of all bounds, as a wild learning rate does: it is a number still.
+/// Weights driven out of all bounds, as a wild learning rate does: they are numbers still.
 fn wild(room: &str, file: &[u8]) -> Vec<u8> {
-    let mut apart = apart(file);
-    let name = match room {
-        "control" => "critic.2.bias",
-        "backgammon" => apart
-            .tensors
-            .iter()
-            .find(|t| t.0.ends_with("weights") || t.0.contains("bias"))
-            .map(|t| t.0.clone())
-            .unwrap()
-            .leak(),
-        _ => "weights",
+    let names: &[&str] = match room {
+        "control" => &["critic.2.bias"],
+        "backgammon" => &["strong.learned", "strong.weights"],
+        _ => &["weights"],
     };
-    let weights = apart.tensor(name);
-    for weight in weights.chunks_exact_mut(4) {
-        weight.copy_from_slice(&f32::MAX.to_le_bytes());
+    let mut apart = apart(file);
+    for name in names {
+        for (i, weight) in apart.tensor(name).chunks_exact_mut(4).enumerate() {
+            let value = if i % 4 < 3 { f32::MAX } else { -f32::MAX };
+            weight.copy_from_slice(&value.to_le_bytes());
+        }
     }
     apart.together()
 }
@@ -323,7 +320,7 @@ fn divergence_stops_the_run_says_so_and_is_never_saved() {
             run.command(Command::Save).unwrap();
         }
         let mut now_s = 0.0;
-        for _ in 0..100_000 {
+        while run.progress().iteration < 20 {
             now_s += 0.001;
             if !run.advance(now_s) {
                 break;
@@ -371,7 +368,9 @@ fn a_link_carries_the_run_and_tells_whether_it_was_reproduced() {
         let read = permalink::decode(&link, host()).unwrap();
         assert_eq!((&read.config, read.digest.as_ref()), (&config, Some(&digest)));
         assert_eq!(read.config.version, VERSION);
-        assert!(permalink::native_command(&config).contains(&format!("train {id} --variant {variant} --seed 7")));
+        assert!(
+            permalink::native_command(&config).contains(&format!("train {id} --variant {variant} --seed 7"))
+        );
         let own = permalink::decode(&format!("#/{id}"), host()).unwrap();
         assert_eq!(own.config, run::config_of(room));
 
@@ -434,7 +433,10 @@ fn a_choice_and_a_text_are_knobs_like_others_everywhere() {
     assert!(matches!(run.command(set("payouts", "1 2")), Err(RunError::NotLive { .. })));
     let long = "1 ".repeat(200);
     config.knobs.insert("payouts".into(), long.as_str().into());
-    assert!(matches!(run.command(Command::Reset { config: Some(config.clone()) }), Err(RunError::WrongKind { .. })));
+    assert!(matches!(
+        run.command(Command::Reset { config: Some(config.clone()) }),
+        Err(RunError::WrongKind { .. })
+    ));
     let told = Told::by(&mut *run);
     let mark = told.marks()[0].clone();
     assert_eq!((mark.from, mark.to), ("none".into(), "mean".into()));
@@ -460,11 +462,11 @@ fn a_choice_and_a_text_are_knobs_like_others_everywhere() {
 fn what_a_run_needs_is_reckoned_before_it_is_allocated() {
     let large = [
         ("backgammon", "published", &[("tables", 256.0), ("games", 1024.0), ("evals", 2000.0)][..]),
-        ("control", "LunarLander-v3", &[("envs", 65536.0), ("rollout_steps", 1024.0), ("hidden", 512.0)]),
+        ("control", "LunarLander-v3", &[("envs", 32768.0), ("rollout_steps", 128.0), ("hidden", 512.0)]),
     ];
-    let host = Host { memory_bytes: 4 << 30, ..host() };
+    let host = Host { memory_bytes: 256 << 20, ..host() };
     let too_much = |error: RunError| match error {
-        RunError::TooMuchMemory { needs_mb, has_mb: 4096 } if needs_mb > 4096 => clear(&error),
+        RunError::TooMuchMemory { needs_mb, has_mb: 256 } if needs_mb > 256 => clear(&error),
         other => panic!("{other}"),
     };
     for (id, variant, knobs) in large {
@@ -510,11 +512,7 @@ fn what_a_run_needs_is_reckoned_before_it_is_allocated() {
 /// What is claimed of sizes and is not what the tensors are is found out before anything is allocated for it.
 #[test]
 fn a_checkpoint_that_claims_other_sizes_than_it_has_is_damaged() {
-    let claims = [
-        ("control", "envs", 512.0),
-        ("control", "hidden", 64.0),
-        ("backgammon", "hidden", 32.0),
-    ];
+    let claims = [("control", "envs", 512.0), ("control", "hidden", 64.0), ("backgammon", "hidden", 32.0)];
     for (id, knob, value) in claims {
         let config = small(id, room(id).variants()[0].id, 1);
         let mut file = apart(&begin(&config).save().unwrap());

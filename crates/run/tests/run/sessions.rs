@@ -1,9 +1,7 @@
 //! Game sessions of backgammon: what is refused leaves everything as it was, and what is kept can be gone on with.
 
 use crate::common::{ask, begin, host, small};
-use run::backgammon::protocol::{
-    Act, Analysis, Did, Engine, How, Phase, Review, Setup, Table, Verdict, Who,
-};
+use run::backgammon::protocol::{Act, Analysis, Did, Engine, How, Phase, Review, Setup, Table, Verdict, Who};
 use run::{AnyRun, RunError};
 use serde_json::json;
 
