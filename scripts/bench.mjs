@@ -86,16 +86,20 @@ async function solve(browser, server, give) {
 async function teach(browser, server, give) {
   const page = await browser.newPage();
   await page.goto(`${server.url}#/backgammon?seed=1&v=1`);
-  await page.waitForFunction(() => globalThis.parlour);
-  const { random, linear } = await page.evaluate(
+  await page.waitForFunction(() => globalThis.hothouse);
+  const test = await page.evaluate(
     (least) =>
-      new Promise((resolve) => parlour.onEvent((event) => event.kind === "judged" && event.progress.train_s >= least && resolve(event))),
+      new Promise((resolve) =>
+        hothouse.onEvent((event) => {
+          if (event.kind !== "test" || event.progress.train_s < least) return;
+          resolve(Object.fromEntries(hothouse.room.tests.map(({ name }, k) => [name, event.values[k]])));
+        }),
+      ),
     TAUGHT_S,
   );
-  for (const [name, { points, error }] of Object.entries({ random, linear })) {
-    give({ name: `backgammon.td.after_${TAUGHT_S}s.points_against_${name}_page`, value: points, unit: "points/game" });
-    give({ name: `backgammon.td.after_${TAUGHT_S}s.error_against_${name}_page`, value: error, unit: "points/game" });
-  }
+  for (const name of ["random", "linear"])
+    for (const what of ["points", "error"])
+      give({ name: `backgammon.td.after_${TAUGHT_S}s.${what}_against_${name}_page`, value: test[`${name}_${what}`], unit: "points/game" });
   await page.close();
 }
 
@@ -127,14 +131,14 @@ async function visits(browser, dist, server, give) {
 /** In the page: `reachedMs` is when the first event of a kind reaches it, from the start of loading. */
 export function reached(kind) {
   globalThis.reachedMs = new Promise((resolve) => {
-    let lab;
+    let client;
     Object.defineProperty(globalThis, "hothouse", {
       configurable: true,
-      get: () => lab,
+      get: () => client,
       set: (value) => {
-        lab = value;
+        client = value;
         // after the page has its own listener, which the first events are for
-        setTimeout(() => lab.onEvent((event) => event.kind === kind && resolve(performance.now())));
+        setTimeout(() => client.onEvent((event) => event.kind === kind && resolve(performance.now())));
       },
     });
   });

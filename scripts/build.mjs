@@ -1,29 +1,45 @@
 // `npm run build`: the whole page in dist/, for any static host and any sub-path.
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { filesUnder, fingerprint, main, root, sh, step } from "./sh.mjs";
+import { filesUnder, fingerprint, main, root, step, Trouble } from "./sh.mjs";
 import { npmPackages } from "./setup.mjs";
 import { wasm } from "./wasm.mjs";
 
 const dist = join(root, "dist");
 
-/** Builds what changed; gives `{ dist, modules }`: the folder, and where in it each wasm module is. */
-export async function build(choice) {
+/**
+ * Builds what changed; gives `{ dist, modules, module }`: the folder, where in it each wasm module is, and a function that
+ * builds one that was left out by `only`, when a browser asks for a file of it.
+ */
+export async function build({ only } = {}) {
   await npmPackages();
-  const modules = await wasm(choice);
-  const entries = {};
+  const modules = await wasm({ only });
+  const places = Object.fromEntries(Object.entries(modules).map(([name, { hash }]) => [name, `wasm/${name}-${hash}`]));
+  const entries = Object.fromEntries(Object.entries(places).map(([name, place]) => [name, `${place}/lab.js`]));
+  const place = (name) =>
+    cpSync(modules[name].folder, join(dist, places[name]), { recursive: true, filter: (path) => !path.endsWith("stamp") });
   await step("page", async () => {
-    const places = Object.fromEntries(Object.entries(modules).map(([name, { hash }]) => [name, `wasm/${name}-${hash}`]));
-    for (const [name, place] of Object.entries(places)) entries[name] = `${place}/lab.js`;
     const { build: bundle } = await import("vite");
     process.env.HOTHOUSE_MODULES = JSON.stringify(entries);
     await bundle({ root });
-    for (const [name, place] of Object.entries(places))
-      cpSync(modules[name].folder, join(dist, place), { recursive: true, filter: (path) => !path.endsWith("stamp") });
+    for (const name of Object.keys(modules)) if (modules[name].stands) place(name);
     writeServiceWorker();
     return "dist/";
   });
-  return { dist, modules: entries };
+  const begun = {};
+  const module = (path) => {
+    const name = Object.keys(places).find((name) => path.startsWith(`/${places[name]}/`) && !modules[name].stands);
+    begun[name] ??= name && later(name, modules[name].hash).then(() => place(name));
+    return begun[name];
+  };
+  return { dist, modules: entries, module };
+}
+
+/** A module that the page knows by its hash and that nobody needed until now. */
+async function later(name, hash) {
+  console.log(`\nA browser asks for the module '${name}', which is built now; the page waits for it.`);
+  const modules = await wasm({ only: [name] });
+  if (modules[name].hash !== hash) throw new Trouble("the sources have changed since the page was built", "end npm start and run it again");
 }
 
 /** Gives the service worker its build's name and the files to have ready: all but the wasm modules. */

@@ -31,7 +31,7 @@ await main(import.meta.url, async () => {
     for (const colorScheme of ["light", "dark"])
       await step(`${screen}, ${colorScheme}`, async () => {
         const page = await open(viewport, colorScheme);
-        environments = await page.evaluate(() => hothouse.environments.map(({ id }) => id));
+        environments = await page.evaluate(() => hothouse.room.variants.map(({ id }) => id));
         const solved = page.evaluate(
           () => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "solved" && resolve(true))),
         );
@@ -47,7 +47,7 @@ await main(import.meta.url, async () => {
   for (const [k, id] of environments.entries())
     await step(id, async () => {
       for (const [screen, viewport] of Object.entries(SCREENS)) {
-        const page = await open(viewport, (k + (screen === "phone")) % 2 ? "dark" : "light", `#/control?env=${id}&v=1`);
+        const page = await open(viewport, (k + (screen === "phone")) % 2 ? "dark" : "light", `#/control?variant=${id}&v=2`);
         // Each layer of the state plane by turns.
         for (let layer = 0; layer < k % 3; layer++) await page.keyboard.press("v");
         await page.waitForTimeout(LOOK_MS);
@@ -60,7 +60,7 @@ await main(import.meta.url, async () => {
       await step(`backgammon, ${screen}, ${colorScheme}`, async () => {
         const page = await browser.newPage({ viewport, colorScheme, deviceScaleFactor: 2 });
         await page.goto(`${server.url}#/backgammon`);
-        await page.waitForFunction(() => globalThis.parlour);
+        await page.waitForFunction(() => globalThis.hothouse);
         await page.waitForTimeout(2 * LOOK_MS);
         await shoot(page, results, `${screen}-${colorScheme}-backgammon`);
         // A position analysed and a hint asked for, so that the whole page has something to show.

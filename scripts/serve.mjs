@@ -33,17 +33,19 @@ function pathOf(address) {
 /**
  * Serves `folder` and gives `{ url, port, moved, close }`. A port in use is passed over for the
  * next free one (`moved`). `isolated: false` is a host that sends no headers; `base` a sub-path;
- * `extra` texts by path, beside the files.
+ * `extra` texts by path, beside the files; `missing` may make a file that is not there, or not; `instead` may name the file
+ * to serve for a path.
  */
-export async function serve(folder, { port = 0, isolated = true, base = "/", extra = {} } = {}) {
-  const server = createServer((request, response) => {
+export async function serve(folder, { port = 0, isolated = true, base = "/", extra = {}, missing = () => {}, instead = () => {} } = {}) {
+  const server = createServer(async (request, response) => {
     const path = pathOf(request.url);
     const inside = path.startsWith(base) ? normalize("/" + path.slice(base.length)) : null;
     if (inside in extra) {
       response.writeHead(200, { "Content-Type": TYPES[extname(inside)], ...(isolated ? ISOLATION : {}) }).end(extra[inside]);
       return;
     }
-    let file = inside && join(folder, inside);
+    let file = inside && (instead(inside) ?? join(folder, inside));
+    if (file && !existsSync(file)) await missing(inside);
     if (file && existsSync(file) && statSync(file).isDirectory()) file = join(file, "index.html");
     if (!file || !existsSync(file)) {
       response.writeHead(404, { "Content-Type": "text/plain" }).end("There is nothing here.\n");

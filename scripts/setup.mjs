@@ -1,18 +1,15 @@
 // What a machine needs to build and test Hothouse: looked for first, fetched only where missing.
 // It never changes the default toolchain and installs its own tools under ~/.cache/hothouse.
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { ask, fingerprint, main, root, sh, step, Trouble } from "./sh.mjs";
 
 const TARGET = "wasm32-unknown-unknown";
-const BINDGEN = "0.2.130"; // equals the crate's version in crates/web/Cargo.toml
-const WASM_PACK = "0.15.1";
 const RUST_AT_LEAST = [1, 90];
 const OFFLINE = "connect to the network and run the same command again; what is already here is kept";
 
 export const tools = process.env.HOTHOUSE_TOOLS ?? join(homedir(), ".cache/hothouse/tools");
-process.env.PATH = `${join(tools, "bin")}:${process.env.PATH}`;
 
 export async function npmPackages() {
   const stamp = join(root, "node_modules/.hothouse");
@@ -79,9 +76,6 @@ export async function wasmToolchain() {
       await root_sh(["apt-get", "update", "-q"]);
       await root_sh(["apt-get", "install", "-qy", "rustc-web", "rust-web-src", "cargo-web"]);
       await sh("rustup", ["toolchain", "link", "debian", "/usr"]);
-      // wasm-pack asks for this folder; with std built from source it may be empty
-      const lib = `/usr/lib/rustlib/${TARGET}/lib`;
-      if (!existsSync(lib)) await root_sh(["mkdir", "-p", lib]);
       debian = await inspect("debian");
     }
     if (!debian?.source)
@@ -102,21 +96,22 @@ async function root_sh(command) {
   await sh(program, args, { env, next: `${OFFLINE}; or as root: ${command.join(" ")}` });
 }
 
-async function cargoTool(name, version, args = []) {
-  await step(name, async () => {
-    const program = name === "wasm-bindgen-cli" ? "wasm-bindgen" : name;
-    if ((await ask(program, ["--version"]))?.includes(version)) return `${version} present`;
-    mkdirSync(tools, { recursive: true });
-    console.log(`          ${name} ${version} is compiled once, a few minutes; it stays in ${tools}`);
-    await sh("cargo", ["install", name, "--version", version, "--root", tools, ...args], {
-      env: { CARGO_TARGET_DIR: join(tools, "build") },
-      next: OFFLINE,
-    });
-    return `${version} installed`;
+/** Our own tool around wasm-bindgen's library (tools/bindgen), compiled once for each version of it; gives its path. */
+export async function bindgen() {
+  const folder = join(root, "tools/bindgen");
+  const program = join(tools, `bindgen-${fingerprint([], ["Cargo.toml", "Cargo.lock", "src"].map((part) => join(folder, part)))}`);
+  await step("wasm-bindgen", async () => {
+    if (existsSync(program)) return "present";
+    const target = join(tools, "build");
+    const args = ["build", "--release", "--locked", "--manifest-path", join(folder, "Cargo.toml"), "--target-dir", target];
+    await sh("cargo", args, { next: OFFLINE });
+    // Copied under another name and renamed, so that who looks for it at the same time finds all of it or nothing.
+    copyFileSync(join(target, "release/bindgen"), `${program}.${process.pid}`);
+    renameSync(`${program}.${process.pid}`, program);
+    return `compiled, kept in ${tools}`;
   });
+  return program;
 }
-export const wasmBindgen = () => cargoTool("wasm-bindgen-cli", BINDGEN);
-export const wasmPack = () => cargoTool("wasm-pack", WASM_PACK, ["--locked"]);
 
 /** What the native tests of the GPU run on: any driver there is, or on Linux one that is a processor pretending. */
 export async function vulkan() {
@@ -177,6 +172,6 @@ export async function chromium() {
 await main(import.meta.url, async () => {
   await rust();
   await wasmToolchain();
-  await wasmBindgen();
+  await bindgen();
   await npmPackages();
 });

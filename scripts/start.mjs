@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { main, options, Trouble } from "./sh.mjs";
 import { build } from "./build.mjs";
 import { serve } from "./serve.mjs";
+import { FIRST } from "./wasm.mjs";
 
 const PORT = 4173;
 
@@ -11,8 +12,16 @@ await main(import.meta.url, async () => {
   const asked = Number(given.port ?? PORT);
   if (!Number.isInteger(asked) || asked < 0 || asked > 65535)
     throw new Trouble(`${given.port} is not a port`, "choose one from 1024 to 65535");
-  const { dist } = await build();
-  const server = await serve(dist, { port: asked });
+  // The page waits for the module that its browser takes: most take the first, the others are built for whoever asks.
+  const { dist, module } = await build({ only: [FIRST] });
+  const missing = async (path) => {
+    try {
+      await module(path);
+    } catch (error) {
+      console.error(error instanceof Trouble ? `${error.message}\nNext: ${error.next}` : error);
+    }
+  };
+  const server = await serve(dist, { port: asked, missing });
   if (server.moved)
     console.log(`\nPort ${asked} is in use, so this is the next free one (or choose: npm start -- --port <number>).`);
   console.log(`\nHothouse: ${server.url}\nCtrl-C ends it.`);

@@ -1,11 +1,9 @@
 // `npm test`: sets up what is missing, then runs everything there is, part by part.
-import { writeFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { filesUnder, main, options, root, sh, step, Trouble } from "./sh.mjs";
-import { ARGS, GPU_ARGS } from "./browser.mjs";
 import { build } from "./build.mjs";
-import { cargoSettings, flavours } from "./wasm.mjs";
-import { chromium, npmPackages, rust, vulkan, wasmBindgen, wasmPack, wasmToolchain } from "./setup.mjs";
+import { chromium, npmPackages, rust, vulkan } from "./setup.mjs";
+import { wasmTests } from "./wasm-tests.mjs";
 
 const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
 
@@ -21,54 +19,10 @@ const parts = {
     await vulkan();
     return counted(await sh("cargo", ["test", "--release", "--workspace", "--no-fail-fast", "--features", "run/typescript"]));
   },
-  wasm: wasmTests,
+  wasm: () => wasmTests(),
   page: () => browserTests("tests/web"),
   parity: () => browserTests("tests/parity"),
 };
-
-/** The core crates' own tests, in Chromium, in the module that has SIMD but no threads. */
-async function wasmTests() {
-  const route = await wasmToolchain();
-  await wasmBindgen();
-  await wasmPack();
-  const found = await chromium();
-  mkdirSync(target, { recursive: true });
-  const webdriver = (name, args) => {
-    const path = join(target, `webdriver-${name}.json`);
-    writeFileSync(path, JSON.stringify({ "goog:chromeOptions": { binary: found.chromium, args: ["--headless=new", ...args] } }));
-    return path;
-  };
-  const drivers = { plain: webdriver("plain", [...ARGS, "--disable-gpu"]), gpu: webdriver("gpu", [...ARGS, ...GPU_ARGS]) };
-  const settings = cargoSettings(flavours.simd128, route);
-  const env = {
-    ...settings.env,
-    CARGO_TARGET_DIR: join(target, "wasm"),
-    WASM_BINDGEN_TEST_TIMEOUT: "900", // seconds for a file of tests, on a machine that has other things to do
-  };
-  const cargo = settings.args.filter((argument) => argument.startsWith("-Z"));
-  const total = { passed: 0, failed: 0 };
-  for (const name of ["math", "graph", "worlds", "learn", "gpu"]) {
-    const command = [
-      "test",
-      "--headless",
-      "--chrome",
-      "--chromedriver",
-      found.driver,
-      "--release",
-      join("crates", name),
-      "--",
-      ...cargo,
-    ];
-    const counts = counted(await sh("wasm-pack", command, {
-      env: { ...env, WASM_BINDGEN_TEST_WEBDRIVER_JSON: drivers[name] ?? drivers.plain },
-    }));
-    if (counts.passed === 0)
-      throw new Trouble(`no test of ${name} ran in the browser`, "see how the other crates name wasm_bindgen_test");
-    total.passed += counts.passed;
-    total.failed += counts.failed;
-  }
-  return total;
-}
 
 /** A folder of Node tests that drive the built page, and where they need it the native program. */
 async function browserTests(folder) {
@@ -85,7 +39,7 @@ async function browserTests(folder) {
   return { passed: count("pass"), failed: count("fail") };
 }
 
-/** What cargo's and wasm-bindgen's runners say they ran. */
+/** What cargo's runner says it ran. */
 function counted(output) {
   const sums = [...output.matchAll(/test result: \w+\. (\d+) passed; (\d+) failed/g)];
   const sum = (column) => sums.reduce((total, match) => total + Number(match[column]), 0);

@@ -1,13 +1,11 @@
-// The wasm modules, from the fastest to the one that runs anywhere. The page takes the first that
-// its browser can run; all four do the same run, and within one arithmetic to the same bit.
+// The wasm modules, from the fastest to the one that runs in every supported browser. The page takes the first that its
+// browser can run; all do the same run, and within one arithmetic to the same bit.
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { ask, filesUnder, fingerprint, main, root, sh, step } from "./sh.mjs";
-import { rust, wasmBindgen, wasmToolchain } from "./setup.mjs";
+import { bindgen, rust, wasmToolchain } from "./setup.mjs";
 
-// A panic names its file and line by itself; function names would be a third of the download.
-const slim = ["--remove-name-section", "--remove-producers-section"];
 const TARGET = "wasm32-unknown-unknown";
 const MAX_MEMORY = 1 << 30;
 
@@ -21,8 +19,9 @@ export const flavours = {
   "threads-relaxed": { threads: true, features: "+simd128,+relaxed-simd" },
   "threads-simd128": { threads: true, features: "+simd128" },
   simd128: { threads: false, features: "+simd128" },
-  scalar: { threads: false, features: "" },
 };
+/** What Chromium takes, and so most browsers: built before `npm start` serves the page. */
+export const FIRST = "threads-relaxed";
 
 /** Flags and arguments for cargo, for one flavour on one route to std. */
 export function cargoSettings({ threads, features }, route) {
@@ -43,42 +42,54 @@ export function cargoSettings({ threads, features }, route) {
   };
 }
 
-/** Builds what changed; gives each flavour's folder and hash. */
+/** Builds those modules of `only` that changed; gives for every module its folder, its hash and whether it stands. */
 export async function wasm({ only = Object.keys(flavours) } = {}) {
   await rust();
   const route = await wasmToolchain();
-  await wasmBindgen();
+  const program = await bindgen();
   const rustc = await ask("rustc", ["--version"], { env: route.env });
   const sources = ["math", "graph", "worlds", "learn", "gpu", "run", "web"].flatMap((name) => [
     join(root, "crates", name, "Cargo.toml"),
     join(root, "crates", name, "src"),
   ]);
+  sources.push(...["Cargo.toml", "Cargo.lock", "scripts/wasm.mjs"].map((file) => join(root, file)));
+  const sourceHash = fingerprint([rustc, basename(program)], sources);
   const modules = {};
-  for (const name of only) {
-    const flavour = flavours[name];
+  for (const [name, flavour] of Object.entries(flavours)) {
     const settings = cargoSettings(flavour, route);
     const out = join(root, "www/pkg", name);
     const stamp = join(out, "stamp");
-    const wanted = fingerprint(
-      [rustc, JSON.stringify(settings)],
-      [...sources, join(root, "Cargo.toml"), join(root, "Cargo.lock"), join(root, "scripts/wasm.mjs")],
-    );
-    await step(`wasm ${name}`, async () => {
-      if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return "unchanged";
-      const target = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "wasm");
-      const args = ["build", "--release", "-p", "web", ...settings.args, ...(flavour.threads ? ["--features", "threads"] : [])];
-      await sh("cargo", args, { env: { ...settings.env, CARGO_TARGET_DIR: target } });
-      const built = join(target, TARGET, "release/web.wasm");
-      rmSync(out, { recursive: true, force: true });
-      mkdirSync(out, { recursive: true });
-      await sh("wasm-bindgen", [built, "--target", "web", "--no-typescript", "--out-dir", out, "--out-name", "lab", ...slim]);
-      bindThreads(out);
-      writeFileSync(stamp, wanted);
-      return `${Math.round(statSync(join(out, "lab_bg.wasm")).size / 1024)} kB`;
-    });
-    modules[name] = { folder: out, hash: wanted };
+    const hash = fingerprint([sourceHash, JSON.stringify(settings)]);
+    const stands = () => existsSync(stamp) && readFileSync(stamp, "utf8") === hash;
+    if (only.includes(name))
+      await step(`wasm ${name}`, async () => {
+        if (stands()) return "unchanged";
+        await compile("web", flavour, { settings, program, out });
+        writeFileSync(stamp, hash);
+        return `${Math.round(statSync(join(out, "lab_bg.wasm")).size / 1024)} kB`;
+      });
+    modules[name] = { folder: out, hash, stands: stands() };
   }
   return modules;
+}
+
+/** Compiles a crate that has the page's class, with its JavaScript, into the folder `out`. */
+async function compile(crate, flavour, { settings, program, out }) {
+  const target = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "wasm");
+  const args = ["build", "--release", "--lib", "-p", crate, ...settings.args, ...(flavour.threads ? ["--features", "threads"] : [])];
+  await sh("cargo", args, { env: { ...settings.env, CARGO_TARGET_DIR: target } });
+  rmSync(out, { recursive: true, force: true });
+  mkdirSync(out, { recursive: true });
+  await sh(program, ["page", join(target, TARGET, `release/${crate}.wasm`), out]);
+  bindThreads(out);
+}
+
+/** The first module with rooms of the tests' own beside the house's: what `crate` adds; gives its folder. */
+export async function wasmWith(crate) {
+  const settings = cargoSettings(flavours[FIRST], await wasmToolchain());
+  const out = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), `page-${crate}`);
+  await step(`wasm ${FIRST} with ${crate}`, async () => void (await compile(crate, flavours[FIRST], { settings, program: await bindgen(), out })));
+  return out;
 }
 
 /**

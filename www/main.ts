@@ -1,90 +1,31 @@
-// The page's start: header, theme, and one room around one experiment. Of several rooms one is open; another is loaded when
-// it is asked for. When the experiment crashes, the page says what happened and offers the way back.
+// The page's start: header, theme, and one room around one run. Of several rooms one is open; another is loaded when it is
+// asked for. When the run crashes, the page says what happened and offers the way back.
 
-import { connect, type Lab } from "./run/client";
-import type { Crash, InUse, Options } from "./run/handle";
+import { connect, type Client, type Crash, type Options } from "./run/client";
 import { Announcer } from "./parts/announce";
 import { Badge, summary } from "./parts/badge";
 import { copy } from "./parts/dialog";
 import { h } from "./parts/dom";
 import { Notices } from "./parts/notices";
+import { RoomPage } from "./parts/room";
 import { startTheme, themeButton } from "./parts/theme";
-import { rememberedDevice, type Counts } from "./parts/device";
-import { ControlRoom } from "./rooms/control/view";
-import type { Device } from "./run/protocol";
+import { rememberedDevice } from "./parts/device";
+import { ROOMS } from "./rooms";
 import "./style.css";
 
-/** A room that is open: what the page needs of it. */
-interface Room {
-  readonly element: HTMLElement;
-  readonly backend: InUse;
-  device(): Device | undefined;
-  readonly counts: Counts;
-  /** Calls back after what trains may have changed. */
-  onDevice(callback: () => void): void;
-  onCrash(callback: (crash: Crash) => void): void;
-  /** Takes a link up without being opened anew; false where it cannot. */
-  follow(link: string): boolean;
-  help(): void;
-  /** Ends the experiment with its autosave kept, and gives that back. */
-  leave(): Promise<Uint8Array | null>;
-  close(): void;
-}
-
-const around = { notices: new Notices(), announcer: new Announcer() };
+const around = { notices: new Notices(), announcer: new Announcer(), open: (options: Options) => void open(options) };
 const { notices, announcer } = around;
-
-const ROOMS: { id: string; name: string; open(options: Options): Promise<Room> }[] = [
-  {
-    id: "control",
-    name: "Control",
-    async open(options) {
-      const lab: Lab = await connect({ device: rememberedDevice(), ...options });
-      const room = new ControlRoom(lab, around);
-      return {
-        element: room.element,
-        backend: lab.backend,
-        device: () => lab.device,
-        counts: room.counts,
-        onDevice: (callback) => lab.onEvent(({ kind }) => (kind === "device" || kind === "began") && callback()),
-        onCrash: lab.onCrash,
-        follow: (link) => room.follow(link),
-        help: () => room.help(),
-        leave: () => (room.close(), lab.leave()),
-        close: () => (room.close(), lab.close()),
-      };
-    },
-  },
-  {
-    id: "backgammon",
-    name: "Backgammon",
-    async open(options) {
-      const [{ connect }, { BackgammonRoom }] = await Promise.all([import("./run/backgammon/client"), import("./rooms/backgammon/view")]);
-      const parlour = await connect({ device: rememberedDevice(), ...options });
-      const room = new BackgammonRoom(parlour, around);
-      return {
-        element: room.element,
-        backend: parlour.backend,
-        device: () => parlour.device,
-        counts: room.counts,
-        onDevice: (callback) => parlour.onEvent(({ kind }) => (kind === "device" || kind === "began") && callback()),
-        onCrash: parlour.onCrash,
-        follow: (link) => room.follow(link),
-        help: () => room.help(),
-        leave: () => (room.close(), parlour.leave()),
-        close: () => (room.close(), parlour.close()),
-      };
-    },
-  },
-];
 
 const tools = document.querySelector<HTMLElement>("#tools")!;
 const place = document.querySelector<HTMLElement>("#room")!;
-const rooms = document.querySelector<HTMLElement>("#rooms")!;
+const nav = document.querySelector<HTMLElement>("#rooms")!;
 const keys = h("button", { type: "button", class: "quiet", "aria-label": "Keyboard shortcuts", title: "Keys (?)" }, "?");
 
-let room: Room | undefined;
-let kind = ROOMS[0]!;
+/** As the header has them; the module's own titles take their place once it is there, with rooms that it alone knows. */
+let rooms = ROOMS.map(({ id }) => ({ id, title: id.charAt(0).toUpperCase() + id.slice(1) }));
+let page: RoomPage | undefined;
+/** The room that is open or about to be. */
+let here = "";
 let badge: Badge | undefined;
 /** Runs of rooms that were left in this visit, with the address they had: who comes back goes on. */
 const left = new Map<string, { bytes: Uint8Array; link: string }>();
@@ -95,7 +36,7 @@ startTheme();
 tools.append(themeButton(), keys);
 place.before(notices.element);
 document.body.append(announcer.element);
-keys.addEventListener("click", () => room?.help());
+keys.addEventListener("click", () => page?.help());
 document.querySelector("#skip")?.addEventListener("click", (event) => {
   // The address belongs to links that carry a run.
   event.preventDefault();
@@ -103,36 +44,37 @@ document.querySelector("#skip")?.addEventListener("click", (event) => {
 });
 addEventListener("hashchange", ({ oldURL }) => {
   const asked = roomOf(location.hash);
-  if (asked !== kind) void enter(asked, location.hash, new URL(oldURL).hash);
-  // Where only the environment changes, as by the way back, the room takes it up and keeps what it has.
-  else if (!room?.follow(location.hash)) void open({ link: location.hash });
+  if (asked !== here) void enter(asked, location.hash, new URL(oldURL).hash);
+  // Where only the variant changes, as by the way back, the page takes it up and keeps what it has.
+  else if (!page?.follow(location.hash)) void open({ link: location.hash });
 });
-kind = roomOf(location.hash);
+here = roomOf(location.hash);
 void open({ link: location.hash });
 
 /** `#/backgammon?…`; whatever names no room is of the first. */
-function roomOf(link: string): (typeof ROOMS)[0] {
-  const name = /^#\/?([a-z]+)/.exec(link)?.[1];
-  return ROOMS.find(({ id }) => id === name) ?? ROOMS[0]!;
+function roomOf(link: string): string {
+  const name = /^#\/?([^?/]+)/.exec(link)?.[1];
+  return rooms.find(({ id }) => id === name)?.id ?? rooms[0]!.id;
 }
 
 function writeRooms(): void {
-  rooms.replaceChildren(...ROOMS.map(({ id, name }) => h("a", { href: `#/${id}`, "aria-current": id === kind.id && "page" }, name)));
+  nav.replaceChildren(...rooms.map(({ id, title }) => h("a", { href: `#/${id}`, "aria-current": id === here && "page" }, title)));
 }
 
 /** Another room: the run of the one before is kept to come back to. */
-async function enter(next: (typeof ROOMS)[0], link: string, from: string): Promise<void> {
-  const [before, leaving] = [kind, room];
-  kind = next;
+async function enter(next: string, link: string, from: string): Promise<void> {
+  const [before, leaving] = [here, page];
+  here = next;
   const opening = ++openings;
   forget();
   place.replaceChildren(h("p", { class: "starting" }, "Starting."));
   writeRooms();
-  const bytes = await leaving?.leave();
-  if (bytes) left.set(before.id, { bytes, link: from });
+  leaving?.close();
+  const bytes = await leaving?.client.leave();
+  if (bytes) left.set(before, { bytes, link: from });
   if (opening !== openings) return;
   // The bare name, or the address that it had, asks for the run that was left; any other for a run of its own.
-  const kept = left.get(next.id);
+  const kept = left.get(next);
   await open(!link.includes("?") || link === kept?.link ? { link, checkpoint: kept?.bytes } : { link });
 }
 
@@ -140,14 +82,17 @@ async function enter(next: (typeof ROOMS)[0], link: string, from: string): Promi
 function forget(): void {
   badge?.close();
   badge?.button.remove();
-  room = badge = undefined;
+  page = badge = undefined;
   keys.hidden = true;
 }
 
 function leave(): void {
-  room?.close();
+  page?.close();
+  page?.client.close();
   forget();
 }
+
+const load = (id: string) => ROOMS.find((room) => room.id === id)?.load?.();
 
 async function open(options: Options): Promise<void> {
   const opening = ++openings;
@@ -155,36 +100,46 @@ async function open(options: Options): Promise<void> {
   notices.clear();
   writeRooms();
   place.replaceChildren(h("p", { class: "starting" }, "Starting."));
-  let opened: Room;
+  let client: Client;
+  let opened: RoomPage;
   try {
-    opened = await kind.open(options);
+    const expected = load(here);
+    expected?.catch(() => {}); // told below
+    client = await connect({ device: rememberedDevice(), ...options });
+    // A file may be of another room than the address.
+    const brings = await (client.room.id === here ? expected : load(client.room.id));
+    if (opening !== openings) return client.close();
+    here = client.room.id;
+    const others = client.rooms.filter(({ id }) => !rooms.some((room) => room.id === id));
+    rooms = [...rooms.map(({ id, title }) => ({ id, title: client.rooms.find((room) => room.id === id)?.title ?? title })), ...others];
+    opened = new RoomPage(client, around, brings?.brings);
   } catch (error) {
     if (opening === openings) showCrash("Training could not start", { text: error instanceof Error ? error.message : String(error), autosave: null }, undefined);
     return;
   }
-  if (opening !== openings) return opened.close();
-  room = opened;
-  badge = new Badge(opened.backend, opened.counts, opened.device());
+  page = opened;
+  writeRooms();
+  badge = new Badge(client.backend, opened.counts, client.device);
   const own = badge;
-  opened.onDevice(() => own === badge && own.show(opened.device()));
+  client.onEvent(({ kind }) => (kind === "device" || kind === "began") && own === badge && own.show(client.device));
   tools.prepend(badge.button);
   keys.hidden = false;
   place.replaceChildren(opened.element);
-  opened.onCrash((crash) => {
-    if (room !== opened) return;
+  client.onCrash((crash) => {
+    if (page !== opened) return;
     leave();
-    showCrash("Training stopped with an error", crash, opened);
+    showCrash("Training stopped with an error", crash, client);
   });
 }
 
 /** In place of the room: what happened, and the steps one can take. */
-function showCrash(title: string, crash: Crash, from: Room | undefined): void {
+function showCrash(title: string, crash: Crash, from: Client | undefined): void {
   notices.clear();
   const report = [
     title,
     crash.text,
-    from ? `Hothouse ${from.backend.version}, ${summary(from.backend, from.device())}, module ${from.backend.module}` : "",
-    from?.device()?.why ?? "",
+    from ? `Hothouse ${from.backend.version}, ${summary(from.backend, from.device)}, module ${from.backend.module}` : "",
+    from?.device?.why ?? "",
     ...(from?.backend.why ?? []),
     navigator.userAgent,
     location.href,
@@ -223,7 +178,6 @@ function showCrash(title: string, crash: Crash, from: Room | undefined): void {
 }
 
 function startAnew(): void {
-  history.replaceState(null, "", `${location.pathname}${location.search}${kind === ROOMS[0] ? "" : `#/${kind.id}`}`);
+  history.replaceState(null, "", `${location.pathname}${location.search}${here === rooms[0]!.id ? "" : `#/${here}`}`);
   void open({ link: location.hash });
 }
-

@@ -57,14 +57,13 @@ function same(digest, expected) {
 }
 
 for (const run of RUNS) {
-  test(`unfused ${run[1]}: the portable native code, SIMD128 and scalar wasm, one thread and two`, async () => {
+  test(`unfused ${run[1]}: the portable native code and SIMD128 wasm, one thread and two`, async () => {
     const expected = await native(run, "portable", 1);
     for (const digest of (await native(run, "portable", 2)).values()) same(digest, expected);
     assert.equal(expected.get(16).arithmetic, "unfused");
     same(await paged(run, "threads-simd128", 2), expected);
     same(await paged(run, "threads-simd128", 1), expected);
     same(await paged(run, "simd128", 1), expected);
-    same(await paged(run, "scalar", 1), expected);
   });
 
   test(`fused ${run[1]}: this machine's best native code, and relaxed wasm where it fuses, one thread and two`, async () => {

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
-import { folder, hothouse, house, inWorkers, lab, visit } from "./fixture.mjs";
+import { event as next, eventWhere, folder, hothouse, house, inWorkers, lab, visit } from "./fixture.mjs";
 
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
@@ -15,16 +15,11 @@ const SMALL = "#/backgammon?games=32&hidden=32&v=1";
 
 const enter = async (settings = {}) => {
   const page = await visit(here, { at: SMALL, started: false, ...settings });
-  await page.waitForFunction(() => globalThis.parlour);
+  await lab(page, "backgammon");
   return page;
 };
-/** The next event of a kind in this room, or the one after so many games. */
-const event = (page, kind, games = 0) =>
-  page.evaluate(
-    ([kind, games]) =>
-      new Promise((resolve) => parlour.onEvent((event) => event.kind === kind && (event.progress?.games ?? 0) >= games && resolve(event))),
-    [kind, games],
-  );
+/** The next event of a kind, or the one after so many games. */
+const event = (page, kind, games = 0) => (games ? eventWhere(page, kind, `(event) => (event.progress?.games ?? 0) >= ${games}`) : next(page, kind));
 const button = (page, name) => page.locator(".table-actions button", { hasText: new RegExp(`^${name}$`) });
 const places = (page, kind) => page.locator(`.table .board-places .${kind}`);
 /** The person's turn: dice to throw, checkers to move, or nothing that can be moved. */
@@ -57,12 +52,13 @@ async function roll(page, how = () => press(page, "Roll")) {
 
 test("it learns before any click, is judged, and plays itself in sight", async () => {
   const page = await enter();
-  const judging = event(page, "judged");
+  const judging = event(page, "test");
   const first = await event(page, "metrics");
   const later = await event(page, "metrics", first.progress.games + 1);
   assert.ok(later.progress.games > first.progress.games && later.games_per_min > 0 && later.evals_per_s > 0);
   const judged = await judging;
-  for (const score of [judged.random, judged.linear]) assert.ok(score.games > 0 && score.error > 0 && Math.abs(score.points) < 3);
+  for (const who of ["random", "linear"])
+    assert.ok(judged[`${who}_games`] > 0 && judged[`${who}_error`] > 0 && Math.abs(judged[`${who}_points`]) < 3);
   await page.waitForFunction(() => /random .* linear .* after/.test(document.querySelector(".main-chart .plot").getAttribute("aria-label")));
   // What it considers, with the tree one level on.
   await page.waitForFunction(() => document.querySelectorAll(".considered .candidates tbody tr").length > 1);
@@ -70,7 +66,7 @@ test("it learns before any click, is judged, and plays itself in sight", async (
   assert.equal(await page.locator("h1").textContent(), "An agent that teaches itself backgammon");
   assert.equal(await page.locator("#rooms [aria-current=page]").textContent(), "Backgammon");
   await page.getByRole("button", { name: "Points a game as a table" }).click();
-  assert.match(await page.locator("#judged-table tbody tr").first().textContent(), /±/);
+  assert.match(await page.getByRole("region", { name: "Points a game as a table" }).locator("tbody tr").first().textContent(), /±/);
   assert.deepEqual(page.said, []);
   await page.context().close();
 });
@@ -172,12 +168,12 @@ test("the agent as it was after a minute can be played once that has passed", as
   // The worker's clock goes faster, so that a minute is over sooner; what is kept then is the agent of that moment.
   const init = inWorkers("const now = performance.now.bind(performance); performance.now = () => 20 * now()");
   const page = await enter({ init });
-  const kept = event(page, "frozen");
+  const kept = eventWhere(page, "room", "({ event }) => event.kind === 'frozen'");
   const choice = page.getByLabel("Against").locator("option", { hasText: "the agent after 1 minute" });
   assert.equal(await choice.textContent(), "the agent after 1 minute (not reached yet)");
   assert.ok(await choice.isDisabled());
-  const { minutes, progress } = await kept;
-  assert.deepEqual([minutes, progress.train_s >= 60 && progress.games > 0], [1, true]);
+  const { minutes, progress } = (await kept).event;
+  assert.deepEqual([minutes, progress.train_s >= 60 && progress.counts[0] > 0], [1, true]);
   await sit(page, "the agent after 1 minute");
   assert.equal(await page.locator(".seat.theirs strong").textContent(), "The agent at 1 min");
   await page.getByRole("button", { name: "Moves of this game" }).click();
@@ -237,18 +233,17 @@ test("any position is analysed by its id, and faults are told beside the box", a
 test("a run is saved and loaded, and waits while another room is open", async () => {
   const page = await enter();
   await event(page, "metrics", 100);
-  const bytes = Buffer.from(await page.evaluate(async () => Array.from(await parlour.save())));
-  await page.evaluate(() => parlour.command({ kind: "pause" }));
+  const bytes = Buffer.from(await page.evaluate(async () => Array.from(await hothouse.save())));
+  await page.evaluate(() => hothouse.command({ kind: "pause" }));
   const began = event(page, "began", 100);
   await page.locator("input[type=file]").setInputFiles({ name: "run.safetensors", mimeType: "application/octet-stream", buffer: bytes });
   const { progress, history } = await began;
   assert.ok(progress.games >= 100 && history.length > 0);
   await page.locator("#rooms a", { hasText: "Control" }).click();
-  await lab(page);
+  await lab(page, "control");
   await page.locator(".crowd canvas").waitFor();
-  await page.evaluate(() => (globalThis.parlour = undefined));
   await page.goBack();
-  await page.waitForFunction(() => globalThis.parlour);
+  await lab(page, "backgammon");
   const back = await event(page, "began");
   assert.ok(back.progress.games >= progress.games, `${back.progress.games} of ${progress.games} games`);
   assert.deepEqual(page.said, []);
@@ -260,17 +255,17 @@ test("a run saved in the page goes on natively, and the reverse", async () => {
   const page = await enter();
   await event(page, "metrics", 64);
   const path = join(dir, "page.safetensors");
-  writeFileSync(path, Buffer.from(await page.evaluate(async () => Array.from(await parlour.save()))));
+  writeFileSync(path, Buffer.from(await page.evaluate(async () => Array.from(await hothouse.save()))));
   const onward = join(dir, "native.safetensors");
   const lines = (await hothouse(["resume", path, "--steps", "640", "--json", "--save", onward])).map((line) => JSON.parse(line));
-  assert.ok(lines.find((line) => line.kind === "began").progress.games >= 64);
+  assert.ok(lines.find((line) => line.kind === "began").progress.counts[0] >= 64);
   const { progress } = lines.at(-1);
-  assert.ok(progress.games >= 640, JSON.stringify(lines.at(-1)));
+  assert.ok(progress.counts[0] >= 640, JSON.stringify(lines.at(-1)));
 
   const began = event(page, "began", 640);
-  await page.evaluate((bytes) => parlour.command({ kind: "restore", bytes: new Uint8Array(bytes) }), Array.from(readFileSync(onward)));
-  assert.equal((await began).progress.games, progress.games);
-  await event(page, "metrics", progress.games + 1);
+  await page.evaluate((bytes) => hothouse.command({ kind: "restore", bytes: new Uint8Array(bytes) }), Array.from(readFileSync(onward)));
+  assert.equal((await began).progress.games, progress.counts[0]);
+  await event(page, "metrics", progress.counts[0] + 1);
   await page.context().close();
 });
 

@@ -2,22 +2,15 @@
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
-import { event, house, lab, visit } from "./fixture.mjs";
+import { event, eventWhere, house, lab, visit } from "./fixture.mjs";
 
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
 const SMALL = "#/control?envs=64&v=1";
 
 /** The next run that begins in an environment; ask before causing it. */
-const beginning = (page, env) =>
-  page.evaluate(
-    (env) =>
-      new Promise((resolve) =>
-        hothouse.onEvent((event) => event.kind === "began" && event.environment.id === env && resolve(event)),
-      ),
-    env,
-  );
-const environments = (page) => page.evaluate(() => hothouse.environments);
+const beginning = (page, variant) => eventWhere(page, "began", `(event) => event.config.variant === ${JSON.stringify(variant)}`);
+const environments = (page) => page.evaluate(() => hothouse.room.variants.map(({ about }) => about));
 const announced = (page, text) =>
   page.waitForFunction((source) => new RegExp(source).test(document.querySelector("[aria-live=polite]").textContent), text);
 
@@ -31,12 +24,8 @@ const drawn = (page, selector) =>
     return 1 - Math.max(...counts.values()) / pixels.length;
   }, selector);
 
-/** Waits until an evaluation's mean return is at least this. */
-const reaches = (page, least) =>
-  page.evaluate(
-    (least) => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "evaluation" && event.mean_return >= least && resolve(event))),
-    least,
-  );
+/** Waits until a test's mean return is at least this. */
+const reaches = (page, least) => eventWhere(page, "test", `(event) => event.mean_return >= ${least}`);
 
 test("every environment can be switched to, is drawn, has its own words, and trains", async () => {
   const page = await visit(here);
@@ -45,12 +34,12 @@ test("every environment can be switched to, is drawn, has its own words, and tra
   const titles = new Set();
   for (const environment of [...all.slice(1), all[0]]) {
     const began = beginning(page, environment.id);
-    await page.locator(`nav a[href*="env=${environment.id}&"]`).click();
+    await page.locator(`nav a[href*="variant=${environment.id}&"]`).click();
     const { config, knobs } = await began;
-    assert.equal(config.env, environment.id);
+    assert.equal(config.variant, environment.id);
     assert.ok(knobs.envs > 0);
     await event(page, "metrics", 1);
-    assert.match(new URL(page.url()).hash, new RegExp(`env=${environment.id}`));
+    assert.match(new URL(page.url()).hash, new RegExp(`variant=${environment.id}`));
     assert.equal(await page.locator(".worlds [aria-current=page]").count(), 1);
     titles.add(await page.locator("h1").textContent());
     await page.waitForFunction(
@@ -97,7 +86,7 @@ test("the key e goes on to the next environment, and the way back in the browser
 
 test("a link opens its environment, which learns to do better than it began", async () => {
   const page = await visit(here, { at: "#/control?env=Acrobot-v1&seed=2&v=1" });
-  const first = await event(page, "evaluation");
+  const first = await event(page, "test");
   const better = await reaches(page, Math.max(-200, first.mean_return + 1));
   assert.ok(better.progress.env_steps > first.progress.env_steps);
   await page.context().close();
@@ -108,8 +97,9 @@ test("the policy's and the value's picture change as it learns; the plane can be
   await event(page, "metrics");
   const picture = () =>
     page.evaluate(async () => {
-      const { width, height, channels, policy, values } = await hothouse.picture(12, 9);
-      return { width, height, channels, policy: [...policy], values: [...values] };
+      const { width, height, channels, policy, values } = await hothouse.ask({ ask: "picture", width: 12, height: 9 });
+      const numbers = (bytes) => [...new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4)];
+      return { width, height, channels, policy: numbers(policy), values: numbers(values) };
     });
   const before = await picture();
   assert.deepEqual([before.width, before.height, before.channels], [12, 9, 2]);
@@ -145,7 +135,10 @@ test("whoever takes the controls plays a round against the agent by keys, and he
   await page.getByText("Round 1: begins with your first move").waitFor();
   // Nothing moves before the visitor does.
   const steps = () =>
-    page.evaluate(() => new Promise((resolve) => hothouse.onStage(({ player, rival }) => resolve([player.steps, rival?.steps]))));
+    page.evaluate(async () => {
+      const { player, rival } = await hothouse.ask({ ask: "touch", touch: { dt_s: 0, cart_force: 0, tip_force: 0, drive: 1 } });
+      return [player.steps, rival?.steps];
+    });
   await page.waitForTimeout(500);
   assert.deepEqual(await steps(), [0, 0]);
   await page.keyboard.down("ArrowRight");
@@ -167,10 +160,10 @@ test("where an action is a number, the arrow keys and the pointer steer", async 
   await event(page, "metrics");
   await page.evaluate(() => {
     globalThis.drives = [];
-    const { touch } = hothouse;
-    hothouse.touch = (what) => {
-      if (what.drive !== null) drives.push(what.drive);
-      touch(what);
+    const { ask } = hothouse;
+    hothouse.ask = (question) => {
+      if (question.ask === "touch" && question.touch.drive !== null) drives.push(question.touch.drive);
+      return ask(question);
     };
   });
   const drove = (test) => page.waitForFunction(`drives.some(${test})`);
@@ -213,7 +206,7 @@ test("a small sweep runs to its end beside a paused run, which goes on after it;
     cells.map(({ value, seed, done }) => [value, seed, done]),
     [0.001, 0.002, 0.004].map((value) => [value, 1, true]),
   );
-  assert.ok(cells.every(({ progress, curve }) => progress.env_steps >= 100_000 && curve.length > 1));
+  assert.ok(cells.every(({ progress, curve }) => progress.counts[0] >= 100_000 && curve.length > 1));
   assert.ok(await resumed);
   await page.getByText(/^Done: \d of 3 learners solved it/).waitFor();
   assert.equal(await page.locator(".sweep-grid li").count(), 3);
@@ -255,7 +248,7 @@ for (const [colorScheme, viewport] of [
     const page = await visit(here, { context: { viewport, colorScheme } });
     for (const { id } of await environments(page)) {
       const began = id === "CartPole-v1" ? Promise.resolve() : beginning(page, id);
-      if (id !== "CartPole-v1") await page.locator(`nav a[href*="env=${id}&"]`).click();
+      if (id !== "CartPole-v1") await page.locator(`nav a[href*="variant=${id}&"]`).click();
       await began;
       await event(page, "metrics", 1);
       if (!(await page.evaluate(() => globalThis.axe))) await page.addScriptTag({ path: axe });

@@ -57,20 +57,38 @@ export const inWorkers = (script) => `
     };
   }`;
 
-/** Waits until an experiment runs in the page. */
-export const lab = (page) => page.waitForFunction(() => globalThis.hothouse);
+/** Waits until a run is in the page; of a room, where one is named. */
+export const lab = (page, room) => page.waitForFunction((room) => globalThis.hothouse && (!room || hothouse.room.id === room), room);
+
+/** An event as it was told, with the names of the room's columns beside its numbers. */
+export function named(event, room) {
+  const counts = (progress) => progress && Object.assign(progress, Object.fromEntries(room.counters.map(({ name }, k) => [name, progress.counts[k]])));
+  counts(event.progress);
+  counts(event.solved);
+  for (const row of [...(event.history ?? []), ...(event.tests ?? []), ...(event.marks ?? [])]) counts(row.progress);
+  if (!event.values) return event;
+  const columns = event.kind === "test" ? room.tests : [...room.metrics, ...room.parts];
+  return { ...event, ...Object.fromEntries(columns.map(({ name }, k) => [name, event.values[k]])) };
+}
+
+/** The next event of a kind, or the first of it for which `holds` (a function of its named form). */
+export async function eventWhere(page, kind, holds) {
+  const { event, room } = await page.evaluate(
+    ([kind, named, holds]) =>
+      new Promise((resolve) => {
+        const [name, test] = [named, holds].map((text) => new Function(`return ${text}`)());
+        hothouse.onEvent((event) => {
+          if (event.kind === kind && test(name(structuredClone(event), hothouse.room))) resolve({ event, room: hothouse.room });
+        });
+      }),
+    [kind, String(named), String(holds)],
+  );
+  return named(event, room);
+}
 
 /** The next event of a kind, or the one with this iteration or later. */
 export const event = (page, kind, iteration = 0) =>
-  page.evaluate(
-    ([kind, iteration]) =>
-      new Promise((resolve) =>
-        hothouse.onEvent((event) => {
-          if (event.kind === kind && (event.iteration ?? event.progress?.iteration ?? 0) >= iteration) resolve(event);
-        }),
-      ),
-    [kind, iteration],
-  );
+  eventWhere(page, kind, `(event) => (event.iteration ?? event.progress?.iteration ?? 0) >= ${iteration}`);
 
 /** Waits for a notice on the page whose text matches. */
 export const notice = (page, text) => page.getByText(text).first().waitFor({ timeout: WAIT_MS });

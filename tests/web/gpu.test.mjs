@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { GPU_ARGS, launch } from "../../scripts/browser.mjs";
 import { serve } from "../../scripts/serve.mjs";
-import { dist, event, folder, hothouse, house, inWorkers, lab, notice, saved, visit } from "./fixture.mjs";
+import { dist, event, folder, hothouse, house, inWorkers, lab, named, notice, saved, visit } from "./fixture.mjs";
 
 const here = house(GPU_ARGS);
 const axe = createRequire(import.meta.url).resolve("axe-core");
@@ -31,19 +31,21 @@ const onCpu = (page) => device(page, (device) => !device.on_gpu);
 const choose = (page, name) => page.locator(".device").getByText(name, { exact: true }).click();
 
 /** The metrics of the next iterations, in order. */
-const iterations = (page, many) =>
-  page.evaluate(
+const iterations = async (page, many) => {
+  const { all, room } = await page.evaluate(
     (many) =>
       new Promise((resolve) => {
         const all = [];
         hothouse.onEvent((event) => {
-          if (event.kind === "metrics" && all.push(event) === many) resolve(all);
+          if (event.kind === "metrics" && all.push(event) === many) resolve({ all, room: hothouse.room });
         });
       }),
     many,
   );
-const DEVICE = 7; // of the shares of an iteration's time, the GPU's
-const worked = (rows) => rows.every((row) => row.shares[DEVICE] > 0);
+  return all.map((event) => named(event, room));
+};
+/** Some of the time went to the GPU. */
+const worked = (rows) => rows.every((row) => row.device > 0);
 
 /** Each iteration follows the one before, with all of its steps. */
 function unbroken(rows) {
@@ -78,12 +80,19 @@ test("chosen by hand it trains from the first step, and the many, the plane and 
     () =>
       new Promise((resolve) => {
         const seen = { steps: 0, stages: 0, numbers: true };
-        hothouse.onStage(() => seen.stages++);
-        hothouse.onFrame((frame) => {
-          seen.steps += frame.steps;
-          seen.numbers &&= frame.shown > 0 && frame.observations.every(Number.isFinite) && frame.observations.some((x) => x !== 0);
+        const { ask } = hothouse;
+        hothouse.ask = async (question) => {
+          const answer = await ask(question);
+          if (question.ask === "touch") seen.stages++;
+          if (question.ask === "frame" && answer.steps > 0) {
+            const { buffer, byteOffset, length } = answer.observations;
+            const observations = new Float32Array(buffer, byteOffset, length / 4);
+            seen.steps += answer.steps;
+            seen.numbers &&= answer.shown > 0 && observations.every(Number.isFinite) && observations.some((x) => x !== 0);
+          }
           if (seen.steps > 50 && seen.stages > 20) resolve(seen);
-        });
+          return answer;
+        };
       }),
   );
   await page.evaluate(() => scrollTo(0, 0)); // to where the large one is in sight
@@ -97,9 +106,13 @@ test("chosen by hand it trains from the first step, and the many, the plane and 
   const [early, late] = [rows[2], rows.at(-1)].map((row) => row.mean_return);
   assert.ok(late > 2 * early, `mean return ${early}, then ${late}`);
   assert.ok((await alive).numbers);
-  const { policy } = await page.evaluate(() => hothouse.picture(8, 8).then(({ policy }) => ({ policy: policy.length })));
-  assert.equal(policy, 8 * 8 * 2);
-  assert.equal((await page.evaluate(() => hothouse.evaluate())).episodes, 100);
+  const { policy } = await page.evaluate(() => hothouse.ask({ ask: "picture", width: 8, height: 8 }).then(({ policy }) => ({ policy: policy.length })));
+  assert.equal(policy, 8 * 8 * 2 * 4);
+  const episodes = await page.evaluate(async () => {
+    const { values } = await hothouse.test();
+    return values[hothouse.room.tests.findIndex(({ name }) => name === "episodes")];
+  });
+  assert.equal(episodes, 100);
 
   await page.getByRole("button", { name: "Pause" }).click();
   await page.getByRole("button", { name: "Play" }).waitFor();
@@ -163,12 +176,12 @@ test("one run moves to the GPU and back and is saved there; nothing is skipped o
     Array.from(bytes),
   );
   assert.ok(began.iteration > first + 1);
-  assert.deepEqual([next.iteration, next.env_steps], [began.iteration + 1, began.env_steps + STEPS]);
+  assert.deepEqual([next.iteration, next.counts[0]], [began.iteration + 1, began.counts[0] + STEPS]);
   await page.context().close();
   const path = join(folder(), "gpu.safetensors");
   writeFileSync(path, bytes);
-  const lines = await hothouse(["resume", path, "--steps", String(began.env_steps + 4 * STEPS), "--json"]);
-  assert.equal(lines.map((line) => JSON.parse(line)).find((line) => line.kind === "began").progress.env_steps, began.env_steps);
+  const lines = await hothouse(["resume", path, "--steps", String(began.counts[0] + 4 * STEPS), "--json"]);
+  assert.equal(lines.map((line) => JSON.parse(line)).find((line) => line.kind === "began").progress.counts[0], began.counts[0]);
 });
 
 test("a GPU that is lost, then one without memory: a notice, the processor goes on from there, and it can be tried again", async () => {
@@ -214,9 +227,9 @@ test("on the GPU one can go to other environments, also where the service worker
     const began = event(page, "began");
     await page.evaluate((env) => {
       const knobs = { envs: 64, rollout_steps: 8, epochs: 1, minibatches: 1 };
-      hothouse.command({ kind: "reset", config: { version: 1, room: "control", env, seed: 1, knobs } });
+      hothouse.command({ kind: "reset", config: { version: 2, room: "control", variant: env, seed: 1, knobs } });
     }, env);
-    assert.equal((await began).environment.id, env);
+    assert.equal((await began).config.variant, env);
     await onGpu(page);
     assert.ok(worked(await iterations(page, 1)), env);
   }
@@ -289,12 +302,11 @@ test("a browser without WebGPU: the same", async () => {
 /** The rounds of backgammon from here on, each after the one before. */
 async function rounds(page, many) {
   const rows = await iterations(page, many);
-  for (const [i, { progress }] of rows.entries()) assert.equal(progress.rounds, rows[0].progress.rounds + i);
+  for (const [i, { progress }] of rows.entries()) assert.equal(progress.iteration, rows[0].progress.iteration + i);
   return rows;
 }
 const FEW = { tables: 2, games: 4, batch: 16, evals: 8, round_batches: 20, minibatch: 32, most_updates: 2, replay: 1024, duel_pairs: 0 };
 const PUBLISHED = `#/backgammon?env=published&${new URLSearchParams(FEW)}&v=1`;
-const WAITED = 6; // of the shares of a round's time, the GPU's
 
 // The software adapter takes a minute or two to compile these kernels, so this is done in one go and no more often.
 test("backgammon's published learner trains on the GPU; lost, it goes on on the processor, in a phone's width too", async () => {
@@ -306,10 +318,10 @@ test("backgammon's published learner trains on the GPU; lost, it goes on on the 
   await page.getByText("Google SwiftShader trains.", { exact: true }).waitFor();
   const digest = event(page, "digest");
   // While they are compiled it answers whoever asks.
-  const { candidates } = await page.evaluate(() => parlour.analyse({ id: "4HPwATDgc/ABMA", dice: [3, 1], who: { kind: "now" }, evals: 20 }));
+  const { candidates } = await page.evaluate(() => hothouse.ask({ ask: "analyse", inquiry: { id: "4HPwATDgc/ABMA", dice: [3, 1], who: { kind: "now" }, evals: 20 } }));
   assert.ok(candidates.length > 1);
   const rows = await rounds(page, 8);
-  assert.ok(rows.every((row) => row.shares[WAITED] > 0), "the GPU took time in each");
+  assert.ok(worked(rows), "the GPU took time in each");
   assert.ok(rows.every((row) => Number.isFinite(row.loss) && row.evals_per_s > 0));
   assert.ok(rows.at(-1).progress.updates > rows[0].progress.updates, "it learned there");
   assert.equal((await digest).arithmetic, "mixed");
@@ -342,7 +354,7 @@ test("backgammon's strong learner stays on the processor, says why, and answers 
   assert.equal((await onCpu(page)).wish, "gpu");
   await rounds(page, 2);
   // Another learner is a run of its own, and the wish goes along.
-  await page.evaluate((knobs) => hothouse.command({ kind: "reset", config: { version: 1, room: "backgammon", env: "published", seed: 1, knobs } }), FEW);
+  await page.evaluate((knobs) => hothouse.command({ kind: "reset", config: { version: 2, room: "backgammon", variant: "published", seed: 1, knobs } }), FEW);
   assert.equal((await onGpu(page)).wish, "gpu");
   assert.deepEqual(page.said, []);
   await page.context().close();

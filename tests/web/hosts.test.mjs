@@ -2,14 +2,13 @@
 // command that serves it.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
 import { root } from "../../scripts/sh.mjs";
 import { launch } from "../../scripts/browser.mjs";
 import { serve } from "../../scripts/serve.mjs";
-import { dist, event, folder, house, lab, visit } from "./fixture.mjs";
+import { dist, event, folder, house, lab, notice, visit } from "./fixture.mjs";
 
 const here = house();
 
@@ -99,30 +98,23 @@ for (const isolated of [true, false])
     await page.context().close();
   });
 
-for (const [module, why] of [
-  ["simd128", /was asked for/],
-  ["scalar", /was asked for/],
-])
-  test(`it trains in the module '${module}' too`, async () => {
-    const page = await visit(here, { at: `?use=${module}#/control?envs=64&v=1` });
-    await event(page, "metrics");
-    const inUse = await backend(page);
-    assert.equal(inUse.module, module);
-    assert.equal(inUse.threads, 1);
-    assert.match(inUse.why.join("\n"), why);
-    await page.context().close();
-  });
+test("it trains in the module without threads too, where that is asked for", async () => {
+  const page = await visit(here, { at: "?use=simd128#/control?envs=64&v=1" });
+  await event(page, "metrics");
+  const inUse = await backend(page);
+  assert.equal(inUse.module, "simd128");
+  assert.equal(inUse.threads, 1);
+  assert.match(inUse.why.join("\n"), /was asked for/);
+  await page.context().close();
+});
 
-test("a browser whose WebAssembly has no SIMD gets the scalar module, and hears why", async () => {
+test("a browser whose WebAssembly has no SIMD is told so", async () => {
   const init = () => {
     const validate = WebAssembly.validate;
     WebAssembly.validate = (bytes) => !new Uint8Array(bytes).includes(0xfd) && validate(bytes);
   };
-  const page = await visit(here, { at: "#/control?envs=64&v=1", init });
-  const inUse = await backend(page);
-  assert.equal(inUse.module, "scalar");
-  assert.match(inUse.why.join("\n"), /No SIMD/);
-  await event(page, "metrics");
+  const page = await visit(here, { started: false, init });
+  await notice(page, /Training could not start \(this browser has no WebAssembly with SIMD\)\. Update the browser/);
   await page.context().close();
 });
 
@@ -165,13 +157,19 @@ test("npm start passes over a port in use and says so", async () => {
 
 test("set-up without a network names what it could not get, and the next step", async () => {
   const empty = folder();
-  mkdirSync(join(empty, "bin"));
-  writeFileSync(join(empty, "bin/wasm-bindgen"), "#!/bin/sh\necho wasm-bindgen 0.0.0\n", { mode: 0o755 });
   const env = { ...process.env, HOTHOUSE_TOOLS: empty, CARGO_HOME: join(empty, "cargo"), CARGO_NET_OFFLINE: "true" };
   const { status, said } = await script(["setup.mjs"], env);
   assert.equal(status, 1);
-  assert.match(said, /cargo install wasm-bindgen-cli.*exit status/);
+  assert.match(said, /tools\/bindgen\/Cargo\.toml.*exit status/);
   assert.match(said, /Next: connect to the network and run the same command again/);
+});
+
+test("the server lets a file that is missing be made before it says that there is nothing", async () => {
+  const asked = [];
+  const server = await serve(dist, { missing: async (path) => void asked.push(path) });
+  assert.equal((await fetch(`${server.url}wasm/simd128-0/lab.js`)).status, 404);
+  assert.deepEqual(asked, ["/wasm/simd128-0/lab.js"]);
+  await server.close();
 });
 
 test("a command line that cannot be right names what would be", async () => {

@@ -49,9 +49,9 @@ test("the learning rate in force stands beside the one that was set", async () =
   const inForce = page.locator(".knob", { has: page.getByLabel("Learning rate", { exact: true }) }).locator(".now");
   const shown = async () => Number((await inForce.textContent()).match(/^now (0\.\d+)$/)?.[1]);
   await page.waitForTimeout(1000);
-  const { lr: last } = await page.evaluate(
-    () => new Promise((resolve) => (hothouse.onEvent((event) => event.kind === "metrics" && resolve(event)), hothouse.command({ kind: "step" }))),
-  );
+  const stepped = event(page, "metrics");
+  await page.evaluate(() => hothouse.command({ kind: "step" }));
+  const { lr: last } = await stepped;
   await page.waitForTimeout(1000);
   assert.equal(await shown(), Number(last.toPrecision(2)));
   await page.context().close();
@@ -115,10 +115,11 @@ test("the large pole is pushed by keys and by hand while training goes on", asyn
   const pole = page.getByRole("application", { name: "The large pole" });
   await page.evaluate(() => {
     globalThis.pushes = [];
-    const { touch } = hothouse;
-    hothouse.touch = (what) => {
-      if (what.cart_force || what.tip_force) pushes.push(what);
-      touch(what);
+    const { ask } = hothouse;
+    hothouse.ask = (question) => {
+      const { touch } = question;
+      if (touch && (touch.cart_force || touch.tip_force)) pushes.push(touch);
+      return ask(question);
     };
   });
   const pushed = (test) => page.waitForFunction(`pushes.some(${test})`);
@@ -183,7 +184,7 @@ test("a saved run is loaded again where it stopped, with the present one behind 
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics", 4);
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save run" }).click()]);
-  assert.match(file.suggestedFilename(), /^hothouse-CartPole-v1-seed1-.*\.safetensors$/);
+  assert.match(file.suggestedFilename(), /^hothouse-control-CartPole-v1-seed1-.*\.safetensors$/);
   await page.getByRole("button", { name: "Start again from nothing" }).click();
   await event(page, "metrics", 1);
   const began = page.evaluate(
@@ -201,9 +202,12 @@ test("every chart and the network are there as tables, with a caption and headin
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics", 3);
   for (const [name, columns] of [
-    ["Mean return as a table", ["Steps", "Time", "Mean return", "Past run", "What happened"]],
+    ["Mean return as a table", ["Steps", "Time", "Training return", "Past run", "What happened"]],
     ["State plane as a table", ["speed of the angle", "−0.209", "−0.105", "0", "0.105", "0.209"]],
-    ["Losses as a table", ["Steps", "Time", "Policy loss", "Value loss", "Entropy", "Policy change", "Clipped", "Explained", "Learning rate"]],
+    [
+      "How it learns as a table",
+      ["Steps", "Time", "Episode length", "Policy loss", "Value loss", "Entropy", "Approx. KL", "Clip fraction", "Explained variance", "Gradient norm", "Learning rate", "Steps a second"],
+    ],
     ["The network as a table", ["Kernel", "What it does", "Output", "Weights", "Reads"]],
   ]) {
     await page.getByRole("button", { name }).click();
@@ -264,7 +268,7 @@ for (const use of ["auto", "simd128"])
     const page = await visit(here, { at: `?use=${use}${SMALL}` });
     await event(page, "metrics", 40);
     const { read, kept } = await page.evaluate(async () => {
-      const read = { metrics: [], evaluation: [] };
+      const read = { metrics: [], test: [] };
       const began = () =>
         new Promise((resolve) => {
           hothouse.onEvent((event) => event.kind === "began" && resolve(event));
@@ -272,25 +276,25 @@ for (const use of ["auto", "simd128"])
       // Begin anew: what the run did before the page heard of it comes with its beginning.
       const far = new Promise((resolve) =>
         hothouse.onEvent((event) => {
-          if (event.kind === "began") Object.assign(read, { metrics: event.history, evaluation: event.evaluations });
+          if (event.kind === "began") Object.assign(read, { metrics: event.history, test: event.tests });
           read[event.kind]?.push(event);
-          if (event.progress?.iteration >= 60 && event.kind === "evaluation") resolve();
+          if (event.progress?.iteration >= 60 && event.kind === "test") resolve();
         }),
       );
       hothouse.command({ kind: "reset", config: null });
       await far;
-      const { metrics, evaluation } = read;
+      const { metrics, test } = read;
       hothouse.command({ kind: "pause" });
       const bytes = await hothouse.save();
       await new Promise((resolve) => setTimeout(resolve, 500)); // what was told before the pause arrives
       const again = began();
       hothouse.command({ kind: "restore", bytes });
-      return { read: { metrics, evaluation }, kept: await again };
+      return { read: { metrics, test }, kept: await again };
     });
     const plain = ({ kind, ...rest }) => rest;
-    assert.ok(read.metrics.length >= 60 && read.evaluation.length > 2);
+    assert.ok(read.metrics.length >= 60 && read.test.length > 2);
     assert.deepEqual(read.metrics.map(plain), kept.history);
-    assert.deepEqual(read.evaluation.map(plain), kept.evaluations);
+    assert.deepEqual(read.test.map(plain), kept.tests);
     assert.equal(await page.evaluate(() => hothouse.backend.module.startsWith("threads")), use === "auto");
     await page.context().close();
   });
@@ -300,10 +304,10 @@ test("where the time goes is told in a bar and in a table", async () => {
   await event(page, "metrics", 40);
   // Nothing is drawn that is out of sight.
   await page.getByRole("button", { name: "Where the time goes as a table" }).click();
-  await page.getByRole("figure", { name: "Where the time goes" }).getByRole("img", { name: /^[a-z]+ [0-9]+\s%, / }).waitFor();
+  await page.getByRole("figure", { name: "Where the time goes" }).getByRole("img", { name: /^[A-Z][a-z]+ [0-9]+\s%, / }).waitFor();
   const table = page.getByRole("region", { name: "Where the time goes as a table" });
   const shares = (await table.locator("td:nth-child(2)").allTextContents()).map((share) => parseInt(share, 10));
-  assert.equal(shares.length, 8);
+  assert.equal(shares.length, 9);
   const whole = shares.reduce((sum, share) => sum + share, 0);
   assert.ok(Math.abs(whole - 100) <= 4, `the parts make ${whole} %`);
   await page.context().close();

@@ -1,7 +1,7 @@
 // What is in use (threads, SIMD, GPU) in a few words, and why, in full sentences behind them.
 
 import type { Device } from "../run/protocol";
-import type { InUse } from "../run/handle";
+import type { InUse } from "../run/client";
 import { because, gpuName, trains, type Counts } from "./device";
 import { Dialog } from "./dialog";
 import { h, write } from "./dom";

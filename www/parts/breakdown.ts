@@ -3,12 +3,18 @@
 
 import { h, id, write } from "./dom";
 import { animate } from "./loop";
+import { Table } from "./table";
+import type { Part } from "../run/protocol";
 
 /** Of one iteration: calm to look at, and soon true again after a change. */
 const WEIGHT = 0.05;
 const WRITE_EVERY_MS = 500;
 /** Narrower segments stand without their name. */
 const NAMED_PX = 92;
+
+/** Parts that every room has, and how many colours there are for a room's own. */
+const HOUSE = 2;
+const COLOURS = 7;
 
 const NOTHING = "Nothing has taken any time yet";
 
@@ -20,55 +26,40 @@ export class Breakdown {
   private dirty = true;
   private readonly bar = h("div", { class: "breakdown-bar", role: "img" });
   private readonly segments: HTMLElement[];
-  private readonly cells: HTMLElement[];
+  private readonly table: Table;
   private readonly stop: () => void;
 
   /** Parts in the order of their shares, each with what happens in it. */
-  constructor(
-    private readonly parts: readonly string[],
-    words: Record<string, string>,
-  ) {
-    this.segments = parts.map((name) => h("span", { class: `part-${name}` }));
-    this.cells = parts.map(() => h("td"));
-    const [titleId, tableId] = [id("breakdown"), id("table")];
-    const rows = parts.map((name, i) =>
-      h(
-        "tr",
-        {},
-        h("th", { scope: "row" }, h("i", { class: `swatch part-${name}`, "aria-hidden": "true" }), name),
-        this.cells[i],
-        h("td", { class: "text" }, words[name] ?? ""),
-      ),
+  constructor(private readonly parts: readonly Part[]) {
+    // Those of every room come last, and look the same in all.
+    const own = parts.length - HOUSE;
+    const look = (k: number): string => `part-${k < own ? (k % COLOURS) + 1 : parts[k]!.name}`;
+    this.segments = parts.map((_, k) => h("span", { class: look(k) }));
+    const titleId = id("breakdown");
+    this.table = new Table(
+      "Where the time goes",
+      ["Part", "Share", "What happens"],
+      () =>
+        this.told().map(({ label, help, share }, k) => {
+          const heading = h("span", {}, h("i", { class: `swatch ${look(k)}`, "aria-hidden": "true" }), label);
+          return [heading, this.shares ? percent(share) : "", help];
+        }),
+      ["What happens"],
     );
-    const titles = h("tr", {}, h("th", { scope: "col" }, "Part"), h("th", { scope: "col" }, "Share"), h("th", { scope: "col", class: "text" }, "What happens"));
-    const table = h(
-      "div",
-      { class: "scroll", id: tableId, hidden: true, tabindex: 0, role: "region", "aria-label": "Where the time goes as a table" },
-      h("table", {}, h("caption", {}, "Shares of the time lately"), h("thead", {}, titles), h("tbody", {}, ...rows)),
-    );
-    const button = h(
-      "button",
-      { type: "button", class: "quiet small", "aria-expanded": "false", "aria-controls": tableId, "aria-label": "Where the time goes as a table" },
-      "Table",
-    );
-    button.addEventListener("click", () => {
-      table.hidden = !table.hidden;
-      button.setAttribute("aria-expanded", String(!table.hidden));
-      button.textContent = table.hidden ? "Table" : "Close table";
-    });
+    this.table.caption.textContent = "Shares of the time lately";
     this.bar.append(...this.segments);
     this.bar.setAttribute("aria-label", NOTHING);
     this.element = h(
       "figure",
       { class: "breakdown", "aria-labelledby": titleId },
-      h("figcaption", {}, h("h3", { id: titleId }, "Where the time goes"), button),
+      h("figcaption", {}, h("h3", { id: titleId }, "Where the time goes"), this.table.button),
       this.bar,
-      table,
+      this.table.element,
     );
     this.stop = animate(this.element, () => this.draw(), WRITE_EVERY_MS);
   }
 
-  push({ shares }: { shares: number[] }): void {
+  push(shares: number[]): void {
     const before = this.shares;
     this.shares = before ? before.map((share, i) => share + (shares[i]! - share) * WEIGHT) : [...shares];
     this.dirty = true;
@@ -84,21 +75,22 @@ export class Breakdown {
     this.stop();
   }
 
+  private told(): { label: string; help: string; share: number }[] {
+    const whole = this.shares?.reduce((sum, share) => sum + share, 0) ?? 0;
+    return this.parts.map(({ label, help }, k) => ({ label, help, share: whole > 0 ? this.shares![k]! / whole : 0 }));
+  }
+
   private draw(): void {
     if (!this.dirty) return;
     this.dirty = false;
-    const whole = this.shares?.reduce((sum, share) => sum + share, 0) ?? 0;
-    const parts = this.parts.map((name, i) => ({ name, share: whole > 0 ? this.shares![i]! / whole : 0 }));
+    const parts = this.told();
     const width = this.bar.clientWidth;
-    parts.forEach(({ name, share }, i) => {
-      this.segments[i]!.style.flexGrow = String(share);
-      write(this.segments[i]!, share * width < NAMED_PX ? "" : `${name} ${percent(share)}`);
-      write(this.cells[i]!, whole > 0 ? percent(share) : "");
+    parts.forEach(({ label, share }, k) => {
+      this.segments[k]!.style.flexGrow = String(share);
+      write(this.segments[k]!, share * width < NAMED_PX ? "" : `${label} ${percent(share)}`);
     });
+    this.table.refresh();
     const longest = parts.filter(({ share }) => share >= 0.005).sort((a, b) => b.share - a.share);
-    this.bar.setAttribute(
-      "aria-label",
-      longest.length ? longest.map(({ name, share }) => `${name} ${percent(share)}`).join(", ") : NOTHING,
-    );
+    this.bar.setAttribute("aria-label", longest.length ? longest.map(({ label, share }) => `${label} ${percent(share)}`).join(", ") : NOTHING);
   }
 }

@@ -1,11 +1,11 @@
-// Curves over environment steps or another axis, and the same numbers as a table. Marks, a threshold, tests with their
-// standard errors and a past run are drawn around the present one. Colours come from the style sheet.
+// Curves over a run's first counter or its time. Marks, levels of interest, tests with their spread and a past run are drawn
+// around the present one. Colours come from the style sheet.
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import type { Column, Curves, History } from "./history";
+import type { Curves } from "./history";
 import { h, id, write } from "./dom";
-import { figure, minus, seconds, short } from "./format";
+import { figure, minus, short } from "./format";
 import { animate } from "./loop";
 import { onTheme, palette, type Colour } from "./theme";
 
@@ -18,37 +18,29 @@ export type ChartOptions = {
   others?: { column: string; label: string; colour: Colour }[];
   /** The name of the first where there are others. */
   label?: string;
-  axis?: Axis;
+  axis: Axis;
   title: string;
   /** One plain line on what the curve tells. */
   about: string;
   digits?: number;
+  /** Shown as percentages. */
+  share?: boolean;
+  log?: boolean;
   /** What the scale shows at least. */
   span?: [number, number];
-  threshold?: { value: number; label: string };
-  /** The large chart: step axis, evaluations, the past run and what was changed, in words. */
+  /** Levels of interest, with words. */
+  levels?: { value: number; label: string }[];
+  /** The large chart: its axis, tests, the past run and what was changed, in words. */
   main?: boolean;
 };
 
-const STEPS: Axis = { tick: short, words: (at) => `${short(at)} steps` };
-const EVENTS = "What happened";
 const DRAW_EVERY_MS = 200;
-const WRITE_EVERY_MS = 2000;
 const FONT = '11px system-ui, -apple-system, "Segoe UI", sans-serif';
 
-/** The end of the step axis: a round number, so that the curve does not creep. */
-export function roundUp(steps: number): number {
-  const size = 10 ** Math.floor(Math.log10(Math.max(steps, 1)));
-  return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((k) => k * size).find((end) => end >= steps) ?? steps;
-}
-
-/** The steps that the charts of one room show, the same for all. */
-export function stepSpan(present: History, past: History | undefined): number {
-  const own = present.steps.at(-1) ?? 0;
-  // Of a long past run, what is of interest: a little more than it took to solve.
-  const pastEnd = past?.steps.at(-1) ?? 0;
-  const interest = past?.solved ? Math.min(pastEnd, past.solved.env_steps * 1.3) : Math.min(pastEnd, 2_000_000);
-  return roundUp(Math.max(100_000, own * 1.02, interest));
+/** The end of an axis: a round number, so that the curve does not creep. */
+export function roundUp(end: number): number {
+  const size = 10 ** Math.floor(Math.log10(Math.max(end, 1)));
+  return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((k) => k * size).find((round) => round >= end) ?? end;
 }
 
 export class Chart {
@@ -60,7 +52,7 @@ export class Chart {
   private readonly told: HTMLElement[];
   private present: Curves | undefined;
   private past: Curves | undefined;
-  private span = 100_000;
+  private span = 1;
   private dirty = true;
   private hovered: number | null = null;
   private readonly about: HTMLElement;
@@ -68,7 +60,6 @@ export class Chart {
 
   constructor(
     private options: ChartOptions,
-    private readonly label: (knob: string) => string,
     tools: Node[] = [],
   ) {
     this.about = h("span", { class: "about" }, options.about);
@@ -105,7 +96,7 @@ export class Chart {
     ];
   }
 
-  /** Another task has other words, another scale and another threshold. */
+  /** Another task has other words, another scale and other levels. */
   suit(options: Partial<ChartOptions>): void {
     this.options = { ...this.options, ...options };
     write(this.about, this.options.about);
@@ -127,13 +118,13 @@ export class Chart {
     const { present, options } = this;
     if (!this.dirty || !present) return;
     this.dirty = false;
-    this.plot.setData([present.steps, ...this.series().map(({ column }) => present.columns[column] ?? [])] as uPlot.AlignedData);
+    this.plot.setData([present.at, ...this.series().map(({ column }) => present.columns[column] ?? [])] as uPlot.AlignedData);
     const told = this.series().flatMap(({ column, label }) => {
       const last = present.columns[column]?.at(-1);
       return last == null ? [] : [label ? `${label} ${this.number(last)}` : this.number(last)];
     });
-    const { words } = options.axis ?? STEPS;
-    this.area.setAttribute("aria-label", `${options.title}: ${told.length ? `${told.join(", ")} after ${words(present.steps.at(-1)!)}` : "nothing yet"}`);
+    const { words } = options.axis;
+    this.area.setAttribute("aria-label", `${options.title}: ${told.length ? `${told.join(", ")} after ${words(present.at.at(-1)!)}` : "nothing yet"}`);
   }
 
   /** All that is drawn as a curve. */
@@ -143,13 +134,15 @@ export class Chart {
   }
 
   private number(value: number): string {
-    return this.options.digits === undefined ? figure(value) : minus(value.toFixed(this.options.digits));
+    const { digits, share } = this.options;
+    if (share) return `${figure(100 * value)}%`;
+    return digits === undefined ? figure(value) : minus(value.toFixed(digits));
   }
 
   private writeNow(): void {
     const { present, hovered } = this;
-    const row = hovered ?? (present?.steps.length ?? 0) - 1;
-    const where = hovered !== null && present ? ` at ${(this.options.axis ?? STEPS).tick(present.steps[row] ?? 0)}` : "";
+    const row = hovered ?? (present?.at.length ?? 0) - 1;
+    const where = hovered !== null && present ? ` at ${this.options.axis.tick(present.at[row] ?? 0)}` : "";
     let any = false;
     this.series().forEach(({ column, label }, k) => {
       const value = present?.columns[column]?.[row];
@@ -159,6 +152,13 @@ export class Chart {
     write(this.told.at(-1)!, any ? where : "");
   }
 
+  private tick(value: number | null): string {
+    if (value === null) return ""; // of a logarithmic scale most have no words
+    if (this.options.share) return `${Number((100 * value).toPrecision(4))}%`;
+    const size = Math.abs(value);
+    return size >= 1000 ? short(value) : size > 0 && size < 1e-3 ? figure(value) : minus(String(Number(value.toPrecision(4))));
+  }
+
   private uplot(): uPlot.Options {
     const { main } = this.options;
     const thin = { width: 1, size: 4 };
@@ -166,12 +166,15 @@ export class Chart {
       const { options } = this;
       let low = Math.min(from ?? Infinity, options.span?.[0] ?? (from === null ? 0 : Infinity));
       let high = Math.max(to ?? -Infinity, options.span?.[1] ?? (to === null ? 1 : -Infinity));
+      // Without a scale of its own, what there is to reach is in sight.
+      if (!options.span) for (const { value } of options.levels ?? []) [low, high] = [Math.min(low, value), Math.max(high, value)];
       if (options.main)
-        for (const { mean, error = 0 } of this.present?.tests ?? []) {
-          low = Math.min(low, mean - error);
-          high = Math.max(high, mean + error);
+        for (const test of this.present?.tests ?? []) {
+          low = Math.min(low, (test.error ? test.low : undefined) ?? test.mean);
+          high = Math.max(high, (test.error ? test.high : undefined) ?? test.mean);
         }
       if (high - low < 1e-9) [low, high] = [low - 0.5, high + 0.5];
+      if (options.log) return [(low > 0 ? low : Math.max(high, 1e-9) / 1000) / 1.2, Math.max(high, 1e-9) * 1.2];
       const room = (high - low) * 0.06;
       return [low === options.span?.[0] ? low : low - room, high + room];
     };
@@ -181,7 +184,7 @@ export class Chart {
       padding: [main ? 16 : 6, main ? 18 : 10, main ? 0 : 4, 0],
       legend: { show: false },
       cursor: { sync: { key: "steps" }, y: false, drag: { x: false, y: false }, points: { size: 6 } },
-      scales: { x: { time: false, range: () => [0, this.span] }, y: { range: pad } },
+      scales: { x: { time: false, range: () => [0, this.span] }, y: { range: pad, ...(this.options.log && { distr: 3 as const }) } },
       axes: [
         {
           show: main ?? false,
@@ -190,8 +193,8 @@ export class Chart {
           grid: { show: false },
           ticks: { stroke: () => palette.hair, ...thin },
           border: { show: true, stroke: () => palette.hair, width: 1 },
-          values: (_, ticks) => ticks.map((this.options.axis ?? STEPS).tick),
-          ...(this.options.axis?.steps && { incrs: this.options.axis.steps }),
+          values: (_, ticks) => ticks.map(this.options.axis.tick),
+          ...(this.options.axis.steps && { incrs: this.options.axis.steps }),
           space: 64,
           size: 26,
           gap: 3,
@@ -201,7 +204,7 @@ export class Chart {
           stroke: () => palette.muted,
           grid: { stroke: () => palette.line, width: 1 },
           ticks: { show: false },
-          values: (_, ticks) => ticks.map((tick) => (Math.abs(tick) >= 1000 ? short(tick) : minus(String(Number(tick.toPrecision(4)))))),
+          values: (_, ticks) => ticks.map((tick) => this.tick(tick)),
           space: main ? 40 : 24,
           size: 44,
           gap: 6,
@@ -229,7 +232,7 @@ export class Chart {
     };
   }
 
-  /** The past run and the threshold, behind the curve. */
+  /** The past run and the levels, behind the curve. */
   private drawBehind(plot: uPlot): void {
     const { ctx: c, bbox } = plot;
     const ratio = uPlot.pxRatio;
@@ -238,8 +241,8 @@ export class Chart {
     c.beginPath();
     c.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     c.clip();
-    if (options.threshold) {
-      const y = Math.round(plot.valToPos(options.threshold.value, "y", true)) + 0.5;
+    for (const { value, label } of options.levels ?? []) {
+      const y = Math.round(plot.valToPos(value, "y", true)) + 0.5;
       c.strokeStyle = palette.muted;
       c.lineWidth = ratio;
       c.setLineDash([2 * ratio, 4 * ratio]);
@@ -251,8 +254,8 @@ export class Chart {
       c.fillStyle = palette.muted;
       c.font = `${11 * ratio}px system-ui, sans-serif`;
       c.textAlign = "left";
-      const width = c.measureText(options.threshold.label).width;
-      c.fillText(options.threshold.label, this.roomBelow(plot, y, width, 18 * ratio), y + 13 * ratio);
+      const width = c.measureText(label).width;
+      c.fillText(label, this.roomBelow(plot, y, width, 18 * ratio), y + 13 * ratio);
     }
     if (past) {
       c.strokeStyle = palette.ghost;
@@ -260,7 +263,7 @@ export class Chart {
       c.beginPath();
       const column = past.columns[options.column] ?? [];
       column.forEach((value, row) => {
-        if (value != null) c.lineTo(plot.valToPos(past.steps[row]!, "x", true), plot.valToPos(value, "y", true));
+        if (value != null) c.lineTo(plot.valToPos(past.at[row]!, "x", true), plot.valToPos(value, "y", true));
       });
       c.stroke();
     }
@@ -280,7 +283,7 @@ export class Chart {
     for (const run of [this.present, this.past]) {
       let [x0, y0] = [NaN, NaN];
       run?.columns[this.options.column]?.forEach((value, row) => {
-        const [x1, y1] = [plot.valToPos(run.steps[row]!, "x", true), value == null ? NaN : plot.valToPos(value, "y", true)];
+        const [x1, y1] = [plot.valToPos(run.at[row]!, "x", true), value == null ? NaN : plot.valToPos(value, "y", true)];
         if (!Number.isNaN(y0 + y1)) cover(x0, y0, x1, y1);
         [x0, y0] = [x1, y1];
       });
@@ -292,7 +295,7 @@ export class Chart {
     return places[covered.indexOf(Math.min(...covered))]!;
   }
 
-  /** Marks of what was changed, and evaluations, over the curve. */
+  /** Marks of what was changed, and tests, over the curve. */
   private drawAround(plot: uPlot): void {
     const { ctx: c, bbox } = plot;
     const ratio = uPlot.pxRatio;
@@ -314,7 +317,7 @@ export class Chart {
       c.stroke();
       c.setLineDash([]);
       if (!options.main) continue;
-      const words = `${this.label(mark.knob)} ${figure(mark.to)}`;
+      const { words } = mark;
       const width = c.measureText(words).width;
       const from = x + width + 4 * ratio > right ? x - width - 4 * ratio : x + 4 * ratio;
       // The first of a few lines on which it covers no other.
@@ -332,22 +335,24 @@ export class Chart {
     }
     if (options.main) {
       c.fillStyle = palette.paper;
-      for (const { at, mean, error, column = options.column } of present.tests) {
+      for (const { at, mean, low, high, error, column } of present.tests) {
         const x = plot.valToPos(at, "x", true);
         if (x > right) continue;
         c.strokeStyle = palette[this.series().find((series) => series.column === column)?.colour ?? "accent"];
-        if (error) {
-          const [low, high] = [mean - error, mean + error].map((value) => plot.valToPos(value, "y", true)) as [number, number];
-          const half = 3 * ratio;
+        if (low !== undefined && high !== undefined) {
+          const [bottom, top] = [low, high].map((value) => Math.max(bbox.top, Math.min(bbox.top + bbox.height, plot.valToPos(value, "y", true)))) as [number, number];
+          const half = error ? 3 * ratio : 0;
           c.lineWidth = ratio;
+          c.globalAlpha = error ? 1 : 0.35;
           c.beginPath();
-          for (const y of [low, high]) {
+          for (const y of half ? [bottom, top] : []) {
             c.moveTo(x - half, y);
             c.lineTo(x + half, y);
           }
-          c.moveTo(x, low);
-          c.lineTo(x, high);
+          c.moveTo(x, bottom);
+          c.lineTo(x, top);
           c.stroke();
+          c.globalAlpha = 1;
         }
         c.lineWidth = 1.5 * ratio;
         c.beginPath();
@@ -357,125 +362,5 @@ export class Chart {
       }
     }
     c.restore();
-  }
-}
-
-/** A table in place of charts: the button that asks for it, and the table, kept up to date while it is open. */
-export class Table {
-  readonly button: HTMLButtonElement;
-  readonly element: HTMLElement;
-  private readonly body = h("tbody");
-  private readonly caption = h("caption");
-  private present: History | undefined;
-  private past: History | undefined;
-  private wroteMs = 0;
-  private timer: ReturnType<typeof setTimeout> | undefined;
-
-  constructor(
-    private readonly name: string,
-    private readonly columns: { name: Column; title: string }[],
-    private readonly label: (knob: string) => string,
-    private readonly withEvents: boolean,
-  ) {
-    const tableId = id("table");
-    const titles = ["Steps", "Time", ...columns.map((column) => column.title), ...(withEvents ? ["Past run", EVENTS] : [])];
-    this.element = h(
-      "div",
-      { class: "scroll", id: tableId, tabindex: 0, role: "region", "aria-label": `${name} as a table`, hidden: true },
-      h(
-        "table",
-        {},
-        this.caption,
-        h("thead", {}, h("tr", {}, ...titles.map((title) => h("th", { scope: "col", class: title === EVENTS && "text" }, title)))),
-        this.body,
-      ),
-    );
-    this.button = h(
-      "button",
-      { type: "button", class: "quiet small", "aria-expanded": "false", "aria-controls": tableId, "aria-label": `${name} as a table` },
-      "Table",
-    );
-    this.button.addEventListener("click", () => {
-      this.element.hidden = !this.element.hidden;
-      this.button.setAttribute("aria-expanded", String(!this.element.hidden));
-      this.button.textContent = this.element.hidden ? "Table" : "Close table";
-      this.wroteMs = -Infinity;
-      this.refresh();
-    });
-  }
-
-  show(present: History, past: History | undefined): void {
-    this.present = present;
-    this.past = past;
-    this.refresh();
-  }
-
-  private refresh(): void {
-    const { present } = this;
-    if (this.element.hidden || !present) return;
-    const now = performance.now();
-    const waitMs = this.wroteMs + WRITE_EVERY_MS - now;
-    // Whoever has the focus in the table reads it: it stands still for them.
-    if (waitMs > 0 || this.element.contains(document.activeElement)) {
-      this.timer ??= setTimeout(() => {
-        this.timer = undefined;
-        this.refresh();
-      }, Math.max(waitMs, 500));
-      return;
-    }
-    this.wroteMs = now;
-    const rows = present.rows(80);
-    const every = rows.length > 1 ? present.iterations[rows[1]!]! - present.iterations[rows[0]!]! : 1;
-    write(
-      this.caption,
-      `${this.name}${every > 1 ? `, every ${every} iterations` : ", each iteration"}, newest first. Steps count all environments together.`,
-    );
-    const events = this.events();
-    this.body.replaceChildren(
-      ...rows
-        .map((row, k) => {
-          const from = k > 0 ? present.steps[rows[k - 1]!]! : -1;
-          const to = present.steps[row]!;
-          const happened = events.filter((event) => event.steps > from && event.steps <= to).map((event) => event.text);
-          return h(
-            "tr",
-            {},
-            h("th", { scope: "row" }, short(to)),
-            h("td", {}, seconds(present.train_s[row]!)),
-            ...this.columns.map(({ name }) => h("td", {}, this.cell(present, name, row))),
-            ...(this.withEvents ? [h("td", {}, this.pastAt(to)), h("td", { class: "text" }, happened.join("; "))] : []),
-          );
-        })
-        .reverse(),
-    );
-  }
-
-  private cell(history: History, column: Column, row: number): string {
-    const value = history.columns[column][row];
-    return value == null ? "" : figure(value);
-  }
-
-  /** The past run's value of the first column at that many steps. */
-  private pastAt(steps: number): string {
-    const { past } = this;
-    if (!past) return "";
-    const row = past.steps.findIndex((at) => at >= steps);
-    return row < 0 ? "" : this.cell(past, this.columns[0]!.name, row);
-  }
-
-  private events(): { steps: number; text: string }[] {
-    const { present } = this;
-    if (!present || !this.withEvents) return [];
-    return [
-      ...present.marks.map((mark) => ({
-        steps: mark.progress.env_steps,
-        text: `${this.label(mark.knob)} changed from ${figure(mark.from)} to ${figure(mark.to)}`,
-      })),
-      ...present.evaluations.map((evaluation) => ({
-        steps: evaluation.progress.env_steps,
-        text: `${evaluation.episodes} fresh episodes: mean ${figure(evaluation.mean_return)}, from ${figure(evaluation.min_return)} to ${figure(evaluation.max_return)}`,
-      })),
-      ...(present.solved ? [{ steps: present.solved.env_steps, text: "Solved" }] : []),
-    ];
   }
 }

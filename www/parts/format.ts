@@ -41,6 +41,11 @@ export const two = (n: number): string => (n === 0 ? "0" : n.toPrecision(2));
 /** A knob's value in full, as it would be typed. */
 export const exact = (n: number): string => String(Number(n.toPrecision(6)));
 
+/** A knob's value in words. */
+export const valueText = (value: number | string): string => (typeof value === "number" ? figure(value) : value || "nothing");
+/** The same in full. */
+export const exactText = (value: number | string): string => (typeof value === "number" ? exact(value) : value || "nothing");
+
 /** `0.8 s`, `42 s`, `3 min 12 s` */
 export function seconds(s: number): string {
   if (s < 9.95) return `${s.toFixed(1)}\u00a0s`;

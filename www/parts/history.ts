@@ -1,73 +1,86 @@
 // What a run has lived through, in columns that charts and tables share. It thins itself: a run of days stays a few
 // thousand rows, evenly spread.
 
-import type { Config, Evaluation, Mark, Metrics, Progress } from "../run/protocol";
+import type { Began, Config, Mark, Progress, RoomInfo, Row, Value } from "../run/protocol";
 
 const MOST_ROWS = 2400;
-
-/** The columns a chart can show. */
-export const COLUMNS = [
-  "mean_return",
-  "policy_loss",
-  "value_loss",
-  "entropy",
-  "approx_kl",
-  "clip_fraction",
-  "explained_variance",
-  "lr",
-] as const;
-export type Column = (typeof COLUMNS)[number];
 
 /** What charts draw: columns over an axis that only grows, with what was changed and tested along it. */
 export interface Curves {
   /** Where each row stands on the axis. */
-  readonly steps: number[];
+  readonly at: number[];
   readonly columns: Record<string, (number | null)[]>;
-  readonly changes: { at: number; knob: string; to: number }[];
-  /** Tests of the column that a large chart shows; `error` is the standard error of `mean`. */
-  readonly tests: { at: number; mean: number; column?: string; error?: number }[];
+  readonly changes: { at: number; words: string }[];
+  /** Tests, drawn as circles in the colour of a column's curve; bars reach from `low` to `high`. */
+  readonly tests: { at: number; mean: number; column: string; low?: number; high?: number; error?: boolean }[];
 }
 
-export class History implements Curves {
-  readonly steps: number[] = [];
+export class History {
+  readonly counts: number[] = [];
   readonly iterations: number[] = [];
   readonly train_s: number[] = [];
-  readonly columns: Record<Column, (number | null)[]>;
-  readonly evaluations: Evaluation[] = [];
+  /** Of the metrics and of the parts of time, by name. */
+  readonly columns: Record<string, (number | null)[]>;
+  readonly tests: Row[] = [];
   readonly marks: Mark[] = [];
+  /** What the room has to tell along the curves. */
+  readonly notes: { progress: Progress; words: string }[] = [];
+  readonly config: Config;
+  readonly knobs: Record<string, Value>;
   /** Where and when it was first solved. */
   solved: Progress | undefined;
+  /** The newest row and the newest counts. */
+  progress: Progress;
   private every = 1;
   private skipped = 0;
   /** The newest row stands for itself until the next one is due. */
   private loose = false;
 
-  constructor(readonly config: Config, readonly knobs: Record<string, number>) {
-    this.columns = Object.fromEntries(COLUMNS.map((name) => [name, []])) as unknown as Record<Column, number[]>;
+  constructor(
+    readonly room: RoomInfo,
+    { config, knobs, progress, solved, history, tests, marks }: Began,
+  ) {
+    this.config = config;
+    this.knobs = knobs;
+    this.progress = progress;
+    this.solved = solved ?? undefined;
+    this.columns = Object.fromEntries([...room.metrics, ...room.parts].map(({ name }) => [name, []]));
+    for (const row of history) this.push(row);
+    this.progress = progress;
+    this.tests.push(...tests);
+    this.marks.push(...marks);
   }
 
   get length(): number {
-    return this.steps.length;
+    return this.counts.length;
   }
 
-  get changes(): Curves["changes"] {
-    return this.marks.map(({ progress, knob, to }) => ({ at: progress.env_steps, knob, to }));
-  }
-
-  get tests(): Curves["tests"] {
-    return this.evaluations.map(({ progress, mean_return }) => ({ at: progress.env_steps, mean: mean_return }));
-  }
-
-  push(metrics: Metrics): void {
+  push({ progress, values }: Row): void {
     if (this.loose) this.cut(this.length - 1);
-    this.steps.push(metrics.progress.env_steps);
-    this.iterations.push(metrics.progress.iteration);
-    this.train_s.push(metrics.progress.train_s);
-    for (const name of COLUMNS) this.columns[name].push(metrics[name]);
+    this.progress = progress;
+    this.counts.push(progress.counts[0] ?? 0);
+    this.iterations.push(progress.iteration);
+    this.train_s.push(progress.train_s);
+    Object.values(this.columns).forEach((column, k) => column.push(values[k] ?? null));
     this.loose = ++this.skipped < this.every;
     if (this.loose) return;
     this.skipped = 0;
     if (this.length > MOST_ROWS) this.thin();
+  }
+
+  /** The newest value of a metric. */
+  latest(name: string): number | undefined {
+    return this.columns[name]?.at(-1) ?? undefined;
+  }
+
+  /** A test's value by its column. */
+  test(name: string, row: Row | undefined = this.tests.at(-1)): number | undefined {
+    return row?.values[this.room.tests.findIndex((column) => column.name === name)] ?? undefined;
+  }
+
+  /** Its settings as they are by now: how it began, and what was changed since. */
+  get settings(): Record<string, Value> {
+    return { ...this.knobs, ...Object.fromEntries(this.marks.map((mark) => [mark.knob, mark.to])) };
   }
 
   /** Every second row goes; from here on half as many come. */
@@ -85,7 +98,7 @@ export class History implements Curves {
   }
 
   private all(): (number | null)[][] {
-    return [this.steps, this.iterations, this.train_s, ...Object.values(this.columns)];
+    return [this.counts, this.iterations, this.train_s, ...Object.values(this.columns)];
   }
 
   /** At most `most` row numbers, evenly spread, the last always among them. */
@@ -94,5 +107,12 @@ export class History implements Curves {
     const rows: number[] = [];
     for (let row = this.length - 1; row >= 0; row -= every) rows.push(row);
     return rows.reverse();
+  }
+
+  /** All rows as text that spreadsheets read: the first of the counters, and every metric. */
+  csv(): string {
+    const names = ["iteration", this.room.counters[0]!.name, "train_s", ...Object.keys(this.columns)];
+    const line = (row: number): string => this.all().map((column) => column[row] ?? "").join(",");
+    return [names.join(","), ...this.counts.map((_, row) => line(row)), ""].join("\n");
   }
 }

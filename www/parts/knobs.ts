@@ -1,22 +1,21 @@
 // A run's settings, made from their declarations. Live ones go to the run as soon as they are let go of; the others
 // wait until the next start, and say so.
 
-import type { Knob } from "../run/protocol";
+import type { Knob, KnobKind, Value } from "../run/protocol";
 import { h, id, write } from "./dom";
-import { exact } from "./format";
+import { exact, exactText } from "./format";
 
 const SLIDER_STEPS = 200;
 const SETTLE_MS = 350;
 
-type Parts = { knob: Knob; set: (value: number) => void; row: HTMLElement; waiting: HTMLElement; now?: HTMLElement };
+type Parts = { knob: Knob; set: (value: Value) => void; row: HTMLElement; waiting: HTMLElement; now?: HTMLElement };
+/** A knob that is a number with two ends. */
+type Range = Extract<KnobKind, { min: number }>;
 
 /** Where a value stands on the slider, from 0 to 1, and back. */
-function scale(knob: Knob): { place: (value: number) => number; value: (place: number) => number } {
-  const { kind } = knob;
-  if (kind.kind === "bool") return { place: (v) => v, value: (p) => p };
-  const { min, max } = kind;
+function scale({ min, max, log }: Range): { place: (value: number) => number; value: (place: number) => number } {
   // A logarithmic scale needs a positive end.
-  if (kind.log && min > 0) {
+  if (log && min > 0) {
     const ratio = Math.log(max / min);
     return { place: (v) => Math.log(v / min) / ratio, value: (p) => min * Math.exp(p * ratio) };
   }
@@ -24,20 +23,18 @@ function scale(knob: Knob): { place: (value: number) => number; value: (place: n
 }
 
 /** As many digits from a slider as its steps can tell apart. */
-function rounded({ kind }: Knob, value: number): number {
-  if (kind.kind === "bool") return value;
-  const { min, max, log } = kind;
+function rounded({ kind, min, max, log }: Range, value: number): number {
   const step = (log && min > 0 ? value : max - min) / SLIDER_STEPS;
-  const digits = kind.kind === "int" ? 0 : Math.min(12, Math.max(0, Math.ceil(-Math.log10(step))));
+  const digits = kind === "int" ? 0 : Math.min(12, Math.max(0, Math.ceil(-Math.log10(step))));
   return Math.min(max, Math.max(min, Number(value.toFixed(digits))));
 }
 
 export class Knobs {
   readonly element: HTMLElement;
   private readonly parts = new Map<string, Parts>();
-  private inForce: Record<string, number> = {};
+  private inForce: Record<string, Value> = {};
   /** Changes that wait for the next start. */
-  private readonly pending = new Map<string, number>();
+  private readonly pending = new Map<string, Value>();
   private readonly seed = h("input", { type: "number", min: 0, max: 4294967295, step: 1, id: id("seed"), inputmode: "numeric" });
   private seedInForce = 0;
   private readonly fixedHeading = h("h3", { id: "knobs-fixed", tabindex: -1 }, "Take effect at the next start");
@@ -45,7 +42,7 @@ export class Knobs {
 
   constructor(
     knobs: Knob[],
-    private readonly change: (name: string, value: number) => void,
+    private readonly change: (name: string, value: Value) => void,
     private readonly reset: () => void,
     /** After which a live change acts. */
     unit = "iteration",
@@ -75,7 +72,7 @@ export class Knobs {
   }
 
   /** The values of a run that has just begun. */
-  begin(values: Record<string, number>, seed: number): void {
+  begin(values: Record<string, Value>, seed: number): void {
     this.inForce = { ...values };
     this.pending.clear();
     this.seedInForce = seed;
@@ -89,7 +86,7 @@ export class Knobs {
   }
 
   /** A live change that the run has taken. */
-  took(name: string, value: number): void {
+  took(name: string, value: Value): void {
     this.inForce[name] = value;
     this.parts.get(name)?.set(value);
   }
@@ -101,8 +98,8 @@ export class Knobs {
   }
 
   /** What a new run would start with: everything in force, and what waits. */
-  wanted(): { knobs: Record<string, number>; seed: number } {
-    const knobs: Record<string, number> = {};
+  wanted(): { knobs: Record<string, Value>; seed: number } {
+    const knobs: Record<string, Value> = {};
     for (const [name, { knob }] of this.parts) {
       const value = this.pending.get(name) ?? this.inForce[name] ?? knob.default;
       if (value !== knob.default) knobs[name] = value;
@@ -111,7 +108,7 @@ export class Knobs {
     return { knobs, seed: Number.isInteger(seed) && seed >= 0 && seed <= 4294967295 ? seed : this.seedInForce };
   }
 
-  private commit(knob: Knob, value: number): void {
+  private commit(knob: Knob, value: Value): void {
     if (knob.live) {
       if (value !== this.inForce[knob.name]) this.change(knob.name, value);
       return;
@@ -121,7 +118,7 @@ export class Knobs {
     if (waits) this.pending.set(knob.name, value);
     else this.pending.delete(knob.name);
     parts.row.classList.toggle("waits", waits);
-    write(parts.waiting, waits ? `Waits for a new start. The present run has ${exact(this.inForce[knob.name] ?? knob.default)}.` : "");
+    write(parts.waiting, waits ? `Waits for a new start. The present run has ${exactText(this.inForce[knob.name] ?? knob.default)}.` : "");
     this.writeBanner();
   }
 
@@ -144,7 +141,67 @@ export class Knobs {
   }
 
   private row(knob: Knob): HTMLElement {
+    switch (knob.kind.kind) {
+      case "bool":
+      case "choice":
+      case "text":
+        return this.plainRow(knob, this.control(knob));
+      default:
+        return this.rangeRow(knob, knob.kind);
+    }
+  }
+
+  /** The element of a switch, a choice or a text, and how it shows a value. */
+  private control(knob: Knob): { input: HTMLElement; set: (value: Value) => void; error?: HTMLElement } {
     const { kind } = knob;
+    if (kind.kind === "bool") {
+      const input = h("input", { type: "checkbox", role: "switch" });
+      input.addEventListener("change", () => this.commit(knob, input.checked ? 1 : 0));
+      return { input, set: (value) => (input.checked = value !== 0) };
+    }
+    if (kind.kind === "choice") {
+      const input = h("select", {}, ...kind.options.map(({ name, label }) => h("option", { value: name }, label)));
+      input.addEventListener("change", () => this.commit(knob, input.value));
+      return { input, set: (value) => (input.value = String(value)) };
+    }
+    const most = kind.kind === "text" ? kind.most : 0;
+    const input = h("input", { type: "text", autocomplete: "off", spellcheck: "false" });
+    const error = h("p", { class: "error", id: id("error"), role: "alert" });
+    input.addEventListener("change", () => {
+      const good = new TextEncoder().encode(input.value).length <= most;
+      input.setAttribute("aria-invalid", String(!good));
+      error.textContent = good ? "" : `Give a text of ${most} bytes at most.`;
+      if (good) this.commit(knob, input.value);
+    });
+    return {
+      input,
+      error,
+      set: (value) => {
+        if (document.activeElement !== input) input.value = String(value);
+        input.setAttribute("aria-invalid", "false");
+        error.textContent = "";
+      },
+    };
+  }
+
+  private plainRow(knob: Knob, { input, set, error }: { input: HTMLElement; set: (value: Value) => void; error?: HTMLElement }): HTMLElement {
+    const helpId = id("help");
+    input.id = id("knob");
+    input.setAttribute("aria-describedby", error ? `${helpId} ${error.id}` : helpId);
+    const waiting = h("p", { class: "waiting" });
+    const row = h(
+      "div",
+      { class: "knob" },
+      h("div", { class: "knob-head" }, h("label", { for: input.id }, knob.label), input),
+      h("p", { class: "small", id: helpId }, knob.help),
+      waiting,
+      error,
+    );
+    this.parts.set(knob.name, { knob, row, waiting, set });
+    return row;
+  }
+
+  private rangeRow(knob: Knob, kind: Range): HTMLElement {
     // "Environments: 2,048 environments" says it twice.
     const unit = knob.unit === knob.label.toLowerCase() ? "" : knob.unit;
     const [inputId, helpId, errorId] = [id("knob"), id("help"), id("error")];
@@ -157,22 +214,7 @@ export class Knobs {
       clearTimeout(timer);
       timer = setTimeout(() => this.commit(knob, value), SETTLE_MS);
     };
-
-    if (kind.kind === "bool") {
-      const box = h("input", { type: "checkbox", id: inputId, "aria-describedby": helpId, role: "switch" });
-      box.addEventListener("change", () => this.commit(knob, box.checked ? 1 : 0));
-      const row = h(
-        "div",
-        { class: "knob" },
-        h("div", { class: "knob-head" }, h("label", { for: inputId }, knob.label), box),
-        help,
-        waiting,
-      );
-      this.parts.set(knob.name, { knob, row, waiting, set: (value) => (box.checked = value !== 0) });
-      return row;
-    }
-
-    const { place, value: valueAt } = scale(knob);
+    const { place, value: valueAt } = scale(kind);
     const input = h("input", {
       type: "number",
       id: inputId,
@@ -190,13 +232,13 @@ export class Knobs {
       slider.setAttribute("aria-valuetext", spoken(value));
     };
     slider.addEventListener("input", () => {
-      const value = rounded(knob, valueAt(Number(slider.value) / SLIDER_STEPS));
+      const value = rounded(kind, valueAt(Number(slider.value) / SLIDER_STEPS));
       input.value = exact(value);
       slider.style.setProperty("--share", `${(Number(slider.value) / SLIDER_STEPS) * 100}%`);
       slider.setAttribute("aria-valuetext", spoken(value));
       error.textContent = "";
     });
-    slider.addEventListener("change", () => settle(rounded(knob, valueAt(Number(slider.value) / SLIDER_STEPS))));
+    slider.addEventListener("change", () => settle(rounded(kind, valueAt(Number(slider.value) / SLIDER_STEPS))));
     input.addEventListener("change", () => {
       const value = Number(input.value);
       const whole = kind.kind !== "int" || Number.isInteger(value);
@@ -227,12 +269,13 @@ export class Knobs {
       row,
       waiting,
       now,
-      set: (value) => {
+      set: (given) => {
+        const value = Number(given);
         clearTimeout(timer);
         if (document.activeElement !== input) input.value = exact(value);
         input.setAttribute("aria-invalid", "false");
         error.textContent = "";
-        if (document.activeElement !== slider || Math.abs(rounded(knob, valueAt(Number(slider.value) / SLIDER_STEPS)) - value) > 1e-12) showSlider(value);
+        if (document.activeElement !== slider || Math.abs(rounded(kind, valueAt(Number(slider.value) / SLIDER_STEPS)) - value) > 1e-12) showSlider(value);
       },
     });
     return row;

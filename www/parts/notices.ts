@@ -1,6 +1,7 @@
 // What the visitor should know, each with the step they can take. Errors interrupt a screen reader, the rest wait.
 
 import type { Level } from "../run/protocol";
+import { sentence } from "../run/notice";
 import { h, icon } from "./dom";
 
 export type Action = { label: string; run: () => void };
@@ -38,10 +39,4 @@ export class Notices {
     this.shown.set(text, card);
     (level === "error" ? this.urgent : this.calm).append(card);
   }
-}
-
-/** Errors of the libraries begin small and end bare; here they stand alone. */
-function sentence(text: string): string {
-  const whole = text.charAt(0).toUpperCase() + text.slice(1);
-  return whole === "" || /[.!?]$/.test(whole) ? whole : `${whole}.`;
 }

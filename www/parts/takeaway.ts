@@ -18,6 +18,8 @@ export interface Run {
 export interface Does {
   /** What a saved run of this room holds, and what a link does. */
   about: string;
+  /** The curves as a table, comma-separated. */
+  csv(): string;
   /** What a file of the run as it is now is called. */
   fileName(): string;
   load(name: string, bytes: Uint8Array): void;
@@ -59,6 +61,7 @@ export class TakeAway {
         chooser("Load run", (name, bytes) => does.load(name, bytes)),
         this.link,
         h("button", { type: "button", onclick: () => void this.showNative() }, "Run it natively"),
+        h("button", { type: "button", onclick: () => this.saveCurves() }, "Curves as CSV"),
       ),
       ...kept,
       h("p", { class: "small" }, "A file can also be dropped anywhere on the page."),
@@ -80,6 +83,12 @@ export class TakeAway {
     } catch (error) {
       notices.show("error", `The run could not be saved: ${error instanceof Error ? error.message : error}`, "Try again; training goes on.");
     }
+  }
+
+  private saveCurves(): void {
+    const name = this.does.fileName().replace(/\.[a-z]+$/, ".csv");
+    download(name, new TextEncoder().encode(this.does.csv()));
+    this.around.announcer.say("The curves are saved.");
   }
 
   private async showNative(): Promise<void> {

@@ -1,137 +1,196 @@
-// The page's handle on an experiment: it chooses the wasm module, starts the worker, keeps an
-// autosave, and tells of a crash. It refuses to draw anything.
+// The page's handle on a run of any room: it chooses the wasm module, starts the worker, asks and tells, keeps an autosave,
+// and tells of a crash. It refuses to draw anything.
 
-import type { Answers, FromWorker, ToWorker } from "./worker";
+import type { FromWorker, OfHouse, Opened, ToWorker } from "./worker";
+import type { Backend, Command, Config, Cursor, Device, DeviceWish, Event, Knob, Level, Progress, RoomInfo, Row, SweepCell, SweepSpec, Variant } from "./protocol";
+import { choose, MODULES, type Module } from "./features";
 import type { GpuFailure } from "./gpu";
-import type {
-  Command,
-  Cursor,
-  Device,
-  DeviceWish,
-  Environment,
-  Evaluation,
-  Event,
-  Frame,
-  Knob,
-  Level,
-  Picture,
-  PlanView,
-  Stage,
-  SweepCell,
-  SweepSpec,
-  Touch,
-} from "./protocol";
-import { Handle, openFastest, type Crash, type InUse, type Options, type Tells } from "./handle";
+import { isolate, keep } from "./isolate";
 import { Monitor } from "./monitor";
-import type { Saved } from "./store";
+import { loadRuns, saveRun, type Saved } from "./store";
 
-export type { Crash } from "./handle";
+/** Where the build put each module, relative to the page; written by the build. */
+declare const __MODULES__: Record<Module, string>;
 
-/** A hidden page draws no frames, and reads the monitor more seldom. */
-const READ_HIDDEN_MS = 500;
+/** A panic's text and the trap it causes arrive on two ways; the text is worth a short wait. */
+const CRASH_GATHER_MS = 200;
+/** Who leaves waits no longer for the end of an iteration. */
+const LEAVE_MS = 1500;
+
+export interface Options {
+  config?: Config;
+  /** Goes on from a saved run; the config is then in the file. */
+  checkpoint?: Uint8Array;
+  /** A permalink (`location.hash`): used where there is neither config nor checkpoint. */
+  link?: string;
+  /** A module by name instead of the fastest; also `?use=simd128` in the page's address. */
+  use?: "auto" | Module;
+  /** What should train; also `?device=gpu` in the page's address, which goes first. */
+  device?: DeviceWish;
+}
+
+const DEVICES: DeviceWish[] = ["auto", "cpu", "gpu"];
+
+export interface Crash {
+  text: string;
+  /** The run as it was last saved, to go on from: `connect({ checkpoint })`. */
+  autosave: Uint8Array | null;
+}
+
+/** What is in use and why. */
+export type InUse = Backend & { module: string; why: string[] };
 
 /** How a small sweep stands. */
 export type SweepState = { cells: SweepCell[]; done: boolean };
 
-export interface Lab {
-  /** Of the environment that is trained in; another has other defaults. */
-  readonly knobs: Knob[];
-  readonly environments: Environment[];
-  readonly backend: InUse;
-  /** What trains, once that is decided for this run. */
-  readonly device: Device | undefined;
-  /** What was wished for when the page opened. */
-  readonly wished: DeviceWish;
-  /** The runs of earlier visits that this browser held when the page opened, the newest first. */
-  readonly keptRuns: Saved[];
-  command(command: Command): void;
-  /** Steps that each environment takes in a second; null is as fast as it goes. */
-  setSpeed(ticksPerS: number | null): void;
-  touch(touch: Touch): void;
-  save(): Promise<Uint8Array>;
-  plan(): Promise<PlanView>;
-  /** `#/control?env=…`: the run as a link, with its newest digest where no knob was changed live. */
-  permalink(): Promise<string>;
-  nativeCommand(): Promise<string>;
-  evaluate(): Promise<Evaluation>;
-  /** What the policy would do and the critic expects all over the environment's plane. */
-  picture(width: number, height: number): Promise<Picture>;
-  /** Begins a small sweep: the run pauses while it lasts, and goes on after its end or `endSweep`. */
-  sweep(spec: SweepSpec): void;
-  endSweep(): void;
-  /** These five add a listener. Events from before the first listener are kept for it. */
-  onEvent(callback: (event: Event) => void): void;
-  onFrame(callback: (frame: Frame) => void): void;
-  onStage(callback: (stage: Stage) => void): void;
-  onSweep(callback: (state: SweepState) => void): void;
-  onCrash(callback: (crash: Crash) => void): void;
-  /** Panics on purpose, to see what follows; for tests and the console. */
-  panic(inPool?: boolean): void;
-  /** Lets the GPU fail in a way of one's choice, likewise. */
-  failGpu(how: GpuFailure): void;
-  /** Closes it with its autosave as new as can be, which it gives back. */
-  leave(): Promise<Uint8Array | null>;
-  close(): void;
+/** A hidden page draws no frames, and reads the monitor more seldom. */
+const READ_HIDDEN_MS = 500;
+/** How often a run is kept; what is large is written more seldom. */
+const AUTOSAVE_MS = 10_000;
+const AUTOSAVE_MS_PER_BYTE = 1e-3;
+
+declare global {
+  /** The run of the open room, for the browser's console: `hothouse.command({ kind: "pause" })`. */
+  var hothouse: Client | undefined;
 }
 
-const AUTOSAVE_MS = 10_000;
+/** Opens a run with the fastest module that starts here. */
+export async function connect(options: Options = {}): Promise<Client> {
+  await isolate();
+  const named = new URLSearchParams(location.search).get("device");
+  const device = DEVICES.find((one) => one === named) ?? options.device ?? "auto";
+  const asked = options.use ?? new URLSearchParams(location.search).get("use") ?? "auto";
+  const known = asked === "auto" || (MODULES as readonly string[]).includes(asked);
+  const choice = choose(known ? (asked as "auto" | Module) : "auto");
+  if (!known) choice.why.push(`There is no module called '${asked}'; there are: auto, ${MODULES.join(", ")}.`);
+  if (named && named !== device) choice.why.push(`There is no device called '${named}'; there are: ${DEVICES.join(", ")}.`);
+  const troubles: string[] = [];
+  for (const module of choice.candidates) {
+    const client = new Client(device);
+    try {
+      await client.open(module, choice.why, choice.threads, options);
+      globalThis.hothouse = client;
+      return client;
+    } catch (error) {
+      client.close();
+      const text = error instanceof Error ? error.message : String(error);
+      troubles.push(`${module}: ${text}`);
+      choice.why.push(`The module '${module}' did not start here (${text}).`);
+    }
+  }
+  throw new Error(
+    `Training could not start (${troubles.join("; ") || "this browser has no WebAssembly with SIMD"}). Update the browser, or run Hothouse natively.`,
+  );
+}
 
-export const connect = (options: Options = {}): Promise<Lab> => openFastest(options, (wished) => new WorkerLab(wished));
-
-class WorkerLab extends Handle implements Lab {
+/** A run in its worker. `Q` and `A` are what its room can be asked, `Question` and `Answers` of its `protocol.ts`. */
+export class Client<Q extends { ask: string } = any, A = any> {
+  backend!: InUse;
+  /** What the run's room counts, measures and offers; and every other room that the module has. */
+  room!: RoomInfo;
+  rooms: RoomInfo[] = [];
+  /** Of the variant that is trained; another has other defaults. */
   knobs: Knob[] = [];
-  environments: Environment[] = [];
-
+  /** What trains, once that is decided for this run. */
+  device: Device | undefined;
+  /** The runs of earlier visits that this browser held when the room opened, the newest first. */
+  keptRuns: Saved[] = [];
+  private readonly worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "hothouse" });
+  private monitor: Monitor | undefined;
+  private variantId = "";
   private early: Event[] = [];
   private readonly listeners = {
     event: [] as ((event: Event) => void)[],
-    frame: [] as ((frame: Frame) => void)[],
-    stage: [] as ((stage: Stage) => void)[],
     sweep: [] as ((state: SweepState) => void)[],
+    crash: [] as ((crash: Crash) => void)[],
   };
-  private monitor: Monitor | undefined;
+  private readonly closing = new AbortController();
+  private readonly panics: BroadcastChannel;
+  /** Its own among all tabs. (`crypto.randomUUID` is missing where a host has no https.) */
+  private readonly channel = `hothouse-${Date.now()}-${Math.random()}`;
+  private readonly asked = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
+  private questions = 0;
+  private autosave: Uint8Array | null = null;
+  private storing = false;
+  private crashText: string | null = null;
+  private opened!: { resolve(): void; reject(error: Error): void };
 
-  constructor(wished: DeviceWish) {
-    super(wished, new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "hothouse" }), "control", AUTOSAVE_MS);
+  /** `wished` is what should train. */
+  constructor(readonly wished: DeviceWish) {
+    this.panics = new BroadcastChannel(this.channel);
+    this.panics.onmessage = ({ data }) => this.crashed(String(data), true);
+    this.worker.onmessage = ({ data }) => this.receive(data);
+    this.worker.onerror = (event) => this.crashed(event.message || "the worker could not be loaded", false);
   }
 
-  protected override alive(): void {
-    const reader = setInterval(() => this.readMonitor(), READ_HIDDEN_MS);
-    let frame = 0;
-    const read = () => {
-      frame = requestAnimationFrame(read);
-      this.readMonitor();
-    };
-    read();
-    this.closing.signal.addEventListener("abort", () => {
-      clearInterval(reader);
-      cancelAnimationFrame(frame);
+  async open(module: Module, why: string[], threads: number, options: Options): Promise<void> {
+    const opened = new Promise<void>((resolve, reject) => (this.opened = { resolve, reject }));
+    const url = new URL(__MODULES__[module], document.baseURI);
+    this.send({
+      kind: "open",
+      url: url.href,
+      threads,
+      channel: this.channel,
+      config: options.config ?? null,
+      checkpoint: options.checkpoint ?? null,
+      link: options.link ?? location.hash,
+      device: this.wished,
     });
+    this.autosave = options.checkpoint ?? null;
+    await opened;
+    this.keptRuns = await loadRuns(this.room.id).catch(() => []);
+    const { threads: used } = this.backend;
+    const inUse = module.startsWith("threads") ? [`${used} ${used === 1 ? "thread trains" : "threads train"} on one shared memory.`] : [];
+    Object.assign(this.backend, { module, why: [...inUse, ...why] });
+    keep([url.href, url.href.replace(/\.js$/, "_bg.wasm")]);
+    this.live();
   }
 
-  protected override beforeCrash(): void {
-    this.readMonitor();
-  }
+  // ---- what the worker tells
 
-  protected override receive(message: FromWorker): void {
-    if (message.kind === "frame") for (const listen of this.listeners.frame) listen(message.frame);
-    else if (message.kind === "stage") for (const listen of this.listeners.stage) listen(message.stage);
-    else if (message.kind === "sweep") for (const listen of this.listeners.sweep) listen(message);
-    else if (message.kind === "knobs") this.knobs = message.knobs;
-    else if (message.kind === "events") this.receiveEvents(message.events, message.cursor);
-    else if (message.kind === "monitor") {
-      this.monitor?.copy(message.words);
-      this.readMonitor();
+  private receive(message: FromWorker): void {
+    switch (message.kind) {
+      case "opened":
+        this.take(message);
+        break;
+      case "knobs":
+        this.knobs = message.knobs;
+        break;
+      case "events":
+        this.receiveEvents(message.events, message.cursor);
+        break;
+      case "monitor":
+        this.monitor?.copy(message.words);
+        this.readMonitor();
+        break;
+      case "sweep":
+        for (const listen of this.listeners.sweep) listen(message);
+        break;
+      case "autosave":
+        this.keepAutosave(message.bytes);
+        break;
+      case "answer":
+      case "refused": {
+        const asked = this.asked.get(message.id);
+        this.asked.delete(message.id);
+        if (message.kind === "answer") asked?.resolve(message.value);
+        else asked?.reject(new Error(message.text));
+        break;
+      }
+      case "failed":
+      case "crash":
+        this.crashed(message.text, false);
     }
-    else if (message.kind === "opened") {
-      this.knobs = message.knobs;
-      this.environments = message.environments;
-      this.monitor = new Monitor(message.monitor);
-      this.ready(message.backend);
-    } else this.common(message satisfies Tells);
   }
 
-  /** Metrics and evaluations before what was told after them. */
+  private take({ room, rooms, knobs, backend, monitor }: Opened): void {
+    Object.assign(this, { room, rooms, knobs });
+    this.monitor = new Monitor(monitor);
+    this.backend = { ...backend, module: "", why: [] };
+    this.opened.resolve();
+  }
+
+  /** Rows of the monitor before what was told after them. */
   private receiveEvents(events: Event[], cursor: Cursor | null): void {
     this.readMonitor();
     if (cursor) this.monitor?.begin(cursor);
@@ -144,46 +203,175 @@ class WorkerLab extends Handle implements Lab {
   }
 
   private tell(event: Event): void {
-    if (event.kind === "began") this.device = undefined;
+    if (event.kind === "began") {
+      this.device = undefined;
+      this.variantId = event.config.variant;
+    }
     if (event.kind === "device") this.device = event;
     if (this.listeners.event.length === 0) this.early.push(event);
     for (const listen of this.listeners.event) listen(event);
   }
 
-  protected override notice(level: Level, text: string, next_step: string): void {
+  private notice(level: Level, text: string, next_step: string): void {
     this.tell({ kind: "notice", level, text, next_step });
   }
 
-  protected override send(message: ToWorker): void {
-    super.send(message);
+  // ---- the page's life
+
+  /** The autosave, the monitor, and what the page's own life means for the worker. */
+  private live(): void {
+    const { signal } = this.closing;
+    const autosave = (): void => this.send({ kind: "autosave" });
+    let timer: ReturnType<typeof setTimeout>;
+    const again = (): void => {
+      timer = setTimeout(() => (autosave(), again()), AUTOSAVE_MS + AUTOSAVE_MS_PER_BYTE * (this.autosave?.length ?? 0));
+    };
+    again();
+    document.addEventListener("visibilitychange", () => document.hidden && autosave(), { signal });
+    addEventListener("pagehide", autosave, { signal });
+    const reader = setInterval(() => this.readMonitor(), READ_HIDDEN_MS);
+    let frame = 0;
+    const read = (): void => {
+      frame = requestAnimationFrame(read);
+      this.readMonitor();
+    };
+    read();
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      clearInterval(reader);
+      cancelAnimationFrame(frame);
+    });
+    this.ownAutosave();
   }
 
-  private question<Name extends keyof Answers>(what: Name, size: [number, number] = [0, 0]): Promise<Answers[Name]> {
-    return this.ask({ what, size });
+  /** One tab keeps the autosave of a room; another says so, and takes over when the first is closed. */
+  private ownAutosave(): void {
+    const { signal } = this.closing;
+    const released = new Promise<void>((release) => signal.addEventListener("abort", () => release()));
+    const own = () => {
+      this.storing = true;
+      return released;
+    };
+    if (!("locks" in navigator)) {
+      own(); // then no other tab can be asked either
+      return;
+    }
+    const name = `hothouse-autosave-${this.room.id}`;
+    const first = navigator.locks.request(name, { ifAvailable: true }, (lock) => {
+      if (lock) return own();
+      this.notice(
+        "info",
+        "Hothouse is open in another tab, and that tab keeps the autosave.",
+        "This run trains as well; save it to a file to keep it.",
+      );
+      navigator.locks.request(name, { signal }, own).catch(() => {}); // closed before its turn came
+    });
+    first.catch(own);
   }
 
-  command = (command: Command) => this.send({ kind: "command", command });
-  setSpeed = (ticksPerS: number | null) => this.send({ kind: "speed", ticksPerS });
-  touch = (touch: Touch) => this.send({ kind: "touch", touch });
-  save = () => this.question("save");
-  plan = () => this.question("plan");
-  permalink = () => this.question("permalink");
-  nativeCommand = () => this.question("native_command");
-  evaluate = () => this.question("evaluate");
-  picture = (width: number, height: number) => this.question("picture", [width, height]);
-  sweep = (spec: SweepSpec) => this.send({ kind: "sweep", spec });
-  endSweep = () => this.send({ kind: "sweep", spec: null });
+  private keepAutosave(bytes: Uint8Array): void {
+    this.autosave = bytes;
+    if (!this.storing) return;
+    saveRun(this.room.id, bytes).catch((error) => {
+      this.storing = false;
+      this.notice(
+        "warning",
+        `This browser refused to store the run (${error instanceof Error ? error.message : error}).`,
+        "Training goes on; save it to a file before you close the page.",
+      );
+    });
+  }
 
-  onEvent = (callback: (event: Event) => void) => {
+  /** Told by the panicking thread (with the text), by the worker, or by the browser: once. */
+  private crashed(text: string, final: boolean): void {
+    if (this.closing.signal.aborted) return;
+    const first = this.crashText === null;
+    if (first || final) this.crashText = text;
+    if (!first) return;
+    setTimeout(() => {
+      if (this.closing.signal.aborted) return;
+      this.readMonitor();
+      const crash = { text: this.crashText ?? text, autosave: this.autosave };
+      this.close();
+      this.opened.reject(new Error(crash.text));
+      for (const listen of this.listeners.crash) listen(crash);
+    }, CRASH_GATHER_MS);
+  }
+
+  // ---- what the page asks and wishes
+
+  /** What is trained. */
+  get variant(): Variant {
+    return this.room.variants.find(({ id }) => id === this.variantId) ?? this.room.variants[0]!;
+  }
+
+  /** How far the run is at this moment, where that can be read. */
+  get progress(): Progress | undefined {
+    return this.monitor?.progress();
+  }
+
+  private send(message: ToWorker): void {
+    this.worker.postMessage(message);
+  }
+
+  /** The worker answers between two slices of its work, or refuses in words. */
+  private question<T>(make: (id: number) => ToWorker): Promise<T> {
+    const id = this.questions++;
+    return new Promise((resolve, reject) => {
+      this.asked.set(id, { resolve: resolve as (value: unknown) => void, reject });
+      this.send(make(id));
+    });
+  }
+
+  private askRun<Name extends keyof OfHouse>(what: Name): Promise<OfHouse[Name]> {
+    return this.question((id) => ({ kind: "ask", id, what }));
+  }
+
+  /** The room that a saved run is of. */
+  roomOf = (bytes: Uint8Array): Promise<string> => this.question((id) => ({ kind: "room_of", id, bytes }));
+  /** A question of the room's own. */
+  ask = <Asked extends Q>(question: Asked): Promise<A[Asked["ask"] & keyof A]> => this.question((id) => ({ kind: "question", id, question }));
+  command = (command: Command): void => this.send({ kind: "command", command });
+  /** How fast the room's first counter grows in a second; null is as fast as it goes. */
+  setSpeed = (perS: number | null): void => this.send({ kind: "speed", perS });
+  save = (): Promise<Uint8Array> => this.askRun("save");
+  /** `#/control?variant=…`: the run as a link, with its newest digest where no knob was changed live. */
+  permalink = (): Promise<string> => this.askRun("permalink");
+  nativeCommand = (): Promise<string> => this.askRun("native_command");
+  /** Tests what is learned by now, whatever the pace. */
+  test = (): Promise<Row> => this.askRun("test");
+  /** Begins a small sweep: the run pauses while it lasts, and goes on after its end or `endSweep`. */
+  sweep = (spec: SweepSpec): void => this.send({ kind: "sweep", spec });
+  endSweep = (): void => this.send({ kind: "sweep", spec: null });
+
+  /** These three add a listener. Events from before the first one are kept for it. */
+  onEvent = (callback: (event: Event) => void): void => {
     this.listeners.event.push(callback);
     for (const event of this.early.splice(0)) callback(event);
   };
-  onFrame = (callback: (frame: Frame) => void) => void this.listeners.frame.push(callback);
-  onStage = (callback: (stage: Stage) => void) => void this.listeners.stage.push(callback);
-  onSweep = (callback: (state: SweepState) => void) => void this.listeners.sweep.push(callback);
+  onSweep = (callback: (state: SweepState) => void): void => void this.listeners.sweep.push(callback);
+  onCrash = (callback: (crash: Crash) => void): void => void this.listeners.crash.push(callback);
 
-  override leave(): Promise<Uint8Array | null> {
+  /** Panics on purpose, to see what follows; for tests and the console. */
+  panic = (inPool = false): void => this.send({ kind: "panic", inPool });
+  /** Lets the GPU fail in a way of one's choice, likewise. */
+  failGpu = (how: GpuFailure): void => this.send({ kind: "fail_gpu", how });
+
+  /** Closes it with its autosave as new as can be, which it gives back. */
+  async leave(): Promise<Uint8Array | null> {
     this.setSpeed(null); // at real time the end of an iteration is far
-    return super.leave();
+    const late = new Promise<null>((resolve) => setTimeout(resolve, LEAVE_MS, null));
+    const bytes = await Promise.race([this.save(), late]).catch(() => null);
+    if (bytes) this.keepAutosave(bytes);
+    this.close();
+    return this.autosave;
+  }
+
+  close(): void {
+    this.closing.abort();
+    this.worker.terminate();
+    this.panics.close();
+    for (const { reject } of this.asked.values()) reject(new Error("The run was closed."));
+    this.asked.clear();
   }
 }

@@ -1,7 +1,7 @@
 // What this browser can run, and why not more: the choice of wasm module and its reasons.
-// The scripts build the four modules (scripts/wasm.mjs); this file refuses to load any.
+// The scripts build the modules (scripts/wasm.mjs); this file refuses to load any.
 
-export const MODULES = ["threads-relaxed", "threads-simd128", "simd128", "scalar"] as const;
+export const MODULES = ["threads-relaxed", "threads-simd128", "simd128"] as const;
 export type Module = (typeof MODULES)[number];
 
 export interface Choice {
@@ -46,8 +46,7 @@ export function choose(use: Module | "auto"): Choice {
   if (!crossOriginIsolated) without("threads", "No threads: this page is not cross-origin isolated.");
   else if (!sharedMemory()) without("threads", "No threads: this browser has no shared memory for WebAssembly.");
   if (!simd128()) {
-    without("simd128", "No SIMD: this browser's WebAssembly has no vector instructions.");
-    without("relaxed", "No relaxed SIMD either.");
+    without("", "No SIMD: this browser's WebAssembly has no vector instructions, which every module needs.");
   } else if (!relaxed()) without("relaxed", "No relaxed SIMD: this browser's WebAssembly has no fused multiply-add.");
   if (use !== "auto") {
     if (fits.includes(use)) {

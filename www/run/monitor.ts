@@ -1,8 +1,8 @@
-// Reads the monitor that the wasm module writes: new metrics and evaluations, without a message and without the
+// Reads the monitor that the wasm module writes: new rows of metrics and tests, without a message and without the
 // worker's doing. Where memory is shared it is that of the module; elsewhere a copy that the worker sends a few times a
 // second. It refuses to write, and to know how the memory is laid out: the module says so (crates/run/src/monitor.rs).
 
-import type { Cursor, Evaluation, Event, Layout, Metrics, TrackLayout } from "./protocol";
+import type { Cursor, Event, Layout, Progress, TrackLayout } from "./protocol";
 
 /** Where the module keeps its monitor; the memory itself only where it is shared. */
 export interface Place {
@@ -12,12 +12,14 @@ export interface Place {
 }
 
 const WORD = 8;
+/** Iteration and seconds of training, before the counters. */
+const PROGRESS_HEAD = 2;
 /** How often what is being rewritten is looked at again before the next visit. */
 const PATIENCE = 100;
 
 /** A record's place among all that was told, and what it says. */
-type Row = [place: number, event: Event];
-type Field = { path: string[]; nullable: boolean };
+type Placed = [place: number, event: Event];
+type Track = { kind: "metrics" | "test"; layout: TrackLayout; next: number };
 
 export class Monitor {
   private readonly layout: Layout;
@@ -25,14 +27,13 @@ export class Monitor {
   private words: BigUint64Array | undefined;
   private floats: Float64Array | undefined;
   private epoch = 0;
-  private readonly tracks: { layout: TrackLayout; fields: Field[]; next: number; event(value: unknown): Event }[];
+  private readonly tracks: Track[];
 
   constructor({ layout, offset, memory }: Place) {
     this.layout = layout;
-    const track = (layout: TrackLayout, event: (value: unknown) => Event) => ({ layout, fields: fieldsOf(layout), next: 0, event });
     this.tracks = [
-      track(layout.metrics, (value) => ({ kind: "metrics", ...(value as Metrics) })),
-      track(layout.evaluations, (value) => ({ kind: "evaluation", ...(value as Evaluation) })),
+      { kind: "metrics", layout: layout.metrics, next: 0 },
+      { kind: "test", layout: layout.tests, next: 0 },
     ];
     if (memory) this.look(memory.buffer, offset, layout.words);
   }
@@ -46,7 +47,7 @@ export class Monitor {
   begin(cursor: Cursor): void {
     this.epoch = cursor.epoch;
     this.tracks[0]!.next = cursor.metrics;
-    this.tracks[1]!.next = cursor.evaluations;
+    this.tracks[1]!.next = cursor.tests;
   }
 
   /** What the run told since the last call, in its order. */
@@ -62,6 +63,11 @@ export class Monitor {
     return rows.sort((a, b) => a[0] - b[0]).map(([, event]) => event);
   }
 
+  /** How far the run is at this moment. */
+  progress(): Progress | undefined {
+    return this.words && this.word(this.layout.epoch) === this.epoch ? this.progressAt(this.layout.progress) : undefined;
+  }
+
   private look(buffer: ArrayBufferLike, offset: number, words: number): void {
     this.words = new BigUint64Array(buffer, offset, words);
     this.floats = new Float64Array(buffer, offset, words);
@@ -71,11 +77,11 @@ export class Monitor {
     return Number(Atomics.load(this.words!, at));
   }
 
-  private newer(track: Monitor["tracks"][0]): Row[] {
+  private newer(track: Track): Placed[] {
     const { head, ring, ring_records, record } = track.layout;
     const end = this.word(head);
     let first = Math.max(track.next, end - ring_records);
-    let rows: Row[] = [];
+    let rows: Placed[] = [];
     for (let ordinal = first; ordinal < end; ordinal++) {
       const at = ring + record * (ordinal % ring_records);
       const before = this.word(at);
@@ -93,13 +99,13 @@ export class Monitor {
   }
 
   /** What the ring has lost is in the history, if thinner; a copy comes without it. */
-  private missed(track: Monitor["tracks"][0], from: number, to: number): Row[] {
+  private missed(track: Track, from: number, to: number): Placed[] {
     const { kept, history, history_records, record } = track.layout;
     if (history + record * history_records > this.words!.length) return [];
     for (let tries = 0; tries < PATIENCE; tries++) {
       const generation = this.word(this.layout.generation);
       if (generation % 2) continue;
-      const rows: Row[] = [];
+      const rows: Placed[] = [];
       for (let i = 0; i < Math.min(this.word(kept), history_records); i++) {
         const ordinal = this.word(history + record * i) / 2 - 1;
         if (ordinal >= from && ordinal < to) rows.push(this.row(track, history + record * i));
@@ -109,25 +115,15 @@ export class Monitor {
     return [];
   }
 
-  private row({ layout, fields, event }: Monitor["tracks"][0], at: number): Row {
-    const value = {};
-    fields.forEach(({ path, nullable }, i) => {
-      const number = this.floats![at + layout.record_head + i]!;
-      put(value, path, nullable && Number.isNaN(number) ? null : number);
-    });
-    return [this.word(at + 1), event(value)];
+  private row({ kind, layout }: Track, at: number): Placed {
+    const from = at + layout.record_head;
+    const to = from + PROGRESS_HEAD + layout.counters;
+    const values = Array.from(this.floats!.subarray(to, to + layout.values), (value) => (Number.isNaN(value) ? null : value));
+    return [this.word(at + 1), { kind, progress: this.progressAt(from), values }];
   }
-}
 
-const fieldsOf = ({ columns }: TrackLayout): Field[] =>
-  columns.map((name) => ({ path: name.replace("?", "").split("."), nullable: name.endsWith("?") }));
-
-/** `put(value, ["shares", "0"], 0.5)`: objects by names, lists by numbers. */
-function put(value: object, path: string[], leaf: number | null): void {
-  let at = value as Record<string, unknown>;
-  path.slice(0, -1).forEach((name, i) => {
-    at[name] ??= /^\d+$/.test(path[i + 1]!) ? [] : {};
-    at = at[name] as Record<string, unknown>;
-  });
-  at[path.at(-1)!] = leaf;
+  private progressAt(at: number): Progress {
+    const [iteration, train_s, ...counts] = this.floats!.subarray(at, at + PROGRESS_HEAD + this.layout.metrics.counters);
+    return { iteration: iteration!, counts, train_s: train_s! };
+  }
 }

@@ -13,9 +13,12 @@ const visit = Date.now();
 /** Saves of this visit by room. */
 const saves = new Map<string, number>();
 
+/** The first room's has kept the name that it had while there was no other. */
+const nameOf = (room: string): string => (room === "control" ? "hothouse" : `hothouse-${room}`);
+
 function open(room: string): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
-    const request = indexedDB.open(room === "control" ? "hothouse" : `hothouse-${room}`, 1);
+    const request = indexedDB.open(nameOf(room), 1);
     request.onupgradeneeded = () => request.result.createObjectStore(STORE);
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);

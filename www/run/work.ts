@@ -1,8 +1,6 @@
 // What the worker of any room has: a loop that wakes and sleeps between messages, and a save for whoever asked. It refuses to
 // know what a run is.
 
-import type { Event } from "./protocol";
-
 /** How long a worker works before it looks for messages. */
 export const BURST_MS = 4;
 /** The GPU's answer wakes the loop; it looks by itself after so long, should none come. */
@@ -66,7 +64,3 @@ export class Saves {
     if (this.waiting.length) this.begin();
   }
 }
-
-/** What wasm throws where it refuses in words; in every room the same. */
-export type Notice = Event & { kind: "notice" };
-export const isNotice = (thrown: unknown): thrown is Notice => (thrown as Event | null)?.kind === "notice";

@@ -1,81 +1,76 @@
-// The worker that an experiment lives in: it loads a wasm module, works in short slices, and
-// between them takes messages and posts what happened. It refuses to know the page.
+// The worker that a run lives in, of whichever room: it loads a wasm module, works in short slices, and between them takes
+// messages, answers and posts what happened. It refuses to know the page, and what any room's question means.
 
-import type {
-  Backend,
-  Command,
-  Config,
-  Cursor,
-  Digest,
-  Environment,
-  Evaluation,
-  Event,
-  Frame,
-  Knob,
-  Layout,
-  Picture,
-  PlanView,
-  Stage,
-  SweepCell,
-  SweepSpec,
-  Touch,
-} from "./protocol";
-import { GpuOpener, type GraphicsModule, type MayTrainOnGpu } from "./gpu";
-import type { Told } from "./handle";
+import type { Backend, Command, Config, Cursor, DeviceWish, Digest, Event, Knob, Layout, RoomInfo, Row, SweepCell, SweepSpec } from "./protocol";
+import { GpuOpener, type GpuFailure, type GraphicsModule, type MayTrainOnGpu } from "./gpu";
 import type { Place } from "./monitor";
-import { BURST_MS, isNotice, LOOK_MS, Loop, Saves } from "./work";
+import { inWords, isNotice } from "./notice";
+import { BURST_MS, LOOK_MS, Loop, Saves } from "./work";
 
-/** What the page asks and waits for, by name. */
-export interface Answers {
+/** What can be asked of any run, by name. */
+export interface OfHouse {
   save: Uint8Array;
-  plan: PlanView;
   permalink: string;
   native_command: string;
-  evaluate: Evaluation;
-  picture: Picture;
+  test: Row;
 }
 
 export type ToWorker =
-  | Told
+  | {
+      kind: "open";
+      url: string;
+      threads: number;
+      channel: string;
+      config: Config | null;
+      checkpoint: Uint8Array | null;
+      link: string;
+      device: DeviceWish;
+    }
   | { kind: "command"; command: Command }
-  | { kind: "speed"; ticksPerS: number | null }
-  | { kind: "touch"; touch: Touch }
+  | { kind: "speed"; perS: number | null }
   | { kind: "sweep"; spec: SweepSpec | null }
-  | { kind: "ask"; id: number; what: keyof Answers; size: [number, number] };
+  | { kind: "ask"; id: number; what: keyof OfHouse }
+  | { kind: "room_of"; id: number; bytes: Uint8Array }
+  /** Of the room's own. */
+  | { kind: "question"; id: number; question: { ask: string } }
+  | { kind: "autosave" }
+  | { kind: "panic"; inPool: boolean }
+  | { kind: "fail_gpu"; how: GpuFailure };
 
+export type Opened = { kind: "opened"; room: RoomInfo; rooms: RoomInfo[]; knobs: Knob[]; backend: Backend; monitor: Place };
 export type FromWorker =
-  | { kind: "opened"; knobs: Knob[]; environments: Environment[]; backend: Backend; monitor: Place }
+  | Opened
+  /** Another variant is trained. */
   | { kind: "knobs"; knobs: Knob[] }
-  | { kind: "failed"; text: string }
-  /** All but metrics and evaluations, which are in the monitor; where a run begins, from there on. */
+  /** All but rows, which are in the monitor; where a run begins, from there on. */
   | { kind: "events"; events: Event[]; cursor: Cursor | null }
   /** What of the monitor can change, where memory is not shared. */
   | { kind: "monitor"; words: ArrayBuffer }
-  | { kind: "frame"; frame: Frame }
-  | { kind: "stage"; stage: Stage }
   | { kind: "sweep"; cells: SweepCell[]; done: boolean }
   | { kind: "autosave"; bytes: Uint8Array }
   | { kind: "answer"; id: number; value: unknown }
   | { kind: "refused"; id: number; text: string }
+  | { kind: "failed"; text: string }
   | { kind: "crash"; text: string };
 
 /** The wasm module as crates/web exports it. */
-interface Lab extends MayTrainOnGpu {
+interface Run extends MayTrainOnGpu {
   command(command: Command): void;
   advance(nowS: number): boolean;
   waiting(): boolean;
   events(): Event[] | undefined;
+  ask(question: { ask: string }): unknown;
+  test(): Row;
   monitor(): number;
+  layout(): Layout;
   cursor(): Cursor;
-  frame(): Frame | undefined;
-  touch(touch: Touch): Stage;
+  /** The room's first counter. */
+  count(): number;
   expect(digest: Digest): void;
-  env_steps(): number;
+  room(): RoomInfo;
+  config(): Config;
   knobs(): Knob[];
-  plan(): PlanView;
   backend(): Backend;
-  evaluate(episodes: number, seed: number): Evaluation;
-  picture(width: number, height: number): Picture;
   permalink(digest: Digest | null): string;
   native_command(): string;
 }
@@ -89,15 +84,15 @@ interface Wasm extends GraphicsModule {
   initThreadPool?(threads: number): Promise<unknown>;
   forward_panics(channel: string): void;
   panic_for_test(inPool: boolean): void;
+  rooms(): RoomInfo[];
   decode(link: string): { config: Config; digest: Digest | null };
-  default_config(): Config;
-  layout(): Layout;
-  environments(): Environment[];
-  Lab: { start(config: Config): Lab; restore(bytes: Uint8Array): Lab };
+  room_of(bytes: Uint8Array): string;
+  /** What runs in the room that a link names, or in the first. */
+  default_config(link: string): Config;
+  Run: { begin(config: Config): Run; restore(bytes: Uint8Array): Run };
   Sweep: { start(spec: SweepSpec): Sweep };
 }
 
-const FRAME_MS = 1000 / 60;
 /** How often the page gets a copy of the monitor where memory is not shared. */
 const COPY_MS = 125;
 const WORD = 8;
@@ -112,20 +107,20 @@ const page = self as unknown as {
 const nowS = () => performance.now() / 1000;
 
 let wasm: Wasm;
-let lab: Lab;
+let run: Run;
 let memory: WebAssembly.Memory;
 let layout: Layout;
 let shared = false;
-/** Of the last copy: when it was sent, and how many metrics the monitor had; and whether the next one is due by itself. */
-const copied = { ms: 0, head: 0, awaited: false };
-let visible = true;
-let lastFrameMs = 0;
+/** Of the last copy: when it was sent, and what the monitor held; and whether the next one is due by itself. */
+const copied = { ms: 0, heads: "", awaited: false };
 let running = false;
-let env = "";
+/** Something was done, so that a GPU can be opened beside it: the first slices wait for nothing. */
+let begun = false;
+let variant = "";
 /** A small sweep in progress, and whether the run goes on after it. */
 let sweep: { learners: Sweep; resume: boolean; toldMs: number } | undefined;
 let lastDigest: Digest | null = null;
-const pace = { ticksPerS: null as number | null, envs: 1, creditTicks: 0, lastS: 0, lastSteps: 0 };
+const pace = { perS: null as number | null, credit: 0, lastS: 0, last: 0 };
 
 const loop = new Loop(() =>
   guarded(() => {
@@ -141,16 +136,17 @@ const loop = new Loop(() =>
     const until = performance.now() + BURST_MS;
     let [worked, waits] = [true, false];
     while (worked && !waits && performance.now() < until && restToKeepPace() === 0) {
-      worked = lab.advance(nowS());
-      waits = lab.waiting();
+      worked = run.advance(nowS());
+      waits = run.waiting();
     }
+    begun ||= worked;
     tell();
     if (waits) loop.sleep(LOOK_MS);
     else if (worked) loop.wake();
   }),
 );
 const saves = new Saves(
-  () => lab.command({ kind: "save" }),
+  () => run.command({ kind: "save" }),
   (given, transfer) => page.postMessage(given, transfer),
 );
 const gpu = new GpuOpener(loop.wake, (error) => page.postMessage({ kind: "crash", text: String(error) }));
@@ -176,71 +172,67 @@ function beginSweep(spec: SweepSpec): void {
     page.postMessage({ kind: "sweep", cells: [], done: true });
     throw error;
   }
-  lab.command({ kind: "pause" });
+  run.command({ kind: "pause" });
 }
 
 function endSweep(): void {
   if (!sweep) return;
   sweep.learners.free();
-  if (sweep.resume && !running) lab.command({ kind: "start" });
+  if (sweep.resume && !running) run.command({ kind: "start" });
   sweep = undefined;
 }
 
-/** At a set speed, milliseconds to wait until the next tick of the environments is due. */
+/** At a set speed, milliseconds to wait until more is due. */
 function restToKeepPace(): number {
-  const now = nowS();
-  const steps = lab.env_steps();
-  if (pace.ticksPerS !== null) {
-    const most = Math.max(1, MOST_CREDIT_S * pace.ticksPerS);
-    pace.creditTicks += (now - pace.lastS) * pace.ticksPerS - Math.max(0, steps - pace.lastSteps) / pace.envs;
-    pace.creditTicks = Math.min(most, pace.creditTicks);
-  }
+  const { perS } = pace;
+  if (perS === null) return 0;
+  const [now, count] = [nowS(), run.count()];
+  pace.credit += (now - pace.lastS) * perS - Math.max(0, count - pace.last);
+  pace.credit = Math.min(MOST_CREDIT_S * perS, pace.credit);
   pace.lastS = now;
-  pace.lastSteps = steps;
-  return pace.ticksPerS === null || pace.creditTicks >= 0 ? 0 : Math.max(1, (-pace.creditTicks / pace.ticksPerS) * 1000);
+  pace.last = count;
+  return pace.credit >= 0 ? 0 : Math.max(1, (-pace.credit / perS) * 1000);
 }
 
-/** Posts what happened since the last time, and a frame when one is due. */
+function setSpeed(perS: number | null): void {
+  Object.assign(pace, { perS, credit: 0, lastS: nowS(), last: run.count() });
+}
+
+/** Posts what happened since the last time. */
 function tell(): void {
-  const events = lab.events();
-  if (events) {
-    for (const event of events) {
-      if (event.kind === "digest")
-        lastDigest = { iteration: event.iteration, weights: event.weights, arithmetic: event.arithmetic };
-      if (event.kind === "mark") lastDigest = null; // a link cannot tell of live changes, so its digest would not be reached
-      if (event.kind === "running") running = event.running;
-      if (event.kind === "began") {
-        lastDigest = null;
-        if (event.environment.id !== env) {
-          env = event.environment.id;
-          page.postMessage({ kind: "knobs", knobs: lab.knobs() });
-        }
-        pace.envs = event.knobs.envs || 1;
-        pace.lastSteps = event.progress.env_steps;
-      }
-    }
-    const posted = events.filter((event) => event.kind !== "saved" || saves.deliver(event.bytes));
-    if (posted.length) {
-      copyMonitor(0);
-      const begun = posted.some((event) => event.kind === "began");
-      page.postMessage({ kind: "events", events: posted, cursor: begun ? lab.cursor() : null });
-    }
-    if (events.some((event) => event.kind === "began")) saves.askAgain();
-  }
+  const events = run.events();
+  if (events) tellEvents(events);
   copyMonitor(COPY_MS);
-  if (lab.env_steps() > 0) gpu.see(lab, wasm); // a first step waits for nothing
-  const now = performance.now();
-  if (now - lastFrameMs < FRAME_MS) return;
-  lastFrameMs = now;
-  const frame = lab.frame();
-  if (frame && visible) page.postMessage({ kind: "frame", frame }, [frame.observations.buffer, frame.ended.buffer]);
+  if (begun) gpu.see(run, wasm);
+}
+
+function tellEvents(events: Event[]): void {
+  for (const event of events) {
+    if (event.kind === "digest") lastDigest = { iteration: event.iteration, weights: event.weights, arithmetic: event.arithmetic };
+    if (event.kind === "mark") lastDigest = null; // a link cannot tell of live changes, so its digest would not be reached
+    if (event.kind === "running") running = event.running;
+    if (event.kind !== "began") continue;
+    lastDigest = null;
+    pace.last = run.count();
+    if (event.config.variant === variant) continue;
+    variant = event.config.variant;
+    page.postMessage({ kind: "knobs", knobs: run.knobs() });
+  }
+  const began = events.some((event) => event.kind === "began");
+  const posted = events.filter((event) => event.kind !== "saved" || saves.deliver(event.bytes));
+  if (posted.length) {
+    copyMonitor(0);
+    page.postMessage({ kind: "events", events: posted, cursor: began ? run.cursor() : null });
+  }
+  if (began) saves.askAgain();
 }
 
 /** Where memory is not shared, posts the part of the monitor that the page reads, if there is news and it is time. */
 function copyMonitor(everyMs: number): void {
   if (shared) return;
-  const head = Number(new BigUint64Array(memory.buffer, lab.monitor(), layout.words)[layout.metrics.head]);
-  if (head === copied.head) return;
+  const words = new BigUint64Array(memory.buffer, run.monitor(), layout.words);
+  const heads = [layout.metrics.head, layout.tests.head, layout.epoch].map((at) => words[at]).join();
+  if (heads === copied.heads) return;
   const now = performance.now();
   if (now - copied.ms < everyMs) {
     // The run may rest from here on, and nothing else would send it.
@@ -248,10 +240,9 @@ function copyMonitor(everyMs: number): void {
     copied.awaited = true;
     return;
   }
-  copied.ms = now;
-  copied.head = head;
-  const words = memory.buffer.slice(lab.monitor(), lab.monitor() + WORD * layout.histories) as ArrayBuffer;
-  page.postMessage({ kind: "monitor", words }, [words]);
+  Object.assign(copied, { ms: now, heads });
+  const part = memory.buffer.slice(run.monitor(), run.monitor() + WORD * layout.histories) as ArrayBuffer;
+  page.postMessage({ kind: "monitor", words: part }, [part]);
 }
 
 /** A trap in wasm ends the worker; a refusal is an event that the page shows. */
@@ -268,83 +259,84 @@ async function open(message: ToWorker & { kind: "open" }): Promise<void> {
   wasm = (await import(/* @vite-ignore */ message.url)) as Wasm;
   memory = (await wasm.default()).memory;
   shared = !(memory.buffer instanceof ArrayBuffer);
-  layout = wasm.layout();
   wasm.forward_panics(message.channel);
   await wasm.initThreadPool?.(message.threads);
   const notices = begin(message);
+  layout = run.layout();
+  variant = run.config().variant;
   page.postMessage({
     kind: "opened",
-    knobs: lab.knobs(),
-    environments: wasm.environments(),
-    backend: lab.backend(),
-    monitor: { layout, offset: lab.monitor(), memory: shared ? memory : null },
+    room: run.room(),
+    rooms: wasm.rooms(),
+    knobs: run.knobs(),
+    backend: run.backend(),
+    monitor: { layout, offset: run.monitor(), memory: shared ? memory : null },
   });
   if (notices.length) page.postMessage({ kind: "events", events: notices, cursor: null });
-  lab.command({ kind: "device", wish: message.device });
-  lab.command({ kind: "start" });
+  run.command({ kind: "device", wish: message.device });
+  run.command({ kind: "start" });
   loop.wake();
 }
 
 /** Starts what was asked for; where that is refused, says why and starts the default run. */
 function begin({ config, checkpoint, link }: ToWorker & { kind: "open" }): Event[] {
   try {
-    if (checkpoint) lab = wasm.Lab.restore(checkpoint);
-    else if (config) lab = wasm.Lab.start(config);
+    if (checkpoint) run = wasm.Run.restore(checkpoint);
+    else if (config) run = wasm.Run.begin(config);
     else {
       const decoded = wasm.decode(link);
-      lab = wasm.Lab.start(decoded.config);
-      if (decoded.digest) lab.expect(decoded.digest);
+      run = wasm.Run.begin(decoded.config);
+      if (decoded.digest) run.expect(decoded.digest);
     }
     return [];
   } catch (error) {
     if (!isNotice(error)) throw error;
-    lab = wasm.Lab.start(wasm.default_config());
+    run = wasm.Run.begin(wasm.default_config(link));
     return [error];
   }
 }
 
-function answer({ id, what, size }: ToWorker & { kind: "ask" }): void {
-  const give = <Name extends keyof Answers>(_: Name, value: Answers[Name]) => page.postMessage({ kind: "answer", id, value });
-  if (what === "save") saves.ask(id);
-  else if (what === "plan") give(what, lab.plan());
-  else if (what === "permalink") give(what, lab.permalink(lastDigest));
-  else if (what === "native_command") give(what, lab.native_command());
-  else if (what === "picture") give(what, lab.picture(...size));
-  else give(what, lab.evaluate(100, 0));
+/** Arrays of an answer go over without being copied: they were made for it alone. */
+const arraysOf = (value: unknown): Transferable[] =>
+  value && typeof value === "object" ? Object.values(value).flatMap((one) => (one instanceof Uint8Array ? [one.buffer] : [])) : [];
+
+function answer(asked: ToWorker & { kind: "ask" | "room_of" | "question" }): void {
+  const { id } = asked;
+  const give = (value: unknown) => page.postMessage({ kind: "answer", id, value }, arraysOf(value));
+  try {
+    if (asked.kind === "question") give(run.ask(asked.question));
+    else if (asked.kind === "room_of") give(wasm.room_of(asked.bytes));
+    else if (asked.what === "save") saves.ask(id);
+    else if (asked.what === "permalink") give(run.permalink(lastDigest) satisfies OfHouse["permalink"]);
+    else if (asked.what === "native_command") give(run.native_command() satisfies OfHouse["native_command"]);
+    else give(run.test() satisfies OfHouse["test"]);
+  } catch (error) {
+    if (!isNotice(error)) throw error;
+    page.postMessage({ kind: "refused", id, text: inWords(error) });
+  }
 }
 
 page.onmessage = ({ data }) => {
   if (data.kind === "open") {
-    open(data).catch((error) => page.postMessage({ kind: "failed", text: String(error) }));
+    open(data).catch((error) => page.postMessage({ kind: "failed", text: isNotice(error) ? inWords(error) : String(error) }));
     return;
   }
   guarded(() => {
-    if (data.kind === "touch") page.postMessage({ kind: "stage", stage: lab.touch(data.touch) });
-    else if (data.kind === "visible") visible = data.visible;
-    else if (data.kind === "autosave") saves.ask("autosave");
+    if (data.kind === "question" || data.kind === "room_of") return answer(data); // a view may ask sixty times a second: the loop goes on by itself
+    if (data.kind === "autosave") saves.ask("autosave");
     else if (data.kind === "panic") wasm.panic_for_test(data.inPool);
     else if (data.kind === "fail_gpu") gpu.fail(data.how);
-    else if (data.kind === "ask") {
-      try {
-        answer(data);
-      } catch (error) {
-        if (!isNotice(error)) throw error;
-        page.postMessage({ kind: "refused", id: data.id, text: `${error.text} ${error.next_step}` });
-      }
-    } else if (data.kind === "sweep") {
+    else if (data.kind === "ask") answer(data);
+    else if (data.kind === "speed") setSpeed(data.perS);
+    else if (data.kind === "sweep") {
       if (data.spec) beginSweep(data.spec);
       else endSweep();
-    } else if (data.kind === "speed") {
-      pace.ticksPerS = data.ticksPerS;
-      pace.creditTicks = 0;
     } else if (data.command.kind === "save") saves.ask("command");
     else {
-      if (data.command.kind === "device") gpu.letGoOfFailed(lab);
-      lab.command(data.command);
+      if (data.command.kind === "device") gpu.letGoOfFailed(run);
+      run.command(data.command);
     }
-    if (data.kind !== "touch") {
-      tell();
-      loop.wake();
-    }
+    tell();
+    loop.wake();
   });
 };

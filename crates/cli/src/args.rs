@@ -2,33 +2,32 @@
 //! into plain data, or into an error that says what would do.
 
 use clap::{Args, Parser, Subcommand};
-use run::protocol::DeviceWish;
+use run::RunError;
+use run::protocol::{DeviceWish, Knob, KnobKind, Knobs, Value};
 use std::path::PathBuf;
 
-const EXAMPLES: &str = "\
+pub const EXAMPLES: &str = "\
 Examples:
   hothouse                                   train CartPole and watch it learn (q saves and quits)
   hothouse --seed 7 --until-solved           stop as soon as the task is solved
-  hothouse train control --env CartPole-v1 --seed 1 --set lr=0.003 --steps 2e6 --save run.safetensors
+  hothouse train control --variant CartPole-v1 --seed 1 --set lr=0.003 --steps 2e6 --save run.safetensors
   hothouse train backgammon --seconds 60 --save bg.safetensors
   hothouse resume run.safetensors --steps 4e6
-  hothouse eval run.safetensors --episodes 1000
+  hothouse resume                            go on with the newest run that saved itself
+  hothouse eval run.safetensors              test a saved agent
   hothouse train --seconds 10 --json         one JSON object a line, the last one sums up
   hothouse watch                             in a second terminal: the newest run, live; --list names all
   hothouse train --events run.jsonl          every event as a line; hothouse watch run.jsonl reads it
   hothouse train --csv run.csv --tensorboard runs/one
   hothouse train --device gpu --set envs=65536 --set rollout_steps=32   the whole iteration on the GPU
   hothouse sweep control --knob lr=1e-4..1e-2:log --knob hidden=32,64 --seeds 5
-  hothouse solve --seeds 5                   every environment from its preset, with the times
-  hothouse bench core --json
-  hothouse env Pendulum-v1 --stdio           an environment for another program to drive
-  hothouse eval backgammon run.safetensors --against gnubg   games with duplicate dice; also linear, random
-  hothouse play backgammon run.safetensors --stdio   a player of backgammon for another program to ask
-  hothouse moves backgammon --stdio          the rules of backgammon for another program to ask
+  hothouse bench core --json";
 
-A budget is any of --steps, --seconds and --cpu-seconds; training ends at the end of the iteration in
-which the first of them is reached. Without one it goes on until you stop it: Ctrl-C ends the
-iteration, saves a checkpoint and prints the command that continues it; a second Ctrl-C quits at once.
+pub const BUDGETS: &str = "\
+A budget is any of --steps, --seconds, --cpu-seconds and --until-solved; training ends at the end of the iteration in
+which the first of them is reached. Without one it goes on until you stop it: Ctrl-C ends the iteration, saves a
+checkpoint and prints the command that continues it; a second Ctrl-C quits at once. Every 30 seconds, and when it ends,
+a run saves itself: where --save says, or else in the user's cache, where the newest 20 stay.
 
 Exit status: 0 done (also when stopped and saved), 1 failed, 2 the command line is wrong.";
 
@@ -37,7 +36,6 @@ Exit status: 0 done (also when stopped and saved), 1 failed, 2 the command line 
     name = "hothouse",
     version,
     about = "Reinforcement learning at the full speed of your machine, live in your terminal.",
-    after_help = EXAMPLES,
     args_conflicts_with_subcommands = true
 )]
 pub struct Cli {
@@ -47,34 +45,33 @@ pub struct Cli {
     pub train: TrainArgs,
 }
 
+/// The verbs that every room has; a room's own are in its folder of `rooms`.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Train an agent (also what happens without a command)
     Train {
-        /// The room to train in
-        #[arg(default_value = "control")]
-        room: String,
+        /// The room to train in [default: the first]
+        room: Option<String>,
         #[command(flatten)]
         args: TrainArgs,
-    },
-    /// Judge a saved agent on fresh episodes, always taking the likelier action
-    #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-    Eval {
-        #[command(subcommand)]
-        game: Option<JudgedGame>,
-        #[command(flatten)]
-        args: EvalArgs,
     },
     /// Continue a saved run exactly where it stopped
     Resume {
         /// A checkpoint, saved here or in the page; the continued run is saved back to it, unless --save says otherwise
-        file: PathBuf,
+        /// [default: the newest of those that runs saved by themselves]
+        file: Option<PathBuf>,
         #[command(flatten)]
         common: CommonArgs,
     },
+    /// Test a saved agent on what does not train it
+    #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+    Eval {
+        #[command(flatten)]
+        args: EvalArgs,
+    },
     /// Measure this machine
     Bench {
-        /// What to measure: core (everything), control (how soon CartPole is solved), backgammon or gpu
+        /// What to measure: core (everything), gpu, or a room
         #[arg(default_value = "core")]
         suite: String,
         /// One {"name":…,"value":…,"unit":…} a line
@@ -95,58 +92,11 @@ pub enum Verb {
     },
     /// Train under many settings and seeds, as many runs at once as there are processors
     Sweep {
-        /// The room to train in
-        #[arg(default_value = "control")]
-        room: String,
+        /// The room to train in [default: the first]
+        room: Option<String>,
         #[command(flatten)]
         args: SweepArgs,
     },
-    /// Solve every environment from its preset, seed by seed, and print how long each took
-    Solve {
-        /// The room whose environments to solve
-        #[arg(default_value = "control")]
-        room: String,
-        #[command(flatten)]
-        args: SolveArgs,
-    },
-    /// Let another program drive an environment, or describe it
-    Env {
-        /// The environment's name, as Gymnasium has it
-        id: String,
-        /// Read requests and write answers, one JSON object a line
-        #[arg(long)]
-        stdio: bool,
-    },
-    /// Let another program ask a player for its moves
-    Play {
-        /// The game to play
-        game: String,
-        /// Who plays: a checkpoint, linear or random
-        #[arg(default_value = "linear", value_name = "CHECKPOINT")]
-        player: String,
-        /// Evaluations that a checkpoint's agent may spend on each move; 1 means no look-ahead
-        #[arg(long, default_value = "1", value_parser = evals, allow_negative_numbers = true, value_name = "N")]
-        evals: u32,
-        /// Read requests and write answers, a line each
-        #[arg(long)]
-        stdio: bool,
-        #[command(flatten)]
-        machine: MachineArgs,
-    },
-    /// Tell another program what rolls can lead to and what finished games count
-    Moves {
-        /// The game whose rules to tell
-        game: String,
-        /// Read positions and write answers, a line each
-        #[arg(long)]
-        stdio: bool,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub enum JudgedGame {
-    /// Judge a player of backgammon by games against another, or by decisions that were judged
-    Backgammon(JudgeArgs),
 }
 
 #[derive(Debug, Args)]
@@ -154,12 +104,12 @@ pub struct EvalArgs {
     /// A checkpoint, saved here or in the page
     #[arg(required = true)]
     pub file: Option<PathBuf>,
-    /// Episodes to play
-    #[arg(long, default_value = "100", value_parser = episodes, allow_negative_numbers = true, value_name = "N")]
-    pub episodes: u32,
-    /// Seed of the episodes
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_name = "N")]
-    pub seed: u32,
+    /// Episodes of the test, in rooms that have episodes [default: the room's]
+    #[arg(long, value_parser = up_to_a_million, allow_negative_numbers = true, value_name = "N")]
+    pub episodes: Option<u32>,
+    /// Seed of those episodes [default: 1]
+    #[arg(long, allow_negative_numbers = true, value_name = "N")]
+    pub seed: Option<u32>,
     /// Print the result as one JSON object
     #[arg(long)]
     pub json: bool,
@@ -168,40 +118,10 @@ pub struct EvalArgs {
 }
 
 #[derive(Clone, Debug, Args)]
-pub struct JudgeArgs {
-    /// Who is judged: a checkpoint, linear, random or gnubg
-    #[arg(default_value = "linear", value_name = "CHECKPOINT")]
-    pub player: String,
-    /// Play games against gnubg, random, linear or a checkpoint
-    #[arg(long, value_name = "PLAYER")]
-    pub against: Option<String>,
-    /// Score the choices in this file of judged decisions
-    #[arg(long, value_name = "FILE")]
-    pub decisions: Option<PathBuf>,
-    /// Evaluations that a checkpoint's agent may spend on each move; 1 means no look-ahead
-    #[arg(long, default_value = "1", value_parser = evals, allow_negative_numbers = true, value_name = "N")]
-    pub evals: u32,
-    /// Games to play; an odd number is rounded up, since every sequence of dice is played twice
-    #[arg(long, default_value = "4000", value_parser = count, allow_negative_numbers = true, value_name = "N")]
-    pub games: u64,
-    /// How many plies GNU Backgammon looks ahead
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u8).range(..=i64::from(crate::gnubg::MOST_PLIES)), allow_negative_numbers = true, value_name = "N")]
-    pub plies: u8,
-    /// Seed of the dice
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_name = "N")]
-    pub seed: u32,
-    /// Print each result as one JSON object
-    #[arg(long)]
-    pub json: bool,
-    #[command(flatten)]
-    pub machine: MachineArgs,
-}
-
-#[derive(Clone, Debug, Args)]
 pub struct TrainArgs {
-    /// The environment to train in; in backgammon the learner: strong or published [default: CartPole-v1, strong]
-    #[arg(long, value_name = "NAME")]
-    pub env: Option<String>,
+    /// Which of the room's environments, learners or presets [default: the room's first]
+    #[arg(long, visible_aliases = ["env", "learner", "preset"], value_name = "NAME")]
+    pub variant: Option<String>,
     /// Same seed, knobs and kind of arithmetic: the same run, whatever the number of threads
     #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_name = "N")]
     pub seed: u32,
@@ -212,11 +132,11 @@ pub struct TrainArgs {
 /// What training and resuming have in common.
 #[derive(Clone, Debug, Args)]
 pub struct CommonArgs {
-    /// Set a knob, as in --set lr=0.003; repeat for more (a resumed run takes the live ones). `hothouse train --help` lists them
+    /// Set a knob, as in --set lr=0.003; repeat for more (a resumed run takes the live ones). They are listed below, and by --help
     #[arg(long = "set", value_name = "KNOB=VALUE", value_parser = assignment)]
-    pub set: Vec<(String, f64)>,
-    /// Stop when the run has come this far, its saved part included: environment steps (in backgammon games), as in 2e6 or 2_000_000
-    #[arg(long, value_parser = count, allow_negative_numbers = true, value_name = "N")]
+    pub set: Vec<(String, String)>,
+    /// Stop when the run has come this far, its saved part included: in what the room counts first (environment steps, games), as in 2e6 or 2_000_000
+    #[arg(long, visible_alias = "games", value_parser = count, allow_negative_numbers = true, value_name = "N")]
     pub steps: Option<u64>,
     /// Stop after this many seconds
     #[arg(long, value_parser = seconds, allow_negative_numbers = true, value_name = "S")]
@@ -224,13 +144,13 @@ pub struct CommonArgs {
     /// Stop after this many seconds of processor time, all threads together
     #[arg(long, value_parser = seconds, allow_negative_numbers = true, value_name = "S")]
     pub cpu_seconds: Option<f64>,
-    /// Stop as soon as the evaluation reaches the task's published threshold
+    /// Stop as soon as a test reaches the variant's goal
     #[arg(long)]
     pub until_solved: bool,
-    /// What trains: auto (what turns out to be faster, once the run has lasted two seconds), cpu or gpu; of backgammon's learners the strong one trains on the processor alone
+    /// What trains: auto (what turns out to be faster, once the run has lasted two seconds), cpu or gpu
     #[arg(long, default_value = "auto", value_parser = device, value_name = "DEVICE")]
     pub device: DeviceWish,
-    /// Where the checkpoint goes
+    /// Where the checkpoint goes [default: the user's cache]
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
     /// The file that `hothouse watch` looks at while the run goes on and afterwards [default: one in the user's cache]
@@ -252,24 +172,6 @@ pub struct CommonArgs {
 }
 
 #[derive(Clone, Debug, Args)]
-pub struct SolveArgs {
-    /// An environment to solve; repeat for more [default: all]
-    #[arg(long, value_name = "NAME")]
-    pub env: Vec<String>,
-    /// Runs of each, with the seeds 1 to N
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000), allow_negative_numbers = true, value_name = "N")]
-    pub seeds: u32,
-    /// Environment steps after which a run counts as not solved
-    #[arg(long, default_value = "20_000_000", value_parser = count, allow_negative_numbers = true, value_name = "N")]
-    pub steps: u64,
-    /// Print one JSON object a line: each seed, and each environment when its seeds are done
-    #[arg(long)]
-    pub json: bool,
-    #[command(flatten)]
-    pub machine: MachineArgs,
-}
-
-#[derive(Clone, Debug, Args)]
 pub struct SweepArgs {
     /// A knob to vary: FROM..TO, FROM..TO:log, or a list A,B,C. Repeat it for a grid of several knobs
     #[arg(long = "knob", value_name = "KNOB=VALUES", value_parser = crate::sweep::axis)]
@@ -280,22 +182,22 @@ pub struct SweepArgs {
     /// Runs of every setting, with the seeds 1 to N. The same command with more seeds adds to what there is
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000), allow_negative_numbers = true, value_name = "N")]
     pub seeds: u32,
-    /// The environment to train in
-    #[arg(long, default_value = "CartPole-v1", value_name = "NAME")]
-    pub env: String,
+    /// Which of the room's environments, learners or presets [default: the room's first]
+    #[arg(long, visible_aliases = ["env", "learner", "preset"], value_name = "NAME")]
+    pub variant: Option<String>,
     /// Set a knob for all runs, as in --set lr=0.003; repeat for more
     #[arg(long = "set", value_name = "KNOB=VALUE", value_parser = assignment)]
-    pub set: Vec<(String, f64)>,
-    /// End each run after this many environment steps [default: 1e6, unless --seconds is given]
-    #[arg(long, value_parser = count, allow_negative_numbers = true, value_name = "N")]
+    pub set: Vec<(String, String)>,
+    /// End each run after this many of what the room counts first: environment steps, games [default: 1e6, unless --seconds is given]
+    #[arg(long, visible_alias = "games", value_parser = count, allow_negative_numbers = true, value_name = "N")]
     pub steps: Option<u64>,
     /// End each run after this many seconds; its results then depend on the machine
     #[arg(long, value_parser = seconds, allow_negative_numbers = true, value_name = "S")]
     pub seconds: Option<f64>,
-    /// End each run as soon as the evaluation reaches the task's published threshold
+    /// End each run as soon as a test reaches the variant's goal
     #[arg(long)]
     pub until_solved: bool,
-    /// Where finished runs are kept, one JSON object a line [default: sweep-ROOM-ENV-HASH.jsonl]
+    /// Where finished runs are kept, one JSON object a line [default: sweep-ROOM-VARIANT-HASH.jsonl]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Print finished runs as JSON, one object a line; the last one sums up
@@ -335,7 +237,7 @@ pub fn number(text: &str) -> Result<f64, String> {
     }
 }
 
-fn count(text: &str) -> Result<u64, String> {
+pub fn count(text: &str) -> Result<u64, String> {
     // Beyond 2^53 not every whole number is an f64.
     match number(text)? {
         value if value >= 1.0 && value <= (1u64 << 53) as f64 && value.fract() == 0.0 => Ok(value as u64),
@@ -343,14 +245,7 @@ fn count(text: &str) -> Result<u64, String> {
     }
 }
 
-fn episodes(text: &str) -> Result<u32, String> {
-    match count(text)? {
-        value @ 1..=1_000_000 => Ok(value as u32),
-        _ => Err("write a whole number from 1 to 1_000_000".into()),
-    }
-}
-
-fn evals(text: &str) -> Result<u32, String> {
+pub fn up_to_a_million(text: &str) -> Result<u32, String> {
     match count(text)? {
         value @ 1..=1_000_000 => Ok(value as u32),
         _ => Err("write a whole number from 1 to 1_000_000".into()),
@@ -373,28 +268,51 @@ fn device(text: &str) -> Result<DeviceWish, String> {
     }
 }
 
-fn assignment(text: &str) -> Result<(String, f64), String> {
-    let (name, value) = text.split_once('=').ok_or("write it as KNOB=VALUE, as in lr=0.003")?;
-    Ok((name.to_string(), self::value(value)?))
+fn assignment(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
+        _ => Err("write it as KNOB=VALUE, as in lr=0.003".into()),
+    }
 }
 
-/// What a knob can be set to.
-pub fn value(text: &str) -> Result<f64, String> {
-    match text {
-        "true" | "on" | "yes" => Ok(1.0),
-        "false" | "off" | "no" => Ok(0.0),
-        _ => number(text),
-    }
+/// What was set, each checked against the knobs there are. A number may be written as people write it.
+pub fn set(given: &[(String, String)], knobs: &[Knob]) -> Result<Knobs, RunError> {
+    given.iter().map(|(name, text)| Ok((name.clone(), set_one(name, text, knobs)?))).collect()
+}
+
+pub fn set_one(name: &str, text: &str, knobs: &[Knob]) -> Result<Value, RunError> {
+    let knob = knobs.iter().find(|knob| knob.name == name).ok_or_else(|| RunError::UnknownKnob {
+        name: name.into(),
+        known: knobs.iter().map(|knob| knob.name).collect::<Vec<_>>().join(", "),
+    })?;
+    let plain = match knob.kind {
+        KnobKind::Bool if text == "yes" => "1".into(),
+        KnobKind::Bool if text == "no" => "0".into(),
+        KnobKind::Choice { .. } | KnobKind::Text { .. } => text.to_string(),
+        _ => number(text).map_or_else(|_| text.to_string(), |value| value.to_string()),
+    };
+    run::knobs::parse(knob, &plain)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_grammar_is_consistent() {
-        Cli::command().debug_assert();
+        crate::help::grammar().debug_assert();
+    }
+
+    #[test]
+    fn knobs_are_set_as_their_kind_wants() {
+        let knobs = run::rooms()[0].knobs(run::rooms()[0].variants()[0].id);
+        let set = |name: &str, text: &str| set_one(name, text, &knobs);
+        assert_eq!(set("lr", "3e-3").unwrap(), 0.003.into());
+        assert_eq!(set("envs", "1_024").unwrap(), 1024.0.into());
+        for yes in ["1", "on", "true", "yes"] {
+            assert_eq!(set("clip_value", yes).unwrap(), 1.0.into());
+        }
+        assert!(set("lr", "fast").is_err() && set("lr", "99").is_err() && set("wings", "2").is_err());
     }
 
     #[test]
@@ -407,9 +325,8 @@ mod tests {
         }
         assert_eq!(seconds("0.5"), Ok(0.5));
         assert!(seconds("0").is_err() && seconds("-3").is_err());
-        assert_eq!(assignment("lr=3e-3"), Ok(("lr".into(), 0.003)));
-        assert_eq!(assignment("clip_value=on"), Ok(("clip_value".into(), 1.0)));
-        assert!(assignment("lr").is_err() && assignment("lr=").is_err() && assignment("lr=fast").is_err());
-        assert!(episodes("1e7").is_err());
+        assert_eq!(assignment("lr=3e-3"), Ok(("lr".into(), "3e-3".into())));
+        assert!(assignment("lr").is_err() && assignment("=3").is_err());
+        assert!(up_to_a_million("1e7").is_err());
     }
 }

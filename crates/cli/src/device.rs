@@ -1,10 +1,9 @@
 //! The GPU of a training process: opened on a thread of its own, so that training need not wait for it, and offered
-//! to the run of either room, which decides.
+//! to the run, which decides.
 
 use gpu::{Gpu, OpenOptions};
-use run::backgammon::Parlour;
 use run::protocol::DeviceWish;
-use run::{Experiment, Fault, Machine};
+use run::{AnyRun, Fault, Machine};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -14,32 +13,6 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 type Opened = Result<Box<dyn Machine>, Fault>;
 
-/// What a run of either room is asked and told.
-pub trait Run {
-    fn device_wish(&self) -> DeviceWish;
-    fn wants_machine(&self) -> bool;
-    fn offer(&mut self, machine: Opened);
-}
-
-macro_rules! run {
-    ($($run:ty)*) => {$(
-        impl Run for $run {
-            fn device_wish(&self) -> DeviceWish {
-                self.device_wish()
-            }
-
-            fn wants_machine(&self) -> bool {
-                self.wants_machine()
-            }
-
-            fn offer(&mut self, machine: Opened) {
-                self.offer(machine);
-            }
-        }
-    )*};
-}
-run!(Experiment Parlour);
-
 #[derive(Default)]
 pub struct Opener {
     opening: Option<JoinHandle<Opened>>,
@@ -47,7 +20,7 @@ pub struct Opener {
 
 impl Opener {
     /// One that has opened the GPU already where the run was told to use it.
-    pub fn begin(run: &mut impl Run) -> Opener {
+    pub fn begin(run: &mut dyn AnyRun) -> Opener {
         let mut opener = Opener::default();
         if run.device_wish() == DeviceWish::Gpu {
             opener.look(run, Duration::ZERO);
@@ -57,7 +30,7 @@ impl Opener {
     }
 
     /// Opens a GPU where the run wants one, and hands it over once it is there.
-    pub fn look(&mut self, run: &mut impl Run, lasted: Duration) {
+    pub fn look(&mut self, run: &mut dyn AnyRun, lasted: Duration) {
         if self.opening.as_ref().is_some_and(JoinHandle::is_finished) {
             self.hand_over(run);
         }
@@ -68,7 +41,7 @@ impl Opener {
     }
 
     /// Waits for a GPU that is being opened.
-    pub fn hand_over(&mut self, run: &mut impl Run) {
+    pub fn hand_over(&mut self, run: &mut dyn AnyRun) {
         if let Some(opening) = self.opening.take() {
             let broken = |_| Err(Fault::NoAdapter { why: "opening it failed".into() });
             run.offer(opening.join().unwrap_or_else(broken));

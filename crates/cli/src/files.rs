@@ -2,7 +2,7 @@
 //! step; and elsewhere, where the place asked for cannot be written any more.
 
 use anyhow::{Context, Result, anyhow, bail};
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -40,7 +40,7 @@ pub fn check_writable(path: &Path) -> Result<()> {
 /// All of `bytes` or none of them: a crash or a full disk leaves the file that was there.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     // Behind a link, the file it points to is the one to replace.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let target = end_of_links(path);
     let temporary = beside(&target);
     let written = File::create(&temporary)
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
@@ -59,23 +59,83 @@ pub struct Kept {
     pub trouble: Option<String>,
 }
 
-/// Writes to `path`, else to the folder for temporary files.
-pub fn keep(path: &Path, bytes: &[u8]) -> Result<Kept> {
+/// Writes to `path`, else to the first of `refuges` that can be written.
+pub fn keep(path: &Path, refuges: &[PathBuf], bytes: &[u8]) -> Result<Kept> {
     let Err(first) = write_whole(path, bytes) else {
         return Ok(Kept { path: path.to_path_buf(), trouble: None });
     };
-    let name = path.file_name().unwrap_or("run.safetensors".as_ref());
-    let refuge = free_name(&std::env::temp_dir().join(name));
-    write_whole(&refuge, bytes).with_context(|| {
-        format!(
-            "cannot save to {} ({first}), nor to {}. Make room and try again",
-            path.display(),
-            refuge.display()
-        )
-    })?;
-    let trouble =
-        format!("cannot save to {} ({first}); the run is safe in {}", path.display(), refuge.display());
-    Ok(Kept { path: refuge, trouble: Some(trouble) })
+    for refuge in refuges {
+        if write_whole(refuge, bytes).is_ok() {
+            let shown = refuge.display();
+            let trouble = format!("cannot save to {} ({first}); the run is safe in {shown}", path.display());
+            return Ok(Kept { path: refuge.clone(), trouble: Some(trouble) });
+        }
+    }
+    let others: Vec<String> = refuges.iter().map(|refuge| refuge.display().to_string()).collect();
+    bail!("cannot save to {} ({first}), nor to {}", path.display(), others.join(" or "))
+}
+
+/// What tells that two names are of the same file: also through links, and before the file is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Identity {
+    /// Device and number on it, which hard links share.
+    Number(u64, u64),
+    Path(PathBuf),
+}
+
+pub fn identity(path: &Path) -> Identity {
+    let target = end_of_links(path);
+    #[cfg(unix)]
+    if let Ok(metadata) = fs::metadata(&target) {
+        use std::os::unix::fs::MetadataExt;
+        return Identity::Number(metadata.dev(), metadata.ino());
+    }
+    let name = target.file_name().unwrap_or_default();
+    let place = fs::canonicalize(&target).or_else(|_| Ok(fs::canonicalize(folder_of(&target))?.join(name)));
+    Identity::Path(place.unwrap_or_else(|_: std::io::Error| target.clone()))
+}
+
+/// Where links lead, also to a file that is not there yet.
+fn end_of_links(path: &Path) -> PathBuf {
+    let mut path = path.to_path_buf();
+    // As many as systems follow.
+    for _ in 0..40 {
+        match fs::read_link(&path) {
+            Ok(next) => path = folder_of(&path).join(next),
+            Err(_) => break,
+        }
+    }
+    path
+}
+
+/// Takes a file for this process alone, so that the lines of two runs do not mix.
+pub fn claim(file: &File, path: &Path, flag: &str) -> Result<()> {
+    // Where the file system knows no locks, nothing is lost but this refusal.
+    if let Err(TryLockError::WouldBlock) = file.try_lock() {
+        bail!("another run is writing to {}. Let it end, or name another file with {flag}", path.display());
+    }
+    Ok(())
+}
+
+/// How a file begins, at most so many bytes; nothing where there is none.
+pub fn beginning(path: &Path, most: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // What cannot be read is told by whoever opens it.
+    let _ = File::open(path).and_then(|file| file.take(most as u64).read_to_end(&mut bytes));
+    bytes
+}
+
+/// Refuses a place for checkpoints where some other file is.
+pub fn check_own_save(path: &Path) -> Result<()> {
+    if !path.is_file() || beginning(path, 1).is_empty() {
+        return Ok(());
+    }
+    match run::room_of(&read_checkpoint(path)?) {
+        Err(run::RunError::Foreign { .. }) => {
+            bail!("{} is no checkpoint, and would be lost. Name another file with --save", path.display())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// `path`, or the first of `…-2`, `…-3` that does not exist: a default name overwrites nothing.
@@ -137,7 +197,7 @@ mod tests {
         let path = folder.join("run.safetensors");
         check_writable(&path).unwrap();
         write_whole(&path, b"one").unwrap();
-        let kept = keep(&path, b"two").unwrap();
+        let kept = keep(&path, &[], b"two").unwrap();
         assert_eq!((kept.path.as_path(), kept.trouble), (path.as_path(), None));
         assert_eq!(fs::read(&path).unwrap(), b"two");
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
@@ -150,10 +210,10 @@ mod tests {
         let folder = scratch("gone");
         let path = folder.join("missing").join("run.safetensors");
         assert!(check_writable(&path).unwrap_err().to_string().contains("no folder"));
-        let kept = keep(&path, b"kept").unwrap();
+        assert!(keep(&path, &[folder.join("no/run")], b"kept").unwrap_err().to_string().contains("nor to"));
+        let kept = keep(&path, &[folder.join("no/run"), folder.join("run")], b"kept").unwrap();
         assert!(kept.trouble.unwrap().contains("safe in"));
         assert_eq!(fs::read(&kept.path).unwrap(), b"kept");
-        fs::remove_file(kept.path).unwrap();
         fs::remove_dir_all(folder).unwrap();
     }
 
@@ -165,6 +225,25 @@ mod tests {
         assert!(read_checkpoint(&folder).unwrap_err().to_string().contains("folder"));
         #[cfg(unix)]
         assert!(check_writable(Path::new("/dev/null")).unwrap_err().to_string().contains("regular"));
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_file_is_known_by_every_name_it_has() {
+        let folder = scratch("names");
+        let path = folder.join("run");
+        let (soft, hard, later) = (folder.join("soft"), folder.join("hard"), folder.join("later"));
+        std::os::unix::fs::symlink("run", &soft).unwrap();
+        assert_eq!(identity(&path), identity(&soft), "before the file is there");
+        assert_eq!(identity(&path), identity(&folder.join(".").join("run")));
+        fs::write(&path, "x").unwrap();
+        fs::hard_link(&path, &hard).unwrap();
+        assert!([&soft, &hard].iter().all(|name| identity(name) == identity(&path)));
+        assert_ne!(identity(&path), identity(&later));
+        assert!(check_own_save(&soft).unwrap_err().to_string().contains("--save"));
+        write_whole(&soft, b"two").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two", "behind a link, the file it points to is replaced");
         fs::remove_dir_all(folder).unwrap();
     }
 }

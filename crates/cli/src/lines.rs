@@ -2,49 +2,42 @@
 //! same lines, whether the run is live or long over.
 
 use crate::record::{EndedBy, Record, Summary};
-use crate::words::{self, clock, figure, grouped, short};
-use run::protocol::{Event, Level, Metrics, PARTS};
-use std::fs::File;
+use crate::words::{self, briefs, clock, counted, counts, short};
+use run::protocol::{Event, Level, Row};
+use run::room::Schema;
 use std::io::{BufWriter, Result, Stdout, Write};
-use std::path::Path;
 
-/// Seconds of training between two plain lines.
+/// Seconds of training between two plain lines of metrics, and between two of tests.
 const PLAIN_EVERY_S: f64 = 1.0;
 
 pub struct Printer<W: Write = Stdout> {
     out: BufWriter<W>,
     json: bool,
-    /// Training time of the last plain line.
-    last_s: f64,
-    /// Seconds by part, of the metrics so far; and the training time that they reach to.
-    parts_s: [f64; PARTS.len()],
-    known_s: f64,
+    /// Of the run that began last.
+    schema: &'static Schema,
+    /// Training time of the last plain line of metrics, and of a test.
+    last_s: [f64; 2],
 }
 
 impl<W: Write> Printer<W> {
     pub fn new(out: W, json: bool) -> Self {
-        Printer {
-            out: BufWriter::new(out),
-            json,
-            last_s: f64::NEG_INFINITY,
-            parts_s: [0.0; PARTS.len()],
-            known_s: 0.0,
-        }
+        // Before a run has begun there is nothing to tell that is of a room.
+        let schema = run::rooms()[0].schema();
+        Printer { out: BufWriter::new(out), json, schema, last_s: [f64::NEG_INFINITY; 2] }
     }
 
     pub fn record(&mut self, record: &Record) -> Result<()> {
-        if self.json {
-            return writeln!(self.out, "{}", record.line());
+        if let Some(room) = record.room().and_then(|id| run::room(id).ok()) {
+            self.schema = room.schema();
         }
-        self.count(record);
+        if self.json {
+            return writeln!(self.out, "{}", record.line(self.schema));
+        }
         match record {
             Record::Opened(o) => {
                 let threads = if o.threads == 1 { "thread" } else { "threads" };
-                writeln!(
-                    self.out,
-                    "Hothouse {}: {}, {} arithmetic, {} {threads}",
-                    o.version, o.isa, o.arithmetic, o.threads
-                )
+                let (isa, arithmetic) = (&o.isa, &o.arithmetic);
+                writeln!(self.out, "Hothouse {}: {isa}, {arithmetic} arithmetic, {} {threads}", o.version, o.threads)
             }
             Record::FileSaved { file, .. } => writeln!(self.out, "saved {file}"),
             Record::Summary(summary) => self.summary(summary),
@@ -52,59 +45,38 @@ impl<W: Write> Printer<W> {
         }
     }
 
-    fn count(&mut self, record: &Record) {
-        match record {
-            Record::Event(Event::Began { progress, .. }) => {
-                (self.parts_s, self.known_s) = ([0.0; PARTS.len()], progress.train_s);
-            }
-            Record::Event(Event::Metrics(m)) => {
-                let passed_s = m.progress.train_s - self.known_s;
-                self.known_s = m.progress.train_s;
-                self.parts_s.iter_mut().zip(m.shares).for_each(|(part_s, share)| *part_s += share * passed_s);
-            }
-            _ => {}
-        }
-    }
-
-    /// `gradient 61%, policy 17%, …`: what took time, the longest first.
-    fn breakdown(&self) -> Option<String> {
-        let whole_s: f64 = self.parts_s.iter().sum();
-        let share = |part_s: f64| 100.0 * part_s / whole_s;
-        let mut parts: Vec<(f64, &str)> = self.parts_s.into_iter().zip(PARTS).collect();
-        parts.sort_by(|a, b| b.0.total_cmp(&a.0));
-        parts.retain(|(part_s, _)| share(*part_s) >= 0.5);
-        let words: Vec<String> =
-            parts.into_iter().map(|(part_s, name)| format!("{name} {:.0}%", share(part_s))).collect();
-        (!words.is_empty()).then(|| words.join(", "))
-    }
-
     fn event(&mut self, event: &Event) -> Result<()> {
+        let schema = self.schema;
         match event {
-            Event::Began { config, progress, .. } => {
-                self.last_s = f64::NEG_INFINITY;
-                write!(self.out, "{} / {}, seed {}", config.room, config.env, config.seed)?;
+            Event::Began(began) => {
+                self.last_s = [f64::NEG_INFINITY; 2];
+                let config = &began.config;
+                write!(self.out, "{} / {}, seed {}", config.room, config.variant, config.seed)?;
                 for (name, value) in &config.knobs {
-                    write!(self.out, ", {name}={value}")?;
+                    write!(self.out, ", {name}={}", words::knob(value))?;
                 }
-                if progress.iteration > 0 {
-                    write!(self.out, ", from step {}", grouped(progress.env_steps))?;
+                if began.progress.iteration > 0 {
+                    write!(self.out, ", from {}", counted(&schema.counters[0], began.progress.counts[0]))?;
                 }
                 writeln!(self.out)
             }
-            Event::Metrics(m) if m.progress.train_s >= self.last_s + PLAIN_EVERY_S => {
-                self.last_s = m.progress.train_s;
-                self.metrics(m)
+            Event::Metrics(row) if self.is_due(0, row) => {
+                let count = counted(&schema.counters[0], row.progress.counts[0]);
+                self.timed(row, &format!("{count:>20}"), briefs(schema.metrics, &row.values))
+            }
+            Event::Test(row) if self.is_due(1, row) => {
+                self.timed(row, &format!("{:>20}", "test"), briefs(schema.tests, &row.values))
             }
             Event::Mark(m) => {
-                writeln!(self.out, "{:>8}  {} {} -> {}", clock(m.progress.train_s), m.knob, m.from, m.to)
+                let (from, to) = (words::knob(&m.from), words::knob(&m.to));
+                writeln!(self.out, "{:>8}  {} {from} -> {to}", clock(m.progress.train_s), m.knob)
             }
             Event::Device(device) => writeln!(self.out, "{}", words::device(device)),
-            Event::Solved { progress, threshold } => writeln!(
-                self.out,
-                "{:>8}  solved: the evaluation reached {threshold} after {} steps",
-                clock(progress.train_s),
-                grouped(progress.env_steps)
-            ),
+            Event::Solved { progress, goal } => {
+                let after = counted(&schema.counters[0], progress.counts[0]);
+                let at = clock(progress.train_s);
+                writeln!(self.out, "{at:>8}  solved: a test reached {goal} after {after}")
+            }
             Event::Notice { level, text, next_step } => {
                 let prefix = match level {
                     Level::Info => "",
@@ -114,96 +86,80 @@ impl<W: Write> Printer<W> {
                 writeln!(self.out, "{}", format!("{prefix}{text} {next_step}").trim_end())
             }
             Event::Metrics(_)
+            | Event::Test(_)
             | Event::Running { .. }
-            | Event::Evaluation(_)
             | Event::Digest(_)
-            | Event::Saved { .. } => Ok(()),
+            | Event::Saved { .. }
+            | Event::Room { .. } => Ok(()),
         }
     }
 
-    fn metrics(&mut self, m: &Metrics) -> Result<()> {
-        let mean = m.mean_return.map_or("-".into(), |r| format!("{r:.1}"));
-        writeln!(
-            self.out,
-            "{:>8}  return {mean:>6}  steps {:>14}  {:>7}/s  value loss {:<9}  entropy {:<7}  kl {}",
-            clock(m.progress.train_s),
-            grouped(m.progress.env_steps),
-            short(m.steps_per_s),
-            figure(m.value_loss),
-            figure(m.entropy),
-            figure(m.approx_kl)
-        )
+    fn is_due(&mut self, kind: usize, row: &Row) -> bool {
+        let due = row.progress.train_s >= self.last_s[kind] + PLAIN_EVERY_S;
+        if due {
+            self.last_s[kind] = row.progress.train_s;
+        }
+        due
+    }
+
+    fn timed(&mut self, row: &Row, what: &str, pairs: Vec<(String, String)>) -> Result<()> {
+        let mut line = format!("{:>8}  {what}", clock(row.progress.train_s));
+        for (name, value) in pairs {
+            line += &format!("  {name} {value:<7}");
+        }
+        writeln!(self.out, "{}", line.trim_end())
     }
 
     fn summary(&mut self, s: &Summary) -> Result<()> {
+        let schema = self.schema;
+        let first = &schema.counters[0];
         let why = match s.ended_by {
-            EndedBy::Steps => "the steps asked for are done",
-            EndedBy::Seconds => "the time is up",
-            EndedBy::CpuSeconds => "the processor time is up",
-            EndedBy::Solved => "the task is solved",
-            EndedBy::Interrupt => "stopped",
-            EndedBy::ClosedOutput => "nobody reads the output",
-            EndedBy::Diverged => "training diverged",
+            EndedBy::Steps => format!("the {} asked for are done", first.unit),
+            EndedBy::Seconds => "the time is up".into(),
+            EndedBy::CpuSeconds => "the processor time is up".into(),
+            EndedBy::Solved => "the task is solved".into(),
+            EndedBy::Interrupt => "stopped".into(),
+            EndedBy::ClosedOutput => "nobody reads the output".into(),
+            EndedBy::Diverged => "training diverged".into(),
         };
-        let e = &s.evaluation;
-        writeln!(self.out, "\n{} seed {}: {why}.", s.env, s.seed)?;
-        writeln!(
-            self.out,
-            "  evaluation  mean return {:.1} over {} fresh episodes ({:.0} to {:.0})",
-            e.mean_return, e.episodes, e.min_return, e.max_return
-        )?;
+        writeln!(self.out, "\n{} / {}, seed {}: {why}.", s.room, s.variant, s.seed)?;
+        let mut line = |name: &str, text: &str| writeln!(self.out, "  {name:<11} {text}");
+        if let Some(test) = &s.test {
+            line("test", &words::test(schema, test))?;
+        }
+        if let Some(metrics) = &s.metrics {
+            let pairs = briefs(schema.metrics, &metrics.values);
+            let words: Vec<String> = pairs.into_iter().map(|(name, value)| format!("{name} {value}")).collect();
+            line("at the end", &words.join(", "))?;
+        }
         if let Some(solved) = &s.solved {
-            let (steps, after) = (grouped(solved.env_steps), clock(solved.train_s));
-            writeln!(self.out, "  solved      after {steps} steps, {after} of training")?;
+            let after = clock(solved.train_s);
+            line("solved", &format!("after {}, {after} of training", counted(first, solved.counts[0])))?;
         }
-        writeln!(
-            self.out,
-            "  did         {} steps, {} iterations, {} episodes",
-            grouped(s.steps),
-            grouped(s.iterations.into()),
-            grouped(s.episodes)
-        )?;
-        writeln!(
-            self.out,
-            "  took        {}, {} of processor time, {} steps/s",
-            clock(s.seconds),
-            clock(s.cpu_seconds),
-            short(s.steps_per_s)
-        )?;
-        if let Some(breakdown) = self.breakdown() {
-            writeln!(self.out, "  time        {breakdown}")?;
+        let iterations = words::grouped(s.progress.iteration.into());
+        let unit = schema.iteration_word;
+        line("did", &format!("{}, {iterations} {unit}s", counts(schema, &s.progress)))?;
+        let (took, cpu, rate) = (clock(s.seconds), clock(s.cpu_seconds), short(s.per_second));
+        line("took", &format!("{took}, {cpu} of processor time, {rate} {}/s", first.unit))?;
+        if let Some(breakdown) = words::breakdown(schema, &s.parts_s) {
+            line("time", &breakdown)?;
         }
-        writeln!(self.out, "  digest      {} ({})", s.digest, s.arithmetic)?;
-        if let Some(file) = &s.file {
-            writeln!(self.out, "  saved       {file}")?;
+        let machine = &s.machine;
+        if let Some(device) = &machine.device {
+            line("device", device)?;
         }
-        if let Some(resume) = &s.resume {
-            writeln!(self.out, "  continue    {resume}")?;
+        line("digest", &format!("{} ({})", machine.digest, machine.arithmetic))?;
+        if let Some(file) = &machine.file {
+            line("saved", file)?;
+        }
+        if let Some(resume) = &machine.resume {
+            line("continue", resume)?;
         }
         Ok(())
     }
 
     pub fn flush(&mut self) -> Result<()> {
         self.out.flush()
-    }
-}
-
-/// The file that `watch` follows.
-pub struct EventLog {
-    file: BufWriter<File>,
-}
-
-impl EventLog {
-    pub fn create(path: &Path) -> Result<EventLog> {
-        Ok(EventLog { file: BufWriter::new(File::create(path)?) })
-    }
-
-    pub fn record(&mut self, record: &Record) -> Result<()> {
-        writeln!(self.file, "{}", record.line())
-    }
-
-    pub fn flush(&mut self) -> Result<()> {
-        self.file.flush()
     }
 }
 
@@ -214,33 +170,20 @@ mod tests {
 
     #[test]
     fn plain_lines_follow_the_time_of_training() {
+        let schema = run::rooms()[0].schema();
         let mut printer = Printer::new(Vec::new(), false);
         for i in 0..50u32 {
             let progress = Progress {
                 iteration: i,
-                env_steps: u64::from(i) * 1000,
+                counts: vec![f64::from(i) * 1000.0; schema.counters.len()],
                 train_s: f64::from(i) / 10.0,
-                ..Default::default()
             };
-            let metrics = Metrics { progress, mean_return: Some(20.0), ..Default::default() };
-            printer.record(&Record::Event(Event::Metrics(metrics))).unwrap();
+            let values = vec![Some(20.0); schema.row_len()];
+            printer.record(&Record::Event(Event::Metrics(Row { progress, values }))).unwrap();
         }
         let text = String::from_utf8(printer.out.into_inner().unwrap()).unwrap();
         assert_eq!(text.lines().count(), 5, "{text}");
-        assert!(text.contains("steps         10,000"), "{text}");
-    }
-
-    #[test]
-    fn the_breakdown_weighs_each_iteration_by_its_time() {
-        let mut printer = Printer::new(Vec::new(), false);
-        assert_eq!(printer.breakdown(), None);
-        let mut tell = |train_s, shares| {
-            let progress = Progress { train_s, ..Default::default() };
-            printer.record(&Record::Event(Event::Metrics(Metrics { progress, shares, ..Default::default() })))
-        };
-        tell(3.0, [0.5, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0]).unwrap();
-        tell(4.0, [0.1, 0.9, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]).unwrap();
-        assert_eq!(printer.breakdown().unwrap(), "policy 40%, gradient 38%, world 22%");
+        assert!(text.contains(" 10,000 steps  return 20.0"), "{text}");
     }
 
     #[test]

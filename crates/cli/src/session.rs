@@ -1,19 +1,20 @@
-//! Training on a thread of its own: it owns the experiment, keeps the budget, saves, and sums up.
-//! Whoever shows the run gets records and sends wishes; the training never waits for a screen.
+//! Training on a thread of its own: it owns the run, keeps the budget, saves, and sums up. Whoever shows the run gets records
+//! and sends wishes; the training never waits for a screen.
 
 use crate::device::Opener;
 use crate::files::{self, Kept};
-use crate::record::{EndedBy, Record, Summary};
-use crate::words::{grouped, quoted};
+use crate::monitor_file::MonitorFile;
+use crate::record::{Ended, EndedBy, Record, Summary};
+use crate::saves;
+use crate::signals::Signals;
+use crate::words::{counted, quoted};
 use anyhow::{Result, bail};
 use cpu_time::ProcessTime;
-use run::EVALUATION_EPISODES;
-use run::Experiment;
-use run::monitor::Writer;
-use run::protocol::{Command, Event, Frame, Level, Progress};
+use run::protocol::{Command, Event, Level, Progress, Row};
+use run::{AnyRun, RunError};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::{Duration, Instant};
 
@@ -21,9 +22,14 @@ use std::time::{Duration, Instant};
 pub const BACKLOG: usize = 8192;
 /// How long a paused run sleeps between looks at its budget.
 const IDLE: Duration = Duration::from_millis(50);
+/// Seconds of training after which a run saves itself.
+const SAVE_EVERY_S: f64 = 30.0;
+/// How often a run that has ended tries to save itself where nothing can be written.
+const TRY_EVERY: Duration = Duration::from_millis(500);
 
 #[derive(Clone, Debug, Default)]
 pub struct Budget {
+    /// Of the room's first counter.
     pub steps: Option<u64>,
     pub seconds: Option<f64>,
     pub cpu_seconds: Option<f64>,
@@ -41,55 +47,70 @@ pub enum Wish {
     Command(Command),
     /// Save to the file the session has.
     Save,
+    /// A question of the room's, for a picture of it.
+    Ask(serde_json::Value),
 }
 
 pub enum Update {
     Record(Box<Record>),
-    Frame(Frame),
+    /// An answer as JSON; empty where the question could not be answered.
+    Answer(Vec<u8>),
 }
 
-/// What other threads tell the training without waiting for it.
-pub struct Signals {
-    /// Ctrl-C so far.
-    pub interrupts: AtomicU32,
-    pub output_closed: AtomicBool,
-    pub frame_wanted: AtomicBool,
-    /// The terminal is in the hands of the UI.
-    pub screen: AtomicBool,
+/// Where a run is saved.
+pub struct Place {
+    /// Where `--save` says, or the file that was resumed; else one in the cache.
+    asked: Option<PathBuf>,
+    cached: Option<PathBuf>,
+    /// Where it goes when it cannot go there.
+    refuges: Vec<PathBuf>,
+    /// What was told of it last.
+    trouble: Option<String>,
+    /// The training time that the newest save has.
+    saved_s: f64,
 }
 
-impl Signals {
-    pub const fn new() -> Signals {
-        Signals {
-            interrupts: AtomicU32::new(0),
-            output_closed: AtomicBool::new(false),
-            frame_wanted: AtomicBool::new(false),
-            screen: AtomicBool::new(false),
-        }
+impl Place {
+    pub fn new(asked: Option<PathBuf>) -> Place {
+        Place { asked, cached: None, refuges: Vec::new(), trouble: None, saved_s: 0.0 }
     }
 
-    /// The first asks for a clean end; the second ends the process at once.
-    pub fn interrupt(&self) {
-        if self.interrupts.fetch_add(1, Relaxed) > 0 {
-            if self.screen.load(Relaxed) {
-                ratatui::restore();
-            }
-            std::process::exit(130);
+    fn path(&mut self, run: &dyn AnyRun) -> Result<PathBuf> {
+        let known = self.asked.clone().or_else(|| self.cached.clone());
+        let path = known.map_or_else(|| saves::fresh(&run.config().variant, run.config().seed), Ok)?;
+        if self.asked.is_none() {
+            self.cached = Some(path.clone());
         }
+        Ok(path)
     }
 
-    pub fn stopping(&self) -> bool {
-        self.interrupts.load(Relaxed) > 0 || self.output_closed.load(Relaxed)
+    fn write(&mut self, run: &dyn AnyRun, bytes: &[u8]) -> Result<Kept> {
+        let wanted = self.path(run);
+        let name = wanted.as_ref().ok().and_then(|path| Some(PathBuf::from(path.file_name()?)));
+        let name = name.unwrap_or_else(|| default_name(run));
+        if self.refuges.is_empty() {
+            let cache = saves::folder().ok().filter(|_| wanted.is_ok());
+            let folders = cache.into_iter().chain([std::env::temp_dir(), PathBuf::from(".")]);
+            self.refuges = folders.map(|folder| files::free_name(&folder.join(&name))).collect();
+        }
+        // Where there is no cache, the other places are asked for first of all.
+        let wanted = wanted.unwrap_or_else(|_| self.refuges[0].clone());
+        let kept = files::keep(&wanted, &self.refuges, bytes)?;
+        saves::prune(&kept.path);
+        Ok(kept)
     }
+}
+
+/// A name in the current folder, for a person who asks for a save and said nothing of a place.
+fn default_name(run: &dyn AnyRun) -> PathBuf {
+    let config = run.config();
+    files::free_name(Path::new(&format!("hothouse-{}-seed{}.safetensors", config.variant, config.seed)))
 }
 
 pub struct Session<'a> {
-    pub experiment: Experiment,
+    pub run: Box<dyn AnyRun>,
     pub budget: Budget,
-    /// Where `--save` says; the run is saved there however it ends.
-    pub save: Option<PathBuf>,
-    /// Where a run without `--save` goes when it is interrupted.
-    pub default_save: PathBuf,
+    pub place: Place,
     /// Somebody can go on after a pause.
     pub interactive: bool,
     /// The words before and after the file in the command that resumes.
@@ -100,15 +121,18 @@ pub struct Session<'a> {
     pub wishes: Receiver<Wish>,
     pub updates: SyncSender<Update>,
     /// Where `watch` looks; or why it cannot.
-    pub monitor: std::result::Result<Writer, String>,
+    pub monitor: std::result::Result<MonitorFile, String>,
 }
 
-/// What the summary tells that the experiment does not know.
+/// What the summary tells that the run does not know.
 #[derive(Default)]
 struct Measured {
     /// Where this process took the run up.
     first: Progress,
-    mean_return: Option<f64>,
+    metrics: Option<Row>,
+    /// Seconds by part, and the training time that they reach to.
+    parts_s: Vec<f64>,
+    known_s: f64,
     /// The GPU that trained last, where one did.
     device: Option<String>,
     seconds: f64,
@@ -116,99 +140,107 @@ struct Measured {
 }
 
 impl Session<'_> {
-    pub fn run(mut self) -> Result<()> {
-        self.tell(Record::Opened(self.experiment.backend().into()));
-        if let Err(why) = &self.monitor {
-            let text = format!("This run cannot be watched: {why}.");
-            self.notice(Level::Warning, &text, "Training goes on; name a file elsewhere with --monitor.");
-        }
-        if self.budget.is_endless() && !self.interactive {
-            self.notice(
-                Level::Info,
-                "No budget was given, so training goes on until Ctrl-C, which saves it.",
-                "",
-            );
-        }
-        let done = self.experiment.progress().env_steps;
-        if done > 0 && self.budget.steps.is_some_and(|steps| steps <= done) {
-            self.notice(
-                Level::Warning,
-                &format!(
-                    "This run has {} steps already, and --steps counts from its beginning.",
-                    grouped(done)
-                ),
-                "Ask for more than that, or use --seconds.",
-            );
-        }
-        self.experiment.lend_clock(now_s);
-        let mut opener = Opener::begin(&mut self.experiment);
-        self.experiment.command(Command::Start)?;
-        let mut solved = None;
-        let mut diverged = false;
+    pub fn train(mut self) -> Result<()> {
+        self.tell(Record::Opened(self.run.backend()));
+        self.say_beforehand();
+        self.run.lend_clock(now_s);
+        let mut opener = Opener::begin(self.run.as_mut());
+        self.run.command(Command::Start)?;
         let mut measured = Measured::default();
         let ended_by = loop {
-            for event in self.experiment.events() {
-                match &event {
-                    Event::Began { environment, evaluations, progress, .. } => {
-                        measured.first = *progress;
-                        let first = evaluations.iter().find(|e| e.mean_return >= environment.solved_at);
-                        solved = first.map(|e| e.progress);
-                        diverged = false;
-                    }
-                    Event::Metrics(metrics) => measured.mean_return = metrics.mean_return,
-                    Event::Device(device) => {
-                        measured.device = device.gpu.clone().filter(|_| device.on_gpu);
-                    }
-                    Event::Solved { progress, .. } => solved = Some(*progress),
-                    Event::Notice { level: Level::Error, .. } => diverged = true,
-                    _ => {}
-                }
-                self.tell(Record::Event(event));
-            }
-            if diverged && !self.interactive {
+            self.tell_events(&mut measured);
+            if self.run.diverged() && !self.interactive {
                 break EndedBy::Diverged;
             }
-            if let Some(reason) = self.reason(solved.is_some()) {
-                if self.experiment.at_boundary() {
+            let progress = self.run.progress();
+            if let Some(reason) = self.reason(&progress) {
+                if self.run.at_boundary() {
                     break reason;
                 }
-                if !self.experiment.running() {
-                    self.experiment.command(Command::Step)?;
+                if !self.run.running() {
+                    self.run.command(Command::Step)?;
                 }
             }
+            self.save_by_itself(&progress);
             while let Ok(wish) = self.wishes.try_recv() {
                 self.grant(wish);
             }
-            if self.signals.frame_wanted.swap(false, Relaxed) {
-                let frame = self.experiment.frame();
-                self.send(Update::Frame(frame));
-            }
-            opener.look(&mut self.experiment, self.began.elapsed());
-            let worked = self.experiment.advance(self.began.elapsed().as_secs_f64());
-            if let Ok(monitor) = &mut self.monitor {
-                monitor.beat(&self.experiment.progress());
+            opener.look(self.run.as_mut(), self.began.elapsed());
+            let worked = self.run.advance(self.began.elapsed().as_secs_f64());
+            if let Ok(monitor) = &self.monitor {
+                monitor.beat(&progress);
             }
             if !worked && let Ok(wish) = self.wishes.recv_timeout(IDLE) {
                 self.grant(wish);
             }
         };
-        opener.hand_over(&mut self.experiment);
+        opener.hand_over(self.run.as_mut());
         measured.seconds = self.began.elapsed().as_secs_f64();
         measured.cpu_seconds = cpu_seconds();
-        self.conclude(ended_by, solved, diverged, measured)
+        self.conclude(ended_by, measured)
+    }
+
+    fn say_beforehand(&mut self) {
+        if let Err(why) = &self.monitor {
+            let text = format!("This run cannot be watched: {why}.");
+            self.notice(Level::Warning, &text, "Training goes on; name a file elsewhere with --monitor.");
+        }
+        if self.budget.is_endless() && !self.interactive {
+            let text = "No budget was given, so training goes on until Ctrl-C, which saves it.";
+            self.notice(Level::Info, text, "");
+        }
+        let (first, done) = (&self.run.schema().counters[0], self.run.progress().counts[0]);
+        if done > 0.0 && self.budget.steps.is_some_and(|steps| steps as f64 <= done) {
+            let done = counted(first, done);
+            let text = format!("This run has {done} already, and --steps counts from its beginning.");
+            self.notice(Level::Warning, &text, "Ask for more than that, or use --seconds.");
+        }
+        if self.budget.until_solved && self.run.variant().goal.is_none() {
+            let text = format!("{} has no goal that would end this run.", self.run.variant().name);
+            self.notice(Level::Warning, &text, "End it with Ctrl-C, or give --steps or --seconds.");
+        }
+        self.place.saved_s = self.run.progress().train_s;
+    }
+
+    fn tell_events(&mut self, measured: &mut Measured) {
+        for event in self.run.events() {
+            match &event {
+                Event::Began(began) => {
+                    measured.first = began.progress.clone();
+                    measured.known_s = began.progress.train_s;
+                    measured.parts_s = vec![0.0; self.run.schema().all_parts().count()];
+                    measured.metrics = began.history.last().cloned();
+                    self.place.saved_s = began.progress.train_s;
+                }
+                Event::Metrics(row) => {
+                    let passed_s = row.progress.train_s - measured.known_s;
+                    measured.known_s = row.progress.train_s;
+                    let shares = row.values.iter().skip(self.run.schema().metrics.len());
+                    for (part_s, share) in measured.parts_s.iter_mut().zip(shares) {
+                        *part_s += share.unwrap_or(0.0) * passed_s;
+                    }
+                    measured.metrics = Some(row.clone());
+                }
+                Event::Device(device) => {
+                    measured.device = device.gpu.clone().filter(|_| device.on_gpu);
+                }
+                _ => {}
+            }
+            self.tell(Record::Event(event));
+        }
     }
 
     /// Why the run should end at the next boundary, if it should.
-    fn reason(&self, solved: bool) -> Option<EndedBy> {
+    fn reason(&self, progress: &Progress) -> Option<EndedBy> {
         let budget = &self.budget;
         let spent = |limit: Option<f64>, used: fn(&Self) -> f64| limit.is_some_and(|l| used(self) >= l);
         if self.signals.output_closed.load(Relaxed) {
             Some(EndedBy::ClosedOutput)
         } else if self.signals.interrupts.load(Relaxed) > 0 {
             Some(EndedBy::Interrupt)
-        } else if budget.until_solved && solved {
+        } else if budget.until_solved && self.run.solved().is_some() {
             Some(EndedBy::Solved)
-        } else if budget.steps.is_some_and(|steps| self.experiment.progress().env_steps >= steps) {
+        } else if budget.steps.is_some_and(|steps| progress.counts[0] >= steps as f64) {
             Some(EndedBy::Steps)
         } else if spent(budget.seconds, |s| s.began.elapsed().as_secs_f64()) {
             Some(EndedBy::Seconds)
@@ -221,81 +253,131 @@ impl Session<'_> {
 
     fn grant(&mut self, wish: Wish) {
         let granted = match wish {
-            Wish::Command(command) => self.experiment.command(command).map_err(anyhow::Error::from),
-            Wish::Save => self.save_now().map(|_| ()),
+            Wish::Command(command) => self.run.command(command).map_err(anyhow::Error::from),
+            Wish::Save => {
+                // Who asks for a file finds it in the current folder, and the run is saved there from now on.
+                let path = self.place.asked.clone().unwrap_or_else(|| default_name(self.run.as_ref()));
+                self.place.asked = Some(path);
+                self.save().map(|_| ())
+            }
+            Wish::Ask(question) => {
+                let answer = self.run.ask(question).ok();
+                let json = answer.and_then(|answer| serde_json::to_vec(&*answer).ok());
+                self.send(Update::Answer(json.unwrap_or_default()));
+                Ok(())
+            }
         };
         if let Err(refusal) = granted {
-            self.notice(Level::Warning, &format!("{refusal:#}"), "");
+            self.notice(Level::Warning, &format!("{refusal:#}."), "");
+        }
+    }
+
+    /// Every so often, so that little is lost whatever happens.
+    fn save_by_itself(&mut self, progress: &Progress) {
+        let due = progress.train_s >= self.place.saved_s + SAVE_EVERY_S;
+        if !due || !self.run.at_boundary() || self.run.diverged() {
+            return;
+        }
+        // What cannot be saved now is tried again at the next turn.
+        self.place.saved_s = progress.train_s;
+        match self.save() {
+            Ok(_) => {}
+            Err(error) if error.is::<RunError>() => {}
+            Err(error) => self.trouble(&format!("{error:#}"), "Training goes on; make room, or it is lost."),
         }
     }
 
     /// Ends the iteration, writes the file and says where it is.
-    fn save_now(&mut self) -> Result<Kept> {
-        let path = self.save.clone().unwrap_or_else(|| files::free_name(&self.default_save));
-        let bytes = self.experiment.save();
-        let kept = files::keep(&path, &bytes)?;
-        if let Some(trouble) = &kept.trouble {
-            self.notice(Level::Warning, trouble, "Make room, or name another file with --save.");
+    fn save(&mut self) -> Result<Kept> {
+        let bytes = self.run.save()?;
+        self.write(&bytes)
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<Kept> {
+        let kept = self.place.write(self.run.as_ref(), bytes)?;
+        match &kept.trouble {
+            Some(trouble) => {
+                self.trouble(&trouble.clone(), "Make room, or name another file with --save.");
+            }
+            None => self.place.trouble = None,
         }
-        // The next save of this run replaces this one.
-        self.save = Some(kept.path.clone());
-        self.tell(Record::FileSaved { file: kept.path.display().to_string(), bytes: bytes.len() as u64 });
+        self.place.saved_s = self.run.progress().train_s;
+        let file = kept.path.display().to_string();
+        self.tell(Record::FileSaved { file, bytes: bytes.len() as u64 });
         Ok(kept)
     }
 
-    fn conclude(
-        mut self,
-        ended_by: EndedBy,
-        solved: Option<Progress>,
-        diverged: bool,
-        measured: Measured,
-    ) -> Result<()> {
-        // A terminal that goes away may be noticed before its signal comes.
-        let left = ended_by == EndedBy::Interrupt || self.interactive && ended_by == EndedBy::ClosedOutput;
-        let wants_file = self.save.is_some() || left;
-        // Weights that are no numbers must not replace an earlier save.
-        let kept = if wants_file && !diverged { Some(self.save_now()?) } else { None };
-        let (file, trouble) = kept.map_or((None, None), |kept| (Some(kept.path), kept.trouble));
-        let evaluation = self.experiment.evaluate(EVALUATION_EPISODES, self.experiment.progress().iteration);
-        for event in self.experiment.events() {
-            self.tell(Record::Event(event));
+    /// Said once, and again when it is another.
+    fn trouble(&mut self, text: &str, next_step: &str) {
+        if self.place.trouble.as_deref() != Some(text) {
+            self.place.trouble = Some(text.into());
+            self.notice(Level::Warning, &format!("{text}."), next_step);
         }
-        let progress = self.experiment.progress();
-        let config = self.experiment.config();
-        let (backend, digest) = (self.experiment.backend(), self.experiment.digest());
+    }
+
+    /// Saves the run that has ended, and waits where there is no room for it anywhere; none where it diverged.
+    fn save_at_last(&mut self) -> Result<Option<Kept>> {
+        let nothing_yet = self.run.progress().iteration == 0 && self.place.asked.is_none();
+        // Weights that are no numbers must not replace an earlier save.
+        if self.run.diverged() || nothing_yet {
+            return Ok(None);
+        }
+        let bytes = match self.run.save() {
+            Err(RunError::Diverged) => return Ok(None),
+            saved => saved?,
+        };
+        loop {
+            match self.write(&bytes) {
+                Ok(kept) => return Ok(Some(kept)),
+                Err(error) => {
+                    let next = "The run waits for room there, and then ends. Ctrl-C gives it up.";
+                    self.trouble(&format!("{error:#}"), next);
+                    if let Ok(monitor) = &self.monitor {
+                        monitor.beat(&self.run.progress());
+                    }
+                    std::thread::sleep(TRY_EVERY);
+                }
+            }
+        }
+    }
+
+    fn conclude(mut self, ended_by: EndedBy, mut measured: Measured) -> Result<()> {
+        let kept = self.save_at_last()?;
+        let diverged = self.run.diverged() || kept.is_none() && self.run.progress().iteration > 0;
+        let test = if diverged { None } else { Some(self.run.test()?) };
+        self.tell_events(&mut measured);
+        let (file, trouble) = kept.map_or((None, None), |kept| (Some(kept.path), kept.trouble));
+        let (progress, config) = (self.run.progress(), self.run.config());
+        let (backend, digest) = (self.run.backend(), self.run.digest());
         let trained_s = progress.train_s - measured.first.train_s;
+        let done = progress.counts[0] - measured.first.counts.first().copied().unwrap_or(0.0);
         let summary = Summary {
-            ended_by,
+            ended_by: if diverged { EndedBy::Diverged } else { ended_by },
             room: config.room.clone(),
-            env: config.env.clone(),
+            variant: config.variant.clone(),
             seed: config.seed,
-            steps: progress.env_steps,
-            iterations: progress.iteration,
-            episodes: progress.episodes,
             seconds: measured.seconds,
             cpu_seconds: measured.cpu_seconds,
-            steps_per_s: match (progress.env_steps.saturating_sub(measured.first.env_steps)) as f64
-                / trained_s
-            {
-                rate if rate.is_finite() => rate,
-                _ => 0.0,
+            per_second: if trained_s > 0.0 { done / trained_s } else { 0.0 },
+            test,
+            solved: self.run.solved().cloned(),
+            machine: Ended {
+                digest: digest.weights,
+                arithmetic: digest.arithmetic,
+                device: measured.device.clone(),
+                isa: backend.isa,
+                threads: backend.threads,
+                resume: file.as_ref().map(|file| self.resume_command(file, ended_by, &measured)),
+                file: file.map(|f| f.display().to_string()),
             },
-            mean_return: measured.mean_return,
-            evaluation,
-            solved,
-            digest: digest.weights,
-            arithmetic: digest.arithmetic,
-            device: measured.device.clone(),
-            isa: backend.isa,
-            threads: backend.threads,
-            resume: file.as_ref().map(|file| self.resume_command(file, ended_by, &measured)),
-            file: file.map(|f| f.display().to_string()),
+            progress,
+            metrics: measured.metrics,
+            parts_s: measured.parts_s,
         };
-        self.tell(Record::Summary(summary));
+        self.tell(Record::Summary(Box::new(summary)));
         if diverged {
             bail!(
-                "training diverged: the weights are no longer numbers{}. Start again with a lower learning rate, as in --set lr=0.0005",
-                if wants_file { ", so nothing was saved" } else { "" }
+                "training diverged: the weights are no longer numbers, so they were not saved. Start again with a lower learning rate, as in --set lr=0.0005"
             );
         }
         match trouble {
@@ -331,14 +413,12 @@ impl Session<'_> {
     }
 
     fn tell(&mut self, record: Record) {
-        if let Ok(monitor) = &mut self.monitor {
+        if let Ok(monitor) = &self.monitor {
             match &record {
                 Record::Event(event) => monitor.event(event),
                 // It stands in the monitor from the start.
                 Record::Opened(_) => {}
-                Record::FileSaved { .. } | Record::Summary(_) => {
-                    monitor.say(&record.line());
-                }
+                Record::FileSaved { .. } | Record::Summary(_) => monitor.say(&record.line(self.run.schema())),
             }
         }
         self.send(Update::Record(Box::new(record)));
@@ -358,6 +438,6 @@ pub fn now_s() -> f64 {
     FIRST.get_or_init(Instant::now).elapsed().as_secs_f64()
 }
 
-pub fn cpu_seconds() -> f64 {
+fn cpu_seconds() -> f64 {
     ProcessTime::try_now().map_or(0.0, |t| t.as_duration().as_secs_f64())
 }

@@ -1,13 +1,12 @@
-//! A run as its records have told it so far: what the terminal draws. It folds records and refuses
-//! to know where they come from, so training and watching look the same. Its size is bounded
-//! however long the run.
+//! A run as its records have told it so far: what the terminal draws. It folds records and refuses to know where they come
+//! from, so training and watching look the same. Its size is bounded however long the run.
 
-use crate::record::{Opened, Record, Summary};
+use crate::record::{Record, Summary};
 use crate::words;
 use run::protocol::{
-    Config, Device, Digest, Environment, Evaluation, Event, Knob, Level, Mark, Metrics, PARTS, Progress,
+    Backend, Column, Config, Device, Digest, Event, Knob, Knobs, Level, Mark, Progress, Row, Variant,
 };
-use std::collections::BTreeMap;
+use run::room::Schema;
 
 /// Points kept of a curve: more than any terminal has columns of dots.
 const CURVE_POINTS: usize = 2048;
@@ -15,40 +14,41 @@ const MARKS: usize = 256;
 /// Of one iteration in the breakdown of time: calm to look at, and soon true again after a change.
 const SHARE_WEIGHT: f64 = 0.05;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub struct View {
-    pub opened: Opened,
-    pub config: Option<Config>,
-    pub environment: Option<Environment>,
-    /// What the knobs are; their values are in `values`.
-    pub knobs: Vec<Knob>,
-    pub values: BTreeMap<String, f64>,
-    pub progress: Progress,
-    pub metrics: Option<Metrics>,
-    /// Shares of the parts of the last iterations' time, each iteration counting a little.
-    pub shares: [f64; PARTS.len()],
-    /// Mean return of training episodes against environment steps.
-    pub returns: Curve,
-    /// Mean return of evaluations against environment steps.
-    pub evaluations: Curve,
-    pub evaluation: Option<Evaluation>,
-    pub marks: Vec<Mark>,
-    pub solved: Option<Progress>,
-    pub digest: Option<Digest>,
+    pub machine: Backend,
+    pub told: Option<Told>,
     pub running: bool,
     pub device: Option<Device>,
     pub notice: Option<(Level, String)>,
-    pub summary: Option<Summary>,
+    pub summary: Option<Box<Summary>>,
+}
+
+/// What is told of a run, once one has begun.
+pub struct Told {
+    pub schema: &'static Schema,
+    pub variant: Option<Variant>,
+    pub config: Config,
+    /// What the knobs are; their values are in `values`.
+    pub knobs: Vec<Knob>,
+    pub values: Knobs,
+    pub progress: Progress,
+    pub metrics: Option<Row>,
+    pub test: Option<Row>,
+    /// Shares of the parts of the last iterations' time, each iteration counting a little.
+    pub shares: Vec<f64>,
+    /// Of each column of the metrics and of the tests, against the first counter.
+    pub curves: Vec<Curve>,
+    pub tests: Vec<Curve>,
+    pub marks: Vec<Mark>,
+    pub solved: Option<Progress>,
+    pub digest: Option<Digest>,
 }
 
 impl View {
-    pub fn new(opened: Opened, knobs: Vec<Knob>) -> View {
-        View { opened, knobs, ..View::default() }
-    }
-
     pub fn apply(&mut self, record: Record) {
         match record {
-            Record::Opened(opened) => self.opened = opened,
+            Record::Opened(machine) => self.machine = machine,
             Record::FileSaved { file, .. } => self.notice = Some((Level::Info, format!("saved {file}"))),
             Record::Summary(summary) => {
                 self.running = false;
@@ -59,63 +59,76 @@ impl View {
     }
 
     fn event(&mut self, event: Event) {
-        match event {
-            Event::Began { config, environment, knobs, history, marks, evaluations, progress } => {
-                *self = View {
-                    opened: std::mem::take(&mut self.opened),
-                    knobs: run::knob_list(&config.env),
-                    config: Some(config),
-                    environment: Some(*environment),
-                    values: knobs,
-                    running: self.running,
-                    device: self.device.take(),
-                    progress,
-                    ..View::default()
+        match (event, &mut self.told) {
+            (Event::Began(began), _) => {
+                // A run of a room that this program does not have cannot be drawn.
+                let Ok(room) = run::room(&began.config.room) else { return };
+                let schema = room.schema();
+                let mut told = Told {
+                    schema,
+                    variant: room.variants().into_iter().find(|v| v.id == began.config.variant),
+                    knobs: room.knobs(&began.config.variant),
+                    values: began.knobs,
+                    config: began.config,
+                    progress: began.progress,
+                    metrics: None,
+                    test: None,
+                    shares: vec![0.0; schema.all_parts().count()],
+                    curves: vec![Curve::default(); schema.metrics.len()],
+                    tests: vec![Curve::default(); schema.tests.len()],
+                    marks: Vec::new(),
+                    solved: began.solved,
+                    digest: None,
                 };
-                history.into_iter().for_each(|m| self.metrics(m));
-                marks.into_iter().for_each(|m| self.mark(m));
-                evaluations.into_iter().for_each(|e| self.evaluation(e));
+                began.history.into_iter().for_each(|row| told.metrics(row));
+                began.tests.into_iter().for_each(|row| told.test(row));
+                began.marks.into_iter().for_each(|mark| told.mark(mark));
+                self.told = Some(told);
+                self.notice = None;
+                self.summary = None;
             }
-            Event::Running { running } => self.running = running,
-            Event::Device(device) => {
+            (Event::Running { running }, _) => self.running = running,
+            (Event::Device(device), _) => {
                 self.notice = Some((Level::Info, words::device(&device)));
                 self.device = Some(device);
             }
-            Event::Metrics(metrics) => self.metrics(metrics),
-            Event::Mark(mark) => {
-                self.values.insert(mark.knob.clone(), mark.to);
-                self.mark(mark);
-            }
-            Event::Evaluation(evaluation) => self.evaluation(evaluation),
-            Event::Solved { progress, .. } => self.solved = Some(progress),
-            Event::Digest(digest) => self.digest = Some(digest),
-            // The bytes are the trainer's business; it tells of the file.
-            Event::Saved { .. } => {}
-            Event::Notice { level, text, next_step } => {
+            (Event::Notice { level, text, next_step }, _) => {
                 self.notice = Some((level, [text, next_step].join(" ").trim().to_string()));
             }
+            (Event::Metrics(row), Some(told)) => told.metrics(row),
+            (Event::Mark(mark), Some(told)) => {
+                told.values.insert(mark.knob.clone(), mark.to.clone());
+                told.mark(mark);
+            }
+            (Event::Test(row), Some(told)) => told.test(row),
+            (Event::Solved { progress, .. }, Some(told)) => told.solved = Some(progress),
+            (Event::Digest(digest), Some(told)) => told.digest = Some(digest),
+            // The bytes are the trainer's business, which tells of the file; a room's own are its views'.
+            _ => {}
         }
     }
+}
 
-    fn metrics(&mut self, metrics: Metrics) {
-        self.progress = metrics.progress;
-        if let Some(mean) = metrics.mean_return {
-            self.returns.push(metrics.progress.env_steps as f64, mean);
+impl Told {
+    fn metrics(&mut self, row: Row) {
+        self.progress = row.progress.clone();
+        let at = row.progress.counts[0];
+        for (curve, value) in self.curves.iter_mut().zip(&row.values) {
+            curve.push(at, value.unwrap_or(f64::NAN));
         }
         let weight = if self.metrics.is_none() { 1.0 } else { SHARE_WEIGHT };
-        for (smooth, share) in self.shares.iter_mut().zip(metrics.shares) {
-            *smooth += weight * (share - *smooth);
+        let shares = row.values.iter().skip(self.schema.metrics.len());
+        for (smooth, share) in self.shares.iter_mut().zip(shares) {
+            *smooth += weight * (share.unwrap_or(0.0) - *smooth);
         }
-        self.metrics = Some(metrics);
+        self.metrics = Some(row);
     }
 
-    fn evaluation(&mut self, evaluation: Evaluation) {
-        self.evaluations.push(evaluation.progress.env_steps as f64, evaluation.mean_return);
-        let solved_at = self.environment.as_ref().map_or(f64::INFINITY, |e| e.solved_at);
-        if evaluation.mean_return >= solved_at && self.solved.is_none() {
-            self.solved = Some(evaluation.progress);
+    fn test(&mut self, row: Row) {
+        for (curve, value) in self.tests.iter_mut().zip(&row.values) {
+            curve.push(row.progress.counts[0], value.unwrap_or(f64::NAN));
         }
-        self.evaluation = Some(evaluation);
+        self.test = Some(row);
     }
 
     fn mark(&mut self, mark: Mark) {
@@ -123,6 +136,33 @@ impl View {
             self.marks.remove(0);
         }
         self.marks.push(mark);
+    }
+
+    /// Names of the charts, what the run is about first: its goal's, then those of tests, then those of metrics.
+    pub fn charts(&self) -> Vec<&'static str> {
+        let goal = self.goal_column().into_iter();
+        let all = goal.chain(self.schema.tests).chain(self.schema.metrics).map(|column| column.chart);
+        let mut names: Vec<&str> = Vec::new();
+        for name in all.filter(|name| !name.is_empty()) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// The columns of a chart with their curves: those of metrics, then those of tests.
+    pub fn chart(&self, name: &str) -> [Vec<(&'static Column, &Curve)>; 2] {
+        let of = |columns: &'static [Column], curves| -> Vec<(&'static Column, &Curve)> {
+            let all = columns.iter().zip::<&Vec<Curve>>(curves);
+            all.filter(|(column, _)| column.chart == name).collect()
+        };
+        [of(self.schema.metrics, &self.curves), of(self.schema.tests, &self.tests)]
+    }
+
+    pub fn goal_column(&self) -> Option<&'static Column> {
+        let goal = self.variant.as_ref()?.goal?;
+        Some(&self.schema.tests[self.schema.test(goal.column)?])
     }
 }
 
@@ -168,6 +208,7 @@ impl Curve {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use run::protocol::Began;
 
     #[test]
     fn a_curve_stays_small_and_keeps_its_ends() {
@@ -186,23 +227,36 @@ mod tests {
 
     #[test]
     fn a_new_beginning_forgets_the_old_run() {
-        let mut view = View::new(Opened { threads: 2, ..Default::default() }, Vec::new());
-        let metrics = |steps, mean| Metrics {
-            progress: Progress { env_steps: steps, ..Default::default() },
-            mean_return: Some(mean),
-            ..Default::default()
-        };
-        view.apply(Record::Event(Event::Metrics(metrics(10, 20.0))));
-        view.apply(Record::Event(Event::Began {
-            config: run::default_config(),
-            environment: Box::new(run::environments().swap_remove(0)),
-            knobs: BTreeMap::from([("lr".into(), 0.003)]),
-            history: vec![metrics(5, 1.0), metrics(6, 2.0)],
-            marks: Vec::new(),
-            evaluations: Vec::new(),
-            progress: Progress { env_steps: 6, ..Default::default() },
-        }));
-        assert_eq!(view.returns.iter().collect::<Vec<_>>(), [(5.0, 1.0), (6.0, 2.0)]);
-        assert_eq!((view.opened.threads, view.values["lr"], view.progress.env_steps), (2, 0.003, 6));
+        for room in run::rooms() {
+            let schema = room.schema();
+            let row = |count: f64, value| {
+                let counts = vec![count; schema.counters.len()];
+                let progress = Progress { counts, ..Progress::default() };
+                Row { progress, values: vec![Some(value); schema.row_len()] }
+            };
+            let began = |history: Vec<Row>| {
+                Record::Event(Event::Began(Box::new(Began {
+                    config: run::config_of(room),
+                    knobs: [("lr".to_string(), 0.003.into())].into(),
+                    progress: Progress { counts: vec![6.0; schema.counters.len()], ..Progress::default() },
+                    solved: None,
+                    history,
+                    tests: Vec::new(),
+                    marks: Vec::new(),
+                    room: serde_json::Value::Null,
+                })))
+            };
+            let mut view = View { machine: Backend { threads: 2, ..Backend::default() }, ..View::default() };
+            view.apply(began(Vec::new()));
+            view.apply(Record::Event(Event::Metrics(row(10.0, 20.0))));
+            view.apply(began(vec![row(5.0, 1.0), row(6.0, 2.0)]));
+            let told = view.told.unwrap();
+            assert_eq!(told.curves[0].iter().collect::<Vec<_>>(), [(5.0, 1.0), (6.0, 2.0)]);
+            assert_eq!((&told.values["lr"], told.progress.counts[0]), (&0.003.into(), 6.0));
+            let charts = told.charts();
+            assert_eq!(charts[0], told.goal_column().map_or(charts[0], |column| column.chart));
+            let [metrics, tests] = told.chart(charts[0]);
+            assert!(!metrics.is_empty() || !tests.is_empty());
+        }
     }
 }

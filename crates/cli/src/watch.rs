@@ -1,13 +1,15 @@
 //! Follows another training process by its monitor or its events file, or reads those of one that
 //! has ended. It only reads: it cannot change a run, and the run does not know of it.
 
-use crate::record::Record;
-use crate::ring;
-use crate::session::{Signals, Update};
-use crate::words::{clock, short};
+use crate::monitor_file as files;
+use crate::record::{NamedProgress, Record};
+use crate::session::Update;
+use crate::signals::Signals;
+use crate::words::{briefs, clock, counted};
 use anyhow::{Context, Result, anyhow, bail};
 use run::monitor::{State, Told};
-use run::protocol::{Event, Level, PARTS, Progress};
+use run::protocol::{Began, Event, Level, Progress};
+use run::room::Schema;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
@@ -20,10 +22,12 @@ const POLL: Duration = Duration::from_millis(100);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// A run that has written nothing for so long may have been killed.
 const SILENCE: Duration = Duration::from_secs(10);
+/// A file may be empty so long, until the run that made it writes its first line.
+const EMPTY: Duration = Duration::from_secs(1);
 
 /// Gives records until the last one, or until told to stop.
 pub fn follow(path: &Path, signals: &Signals, updates: &SyncSender<Update>) -> Result<()> {
-    if ring::is_monitor(path) {
+    if files::is_monitor(path) {
         follow_monitor(path, signals, updates)
     } else {
         follow_events(path, signals, updates)
@@ -32,20 +36,24 @@ pub fn follow(path: &Path, signals: &Signals, updates: &SyncSender<Update>) -> R
 
 fn follow_monitor(path: &Path, signals: &Signals, updates: &SyncSender<Update>) -> Result<()> {
     let shown = path.display();
-    let mut watched = ring::open(path)?;
+    let mut watched = files::open(path)?;
     let mut begun = false;
     let mut silence = Silence::new();
     let mut beats = 0;
-    if let Ok(opened) = serde_json::from_str::<Record>(&watched.reader.about())
+    // What the shell says is of the run that began last.
+    let mut schema = None;
+    if let Some(opened) = Record::read(watched.reader.about().as_bytes(), &mut schema)
         && updates.send(Update::Record(Box::new(opened))).is_err()
     {
         return Ok(());
     }
     while !signals.stopping() {
         // Asked before reading, so that nothing written before its end is missed.
-        let (state, is_written) = (watched.reader.state(), watched.is_written());
+        let is_written = watched.is_written();
+        watched.refresh().with_context(|| format!("cannot read {shown}"))?;
+        let state = watched.reader.state();
         let over = state == State::Finished || is_written == Some(false);
-        for record in records_from(watched.reader.poll()) {
+        for record in records_from(watched.reader.poll(), &mut schema) {
             begun = true;
             let last = matches!(record, Record::Summary(_));
             if updates.send(Update::Record(Box::new(record))).is_err() || last {
@@ -60,7 +68,7 @@ fn follow_monitor(path: &Path, signals: &Signals, updates: &SyncSender<Update>) 
                 State::Finished => ("This run ended without a summary.", "See what its own terminal says."),
                 _ => (
                     "The process that trained this run is gone: it was killed, or the machine went down.",
-                    "Go on from its last save with `hothouse resume FILE`, or start it again.",
+                    "Go on from its last save with `hothouse resume`, or start it again.",
                 ),
             };
             // Whoever watches sees all there is, and this.
@@ -79,37 +87,34 @@ fn follow_monitor(path: &Path, signals: &Signals, updates: &SyncSender<Update>) 
 
 /// A beginning with its history becomes the lines that were told in its course, so that attaching late
 /// shows what watching from the start does.
-fn records_from(told: Vec<Told>) -> Vec<Record> {
+fn records_from(told: Vec<Told>, schema: &mut Option<&'static Schema>) -> Vec<Record> {
     let mut records = Vec::new();
     for told in told {
         match told {
-            Told::Event(Event::Began {
-                config,
-                environment,
-                knobs,
-                history,
-                marks,
-                evaluations,
-                progress,
-            }) => {
-                let progress = if history.is_empty() { progress } else { Progress::default() };
-                let bare = Event::Began {
-                    environment,
+            Told::Event(Event::Began(began)) => {
+                *schema = run::room(&began.config.room).ok().map(|room| room.schema());
+                let Began { config, knobs, progress, solved, history, tests, marks, room } = *began;
+                // A run that was watched from its start had come nowhere and was not solved yet.
+                let from_start = !history.is_empty();
+                let start = Progress { counts: vec![0.0; progress.counts.len()], ..Progress::default() };
+                let bare = Began {
                     config,
                     knobs,
+                    progress: if from_start { start } else { progress },
+                    solved: solved.filter(|_| !from_start),
                     history: Vec::new(),
+                    tests: Vec::new(),
                     marks: Vec::new(),
-                    evaluations: Vec::new(),
-                    progress,
+                    room,
                 };
-                records.push(Record::Event(bare));
+                records.push(Record::Event(Event::Began(Box::new(bare))));
                 let events = history.into_iter().map(Event::Metrics);
-                let events = events.chain(evaluations.into_iter().map(Event::Evaluation));
+                let events = events.chain(tests.into_iter().map(Event::Test));
                 records.extend(events.chain(marks.into_iter().map(Event::Mark)).map(Record::Event));
             }
             Told::Event(event) => records.push(Record::Event(event)),
             // Another version's shell may say what this one does not know.
-            Told::Shell(text) => records.extend(serde_json::from_str::<Record>(&text).ok()),
+            Told::Shell(text) => records.extend(Record::read(text.as_bytes(), schema)),
         }
     }
     let timed = |record: &Record| iteration_of(record).is_some();
@@ -122,11 +127,10 @@ fn records_from(told: Vec<Told>) -> Vec<Record> {
 /// The iteration after which something was told, where that is known.
 fn iteration_of(record: &Record) -> Option<u32> {
     match record {
-        Record::Event(Event::Metrics(m)) => Some(m.progress.iteration),
-        Record::Event(Event::Evaluation(e)) => Some(e.progress.iteration),
-        Record::Event(Event::Mark(m)) => Some(m.progress.iteration),
+        Record::Event(Event::Metrics(row) | Event::Test(row)) => Some(row.progress.iteration),
+        Record::Event(Event::Mark(mark)) => Some(mark.progress.iteration),
         Record::Event(Event::Solved { progress, .. }) => Some(progress.iteration),
-        Record::Event(Event::Digest(d)) => Some(d.iteration),
+        Record::Event(Event::Digest(digest)) => Some(digest.iteration),
         _ => None,
     }
 }
@@ -173,35 +177,38 @@ fn notice(level: Level, text: &str, next_step: &str) -> Update {
 /// One line a run that can be watched.
 pub fn list(json: bool) -> Result<()> {
     #[derive(serde::Serialize)]
-    struct Line {
+    struct Line<'a> {
         state: &'static str,
-        env: String,
+        room: String,
+        variant: String,
         seed: u32,
-        progress: Progress,
-        mean_return: Option<f64>,
+        progress: NamedProgress<'a>,
+        /// Of the newest metrics, what a line of the terminal has.
+        metrics: BTreeMap<&'static str, Option<f64>>,
         /// Seconds of training by part.
         parts_s: BTreeMap<&'static str, f64>,
         age_s: Option<f64>,
         file: String,
     }
     let mut out = std::io::stdout().lock();
-    let runs = ring::kept()?;
+    let runs = files::kept()?;
     if runs.is_empty() && !json {
         writeln!(out, "There is no run to watch. Start one with `hothouse train`.")?;
     }
     for path in runs {
         // Another version's file, or one that was just removed, is none of this list.
-        let Ok(mut watched) = ring::open(&path) else { continue };
-        let mut mean_return = None;
-        let mut run = None;
-        for record in records_from(watched.reader.poll()) {
+        let Ok(mut watched) = files::open(&path) else { continue };
+        let (mut config, mut values, mut schema) = (None, Vec::new(), None);
+        for record in records_from(watched.reader.poll(), &mut schema) {
             match record {
-                Record::Event(Event::Began { config, .. }) => run = Some(config),
-                Record::Event(Event::Metrics(m)) => mean_return = m.mean_return,
+                Record::Event(Event::Began(began)) => config = Some(began.config),
+                Record::Event(Event::Metrics(row)) => values = row.values,
                 _ => {}
             }
         }
-        let Some(config) = run else { continue };
+        let (Some(config), Some(schema)) = (config, schema) else { continue };
+        let progress = watched.reader.progress();
+        let named = schema.metrics.iter().zip(&values).filter(|(column, _)| !column.brief.is_empty());
         let line = Line {
             state: match (watched.reader.state(), watched.is_written()) {
                 (State::Finished, _) => "ended",
@@ -209,26 +216,29 @@ pub fn list(json: bool) -> Result<()> {
                 (State::Running, _) => "running",
                 (State::Paused, _) => "paused",
             },
-            env: config.env,
+            room: config.room,
+            variant: config.variant,
             seed: config.seed,
-            progress: watched.reader.progress(),
-            mean_return,
-            parts_s: PARTS.into_iter().zip(watched.reader.parts_s()).collect(),
-            age_s: ring::age_s(&path),
+            progress: NamedProgress { progress: &progress, schema },
+            metrics: named.map(|(column, &value)| (column.name, value)).collect(),
+            parts_s: schema.all_parts().map(|part| part.name).zip(watched.reader.parts_s()).collect(),
+            age_s: files::age_s(&path),
             file: path.display().to_string(),
         };
         if json {
             writeln!(out, "{}", serde_json::to_string(&line)?)?;
         } else {
+            let count = counted(&schema.counters[0], progress.counts[0]);
+            let first = briefs(schema.metrics, &values).into_iter().next();
             writeln!(
                 out,
-                "{:<8} {:>8} ago  {}, seed {}, {} steps, return {}\n         {}",
+                "{:<8} {:>8} ago  {} / {}, seed {}, {count}{}\n         {}",
                 line.state,
                 line.age_s.map_or("-".into(), clock),
-                line.env,
+                line.room,
+                line.variant,
                 line.seed,
-                short(line.progress.env_steps as f64),
-                line.mean_return.map_or("-".into(), |r| format!("{r:.1}")),
+                first.map_or(String::new(), |(name, value)| format!(", {name} {value}")),
                 line.file
             )?;
         }
@@ -243,6 +253,7 @@ fn follow_events(path: &Path, signals: &Signals, updates: &SyncSender<Update>) -
     // Bytes read, and whether anything in the file was a record.
     let (mut place, mut known) = (0u64, false);
     let mut silence = Silence::new();
+    let (mut schema, began) = (None, Instant::now());
     while !signals.stopping() {
         let read = reader.read_until(b'\n', &mut line).with_context(|| format!("cannot read {shown}"))?;
         place += read as u64;
@@ -250,22 +261,17 @@ fn follow_events(path: &Path, signals: &Signals, updates: &SyncSender<Update>) -
             return Ok(());
         }
         if line.last() == Some(&b'\n') {
-            match serde_json::from_slice::<Record>(&line) {
-                Ok(record) => {
+            match Record::read(&line, &mut schema) {
+                Some(record) => {
                     known = true;
                     let last = matches!(record, Record::Summary(_));
                     if updates.send(Update::Record(Box::new(record))).is_err() || last {
                         return Ok(());
                     }
                 }
-                Err(_) if serde_json::from_slice::<run::backgammon::protocol::Event>(&line).is_ok() => {
-                    bail!(
-                        "{shown} is of backgammon, which cannot be watched. Its lines are plain: `tail -f {shown}`"
-                    )
-                }
                 // A newer process may write records this one does not know; a foreign file has none.
-                Err(_) if known => {}
-                Err(_) => {
+                None if known => {}
+                None => {
                     bail!("{shown} holds no events. Name a file written by `hothouse train --events FILE`")
                 }
             }
@@ -273,6 +279,9 @@ fn follow_events(path: &Path, signals: &Signals, updates: &SyncSender<Update>) -
         } else if read == 0 {
             if !known && line.first().is_some_and(|&b| b != b'{') {
                 bail!("{shown} holds no events. Name a file written by `hothouse train --events FILE`");
+            }
+            if place == 0 && began.elapsed() > EMPTY {
+                bail!("{shown} is empty: no run has written to it. Name a file written by `hothouse train --events FILE`");
             }
             std::thread::sleep(POLL);
             // A new run writes the file anew.

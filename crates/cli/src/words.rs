@@ -1,6 +1,7 @@
 //! Numbers and devices as people read them.
 
-use run::protocol::Device;
+use run::protocol::{Column, Device, Goal, Progress, Row, Value};
+use run::room::Schema;
 
 /// `1,572,864`
 pub fn grouped(n: u64) -> String {
@@ -52,6 +53,78 @@ pub fn figure(x: f64) -> String {
         a if a < 1.0 => format!("{x:.4}"),
         a if a < 100.0 => format!("{x:.2}"),
         _ => short(x),
+    }
+}
+
+/// A column's number, in few places.
+pub fn value(column: &Column, value: Option<f64>) -> String {
+    match value {
+        None => "-".into(),
+        Some(x) if !x.is_finite() => x.to_string(),
+        Some(x) if column.share => format!("{:.0}%", 100.0 * x),
+        // Returns and points are compared with each other: always with the same decimals.
+        Some(x) if (1.0..9995.0).contains(&x.abs()) && column.rate.is_none() => format!("{x:.1}"),
+        Some(x) => figure(x),
+    }
+}
+
+/// `1,572,864 steps`
+pub fn counted(column: &Column, count: f64) -> String {
+    let unit = if column.unit.is_empty() { column.name } else { column.unit };
+    format!("{} {unit}", grouped(count as u64))
+}
+
+/// All counters: `1,572,864 steps, 7,301 episodes`
+pub fn counts(schema: &Schema, progress: &Progress) -> String {
+    let all = schema.counters.iter().zip(&progress.counts);
+    all.map(|(column, &count)| counted(column, count)).collect::<Vec<_>>().join(", ")
+}
+
+/// The columns of a row that a line of the terminal has, by their short names: `return 212.5 (9.0 to 500.0)`.
+pub fn briefs(columns: &[Column], values: &[Option<f64>]) -> Vec<(String, String)> {
+    let find = |name: &str| columns.iter().position(|column| column.name == name).and_then(|i| values.get(i).copied()?);
+    let shown = |(column, &at): (&Column, &Option<f64>)| {
+        let spread = match *column.spread {
+            [error] => find(error).map(|e| format!(" ±{e:.2}")),
+            [low, high] => find(low).zip(find(high)).map(|(l, h)| format!(" ({l:.0} to {h:.0})")),
+            _ => None,
+        };
+        (column.brief.to_string(), value(column, at) + &spread.unwrap_or_default())
+    };
+    columns.iter().zip(values).filter(|(column, _)| !column.brief.is_empty()).map(shown).collect()
+}
+
+/// A test in a line.
+pub fn test(schema: &Schema, row: &Row) -> String {
+    let pairs = briefs(schema.tests, &row.values);
+    pairs.into_iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
+}
+
+/// What a goal asks for, in words: `Test return of 475`.
+pub fn goal(schema: &Schema, goal: &Goal) -> String {
+    let column = schema.test(goal.column).map(|i| &schema.tests[i]);
+    let unit = column.map_or("", |column| column.unit);
+    let label = column.map_or(goal.column, |column| column.label);
+    format!("{label} of {}{}{unit}", goal.at, if unit.is_empty() { "" } else { " " })
+}
+
+/// What took time, the longest first: `gradient 61%, policy 17%`. None before anything did.
+pub fn breakdown(schema: &Schema, parts_s: &[f64]) -> Option<String> {
+    let whole_s: f64 = parts_s.iter().sum();
+    let share = |part_s: f64| 100.0 * part_s / whole_s;
+    let mut parts: Vec<(f64, &str)> = parts_s.iter().copied().zip(schema.all_parts().map(|p| p.name)).collect();
+    parts.sort_by(|a, b| b.0.total_cmp(&a.0));
+    parts.retain(|(part_s, _)| share(*part_s) >= 0.5);
+    let words: Vec<String> =
+        parts.into_iter().map(|(part_s, name)| format!("{name} {:.0}%", share(part_s))).collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// A knob's value as it can be typed again; a long text by its beginning.
+pub fn knob(value: &Value) -> String {
+    match value {
+        Value::Number(number) => number.to_string(),
+        Value::Text(text) => fitted(text, 40),
     }
 }
 
@@ -118,6 +191,18 @@ mod tests {
         assert_eq!([0.84, 12.34, 247.0, 3723.0].map(clock), ["0.84 s", "12.3 s", "4:07", "1:02:03"]);
         assert_eq!([0.0213, 0.0, -1.2e-5, 12.414].map(figure), ["0.0213", "0", "-1.2e-5", "12.41"]);
         assert_eq!(figure(f64::NAN), "NaN");
+        let (plain, share) = (Column::new("a", "A", ""), Column::new("b", "B", "").share());
+        assert_eq!([None, Some(0.5), Some(475.25), Some(2e6)].map(|x| value(&plain, x)), ["-", "0.5000", "475.2", "2.00 M"]);
+        assert_eq!(value(&share, Some(0.125)), "12%");
+    }
+
+    #[test]
+    fn the_breakdown_begins_with_what_took_longest() {
+        let schema = run::rooms()[0].schema();
+        let mut parts_s = vec![0.0; schema.all_parts().count()];
+        assert_eq!(breakdown(schema, &parts_s), None);
+        (parts_s[0], parts_s[1], parts_s[4]) = (1.6, 0.9, 1.5);
+        assert_eq!(breakdown(schema, &parts_s).unwrap(), "policy 40%, gradient 38%, world 22%");
     }
 
     #[test]

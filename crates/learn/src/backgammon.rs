@@ -108,7 +108,7 @@ pub enum Slice {
 }
 
 /// Whoever teaches itself by playing. The same seed gives the same games and weights, whatever the threads.
-pub trait Learner: math::par::Movable {
+pub trait Learner: Send + Sync {
     /// One slice of work of a few milliseconds.
     fn advance(&mut self) -> Slice;
 

@@ -205,6 +205,19 @@ pub(crate) fn seconds_a_call(now: &dyn Fn() -> f64, mut call: impl FnMut()) -> f
     }
 }
 
+/// Time of one call, as the mean over a slice of calls.
+pub(crate) fn sustained_s(now: &dyn Fn() -> f64, mut call: impl FnMut()) -> f64 {
+    let (began_s, mut calls) = (now(), 0u32);
+    loop {
+        call();
+        calls += 1;
+        let took_s = now() - began_s;
+        if took_s >= 4.0 * SLICE_S {
+            return took_s / f64::from(calls);
+        }
+    }
+}
+
 pub(crate) fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]

@@ -6,7 +6,6 @@ use crate::bench::Bench;
 use crate::protocol::{Column, Goal, Knob, Knobs, Part, Rate, RoomInfo, Value, Variant};
 use crate::{Host, RunError};
 use learn::{Data, Fault, Machine};
-use math::par::Movable;
 use serde::de::DeserializeOwned;
 
 /// A room's numbers and words, declared once.
@@ -182,7 +181,7 @@ pub enum Where {
 pub type Answer = Box<dyn erased_serde::Serialize>;
 
 /// One room's run, without what every run has.
-pub trait Room: Movable + Sized + 'static {
+pub trait Room: Send + Sync + Sized + 'static {
     const SCHEMA: &'static Schema;
     /// Declared with [`crate::questions!`].
     type Question: DeserializeOwned;

@@ -16,7 +16,6 @@ use crate::room::{Answer, HOUSE_PARTS, Iteration, Room, Saved, Schema, Setup, Sl
 use crate::{DIGEST_EVERY, Host, RunError, VERSION, check_version};
 use learn::{Fault, Machine};
 use math::Isa;
-use math::par::Movable;
 use std::marker::PhantomData;
 
 /// Past this many tests every second one is dropped.
@@ -25,7 +24,7 @@ const MAX_TESTS: usize = 2048;
 const MOST_LOOKS: u32 = 4096;
 
 /// What shells hold: a run, whatever its room.
-pub trait AnyRun: Movable {
+pub trait AnyRun: Send + Sync {
     /// Does what it is told, or says why not and leaves everything as it was.
     fn command(&mut self, command: Command) -> Result<(), RunError>;
     /// One slice of work; false when there is nothing to do. `now_s` is the shell's clock, in seconds from anywhere.
@@ -555,13 +554,14 @@ impl<R: Room> AnyRun for Run<R> {
 
     fn advance(&mut self, now_s: f64) -> bool {
         self.waiting = false;
-        if !self.running && !self.finish_iteration && self.testing.is_none() {
+        let paused = !self.running && !self.finish_iteration;
+        if paused && self.testing.is_none() {
             self.clock.rest();
             self.devices.pause();
             return false;
         }
-        // At home a test comes first; beside another machine, while that works.
-        if self.testing.is_some() && !self.is_away() {
+        // At home a test comes first, and is ended also where the run pauses; beside another machine, while that works.
+        if self.testing.is_some() && (paused || !self.is_away()) {
             self.take_time(now_s);
             self.advance_test();
             return true;

@@ -1,5 +1,5 @@
-//! The protocol as the page sees it: `www/run/protocol.ts`, rendered from `src/protocol.rs`, and the room of backgammon's
-//! beside it.
+//! The protocol as the page sees it: `www/run/protocol.ts`, rendered from `src/protocol.rs`, and beside each room's pictures
+//! in `www/rooms` what is its own.
 //!
 //! The committed files must equal what the types say now; `UPDATE=1 cargo test -p run --features
 //! typescript` writes them anew.
@@ -24,42 +24,50 @@ macro_rules! declare_all {
     };
 }
 
+fn head(what: &str, source: &str) -> String {
+    format!(
+        "// {what}\n\
+         // Generated from crates/run/src/{source} by a test; change it there, then run\n\
+         // UPDATE=1 cargo test -p run --features typescript\n\n"
+    )
+}
+
 fn tidy(out: &str) -> String {
     out.trim_end().lines().flat_map(|line| [line.trim_end(), "\n"]).collect()
 }
 
-fn of_control() -> String {
-    let mut out = String::from(
-        "// Everything that crosses the boundary between the page and an experiment.\n\
-         // Generated from crates/run/src/{protocol,monitor}.rs by a test; change it there, then run\n\
-         // UPDATE=1 cargo test -p run --features typescript\n\n",
+fn of_every_room() -> String {
+    let mut out = head(
+        "Everything that crosses the boundary between the page and a run of any room.",
+        "{protocol,monitor}.rs",
     );
     declare_all!(
         out:
-        Config Knob KnobKind Command Event Level Progress Metrics Mark Evaluation Digest
-        Device DeviceWish Environment Axis Frame Touch Stage Body Round Picture SweepSpec SweepCell
-        PlanView PlanNode Backend Layout TrackLayout Cursor
+        Config Value Knob KnobKind Named Column Rate Part RoomInfo Variant Goal Command Event Began Level Progress Row Mark
+        Digest Device DeviceWish SweepSpec SweepCell Backend Layout TrackLayout Cursor
     );
-    writeln!(out, "/** Where the time of an iteration goes, in the order of Metrics.shares. */").unwrap();
-    writeln!(out, "export const PARTS = {PARTS:?} as const;").unwrap();
+    tidy(&out)
+}
+
+fn of_control() -> String {
+    use run::control::protocol::*;
+    let mut out = head("What is asked of the room of control, and answered.", "control/protocol.rs");
+    declare_all!(out: Question Environment Axis Frame Touch Stage Body Round Picture PlanView PlanNode);
+    writeln!(out, "{}", answers(&Style::default())).unwrap();
     tidy(&out)
 }
 
 fn of_backgammon() -> String {
     use run::backgammon::protocol::*;
-    let mut out = String::from(
-        "// Everything that crosses the boundary between the page and the room of backgammon.\n\
-         // Generated from crates/run/src/backgammon/protocol.rs by a test; change it there, then run\n\
-         // UPDATE=1 cargo test -p run --features typescript\n\n\
-         import type { Config, Device, DeviceWish, Digest, Level } from \"../protocol\";\n\n",
-    );
+    let mut out =
+        head("What is asked of the room of backgammon, and answered; and what it tells.", "backgammon/protocol.rs");
+    out += "import type { Progress } from \"../../run/protocol\";\n\n";
     declare_all!(
         out:
-        Command Event Learner Progress Metrics Mark Judged Score Frozen Who Inquiry Analysis Position Candidate Step
-        Outlook Unfold Branch Setup Engine Act Table Phase May Reply Did Ending How Played Review Verdict
+        Question RoomEvent Frozen Who Inquiry Analysis Position Candidate Step Outlook Unfold Branch Setup Engine Act Table
+        Phase May Reply Did Ending How Played Review Verdict
     );
-    writeln!(out, "/** Where the time of a round goes, in the order of Metrics.shares. */").unwrap();
-    writeln!(out, "export const PARTS = {PARTS:?} as const;\n").unwrap();
+    writeln!(out, "{}\n", answers(&Style::default())).unwrap();
     writeln!(out, "/** Evaluations a decision that may be asked for at most. */").unwrap();
     writeln!(out, "export const MOST_EVALS = {MOST_EVALS};\n").unwrap();
     writeln!(out, "/** Minutes of training after which the agent is kept as it is. */").unwrap();
@@ -68,19 +76,20 @@ fn of_backgammon() -> String {
 }
 
 fn committed(name: &str, fresh: &str, source: &str) {
-    let path = format!("{}/../../www/run/{name}", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../../www/{name}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(&path, fresh).unwrap();
     }
     let committed = std::fs::read_to_string(path).unwrap_or_default();
     assert!(
         committed == fresh,
-        "www/run/{name} is not what {source} says; next: UPDATE=1 cargo test -p run --features typescript"
+        "www/{name} is not what {source} says; next: UPDATE=1 cargo test -p run --features typescript"
     );
 }
 
 #[test]
 fn the_page_has_these_types() {
-    committed("protocol.ts", &of_control(), "src/protocol.rs");
-    committed("backgammon/protocol.ts", &of_backgammon(), "src/backgammon/protocol.rs");
+    committed("run/protocol.ts", &of_every_room(), "src/protocol.rs");
+    committed("rooms/control/protocol.ts", &of_control(), "src/control/protocol.rs");
+    committed("rooms/backgammon/protocol.ts", &of_backgammon(), "src/backgammon/protocol.rs");
 }

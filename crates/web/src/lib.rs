@@ -1,18 +1,19 @@
-//! An experiment behind wasm-bindgen: plain data in and out, and nothing of its own.
+//! A run of any room behind wasm-bindgen: plain data in and out, and nothing of its own.
 //!
-//! It refuses to hold any logic. The worker that calls it (`www/run/worker.ts`) has the clock, the
-//! pace and the messages; the types of all that passes are `run::protocol`, and of what is refused
-//! too: a refusal is the notice that the page shows.
+//! It refuses to hold any logic, and to name a room. The worker that calls it (`www/run/worker.ts`) has the clock, the
+//! pace and the messages; the types of all that passes are `run::protocol` and the rooms' own, and of what is refused too: a
+//! refusal is the notice that the page shows.
 
 mod graphics;
 mod panic;
-mod parlour;
 
 use gpu::Fault;
 use math::Isa;
 use run::monitor::{self, Cursor, Writer};
-use run::protocol::{Event, Level};
-use run::{Experiment, RunError, permalink};
+use run::protocol::{Config, Digest, Event, Level};
+use run::bench::Bench;
+use run::room::{Answer, Schema};
+use run::{AnyRun, Host, RunError, permalink};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
@@ -23,10 +24,29 @@ pub use graphics::Graphics;
 #[cfg(feature = "threads")]
 pub use wasm_bindgen_rayon::init_thread_pool;
 
+/// What a run may allocate of the module's memory, which is 1 GiB at most: the rest is for threads, saves and answers.
+const RUN_BYTES: u64 = 900 << 20;
+
+fn host() -> Host {
+    Host { memory_bytes: RUN_BYTES, ..Host::new(Isa::best()) }
+}
+
 /// Sends the text of any panic, on any thread, to the page's channel of this name.
 #[wasm_bindgen]
 pub fn forward_panics(channel: String) {
     panic::forward_to(channel);
+}
+
+/// Every room, with its numbers and words.
+#[wasm_bindgen]
+pub fn rooms() -> Result<JsValue, JsValue> {
+    to_js(&run::rooms().iter().map(|room| room.info()).collect::<Vec<_>>())
+}
+
+/// The knobs of one of a room's variants.
+#[wasm_bindgen]
+pub fn knobs(room: &str, variant: &str) -> Result<JsValue, JsValue> {
+    to_js(&run::room(room).map_err(refusal)?.knobs(variant))
 }
 
 /// The config and expected digest that a link carries: `{ config, digest }`.
@@ -34,31 +54,27 @@ pub fn forward_panics(channel: String) {
 pub fn decode(link: &str) -> Result<JsValue, JsValue> {
     #[derive(Serialize)]
     struct Decoded {
-        config: run::protocol::Config,
-        digest: Option<run::protocol::Digest>,
+        config: Config,
+        digest: Option<Digest>,
     }
-    let link = permalink::decode(link).map_err(refusal)?;
+    let link = permalink::decode(link, host()).map_err(refusal)?;
     to_js(&Decoded { config: link.config, digest: link.digest })
 }
 
-/// How the monitor is laid out.
+/// What runs in the room that a link names, whatever else the link has, or in the first.
 #[wasm_bindgen]
-pub fn layout() -> Result<JsValue, JsValue> {
-    to_js(&monitor::layout())
+pub fn default_config(link: &str) -> Result<JsValue, JsValue> {
+    let name = link.trim_start_matches('#').trim_start_matches('/').split(['?', '/']).next().unwrap_or_default();
+    to_js(&run::room(name).map_or_else(|_| run::default_config(), run::config_of))
 }
 
+/// The room that a saved run is of.
 #[wasm_bindgen]
-pub fn default_config() -> Result<JsValue, JsValue> {
-    to_js(&run::default_config())
+pub fn room_of(bytes: &[u8]) -> Result<String, JsValue> {
+    run::room_of(bytes).map_err(refusal)
 }
 
-/// Every environment that one can train in, each with what a page needs to draw and drive it.
-#[wasm_bindgen]
-pub fn environments() -> Result<JsValue, JsValue> {
-    to_js(&run::environments())
-}
-
-/// The figures of control or backgammon in this module, or of the compute core; `now` gives seconds.
+/// The figures of a room in this module, or of the compute core; `now` gives seconds.
 #[wasm_bindgen]
 pub fn bench(suite: &str, now: &js_sys::Function, give: &js_sys::Function) {
     let clock = || now.call0(&JsValue::NULL).ok().and_then(|t| t.as_f64()).unwrap_or(0.0);
@@ -67,13 +83,10 @@ pub fn bench(suite: &str, now: &js_sys::Function, give: &js_sys::Function) {
             let _ = give.call1(&JsValue::NULL, &figure);
         }
     };
-    match suite {
-        "control" => {
-            let mut attach = || Writer::new(Box::new(monitor::heap()), "").ok();
-            run::bench::control(Isa::best(), &clock, &mut attach, &mut sink);
-        }
-        "backgammon" => run::bench::backgammon(Isa::best(), math::par::threads(), now_s, &mut sink),
-        _ => run::bench::core(Isa::best(), &clock, &[], &mut sink),
+    let mut attach = |schema: &Schema| Writer::new(Box::new(monitor::heap(schema)), schema, "").ok();
+    match run::room(suite) {
+        Ok(room) => room.bench(&mut Bench { isa: Isa::best(), now: now_s, attach: &mut attach, sink: &mut sink }),
+        Err(_) => run::bench::core(Isa::best(), &clock, &[], &mut sink),
     }
 }
 
@@ -98,9 +111,10 @@ pub fn panic_for_test(in_pool: bool) {
     panic!("a test asked the worker to panic");
 }
 
+/// A run of whichever room.
 #[wasm_bindgen]
-pub struct Lab {
-    experiment: Experiment,
+pub struct Run {
+    run: Box<dyn AnyRun>,
     monitor: Writer,
     memory: Arc<[AtomicU64]>,
     /// Behind the newest run's beginning.
@@ -108,26 +122,31 @@ pub struct Lab {
 }
 
 #[wasm_bindgen]
-impl Lab {
-    pub fn start(config: JsValue) -> Result<Lab, JsValue> {
-        Lab::of(Experiment::new(from_js(config)?, Isa::best()))
+impl Run {
+    pub fn begin(config: JsValue) -> Result<Run, JsValue> {
+        Run::of(run::begin(from_js(config)?, host()))
     }
 
-    pub fn restore(bytes: &[u8]) -> Result<Lab, JsValue> {
-        Lab::of(Experiment::restore(bytes, Isa::best()))
+    pub fn restore(bytes: &[u8]) -> Result<Run, JsValue> {
+        Run::of(run::restore(bytes, host()))
     }
 
-    fn of(experiment: Result<Experiment, RunError>) -> Result<Lab, JsValue> {
-        let mut experiment = experiment.map_err(refusal)?;
-        experiment.lend_clock(now_s);
-        let memory = monitor::heap();
-        let monitor = Writer::new(Box::new(memory.clone()), "").map_err(refusal)?;
-        Ok(Lab { experiment, monitor, memory, cursor: Cursor::default() })
+    fn of(run: Result<Box<dyn AnyRun>, RunError>) -> Result<Run, JsValue> {
+        let mut run = run.map_err(refusal)?;
+        run.lend_clock(now_s);
+        let memory = monitor::heap(run.schema());
+        let monitor = Writer::new(Box::new(memory.clone()), run.schema(), "").map_err(refusal)?;
+        Ok(Run { run, monitor, memory, cursor: Cursor::default() })
     }
 
     /// Where in this module's memory the monitor is, in bytes.
     pub fn monitor(&self) -> usize {
         self.memory.as_ptr() as usize
+    }
+
+    /// How the monitor is laid out.
+    pub fn layout(&self) -> Result<JsValue, JsValue> {
+        to_js(&monitor::layout(self.run.schema()))
     }
 
     /// What of the monitor belongs to the run whose beginning was told last.
@@ -137,113 +156,98 @@ impl Lab {
 
     /// The digest this run should reach, where a link told.
     pub fn expect(&mut self, digest: JsValue) -> Result<(), JsValue> {
-        self.experiment.expect(from_js(digest)?);
+        self.run.expect(from_js(digest)?);
         Ok(())
     }
 
     pub fn command(&mut self, command: JsValue) -> Result<(), JsValue> {
-        self.experiment.command(from_js(command)?).map_err(refusal)
+        self.run.command(from_js(command)?).map_err(refusal)
     }
 
     /// One slice of work; false when there is nothing to do.
     pub fn advance(&mut self, now_s: f64) -> bool {
-        let worked = self.experiment.advance(now_s);
-        self.monitor.beat(&self.experiment.progress());
+        let worked = self.run.advance(now_s);
+        self.monitor.beat(&self.run.progress());
         worked
     }
 
     /// Whether the last slice found nothing to do until the GPU has answered, which it then tells.
     pub fn waiting(&self) -> bool {
-        self.experiment.waiting()
+        self.run.waiting()
     }
 
     /// Whether a GPU should be opened and offered.
     pub fn wants_gpu(&self) -> bool {
-        self.experiment.wants_machine()
+        self.run.wants_machine()
     }
 
     pub fn offer(&mut self, graphics: &Graphics) {
-        self.experiment.offer(Ok(Box::new(graphics.gpu.clone())));
+        self.run.offer(Ok(Box::new(graphics.gpu.clone())));
     }
 
     /// There is no GPU to offer.
     pub fn offer_none(&mut self, why: String) {
-        self.experiment.offer(Err(Fault::NoAdapter { why }));
+        self.run.offer(Err(Fault::NoAdapter { why }));
     }
 
-    /// What happened since the last call, but for what the page reads in the monitor; undefined where
-    /// there is nothing.
+    /// What happened since the last call, but for the rows, which the page reads in the monitor; undefined where there is
+    /// nothing.
     pub fn events(&mut self) -> Result<JsValue, JsValue> {
-        let mut events = self.experiment.events();
+        let mut events = self.run.events();
         for event in &events {
             self.monitor.event(event);
-            if matches!(event, Event::Began { .. }) {
+            if matches!(event, Event::Began(_)) {
                 self.cursor = self.monitor.cursor();
             }
         }
-        events.retain(|event| !matches!(event, Event::Metrics(_) | Event::Evaluation(_)));
+        events.retain(|event| !matches!(event, Event::Metrics(_) | Event::Test(_)));
         if events.is_empty() { Ok(JsValue::UNDEFINED) } else { to_js(&events) }
     }
 
-    /// Undefined when nothing happened since the last call.
-    pub fn frame(&mut self) -> Result<JsValue, JsValue> {
-        let mut frame = self.experiment.frame();
-        if frame.steps == 0 {
-            return Ok(JsValue::UNDEFINED);
-        }
-        let observations = std::mem::take(&mut frame.observations);
-        let object = to_js(&frame)?;
-        put_floats(&object, "observations", &observations)?;
-        Ok(object)
+    /// A question of the room's own, `{ ask: "name", … }`, and its answer.
+    pub fn ask(&mut self, question: JsValue) -> Result<JsValue, JsValue> {
+        let answer: Answer = self.run.ask(from_js(question)?).map_err(refusal)?;
+        to_js(&answer)
     }
 
-    /// What the policy would do and the critic expects, at so many points of the environment's plane.
-    pub fn picture(&mut self, width: u32, height: u32) -> Result<JsValue, JsValue> {
-        let mut picture = self.experiment.picture(width, height);
-        let (policy, values) = (std::mem::take(&mut picture.policy), std::mem::take(&mut picture.values));
-        let object = to_js(&picture)?;
-        put_floats(&object, "policy", &policy)?;
-        put_floats(&object, "values", &values)?;
-        Ok(object)
+    /// Tests what is learned by now.
+    pub fn test(&mut self) -> Result<JsValue, JsValue> {
+        to_js(&self.run.test().map_err(refusal)?)
     }
 
-    pub fn touch(&mut self, touch: JsValue) -> Result<JsValue, JsValue> {
-        to_js(&self.experiment.touch(from_js(touch)?))
+    /// The room's first counter.
+    pub fn count(&self) -> f64 {
+        self.run.progress().counts.first().copied().unwrap_or_default()
     }
 
-    /// Steps of all environments together.
-    pub fn env_steps(&self) -> f64 {
-        self.experiment.progress().env_steps as f64
+    pub fn room(&self) -> Result<JsValue, JsValue> {
+        to_js(&run::room(self.run.schema().id).map_err(refusal)?.info())
+    }
+
+    pub fn config(&self) -> Result<JsValue, JsValue> {
+        to_js(self.run.config())
     }
 
     pub fn knobs(&self) -> Result<JsValue, JsValue> {
-        to_js(&self.experiment.knobs())
-    }
-
-    pub fn plan(&self) -> Result<JsValue, JsValue> {
-        to_js(&self.experiment.plan())
+        to_js(&self.run.knobs())
     }
 
     pub fn backend(&self) -> Result<JsValue, JsValue> {
-        to_js(&self.experiment.backend())
-    }
-
-    pub fn evaluate(&mut self, episodes: u32, seed: u32) -> Result<JsValue, JsValue> {
-        to_js(&self.experiment.evaluate(episodes, seed))
+        to_js(&self.run.backend())
     }
 
     /// The link to this run, with the digest of its weights where `digest` has one.
     pub fn permalink(&self, digest: JsValue) -> Result<String, JsValue> {
-        let digest: Option<run::protocol::Digest> = from_js(digest)?;
-        Ok(permalink::encode(&self.experiment.config_now(), digest.as_ref()))
+        let digest: Option<Digest> = from_js(digest)?;
+        Ok(permalink::encode(&self.run.config_now(), digest.as_ref()))
     }
 
     pub fn native_command(&self) -> String {
-        permalink::native_command(&self.experiment.config_now())
+        permalink::native_command(&self.run.config_now())
     }
 }
 
-/// A small sweep: several learners in one module, apart from the lab's own run.
+/// A small sweep: several learners in one module, apart from the page's own run.
 #[wasm_bindgen]
 pub struct Sweep {
     learners: run::Sweep,
@@ -252,7 +256,7 @@ pub struct Sweep {
 #[wasm_bindgen]
 impl Sweep {
     pub fn start(spec: JsValue) -> Result<Sweep, JsValue> {
-        let learners = run::Sweep::new(from_js(spec)?, Isa::best()).map_err(refusal)?;
+        let learners = run::Sweep::new(from_js(spec)?, host()).map_err(refusal)?;
         Ok(Sweep { learners })
     }
 
@@ -266,14 +270,8 @@ impl Sweep {
     }
 }
 
-/// Floats cross as one typed array, not as numbers one by one.
-fn put_floats(object: &JsValue, name: &str, floats: &[f32]) -> Result<(), JsValue> {
-    js_sys::Reflect::set(object, &name.into(), &js_sys::Float32Array::from(floats))?;
-    Ok(())
-}
-
 /// Plain objects, null for what is missing, and typed arrays for bytes.
-fn to_js<T: Serialize>(value: &T) -> Result<JsValue, JsValue> {
+fn to_js<T: Serialize + ?Sized>(value: &T) -> Result<JsValue, JsValue> {
     let style =
         serde_wasm_bindgen::Serializer::new().serialize_missing_as_null(true).serialize_maps_as_objects(true);
     Ok(value.serialize(&style)?)
@@ -283,10 +281,9 @@ fn from_js<T: DeserializeOwned>(value: JsValue) -> Result<T, JsValue> {
     Ok(serde_wasm_bindgen::from_value(value)?)
 }
 
-/// What the page shows: a text of `RunError` ends with the next step, mostly as its last sentence.
+/// What the page shows.
 fn refusal(error: RunError) -> JsValue {
-    let all = error.to_string();
-    let (text, next_step) = all.rsplit_once(". ").unwrap_or((&all, ""));
-    let notice = Event::Notice { level: Level::Error, text: format!("{text}."), next_step: next_step.into() };
+    let (text, next_step) = (error.what(), error.next_step());
+    let notice = Event::Notice { level: Level::Error, text, next_step };
     to_js(&notice).unwrap_or_else(|unlikely| unlikely)
 }

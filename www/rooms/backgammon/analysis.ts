@@ -1,11 +1,11 @@
 // Any position by its id: what is expected of it, and with dice every move ranked, each to be looked at on a board and
 // followed one level further.
 
-import type { Parlour } from "../../run/backgammon/client";
-import type { Analysis, Branch, Candidate, Frozen, Position, Who } from "../../run/backgammon/protocol";
+import type { Analysis, Branch, Candidate, Frozen, Position, Who } from "./protocol";
 import type { Announcer } from "../../parts/announce";
 import { copyField } from "../../parts/dialog";
 import { h, id, write } from "../../parts/dom";
+import type { Backgammon } from "./client";
 import { Board } from "./board";
 import { candidateTable, folding, outcomeLegend, outcomeTable, signed } from "./thoughts";
 import { Tree } from "./tree";
@@ -41,7 +41,7 @@ export class AnalysisPane {
   private closed = false;
 
   constructor(
-    private readonly lab: Parlour,
+    private readonly client: Backgammon,
     private readonly announcer: Announcer,
   ) {
     this.tree = new Tree((candidate) => this.choose(candidate));
@@ -118,7 +118,7 @@ export class AnalysisPane {
     const dice = digits ? (digits.split("").map(Number) as [number, number]) : null;
     this.asked = this.who.who;
     try {
-      const analysis = await this.lab.analyse({ id: this.position.value.trim(), dice, who: this.asked, evals: this.lookAhead.evals() });
+      const analysis = await this.client.ask({ ask: "analyse", inquiry: { id: this.position.value.trim(), dice, who: this.asked, evals: this.lookAhead.evals() } });
       if (this.closed || question !== this.question) return;
       this.analysis = analysis;
       this.all = false;
@@ -193,7 +193,7 @@ export class AnalysisPane {
     this.known.clear();
     for (const { id } of this.tree.shown) {
       try {
-        const branches = await this.lab.unfold({ id, who: this.asked, evals: 0 });
+        const branches = await this.client.ask({ ask: "unfold", unfold: { id, who: this.asked, evals: 0 } });
         if (this.closed || question !== this.question) return;
         this.known.set(id, branches);
         this.tree.unfold(id, branches);

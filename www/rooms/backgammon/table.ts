@@ -1,14 +1,14 @@
 // A table: a person against the agent, or the agent against itself. The rules are the worker's; this shows the table as
 // it stands, tells what may be done, and paces whoever is not a person.
 
-import type { Parlour } from "../../run/backgammon/client";
-import type { Act, Candidate, Engine, Frozen, Review, Setup, Table } from "../../run/backgammon/protocol";
+import type { Act, Candidate, Engine, Frozen, Review, Setup, Table } from "./protocol";
 import type { Announcer } from "../../parts/announce";
 import { copy, Dialog } from "../../parts/dialog";
 import { h, id, write } from "../../parts/dom";
 import { download } from "../../parts/files";
 import { animate } from "../../parts/loop";
 import { recall, remember } from "../../parts/prefs";
+import type { Backgammon } from "./client";
 import { Board, type Side } from "./board";
 import { candidateTable, folding, outcomeLegend, outcomeTable, signed } from "./thoughts";
 import { Tree } from "./tree";
@@ -89,7 +89,7 @@ export class TablePane {
   private readonly stop: () => void;
 
   constructor(
-    private readonly lab: Parlour,
+    private readonly client: Backgammon,
     private readonly announcer: Announcer,
     private readonly analyse: (id: string, dice: [number, number] | null) => void,
   ) {
@@ -177,9 +177,10 @@ export class TablePane {
   }
 
   /** A run has begun: its table, or a new one. */
-  begin(): void {
-    const { table } = this.lab;
-    if (!table) return void this.sit();
+  async begin(): Promise<void> {
+    const table = await this.client.ask({ ask: "table" }).catch(() => null);
+    if (this.closed) return;
+    if (!table) return this.sit();
     this.mode = table.setup.seats.includes(null) ? "play" : "watch";
     this.modes[this.mode].checked = true;
     this.take(table);
@@ -238,14 +239,14 @@ export class TablePane {
       cube: this.cube.checked,
       seed: Math.floor(Math.random() * 2 ** 32),
     };
-    await this.ask(() => this.lab.sit(setup));
+    await this.ask(() => this.client.ask({ ask: "sit", setup }));
     write(this.verdict, "");
     if (this.mode === "play") this.think("What it considers", "After its move you see here what it weighed. A hint shows the same for yours.", [], "");
   }
 
   private async act(act: Act): Promise<void> {
     const focused = this.element.contains(document.activeElement);
-    await this.ask(() => this.lab.act(act));
+    await this.ask(() => this.client.ask({ ask: "act", act }));
     if (act.kind === "confirm" && this.table?.may.review) void this.review();
     if (focused) this.keepFocus();
   }
@@ -319,7 +320,7 @@ export class TablePane {
     // Of what a newer table has replaced, nothing is shown any more.
     const stale = (): boolean => this.closed || shown !== this.shown;
     try {
-      const table = await this.lab.act({ kind: "reply" });
+      const table = await this.client.ask({ ask: "act", act: { kind: "reply" } });
       ({ shown } = this); // answers come in the order of the questions: this is the newest by now
       await this.showReply(table, stale);
       if (stale()) return;
@@ -466,7 +467,7 @@ export class TablePane {
     if (who.kind === "random" || who.kind === "linear") return;
     for (const { id } of this.tree.shown) {
       try {
-        const branches = await this.lab.unfold({ id, who, evals: 0 });
+        const branches = await this.client.ask({ ask: "unfold", unfold: { id, who, evals: 0 } });
         if (this.closed || thought !== this.thought) return;
         this.tree.unfold(id, branches);
       } catch {
@@ -477,7 +478,7 @@ export class TablePane {
 
   private async hint(): Promise<void> {
     try {
-      const analysis = await this.lab.hint(JUDGE);
+      const analysis = await this.client.ask({ ask: "hint", engine: JUDGE });
       if (this.closed) return;
       const dice = analysis.dice ? `${analysis.dice[0]}-${analysis.dice[1]}` : "";
       if (analysis.outlook) {
@@ -500,7 +501,7 @@ export class TablePane {
 
   private async review(): Promise<void> {
     try {
-      const review = await this.lab.review(JUDGE);
+      const review = await this.client.ask({ ask: "review", engine: JUDGE });
       if (this.closed) return;
       const { verdict, yours, best, rank, of, reviewed, lost } = review;
       const judged =
@@ -522,12 +523,12 @@ export class TablePane {
   // ---- the match as text
 
   private async copyMatch(button: HTMLButtonElement): Promise<void> {
-    const done = await copy(await this.lab.transcript());
+    const done = await copy(await this.client.ask({ ask: "transcript" }));
     write(button, done ? "Match copied" : "The browser refused; download it");
     setTimeout(() => write(button, "Copy the match"), 2000);
   }
 
   private async downloadMatch(): Promise<void> {
-    download("hothouse-backgammon.mat", new TextEncoder().encode(await this.lab.transcript()));
+    download("hothouse-backgammon.mat", new TextEncoder().encode(await this.client.ask({ ask: "transcript" })));
   }
 }

@@ -1,30 +1,25 @@
 // The words of the backgammon room, and the equations for whoever wants them.
 
+import type { ChartWords } from "../../parts/curves";
+import type { Explanation } from "../../parts/room";
 import { equation, gap, i, n, o, over, paren, row, sub, sum, sup, w } from "../../parts/equation";
 
 export const title = "An agent that teaches itself backgammon";
 
-/** Where the time of a round goes. */
-export const parts = {
-  rules: "Dice are thrown, every result of a roll is found, and one is chosen",
-  inputs: "What the network reads of a board is counted",
-  network: "Boards are valued",
-  tree: "The search keeps its books",
-  targets: "What each board should have been worth, looking back from the end",
-  learning: "Gradients, and Adam moves the weights",
-  device: "Waiting for what was lent to the GPU, which works beside the processor",
-  rest: "Judging, telling the page, and waiting for its turn",
+export const charts: Record<string, ChartWords> = {
+  strength: {
+    title: "Points a game",
+    about: "points a game in games that do not train it, gammons twice and backgammons three times; bars are one standard error",
+    digits: 2,
+    span: [-0.5, 1.5],
+    levels: [{ value: 0, label: "even" }],
+    labels: { random_points: "random", linear_points: "linear" },
+  },
+  loss: { about: "how far it is off; the dice keep it from falling to nothing" },
+  games: { about: "games that it plays against itself", span: [0, 100] },
+  speed: { about: "boards that its network values to play and to learn", span: [0, 1000] },
+  length: { title: "Length of a game", about: "moves of either side; good play is longer than random play at first, then shorter", span: [0, 80] },
 };
-
-export const charts = {
-  strength: "points a game in games that do not train it, gammons twice and backgammons three times; bars are one standard error",
-  loss: "how far it is off; the dice keep it from falling to nothing",
-  games: "games that it plays against itself",
-  evaluations: "boards that its network values to play and to learn",
-  length: "moves of either side; good play is longer than random play at first, then shorter",
-};
-
-export type Explanation = { heading: string; words: string; equation: { summary: string; markup: string }[] };
 
 const equity: Explanation = {
   heading: "What is equity?",

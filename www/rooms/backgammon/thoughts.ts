@@ -1,6 +1,6 @@
 // What somebody thinks of a roll: every candidate with its equity, what the search looked at, and how games end from there.
 
-import type { Candidate } from "../../run/backgammon/protocol";
+import type { Candidate } from "./protocol";
 import { h, id } from "../../parts/dom";
 import { minus } from "../../parts/format";
 

@@ -1,7 +1,7 @@
 // The tree of a decision, two levels deep: from the roll to its candidates, and from each to the other side's 21 rolls, every
 // one a dot where its best reply leaves the game. A good move has its dots far to the right; wide ones need luck.
 
-import type { Branch, Candidate } from "../../run/backgammon/protocol";
+import type { Branch, Candidate } from "./protocol";
 import { h, write } from "../../parts/dom";
 import { signed } from "./thoughts";
 import { svg } from "./svg";

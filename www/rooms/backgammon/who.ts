@@ -1,6 +1,6 @@
 // Whom one can play or ask: the agent as it is, as it was, and the yardsticks; and how far they look ahead.
 
-import { FREEZE_MINUTES, type Frozen, type Who } from "../../run/backgammon/protocol";
+import { FREEZE_MINUTES, type Frozen, type Who } from "./protocol";
 import { h, id } from "../../parts/dom";
 
 const minutes = (n: number): string => (n === 1 ? "1 minute" : `${n} minutes`);

@@ -1,6 +1,6 @@
 // The many that train, on one canvas, as their world draws them.
 
-import type { Frame } from "../../run/protocol";
+import type { Frame } from "./protocol";
 import { animate, calm, Surface } from "../../parts/loop";
 import { onTheme } from "../../parts/theme";
 import { Player, type Listener } from "./player";
@@ -16,10 +16,11 @@ export class Crowd {
   private lastMs = 0;
   private lastCalmMs = 0;
   private dirty = true;
+  private pulling = false;
   private readonly stops: (() => void)[];
 
-  /** `visits` hears of every step that is played. */
-  constructor(visits: (player: Player) => void) {
+  /** `visits` hears of every step that is played; `next` gives what was lived through since it was last asked. */
+  constructor(visits: (player: Player) => void, private readonly next: () => Promise<Frame>) {
     this.element.setAttribute("role", "img");
     this.element.setAttribute("aria-label", "Those that train; none yet");
     const own: Listener = {
@@ -42,8 +43,14 @@ export class Crowd {
     this.dirty = true;
   }
 
-  push(frame: Frame): void {
-    this.player.push(frame, performance.now());
+  /** One question at a time, and none while the canvas is out of sight. */
+  private pull(): void {
+    if (this.pulling) return;
+    this.pulling = true;
+    this.next()
+      .then((frame) => this.player.push(frame, performance.now()))
+      .catch(() => {}) // the run has ended
+      .finally(() => (this.pulling = false));
   }
 
   get shown(): number {
@@ -72,6 +79,7 @@ export class Crowd {
   private draw(nowMs: number): void {
     const passedS = Math.min(0.1, (nowMs - this.lastMs) / 1000);
     this.lastMs = nowMs;
+    this.pull();
     this.player.advance(passedS);
     const still = calm();
     // Less motion: the picture changes twice a second, with nothing in between.

@@ -1,7 +1,7 @@
 // The state plane: where the crowd goes (a density that fades), and over the same two axes what the policy would do and
 // what the critic expects. Pictures come from the worker a few times a second while they are in sight.
 
-import type { Axis, Environment, Picture, Progress } from "../../run/protocol";
+import type { Axis, Environment } from "./protocol";
 import { h, id, write } from "../../parts/dom";
 import { figure, minus } from "../../parts/format";
 import { animate, calm, Surface } from "../../parts/loop";
@@ -35,6 +35,8 @@ const LAYERS: { name: Layer; label: string; does: string }[] = [
   { name: "visits", label: "Visits", does: "where they have been" },
 ];
 
+/** A picture, its numbers as such. */
+export type Picture = { width: number; height: number; channels: number; policy: Float32Array; values: Float32Array };
 type Ask = (width: number, height: number) => Promise<Picture>;
 
 export class Plane {
@@ -159,8 +161,8 @@ export class Plane {
     this.writeLegend();
   }
 
-  progressed(progress: Progress): void {
-    this.iteration = progress.iteration;
+  progressed(iteration: number): void {
+    this.iteration = iteration;
   }
 
   showLarge(observation: readonly number[]): void {

@@ -1,7 +1,8 @@
 // Plays the history that frames carry at the pace at which they come, so that what trains in bursts moves evenly. It
 // knows panels and steps, and refuses to know what their numbers mean.
 
-import type { Frame } from "../../run/protocol";
+import { floats } from "../../run/floats";
+import type { Frame } from "./protocol";
 
 /** How far the drawing may stay behind what the worker has sent. */
 const LAG_S = 0.15;
@@ -28,7 +29,7 @@ export class Player {
   age = new Uint16Array(0);
   private at: Float32Array = new Float32Array(0);
   private atFrom = 0;
-  private readonly waiting: Frame[] = [];
+  private readonly waiting: { steps: number; observations: Float32Array; ended: Uint8Array }[] = [];
   /** The step of the first waiting frame that is next. */
   private head = 0;
   private waitingSteps = 0;
@@ -43,7 +44,7 @@ export class Player {
   push(frame: Frame, nowMs: number): void {
     if (frame.shown !== this.carried || frame.features !== this.features) this.clear(frame.shown, frame.features);
     if (frame.steps === 0) return;
-    this.waiting.push(frame);
+    this.waiting.push({ steps: frame.steps, observations: floats(frame.observations), ended: frame.ended });
     this.waitingSteps += frame.steps;
     const passedS = Math.min(1, Math.max(0.004, (nowMs - this.lastArrivalMs) / 1000));
     this.lastArrivalMs = nowMs;

@@ -1,7 +1,7 @@
 // The large one: drawn as the worker steps it in real time, by the policy as it is now, or by a hand that has taken
 // the controls and plays against the agent from the same start. Training goes on meanwhile and never sees it.
 
-import type { Body, Environment, Round, Stage as StageState, Touch } from "../../run/protocol";
+import type { Body, Environment, Round, Stage as StageState, Touch } from "./protocol";
 import { h, icon, id, write } from "../../parts/dom";
 import { figure } from "../../parts/format";
 import { animate, calm, Surface } from "../../parts/loop";
@@ -75,7 +75,7 @@ export class LargeOne {
   private readonly stops: (() => void)[];
 
   constructor(
-    private readonly touch: (touch: Touch) => void,
+    private readonly touch: (touch: Touch) => Promise<StageState>,
     private readonly say: (text: string, about: string) => void,
     private readonly drove: () => void,
   ) {
@@ -176,8 +176,7 @@ export class LargeOne {
   }
 
   /** The worker's answer to a touch. */
-  answer(state: StageState): void {
-    this.asking = false;
+  private answer(state: StageState): void {
     const before = this.state;
     this.state = state;
     this.arrivedMs = performance.now();
@@ -426,7 +425,11 @@ export class LargeOne {
     if (!this.asking || nowMs - this.askedMs > PATIENCE_MS) {
       this.asking = true;
       this.askedMs = nowMs;
-      this.touch(this.wish(this.owedS));
+      const { environment } = this;
+      this.touch(this.wish(this.owedS))
+        .then((state) => environment === this.environment && this.answer(state))
+        .catch(() => {}) // the run has ended
+        .finally(() => (this.asking = false));
       this.owedS = 0;
     }
     const { state, world } = this;

@@ -1,8 +1,10 @@
 // The words of the control room that hold for every world, and the equations for whoever wants them.
 
-import type { Environment } from "../../run/protocol";
+import type { ChartWords } from "../../parts/curves";
+import type { Explanation } from "../../parts/room";
+import type { Environment } from "./protocol";
 import { minus } from "../../parts/format";
-import type { Explanation, World } from "./worlds/world";
+import type { World } from "./worlds/world";
 import { equation, frac, gap, i, n, o, over, paren, row, sub, subsup, sum, sup, w } from "../../parts/equation";
 
 export const stage = {
@@ -12,22 +14,11 @@ export const stage = {
   action: "action",
 };
 
-export const charts = {
-  policy_loss: "how much the update favours what went well; hovers about 0",
-  value_loss: "how far the critic is off; falls as it understands",
-  approx_kl: "how far one update moved the policy",
-};
-
-/** Where the time of an iteration goes. */
-export const parts = {
-  policy: "The policy chooses actions, the critic estimates what is still to come",
-  world: "The environments step",
-  advantages: "How much better each action was than expected, looking back from the end",
-  gather: "Samples are drawn from the rollout and laid side by side",
-  gradient: "Both networks forward, then back through every weight",
-  update: "Adam moves the weights, and they are packed for the next use",
-  rest: "Judging, telling the page, and waiting for its turn",
-  device: "Whole iterations on the GPU, which does not tell where its time goes",
+export const charts: Record<string, ChartWords> = {
+  return: { title: "Mean return", digits: 0 },
+  policy_loss: { about: "how much the update favours what went well; hovers about 0", span: [-0.01, 0.01] },
+  value_loss: { about: "how far the critic is off; falls as it understands", span: [0, 1] },
+  approx_kl: { about: "how far one update moved the policy", span: [0, 0.02] },
 };
 
 /** What the entropy of a policy that does not care would be, and how to say it. */
@@ -53,7 +44,7 @@ export const explanations = (world: World, environment: Environment): Explanatio
       `The return of an episode is the sum of its rewards: ${world.returns}. ` +
       `The task counts as solved when 100 fresh episodes, in which the network only plays and does not learn, reach ${minus(String(environment.solved_at))} on average. Those tests are the circles on the chart. ` +
       "The curve is the mean of the last 100 episodes that ended in training. It lags behind the circles: there the network still tries things out, and a long episode counts only when it ends. " +
-      "For learning, rewards far ahead count a little less; the knob “Patience” says how much.",
+      "For learning, rewards far ahead count a little less; the discount γ says how much.",
     equation: [
       {
         summary: "The equation",

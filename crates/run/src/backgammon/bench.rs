@@ -46,7 +46,7 @@ fn players(isa: Isa, tables: usize) -> Published {
 }
 
 /// Decisions that the network values a second, for each of some cores, in the whole loop of self-play: rules, inputs, network,
-/// tree. Each round is the best of some stretches.
+/// tree; nothing is learned. Each round is some stretches together.
 fn searched(isa: Isa, cores: usize, now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) {
     const STRETCHES: usize = 24;
     const SLICES: usize = 2;
@@ -65,7 +65,7 @@ fn searched(isa: Isa, cores: usize, now: &dyn Fn() -> f64, sink: &mut dyn FnMut(
     let (mut rates, mut whole, mut done) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         let peak = peak::peak_gflops(isa, now);
-        let rate = (0..STRETCHES).map(|_| stretch()).fold(0.0, f64::max);
+        let rate = (0..STRETCHES).map(|_| stretch()).sum::<f64>() / STRETCHES as f64;
         rates.push(rate);
         whole.push(2e-9 * published::PRODUCTS as f64 * rate / peak);
         done.push(2e-9 * published::SEARCH_PRODUCTS as f64 * rate / peak);

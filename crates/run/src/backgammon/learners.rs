@@ -14,7 +14,7 @@ use math::Isa;
 type Made = Result<Box<dyn Tuned>, RunError>;
 
 /// A learner with the settings in force.
-pub(super) trait Tuned: math::par::Movable {
+pub(super) trait Tuned: Send + Sync {
     fn learner(&self) -> &dyn Learner;
     fn learner_mut(&mut self) -> &mut dyn Learner;
 
@@ -145,7 +145,7 @@ static KINDS: [Kind; 2] = [
 
 /// What a learner has to have to be among them.
 trait Tunable: Learner + Sized + 'static {
-    type Settings: Clone + math::par::Movable;
+    type Settings: Clone + Send + Sync;
     const STAYS: Option<&'static str>;
     fn table() -> Table<Self::Settings>;
     fn begin(settings: Self::Settings, seed: u32, isa: Isa) -> Result<Self, RunError>;

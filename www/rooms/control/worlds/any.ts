@@ -1,6 +1,6 @@
 // An environment without a drawing of its own: what it shows, as bars.
 
-import type { Environment } from "../../../run/protocol";
+import type { Environment } from "../protocol";
 import { figure, minus } from "../../../parts/format";
 import { palette } from "../../../parts/theme";
 import type { Player } from "../player";

@@ -1,6 +1,6 @@
 // Which drawing belongs to which environment. One that has none yet gets bars of what it shows.
 
-import type { Environment } from "../../../run/protocol";
+import type { Environment } from "../protocol";
 import { acrobot } from "./acrobot";
 import { any } from "./any";
 import { cartPole } from "./cart_pole";

@@ -1,7 +1,8 @@
 // What the room needs to know of an environment beyond what the run says: how one and how many of it are drawn, which
 // keys drive it, and its words. One file for each beside this one; `any.ts` serves those that have none.
 
-import type { Body, Environment, Touch } from "../../../run/protocol";
+import type { Body, Environment, Touch } from "../protocol";
+import type { Explanation } from "../../../parts/room";
 import { palette } from "../../../parts/theme";
 import type { Player } from "../player";
 
@@ -55,8 +56,6 @@ export type Controls = {
   /** What is done while no key is held; without one left and right take turns, step by step, which about rests. */
   rest?: number;
 };
-
-export type Explanation = { heading: string; words: string; equation: { summary: string; markup: string }[] };
 
 export interface World {
   /** As the switch names it. */

@@ -1,15 +1,17 @@
 // A small sweep: one knob under a few values and seeds, all learning at once in front of the visitor. It sends what is
 // wished and draws what comes back; the learners live in the worker.
 
-import type { Config, Environment, Knob, SweepCell, SweepSpec } from "../../run/protocol";
-import type { SweepState } from "../../run/client";
-import { copyField } from "../../parts/dialog";
-import { h, id, write } from "../../parts/dom";
-import { exact, figure, short } from "../../parts/format";
+import type { Config, Knob, RoomInfo, SweepCell, SweepSpec, Value, Variant } from "../run/protocol";
+import type { SweepState } from "../run/client";
+import { copyField } from "./dialog";
+import { h, id, write } from "./dom";
+import { exact, exactText, figure, short } from "./format";
+import { Table } from "./table";
 
 const SVG = "http://www.w3.org/2000/svg";
 const PLOT = { width: 200, height: 84, pad: 4 };
-const STEPS = [100_000, 300_000, 1_000_000, 3_000_000, 10_000_000];
+/** Of the first counter, where the room says nothing better. */
+const BUDGETS = [1_000, 10_000, 100_000, 1_000_000];
 /** A logarithmic knob is varied from a fifth of its value to five times it, another by a fifth of its range. */
 const FACTOR = 5;
 const PART = 0.2;
@@ -19,11 +21,11 @@ export type Wishes = {
   start(spec: SweepSpec): void;
   end(): void;
   /** A new run with that value. */
-  use(knob: string, value: number): void;
+  use(knob: string, value: Value): void;
   say(text: string): void;
 };
 
-type Card = { value: number; element: HTMLElement; lines: SVGPathElement[]; marks: SVGCircleElement[]; words: HTMLElement };
+type Card = { value: Value; element: HTMLElement; goal: SVGLineElement; lines: SVGPathElement[]; marks: SVGCircleElement[]; words: HTMLElement };
 
 function svg<K extends keyof SVGElementTagNameMap>(tag: K, attributes: Record<string, string | number>): SVGElementTagNameMap[K] {
   const element = document.createElementNS(SVG, tag);
@@ -44,59 +46,55 @@ export class Sweep {
   private readonly to = h("input", { type: "number", id: id("sweep-to"), step: "any", inputmode: "decimal" });
   private readonly count = h("select", { id: id("sweep-count") }, ...[3, 4, 5].map((n) => h("option", { value: n, selected: n === 5 }, String(n))));
   private readonly seeds = h("select", { id: id("sweep-seeds") }, ...[1, 2, 3].map((n) => h("option", { value: n, selected: n === 3 }, String(n))));
-  private readonly steps = h("select", { id: id("sweep-steps") }, ...STEPS.map((n) => h("option", { value: n, selected: n === 300_000 }, short(n))));
+  private readonly budget = h("select", { id: id("sweep-budget") });
+  private readonly ends: HTMLElement[];
   private readonly error = h("p", { class: "error", role: "alert" });
   private readonly startButton = h("button", { type: "submit", class: "strong" }, "Start the sweep");
   private readonly endButton = h("button", { type: "button", hidden: true }, "Stop");
   private readonly status = h("p", { class: "small" });
   private readonly grid = h("ul", { class: "sweep-grid", "aria-label": "Learners by value" });
   private readonly command = h("div");
-  private readonly body = h("tbody");
-  private readonly table: HTMLElement;
-  private readonly tableButton: HTMLButtonElement;
+  private readonly table: Table;
   private knobs: Knob[] = [];
-  private values: Record<string, number> = {};
+  private values: Record<string, Value> = {};
   private config: Config | undefined;
-  private environment: Environment | undefined;
+  private variant: Variant | undefined;
+  /** About the least and the greatest value that is drawn; undefined follows the curves. */
+  private scale: [number, number] | undefined;
   private spec: SweepSpec | undefined;
   private cards: Card[] = [];
+  private cells: SweepCell[] = [];
   private running = false;
   private wroteMs = 0;
-  private stepsChosen = false;
+  private budgetChosen = false;
 
-  constructor(private readonly wishes: Wishes) {
+  constructor(
+    private readonly room: RoomInfo,
+    private readonly wishes: Wishes,
+    private readonly budgets: number[] = BUDGETS,
+  ) {
     const field = (label: string, input: HTMLElement): HTMLElement => h("p", { class: "field" }, h("label", { for: input.id }, label), input);
-    const tableId = id("sweep-table");
-    this.table = h(
-      "div",
-      { class: "scroll", id: tableId, hidden: true, tabindex: 0, role: "region", "aria-label": "The sweep as a table" },
-      h(
-        "table",
-        {},
-        h("caption", {}, "Each learner of the sweep"),
-        h("thead", {}, h("tr", {}, ...["Value", "Seed", "Steps", "Last test", "Solved after"].map((title) => h("th", { scope: "col" }, title)))),
-        this.body,
-      ),
+    const unit = this.unit.charAt(0).toUpperCase() + this.unit.slice(1);
+    this.budget.append(...budgets.map((n, k) => h("option", { value: n, selected: k === 1 }, short(n))));
+    this.ends = [field("From", this.from), field("To", this.to), field("Values", this.count)];
+    this.table = new Table("The sweep", ["Value", "Seed", unit, "Last test", "Solved after"], () =>
+      this.cells.map((cell) => [
+        exactText(cell.value),
+        String(cell.seed),
+        short(cell.progress.counts[0] ?? 0),
+        cell.curve.length ? figure(cell.curve.at(-1)![1]) : "",
+        cell.diverged ? "diverged" : cell.solved_at === null ? "" : `${short(cell.solved_at)} ${this.unit}`,
+      ]),
     );
-    this.tableButton = h(
-      "button",
-      { type: "button", class: "quiet small", hidden: true, "aria-expanded": "false", "aria-controls": tableId, "aria-label": "The sweep as a table" },
-      "Table",
-    );
-    this.tableButton.addEventListener("click", () => {
-      this.table.hidden = !this.table.hidden;
-      this.tableButton.setAttribute("aria-expanded", String(!this.table.hidden));
-      this.tableButton.textContent = this.table.hidden ? "Table" : "Close table";
-    });
+    this.table.caption.textContent = "Each learner of the sweep";
+    this.table.button.hidden = true;
     const form = h(
       "form",
       { class: "sweep-form" },
       field("Knob", this.knob),
-      field("From", this.from),
-      field("To", this.to),
-      field("Values", this.count),
+      ...this.ends,
       field("Seeds each", this.seeds),
-      field("Steps each", this.steps),
+      field(`${unit} each`, this.budget),
       h("p", { class: "row" }, this.startButton, this.endButton),
     );
     form.addEventListener("submit", (event) => {
@@ -104,8 +102,8 @@ export class Sweep {
       this.start();
     });
     this.knob.addEventListener("change", () => this.suggest());
-    for (const input of [this.from, this.to, this.count, this.seeds, this.steps]) input.addEventListener("change", () => this.writeCommand());
-    this.steps.addEventListener("change", () => (this.stepsChosen = true));
+    for (const input of [this.from, this.to, this.count, this.seeds, this.budget]) input.addEventListener("change", () => this.writeCommand());
+    this.budget.addEventListener("change", () => (this.budgetChosen = true));
     this.endButton.addEventListener("click", () => {
       this.wishes.end();
       this.ended("Stopped.");
@@ -116,31 +114,39 @@ export class Sweep {
       h("p", { class: "small" }, "The same run under several values of one knob, each with its own seeds, all learning at once. The run above pauses meanwhile."),
       form,
       this.error,
-      h("div", { class: "row spread" }, this.status, this.tableButton),
+      h("div", { class: "row spread" }, this.status, this.table.button),
       this.grid,
-      this.table,
+      this.table.element,
       this.command,
     );
   }
 
+  private get unit(): string {
+    const [counter] = this.room.counters;
+    return counter!.unit || counter!.label.toLowerCase();
+  }
+
   /** A run has begun: its settings are what a sweep varies. */
-  begin(config: Config, environment: Environment, knobs: Knob[], values: Record<string, number>): void {
-    const another = environment.id !== this.environment?.id;
+  begin(config: Config, variant: Variant, knobs: Knob[], values: Record<string, Value>, scale: [number, number] | undefined): void {
+    const another = variant.id !== this.variant?.id;
     if (another) {
       if (this.running) this.wishes.end();
       this.ended("");
       this.cards = [];
-      this.stepsChosen = false;
-      this.steps.value = String(STEPS[1]);
+      this.cells = [];
+      this.budgetChosen = false;
+      this.budget.value = String(this.budgets[Math.min(1, this.budgets.length - 1)]);
       this.spec = undefined;
       this.grid.replaceChildren();
-      this.body.replaceChildren();
-      this.tableButton.hidden = this.table.hidden = true;
+      this.table.clear();
+      this.table.button.hidden = true;
     }
     this.config = config;
-    this.environment = environment;
+    this.variant = variant;
+    this.scale = scale;
     this.values = values;
-    this.knobs = knobs.filter(({ kind }) => kind.kind !== "bool");
+    // Of a text there is no next value.
+    this.knobs = knobs.filter(({ kind }) => kind.kind !== "bool" && kind.kind !== "text");
     if (!another && this.knob.options.length === this.knobs.length) {
       this.writeCommand();
       return;
@@ -150,24 +156,26 @@ export class Sweep {
     this.suggest();
   }
 
-  /** So many steps solve the present run: about as many are a fair length for each learner. */
-  solvedAfter(steps: number): void {
-    if (this.running || this.stepsChosen) return;
-    const fair = STEPS.find((each) => each >= 1.2 * steps) ?? STEPS.at(-1)!;
-    this.steps.value = String(fair);
+  /** So much solves the present run: about as much is a fair length for each learner. */
+  solvedAfter(count: number): void {
+    if (this.running || this.budgetChosen) return;
+    const fair = this.budgets.find((each) => each >= 1.2 * count) ?? this.budgets.at(-1)!;
+    this.budget.value = String(fair);
     this.writeCommand();
   }
 
   take({ cells, done }: SweepState): void {
     if (!this.running) return;
+    this.cells = cells;
     this.draw(cells);
     const now = performance.now();
     if (now - this.wroteMs > WRITE_MS || done) {
       this.wroteMs = now;
-      const steps = cells.reduce((sum, cell) => sum + (cell.done ? this.spec!.steps : Math.min(this.spec!.steps, cell.progress.env_steps)), 0);
-      const share = steps / Math.max(1, cells.length * this.spec!.steps);
-      write(this.status, `${cells.length} learners, ${Math.round(100 * share)}% of their steps.`);
-      this.writeTable(cells);
+      const { budget } = this.spec!;
+      const done = cells.reduce((sum, cell) => sum + (cell.done ? budget : Math.min(budget, cell.progress.counts[0] ?? 0)), 0);
+      const share = done / Math.max(1, cells.length * budget);
+      write(this.status, `${cells.length} learners, ${Math.round(100 * share)}% of their ${this.unit}.`);
+      this.table.refresh();
     }
     if (!done) return;
     if (cells.length === 0) {
@@ -176,7 +184,8 @@ export class Sweep {
     }
     const best = this.best(cells);
     const solved = cells.filter((cell) => cell.solved_at !== null).length;
-    const words = `Done: ${solved} of ${cells.length} learners solved it${best === undefined ? "." : `; ${exact(best)} was the best value.`}`;
+    const so = this.variant?.goal ? `${solved} of ${cells.length} learners solved it` : `${cells.length} learners`;
+    const words = `Done: ${so}${best === undefined ? "." : `; ${exactText(best)} was the best value.`}`;
     for (const card of this.cards) card.element.classList.toggle("best", card.value === best);
     this.ended(words);
     this.wishes.say(`The sweep is done. ${words}`);
@@ -189,39 +198,53 @@ export class Sweep {
   /** A range around the value in force. */
   private suggest(): void {
     const knob = this.current();
-    if (!knob || knob.kind.kind === "bool") return;
-    const { min, max, log } = knob.kind;
-    const now = this.values[knob.name] ?? knob.default;
-    const around = log && now > 0 ? [now / FACTOR, now * FACTOR] : [now - PART * (max - min), now + PART * (max - min)];
-    const [low, high] = around.map((value) => tidy(knob, Math.max(min, Math.min(max, value)))) as [number, number];
-    this.from.value = exact(low);
-    this.to.value = exact(high);
+    const kind = knob?.kind;
+    for (const end of this.ends) end.hidden = kind?.kind === "choice";
+    if (knob && (kind?.kind === "float" || kind?.kind === "int")) {
+      const { min, max, log } = kind;
+      const now = Number(this.values[knob.name] ?? knob.default);
+      const around = log && now > 0 ? [now / FACTOR, now * FACTOR] : [now - PART * (max - min), now + PART * (max - min)];
+      const [low, high] = around.map((value) => tidy(knob, Math.max(min, Math.min(max, value)))) as [number, number];
+      this.from.value = exact(low);
+      this.to.value = exact(high);
+    }
     this.writeCommand();
   }
 
   private wanted(): SweepSpec | string {
     const knob = this.current();
-    if (!knob || !this.config || knob.kind.kind === "bool") return "Choose a knob.";
-    const { min, max, log } = knob.kind;
+    const { config } = this;
+    if (!knob || !config) return "Choose a knob.";
+    // The native program counts seeds from 1, so that its sweep is the same.
+    const spec = (values: Value[]): SweepSpec => ({
+      config: { ...config, seed: 1 },
+      knob: knob.name,
+      values,
+      seeds: Number(this.seeds.value),
+      budget: Number(this.budget.value),
+    });
+    const { kind } = knob;
+    if (kind.kind === "choice") return spec(kind.options.map(({ name }) => name));
+    if (kind.kind !== "float" && kind.kind !== "int") return "Choose a knob.";
+    const { min, max, log } = kind;
     const [from, to, count] = [this.from.valueAsNumber, this.to.valueAsNumber, Number(this.count.value)];
     const fits = (value: number): boolean => Number.isFinite(value) && value >= min && value <= max;
     if (!fits(from) || !fits(to) || from >= to) return `Give two numbers from ${exact(min)} to ${exact(max)}, the smaller one first.`;
     const even = (k: number): number => (log && from > 0 ? from * (to / from) ** (k / (count - 1)) : from + ((to - from) * k) / (count - 1));
     const values = [...new Set(Array.from({ length: count }, (_, k) => tidy(knob, even(k))))];
     if (values.length < 2) return "These ends are too close for several values; set them further apart.";
-    // The native program counts seeds from 1, so that its sweep is the same.
-    return { config: { ...this.config, seed: 1 }, knob: knob.name, values, seeds: Number(this.seeds.value), steps: Number(this.steps.value) };
+    return spec(values);
   }
 
   private writeCommand(): void {
     const wanted = this.wanted();
     if (typeof wanted === "string") return;
-    const { config, knob, values, seeds, steps } = wanted;
+    const { config, knob, values, seeds, budget } = wanted;
     const set = Object.entries(config.knobs)
       .filter(([name]) => name !== knob)
       .map(([name, value]) => ` --set ${name}=${value}`)
       .join("");
-    const command = `cargo run --release -- sweep ${config.room} --env ${config.env} --knob ${knob}=${values.join(",")} --seeds ${seeds} --steps ${steps}${set}`;
+    const command = `cargo run --release -- sweep ${config.room} --env ${config.variant} --knob ${knob}=${values.join(",")} --seeds ${seeds} --steps ${budget}${set}`;
     this.command.replaceChildren(h("p", { class: "small" }, "The same sweep at the full speed of this machine:"), copyField("Sweep command", command));
   }
 
@@ -233,10 +256,11 @@ export class Sweep {
     this.spec = wanted;
     this.running = true;
     this.startButton.disabled = true;
-    this.endButton.hidden = this.tableButton.hidden = false;
+    this.endButton.hidden = this.table.button.hidden = false;
+    this.cells = [];
     this.cards = wanted.values.map((value) => this.card(wanted, value));
     this.grid.replaceChildren(...this.cards.map(({ element }) => element));
-    this.body.replaceChildren();
+    this.table.refresh();
     write(this.status, `${wanted.values.length * wanted.seeds} learners begin.`);
     this.wishes.start(wanted);
     this.wishes.say("The sweep begins; the run pauses.");
@@ -249,38 +273,47 @@ export class Sweep {
     write(this.status, words);
   }
 
-  private card(spec: SweepSpec, value: number): Card {
+  private card(spec: SweepSpec, value: Value): Card {
     const { width, height } = PLOT;
-    const drawing = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Curves of ${exact(value)}` });
-    const y = this.y(this.environment!.solved_at);
-    drawing.append(
-      svg("line", { class: "floor", x1: 0, y1: height - 0.5, x2: width, y2: height - 0.5 }),
-      svg("line", { class: "threshold", x1: 0, y1: y, x2: width, y2: y }),
-    );
+    const drawing = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Curves of ${exactText(value)}` });
+    const goal = svg("line", { class: "threshold", x1: 0, y1: 0, x2: width, y2: 0 });
+    drawing.append(svg("line", { class: "floor", x1: 0, y1: height - 0.5, x2: width, y2: height - 0.5 }), goal);
+    goal.toggleAttribute("hidden", !this.variant?.goal);
     const lines = Array.from({ length: spec.seeds }, () => svg("path", { class: "curve" }));
     const marks = Array.from({ length: spec.seeds }, () => svg("circle", { class: "solved", r: 3.4, cx: -20, cy: 0 }));
     drawing.append(...lines, ...marks);
     const words = h("p", { class: "small" });
     const label = this.current()?.label ?? spec.knob;
-    const use = h("button", { type: "button", class: "small", "aria-label": `Use ${label} ${exact(value)} in a new run`, onclick: () => this.wishes.use(spec.knob, value) }, "Use this value");
-    return { value, lines, marks, words, element: h("li", {}, h("p", { class: "sweep-value" }, h("span", { class: "small" }, label), " ", h("strong", {}, exact(value))), drawing, words, use) };
+    const use = h("button", { type: "button", class: "small", "aria-label": `Use ${label} ${exactText(value)} in a new run`, onclick: () => this.wishes.use(spec.knob, value) }, "Use this value");
+    return { value, goal, lines, marks, words, element: h("li", {}, h("p", { class: "sweep-value" }, h("span", { class: "small" }, label), " ", h("strong", {}, exactText(value))), drawing, words, use) };
   }
 
-  private y(value: number): number {
-    const [low, high] = this.environment!.returns;
-    const share = Math.max(-0.04, Math.min(1.02, (value - low) / (high - low)));
+  private y(value: number, [low, high]: [number, number]): number {
+    const share = Math.max(-0.04, Math.min(1.02, (value - low) / Math.max(1e-9, high - low)));
     return PLOT.pad + (PLOT.height - 2 * PLOT.pad) * (1 - share);
   }
 
+  /** What all cards show, the goal among it. */
+  private range(cells: SweepCell[]): [number, number] {
+    if (this.scale) return this.scale;
+    const goal = this.variant?.goal?.at;
+    const all = [...cells.flatMap(({ curve }) => curve.map(([, value]) => value)), ...(goal === undefined ? [] : [goal])];
+    return all.length ? [Math.min(...all), Math.max(...all)] : [0, 1];
+  }
+
   private draw(cells: SweepCell[]): void {
+    const range = this.range(cells);
+    const goal = this.variant?.goal?.at ?? range[1];
+    const { budget } = this.spec!;
+    const x = (count: number): number => (PLOT.width * Math.min(1, count / budget)) | 0;
     for (const card of this.cards) {
       const own = cells.filter((cell) => cell.value === card.value);
+      for (const end of ["y1", "y2"]) card.goal.setAttribute(end, String(this.y(goal, range)));
       own.forEach((cell, k) => {
-        const x = (steps: number): number => (PLOT.width * Math.min(1, steps / this.spec!.steps)) | 0;
-        card.lines[k]?.setAttribute("d", cell.curve.map(([steps, mean], at) => `${at ? "L" : "M"}${x(steps)} ${this.y(mean).toFixed(1)}`).join(""));
+        card.lines[k]?.setAttribute("d", cell.curve.map(([count, mean], at) => `${at ? "L" : "M"}${x(count)} ${this.y(mean, range).toFixed(1)}`).join(""));
         if (cell.solved_at === null) return;
         card.marks[k]?.setAttribute("cx", String(x(cell.solved_at)));
-        card.marks[k]?.setAttribute("cy", String(this.y(this.environment!.solved_at)));
+        card.marks[k]?.setAttribute("cy", String(this.y(goal, range)));
       });
       write(card.words, this.words(own));
     }
@@ -291,14 +324,14 @@ export class Sweep {
     const diverged = own.filter((cell) => cell.diverged).length;
     const last = own.flatMap((cell) => cell.curve.at(-1)?.[1] ?? []);
     const parts = [
-      solved.length ? `${solved.length} of ${own.length} solved, median ${short(median(solved))} steps` : last.length ? `median ${figure(median(last))}` : "",
+      solved.length ? `${solved.length} of ${own.length} solved, median ${short(median(solved))} ${this.unit}` : last.length ? `median ${figure(median(last))}` : "",
       diverged ? `${diverged} diverged` : "",
     ];
     return parts.filter(Boolean).join("; ");
   }
 
   /** The value that most seeds solved soonest, or else the one with the best last tests. */
-  private best(cells: SweepCell[]): number | undefined {
+  private best(cells: SweepCell[]): Value | undefined {
     const scores = this.spec!.values.map((value) => {
       const own = cells.filter((cell) => cell.value === value);
       const solved = own.flatMap((cell) => (cell.solved_at === null ? [] : [cell.solved_at]));
@@ -307,22 +340,6 @@ export class Sweep {
     });
     scores.sort((a, b) => b.solved - a.solved || (a.steps === b.steps ? b.last - a.last : a.steps - b.steps));
     return scores[0]?.value;
-  }
-
-  private writeTable(cells: SweepCell[]): void {
-    this.body.replaceChildren(
-      ...cells.map((cell) =>
-        h(
-          "tr",
-          {},
-          h("th", { scope: "row" }, exact(cell.value)),
-          h("td", {}, String(cell.seed)),
-          h("td", {}, short(cell.progress.env_steps)),
-          h("td", {}, cell.curve.length ? figure(cell.curve.at(-1)![1]) : ""),
-          h("td", {}, cell.diverged ? "diverged" : cell.solved_at === null ? "" : `${short(cell.solved_at)} steps`),
-        ),
-      ),
-    );
   }
 }
 

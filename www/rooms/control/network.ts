@@ -1,9 +1,10 @@
 // The network as its plan has it: kernels from left to right (or downwards on a narrow screen) with what they read,
-// and the same as a table. It draws any plan and knows no room.
+// and the same as a table.
 
-import type { PlanView } from "../run/protocol";
-import { h, id } from "./dom";
-import { bytes, count } from "./format";
+import type { PlanView } from "./protocol";
+import { h } from "../../parts/dom";
+import { bytes, count } from "../../parts/format";
+import { Table } from "../../parts/table";
 
 const SVG = "http://www.w3.org/2000/svg";
 const BOX = { width: 160, height: 60, across: 40, apart: 22 };
@@ -97,7 +98,7 @@ export class Network {
   readonly element: HTMLElement;
   private readonly drawing = h("div", { class: "network" });
   private readonly sentence = h("p", {});
-  private readonly body = h("tbody");
+  private readonly table: Table;
   private readonly narrow = matchMedia("(max-width: 760px)");
   private plan: PlanView | undefined;
   private readonly redraw = (): void => {
@@ -105,29 +106,21 @@ export class Network {
   };
 
   constructor() {
-    const tableId = id("plan");
-    const table = h(
-      "div",
-      { class: "scroll", id: tableId, hidden: true, tabindex: 0, role: "region", "aria-label": "The network as a table" },
-      h(
-        "table",
-        {},
-        h("caption", {}, "The forward plan, kernel by kernel"),
-        h("thead", {}, h("tr", {}, ...["Kernel", "What it does", "Output", "Weights", "Reads"].map((title, k) => h("th", { scope: "col", class: k % 3 === 1 && "text" }, title)))),
-        this.body,
-      ),
+    this.table = new Table(
+      "The network",
+      ["Kernel", "What it does", "Output", "Weights", "Reads"],
+      () =>
+        (this.plan?.nodes ?? []).map((node) => [
+          node.name,
+          node.op,
+          shape(node.shape),
+          node.parameters ? count(node.parameters) : "",
+          node.reads.map((read) => this.plan!.nodes[read]?.name ?? "").join(", "),
+        ]),
+      ["What it does", "Reads"],
     );
-    const button = h(
-      "button",
-      { type: "button", class: "quiet small", "aria-expanded": "false", "aria-controls": tableId, "aria-label": "The network as a table" },
-      "Table",
-    );
-    button.addEventListener("click", () => {
-      table.hidden = !table.hidden;
-      button.setAttribute("aria-expanded", String(!table.hidden));
-      button.textContent = table.hidden ? "Table" : "Close table";
-    });
-    this.element = h("div", {}, h("div", { class: "row spread" }, this.sentence, button), this.drawing, table);
+    this.table.caption.textContent = "The forward plan, kernel by kernel";
+    this.element = h("div", {}, h("div", { class: "row spread" }, this.sentence, this.table.button), this.drawing, this.table.element);
     this.narrow.addEventListener("change", this.redraw);
   }
 
@@ -137,19 +130,7 @@ export class Network {
     this.sentence.textContent =
       `${count(plan.parameters)} weights (w) in all. Planned once: a training step keeps every activation and gradient in one arena of ` +
       `${bytes(plan.arena_bytes)}; if none shared its place, they would take ${bytes(plan.unshared_bytes)}.`;
-    this.body.replaceChildren(
-      ...plan.nodes.map((node) =>
-        h(
-          "tr",
-          {},
-          h("th", { scope: "row" }, node.name),
-          h("td", { class: "text" }, node.op),
-          h("td", {}, shape(node.shape)),
-          h("td", {}, node.parameters ? count(node.parameters) : ""),
-          h("td", { class: "text" }, node.reads.map((read) => plan.nodes[read]?.name ?? "").join(", ")),
-        ),
-      ),
-    );
+    this.table.refresh();
   }
 
   close(): void {

@@ -1,103 +1,15 @@
-// Everything that crosses the boundary between the page and the room of backgammon.
+// What is asked of the room of backgammon, and answered; and what it tells.
 // Generated from crates/run/src/backgammon/protocol.rs by a test; change it there, then run
 // UPDATE=1 cargo test -p run --features typescript
 
-import type { Config, Device, DeviceWish, Digest, Level } from "../protocol";
+import type { Progress } from "../../run/protocol";
 
-export type Command = { "kind": "start" } | { "kind": "pause" } | { "kind": "step" } | { "kind": "reset", config: Config | null, } | { "kind": "set_knob", name: string, value: number, } | { "kind": "device", wish: DeviceWish, } | { "kind": "save" } | { "kind": "restore", bytes: Uint8Array, };
-
-export type Event = { "kind": "began", config: Config,
-/**
- * Every knob with the value in force.
- */
-knobs: { [key in string]: number },
-/**
- * History of a restored run, oldest first; empty for a new one.
- */
-history: Array<Metrics>, marks: Array<Mark>, judged: Array<Judged>, frozen: Array<Frozen>, progress: Progress, } | { "kind": "running", running: boolean, } | { "kind": "device" } & Device | { "kind": "metrics" } & Metrics | { "kind": "mark" } & Mark | { "kind": "judged" } & Judged | { "kind": "frozen" } & Frozen | { "kind": "digest" } & Digest | { "kind": "saved", bytes: Uint8Array, } | { "kind": "notice", level: Level, text: string, next_step: string, };
+export type Question = { "ask": "analyse", inquiry: Inquiry, } | { "ask": "unfold", unfold: Unfold, } | { "ask": "sit", setup: Setup, } | { "ask": "act", act: Act, } | { "ask": "hint", engine: Engine, } | { "ask": "review", engine: Engine, } | { "ask": "transcript", } | { "ask": "table", };
 
 /**
- * One of the learners; its id stands in [`Config`] as the environment does elsewhere.
+ * What the room tells of itself, in [`crate::protocol::Event::Room`].
  */
-export type Learner = {
-/**
- * `strong`
- */
-id: string, name: string,
-/**
- * How it learns, in a sentence or two.
- */
-summary: string, };
-
-/**
- * How far a run has come.
- */
-export type Progress = { rounds: number, games: number,
-/**
- * Decisions played.
- */
-moves: number,
-/**
- * Boards that a network valued to play and to learn.
- */
-evaluations: number,
-/**
- * Steps of the optimiser.
- */
-updates: number,
-/**
- * Seconds spent training, pauses left out.
- */
-train_s: number, };
-
-/**
- * One round in numbers.
- */
-export type Metrics = { progress: Progress, loss: number, grad_norm: number, lr: number, games_per_min: number, evals_per_s: number,
-/**
- * Moves of either player in a game.
- */
-mean_length: number,
-/**
- * Shares of the round's games that ended in a gammon, and in a backgammon.
- */
-gammons: number, backgammons: number,
-/**
- * Share of the round's time that went to each of [`PARTS`].
- */
-shares: [number, number, number, number, number, number, number, number], };
-
-/**
- * A live change of a knob, to be drawn on the curves.
- */
-export type Mark = { progress: Progress, knob: string, from: number, to: number, };
-
-/**
- * Games of the agent, without look-ahead, against each yardstick. The dice of a pair of games are the same with sides exchanged.
- */
-export type Judged = {
-/**
- * Of the agent that was judged.
- */
-progress: Progress,
-/**
- * Against one who plays any legal move.
- */
-random: Score,
-/**
- * Against a published linear evaluation.
- */
-linear: Score, };
-
-export type Score = { games: number,
-/**
- * Points a game, gammons counted twice and backgammons three times, and their standard error.
- */
-points: number, error: number,
-/**
- * Shares of games: won, won by a gammon or more, lost by a gammon or more.
- */
-wins: number, gammons_won: number, gammons_lost: number, };
+export type RoomEvent = { "kind": "frozen" } & Frozen;
 
 /**
  * The agent as it was; of these one can choose whom to play.
@@ -415,8 +327,16 @@ reviewed: number, lost: number, };
  */
 export type Verdict = "best" | "good" | "doubtful" | "bad" | "blunder";
 
-/** Where the time of a round goes, in the order of Metrics.shares. */
-export const PARTS = ["rules", "inputs", "network", "tree", "targets", "learning", "device", "rest"] as const;
+export interface Answers {
+  analyse: Analysis;
+  unfold: Array<Branch>;
+  sit: Table;
+  act: Table;
+  hint: Analysis;
+  review: Review;
+  transcript: string;
+  table: Table | null;
+}
 
 /** Evaluations a decision that may be asked for at most. */
 export const MOST_EVALS = 50000;

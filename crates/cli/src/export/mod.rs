@@ -1,0 +1,137 @@
+//! The metrics of a run for other people's programs: a table of comma-separated values, and event files that TensorBoard
+//! reads. Both have the room's columns, follow the records that the screen is drawn from, and go on rightly where a run is
+//! resumed. They refuse to stop a run: what cannot be written is told once.
+
+mod csv;
+mod tensorboard;
+
+use crate::record::Record;
+use anyhow::Result;
+use csv::Csv;
+use run::protocol::{Column, Event, Progress, Row as Numbers};
+use run::room::Schema;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+use tensorboard::TensorBoard;
+
+/// An iteration and, where there was one, the test after it.
+struct Row {
+    metrics: Numbers,
+    test: Option<Numbers>,
+    /// Seconds since 1970.
+    wall_s: f64,
+}
+
+/// A number of a row, with its names in a table and in TensorBoard.
+struct Cell<'a> {
+    name: String,
+    unit: &'a str,
+    /// TensorBoard's heading; empty where the table alone has the column.
+    group: &'a str,
+    value: Option<f64>,
+}
+
+/// The cells of a row, of which the first tell its place in its run; of no row, their names.
+fn cells<'a>(schema: &'a Schema, row: Option<&'a Row>) -> impl Iterator<Item = Cell<'a>> {
+    let progress = row.map(|row| &row.metrics.progress);
+    let cell = |name: &str, unit, group, value| Cell { name: name.into(), unit, group, value };
+    let iteration = cell("iteration", "", "", progress.map(|p| p.iteration.into()));
+    let counters = schema.counters.iter().enumerate().map(move |(i, column)| {
+        let group = if i == 0 { "" } else { "progress" };
+        cell(column.name, column.unit, group, progress.map(|p| p.counts[i]))
+    });
+    let time = cell("train_s", "s", "progress", progress.map(|p| p.train_s));
+    let known = |numbers: Option<&'a Numbers>, i: usize| numbers.and_then(|n| n.values.get(i).copied().flatten());
+    let metrics = schema.metrics.iter().enumerate().map(move |(i, column)| {
+        cell(column.name, column.unit, heading(column, "metrics"), known(row.map(|r| &r.metrics), i))
+    });
+    let tests = schema.tests.iter().enumerate().map(move |(i, column)| {
+        let value = known(row.and_then(|r| r.test.as_ref()), i);
+        cell(&format!("test_{}", column.name), column.unit, heading(column, "test"), value)
+    });
+    let parts = schema.all_parts().enumerate().map(move |(i, part)| {
+        let value = known(row.map(|r| &r.metrics), schema.metrics.len() + i);
+        cell(&format!("share_{}", part.name), "", "time", value)
+    });
+    [iteration].into_iter().chain(counters).chain([time]).chain(metrics).chain(tests).chain(parts)
+}
+
+fn heading(column: &Column, other: &'static str) -> &'static str {
+    if column.chart.is_empty() { other } else { column.chart }
+}
+
+/// What was asked for, and the newest row, which waits for its test.
+pub struct Exports {
+    csv: Option<Csv>,
+    tensorboard: Option<TensorBoard>,
+    waiting: Option<Row>,
+}
+
+impl Exports {
+    /// Fails here, before training, where a file cannot take up a run that is at `progress`.
+    pub fn open(
+        csv: Option<&Path>,
+        tensorboard: Option<&Path>,
+        schema: &'static Schema,
+        progress: &Progress,
+    ) -> Result<Exports> {
+        Ok(Exports {
+            csv: csv.map(|path| Csv::open(path, schema, progress)).transpose()?,
+            tensorboard: tensorboard.map(|folder| TensorBoard::open(folder, schema)).transpose()?,
+            waiting: None,
+        })
+    }
+
+    pub fn record(&mut self, record: &Record) {
+        match record {
+            Record::Event(Event::Began(began)) => {
+                self.settle();
+                let (now_s, progress) = (unix_s(), &began.progress);
+                let tests: BTreeMap<u32, &Numbers> =
+                    began.tests.iter().map(|test| (test.progress.iteration, test)).collect();
+                let row = |metrics: &Numbers| Row {
+                    metrics: metrics.clone(),
+                    test: tests.get(&metrics.progress.iteration).map(|&test| test.clone()),
+                    wall_s: now_s - (progress.train_s - metrics.progress.train_s),
+                };
+                let history: Vec<Row> = began.history.iter().map(row).collect();
+                write_to(&mut self.csv, |csv| csv.begin(&history, progress));
+                write_to(&mut self.tensorboard, |board| board.begin(&history, progress));
+            }
+            Record::Event(Event::Metrics(metrics)) => {
+                self.settle();
+                self.waiting = Some(Row { metrics: metrics.clone(), test: None, wall_s: unix_s() });
+            }
+            Record::Event(Event::Test(test)) => {
+                let same = |row: &&mut Row| row.metrics.progress.iteration == test.progress.iteration;
+                if let Some(row) = self.waiting.as_mut().filter(same) {
+                    row.test = Some(test.clone());
+                }
+            }
+            // A save is where a run may be taken up again, so the rows until then must be there.
+            Record::FileSaved { .. } | Record::Summary(_) => self.settle(),
+            _ => {}
+        }
+    }
+
+    fn settle(&mut self) {
+        if let Some(row) = self.waiting.take() {
+            write_to(&mut self.csv, |csv| csv.row(&row));
+            write_to(&mut self.tensorboard, |board| board.row(&row));
+        }
+    }
+}
+
+/// Writes, or says why not and lets the sink go.
+fn write_to<S>(sink: &mut Option<S>, write: impl FnOnce(&mut S) -> Result<()>) {
+    if let Some(error) = sink.as_mut().and_then(|open| write(open).err()) {
+        let _ = writeln!(std::io::stderr(), "warning: {error:#}; training goes on without it");
+        *sink = None;
+    }
+}
+
+fn unix_s() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |t| t.as_secs_f64())
+}

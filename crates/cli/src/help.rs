@@ -1,0 +1,90 @@
+//! The grammar whole, and the knobs in words: from what the rooms declare.
+
+use crate::args::{BUDGETS, Cli, EXAMPLES};
+use crate::rooms;
+use crate::sweep;
+use crate::words::wrapped;
+use clap::{Command, CommandFactory};
+use run::AnyRoom;
+use run::protocol::{Knob, KnobKind};
+
+const WIDTH: usize = 90;
+
+pub fn grammar() -> Command {
+    let knobs = knob_help();
+    let sweeping = format!("{}\n\n{knobs}", sweep::HELP);
+    let grammar = Cli::command()
+        .after_help(format!("{EXAMPLES}\n{}\n\n{BUDGETS}", rooms::EXAMPLES))
+        .mut_subcommand("train", |train| train.after_long_help(format!("{}\n{knobs}", room_list())))
+        .mut_subcommand("sweep", |verb| verb.after_help(sweep::HELP).after_long_help(sweeping));
+    rooms::extend(grammar)
+}
+
+/// The rooms and their variants.
+fn room_list() -> String {
+    let mut text = String::from("Rooms, and what --variant may name in each:\n");
+    for room in run::rooms() {
+        let schema = room.schema();
+        let variants: Vec<_> = room.variants().iter().map(|variant| variant.id).collect();
+        let line = format!("{}: {}. --steps counts {}", schema.id, variants.join(", "), schema.counters[0].unit);
+        for (i, line) in wrapped(&line, WIDTH).into_iter().enumerate() {
+            text += &format!("{}{line}\n", if i == 0 { "  " } else { "      " });
+        }
+    }
+    text
+}
+
+/// Every knob of every room: its first variant's whole, and of the others what differs.
+fn knob_help() -> String {
+    let mut text = String::from("Knobs, for --set (those marked * can also change while the run goes on).\n");
+    run::rooms().into_iter().for_each(|room| text += &knobs_of(room));
+    text
+}
+
+fn knobs_of(room: &dyn AnyRoom) -> String {
+    let (schema, variants) = (room.schema(), room.variants());
+    let base = room.knobs(variants[0].id);
+    let mut text = format!("\n{}, with the defaults of {}:\n", schema.title, variants[0].id);
+    base.iter().for_each(|knob| text += &knob_words(knob));
+    for variant in &variants[1..] {
+        let knobs = room.knobs(variant.id);
+        let (known, new): (Vec<_>, Vec<_>) =
+            knobs.iter().partition(|knob| base.iter().any(|b| b.name == knob.name && b.kind == knob.kind));
+        let other = known.into_iter().filter(|knob| {
+            base.iter().any(|usual| usual.name == knob.name && usual.default != knob.default)
+        });
+        let other: Vec<_> = other.map(|knob| format!("{}={}", knob.name, knob.default)).collect();
+        text += &format!("\n  {} has else:\n", variant.id);
+        for line in wrapped(&other.join(" "), WIDTH) {
+            text += &format!("      {line}\n");
+        }
+        new.into_iter().for_each(|knob| text += &knob_words(knob));
+    }
+    text
+}
+
+fn knob_words(knob: &Knob) -> String {
+    let range = match knob.kind {
+        KnobKind::Float { min, max, .. } => format!("{min} to {max}"),
+        KnobKind::Int { min, max, .. } => format!("{min} to {max}, whole"),
+        KnobKind::Bool => "on or off".into(),
+        KnobKind::Choice { options } => {
+            options.iter().map(|option| option.name).collect::<Vec<_>>().join(", ")
+        }
+        KnobKind::Text { most } => format!("a text of {most} bytes at most"),
+    };
+    let mark = if knob.live { "*" } else { "" };
+    let unit = if knob.unit.is_empty() { String::new() } else { format!(" {}", knob.unit) };
+    let mut text = format!("\n  {}{mark}  {range}{unit}, default {}\n", knob.name, shown_default(knob));
+    for line in wrapped(&format!("{}. {}", knob.label, knob.help), WIDTH) {
+        text += &format!("      {line}\n");
+    }
+    text
+}
+
+fn shown_default(knob: &Knob) -> String {
+    match knob.default.to_string() {
+        text if text.is_empty() => "none".into(),
+        text => text,
+    }
+}

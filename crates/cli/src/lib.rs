@@ -1,0 +1,100 @@
+//! `hothouse`: the shell in a terminal. It owns what a run must not know: the command line, files, the clock, threads and
+//! signals. Errors end in [`main`], with the next step, and status 1; a wrong command line has status 2.
+//!
+//! What lies in a folder of `rooms` is one room's; what lies outside is for all rooms, and reads what a room declares.
+//! A program that adds a room of its own calls `run::add_room` and then [`main`].
+
+mod args;
+mod bench;
+mod device;
+mod eval;
+mod events;
+mod export;
+mod files;
+mod help;
+mod host;
+mod lines;
+mod monitor_file;
+mod record;
+mod rooms;
+mod saves;
+mod screen;
+mod session;
+mod show;
+mod signals;
+mod stdio;
+mod sweep;
+mod train;
+mod view;
+mod watch;
+mod words;
+
+use anyhow::Result;
+use args::{Cli, Verb};
+use clap::{ArgMatches, FromArgMatches};
+use signals::SIGNALS;
+use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// The command line is wrong: status 2.
+#[derive(Debug)]
+struct Usage(String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// The whole program.
+pub fn main() -> ExitCode {
+    let began = Instant::now();
+    let matches = match help::grammar().try_get_matches() {
+        Ok(matches) => matches,
+        Err(answer) => {
+            // Help and version come this way too; if nobody reads them, nobody misses them.
+            let _ = answer.print();
+            return ExitCode::from(answer.exit_code() as u8);
+        }
+    };
+    match obey(&matches, began) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "error: {error:#}");
+            ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
+        }
+    }
+}
+
+fn closed_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe)
+}
+
+fn obey(matches: &ArgMatches, began: Instant) -> Result<()> {
+    if let Some(done) = rooms::obey(matches) {
+        return done;
+    }
+    let cli = Cli::from_arg_matches(matches).map_err(|error| Usage(error.to_string()))?;
+    match cli.command {
+        None => train::train(None, cli.train, began),
+        Some(Verb::Train { room, args }) => train::train(room.as_deref(), args, began),
+        Some(Verb::Resume { file, common }) => train::resume(file, common, began),
+        Some(Verb::Eval { args }) => eval::run(&args),
+        Some(Verb::Bench { suite, json, machine }) => bench::run(&suite, json, &machine),
+        Some(Verb::Watch { list: true, show, .. }) => watch::list(show.json),
+        Some(Verb::Watch { file, show, .. }) => show::watched(file, &show),
+        Some(Verb::Sweep { room, args }) => {
+            signals::listen()?;
+            sweep::run(room.as_deref(), &args, &SIGNALS)
+        }
+    }
+}
+
+/// What the person typed cannot be; the rest is the program's trouble.
+fn refusal(error: run::RunError) -> anyhow::Error {
+    Usage(error.to_string()).into()
+}

@@ -1,0 +1,189 @@
+//! `hothouse train` and `hothouse resume`: from a command line to a run with its files, and to whoever shows it.
+
+use crate::args::{self, CommonArgs, MachineArgs, TrainArgs};
+use crate::events::EventLog;
+use crate::export::Exports;
+use crate::files::{self, identity};
+use crate::host::Machine;
+use crate::monitor_file::{self, MonitorFile};
+use crate::record::Record;
+use crate::session::{self, Budget, Place, Session};
+use crate::show::{self, Shown};
+use crate::signals::{self, SIGNALS};
+use crate::words::quoted;
+use crate::{Usage, refusal, saves};
+use anyhow::{Context, Result, anyhow, bail};
+use run::protocol::{Command, Config, DeviceWish};
+use run::{AnyRoom, AnyRun};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::{channel, sync_channel};
+use std::time::Instant;
+
+/// The room of that name, or the first.
+pub fn room(id: Option<&str>) -> Result<&'static dyn AnyRoom> {
+    id.map_or_else(|| Ok(run::rooms()[0]), |id| run::room(id).map_err(refusal))
+}
+
+/// A config of a room with what was set, which no run need be able to start from yet.
+pub fn config(
+    room: &dyn AnyRoom,
+    variant: Option<String>,
+    set: &[(String, String)],
+    host: run::Host,
+) -> Result<Config> {
+    let mut config = run::config_of(room);
+    config.variant = variant.unwrap_or(config.variant);
+    // A variant that there is not has no knobs to set.
+    room.check(&config, run::Host { memory_bytes: u64::MAX, ..host }).map_err(refusal)?;
+    config.knobs = args::set(set, &room.knobs(&config.variant)).map_err(refusal)?;
+    Ok(config)
+}
+
+pub fn train(id: Option<&str>, args: TrainArgs, began: Instant) -> Result<()> {
+    let machine = Machine::new(&args.common.machine)?;
+    let mut config = config(room(id)?, args.variant, &args.common.set, machine.host)?;
+    config.seed = args.seed;
+    let run = machine.pool.install(|| run::begin(config, machine.host)).map_err(refusal)?;
+    let save = args.common.save.clone();
+    session(run, args.common, save, None, machine, began)
+}
+
+pub fn resume(file: Option<PathBuf>, common: CommonArgs, began: Instant) -> Result<()> {
+    let machine = Machine::new(&common.machine)?;
+    let file = match file {
+        Some(file) => file,
+        None => {
+            let newest = saves::newest()?;
+            // What is told of the run goes to standard output, and this to whoever started it.
+            let _ = writeln!(std::io::stderr(), "resuming the newest run, {}", newest.display());
+            newest
+        }
+    };
+    let mut run = machine.pool.install(|| restored(&file, machine.host))?;
+    for (name, value) in args::set(&common.set, &run.knobs()).map_err(refusal)? {
+        run.command(Command::SetKnob { name, value }).map_err(refusal)?;
+    }
+    let save = common.save.clone().or_else(|| Some(file.clone()));
+    session(run, common, save, Some(&file), machine, began)
+}
+
+pub fn restored(file: &Path, host: run::Host) -> Result<Box<dyn AnyRun>> {
+    let bytes = files::read_checkpoint(file)?;
+    run::restore(&bytes, host).with_context(|| format!("cannot use {}", file.display()))
+}
+
+/// Trains the run and shows it as the person wants to see it.
+fn session(
+    mut run: Box<dyn AnyRun>,
+    common: CommonArgs,
+    save: Option<PathBuf>,
+    resumed: Option<&Path>,
+    machine: Machine,
+    began: Instant,
+) -> Result<()> {
+    run.command(Command::Device { wish: common.device }).map_err(refusal)?;
+    check_files(&common, save.as_deref(), resumed)?;
+    let schema = run.schema();
+    let mut exports =
+        Exports::open(common.csv.as_deref(), common.tensorboard.as_deref(), schema, &run.progress())?;
+    let mut events = common.events.as_deref().map(|path| EventLog::create(path, schema)).transpose()?;
+    let mut log = move |record: &Record| {
+        exports.record(record);
+        if let Some(Err(error)) = events.as_mut().map(|open| open.record(record)) {
+            let text = format!("warning: events are no longer written ({error}); training goes on");
+            let _ = writeln!(std::io::stderr(), "{text}");
+            events = None;
+        }
+    };
+    let about = Record::Opened(machine.pool.install(|| run.backend())).line(schema);
+    let (variant, seed) = (run.config().variant.clone(), run.config().seed);
+    let place = common.monitor.clone().map_or_else(|| monitor_file::fresh(&variant, seed), Ok);
+    let monitor = place.and_then(|path| MonitorFile::create(&path, schema, &about));
+    signals::listen()?;
+
+    let (wish, wishes) = channel();
+    let (update, updates) = sync_channel(session::BACKLOG);
+    let screen = show::wants_screen(&common.show);
+    let session = Session {
+        run,
+        budget: Budget {
+            steps: common.steps,
+            seconds: common.seconds,
+            cpu_seconds: common.cpu_seconds,
+            until_solved: common.until_solved,
+        },
+        place: Place::new(save),
+        interactive: screen,
+        program: std::env::args().next().unwrap_or("hothouse".into()),
+        resume_flags: machine_flags(&common.machine) + &other_flags(&common),
+        began,
+        signals: &SIGNALS,
+        wishes,
+        updates: update,
+        monitor: monitor.map_err(|error| format!("{error:#}")),
+    };
+    let pool = machine.pool;
+    std::thread::scope(|scope| {
+        // On a thread of the pool, so that training and its helpers are exactly that many.
+        let trainer = scope.spawn(move || pool.install(|| session.train()));
+        let shown = if screen {
+            show::on_screen(Shown::Training(&wish), &updates, &mut log)
+        } else {
+            show::in_lines(common.show.json, &updates, &mut log)
+        };
+        // Whatever became of the showing, the run ends well.
+        if shown.is_err() {
+            SIGNALS.output_closed.store(true, Relaxed);
+        }
+        updates.iter().for_each(drop);
+        let ended = trainer.join().map_err(|_| {
+            anyhow!("training stopped at an internal error, told above. Resume from the last save, and please report it")
+        })?;
+        shown?;
+        ended
+    })
+}
+
+/// Refuses names under which this run would destroy what is not its own, before anything is written.
+fn check_files(common: &CommonArgs, save: Option<&Path>, resumed: Option<&Path>) -> Result<()> {
+    let named = [
+        ("the run to resume", resumed),
+        ("--save", save.filter(|save| resumed.is_none_or(|file| identity(save) != identity(file)))),
+        ("--monitor", common.monitor.as_deref()),
+        ("--events", common.events.as_deref()),
+        ("--csv", common.csv.as_deref()),
+    ];
+    let files: Vec<_> = named.iter().filter_map(|(what, path)| Some((what, identity((*path)?)))).collect();
+    for (i, (what, file)) in files.iter().enumerate() {
+        if let Some((other, _)) = files[..i].iter().find(|(_, before)| before == file) {
+            bail!(Usage(format!("{other} and {what} name the same file. Give each its own")));
+        }
+    }
+    if let Some(path) = save {
+        files::check_writable(path)?;
+        files::check_own_save(path)?;
+    }
+    common.monitor.as_deref().map_or(Ok(()), monitor_file::check_own)
+}
+
+fn machine_flags(machine: &MachineArgs) -> String {
+    let threads = machine.threads.map_or(String::new(), |n| format!(" --threads {n}"));
+    threads + &machine.isa.as_ref().map_or(String::new(), |name| format!(" --isa {name}"))
+}
+
+/// A resumed run goes on with its monitor and its tables.
+fn other_flags(common: &CommonArgs) -> String {
+    let flag = |name: &str, path: &Option<PathBuf>| {
+        path.as_ref().map_or(String::new(), |p| format!(" {name} {}", quoted(&p.to_string_lossy())))
+    };
+    flag("--monitor", &common.monitor)
+        + &flag("--csv", &common.csv)
+        + &flag("--tensorboard", &common.tensorboard)
+        + match common.device {
+            DeviceWish::Auto => "",
+            DeviceWish::Cpu => " --device cpu",
+            DeviceWish::Gpu => " --device gpu",
+        }
+}

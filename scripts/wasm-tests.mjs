@@ -1,0 +1,122 @@
+// The core crates' own tests, in Chromium, in the module that has SIMD but no threads. It does what `wasm-pack test --headless
+// --chrome` does with the same tests, but compiles no tool of its own for it, builds all crates at once and runs two files side by side.
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
+import { availableParallelism } from "node:os";
+import { GPU_ARGS, launch } from "./browser.mjs";
+import { serve } from "./serve.mjs";
+import { bindgen, chromium, npmPackages, rust, wasmToolchain } from "./setup.mjs";
+import { main, root, sh, step, Trouble } from "./sh.mjs";
+import { cargoSettings, flavours } from "./wasm.mjs";
+
+const CRATES = ["math", "graph", "worlds", "learn", "gpu"];
+/** A file of tests, on a machine that has other things to do. */
+const PATIENCE_MS = 900_000;
+
+// What `wasm-bindgen-test` asks of the place it runs in: three functions of the worker, and the exports that are tests.
+const WORKER = `
+  import init, * as tests from "./tests.js";
+  globalThis.__wbg_test_invoke = (f) => f();
+  globalThis.__wbg_test_output_writeln = (...lines) => postMessage({ line: lines.join(" ") });
+  for (const level of ["debug", "log", "info", "warn", "error"])
+    console[level] = (...args) => globalThis["on_console_" + level]?.(args);
+  try {
+    const wasm = await init();
+    for (const level of ["debug", "log", "info", "warn", "error"])
+      globalThis["on_console_" + level] = tests["__wbgtest_console_" + level];
+    const names = Object.keys(wasm).filter((name) => name.startsWith("__wbgt_"));
+    await new tests.WasmBindgenTestContext(false).run(names.map((name) => wasm[name]));
+    postMessage({ ended: true });
+  } catch (error) {
+    postMessage({ ended: true, error: String(error?.stack ?? error) });
+  }`;
+const PAGE = `<!doctype html><title>tests</title>`;
+
+/** Runs the tests of some crates; gives `{ passed, failed }`. */
+export async function wasmTests(crates = CRATES) {
+  await npmPackages();
+  const route = await wasmToolchain();
+  const program = await bindgen();
+  await chromium();
+  const target = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "wasm");
+  let files;
+  await step("tests compiled for wasm", async () => {
+    const settings = cargoSettings(flavours.simd128, route);
+    const packages = crates.flatMap((name) => ["-p", name]);
+    const args = ["test", "--release", "--no-run", "--test", "*", ...packages, ...settings.args, "--message-format=json-render-diagnostics"];
+    const out = await sh("cargo", args, { env: { ...settings.env, CARGO_TARGET_DIR: target } });
+    files = out
+      .split("\n")
+      .filter((line) => line.startsWith("{"))
+      .map((line) => JSON.parse(line))
+      .filter(({ reason, executable, profile }) => reason === "compiler-artifact" && executable && profile.test)
+      .map(({ executable, package_id, target: { name } }) => ({ crate: package_id.match(/crates\/(\w+)/)[1], name, executable }));
+    return `${files.length} files`;
+  });
+  const browsers = { plain: await launch(["--disable-gpu"]), gpu: crates.includes("gpu") && (await launch(GPU_ARGS)) };
+  const total = { passed: 0, failed: 0 };
+  const ran = Object.fromEntries(crates.map((name) => [name, 0]));
+  const queue = files.filter(({ executable }) => hasTests(executable));
+  const work = async () => {
+    for (let file; (file = queue.shift()); ) {
+      await step(`${file.crate}: ${file.name}`, async () => {
+        const folder = join(target, "tests", basename(file.executable, ".wasm"));
+        rmSync(folder, { recursive: true, force: true });
+        mkdirSync(folder, { recursive: true });
+        await sh(program, ["tests", file.executable, folder]);
+        const { passed, failed, said } = await inBrowser(file.crate === "gpu" ? browsers.gpu : browsers.plain, folder);
+        if (failed) console.log(said);
+        total.passed += passed;
+        total.failed += failed;
+        ran[file.crate] += passed + failed;
+        return `${passed} passed, ${failed} failed`;
+      });
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, work));
+  } finally {
+    for (const browser of Object.values(browsers)) await (browser && browser.close());
+  }
+  for (const [name, count] of Object.entries(ran))
+    if (!count) throw new Trouble(`no test of ${name} ran in the browser`, "see how the other crates name wasm_bindgen_test");
+  return total;
+}
+
+/** Files whose tests are all native have none among their exports, and wasm-bindgen nothing to hold on to. */
+const hasTests = (path) => WebAssembly.Module.exports(new WebAssembly.Module(readFileSync(path))).some(({ name }) => name.startsWith("__wbgt_"));
+
+/** Runs one file of tests in a worker of a page of its own. A worker that dies counts as one that failed. */
+async function inBrowser(browser, folder) {
+  const server = await serve(folder, { extra: { "/index.html": PAGE, "/worker.js": WORKER } });
+  const page = await browser.newPage();
+  try {
+    await page.goto(`${server.url}index.html`);
+    page.setDefaultTimeout(PATIENCE_MS);
+    const { lines, error } = await page.evaluate(
+      (patience) =>
+        new Promise((resolve) => {
+          const lines = [];
+          const worker = new Worker("worker.js", { type: "module" });
+          const end = (error) => resolve({ lines, error });
+          setTimeout(end, patience, `not finished after ${patience / 1000} s`);
+          worker.onerror = ({ message }) => end(message || "the worker did not start");
+          worker.onmessage = ({ data }) => (data.ended ? end(data.error) : lines.push(data.line));
+        }),
+      PATIENCE_MS,
+    );
+    const said = lines.join("\n");
+    const found = said.match(/test result: \w+\. (\d+) passed; (\d+) failed/);
+    if (error || !found) return { passed: 0, failed: 1, said: `${said}\n${error ?? "it gave no result"}` };
+    return { passed: Number(found[1]), failed: Number(found[2]), said };
+  } finally {
+    await page.close();
+    await server.close();
+  }
+}
+
+await main(import.meta.url, async () => {
+  await rust();
+  const { failed } = await wasmTests(process.argv.length > 2 ? process.argv.slice(2) : CRATES);
+  if (failed) process.exit(1);
+});

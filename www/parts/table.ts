@@ -1,0 +1,73 @@
+// A table in place of a picture: the button that asks for it, and the table, written while it is open.
+
+import { h, id } from "./dom";
+
+const WRITE_EVERY_MS = 2000;
+
+export class Table {
+  readonly button: HTMLButtonElement;
+  readonly element: HTMLElement;
+  readonly caption = h("caption");
+  private readonly body = h("tbody");
+  private readonly classes: (string | false)[];
+  private wroteMs = -Infinity;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** `rows` gives the cells of each, of which the first is its heading; `texts` are the titles of columns with words. */
+  constructor(
+    name: string,
+    titles: string[],
+    private readonly rows: () => (string | Node)[][],
+    texts: string[] = [],
+  ) {
+    const tableId = id("table");
+    const heads = titles.map((title) => h("th", { scope: "col", class: texts.includes(title) && "text" }, title));
+    this.classes = titles.map((title) => texts.includes(title) && "text");
+    this.element = h(
+      "div",
+      { class: "scroll", id: tableId, hidden: true, tabindex: 0, role: "region", "aria-label": `${name} as a table` },
+      h("table", {}, this.caption, h("thead", {}, h("tr", {}, ...heads)), this.body),
+    );
+    this.button = h(
+      "button",
+      { type: "button", class: "quiet small", "aria-expanded": "false", "aria-controls": tableId, "aria-label": `${name} as a table` },
+      "Table",
+    );
+    this.button.addEventListener("click", () => this.open(Boolean(this.element.hidden)));
+  }
+
+  open(open: boolean): void {
+    this.element.hidden = !open;
+    this.button.setAttribute("aria-expanded", String(open));
+    this.button.textContent = open ? "Close table" : "Table";
+    this.wroteMs = -Infinity;
+    this.refresh();
+  }
+
+  /** There is something new to write: soon, and not while somebody reads. */
+  refresh(): void {
+    if (this.element.hidden) return;
+    const now = performance.now();
+    const waitMs = this.wroteMs + WRITE_EVERY_MS - now;
+    // Whoever has the focus in the table reads it: it stands still for them.
+    if (waitMs > 0 || this.element.contains(document.activeElement)) {
+      this.timer ??= setTimeout(() => {
+        this.timer = undefined;
+        this.refresh();
+      }, Math.max(waitMs, 500));
+      return;
+    }
+    this.wroteMs = now;
+    this.body.replaceChildren(
+      ...this.rows().map(([heading, ...cells]) =>
+        h("tr", {}, h("th", { scope: "row" }, heading), ...cells.map((cell, k) => h("td", { class: this.classes[k + 1] }, cell))),
+      ),
+    );
+  }
+
+  /** Empty and closed: what it was about is gone. */
+  clear(): void {
+    this.open(false);
+    this.body.replaceChildren();
+  }
+}

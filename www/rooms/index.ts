@@ -1,0 +1,16 @@
+// Every room that has pictures or words of its own, each loaded when it is opened. One that is not here has the parts that
+// every room has.
+
+import type { Brings } from "../parts/room";
+
+export interface Entry {
+  /** As in its address and in the wasm module. */
+  id: string;
+  load?: () => Promise<{ brings: Brings }>;
+}
+
+/** In the order of the header; the first is open where the address names none. */
+export const ROOMS: Entry[] = [
+  { id: "control", load: () => import("./control") },
+  { id: "backgammon", load: () => import("./backgammon") },
+];

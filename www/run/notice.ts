@@ -1,0 +1,14 @@
+// What wasm throws where it refuses, and how it reads: errors of the libraries begin small and end bare.
+
+import type { Event } from "./protocol";
+
+export type Notice = Event & { kind: "notice" };
+export const isNotice = (thrown: unknown): thrown is Notice => (thrown as Event | null)?.kind === "notice";
+
+export function sentence(text: string): string {
+  const whole = text.charAt(0).toUpperCase() + text.slice(1);
+  return whole === "" || /[.!?]$/.test(whole) ? whole : `${whole}.`;
+}
+
+/** What is the matter, and the step that helps. */
+export const inWords = ({ text, next_step }: Notice): string => [text, next_step].filter(Boolean).map(sentence).join(" ");
