@@ -58,14 +58,7 @@ pub(crate) fn pack<H: Serialize>(header: &H, mut tensors: Tensors) -> Vec<u8> {
 /// The header's text and the tensors of a run of `room`.
 pub(crate) fn unpack(bytes: &[u8], room: &str) -> Result<(String, Tensors), RunError> {
     let damaged = |why: String| RunError::Damaged { why };
-    let (file, text) = open(bytes)?;
-    let mut all = file.tensors();
-    all.sort_by(|a, b| order(&a.0, &b.0));
-    let (stated, sum) = text.rsplit_once(CHECKSUM).unwrap_or((&text, ""));
-    let found = checksum(stated, all.iter().map(|(name, view)| (name.as_str(), view.data())));
-    if sum.trim_matches(['"', '}']) != found {
-        return Err(damaged("its checksum does not match".into()));
-    }
+    let (all, text) = open(bytes)?;
     let found = room_in(&text)?;
     if found != room {
         return Err(RunError::OtherRoom { found, here: room.into() });
@@ -83,7 +76,8 @@ pub fn room_of(bytes: &[u8]) -> Result<String, RunError> {
     room_in(&open(bytes)?.1)
 }
 
-fn open(bytes: &[u8]) -> Result<(SafeTensors<'_>, String), RunError> {
+/// The tensors in the order of the checksum, which is right, and the header's text.
+fn open(bytes: &[u8]) -> Result<(Vec<(String, TensorView<'_>)>, String), RunError> {
     let damaged = |why: String| RunError::Damaged { why };
     let foreign = |why: &str| RunError::Foreign { why: why.into() };
     let looks_like_safetensors = bytes.get(8) == Some(&b'{');
@@ -100,7 +94,14 @@ fn open(bytes: &[u8]) -> Result<(SafeTensors<'_>, String), RunError> {
     }
     let Version { version } = serde_json::from_str(&text).map_err(|e| damaged(e.to_string()))?;
     check_version(version)?;
-    Ok((file, text))
+    let mut all = file.tensors();
+    all.sort_by(|a, b| order(&a.0, &b.0));
+    let (stated, sum) = text.rsplit_once(CHECKSUM).unwrap_or((&text, ""));
+    let found = checksum(stated, all.iter().map(|(name, view)| (name.as_str(), view.data())));
+    if sum.trim_matches(['"', '}']) != found {
+        return Err(damaged("its checksum does not match".into()));
+    }
+    Ok((all, text))
 }
 
 fn room_in(text: &str) -> Result<String, RunError> {

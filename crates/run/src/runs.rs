@@ -474,7 +474,9 @@ impl<R: Room> Run<R> {
     }
 
     fn encode(&self) -> Result<Vec<u8>, RunError> {
-        if self.diverged || !self.room.weights().iter().all(|weight| weight.is_finite()) {
+        let tensors = self.room.tensors();
+        // Not the weights alone: no room takes up a run from moments that are no numbers either.
+        if self.diverged || !tensors.iter().all(|(_, _, data)| data.is_finite()) {
             return Err(RunError::Diverged);
         }
         let header = Header {
@@ -489,7 +491,7 @@ impl<R: Room> Run<R> {
             arithmetic: self.arithmetic.name().into(),
             room: self.room.notes(),
         };
-        Ok(checkpoint::encode(header, R::SCHEMA, self.room.tensors(), self.history.rows()))
+        Ok(checkpoint::encode(header, R::SCHEMA, tensors, self.history.rows()))
     }
 
     fn compare(&mut self, reached: &Digest) {
@@ -561,7 +563,6 @@ impl<R: Room> AnyRun for Run<R> {
         // At home a test comes first, and is ended also where the run pauses; beside another machine, while that works.
         if self.testing.is_some() && (paused || !self.is_away()) {
             self.take_time(now_s);
-            self.devices.pause();
             self.advance_test();
             return true;
         }

@@ -154,7 +154,7 @@ impl Room for Bandit {
         Slice::Ended(Iteration {
             values: vec![Some(f64::from(total) / self.settings.pulls as f64), None],
             parts_s: Vec::new(),
-            finite: total.is_finite(),
+            finite: self.weights.iter().all(|weight| weight.is_finite()),
             work: None,
         })
     }

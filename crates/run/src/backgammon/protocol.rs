@@ -81,7 +81,7 @@ pub struct Inquiry {
 }
 
 /// What somebody thinks of a position.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Analysis {
     pub position: Position,
@@ -96,7 +96,7 @@ pub struct Analysis {
 }
 
 /// A position to be drawn.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Position {
     pub id: String,
@@ -109,7 +109,7 @@ pub struct Position {
 }
 
 /// One result of a roll.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Candidate {
     /// The id of the position after the move, seen by whoever moved.
@@ -138,7 +138,7 @@ pub struct Step {
 }
 
 /// A position before the roll.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Outlook {
     pub chances: [f64; 6],
@@ -161,7 +161,7 @@ pub struct Unfold {
 }
 
 /// One roll of the other player, and their best reply.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Branch {
     pub dice: [u8; 2],
@@ -237,7 +237,7 @@ pub enum Act {
 }
 
 /// A table as it stands, for the one whom it is drawn for.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Table {
     pub setup: Setup,
@@ -274,7 +274,7 @@ pub struct Table {
     pub moves: Vec<Played>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
@@ -289,7 +289,7 @@ pub enum Phase {
 }
 
 /// What a person can do now.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct May {
     pub roll: bool,
@@ -309,7 +309,7 @@ pub struct May {
 }
 
 /// What an engine did.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Reply {
     pub seat: u8,
@@ -323,7 +323,7 @@ pub struct Reply {
     pub candidates: Vec<Candidate>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Did {
@@ -333,7 +333,7 @@ pub enum Did {
     Passed,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Ending {
     pub winner: u8,
@@ -346,7 +346,7 @@ pub struct Ending {
     pub match_over: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 #[serde(rename_all = "snake_case")]
 pub enum How {
@@ -356,7 +356,7 @@ pub enum How {
 }
 
 /// One thing done in a game.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Played {
     pub seat: u8,
@@ -368,7 +368,7 @@ pub struct Played {
 }
 
 /// How bad was that: a person's last turn held against the best.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Review {
     pub dice: [u8; 2],
@@ -386,7 +386,7 @@ pub struct Review {
 }
 
 /// By points lost: from 0.04 on doubtful, from 0.08 bad, from 0.16 a blunder, as GNU Backgammon draws the lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {

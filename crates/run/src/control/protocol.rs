@@ -89,7 +89,7 @@ pub struct Touch {
 }
 
 /// The one large environment, stepped in real time by the policy as it is now or by a hand.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Stage {
     /// Who has the controls is in `player`: the agent, or the hand that took them.
@@ -110,7 +110,7 @@ pub struct Stage {
 }
 
 /// One environment on the stage.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Body {
     /// Gymnasium's internal state before and after the newest step, named by [`Environment::state`].
@@ -129,7 +129,7 @@ pub struct Body {
 }
 
 /// A finished episode of a hand and the agent's from the same start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Round {
     pub yours: f64,
@@ -155,7 +155,7 @@ pub struct Picture {
 }
 
 /// The network as its plan has it, for a drawing.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct PlanView {
     pub nodes: Vec<PlanNode>,
@@ -167,7 +167,7 @@ pub struct PlanView {
 }
 
 /// One kernel of the forward plan.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct PlanNode {
     /// `policy.0`, or the name of an input or output.

@@ -3,10 +3,10 @@
 
 use run::backgammon::decisions::{Decision, score};
 use run::backgammon::yardstick::{Linear, Random};
-use run::backgammon::{Board, Player, Reply, Results, Roll, Seat, fibs};
+use run::backgammon::{Board, Player, PlayerLines, Reply, Results, Roll, fibs};
 
-const SPOKEN: &str = include_str!("../../../tests/golden/backgammon_gnubg.txt");
-const JUDGED: &str = include_str!("../../../tests/golden/backgammon_decisions.jsonl");
+const SPOKEN: &str = include_str!("../../../../tests/golden/backgammon_gnubg.txt");
+const JUDGED: &str = include_str!("../../../../tests/golden/backgammon_decisions.jsonl");
 
 /// What was asked, answered and left: (board, roll, after, question, answer).
 fn exchanges() -> Vec<(Board, Roll, Board, &'static str, &'static str)> {
@@ -140,7 +140,7 @@ impl Player for Counting {
 #[test]
 fn a_player_is_asked_by_lines_and_batches_are_thought_about_together() {
     let calls = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
-    let mut seat = Seat::new(Box::new(Counting { calls: calls.clone() }));
+    let mut seat = PlayerLines::new(Box::new(Counting { calls: calls.clone() }));
     let mut ask = |line: &str| seat.answer(Some(line));
     let one = |reply: Reply| match reply {
         Reply::Lines(lines) if lines.len() == 1 => lines[0].clone(),
@@ -166,7 +166,7 @@ fn a_player_is_asked_by_lines_and_batches_are_thought_about_together() {
 
 #[test]
 fn lines_that_cannot_be_obeyed_change_nothing() {
-    let mut seat = Seat::new(Box::new(Linear::new()));
+    let mut seat = PlayerLines::new(Box::new(Linear::new()));
     let mut ask = |line: Option<&str>| match seat.answer(line) {
         Reply::Lines(lines) if lines.len() == 1 => lines[0].clone(),
         other => panic!("{line:?}: {other:?}"),
@@ -211,7 +211,7 @@ fn lines_that_cannot_be_obeyed_change_nothing() {
 
 #[test]
 fn a_batch_that_ends_early_is_answered_as_far_as_it_came() {
-    let mut seat = Seat::new(Box::new(Linear::new()));
+    let mut seat = PlayerLines::new(Box::new(Linear::new()));
     assert_eq!(seat.answer(Some("batch 3")), Reply::Later);
     assert_eq!(seat.answer(Some("move 4HPwATDgc/ABMA 3 1")), Reply::Later);
     assert_eq!(seat.answer(None), Reply::Later);

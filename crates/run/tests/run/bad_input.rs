@@ -1,0 +1,344 @@
+//! What makes no sense is refused in every room in the same way: a clear error with the next step, and all as it was.
+
+use crate::common::*;
+use run::protocol::{Command, Config, KnobKind, Value};
+use run::{AnyRun, RunError, VERSION, permalink};
+use serde_json::json;
+
+/// A run in the middle of its second iteration, where it has one.
+fn under_way(config: &Config) -> Box<dyn AnyRun> {
+    let mut run = start(config);
+    train(&mut *run, 1);
+    for _ in 0..2 {
+        run.advance(1.0);
+    }
+    run.events();
+    run
+}
+
+/// Refuses a command, and the run is what it was.
+#[track_caller]
+fn refused(run: &mut dyn AnyRun, command: Command) -> RunError {
+    let standing = |run: &dyn AnyRun| {
+        (run.digest(), run.progress(), run.running(), run.config_now(), run.at_boundary(), run.device_wish())
+    };
+    let before = standing(run);
+    let Err(error) = run.command(command) else { panic!("it was done") };
+    clear(&error);
+    assert_eq!(standing(run), before, "{error}");
+    assert!(run.events().is_empty(), "{error}");
+    error
+}
+
+/// Each way in which a config can be given is closed to this one.
+#[track_caller]
+fn refused_everywhere(run: &mut dyn AnyRun, config: &Config) -> RunError {
+    let texts = [
+        clear(&run::validate(config, host()).unwrap_err()),
+        clear(&run::begin(config.clone(), host()).err().unwrap()),
+    ];
+    let error = refused(run, Command::Reset { config: Some(config.clone()) });
+    // Another room's run says first that it is another's.
+    if config.room == run.schema().id {
+        assert_eq!(texts, [error.to_string(), error.to_string()]);
+    }
+    error
+}
+
+#[test]
+fn configs_that_no_run_can_start_from() {
+    for (room, config) in every(1) {
+        let mut run = under_way(&config);
+        let run = &mut *run;
+        let error = refused_everywhere(run, &Config { variant: "nobody".into(), ..config.clone() });
+        assert!(matches!(error, RunError::UnknownVariant { .. }));
+        assert!(error.next_step().contains(room.variants()[0].id), "{error}");
+        let kitchen = Config { room: "kitchen".into(), ..config.clone() };
+        assert!(run::validate(&kitchen, host()).unwrap_err().next_step().contains(room.schema().id));
+        refused_everywhere(run, &kitchen);
+        let other = rooms().into_iter().find(|other| other.schema().id != room.schema().id).unwrap();
+        let error = refused(run, Command::Reset { config: Some(run::config_of(other)) });
+        assert!(matches!(error, RunError::OtherRoom { .. }), "{error}");
+        let future = Config { version: VERSION + 1, ..config.clone() };
+        assert!(matches!(refused_everywhere(run, &future), RunError::Future { .. }));
+        let never = Config { version: 0, ..config.clone() };
+        assert!(matches!(refused_everywhere(run, &never), RunError::NoSuchVersion { .. }));
+        let mut wings = config.clone();
+        wings.knobs.insert("wings".into(), 2.0.into());
+        let error = refused_everywhere(run, &wings);
+        assert!(matches!(error, RunError::UnknownKnob { .. }) && error.next_step().contains("lr"), "{error}");
+    }
+}
+
+/// Values that a knob of this kind does not take, and whether their kind is right.
+fn wrong(kind: KnobKind) -> Vec<(Value, bool)> {
+    let number = |x: f64| (Value::Number(x), true);
+    let text = |text: &str| (Value::Text(text.into()), false);
+    match kind {
+        KnobKind::Float { min, max, .. } => vec![
+            number(min - 1.0),
+            number(max * 1.01 + 1.0),
+            number(f64::NAN),
+            number(f64::INFINITY),
+            text("much"),
+            text(""),
+        ],
+        KnobKind::Int { min, max, .. } => {
+            vec![number(min - 1.0), number(max + 1.0), number(min + 0.5), number(f64::NAN), text("many")]
+        }
+        KnobKind::Bool => vec![number(2.0), number(-1.0), number(0.5), text("yes")],
+        KnobKind::Choice { .. } => vec![text("none of them"), (Value::Number(1.0), false)],
+        KnobKind::Text { most } => vec![text(&"x".repeat(most as usize + 1)), (Value::Number(1.0), false)],
+    }
+}
+
+#[test]
+fn knobs_out_of_range_and_of_the_wrong_kind() {
+    for (room, config) in every(1) {
+        let mut run = under_way(&config);
+        for knob in room.knobs(&config.variant) {
+            for (value, kind_is_right) in wrong(knob.kind) {
+                let mut config = config.clone();
+                config.knobs.insert(knob.name.into(), value.clone());
+                let by_config = refused_everywhere(&mut *run, &config);
+                let by_hand = refused(&mut *run, set(knob.name, value.clone()));
+                for error in [&by_config, &by_hand] {
+                    let expected = match error {
+                        RunError::OutOfRange { name, .. } => kind_is_right && name == knob.name,
+                        RunError::WrongKind { name, .. } => !kind_is_right && name == knob.name,
+                        _ => false,
+                    };
+                    assert!(expected, "{} = {value:?}: {error}", knob.name);
+                    assert!(error.next_step().starts_with("Choose "), "{error}");
+                }
+                let text = match &value {
+                    Value::Text(text) => text.replace(' ', "%20"),
+                    Value::Number(number) => number.to_string(),
+                };
+                // What is written is not told apart from what it stands for.
+                let as_text = matches!((&knob.kind, &value), (KnobKind::Text { .. }, Value::Number(_)));
+                if !as_text {
+                    let link =
+                        format!("#/{}?variant={}&{}={text}", room.schema().id, config.variant, knob.name);
+                    clear(&permalink::decode(&link, host()).unwrap_err());
+                }
+            }
+            if !knob.live {
+                let error = refused(&mut *run, set(knob.name, knob.default.clone()));
+                assert!(matches!(error, RunError::NotLive { .. }), "{error}");
+            }
+        }
+        assert!(matches!(refused(&mut *run, set("wings", 1.0)), RunError::UnknownKnob { .. }));
+    }
+}
+
+#[test]
+fn checkpoints_of_another_room() {
+    let files: Vec<_> =
+        first(1).iter().map(|(room, config)| (*room, begin(config).save().unwrap())).collect();
+    for (here, config) in first(1) {
+        let mut run = under_way(&config);
+        for (there, file) in files.iter().filter(|(there, _)| there.schema().id != here.schema().id) {
+            let error = refused(&mut *run, Command::Restore { bytes: file.clone() });
+            assert!(matches!(error, RunError::OtherRoom { .. }), "{error}");
+            assert!(error.to_string().contains(there.schema().id));
+            clear(&here.restore(file, host()).err().unwrap());
+            assert_eq!(run::room_of(file).unwrap(), there.schema().id);
+        }
+        // And of one that is nowhere.
+        let mut kitchen = apart(&files[0].1);
+        kitchen.header["config"]["room"] = "kitchen".into();
+        let kitchen = kitchen.together();
+        assert!(matches!(run::restore(&kitchen, host()), Err(RunError::UnknownRoom { .. })));
+        assert!(matches!(
+            refused(&mut *run, Command::Restore { bytes: kitchen }),
+            RunError::OtherRoom { .. }
+        ));
+    }
+}
+
+#[test]
+fn checkpoints_that_are_damaged_foreign_or_cut_short() {
+    for (_, config) in every(1) {
+        let mut source = start(&config);
+        train(&mut *source, 1);
+        if config.room == "backgammon" {
+            let agent = json!({ "who": { "kind": "now" }, "evals": 1 });
+            let setup = json!({ "seats": [null, agent], "length": 3, "cube": true, "seed": 1 });
+            source.ask(json!({ "ask": "sit", "setup": setup })).unwrap();
+            source.ask(json!({ "ask": "act", "act": { "kind": "roll" } })).unwrap();
+        }
+        let file = source.save().unwrap();
+        run::restore(&file, host()).unwrap();
+        let mut run = under_way(&config);
+        let mut said = |what: &str, bytes: Vec<u8>| {
+            let Err(error) = run::restore(&bytes, host()) else { panic!("{what} was taken") };
+            assert_eq!(refused(&mut *run, Command::Restore { bytes }).to_string(), clear(&error));
+            error.to_string()
+        };
+        // About forty places of a file, however long it is, and each byte of what comes first.
+        let step = (file.len() / 40).max(1) | 1;
+        for at in (0..16).chain((16..file.len()).step_by(step)).chain([file.len() - 1]) {
+            let mut wrong = file.clone();
+            wrong[at] ^= 1;
+            let text = said(&format!("byte {at} flipped"), wrong);
+            assert!(text.contains("damaged") || text.contains("no Hothouse checkpoint"), "byte {at}: {text}");
+        }
+        for len in [0, 1, 7, 8, 9, 100, file.len() / 2, file.len() - 9, file.len() - 1] {
+            let text = said(&format!("cut at {len}"), file[..len].to_vec());
+            assert!(text.contains("cut short") || text.contains("no Hothouse checkpoint"), "{len}: {text}");
+        }
+        let mut flipped = file.clone();
+        *flipped.last_mut().unwrap() ^= 1;
+        assert!(said("the last byte", flipped).contains("checksum"));
+        let replaced = |from: &[u8], to: &[u8]| {
+            let at = file.windows(from.len()).position(|window| window == from).unwrap();
+            let mut file = file.clone();
+            file[at..at + to.len()].copy_from_slice(to);
+            file
+        };
+        let reseeded = replaced(br#"\"seed\":1,"#, br#"\"seed\":2,"#);
+        assert!(
+            said("another seed", reseeded).contains("checksum"),
+            "what the file says of itself is covered too"
+        );
+        assert!(said("noise", vec![7; 5000]).contains("no Hothouse checkpoint"));
+        assert!(said("a picture", b"GIF89a".to_vec()).contains("no Hothouse checkpoint"));
+        let newer = replaced(br#"{\"version\":2"#, br#"{\"version\":7"#);
+        assert!(said("a newer one", newer).contains("newer Hothouse"));
+        let tensors: [(&str, safetensors::tensor::TensorView); 0] = [];
+        let foreign = safetensors::serialize(tensors, None).unwrap();
+        assert!(said("a foreign one", foreign).contains("without Hothouse's metadata"));
+
+        // The checksum is right, and what it is over is not.
+        let edited = |edit: &dyn Fn(&mut Apart)| {
+            let mut parts = apart(&file);
+            edit(&mut parts);
+            parts.together()
+        };
+        for place in ["config", "knobs", "progress", "marks", "tests", "names", "arithmetic"] {
+            let text = said(
+                place,
+                edited(&|parts: &mut Apart| {
+                    parts.header[place] = json!({ "nothing": "of the kind" });
+                }),
+            );
+            assert!(text.len() > 20, "{place}: {text}");
+        }
+        let text = said(
+            "names",
+            edited(&|parts: &mut Apart| {
+                parts.header["names"]["history"].as_array_mut().unwrap().pop();
+            }),
+        );
+        assert!(text.contains("columns"), "{text}");
+        let text = said(
+            "a wild knob",
+            edited(&|parts: &mut Apart| {
+                parts.header["config"]["knobs"]["lr"] = json!(1e9);
+            }),
+        );
+        assert!(text.contains("out of range"), "{text}");
+        let text = said(
+            "nobody",
+            edited(&|parts: &mut Apart| {
+                parts.header["config"]["variant"] = json!("nobody");
+            }),
+        );
+        assert!(text.contains("called 'nobody'"), "{text}");
+        // A part that is gone, and one that is cut.
+        let parts = apart(&file);
+        for (name, _, _, bytes) in parts.state() {
+            if bytes.is_empty() {
+                continue;
+            }
+            let text = said(
+                &format!("without {name}"),
+                edited(&|parts: &mut Apart| parts.tensors.retain(|t| t.0 != *name)),
+            );
+            assert!(text.contains("damaged"), "without {name}: {text}");
+            let text = said(
+                &format!("{name} cut"),
+                edited(&|parts: &mut Apart| {
+                    let one = parts.tensors.iter_mut().find(|t| t.0 == *name).unwrap();
+                    let width = if format!("{:?}", one.1).ends_with("64") { 8 } else { 4 };
+                    one.3.truncate(one.3.len() - width);
+                    one.2 = vec![one.3.len() / width];
+                }),
+            );
+            assert!(text.contains("damaged"), "{name} cut: {text}");
+        }
+    }
+}
+
+#[test]
+fn links_that_cannot_be_read() {
+    for (room, config) in every(1) {
+        let id = room.schema().id;
+        let said = |query: &str| {
+            let link = format!("#/{id}?variant={}&{query}", config.variant);
+            clear(&permalink::decode(&link, host()).unwrap_err())
+        };
+        assert!(said("v=3").contains("newer Hothouse"));
+        assert!(said("v=999&whatever=that&means").contains("no value"));
+        assert!(said("v=999&whatever=that%20means").contains("newer Hothouse"), "the version comes first");
+        assert!(said("v=0").contains("no Hothouse ever wrote"));
+        assert!(said("v=two").contains("no number"));
+        assert!(said("lr=banana").contains("a number from"));
+        assert!(said("lr=99").contains("out of range"));
+        assert!(said("lr=0.01&lr=0.01").contains("twice"));
+        assert!(said("seed=-1").contains("seed"));
+        assert!(said("wings=2").contains("no knob"));
+        assert!(said("lr=%zz").contains("not well written"));
+        assert!(said("lr=%ff").contains("not well written"));
+        assert!(said("digest=1.zz.fused").contains("digest"));
+        assert!(said("digest=1.0123456789abcdef.gpu").contains("digest"));
+        let nobody = permalink::decode(&format!("#/{id}?variant=nobody&lr=0.1"), host()).unwrap_err();
+        assert!(matches!(nobody, RunError::UnknownVariant { .. }), "{nobody}");
+    }
+    assert!(permalink::decode("#/kitchen?lr=0.1", host()).unwrap_err().to_string().contains("rooms are"));
+}
+
+#[test]
+fn questions_that_cannot_be_asked_here() {
+    for (room, config) in every(1) {
+        let mut run = under_way(&config);
+        let before = (run.digest(), run.progress());
+        let mut said = |question: serde_json::Value| {
+            let error = run.ask(question.clone()).err().unwrap_or_else(|| panic!("{question} was answered"));
+            clear(&error);
+            error
+        };
+        for nonsense in
+            [json!(null), json!(5), json!([]), json!({}), json!("frame"), json!({ "ask": "sing" })]
+        {
+            assert!(matches!(said(nonsense), RunError::Question { .. }));
+        }
+        match room.schema().id {
+            "control" => {
+                said(json!({ "ask": "table" }));
+                said(json!({ "ask": "picture", "width": -1, "height": 3 }));
+                said(json!({ "ask": "picture", "width": 3 }));
+                said(json!({ "ask": "touch", "touch": { "dt_s": "now" } }));
+            }
+            "backgammon" => {
+                said(json!({ "ask": "frame" }));
+                // Before anybody has sat down.
+                for act in ["roll", "double", "take", "pass", "confirm", "reply", "next_game"] {
+                    said(json!({ "ask": "act", "act": { "kind": act } }));
+                }
+                said(json!({ "ask": "act", "act": { "kind": "dance" } }));
+                let agent = json!({ "who": { "kind": "now" }, "evals": 1 });
+                said(json!({ "ask": "hint", "engine": agent }));
+                said(json!({ "ask": "review", "engine": agent }));
+                said(json!({ "ask": "transcript" }));
+                let setup = json!({ "seats": [null, agent], "length": 65, "cube": true, "seed": 1 });
+                said(json!({ "ask": "sit", "setup": setup }));
+            }
+            _ => {
+                said(json!({ "ask": "table" }));
+            }
+        }
+        assert_eq!((run.digest(), run.progress()), before);
+    }
+}

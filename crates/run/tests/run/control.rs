@@ -1,0 +1,181 @@
+//! What control has beside what any run has: frames, the large environment, pictures.
+
+use crate::common::*;
+use run::Run;
+use run::control::Control;
+use run::control::protocol::{Environment, Frame, PlanView, Round, Stage, Touch};
+use run::protocol::{Command, Config};
+use run::{AnyRun, RunError};
+use serde_json::json;
+
+fn cart_pole(seed: u32) -> Config {
+    small("control", "CartPole-v1", seed)
+}
+
+fn control(config: Config) -> Run<Control> {
+    Run::new(config, host()).unwrap()
+}
+
+/// Every environment as its variant tells it, with a config whose knobs are its defaults.
+fn environments() -> Vec<(Environment, Config)> {
+    let of = |variant: run::protocol::Variant| {
+        let config = Config { variant: variant.id.into(), ..run::config_of(room("control")) };
+        (serde_json::from_value(variant.about).unwrap(), config)
+    };
+    room("control").variants().into_iter().map(of).collect()
+}
+
+fn touch(run: &mut dyn AnyRun, touch: Touch) -> Stage {
+    let Touch { dt_s, cart_force, tip_force, drive } = touch;
+    // What is no number cannot be sent as JSON either.
+    let number = |x: f64| if x.is_finite() { json!(x) } else { json!(f64::MAX) };
+    let touch = json!({
+        "dt_s": number(dt_s), "cart_force": cart_force, "tip_force": tip_force, "drive": drive.map(number)
+    });
+    ask(run, json!({ "ask": "touch", "touch": touch })).unwrap()
+}
+
+struct Picture {
+    width: u32,
+    channels: u32,
+    policy: Vec<f32>,
+    values: Vec<f32>,
+}
+
+fn picture(run: &mut dyn AnyRun, width: u32, height: u32) -> Picture {
+    let json: serde_json::Value =
+        ask(run, json!({ "ask": "picture", "width": width, "height": height })).unwrap();
+    let floats = |name: &str| {
+        let bytes: Vec<u8> = serde_json::from_value(json[name].clone()).unwrap();
+        bytes.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect()
+    };
+    let whole = |name: &str| json[name].as_u64().unwrap() as u32;
+    Picture {
+        width: whole("width"),
+        channels: whole("channels"),
+        policy: floats("policy"),
+        values: floats("values"),
+    }
+}
+
+#[test]
+fn watching_leaves_no_trace_in_the_weights() {
+    let mut plain = start(&cart_pole(8));
+    train(&mut *plain, 4);
+
+    let mut watched = control(cart_pole(8));
+    watched.command(Command::Start).unwrap();
+    let mut now_s = 100.0;
+    while watched.progress().iteration < 4 {
+        now_s += 7.0;
+        watched.advance(now_s);
+        touch(&mut watched, Touch { dt_s: 0.05, cart_force: 9.0, tip_force: -1.0, drive: None });
+        watched.room().frame();
+        watched.room().evaluate(3, 1);
+        watched.ask(json!({ "ask": "picture", "width": 9, "height": 9 })).unwrap();
+    }
+    assert_eq!(plain.digest(), watched.digest());
+}
+
+#[test]
+fn frames_show_what_the_environments_lived_through() {
+    let mut run = control(cart_pole(1));
+    run.command(Command::Start).unwrap();
+    assert_eq!(run.room().frame().steps, 0, "the first asks for them");
+    train(&mut run, 1);
+    let frame = run.room().frame();
+    let Frame { steps, shown, features, .. } = frame;
+    assert_eq!((steps, features), (16, 4));
+    let panels = shown.div_ceil(32);
+    assert_eq!(frame.observations.len(), (steps * panels * features * 32) as usize);
+    assert_eq!(frame.ended.len(), (steps * shown) as usize);
+    assert!(frame.observations.iter().all(|v| v.is_finite()));
+    assert!(frame.observations.iter().any(|v| *v != frame.observations[0]));
+    assert_eq!(run.room().frame().steps, 0, "a frame is given once");
+}
+
+#[test]
+fn a_pushed_pole_falls_and_stands_up_again() {
+    let mut run = begin(&cart_pole(1));
+    let shove = Touch { dt_s: 0.02, tip_force: 30.0, ..Touch::default() };
+    let steps =
+        (0..200).position(|_| touch(&mut *run, shove).player.over).expect("30 N on the tip throw it over");
+    assert!(steps < 40);
+    let calm = Touch { dt_s: 0.1, ..Touch::default() };
+    assert!((0..20).any(|_| !touch(&mut *run, calm).player.over), "it stands up by itself");
+    // A clock that jumps or breaks does no harm.
+    for dt_s in [f64::NAN, f64::INFINITY, -5.0, 1e9] {
+        assert!(touch(&mut *run, Touch { dt_s, ..calm }).player.state.iter().all(|v| v.is_finite()));
+    }
+}
+
+#[test]
+fn a_hand_that_drives_plays_against_the_agent_from_the_same_start() {
+    for (environment, config) in environments() {
+        let mut run = begin(&config);
+        let mut drive =
+            |action, dt_s| touch(&mut *run, Touch { dt_s, drive: Some(action), ..Touch::default() });
+        let first = drive(f64::NAN, 0.0);
+        assert_eq!(first.player, first.rival.unwrap(), "{}", environment.id);
+        let longest = (f64::from(environment.step_limit) * environment.step_s / 0.05) as u32 + 10;
+        let [low, high] = environment.range;
+        let view = (0..longest).map(|i| drive([low, 1e9, high][i as usize % 3], 0.05));
+        let view = view.into_iter().find(|view| !view.rounds.is_empty()).expect("an episode ends");
+        let (player, rival) = (view.player, view.rival.unwrap());
+        assert!(player.over && rival.over && player.steps <= environment.step_limit);
+        assert_eq!(view.rounds, [Round { yours: player.total, agents: rival.total }], "{}", environment.id);
+        assert_eq!(view.best, Some(rival.total));
+        let let_go = touch(&mut *run, Touch { dt_s: 0.05, ..Touch::default() });
+        assert!(let_go.rival.is_none(), "let go");
+    }
+}
+
+#[test]
+fn a_picture_is_what_the_policy_says_at_its_points() {
+    for (environment, config) in environments() {
+        let config = Config { variant: config.variant, ..cart_pole(1) };
+        let mut run = begin(&config);
+        let first = picture(&mut *run, 7, 5);
+        assert_eq!(first.channels as usize, environment.choices.len().max(1));
+        assert_eq!(first.values.len(), 35);
+        assert_eq!(first.policy.len(), 35 * first.channels as usize);
+        if first.channels > 1 {
+            for odds in first.policy.chunks_exact(first.channels as usize) {
+                assert!((odds.iter().sum::<f32>() - 1.0).abs() < 1e-5, "{odds:?}");
+            }
+        }
+        run.command(Command::Start).unwrap();
+        train(&mut *run, 1);
+        assert_ne!(picture(&mut *run, 7, 5).values, first.values, "it learns");
+        assert_eq!(picture(&mut *run, 0, u32::MAX).width, 1, "no size breaks it");
+    }
+}
+
+#[test]
+fn the_plan_of_the_network_has_all_its_parameters() {
+    let mut run = begin(&cart_pole(1));
+    let plan: PlanView = ask(&mut *run, json!({ "ask": "plan" })).unwrap();
+    assert_eq!(plan.parameters, plan.nodes.iter().map(|node| node.parameters).sum::<u32>());
+    // Two networks of 4-32-32, to two choices and to one value.
+    assert_eq!(plan.parameters, 2 * (5 * 32 + 33 * 32) + 33 * 2 + 33);
+    assert!(plan.arena_bytes < plan.unshared_bytes);
+}
+
+#[test]
+fn an_evaluation_is_of_so_many_fresh_episodes_and_the_same_again() {
+    let mut run = control(cart_pole(3));
+    run.command(Command::Start).unwrap();
+    train(&mut run, 3);
+    let first = run.room().evaluate(20, 5);
+    assert_eq!((first[3], run.room().evaluate(20, 5)), (Some(20.0), first.clone()));
+    assert!(first[1] <= first[0] && first[0] <= first[2], "least, mean, greatest: {first:?}");
+    assert_ne!(run.room().evaluate(20, 6), first);
+}
+
+#[test]
+fn an_unknown_environment_is_refused_with_those_that_there_are() {
+    let config = Config { variant: "Pong".into(), ..cart_pole(1) };
+    let error = run::begin(config, host()).err().unwrap();
+    assert!(matches!(&error, RunError::UnknownVariant { word: "environment", .. }));
+    assert!(clear(&error).contains("CartPole-v1, "), "{error}");
+}

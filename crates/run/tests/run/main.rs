@@ -1,0 +1,17 @@
+//! Runs of every room, driven as a shell drives them. What any run has to do is asked of all rooms in `runs.rs` and
+//! `bad_input.rs`; a room's own tests stand in the file of its name.
+
+mod backgammon;
+mod bad_input;
+#[path = "../../../../tests/bandit/src/lib.rs"]
+mod bandit;
+mod common;
+mod control;
+mod device;
+mod invariants;
+mod monitor;
+mod old_files;
+mod players;
+mod property;
+mod runs;
+mod sessions;

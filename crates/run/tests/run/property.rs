@@ -1,0 +1,266 @@
+//! What any room saves at any moment under any legal knobs, it loads and goes on with to the bit.
+
+use crate::common::*;
+use math::Rng;
+use math::rng::Sequence;
+use run::protocol::{Command, Config, Event, Knob, KnobKind, Mark, Row, Value};
+use run::{AnyRoom, AnyRun, RunError};
+use serde_json::json;
+
+/// A legal value, small where it is a size.
+fn any_value(knob: &Knob, small: Option<&Value>, dice: &mut Sequence) -> Value {
+    let part = f64::from(dice.uniform());
+    match knob.kind {
+        KnobKind::Float { min, max, log } => {
+            let value = match dice.below(4) {
+                0 => min,
+                1 => max,
+                _ if log => min * (max / min).powf(part),
+                _ => min + (max - min) * part,
+            };
+            Value::Number(value)
+        }
+        KnobKind::Int { min, max, .. } => {
+            let usual = match small.unwrap_or(&knob.default) {
+                Value::Number(usual) => *usual,
+                Value::Text(_) => min,
+            };
+            let value = match dice.below(3) {
+                0 => min,
+                1 => usual,
+                _ => min + ((usual - min) * part).round(),
+            };
+            Value::Number(value.clamp(min, max))
+        }
+        KnobKind::Bool => Value::Number(f64::from(dice.below(2))),
+        KnobKind::Choice { options } => options[dice.below(options.len() as u32) as usize].name.into(),
+        KnobKind::Text { .. } => knob.default.clone(),
+    }
+}
+
+fn any_config(room: &dyn AnyRoom, small: &Config, dice: &mut Sequence) -> Config {
+    for _ in 0..100 {
+        let mut config = small.clone();
+        for knob in room.knobs(&small.variant) {
+            if dice.below(2) == 0 {
+                let value = any_value(&knob, small.knobs.get(knob.name), dice);
+                config.knobs.insert(knob.name.into(), value);
+            }
+        }
+        if room.check(&config, host()).is_ok() {
+            return config;
+        }
+    }
+    small.clone()
+}
+
+/// What happens in one iteration, by slices since its beginning.
+struct Turn {
+    knob: Option<(u32, String, Value)>,
+    /// Where the run is saved and another takes its place: after so many slices, and how.
+    cut: Option<(u32, How)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum How {
+    /// As a shell saves.
+    Command,
+    /// At once.
+    Save,
+    /// As a page does that loads the file into the run that it has.
+    Restore,
+}
+
+/// All that two runs have to have in common.
+#[derive(Debug, Default, PartialEq)]
+struct Story {
+    digests: Vec<String>,
+    tests: Vec<Row>,
+    marks: Vec<Mark>,
+    solved: Vec<(u32, f64)>,
+    /// Losses and returns, and no times.
+    metrics: Vec<(u32, Vec<Option<f64>>)>,
+    notices: usize,
+}
+
+impl Story {
+    fn take(&mut self, run: &mut dyn AnyRun) -> Option<Vec<u8>> {
+        let schema = run.schema();
+        let mut saved = None;
+        for event in run.events() {
+            match event {
+                Event::Metrics(row) => {
+                    let values =
+                        schema.metrics.iter().zip(row.values).filter(|(column, _)| column.rate.is_none());
+                    self.metrics.push((row.progress.iteration, values.map(|(_, value)| value).collect()));
+                }
+                Event::Test(row) => self.tests.push(timeless_row(&row)),
+                Event::Mark(mark) => self.marks.push(Mark { progress: timeless(&mark.progress), ..mark }),
+                Event::Solved { progress, goal } => self.solved.push((progress.iteration, goal)),
+                Event::Saved { bytes } => saved = Some(bytes),
+                Event::Began(began) if began.progress.iteration > 0 => {
+                    let told: Vec<Row> = began.tests.iter().map(timeless_row).collect();
+                    assert_eq!(told, self.tests, "a restored run tells the tests so far");
+                    let told = began.marks.iter();
+                    let told: Vec<_> = told
+                        .map(|mark| Mark { progress: timeless(&mark.progress), ..mark.clone() })
+                        .collect();
+                    assert_eq!(told, self.marks);
+                    let told: Vec<u32> = began.history.iter().map(|row| row.progress.iteration).collect();
+                    assert_eq!(told, self.metrics.iter().map(|m| m.0).collect::<Vec<_>>());
+                    assert_eq!(began.solved.map(|s| s.iteration), self.solved.first().map(|s| s.0));
+                }
+                Event::Notice { .. } => self.notices += 1,
+                _ => {}
+            }
+        }
+        saved
+    }
+}
+
+/// Somebody plays beside the training, where that can be done.
+fn play(run: &mut dyn AnyRun, sit: bool) -> Option<serde_json::Value> {
+    if run.schema().id != "backgammon" {
+        return None;
+    }
+    if sit {
+        let engine = |kind: &str| json!({ "who": { "kind": kind }, "evals": 1 });
+        let setup =
+            json!({ "seats": [engine("random"), engine("linear")], "length": 5, "cube": true, "seed": 4 });
+        ask::<serde_json::Value>(run, json!({ "ask": "sit", "setup": setup })).unwrap();
+    }
+    let mut act =
+        |kind: &str| ask::<serde_json::Value>(run, json!({ "ask": "act", "act": { "kind": kind } }));
+    let mut table = act("reply").or_else(|_| act("next_game")).ok();
+    // What was considered is shown, and not kept.
+    if let Some(table) = &mut table {
+        table["reply"] = json!(null);
+    }
+    table
+}
+
+/// The same run, with every cut or with none.
+fn live(config: &Config, turns: &[Turn], cut: bool, now_s: &mut f64) -> (Story, Result<Vec<u8>, RunError>) {
+    let mut run = start(config);
+    let mut story = Story::default();
+    for (done, turn) in turns.iter().enumerate() {
+        let table = play(&mut *run, done == 0);
+        let mut cut_to_do = turn.cut.filter(|_| cut);
+        let mut slice = 0;
+        while run.progress().iteration as usize == done && !run.diverged() {
+            if let Some((at, name, value)) = &turn.knob
+                && *at == slice
+            {
+                run.command(set(name, value.clone())).unwrap();
+            }
+            if cut_to_do.is_some_and(|(at, _)| at == slice) {
+                let how = cut_to_do.take().map(|(_, how)| how);
+                let file = match how {
+                    Some(How::Command) => {
+                        run.command(Command::Save).unwrap();
+                        loop {
+                            if let Some(file) = story.take(&mut *run) {
+                                break Ok(file);
+                            }
+                            if run.diverged() {
+                                break Err(RunError::Diverged);
+                            }
+                            *now_s += 0.001;
+                            assert!(run.advance(*now_s));
+                        }
+                    }
+                    _ => run.save(),
+                };
+                story.take(&mut *run);
+                let Ok(file) = file else { break };
+                let digest = run.digest();
+                if how == Some(How::Restore) {
+                    run.command(Command::Restore { bytes: file }).unwrap();
+                } else {
+                    run = go_on(&file);
+                }
+                assert_eq!(run.digest(), digest, "{how:?}");
+                let now = ask::<serde_json::Value>(&mut *run, json!({ "ask": "table" })).ok();
+                assert!(table.is_none() || now == table, "the game goes on where it was");
+                continue;
+            }
+            *now_s += 0.001;
+            run.advance(*now_s);
+            story.take(&mut *run);
+            slice += 1;
+        }
+        story.take(&mut *run);
+        story.digests.push(run.digest().weights);
+    }
+    run.command(Command::Pause).unwrap();
+    while run.advance(*now_s) {}
+    story.take(&mut *run);
+    story.digests.push(run.digest().weights);
+    (story, run.save())
+}
+
+fn holds(room: &dyn AnyRoom, small: &Config, case: u32) {
+    let rng = Rng::new(case, 0x5052_4F50);
+    let mut dice = rng.sequence(u64::from(small.seed) << 40);
+    let config = any_config(room, small, &mut dice);
+    let knobs: Vec<Knob> = room.knobs(&small.variant).into_iter().filter(|knob| knob.live).collect();
+    let turns: Vec<Turn> = (0..5)
+        .map(|_| {
+            let cut = [How::Command, How::Save, How::Restore][dice.below(3) as usize];
+            // The knob comes first: what is pending is in force from the boundary, and in the file.
+            let at = dice.below(3);
+            let knob = &knobs[dice.below(knobs.len() as u32) as usize];
+            let value = any_value(knob, small.knobs.get(knob.name), &mut dice);
+            let mut changed = config.clone();
+            changed.knobs.insert(knob.name.into(), value.clone());
+            let legal = room.check(&changed, host()).is_ok();
+            Turn {
+                knob: (legal && dice.below(2) == 0).then(|| (at, knob.name.to_string(), value)),
+                cut: (dice.below(4) > 0).then(|| (at + dice.below(4), cut)),
+            }
+        })
+        .collect();
+    let mut now_s = 0.0;
+    let (whole, last) = live(&config, &turns, false, &mut now_s);
+    let (cut, other) = live(&config, &turns, true, &mut now_s);
+    let what = format!("case {case}: {config:?}");
+    assert_eq!(Story { notices: 0, ..whole }, Story { notices: 0, ..cut }, "{what}");
+    match (last, other) {
+        (Ok(last), Ok(other)) => {
+            let (last, other) = (apart(&last), apart(&other));
+            for (a, b) in last.state().zip(other.state()) {
+                assert!(a == b, "{} differs: {what}", a.0);
+            }
+            assert_eq!(last.tensors.len(), other.tensors.len(), "{what}");
+            for place in ["config", "knobs", "arithmetic", "testing", "names", "room"] {
+                assert_eq!(last.header[place], other.header[place], "{place}: {what}");
+            }
+        }
+        (Err(RunError::Diverged), Err(RunError::Diverged)) => {}
+        (last, other) => panic!("{:?} and {:?}: {what}", last.is_ok(), other.is_ok()),
+    }
+}
+
+fn cases(id: &str, count: u32) {
+    for (room, small) in every(1).into_iter().filter(|(room, _)| room.schema().id == id) {
+        for case in 0..count {
+            holds(room, &Config { seed: case, ..small.clone() }, case);
+        }
+    }
+}
+
+#[test]
+fn control_goes_on_to_the_bit_from_wherever_it_was_saved() {
+    cases("control", 6);
+}
+
+#[test]
+fn backgammon_goes_on_to_the_bit_from_wherever_it_was_saved() {
+    cases("backgammon", 6);
+}
+
+#[test]
+fn any_other_room_goes_on_to_the_bit_from_wherever_it_was_saved() {
+    let known = ["control", "backgammon"];
+    rooms().iter().map(|room| room.schema().id).filter(|id| !known.contains(id)).for_each(|id| cases(id, 12));
+}

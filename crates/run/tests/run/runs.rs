@@ -1,0 +1,578 @@
+//! What any run does, asked of every room.
+
+use crate::common::*;
+use math::Isa;
+use run::protocol::{Command, Config, Digest, Event, Level, SweepSpec, Value};
+use run::{AnyRun, DIGEST_EVERY, Host, RunError, Sweep, VERSION, permalink};
+
+#[test]
+fn a_resumed_run_equals_one_that_never_stopped() {
+    for (room, config) in every(3) {
+        let variant = &config.variant;
+        let mut whole = start(&config);
+        settle(&mut *whole, 6);
+
+        let mut first = start(&config);
+        train(&mut *first, 3);
+        let file = saved(&mut *first);
+        drop(first);
+        assert_eq!(run::room_of(&file).unwrap(), room.schema().id);
+        let mut second = go_on(&file);
+        settle(&mut *second, 6);
+
+        assert_eq!(whole.digest(), second.digest(), "{variant}");
+        assert_eq!(whole.progress().counts, second.progress().counts, "{variant}");
+        assert_eq!(whole.test().unwrap().values, second.test().unwrap().values, "{variant}");
+        assert_eq!(second.variant(), whole.variant());
+    }
+}
+
+#[test]
+fn a_save_in_the_middle_of_an_iteration_ends_it_first() {
+    for (_, config) in every(3) {
+        let mut run = start(&config);
+        run.advance(0.0);
+        if run.at_boundary() {
+            continue;
+        }
+        run.command(Command::Pause).unwrap();
+        let file = saved(&mut *run);
+        assert_eq!(run::restore(&file, host()).unwrap().progress().iteration, 1);
+        assert!(!run.running() && !run.advance(1.0));
+        // The same at once.
+        run.command(Command::Start).unwrap();
+        run.advance(0.0);
+        assert!(!run.at_boundary());
+        let file = run.save().unwrap();
+        assert_eq!(run::restore(&file, host()).unwrap().progress().iteration, 2);
+    }
+}
+
+#[test]
+fn the_clock_and_tests_leave_no_trace_in_the_weights() {
+    for (_, config) in every(8) {
+        let mut plain = start(&config);
+        train(&mut *plain, 4);
+        let mut watched = start(&config);
+        let mut now_s = 100.0;
+        while watched.progress().iteration < 4 {
+            now_s += 7.0;
+            watched.advance(now_s);
+            if watched.at_boundary() {
+                watched.test().unwrap();
+            }
+        }
+        assert_eq!(plain.digest(), watched.digest(), "{}", config.variant);
+    }
+}
+
+#[test]
+fn seeds_and_knobs_change_the_weights() {
+    for (_, config) in every(1) {
+        let digest = |config: &Config| {
+            let mut run = start(config);
+            // The published learner collects before it learns.
+            train(&mut *run, 6);
+            run.digest().weights
+        };
+        let base = digest(&config);
+        assert_eq!(base, digest(&config));
+        assert_ne!(base, digest(&Config { seed: 2, ..config.clone() }), "{}", config.variant);
+        let mut other = config.clone();
+        other.knobs.insert("lr".into(), 0.002.into());
+        assert_ne!(base, digest(&other), "{}", config.variant);
+    }
+}
+
+#[test]
+fn a_knob_changes_at_the_boundary_and_leaves_a_mark_that_the_file_keeps() {
+    for (_, config) in every(1) {
+        let mut run = start(&config);
+        run.advance(0.0);
+        // A room whose iteration is one slice is at the next boundary already.
+        let at = run.progress().iteration.max(1);
+        run.command(set("lr", 0.002)).unwrap();
+        train(&mut *run, 2);
+        let told = Told::by(&mut *run);
+        let marks: Vec<_> =
+            told.marks().into_iter().map(|m| (&*m.knob, m.to.clone(), m.progress.iteration)).collect();
+        assert_eq!(marks, [("lr", Value::Number(0.002), at)]);
+
+        assert_eq!(run.config(), &config, "the run is still the one that was started");
+        let mut now = config.clone();
+        now.knobs.insert("lr".into(), 0.002.into());
+        assert_eq!(run.config_now(), now, "a link to it carries what is in force");
+
+        let file = saved(&mut *run);
+        let mut restored = run::restore(&file, host()).unwrap();
+        assert_eq!(restored.config_now(), now);
+        let told = Told::by(&mut *restored);
+        let began = told.began();
+        assert_eq!((began.marks.len(), began.history.len()), (1, 2));
+        assert_eq!(began.knobs["lr"], Value::Number(0.002));
+        assert_eq!(began.knobs.len(), run.knobs().len(), "every knob is told");
+        let width = run.schema().row_len();
+        assert!(began.history.iter().all(|row| row.values.len() == width));
+    }
+}
+
+#[test]
+fn a_step_is_one_iteration_and_then_a_pause() {
+    for (_, config) in every(1) {
+        let mut run = begin(&config);
+        assert!(!run.advance(0.0), "nothing happens before a command");
+        run.command(Command::Step).unwrap();
+        let mut now_s = 0.0;
+        while run.advance(now_s) {
+            now_s += 0.001;
+        }
+        assert_eq!(run.progress().iteration, 1);
+        assert!(!run.running());
+    }
+}
+
+#[test]
+fn a_row_has_what_the_schema_says_and_a_rate_is_what_was_done_in_the_time() {
+    for (room, config) in first(1) {
+        let schema = room.schema();
+        let mut run = start(&config);
+        let mut now_s = 0.0;
+        let mut told = Told(Vec::new());
+        while run.progress().iteration < 5 {
+            now_s += 0.125;
+            run.advance(now_s);
+            told.0.extend(run.events());
+        }
+        let rows = told.metrics();
+        assert_eq!(rows.len(), 5);
+        for pair in rows.windows(2) {
+            let (before, row) = (&pair[0].progress, &pair[1].progress);
+            let shares = &pair[1].values[schema.metrics.len()..];
+            assert_eq!(shares.len(), schema.all_parts().count());
+            let sum: f64 = shares.iter().map(|share| share.unwrap()).sum();
+            assert!((sum - 1.0).abs() < 1e-9, "{shares:?}");
+            let tests = schema.all_parts().position(|part| part.name == "tests").unwrap();
+            for (column, value) in schema.metrics.iter().zip(&pair[1].values) {
+                let Some(rate) = column.rate else { continue };
+                let at = schema.counter(rate.counter).unwrap();
+                let done = (row.counts[at] - before.counts[at]) * rate.seconds;
+                // The time of tests is not training's.
+                let trained_s = (row.train_s - before.train_s) * (1.0 - shares[tests].unwrap());
+                let expected = done / trained_s;
+                let found = value.unwrap();
+                assert!((found - expected).abs() <= 1e-6 * expected, "{}: {found} {expected}", column.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn tests_are_of_the_weights_that_they_name_and_come_after_the_iteration_that_they_are_of() {
+    for (room, config) in every(5) {
+        // Of backgammon one is due after hundreds of thousands of evaluations; see `backgammon.rs`.
+        if room.schema().id == "backgammon" {
+            continue;
+        }
+        let mut run = start(&config);
+        let (mut told, mut now_s) = (Vec::new(), 0.0);
+        while told.len() < 2 && run.progress().iteration < 400 {
+            now_s += 0.001;
+            run.advance(now_s);
+            let at = run.progress().iteration;
+            for row in Told::by(&mut *run).tests() {
+                assert_eq!(row.progress.iteration, at, "nothing was learned meanwhile at home");
+                assert_eq!(row.values, run.test().unwrap().values, "{}", config.variant);
+                assert_eq!(row.values.len(), room.schema().tests.len());
+                told.push(at);
+            }
+        }
+        assert!(told.len() == 2 && told[0] < told[1], "{}: {told:?}", config.variant);
+    }
+}
+
+#[test]
+fn the_first_test_that_reaches_the_goal_solves_it_and_the_file_says_so() {
+    let config = small("bandit", "three-arms", 4);
+    let goal = room("bandit").variants()[0].goal.unwrap();
+    let mut run = start(&config);
+    let mut told = Told(Vec::new());
+    while run.solved().is_none() {
+        run.advance(0.0);
+        told.0.extend(run.events());
+    }
+    told.0.extend(run.events());
+    let solved = told.0.iter().find_map(|event| match event {
+        Event::Solved { progress, goal } => Some((progress.clone(), *goal)),
+        _ => None,
+    });
+    let first = told.tests().into_iter().find(|row| row.values[0].unwrap() >= goal.at).unwrap();
+    assert_eq!(solved, Some((first.progress.clone(), goal.at)));
+    let at = run.progress().iteration;
+    train(&mut *run, at + 40);
+    let mut restored = run::restore(&run.save().unwrap(), host()).unwrap();
+    assert_eq!(restored.solved(), Some(&first.progress));
+    assert_eq!(Told::by(&mut *restored).began().solved.as_ref(), Some(&first.progress));
+    restored.command(Command::Start).unwrap();
+    train(&mut *restored, at + 80);
+    let again = restored.events().into_iter().any(|event| matches!(event, Event::Solved { .. }));
+    assert!(!again, "a task is solved once");
+}
+
+#[test]
+fn a_reset_begins_again_and_goes_on_running() {
+    for (_, config) in every(1) {
+        let mut run = start(&config);
+        train(&mut *run, 2);
+        let digest = run.digest();
+        run.events();
+        let other = Config { seed: 7, ..config.clone() };
+        run.command(Command::Reset { config: Some(other.clone()) }).unwrap();
+        assert_eq!((run.progress().iteration, run.running(), run.config()), (0, true, &other));
+        train(&mut *run, 2);
+        assert_ne!(run.digest(), digest);
+        run.command(Command::Reset { config: Some(config) }).unwrap();
+        train(&mut *run, 2);
+        assert_eq!(run.digest(), digest);
+    }
+}
+
+#[test]
+fn a_sweeps_learners_are_the_runs_that_they_would_be_alone() {
+    for (room, config) in first(4) {
+        let schema = room.schema();
+        let mut six = start(&config);
+        train(&mut *six, 6);
+        let budget = six.progress().counts[0];
+        let spec = SweepSpec {
+            config: config.clone(),
+            knob: "lr".into(),
+            values: vec![0.002.into(), 0.004.into()],
+            seeds: 2,
+            budget,
+        };
+        let mut sweep = Sweep::new(spec.clone(), host()).unwrap();
+        let mut now_s = 0.0;
+        while sweep.advance(now_s) {
+            now_s += 0.01;
+        }
+        let cells = sweep.cells();
+        let has = |value: f64, seed| (Value::Number(value), seed);
+        assert_eq!(
+            cells.iter().map(|c| (c.value.clone(), c.seed)).collect::<Vec<_>>(),
+            [has(0.002, 4), has(0.002, 5), has(0.004, 4), has(0.004, 5)]
+        );
+        let mut alone_config = Config { seed: 5, ..config };
+        alone_config.knobs.insert("lr".into(), 0.004.into());
+        let mut alone = start(&alone_config);
+        let mut last = None;
+        let at = schema.test(alone.variant().goal.unwrap().column).unwrap();
+        while alone.progress().counts[0] < budget || !alone.at_boundary() {
+            alone.advance(0.0);
+            for row in Told::by(&mut *alone).tests() {
+                last = Some([row.progress.counts[0], row.values[at].unwrap()]);
+            }
+        }
+        let cell = &cells[3];
+        assert_eq!(timeless(&cell.progress), timeless(&alone.progress()), "{}", schema.id);
+        assert_eq!(cell.curve.last().copied(), last);
+        assert!(cell.done && !cell.diverged);
+        for (values, seeds, knob) in
+            [(vec![], 1, "lr"), (vec![0.1; 65], 1, "lr"), (vec![9.0], 1, "lr"), (vec![0.1], 1, "x")]
+        {
+            let values = values.into_iter().map(Value::Number).collect();
+            let spec = SweepSpec { values, seeds, knob: knob.into(), ..spec.clone() };
+            clear(&Sweep::new(spec, host()).err().unwrap());
+        }
+        let spec = SweepSpec { values: vec!["fast".into()], ..spec };
+        assert!(matches!(Sweep::new(spec, host()), Err(RunError::WrongKind { .. })));
+    }
+}
+
+/// Weights driven out of all bounds, as a wild learning rate does: they are numbers still.
+fn wild(room: &str, file: &[u8]) -> Vec<u8> {
+    let names: &[&str] = match room {
+        "control" => &["critic.2.bias"],
+        "backgammon" => &["strong.learned", "strong.weights"],
+        _ => &["weights"],
+    };
+    let mut apart = apart(file);
+    for name in names {
+        for (i, weight) in apart.tensor(name).chunks_exact_mut(4).enumerate() {
+            let value = if i % 4 < 3 { f32::MAX } else { -f32::MAX };
+            weight.copy_from_slice(&value.to_le_bytes());
+        }
+    }
+    apart.together()
+}
+
+#[test]
+fn divergence_stops_the_run_says_so_and_is_never_saved() {
+    for (room, config) in first(1) {
+        let id = room.schema().id;
+        let mut run = start(&config);
+        train(&mut *run, 1);
+        let good = saved(&mut *run);
+        let good_digest = run.digest();
+        run.command(Command::Restore { bytes: wild(id, &good) }).unwrap();
+        run.events();
+        run.advance(0.0);
+        if !run.at_boundary() {
+            run.command(Command::Save).unwrap();
+        }
+        let mut now_s = 0.0;
+        while run.progress().iteration < 20 {
+            now_s += 0.001;
+            if !run.advance(now_s) {
+                break;
+            }
+        }
+        assert!(run.diverged() && !run.running(), "{id}");
+        let told = Told::by(&mut *run);
+        let said = told.notices().into_iter().any(|(level, text, next_step)| {
+            level == Level::Error && text.contains("diverged") && next_step.contains("learning rate")
+        });
+        assert!(said, "{id}");
+        assert!(!told.0.iter().any(|event| matches!(event, Event::Saved { .. })), "{id}");
+        // It says so, saves nothing over what is good, and lives on.
+        assert!(matches!(run.save(), Err(RunError::Diverged)), "{id}");
+        assert!(matches!(run.command(Command::Save), Err(RunError::Diverged)), "{id}");
+        let question = match id {
+            "control" => serde_json::json!({ "ask": "picture", "width": 3, "height": 3 }),
+            "backgammon" => serde_json::json!({ "ask": "table" }),
+            _ => serde_json::json!({ "ask": "policy" }),
+        };
+        run.ask(question).unwrap();
+        run.command(Command::Start).unwrap();
+        for _ in 0..1000 {
+            run.advance(1.0);
+        }
+        assert!(run.diverged() && !run.running(), "it stops again");
+        run.command(Command::Restore { bytes: good }).unwrap();
+        assert!(!run.diverged());
+        assert_eq!(run.digest(), good_digest);
+        run.command(Command::Start).unwrap();
+        train(&mut *run, 2);
+        run.save().unwrap();
+    }
+}
+
+#[test]
+fn a_link_carries_the_run_and_tells_whether_it_was_reproduced() {
+    for (room, config) in every(7) {
+        let (id, variant) = (room.schema().id, &config.variant);
+        let mut first = start(&config);
+        train(&mut *first, DIGEST_EVERY);
+        let digest = first.digest();
+        let link = permalink::encode(&first.config_now(), Some(&digest));
+        assert!(link.starts_with(&format!("#/{id}?variant={variant}&seed=7&")), "{link}");
+        let read = permalink::decode(&link, host()).unwrap();
+        assert_eq!((&read.config, read.digest.as_ref()), (&config, Some(&digest)));
+        assert_eq!(read.config.version, VERSION);
+        assert!(
+            permalink::native_command(&config).contains(&format!("train {id} --variant {variant} --seed 7"))
+        );
+        let own = permalink::decode(&format!("#/{id}"), host()).unwrap();
+        assert_eq!(own.config, run::config_of(room));
+
+        // One of each room, which takes a while.
+        if room.variants()[0].id != *variant {
+            continue;
+        }
+        let told = |expected: Digest| {
+            let mut again = start(&config);
+            again.expect(expected);
+            train(&mut *again, DIGEST_EVERY);
+            let told = Told::by(&mut *again);
+            let [(level, text, next_step)] = told.notices()[..] else { panic!("{:?}", told.notices()) };
+            (level, text.to_string(), next_step.to_string())
+        };
+        let word = room.schema().iteration_word;
+        let (level, text, _) = told(digest.clone());
+        assert!(level == Level::Info && text.contains(&format!("Reproduced: after 16 {word}s")), "{text}");
+        let (level, text, next) = told(Digest { weights: "0".repeat(16), ..digest.clone() });
+        assert!(level == Level::Warning && text.starts_with("Not reproduced") && !next.is_empty());
+        let arithmetic = if Isa::best().fused() { "unfused" } else { "fused" };
+        let (_, text, _) = told(Digest { arithmetic: arithmetic.into(), ..digest });
+        assert!(text.contains("cannot be compared"), "{text}");
+    }
+}
+
+#[test]
+fn defaults_lie_in_their_own_ranges_and_links_hold_them() {
+    for (room, config) in every(1) {
+        let knobs = room.knobs(&config.variant);
+        let knobs = knobs.iter().map(|knob| (knob.name.to_string(), knob.default.clone())).collect();
+        let config = Config { knobs, ..config };
+        run::validate(&config, host()).unwrap();
+        assert_eq!(permalink::decode(&permalink::encode(&config, None), host()).unwrap().config, config);
+    }
+}
+
+#[test]
+fn a_choice_and_a_text_are_knobs_like_others_everywhere() {
+    let mut config = small("bandit", "three-arms", 4);
+    let payouts = "0.1 0.2   0.9&'=%#/✓";
+    // What is no payout is refused by the room, though the text is one.
+    config.knobs.insert("payouts".into(), payouts.into());
+    clear(&run::begin(config.clone(), host()).err().unwrap());
+    let link = permalink::encode(&config, None);
+    assert!(!link.contains([' ', '\'', '✓']) && link.matches('#').count() == 1, "{link}");
+    clear(&permalink::decode(&link, host()).unwrap_err());
+    config.knobs.insert("payouts".into(), "0.1 0.95 0.3 0.5".into());
+    config.knobs.insert("baseline".into(), "none".into());
+    let link = permalink::encode(&config, None);
+    assert_eq!(permalink::decode(&link, host()).unwrap().config, config);
+    let command = permalink::native_command(&config);
+    assert!(command.ends_with("--set baseline=none --set payouts='0.1 0.95 0.3 0.5'"), "{command}");
+
+    let mut run = start(&config);
+    train(&mut *run, 2);
+    run.command(set("baseline", "mean")).unwrap();
+    assert!(matches!(run.command(set("baseline", "median")), Err(RunError::WrongKind { .. })));
+    assert!(matches!(run.command(set("baseline", 1.0)), Err(RunError::WrongKind { .. })));
+    assert!(matches!(run.command(set("payouts", "1 2")), Err(RunError::NotLive { .. })));
+    let long = "1 ".repeat(200);
+    config.knobs.insert("payouts".into(), long.as_str().into());
+    assert!(matches!(
+        run.command(Command::Reset { config: Some(config.clone()) }),
+        Err(RunError::WrongKind { .. })
+    ));
+    let told = Told::by(&mut *run);
+    let mark = told.marks()[0].clone();
+    assert_eq!((mark.from, mark.to), ("none".into(), "mean".into()));
+    train(&mut *run, 4);
+
+    let mut restored = go_on(&run.save().unwrap());
+    assert_eq!(restored.config_now(), run.config_now());
+    assert_eq!(restored.config_now().knobs["baseline"], "mean".into());
+    let began = Told::by(&mut *restored);
+    assert_eq!(began.began().knobs["payouts"], "0.1 0.95 0.3 0.5".into());
+    assert_eq!(began.began().marks[0].to, "mean".into());
+    for run in [&mut run, &mut restored] {
+        settle(&mut **run, 9);
+    }
+    assert_eq!(run.digest(), restored.digest());
+    // The order of the answers is that of the text.
+    let odds: Vec<f64> = ask(&mut *run, serde_json::json!({ "ask": "policy" })).unwrap();
+    assert_eq!(odds.len(), 4);
+    assert!(odds[1] > odds[0] && odds[1] > odds[2], "{odds:?}");
+}
+
+#[test]
+fn what_a_run_needs_is_reckoned_before_it_is_allocated() {
+    let large = [
+        ("backgammon", "published", &[("tables", 256.0), ("games", 1024.0), ("evals", 2000.0)][..]),
+        ("control", "LunarLander-v3", &[("envs", 32768.0), ("rollout_steps", 128.0), ("hidden", 512.0)]),
+    ];
+    let host = Host { memory_bytes: 256 << 20, ..host() };
+    let too_much = |error: RunError| match error {
+        RunError::TooMuchMemory { needs_mb, has_mb: 256 } if needs_mb > 256 => clear(&error),
+        other => panic!("{other}"),
+    };
+    for (id, variant, knobs) in large {
+        let fits = small(id, variant, 1);
+        let mut config = run::config_of(room(id));
+        config.variant = variant.into();
+        config.knobs = crate::common::knobs(knobs);
+        too_much(run::validate(&config, host).unwrap_err());
+        too_much(run::begin(config.clone(), host).err().unwrap());
+        too_much(permalink::decode(&permalink::encode(&config, None), host).unwrap_err());
+        let mut run = run::begin(fits.clone(), host).unwrap();
+        let digest = run.digest();
+        too_much(run.command(Command::Reset { config: Some(config.clone()) }).unwrap_err());
+        assert_eq!(run.digest(), digest);
+        let spec = SweepSpec {
+            config: config.clone(),
+            knob: "lr".into(),
+            values: vec![0.001.into()],
+            seeds: 2,
+            budget: 1.0,
+        };
+        clear(&Sweep::new(spec, host).err().unwrap());
+
+        // What a checkpoint claims, of its config and of what is in force.
+        let file = run.save().unwrap();
+        for place in ["/config/knobs", "/knobs"] {
+            let mut claims = apart(&file);
+            let all = claims.header.pointer_mut(place).unwrap().as_object_mut().unwrap();
+            all.extend(knobs.iter().map(|(name, value)| (name.to_string(), (*value).into())));
+            let bytes = claims.together();
+            too_much(run::restore(&bytes, host).err().unwrap());
+            too_much(run.command(Command::Restore { bytes }).unwrap_err());
+            assert_eq!(run.digest(), digest);
+        }
+    }
+    for (_, config) in every(1) {
+        let none = Host { memory_bytes: 0, ..host };
+        assert!(matches!(run::begin(config.clone(), none), Err(RunError::TooMuchMemory { .. })));
+        run::begin(config, host).unwrap();
+    }
+}
+
+/// What is claimed of sizes and is not what the tensors are is found out before anything is allocated for it.
+#[test]
+fn a_checkpoint_that_claims_other_sizes_than_it_has_is_damaged() {
+    let claims = [("control", "envs", 512.0), ("control", "hidden", 64.0), ("backgammon", "hidden", 32.0)];
+    for (id, knob, value) in claims {
+        let config = small(id, room(id).variants()[0].id, 1);
+        let mut file = apart(&begin(&config).save().unwrap());
+        file.header["knobs"][knob] = value.into();
+        let error = run::restore(&file.together(), host()).err().unwrap();
+        assert!(matches!(error, RunError::Damaged { .. }), "{knob}: {error}");
+    }
+}
+
+#[test]
+fn rooms_are_listed_once_and_found_by_name() {
+    let ids: Vec<_> = rooms().iter().map(|room| room.schema().id).collect();
+    assert_eq!(ids, ["control", "backgammon", "bandit"]);
+    assert_eq!(run::default_config().room, ids[0]);
+    for (room, config) in every(1) {
+        let info = room.info();
+        assert_eq!(info.variants.iter().filter(|v| v.id == config.variant).count(), 1);
+        assert_eq!(info.parts.len(), room.schema().all_parts().count());
+        let run = begin(&config);
+        assert_eq!((run.schema().id, run.variant().id), (info.id, config.variant.as_str()));
+        let goal = run.variant().goal.unwrap();
+        assert!(run.schema().test(goal.column).is_some(), "{goal:?}");
+        // Names are those of a file's columns: one meaning each.
+        let all = room.schema().counters.iter().chain(room.schema().metrics);
+        let mut names: Vec<_> =
+            all.map(|c| c.name).chain(room.schema().all_parts().map(|part| part.name)).collect();
+        names.sort_unstable();
+        assert!(names.windows(2).all(|two| two[0] != two[1]), "{names:?}");
+        for column in room.schema().tests.iter().flat_map(|column| column.spread) {
+            assert!(room.schema().test(column).is_some(), "{column}");
+        }
+        assert!(matches!(run.backend().isa.as_str(), isa if !isa.is_empty()));
+    }
+}
+
+/// A run can be moved to another thread whole.
+#[test]
+fn a_run_may_be_lent_a_clock_and_says_where_its_time_went() {
+    fn ticks() -> f64 {
+        use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+        static TICKS: AtomicU64 = AtomicU64::new(0);
+        TICKS.fetch_add(1, Relaxed) as f64 / 1024.0
+    }
+    for (room, config) in every(2) {
+        if room.schema().parts.is_empty() {
+            continue;
+        }
+        let mut plain = start(&config);
+        train(&mut *plain, 2);
+        let mut run: Box<dyn AnyRun> = start(&config);
+        run.lend_clock(ticks);
+        let mut told = Told(Vec::new());
+        while run.progress().iteration < 2 {
+            run.advance(ticks());
+            told.0.extend(run.events());
+        }
+        assert_eq!(run.digest(), plain.digest());
+        let row = told.metrics()[1];
+        let shares = &row.values[room.schema().metrics.len()..];
+        let learner: f64 = shares[..room.schema().parts.len()].iter().map(|share| share.unwrap()).sum();
+        assert!(learner > 0.2, "{}: {shares:?}", config.variant);
+    }
+}

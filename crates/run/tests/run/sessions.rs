@@ -1,0 +1,249 @@
+//! Game sessions of backgammon: what is refused leaves everything as it was, and what is kept can be gone on with.
+
+use crate::common::{ask, begin, host, small};
+use run::backgammon::protocol::{Act, Analysis, Did, Engine, How, Phase, Review, Setup, Table, Verdict, Who};
+use run::{AnyRun, RunError};
+use serde_json::json;
+
+const AGENT: Engine = Engine { who: Who::Now, evals: 1 };
+const RANDOM: Engine = Engine { who: Who::Random, evals: 1 };
+const LINEAR: Engine = Engine { who: Who::Linear, evals: 1 };
+
+/// A run at which one can sit down.
+struct Room(Box<dyn AnyRun>);
+
+fn room() -> Room {
+    Room(begin(&small("backgammon", "strong", 1)))
+}
+
+impl Room {
+    fn table(&mut self) -> Option<Table> {
+        ask(&mut *self.0, json!({ "ask": "table" })).unwrap()
+    }
+
+    fn sit(&mut self, setup: Setup) -> Result<Table, RunError> {
+        ask(&mut *self.0, json!({ "ask": "sit", "setup": setup }))
+    }
+
+    fn act(&mut self, act: &Act) -> Result<Table, RunError> {
+        ask(&mut *self.0, json!({ "ask": "act", "act": as_json(act) }))
+    }
+
+    fn hint(&mut self, engine: Engine) -> Result<Analysis, RunError> {
+        ask(&mut *self.0, json!({ "ask": "hint", "engine": engine }))
+    }
+
+    fn review(&mut self, engine: Engine) -> Result<Review, RunError> {
+        ask(&mut *self.0, json!({ "ask": "review", "engine": engine }))
+    }
+
+    fn transcript(&mut self) -> Result<String, RunError> {
+        ask(&mut *self.0, json!({ "ask": "transcript" }))
+    }
+}
+
+/// As a page sends it.
+fn as_json(act: &Act) -> serde_json::Value {
+    match act {
+        Act::Roll => json!({ "kind": "roll" }),
+        Act::Double => json!({ "kind": "double" }),
+        Act::Take => json!({ "kind": "take" }),
+        Act::Pass => json!({ "kind": "pass" }),
+        Act::Step { from, to } => json!({ "kind": "step", "from": from, "to": to }),
+        Act::Play { id } => json!({ "kind": "play", "id": id }),
+        Act::Write { text } => json!({ "kind": "write", "text": text }),
+        Act::Undo { all } => json!({ "kind": "undo", "all": all }),
+        Act::Confirm => json!({ "kind": "confirm" }),
+        Act::Reply => json!({ "kind": "reply" }),
+        Act::Resign { points } => json!({ "kind": "resign", "points": points }),
+        Act::NextGame => json!({ "kind": "next_game" }),
+    }
+}
+
+fn setup(seats: [Option<Engine>; 2], length: u16, seed: u32) -> Setup {
+    Setup { seats, length, cube: true, seed }
+}
+
+/// Does whatever can be done next, a person choosing the first step there is, until a game has ended.
+fn play_on(room: &mut Room, until: impl Fn(&Table) -> bool) -> Table {
+    let mut table = room.table().unwrap();
+    while !until(&table) {
+        let act = if table.may.reply {
+            Act::Reply
+        } else if table.may.answer {
+            Act::Take
+        } else if table.may.roll {
+            Act::Roll
+        } else if table.may.confirm {
+            Act::Confirm
+        } else if let Some(step) = table.legal.first() {
+            Act::Step { from: step.from, to: step.to }
+        } else {
+            assert!(table.may.next_game, "something can be done: {table:?}");
+            Act::NextGame
+        };
+        table = room.act(&act).unwrap();
+    }
+    table
+}
+
+fn checkers(table: &Table) -> u32 {
+    let sum = |counts: &[u8]| counts.iter().map(|&count| u32::from(count)).sum::<u32>();
+    sum(&table.position.mine) + sum(&table.position.theirs)
+}
+
+#[test]
+fn a_person_plays_a_turn_by_steps_takes_back_and_confirms() {
+    let mut room = room();
+    assert!(matches!(room.act(&Act::Roll), Err(RunError::Refused { .. })));
+    let opened = room.sit(setup([None, Some(RANDOM)], 3, 8)).unwrap();
+    assert_eq!((opened.phase, opened.dice, opened.score), (Phase::Opening, None, [0, 0]));
+    assert!(opened.may.roll && !opened.may.double && !opened.may.reply);
+    let mut table = play_on(&mut room, |table| table.phase == Phase::ToPlay && table.turn == 0);
+    let whole = table.clone();
+    assert_eq!(table.left.len(), 2);
+    // What cannot be done changes nothing.
+    for act in [
+        Act::Roll,
+        Act::Double,
+        Act::Take,
+        Act::Reply,
+        Act::Confirm,
+        Act::NextGame,
+        Act::Undo { all: false },
+        Act::Step { from: 1, to: 0 },
+        Act::Play { id: "4HPwATDgc/ABMA".into() },
+        Act::Play { id: "no such id".into() },
+        Act::Resign { points: 4 },
+    ] {
+        let text = room.act(&act).unwrap_err().to_string();
+        assert!(text.len() > 20, "{act:?} is refused with words: {text}");
+        assert_eq!(room.table().unwrap(), whole, "{act:?}");
+    }
+    while let Some(step) = table.legal.first().copied() {
+        table = room.act(&Act::Step { from: step.from, to: step.to }).unwrap();
+        assert_eq!(checkers(&table), 30);
+    }
+    assert!(table.may.confirm && table.left.is_empty());
+    let stepped = table.position.clone();
+    room.act(&Act::Undo { all: false }).unwrap();
+    assert_eq!(room.act(&Act::Undo { all: true }).unwrap(), whole);
+
+    // The same by the id that a hint tells.
+    let hint = room.hint(AGENT).unwrap();
+    assert_eq!(hint.position, whole.position);
+    let same = hint.candidates.iter().find(|candidate| candidate.id == stepped.id).unwrap();
+    let laid = room.act(&Act::Play { id: same.id.clone() }).unwrap();
+    assert_eq!(laid.position, stepped);
+    assert_eq!(laid.steps.len(), same.steps.len());
+    let done = room.act(&Act::Confirm).unwrap();
+    assert!(done.may.reply && done.may.review && done.turn == 1);
+    assert_eq!(done.moves.last().unwrap().text, same.text);
+
+    let worst = hint.candidates.last().unwrap();
+    let review = room.review(AGENT).unwrap();
+    assert_eq!(
+        (review.yours.id.as_str(), review.best.id.as_str()),
+        (same.id.as_str(), hint.candidates[0].id.as_str())
+    );
+    assert!((review.yours.loss - same.loss).abs() < 1e-9 && review.yours.loss <= worst.loss);
+    assert_eq!((review.reviewed, review.lost), (1, review.yours.loss));
+    assert_eq!(room.review(AGENT).unwrap().reviewed, 1, "a turn counts once");
+    assert_eq!(review.verdict == Verdict::Best, review.rank == 1);
+    assert!(matches!(room.review(RANDOM), Err(RunError::Refused { .. })));
+
+    let replied = room.act(&Act::Reply).unwrap();
+    let reply = replied.reply.unwrap();
+    assert_eq!((reply.seat, reply.did), (1, Did::Played));
+    assert!(replied.may.roll && replied.turn == 0);
+}
+
+#[test]
+fn a_match_is_played_to_its_end_and_the_same_dice_give_the_same_match() {
+    let play = || {
+        let mut room = room();
+        room.sit(setup([Some(LINEAR), Some(RANDOM)], 5, 3)).unwrap();
+        let over = |table: &Table| table.ending.is_some_and(|ending| ending.match_over);
+        let table = play_on(&mut room, over);
+        assert_eq!(table.score.iter().max(), Some(&5));
+        assert!(room.act(&Act::NextGame).is_err() && room.act(&Act::Reply).is_err());
+        (table, room.transcript().unwrap())
+    };
+    assert_eq!(play(), play());
+}
+
+#[test]
+fn the_cube_is_turned_taken_and_passed_by_the_rules() {
+    let mut room = room();
+    room.sit(setup([None, None], 0, 4)).unwrap();
+    let to_roll = |table: &Table| table.phase == Phase::ToRoll;
+    let first = play_on(&mut room, to_roll);
+    assert!(first.may.double);
+    let doubled = room.act(&Act::Double).unwrap();
+    assert_eq!((doubled.phase, doubled.cube, doubled.turn), (Phase::Doubled, 1, 1 - first.turn));
+    assert!(room.act(&Act::Roll).is_err() && doubled.may.answer && !doubled.may.roll);
+    let taken = room.act(&Act::Take).unwrap();
+    assert_eq!((taken.cube, taken.cube_owner), (2, Some(1 - first.turn)));
+    assert!(!taken.may.double, "the cube is the other's");
+    room.act(&Act::Roll).unwrap();
+    let next = play_on(&mut room, to_roll);
+    assert!(next.may.double);
+    room.act(&Act::Double).unwrap();
+    let passed = room.act(&Act::Pass).unwrap();
+    let ending = passed.ending.unwrap();
+    assert_eq!((ending.points, ending.how, ending.winner), (2, How::Passed, next.turn));
+    assert_eq!(passed.score[usize::from(next.turn)], 2);
+
+    let second = room.act(&Act::NextGame).unwrap();
+    assert_eq!((second.game, second.cube, second.phase, second.score), (2, 1, Phase::Opening, passed.score));
+    play_on(&mut room, to_roll);
+    let given_up = room.act(&Act::Resign { points: 2 }).unwrap();
+    let ending = given_up.ending.unwrap();
+    assert_eq!((ending.points, ending.level, ending.how), (2, 2, How::Resigned));
+    assert!(!given_up.may.roll && given_up.may.next_game && given_up.legal.is_empty());
+
+    room.sit(Setup { cube: false, ..setup([None, None], 0, 4) }).unwrap();
+    assert!(!play_on(&mut room, to_roll).may.double && room.act(&Act::Double).is_err());
+    room.sit(setup([None, None], 1, 4)).unwrap();
+    assert!(!play_on(&mut room, to_roll).may.double, "a match of one point is played without the cube");
+    assert!(room.sit(setup([None, None], 65, 4)).unwrap_err().to_string().contains("1 to 64"));
+}
+
+#[test]
+fn a_table_is_saved_and_gone_on_with_in_the_middle_of_a_match() {
+    let mut whole = room();
+    whole.sit(setup([Some(RANDOM), Some(LINEAR)], 7, 9)).unwrap();
+    play_on(&mut whole, |table| table.game == 2 && table.moves.len() == 9);
+    let file = whole.0.save().unwrap();
+    let mut resumed = Room(run::restore(&file, host()).unwrap());
+    let seen = |room: &mut Room| Table { reply: None, ..room.table().unwrap() };
+    assert_eq!(seen(&mut resumed), seen(&mut whole));
+    let over = |table: &Table| table.ending.is_some_and(|ending| ending.match_over);
+    assert_eq!(play_on(&mut resumed, over), play_on(&mut whole, over));
+    assert_eq!(resumed.transcript().unwrap(), whole.transcript().unwrap());
+}
+
+/// GNU Backgammon reads this file (`import mat`) without a word of complaint and writes the same games.
+#[test]
+fn a_transcript_is_the_one_that_another_program_read() {
+    let mut room = room();
+    room.sit(setup([None, None], 3, 2)).unwrap();
+    play_on(&mut room, |table| table.phase == Phase::ToRoll && table.moves.len() >= 4);
+    room.act(&Act::Double).unwrap();
+    room.act(&Act::Take).unwrap();
+    play_on(&mut room, |table| table.phase == Phase::ToRoll && table.moves.len() >= 20);
+    if room.table().unwrap().may.double {
+        room.act(&Act::Double).unwrap();
+        room.act(&Act::Pass).unwrap();
+    } else {
+        room.act(&Act::Resign { points: 1 }).unwrap();
+    }
+    room.act(&Act::NextGame).unwrap();
+    play_on(&mut room, |table| table.ending.is_some());
+    let text = room.transcript().unwrap();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/backgammon_match.mat");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(path, &text).unwrap();
+    }
+    assert_eq!(text, std::fs::read_to_string(path).unwrap());
+}
