@@ -30,7 +30,7 @@ impl EventLog {
         if is_plain {
             files::claim(&file, path, "--events")?;
             let mut begins = Vec::new();
-            let read = file.by_ref().take(BEGINS.len() as u64).read_to_end(&mut begins);
+            let read = (&file).take(BEGINS.len() as u64).read_to_end(&mut begins);
             read.with_context(|| format!("cannot read {shown}"))?;
             if !BEGINS.starts_with(&begins) {
                 bail!("{shown} has no events of a run, and would be lost. Name another file with --events");

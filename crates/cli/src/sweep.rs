@@ -1,17 +1,17 @@
-//! `hothouse sweep`: one experiment under many settings and seeds. Every run has one thread and
+//! `hothouse sweep`: one config under many settings and seeds. Every run has one thread and
 //! nothing in common with the others, so how many go at once changes no result. Each finished run
 //! is a line of a file, and that file is all there is to resume from: unfinished runs begin anew.
 //! It refuses to search: it runs the grid it was asked for and tells what came of it.
 
 use crate::args::{self, SweepArgs};
-use crate::record::{Opened, Record};
-use crate::session::Signals;
-use crate::words::{clock, grouped, quoted, short};
-use crate::{Usage, files, refusal};
+use crate::host::Machine;
+use crate::record::{NamedProgress, NamedRow, Record};
+use crate::signals::Signals;
+use crate::words::{self, clock, grouped, quoted, short};
+use crate::{Usage, files, refusal, train};
 use anyhow::{Context, Result, anyhow, bail};
-use math::Isa;
-use run::protocol::{Command, Config, Evaluation, Event, Knob, KnobKind, Level};
-use run::{EVALUATION_EPISODES, Experiment};
+use run::protocol::{Backend, Column, Command, Config, Event, Knob, KnobKind, Knobs, Value};
+use run::{AnyRoom, Host};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, TryLockError};
@@ -35,16 +35,17 @@ Examples:
   hothouse sweep control --knob lr=1e-4..1e-2:log --seeds 5
   hothouse sweep control --knob lr=1e-3,3e-3 --knob gamma=0.95..0.99 --points 3 --until-solved --steps 5e6
   hothouse sweep control --seeds 20 --until-solved     one setting, twenty seeds
+  hothouse sweep backgammon --knob lr=0.03,0.1 --seeds 3 --games 20_000
 
 Every run has one thread, and as many go at once as there are processors: no result depends on how
 many. A finished run is at once a line of the results file. Ctrl-C ends the sweep; the same command
 goes on with what is missing, and `--seeds` may then be more. A file with the results of another
 sweep is refused.
 
-At the end a table: for every setting the median and the quartiles of the final evaluation's return
-and of the environment steps to the first evaluation that reached the task's threshold.";
+At the end a table: for every setting the median and the quartiles of the last test's result, which is the number that
+the goal is about, and of what was done until a test first reached the goal.";
 
-type Setting = BTreeMap<String, f64>;
+type Setting = Knobs;
 /// Which setting, and the seed.
 type Job = (usize, u32);
 type Done = BTreeMap<Job, Box<Finished>>;
@@ -60,16 +61,17 @@ pub struct Axis {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Points {
-    List(Vec<f64>),
+    /// As they were written; what they mean depends on the knob.
+    List(Vec<String>),
     Range { from: f64, to: f64, log: bool },
 }
 
 /// `lr=1e-4..1e-2:log`, `gamma=0.9..0.99` or `hidden=32,64,128`.
 pub fn axis(text: &str) -> Result<Axis, String> {
     let form = "write it as KNOB=FROM..TO, KNOB=FROM..TO:log or KNOB=A,B,C";
-    let (name, points) = text.split_once('=').ok_or(form)?;
+    let (name, points) = text.split_once('=').filter(|(_, points)| !points.is_empty()).ok_or(form)?;
     let points = match points.split_once("..") {
-        None => Points::List(points.split(',').map(args::value).collect::<Result<_, _>>()?),
+        None => Points::List(points.split(',').map(String::from).collect()),
         Some((from, to)) => {
             let (to, log) = match to.split_once(':') {
                 None => (to, false),
@@ -91,10 +93,13 @@ pub fn axis(text: &str) -> Result<Axis, String> {
 
 impl Axis {
     /// The values, each once, in the order of the command line.
-    fn values(&self, count: u32, knobs: &[Knob]) -> Vec<f64> {
-        let whole = knobs.iter().any(|k| k.name == self.name && !matches!(k.kind, KnobKind::Float { .. }));
-        let raw = match &self.points {
-            Points::List(list) => list.clone(),
+    fn values(&self, count: u32, knobs: &[Knob]) -> Result<Vec<Value>, run::RunError> {
+        let knob = knobs.iter().find(|knob| knob.name == self.name);
+        let whole = knob.is_some_and(|knob| !matches!(knob.kind, KnobKind::Float { .. }));
+        let raw: Vec<Value> = match &self.points {
+            Points::List(list) => {
+                list.iter().map(|text| args::set_one(&self.name, text, knobs)).collect::<Result<_, _>>()?
+            }
             &Points::Range { from, to, log } => (0..count)
                 .map(|i| match f64::from(i) / f64::from(count - 1) {
                     // The ends are what was written.
@@ -103,16 +108,16 @@ impl Axis {
                     t if log => six_figures((from.ln() * (1.0 - t) + to.ln() * t).exp()),
                     t => six_figures(from * (1.0 - t) + to * t),
                 })
-                .map(|v| if whole { v.round() } else { v })
+                .map(|v| Value::Number(if whole { v.round() } else { v }))
                 .collect(),
         };
-        let mut values: Vec<f64> = Vec::new();
+        let mut values: Vec<Value> = Vec::new();
         for value in raw {
             if !values.contains(&value) {
                 values.push(value);
             }
         }
-        values
+        Ok(values)
     }
 }
 
@@ -129,14 +134,15 @@ struct Limit {
     until_solved: bool,
 }
 
-impl std::fmt::Display for Limit {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+impl Limit {
+    /// `solved or 1,000,000 steps`
+    fn words(&self, unit: &str) -> String {
         let ends = [
             self.until_solved.then(|| "solved".to_string()),
-            self.steps.map(|n| format!("{} steps", grouped(n))),
+            self.steps.map(|n| format!("{} {unit}", grouped(n))),
             self.seconds.map(|s| format!("{s} s")),
         ];
-        f.write_str(&ends.into_iter().flatten().collect::<Vec<_>>().join(" or "))
+        ends.into_iter().flatten().collect::<Vec<_>>().join(" or ")
     }
 }
 
@@ -158,23 +164,23 @@ impl Line {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Finished {
     room: String,
-    env: String,
+    variant: String,
     knobs: Setting,
     seed: u32,
     limit: Limit,
     arithmetic: String,
     version: String,
-    steps: u64,
-    iterations: u32,
-    episodes: u64,
+    /// By the names of the room's counters.
+    progress: serde_json::Value,
     /// On the wall, while other runs shared the machine.
     seconds: f64,
-    /// Mean return of the last 100 training episodes.
-    mean_return: Option<f64>,
-    /// The policy at the end, on fresh episodes.
-    evaluation: Evaluation,
-    /// Environment steps until an evaluation first reached the task's threshold.
-    solved_steps: Option<u64>,
+    /// The last metrics and the test at the end, by the names of their columns.
+    metrics: serde_json::Value,
+    test: serde_json::Value,
+    /// The number that the goal is about.
+    result: Option<f64>,
+    /// Of the first counter, where a test first reached the goal.
+    solved_at: Option<f64>,
     /// The weights are no longer numbers.
     diverged: bool,
     digest: String,
@@ -188,10 +194,10 @@ struct Outcome {
     runs: usize,
     solved: usize,
     diverged: usize,
-    /// Of the final evaluations' mean returns.
-    returns: Quartiles,
+    /// A run that diverged counts as the worst.
+    result: Quartiles,
     /// A run that was not solved counts as one that takes for ever.
-    solved_steps: Quartiles,
+    solved_at: Quartiles,
 }
 
 /// Null where there is no such number.
@@ -217,20 +223,24 @@ struct Totals {
 }
 
 struct Sweep {
+    room: &'static dyn AnyRoom,
     base: Config,
     settings: Vec<Setting>,
     seeds: u32,
     limit: Limit,
-    isa: Isa,
+    /// With the memory that one of the runs may have.
+    host: Host,
     arithmetic: String,
     version: String,
-    /// Environment steps of this process, all runs together.
-    stepped: AtomicU64,
+    /// Of the first counter, in this process and all runs together.
+    done: AtomicU64,
 }
 
-pub fn run(room: &str, args: &SweepArgs, isa: Isa, threads: usize, signals: &Signals) -> Result<()> {
+pub fn run(room: Option<&str>, args: &SweepArgs, signals: &Signals) -> Result<()> {
     let began = Instant::now();
-    let (sweep, opened) = Sweep::new(room, args, isa, threads)?;
+    let machine = Machine::new(&args.machine)?;
+    let threads = machine.threads();
+    let (sweep, opened) = Sweep::new(train::room(room)?, args, &machine)?;
     let path = args.out.clone().unwrap_or_else(|| sweep.default_file());
     let (mut file, mut done) = sweep.open(&path)?;
     let total = sweep.settings.len() * sweep.seeds as usize;
@@ -250,9 +260,9 @@ pub fn run(room: &str, args: &SweepArgs, isa: Isa, threads: usize, signals: &Sig
                 format!("cannot write to {}. Make room and give the same command again", path.display())
             })?;
             done.insert(job, run);
-            out.finished(done_count(&done, sweep.seeds), &done[&job], &line)
+            out.finished(&sweep, done_count(&done, sweep.seeds), &done[&job], &line)
         }
-        None => out.alive(from_file, done_count(&done, sweep.seeds), began, sweep.stepped.load(Relaxed)),
+        None => out.alive(&sweep, from_file, done_count(&done, sweep.seeds), began),
     });
     swept?;
 
@@ -277,14 +287,16 @@ fn done_count(done: &Done, seeds: u32) -> usize {
 }
 
 impl Sweep {
-    fn new(room: &str, args: &SweepArgs, isa: Isa, threads: usize) -> Result<(Sweep, Opened)> {
-        let knobs = run::knob_list(&args.env);
-        let mut settings = vec![args.set.iter().cloned().collect::<Setting>()];
+    fn new(room: &'static dyn AnyRoom, args: &SweepArgs, machine: &Machine) -> Result<(Sweep, Backend)> {
+        let (host, threads) = (machine.host, machine.threads());
+        let base = train::config(room, args.variant.clone(), &args.set, host)?;
+        let knobs = room.knobs(&base.variant);
+        let mut settings = vec![base.knobs.clone()];
         for axis in &args.knobs {
             if settings[0].contains_key(&axis.name) {
                 bail!(Usage(format!("{0} is given twice. Name it once, with all its values", axis.name)));
             }
-            let values = axis.values(args.points, &knobs);
+            let values = axis.values(args.points, &knobs).map_err(refusal)?;
             // Counted before anything is made of it.
             let runs = settings.len().saturating_mul(values.len()).saturating_mul(args.seeds as usize);
             if runs > MOST_RUNS {
@@ -296,41 +308,43 @@ impl Sweep {
             settings = settings
                 .iter()
                 .flat_map(|setting| {
-                    values.iter().map(|&value| {
+                    values.iter().map(|value| {
                         let mut setting = setting.clone();
-                        setting.insert(axis.name.clone(), value);
+                        setting.insert(axis.name.clone(), value.clone());
                         setting
                     })
                 })
                 .collect();
         }
-        let base = Config { room: room.into(), env: args.env.clone(), ..run::default_config() };
+        // As many as go at once share the memory.
+        let at_once = threads.min(settings.len() * args.seeds as usize).max(1) as u64;
+        let host = Host { memory_bytes: host.memory_bytes / at_once, ..host };
         let steps = args.steps.or_else(|| args.seconds.is_none().then_some(DEFAULT_STEPS));
         let limit = Limit { steps, seconds: args.seconds, until_solved: args.until_solved };
         let mut sweep = Sweep {
+            room,
             base,
             settings,
             seeds: args.seeds,
             limit,
-            isa,
+            host,
             arithmetic: String::new(),
             version: String::new(),
-            stepped: AtomicU64::new(0),
+            done: AtomicU64::new(0),
         };
         // Whatever no run can start from is known before the first one does: ranges by the table, and
         // sizes that do not go together by making one learner of each.
         let mut sizes = BTreeSet::new();
-        let mut opened = Opened::default();
+        let mut opened = Backend::default();
         for setting in &sweep.settings {
             let config = sweep.config(setting, 1);
-            run::validate(&config).map_err(refusal)?;
+            run::validate(&config, host).map_err(refusal)?;
             let is_size = |name: &str| knobs.iter().any(|k| k.name == name && !k.live);
             let size: Vec<_> =
-                setting.iter().filter(|(k, _)| is_size(k)).map(|(k, v)| (k.clone(), v.to_bits())).collect();
+                setting.iter().filter(|(k, _)| is_size(k)).map(|(k, v)| format!("{k}={v}")).collect();
             if sizes.insert(size) {
-                let experiment =
-                    Experiment::new(config, isa).map_err(|e| Usage(format!("{}: {e}", named(setting))))?;
-                opened = experiment.backend().into();
+                let run = run::begin(config, host).map_err(|e| Usage(format!("{}: {e}", named(setting))))?;
+                opened = run.backend();
             }
         }
         opened.threads = threads as u32;
@@ -350,7 +364,7 @@ impl Sweep {
         let hash = identity
             .bytes()
             .fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
-        PathBuf::from(format!("sweep-{}-{}-{:08x}.jsonl", base.room, base.env, hash >> 32))
+        PathBuf::from(format!("sweep-{}-{}-{:08x}.jsonl", base.room, base.variant, hash >> 32))
     }
 
     /// The results file, ready for more lines, and what it holds already.
@@ -397,9 +411,9 @@ impl Sweep {
                     "holds the results of another sweep (line {}: {} {}, {}, until {}, {} arithmetic, Hothouse {})",
                     i + 1,
                     run.room,
-                    run.env,
+                    run.variant,
                     named(&run.knobs),
-                    run.limit,
+                    run.limit.words(self.counter().unit),
                     run.arithmetic,
                     run.version
                 ));
@@ -412,7 +426,7 @@ impl Sweep {
     /// Which setting of this sweep a run has, if it is one of its runs.
     fn place(&self, run: &Finished) -> Option<usize> {
         let same = run.room == self.base.room
-            && run.env == self.base.env
+            && run.variant == self.base.variant
             && run.limit == self.limit
             && run.arithmetic == self.arithmetic
             && run.version == self.version;
@@ -467,54 +481,71 @@ impl Sweep {
         }
     }
 
+    /// The budget's.
+    fn counter(&self) -> &'static Column {
+        &self.room.schema().counters[0]
+    }
+
+    /// The number that a run is judged by: the goal's, or else the first of a test, or of the metrics.
+    fn result(&self) -> &'static Column {
+        let schema = self.room.schema();
+        let variants = self.room.variants();
+        let goal = variants.iter().find(|v| v.id == self.base.variant).and_then(|variant| variant.goal);
+        let column = goal.and_then(|goal| Some(&schema.tests[schema.test(goal.column)?]));
+        column.or(schema.tests.first()).unwrap_or(&schema.metrics[0])
+    }
+
     /// One run from its beginning to its end; nothing where it was stopped before.
     fn one(&self, setting: &Setting, seed: u32, signals: &Signals) -> Result<Option<Box<Finished>>> {
         let began = Instant::now();
-        let mut experiment = Experiment::new(self.config(setting, seed), self.isa)?;
-        experiment.command(Command::Start)?;
-        let (mut steps, mut mean_return, mut solved_steps, mut diverged) = (0, None, None, false);
+        let mut run = run::begin(self.config(setting, seed), self.host)?;
+        let schema = run.schema();
+        run.command(Command::Start)?;
+        let (mut done, mut metrics) = (0.0, None);
         loop {
-            for event in experiment.events() {
-                match event {
-                    Event::Metrics(metrics) => {
-                        self.stepped.fetch_add(metrics.progress.env_steps - steps, Relaxed);
-                        (steps, mean_return) = (metrics.progress.env_steps, metrics.mean_return);
-                    }
-                    Event::Solved { progress, .. } => solved_steps = Some(progress.env_steps),
-                    Event::Notice { level: Level::Error, .. } => diverged = true,
-                    _ => {}
+            for event in run.events() {
+                if let Event::Metrics(row) = event {
+                    self.done.fetch_add((row.progress.counts[0] - done) as u64, Relaxed);
+                    done = row.progress.counts[0];
+                    metrics = Some(row);
                 }
             }
-            let spent = self.limit.steps.is_some_and(|limit| steps >= limit)
+            let spent = self.limit.steps.is_some_and(|limit| done >= limit as f64)
                 || self.limit.seconds.is_some_and(|limit| began.elapsed().as_secs_f64() >= limit)
-                || (self.limit.until_solved && solved_steps.is_some());
-            if diverged || (spent && experiment.at_boundary()) {
+                || (self.limit.until_solved && run.solved().is_some());
+            if run.diverged() || (spent && run.at_boundary()) {
                 break;
             }
             if signals.stopping() {
                 return Ok(None);
             }
-            experiment.advance(began.elapsed().as_secs_f64());
+            run.advance(began.elapsed().as_secs_f64());
         }
         let seconds = began.elapsed().as_secs_f64();
-        let progress = experiment.progress();
+        let test = if run.diverged() { None } else { Some(run.test()?) };
+        let named = |row: &Option<run::protocol::Row>, test| {
+            serde_json::to_value(row.as_ref().map(|row| NamedRow { row, test, schema }))
+        };
+        let test_row = named(&test, true)?;
+        let metrics = named(&metrics, false)?;
+        let result = self.result().name;
+        let result = test_row.get(result).or(metrics.get(result)).and_then(serde_json::Value::as_f64);
         Ok(Some(Box::new(Finished {
             room: self.base.room.clone(),
-            env: self.base.env.clone(),
+            variant: self.base.variant.clone(),
             knobs: setting.clone(),
             seed,
             limit: self.limit.clone(),
             arithmetic: self.arithmetic.clone(),
             version: self.version.clone(),
-            steps: progress.env_steps,
-            iterations: progress.iteration,
-            episodes: progress.episodes,
+            progress: serde_json::to_value(NamedProgress { progress: &run.progress(), schema })?,
             seconds,
-            mean_return,
-            evaluation: experiment.evaluate(EVALUATION_EPISODES, progress.iteration),
-            solved_steps,
-            diverged,
-            digest: experiment.digest().weights,
+            metrics,
+            test: test_row,
+            result,
+            solved_at: run.solved().map(|progress| progress.counts[0]),
+            diverged: run.diverged(),
+            digest: run.digest().weights,
         })))
     }
 
@@ -522,15 +553,15 @@ impl Sweep {
         let outcome = |(place, knobs): (usize, &Setting)| {
             let runs: Vec<&Finished> =
                 (1..=self.seeds).filter_map(|seed| done.get(&(place, seed)).map(Box::as_ref)).collect();
-            let returns = runs.iter().map(|r| r.evaluation.mean_return).collect();
-            let steps = runs.iter().map(|r| r.solved_steps.map_or(f64::INFINITY, |n| n as f64)).collect();
+            let results = runs.iter().map(|r| r.result.unwrap_or(f64::NEG_INFINITY)).collect();
+            let solved_at = runs.iter().map(|r| r.solved_at.unwrap_or(f64::INFINITY)).collect();
             Outcome {
                 knobs: knobs.clone(),
                 runs: runs.len(),
-                solved: runs.iter().filter(|r| r.solved_steps.is_some()).count(),
+                solved: runs.iter().filter(|r| r.solved_at.is_some()).count(),
                 diverged: runs.iter().filter(|r| r.diverged).count(),
-                returns: quartiles(returns),
-                solved_steps: quartiles(steps),
+                result: quartiles(results),
+                solved_at: quartiles(solved_at),
             }
         };
         self.settings.iter().enumerate().map(outcome).collect()
@@ -541,7 +572,7 @@ impl Sweep {
         let key = |o: &Outcome| {
             let share = o.solved as f64 / o.runs as f64;
             let (gain, cost) =
-                (o.returns.median.unwrap_or(f64::MIN), o.solved_steps.median.unwrap_or(f64::MAX));
+                (o.result.median.unwrap_or(f64::MIN), o.solved_at.median.unwrap_or(f64::MAX));
             if self.limit.until_solved { [share, -cost, gain] } else { [share, gain, -cost] }
         };
         let better = |a: &[f64; 3], b: &[f64; 3]| a.partial_cmp(b).is_some_and(|order| order.is_gt());
@@ -564,7 +595,7 @@ fn named(setting: &Setting) -> String {
     if setting.is_empty() {
         return "all defaults".into();
     }
-    setting.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+    setting.iter().map(|(name, value)| format!("{name}={}", words::knob(value))).collect::<Vec<_>>().join(" ")
 }
 
 /// By linear interpolation between the sorted values, as NumPy has it. Infinite is none.
@@ -595,20 +626,20 @@ impl Lines {
         Ok(out.flush()?)
     }
 
-    fn head(&self, sweep: &Sweep, opened: Opened, path: &Path, from_file: usize) -> Result<()> {
+    fn head(&self, sweep: &Sweep, opened: Backend, path: &Path, from_file: usize) -> Result<()> {
         if self.json {
-            return self.print(&Record::Opened(opened).line());
+            return self.print(&Record::Opened(opened).line(sweep.room.schema()));
         }
         let (o, base) = (opened, &sweep.base);
         self.print(&format!("Hothouse {}: {}, {} arithmetic", o.version, o.isa, o.arithmetic))?;
         self.print(&format!(
             "{} / {}: {}, {}, {} at a time, each until {}",
             base.room,
-            base.env,
+            base.variant,
             counted(sweep.settings.len(), "setting"),
             counted(sweep.seeds as usize, "seed"),
             counted((o.threads as usize).min(self.total), "run"),
-            sweep.limit
+            sweep.limit.words(sweep.counter().unit)
         ))?;
         match from_file {
             0 => self.print(&format!("results go to {}", path.display())),
@@ -616,27 +647,29 @@ impl Lines {
         }
     }
 
-    fn finished(&self, done: usize, run: &Finished, line: &str) -> Result<()> {
+    fn finished(&self, sweep: &Sweep, done: usize, run: &Finished, line: &str) -> Result<()> {
         if self.json {
             return self.print(line);
         }
-        let end = match run.solved_steps {
+        let end = match run.solved_at {
             _ if run.diverged => "diverged".into(),
-            Some(steps) => format!("solved after {} steps", grouped(steps)),
+            Some(at) => format!("solved after {}", words::counted(sweep.counter(), at)),
             None => "not solved".into(),
         };
+        let column = sweep.result();
         self.print(&format!(
-            "[{done:>width$}/{}] {} seed {}: return {:.1}, {end}, {}",
+            "[{done:>width$}/{}] {} seed {}: {} {}, {end}, {}",
             self.total,
             named(&run.knobs),
             run.seed,
-            run.evaluation.mean_return,
+            column.label.to_lowercase(),
+            words::value(column, run.result),
             clock(run.seconds),
             width = self.width
         ))
     }
 
-    fn alive(&self, from_file: usize, done: usize, began: Instant, steps: u64) -> Result<()> {
+    fn alive(&self, sweep: &Sweep, from_file: usize, done: usize, began: Instant) -> Result<()> {
         if self.json {
             return Ok(());
         }
@@ -645,12 +678,13 @@ impl Lines {
             0 => String::new(),
             now => format!(", about {} left", clock(passed_s / now as f64 * (self.total - done) as f64)),
         };
+        let (count, unit) = (sweep.done.load(Relaxed), sweep.counter().unit);
         self.print(&format!(
-            "[{done:>width$}/{}] {} passed, {} steps, {} steps/s{left}",
+            "[{done:>width$}/{}] {} passed, {} {unit}, {} {unit}/s{left}",
             self.total,
             clock(passed_s),
-            grouped(steps),
-            short(steps as f64 / passed_s),
+            grouped(count),
+            short(count as f64 / passed_s),
             width = self.width
         ))
     }
@@ -659,24 +693,26 @@ impl Lines {
         if self.json {
             return self.print(&Line::SweepSummary(totals).text());
         }
-        self.print(&format!("\n{}", table(&totals.settings)))?;
-        if totals.settings.iter().any(|o| o.solved < o.runs) {
+        self.print(&format!("\n{}", table(&totals.settings, sweep.result(), sweep.counter())))?;
+        let variants = sweep.room.variants();
+        let goal = variants.iter().find(|variant| variant.id == sweep.base.variant).and_then(|v| v.goal);
+        if let (Some(goal), true) = (goal, totals.settings.iter().any(|o| o.solved < o.runs)) {
             self.print(&format!(
-                "Solved is an evaluation of {} or more. An unsolved run counts as one that takes for ever, shown as -.",
-                run::environment_by_id(&sweep.base.env)?.solved_at
+                "Solved is a {}. An unsolved run counts as one that takes for ever, shown as -.",
+                words::goal(sweep.room.schema(), &goal)
             ))?;
         }
         let program = quoted(&std::env::args().next().unwrap_or("hothouse".into()));
         if let (true, true, Some(best)) =
             (totals.complete, sweep.settings.len() > 1, sweep.best(&totals.settings))
         {
-            let set: String =
-                best.knobs.iter().map(|(name, value)| format!(" --set {name}={value}")).collect();
+            let set = |(name, value): (&String, &Value)| format!(" --set {}", quoted(&format!("{name}={value}")));
+            let set: String = best.knobs.iter().map(set).collect();
             self.print(&format!(
-                "best        {}\n  train it  {program} train {} --env {}{set}",
+                "best        {}\n  train it  {program} train {} --variant {}{set}",
                 named(&best.knobs),
                 sweep.base.room,
-                sweep.base.env
+                sweep.base.variant
             ))?;
         }
         let state = if totals.complete { "done" } else { "stopped" };
@@ -698,20 +734,21 @@ fn counted(n: usize, what: &str) -> String {
     format!("{} {what}{}", grouped(n as u64), if n == 1 { "" } else { "s" })
 }
 
-fn table(outcomes: &[Outcome]) -> String {
-    let returns = |x: Option<f64>| x.map_or("-".into(), |x| format!("{x:.1}"));
-    let steps = |x: Option<f64>| x.map_or("-".into(), |x| grouped(x.round() as u64));
+fn table(outcomes: &[Outcome], result: &Column, counter: &Column) -> String {
+    let results = |x: Option<f64>| words::value(result, x);
+    let counts = |x: Option<f64>| x.map_or("-".into(), |x| grouped(x.round() as u64));
     let names: Vec<&String> = outcomes.first().map_or(Vec::new(), |o| o.knobs.keys().collect());
-    let head = ["solved", "return", "25 %", "75 %", "steps to solved", "25 %", "75 %"];
+    let until = format!("{} to solved", counter.unit);
+    let head = ["solved", result.brief, "25 %", "75 %", &until, "25 %", "75 %"];
     let mut rows: Vec<Vec<String>> =
         vec![names.iter().map(|n| n.to_string()).chain(head.map(String::from)).collect()];
     for o in outcomes {
         let diverged = if o.diverged > 0 { format!(", {} diverged", o.diverged) } else { String::new() };
-        let (r, s) = (o.returns, o.solved_steps);
-        let knobs = o.knobs.values().map(f64::to_string);
+        let (r, s) = (o.result, o.solved_at);
+        let knobs = o.knobs.values().map(words::knob);
         let solved = format!("{} of {}{diverged}", o.solved, o.runs);
-        let figures = [r.median, r.q1, r.q3].map(returns).into_iter();
-        rows.push(knobs.chain([solved]).chain(figures).chain([s.median, s.q1, s.q3].map(steps)).collect());
+        let figures = [r.median, r.q1, r.q3].map(results).into_iter();
+        rows.push(knobs.chain([solved]).chain(figures).chain([s.median, s.q1, s.q3].map(counts)).collect());
     }
     let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
@@ -726,19 +763,26 @@ fn table(outcomes: &[Outcome]) -> String {
 mod tests {
     use super::*;
 
-    fn points(text: &str, count: u32) -> Vec<f64> {
-        axis(text).unwrap().values(count, &run::knob_list("CartPole-v1"))
+    fn points(text: &str, count: u32) -> Result<Vec<f64>, run::RunError> {
+        let knobs = run::room("control").unwrap().knobs("CartPole-v1");
+        let number = |value| match value {
+            Value::Number(number) => number,
+            Value::Text(text) => panic!("{text}"),
+        };
+        Ok(axis(text).unwrap().values(count, &knobs)?.into_iter().map(number).collect())
     }
 
     #[test]
     fn knobs_are_ranges_or_lists() {
-        assert_eq!(points("lr=1e-4..1e-2:log", 5), [1e-4, 3.16228e-4, 1e-3, 3.16228e-3, 1e-2]);
-        assert_eq!(points("gamma=0.9..0.98", 3), [0.9, 0.94, 0.98]);
-        assert_eq!(points("hidden=16..64:log", 4), [16.0, 25.0, 40.0, 64.0]);
-        assert_eq!(points("epochs=1..3", 5), [1.0, 2.0, 3.0], "whole knobs have whole points, each once");
-        assert_eq!(points("clip_value=off,on", 9), [0.0, 1.0]);
-        assert_eq!(points("lr=3e-3,1e-3,3e-3", 9), [0.003, 0.001]);
-        for bad in ["lr", "lr=", "lr=1..", "lr=2..1", "lr=1..1", "lr=0..1:log", "lr=1..2:cubic", "lr=a,b"] {
+        let of = |text, count| points(text, count).unwrap();
+        assert_eq!(of("lr=1e-4..1e-2:log", 5), [1e-4, 3.16228e-4, 1e-3, 3.16228e-3, 1e-2]);
+        assert_eq!(of("gamma=0.9..0.98", 3), [0.9, 0.94, 0.98]);
+        assert_eq!(of("hidden=16..64:log", 4), [16.0, 25.0, 40.0, 64.0]);
+        assert_eq!(of("epochs=1..3", 5), [1.0, 2.0, 3.0], "whole knobs have whole points, each once");
+        assert_eq!(of("clip_value=off,on", 9), [0.0, 1.0]);
+        assert_eq!(of("lr=3e-3,1e-3,3e-3", 9), [0.003, 0.001]);
+        assert!(points("lr=a,b", 2).is_err() && points("wings=1,2", 2).is_err());
+        for bad in ["lr", "lr=", "lr=1..", "lr=2..1", "lr=1..1", "lr=0..1:log", "lr=1..2:cubic"] {
             assert!(axis(bad).is_err(), "{bad}");
         }
     }

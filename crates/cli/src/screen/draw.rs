@@ -1,29 +1,20 @@
 //! One screen of a run, drawn from its view: type and thin rules, no boxes. It refuses to keep
 //! state; the same screen gives the same cells, which is how it is tested.
 
-use crate::braille::Braille;
-use crate::screen::{Mode, Screen};
-use crate::view::View;
-use crate::words::{clock, figure, fitted, grouped, short, wrapped};
+use super::braille::Braille;
+use super::{ACCENT, FAINT, MARKED, Mode, Screen};
+use crate::view::{Told, View};
+use crate::words::{self, briefs, clock, fitted, short, wrapped};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
-use ratatui::text::{Line, Span};
-use run::protocol::{Axis, Environment, Knob, KnobKind, Level, PARTS};
-
-const ACCENT: Color = Color::Green;
-const MARKED: Color = Color::Yellow;
-const FAINT: Color = Color::DarkGray;
-
-/// Half the track of CartPole-v1 (m), and the part of a pole's height that is the pole.
-const TRACK_M: f64 = 2.4;
-const POLE_SHARE: f64 = 0.78;
+use ratatui::text::{Line, Span, Text};
+use run::protocol::{Column, Knob, KnobKind, Level, Value};
 
 pub fn draw(frame: &mut Frame, screen: &Screen) {
     let area = frame.area();
     if area.width < 40 || area.height < 8 {
-        let mean = screen.view.metrics.and_then(|m| m.mean_return).map_or("-".into(), |r| format!("{r:.1}"));
-        frame.render_widget(format!("return {mean}"), area);
+        frame.render_widget(first_words(&screen.view), area);
         return;
     }
     let area = Rect { x: area.x + 1, width: area.width - 2, ..area };
@@ -52,22 +43,35 @@ pub fn draw(frame: &mut Frame, screen: &Screen) {
 
     header(frame, head, screen);
     frame.render_widget(faint("─".repeat(rule.width.into())), rule);
-    headline(frame, figures, &screen.view);
-    // Who watches another process gets no poles, but the whole width for the curve.
-    let no_poles = screen.mode == Mode::Watching && screen.clip.is_empty();
-    let [chart_area, _, poles_area] = if no_poles { [upper, Rect::ZERO, Rect::ZERO] } else { sides(upper) };
-    chart(frame, chart_area, &screen.view);
-    population(frame, poles_area, screen);
-    breakdown(frame, time, &screen.view);
-    let [learning_area, _, knobs_area] = sides(lower);
+    footer(frame, foot, screen);
+    self::note(frame, note, screen);
+    let Some(told) = &screen.view.told else { return };
+    headline(frame, figures, &screen.view, told);
+    match &screen.picture {
+        Some(picture) => {
+            let [chart_area, _, beside] = sides(upper);
+            chart(frame, chart_area, told, screen.chart_name());
+            picture.draw(frame, beside, &told.values);
+        }
+        // Without a picture there is the whole width for the curve.
+        None => chart(frame, upper, told, screen.chart_name()),
+    }
+    breakdown(frame, time, told);
+    let [metrics_area, _, knobs_area] = sides(lower);
     if right > 0 {
-        learning(frame, learning_area, &screen.view);
+        metrics(frame, metrics_area, told);
         knobs(frame, knobs_area, screen);
     } else {
-        knobs(frame, learning_area, screen);
+        knobs(frame, metrics_area, screen);
     }
-    self::note(frame, note, screen);
-    footer(frame, foot, screen);
+}
+
+/// All that there is room for on a very small terminal.
+fn first_words(view: &View) -> String {
+    let told = view.told.as_ref();
+    let pairs = told.and_then(|told| Some(briefs(told.schema.metrics, &told.metrics.as_ref()?.values)));
+    let first = pairs.and_then(|pairs| pairs.into_iter().next());
+    first.map_or("-".into(), |(name, value)| format!("{name} {value}"))
 }
 
 fn faint(text: impl Into<String>) -> Span<'static> {
@@ -81,10 +85,11 @@ fn bold(text: impl Into<String>) -> Span<'static> {
 fn header(frame: &mut Frame, area: Rect, screen: &Screen) {
     let view = &screen.view;
     let mut left = vec![bold("hothouse")];
-    if let Some(c) = &view.config {
-        left.push(Span::raw(format!("  {}  {}  seed {}", c.room, c.env, c.seed)));
+    if let Some(told) = &view.told {
+        let config = &told.config;
+        left.push(Span::raw(format!("  {}  {}  seed {}", config.room, config.variant, config.seed)));
     }
-    let o = &view.opened;
+    let o = &view.machine;
     let threads = if o.threads == 1 { "thread" } else { "threads" };
     let gpu = view.device.as_ref().filter(|device| device.on_gpu).and_then(|device| device.gpu.as_ref());
     let right = match gpu {
@@ -100,7 +105,7 @@ fn header(frame: &mut Frame, area: Rect, screen: &Screen) {
 }
 
 /// The few numbers that matter most.
-fn headline(frame: &mut Frame, area: Rect, view: &View) {
+fn headline(frame: &mut Frame, area: Rect, view: &View, told: &Told) {
     let state = match (&view.summary, view.running) {
         (Some(_), _) => "ended",
         (None, false) => "paused",
@@ -108,7 +113,7 @@ fn headline(frame: &mut Frame, area: Rect, view: &View) {
     };
     let mut spans = Vec::new();
     let mut room = usize::from(area.width).saturating_sub(if state.is_empty() { 0 } else { state.len() + 2 });
-    let mut pair = |label: &str, value: String, style: Style| {
+    let mut pair = |label: &str, value: &str, style: Style| {
         let gap = if spans.is_empty() { "" } else { "   " };
         let wanted = gap.len() + label.len() + 1 + value.chars().count();
         // What does not fit whole is left out, and so is all that comes after it.
@@ -116,79 +121,107 @@ fn headline(frame: &mut Frame, area: Rect, view: &View) {
         room = room.saturating_sub(wanted);
         if fits {
             spans.push(faint(format!("{gap}{label} ")));
-            spans.push(Span::styled(value, style));
+            spans.push(Span::styled(value.to_string(), style));
         }
     };
     let strong = Style::new().add_modifier(Modifier::BOLD);
-    let metrics = view.metrics.unwrap_or_default();
-    pair("return", metrics.mean_return.map_or("-".into(), |r| format!("{r:.1}")), strong.fg(ACCENT));
-    if let Some(e) = &view.evaluation {
-        pair("evaluation", format!("{:.1}", e.mean_return), strong);
+    let schema = told.schema;
+    let of = |columns: &'static [Column], row: &Option<run::protocol::Row>| {
+        let columns = columns.iter().enumerate().filter(|(_, column)| !column.brief.is_empty());
+        let value = |i: usize| row.as_ref().and_then(|row| row.values.get(i).copied().flatten());
+        let all = columns.map(|(i, column)| (column, words::value(column, value(i))));
+        all.collect::<Vec<_>>()
+    };
+    let (rates, metrics): (Vec<_>, Vec<_>) =
+        of(schema.metrics, &told.metrics).into_iter().partition(|(column, _)| column.rate.is_some());
+    if let Some((column, value)) = metrics.first() {
+        pair(column.brief, value, strong.fg(ACCENT));
     }
-    if let Some(at) = &view.solved {
-        pair("solved at", clock(at.train_s), strong);
+    for (column, value) in of(schema.tests, &told.test).iter().filter(|_| told.test.is_some()) {
+        pair(column.brief, value, strong);
     }
-    pair("time", clock(view.progress.train_s), Style::new());
-    pair("steps/s", short(metrics.steps_per_s), Style::new());
-    pair("steps", short(view.progress.env_steps as f64), Style::new());
+    if let Some(at) = &told.solved {
+        pair("solved at", &clock(at.train_s), strong);
+    }
+    pair("time", &clock(told.progress.train_s), Style::new());
+    let counters = schema.counters.iter().zip(&told.progress.counts);
+    for (column, &count) in counters.filter(|(column, _)| !column.brief.is_empty()) {
+        pair(column.brief, &short(count), Style::new());
+    }
+    rates.iter().for_each(|(column, value)| pair(column.brief, value, Style::new()));
     frame.render_widget(Line::from(spans), area);
     frame.render_widget(Line::styled(state, Style::new().fg(MARKED)).right_aligned(), area);
 }
 
-/// Returns against steps, with the threshold, evaluations, and what was changed on the way.
-fn chart(frame: &mut Frame, area: Rect, view: &View) {
+/// Colours of the metrics of a chart, and of its tests.
+const CURVES: [Color; 3] = [ACCENT, Color::Cyan, Color::Magenta];
+const TESTS: [Color; 3] = [Color::Reset, Color::Cyan, Color::Magenta];
+
+/// A chart against the first counter, with the goal, tests, and what was changed on the way.
+fn chart(frame: &mut Frame, area: Rect, told: &Told, name: &str) {
     const GUTTER: u16 = 6;
     if area.height < 3 || area.width < GUTTER + 8 {
         return;
     }
     // What was changed is named above the curve, once there is something to name.
-    let names = u16::from(!view.marks.is_empty() && area.height >= 6);
+    let names = u16::from(!told.marks.is_empty() && area.height >= 6);
     let plot = Rect {
         x: area.x + GUTTER,
         y: area.y + names,
         width: area.width - GUTTER,
         height: area.height - 1 - names,
     };
-    let points: Vec<(f64, f64)> = view.returns.iter().collect();
-    let evaluations: Vec<(f64, f64)> = view.evaluations.iter().collect();
-    let all = || points.iter().chain(&evaluations);
+    let [metrics, tests] = told.chart(name);
+    let log = metrics.iter().chain(&tests).any(|(column, _)| column.log);
+    let scaled = |y: f64| if log { y.max(1e-12).log10() } else { y };
+    type Points = Vec<(f64, f64)>;
+    let points = |curves: &[(&Column, &crate::view::Curve)]| -> Vec<Points> {
+        curves.iter().map(|(_, curve)| curve.iter().map(|(x, y)| (x, scaled(y))).collect()).collect()
+    };
+    let (lines, dots) = (points(&metrics), points(&tests));
+    let goal = told.goal_column().filter(|column| column.chart == name);
+    let goal = goal.and_then(|_| told.variant.as_ref()?.goal).map(|goal| goal.at);
+    let all = || lines.iter().chain(&dots).flatten();
     let right = all().map(|p| p.0).fold(1.0, f64::max);
-    let (threshold, [low, high]) =
-        view.environment.as_ref().map_or((0.0, [0.0, 1.0]), |e| (e.solved_at, e.returns));
-    let top = match all().map(|p| p.1).fold(high, f64::max) {
-        beyond if beyond > high => nice_above(beyond),
-        _ => high,
-    };
-    let bottom = match all().map(|p| p.1).fold(low, f64::min) {
-        beyond if beyond < low => -nice_above(-beyond),
-        _ => low,
-    };
+    let heights = || all().map(|p| p.1).chain(goal);
+    let [bottom, top] =
+        bounds(heights().fold(f64::INFINITY, f64::min), heights().fold(f64::NEG_INFINITY, f64::max), log);
     let mut canvas = Braille::new(plot);
     let (w, h) = (canvas.width() - 1.0, canvas.height() - 1.0);
     let at = |(x, y): (f64, f64)| (x / right * w, (top - y) / (top - bottom) * h);
 
-    let level = at((0.0, threshold)).1;
-    (0..=w as u32).step_by(6).for_each(|x| canvas.dot(x.into(), level, FAINT));
-    for mark in &view.marks {
-        let x = at((mark.progress.env_steps as f64, 0.0)).0;
+    if let Some(goal) = goal {
+        let level = at((0.0, scaled(goal))).1;
+        (0..=w as u32).step_by(6).for_each(|x| canvas.dot(x.into(), level, FAINT));
+    }
+    for mark in &told.marks {
+        let x = at((mark.progress.counts[0], 0.0)).0;
         (0..=h as u32).step_by(3).for_each(|y| canvas.dot(x, y.into(), MARKED));
     }
-    for &e in &evaluations {
-        let (x, y) = at(e);
-        canvas.dot(x, y, Color::Reset);
-        canvas.dot(x, y - 1.0, Color::Reset);
+    for (points, color) in dots.iter().zip(TESTS.iter().cycle()) {
+        for &test in points {
+            let (x, y) = at(test);
+            canvas.dot(x, y, *color);
+            canvas.dot(x, y - 1.0, *color);
+        }
+        // Where tests are all there is, they are the curve.
+        if lines.iter().all(Vec::is_empty) {
+            points.windows(2).for_each(|pair| canvas.line(at(pair[0]), at(pair[1]), *color));
+        }
     }
-    points.windows(2).for_each(|pair| canvas.line(at(pair[0]), at(pair[1]), ACCENT));
-    if let [only] = points[..] {
-        canvas.dot(at(only).0, at(only).1, ACCENT);
+    for (points, color) in lines.iter().zip(CURVES.iter().cycle()) {
+        points.windows(2).for_each(|pair| canvas.line(at(pair[0]), at(pair[1]), *color));
+        if let [only] = points[..] {
+            canvas.dot(at(only).0, at(only).1, *color);
+        }
     }
     let buffer = frame.buffer_mut();
     canvas.render(buffer);
 
     // The newest marks keep their names where names would collide.
     let mut free_until = plot.right();
-    for mark in view.marks.iter().rev() {
-        let column = plot.x + (at((mark.progress.env_steps as f64, 0.0)).0 / 2.0) as u16;
+    for mark in told.marks.iter().rev() {
+        let column = plot.x + (at((mark.progress.counts[0], 0.0)).0 / 2.0) as u16;
         let name = fitted(&mark.knob, 10);
         let width = name.chars().count() as u16;
         let start =
@@ -199,7 +232,10 @@ fn chart(frame: &mut Frame, area: Rect, view: &View) {
         }
     }
 
-    let label = |value: f64| format!("{:>5}", short(value));
+    let label = |value: f64| match value {
+        value if log => format!("{:>5}", format!("1e{value:.0}")),
+        value => format!("{:>5}", fitted(&tick(value), 5)),
+    };
     for (row, value) in [(0, top), (plot.height / 2, (top + bottom) / 2.0), (plot.height - 1, bottom)] {
         // Three labels need room; the ends come first.
         if row == 0 || row == plot.height - 1 || plot.height >= 5 {
@@ -208,12 +244,46 @@ fn chart(frame: &mut Frame, area: Rect, view: &View) {
     }
     let below = area.bottom() - 1;
     buffer.set_string(plot.x, below, "0", Style::new().fg(FAINT));
-    let end = format!("{} steps", short(right));
+    let end = format!("{} {}", short(right), told.schema.counters[0].unit);
     buffer.set_string(plot.right().saturating_sub(end.len() as u16), below, &end, Style::new().fg(FAINT));
-    let fits = |title: &&str| title.len() + end.len() + 6 < usize::from(plot.width);
-    if let Some(title) = ["mean return of the last 100 episodes", "mean return"].into_iter().find(fits) {
-        buffer.set_string(plot.x + 3, below, title, Style::new().fg(FAINT));
+    // What each colour is.
+    let mut x = plot.x + 3;
+    let room = plot.right().saturating_sub(end.len() as u16 + 3);
+    let colours = CURVES.iter().cycle().take(metrics.len()).chain(TESTS.iter().cycle().take(tests.len()));
+    for ((column, _), color) in metrics.iter().chain(&tests).zip(colours) {
+        let words = column.label.to_lowercase();
+        let width = words.chars().count() as u16;
+        if x + width + 2 <= room {
+            buffer.set_string(x, below, "■ ", Style::new().fg(*color));
+            buffer.set_string(x + 2, below, &words, Style::new().fg(FAINT));
+            x += width + 4;
+        }
     }
+}
+
+fn tick(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".into(),
+        a if a < 10.0 => format!("{value:.2}"),
+        a if a < 100.0 && value.fract() != 0.0 => format!("{value:.1}"),
+        _ => short(value),
+    }
+}
+
+/// Round ends of an axis that holds `low` and `high`; those of a logarithmic one are whole powers.
+fn bounds(low: f64, high: f64, log: bool) -> [f64; 2] {
+    if !(low.is_finite() && high.is_finite()) {
+        return [0.0, 1.0];
+    }
+    if log {
+        return [low.floor(), high.ceil().max(low.floor() + 1.0)];
+    }
+    // 0 is an end wherever it is not far off.
+    let low = if low > 0.0 && low < 0.5 * high { 0.0 } else { low };
+    let high = if high < 0.0 && high > 0.5 * low { 0.0 } else { high };
+    let step = nice_above((high - low).max(1e-9 * high.abs()).max(1e-12) / 4.0);
+    let (bottom, top) = ((low / step).floor() * step, (high / step).ceil() * step);
+    if top > bottom { [bottom, top] } else { [bottom, bottom + step] }
 }
 
 /// The next of 1, 2, 2.5, 5, 10 times a power of ten.
@@ -225,121 +295,43 @@ fn nice_above(x: f64) -> f64 {
     [1.0, 2.0, 2.5, 5.0, 10.0].map(|m| m * power).into_iter().find(|n| *n >= x).unwrap_or(10.0 * power)
 }
 
-/// Some of the environments that train, at the pace of the real thing: poles as they stand, of any other
-/// world where each is in its plane.
-fn population(frame: &mut Frame, area: Rect, screen: &Screen) {
-    let (Some(environment), false) = (&screen.view.environment, screen.clip.is_empty()) else { return };
-    if area.height < 4 || area.width < 10 {
-        return;
-    }
-    if environment.id == "CartPole-v1" {
-        poles(frame, area, screen);
-    } else {
-        plane(frame, area, screen, environment);
-    }
-}
-
-fn plane(frame: &mut Frame, area: Rect, screen: &Screen, environment: &Environment) {
-    let place = Rect { height: area.height - 1, ..area };
-    let mut canvas = Braille::new(place);
-    let (w, h) = (canvas.width() - 1.0, canvas.height() - 1.0);
-    let at = |axis: &Axis, observation: &[f32]| {
-        let value = match axis.of[..] {
-            [cos, sin] => f64::from(observation[sin as usize].atan2(observation[cos as usize])),
-            [i, ..] => f64::from(observation[i as usize]),
-            [] => axis.low,
-        };
-        ((value - axis.low) / (axis.high - axis.low)).clamp(0.0, 1.0)
-    };
-    let [x, y] = &environment.plane;
-    let middle = |axis: &Axis, size: f64| {
-        (axis.low < 0.0 && axis.high > 0.0).then(|| -axis.low / (axis.high - axis.low) * size)
-    };
-    if let Some(column) = middle(x, w) {
-        (0..=h as u32).step_by(4).for_each(|row| canvas.dot(column, row.into(), FAINT));
-    }
-    if let Some(row) = middle(y, h) {
-        (0..=w as u32).step_by(4).for_each(|column| canvas.dot(column.into(), h - row, FAINT));
-    }
-    let mut shown = 0;
-    for observation in screen.clip.now() {
-        canvas.dot(at(x, observation) * w, (1.0 - at(y, observation)) * h, ACCENT);
-        shown += 1;
-    }
-    let buffer = frame.buffer_mut();
-    canvas.render(buffer);
-    let caption = format!("{shown} environments: {} across, {} up", x.name, y.name);
-    buffer.set_string(area.x, area.bottom() - 1, fitted(&caption, area.width.into()), Style::new().fg(FAINT));
-}
-
-fn poles(frame: &mut Frame, area: Rect, screen: &Screen) {
-    let states: Vec<[f32; 2]> =
-        screen.clip.now().map(|observation| [observation[0], observation[2]]).collect();
-    let place = Rect { height: area.height - 1, ..area };
-    // Characters are about twice as high as wide, so these are nearly square.
-    let rows = (place.height / 4).clamp(1, 5);
-    let columns = (place.width / 9).clamp(1, 6);
-    let shown = usize::from(rows * columns).min(states.len());
-    let mut canvas = Braille::new(place);
-    let (w, h) = ((canvas.width() / f64::from(columns)).floor(), (canvas.height() / f64::from(rows)).floor());
-    for (i, &[x_m, angle]) in states.iter().take(shown).enumerate() {
-        let (column, row) = (i % usize::from(columns), i / usize::from(columns));
-        let (left, ground) = (column as f64 * w, (row + 1) as f64 * h - 3.0);
-        let track = w - 4.0;
-        let foot = (left + track * (0.5 + 0.5 * (f64::from(x_m) / TRACK_M).clamp(-1.0, 1.0)), ground - 1.0);
-        let length = (h * POLE_SHARE).min(track);
-        let tip = (foot.0 + length * f64::from(angle).sin(), foot.1 - length * f64::from(angle).cos());
-        (0..track as u32).step_by(2).for_each(|x| canvas.dot(left + f64::from(x), ground + 1.0, FAINT));
-        canvas.line((foot.0 - 2.0, foot.1), (foot.0 + 2.0, foot.1), Color::Reset);
-        canvas.line((foot.0 - 2.0, ground), (foot.0 + 2.0, ground), Color::Reset);
-        canvas.line(foot, tip, ACCENT);
-    }
-    let buffer = frame.buffer_mut();
-    canvas.render(buffer);
-    let caption = match screen.view.values.get("envs") {
-        Some(envs) => format!("{shown} of {} poles", grouped(*envs as u64)),
-        None => format!("{shown} poles"),
-    };
-    buffer.set_string(area.x, area.bottom() - 1, fitted(&caption, area.width.into()), Style::new().fg(FAINT));
-}
-
 /// What the learner says about itself, in two columns.
-fn learning(frame: &mut Frame, area: Rect, view: &View) {
-    let Some(m) = &view.metrics else { return };
-    let rows = [
-        ("policy loss", figure(m.policy_loss), "entropy", figure(m.entropy)),
-        ("value loss", figure(m.value_loss), "kl", figure(m.approx_kl)),
-        ("gradient", figure(m.grad_norm), "clipped", percent(m.clip_fraction)),
-        ("rate", figure(m.lr), "explained", percent(m.explained_variance)),
-        ("iteration", grouped(m.progress.iteration.into()), "acting", percent(m.shares[0] + m.shares[1])),
-        (
-            "episodes",
-            grouped(m.progress.episodes),
-            "length",
-            m.mean_length.map_or("-".into(), |l| format!("{l:.1}")),
-        ),
-    ];
-    let mut lines: Vec<Line> = rows
-        .into_iter()
-        .map(|(a, x, b, y)| {
-            let cell = |label: &str, value: String| {
-                [faint(format!("{label:<12}")), Span::raw(format!("{value:>9}"))]
-            };
-            let [a, x] = cell(a, x);
-            let [b, y] = cell(b, y);
-            Line::from(vec![a, x, Span::raw("   "), b, y])
+fn metrics(frame: &mut Frame, area: Rect, told: &Told) {
+    let Some(row) = &told.metrics else { return };
+    // What stands above the curve already is left out.
+    let all = told.schema.metrics.iter().zip(&row.values).filter(|(column, _)| column.rate.is_none());
+    let first = all.clone().position(|(column, _)| !column.brief.is_empty());
+    let all = all.enumerate().filter(|(i, _)| Some(*i) != first).map(|(_, cell)| cell);
+    let mut cells: Vec<(String, String)> =
+        all.map(|(column, &value)| (column.label.to_lowercase(), words::value(column, value))).collect();
+    cells.push((told.schema.iteration_word.into(), words::grouped(row.progress.iteration.into())));
+    let rest = told.schema.counters.iter().zip(&row.progress.counts).skip(1);
+    cells.extend(rest.map(|(column, &count)| (column.label.to_lowercase(), short(count))));
+    let rows = usize::from(area.height).saturating_sub(1);
+    let wide = usize::from(area.width) / 2;
+    let cell = |(label, value): &(String, String)| {
+        let width = wide.saturating_sub(10).min(18);
+        [faint(format!("{:<width$}", fitted(label, width))), Span::raw(format!("{value:>8}"))]
+    };
+    let mut lines: Vec<Line> = cells
+        .chunks(2)
+        .take(rows)
+        .map(|pair| {
+            let spans = pair.iter().map(cell).collect::<Vec<_>>().join(&Span::raw("  "));
+            Line::from(spans)
         })
         .collect();
-    if let Some(d) = &view.digest {
-        lines.push(Line::from(faint(format!("digest      {} at iteration {}", d.weights, d.iteration))));
+    if let Some(d) = &told.digest {
+        let unit = told.schema.iteration_word;
+        lines.push(Line::from(faint(format!("digest  {} at {unit} {}", d.weights, d.iteration))));
     }
-    frame.render_widget(ratatui::text::Text::from(lines), area);
+    frame.render_widget(Text::from(lines), area);
 }
 
 /// Where the time goes: a bar in parts with what they are, and below it, where there is room, each in words.
-fn breakdown(frame: &mut Frame, area: Rect, view: &View) {
+fn breakdown(frame: &mut Frame, area: Rect, told: &Told) {
     const LABEL: &str = "time  ";
-    const COLORS: [Color; PARTS.len()] = [
+    const COLORS: [Color; 7] = [
         Color::Green,
         Color::Cyan,
         Color::Gray,
@@ -347,12 +339,11 @@ fn breakdown(frame: &mut Frame, area: Rect, view: &View) {
         Color::Yellow,
         Color::Blue,
         Color::DarkGray,
-        Color::Green,
     ];
     if area.height == 0 || usize::from(area.width) < LABEL.len() + 20 {
         return;
     }
-    let whole: f64 = view.shares.iter().sum();
+    let whole: f64 = told.shares.iter().sum();
     // Before the first iteration nothing has taken any time.
     if !(whole.is_finite() && whole > 0.0) {
         return;
@@ -361,7 +352,8 @@ fn breakdown(frame: &mut Frame, area: Rect, view: &View) {
     let mut bar = vec![faint(LABEL)];
     let mut legend = vec![faint(" ".repeat(LABEL.len()))];
     let (mut passed, mut column) = (0.0, 0);
-    for ((name, &share), color) in PARTS.iter().zip(&view.shares).zip(COLORS) {
+    let parts = told.schema.all_parts().map(|part| part.name);
+    for ((name, &share), color) in parts.zip(&told.shares).zip(COLORS.into_iter().cycle()) {
         passed += share;
         let end = (passed / whole * width).round() as usize;
         let room = end.saturating_sub(column);
@@ -382,7 +374,7 @@ fn breakdown(frame: &mut Frame, area: Rect, view: &View) {
     if area.height >= 3 {
         lines.push(Line::from(legend));
     }
-    frame.render_widget(ratatui::text::Text::from(lines), area);
+    frame.render_widget(Text::from(lines), area);
 }
 
 fn percent(share: f64) -> String {
@@ -409,26 +401,29 @@ fn knobs(frame: &mut Frame, area: Rect, screen: &Screen) {
         lines.push(Line::from(vec![
             Span::styled(if chosen { "> " } else { "  " }, Style::new().fg(ACCENT)),
             Span::styled(format!("{name:<width$}"), style),
-            Span::styled(format!(" {:>8} ", shown_value(knob, value)), style),
+            Span::styled(format!(" {:>8} ", fitted(&shown_value(value, knob), 8)), style),
             slider(knob, value, bar, chosen),
         ]));
     }
-    frame.render_widget(ratatui::text::Text::from(lines), area);
+    frame.render_widget(Text::from(lines), area);
 }
 
-fn shown_value(knob: &Knob, value: f64) -> String {
-    match knob.kind {
-        KnobKind::Bool => (if value == 0.0 { "off" } else { "on" }).into(),
-        _ if value.abs() >= 1e6 => short(value),
-        _ => value.to_string(),
+fn shown_value(value: &Value, knob: &Knob) -> String {
+    match (knob.kind, value) {
+        (KnobKind::Bool, Value::Number(number)) => (if *number == 0.0 { "off" } else { "on" }).into(),
+        (_, Value::Number(number)) if number.abs() >= 1e6 => short(*number),
+        (_, value) => value.to_string(),
     }
 }
 
-fn slider(knob: &Knob, value: f64, width: usize, chosen: bool) -> Span<'static> {
-    if width < 4 || knob.kind == KnobKind::Bool {
+fn slider(knob: &Knob, value: &Value, width: usize, chosen: bool) -> Span<'static> {
+    let (KnobKind::Float { .. } | KnobKind::Int { .. }, Value::Number(number)) = (knob.kind, value) else {
+        return Span::raw("");
+    };
+    if width < 4 {
         return Span::raw("");
     }
-    let at = (crate::screen::share(knob, value) * (width - 1) as f64).round() as usize;
+    let at = (super::share(knob, *number) * (width - 1) as f64).round() as usize;
     let text = (0..width).map(|i| if i == at { '●' } else { '─' }).collect::<String>();
     Span::styled(text, Style::new().fg(if chosen { ACCENT } else { FAINT }))
 }
@@ -438,6 +433,10 @@ fn note(frame: &mut Frame, area: Rect, screen: &Screen) {
     let (text, color) = match (&screen.mode, &screen.view.notice) {
         (Mode::AskReset, _) => {
             ("Begin again with fresh weights? What is not saved is lost. y / n".to_string(), MARKED)
+        }
+        (Mode::Typing(typed), _) => {
+            let name = screen.live_knobs().nth(screen.chosen).map_or("", |knob| knob.name);
+            (format!("{name} = {typed}▏"), ACCENT)
         }
         (_, Some((Level::Info, text))) if screen.notice_is_fresh() => (text.clone(), ACCENT),
         (_, Some((Level::Warning, text))) if screen.notice_is_fresh() => (text.clone(), MARKED),
@@ -454,12 +453,13 @@ fn note(frame: &mut Frame, area: Rect, screen: &Screen) {
         lines.push(fitted(&rest, area.width.into()));
     }
     let lines: Vec<Line> = lines.into_iter().map(|l| Line::styled(l, Style::new().fg(color))).collect();
-    frame.render_widget(ratatui::text::Text::from(lines), area);
+    frame.render_widget(Text::from(lines), area);
 }
 
 fn footer(frame: &mut Frame, area: Rect, screen: &Screen) {
-    let keys: &[(&str, &str)] = match screen.mode {
-        Mode::Watching => &[("q", "quit")],
+    let keys: &[(&str, &str)] = match &screen.mode {
+        Mode::Watching => &[("q", "quit"), ("c", "chart")],
+        Mode::Typing(_) => &[("enter", "set"), ("esc", "leave it")],
         Mode::AskReset => &[("y", "begin again"), ("n", "go on")],
         Mode::Stopping => &[("ctrl-c", "quit at once, without saving")],
         Mode::Training => &[
@@ -467,82 +467,70 @@ fn footer(frame: &mut Frame, area: Rect, screen: &Screen) {
             ("q", "save, quit"),
             ("↑↓", "knob"),
             ("←→", "change"),
+            ("enter", "type"),
             ("w", "save"),
             ("r", "reset"),
             ("s", "step"),
+            ("c", "chart"),
             ("d", "device"),
         ],
     };
     let mut spans = Vec::new();
+    let mut room = usize::from(area.width);
     for (key, what) in keys {
-        spans.push(bold(*key));
-        spans.push(faint(format!(" {what}   ")));
+        let pair = [bold(*key), faint(format!(" {what}   "))];
+        // A key is named whole or not at all.
+        let width = pair.iter().map(Span::width).sum::<usize>();
+        if width > room + 3 {
+            break;
+        }
+        room = room.saturating_sub(width);
+        spans.extend(pair);
     }
     frame.render_widget(Line::from(spans), area);
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::begun;
     use super::*;
-    use crate::record::{Opened, Record};
+    use crate::record::Record;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
-    use run::protocol::{Digest, Evaluation, Event, Frame as Poles, Mark, Metrics, Progress};
-    use std::time::Instant;
+    use run::protocol::{Backend, Digest, Event, Mark, Progress, Row};
 
     /// A run half-way to solving its task, with one change on the way.
-    fn screen(mode: Mode) -> Screen {
-        let opened =
-            Opened { isa: "avx2".into(), threads: 2, arithmetic: "fused".into(), version: "1".into() };
-        let mut screen = Screen::new(View::new(opened, run::knob_list("CartPole-v1")), mode);
+    fn screen(mode: Mode, room: &str) -> Screen {
+        let schema = run::room(room).unwrap().schema();
+        let mut screen = begun(mode, room);
+        let (isa, arithmetic) = ("avx2".to_string(), "fused".to_string());
+        screen.apply(Record::Opened(Backend { isa, threads: 2, arithmetic, version: "1".into() }));
         let mut tell = |event| screen.apply(Record::Event(event));
-        tell(Event::Began {
-            config: run::default_config(),
-            environment: Box::new(run::environments().swap_remove(0)),
-            knobs: run::knob_list("CartPole-v1").iter().map(|k| (k.name.to_string(), k.default)).collect(),
-            history: Vec::new(),
-            marks: Vec::new(),
-            evaluations: Vec::new(),
-            progress: Progress::default(),
-        });
         tell(Event::Running { running: true });
         for i in 1..=40u32 {
             let progress = Progress {
                 iteration: i,
-                env_steps: u64::from(i) * 65_536,
-                episodes: u64::from(i) * 300,
+                counts: schema.counters.iter().map(|_| f64::from(i) * 65_536.0).collect(),
                 train_s: f64::from(i) * 0.02,
             };
-            let mean = f64::from(i) * 10.0;
-            tell(Event::Metrics(Metrics {
-                progress,
-                mean_return: Some(mean),
-                mean_length: Some(mean),
-                policy_loss: -0.0021,
-                entropy: 0.5,
-                steps_per_s: 3.2e6,
-                shares: [0.25, 0.125, 0.01, 0.015, 0.5, 0.05, 0.05, 0.0],
-                ..Metrics::default()
-            }));
+            let mut values = vec![Some(0.5); schema.row_len()];
+            values[0] = Some(f64::from(i) * 10.0);
+            let shares = [0.25, 0.125, 0.01, 0.015, 0.5, 0.05, 0.0, 0.0, 0.05];
+            for (value, share) in values[schema.metrics.len()..].iter_mut().zip(shares) {
+                *value = Some(share);
+            }
+            tell(Event::Metrics(Row { progress: progress.clone(), values }));
+            if i % 10 == 0 {
+                let values = vec![Some(f64::from(i) * 8.0); schema.tests.len()];
+                tell(Event::Test(Row { progress: progress.clone(), values }));
+            }
             if i == 20 {
-                tell(Event::Mark(Mark { progress, knob: "lr".into(), from: 0.0025, to: 0.0032 }));
-                tell(Event::Evaluation(Evaluation {
-                    progress,
-                    episodes: 100,
-                    mean_return: 212.5,
-                    min_return: 9.0,
-                    max_return: 500.0,
-                }));
+                let (knob, from, to) = ("lr".into(), 0.0025.into(), 0.0032.into());
+                tell(Event::Mark(Mark { progress, knob, from, to }));
             }
         }
-        tell(Event::Digest(Digest {
-            iteration: 32,
-            weights: "0123456789abcdef".into(),
-            arithmetic: "fused".into(),
-        }));
-        let observations = (0..1024).map(|i| (i as f32).sin() * 0.2).collect();
-        let poles = Poles { shown: 256, steps: 1, features: 4, observations, ..Poles::default() };
-        screen.clip.give(poles, 0.02, Instant::now());
+        let (weights, arithmetic) = ("0123456789abcdef".into(), "fused".into());
+        tell(Event::Digest(Digest { iteration: 32, weights, arithmetic }));
         screen
     }
 
@@ -559,31 +547,44 @@ mod tests {
     }
 
     #[test]
-    fn an_ordinary_terminal_shows_everything() {
-        let rows = rows(&screen(Mode::Training), 80, 24);
+    fn an_ordinary_terminal_shows_control_whole() {
+        let rows = rows(&screen(Mode::Training, "control"), 80, 24);
         assert_eq!(
             rows[0],
             " hothouse  control  CartPole-v1  seed 1                  avx2  fused  2 threads"
         );
-        assert_eq!(rows[2], " return 400.0   evaluation 212.5   time 0.80 s   steps/s 3.20 M   steps 2.62 M");
+        assert!(rows[2].starts_with(" return 400.0   test 320.0   time 0.80 s   steps 2.62 M"), "{}", rows[2]);
         assert!(rows[4].contains("lr"), "the change has its name over its mark: {}", rows[4]);
         assert!(rows[5].starts_with("   500 ") && rows[11].starts_with("     0 "), "{rows:#?}");
-        assert!(rows[12].contains("2.62 M steps"), "{}", rows[12]);
+        assert!(rows[12].contains("2.62 M steps") && rows[12].contains("training return"), "{}", rows[12]);
         assert!(rows[13].starts_with(" time   policy 25%        world      gradient 50%"), "{}", rows[13]);
-        assert!(
-            rows[14].starts_with(" policy loss   -0.0021   entropy        0.5000  > lr "),
-            "{}",
-            rows[14]
-        );
-        assert!(rows[14].contains('●') && rows[20].contains("0123456789abcdef at iteration 32"), "{rows:#?}");
+        assert!(rows[14].contains("> lr ") && rows[14].contains('●'), "{}", rows[14]);
+        assert!(rows[20].contains("0123456789abcdef at iteration 32"), "{rows:#?}");
         assert!(rows[23].starts_with(" space pause   q save, quit   ↑↓ knob   ←→ change"), "{}", rows[23]);
         assert!(dots(&rows[5..12], 7..48) > 100, "the curve is drawn");
-        assert!(dots(&rows[4..12], 48..80) > 100, "poles are drawn");
+    }
+
+    #[test]
+    fn an_ordinary_terminal_shows_every_room_whole() {
+        for room in run::rooms() {
+            let (schema, variant) = (room.schema(), room.variants().remove(0));
+            let screen = screen(Mode::Training, schema.id);
+            let rows = rows(&screen, 100, 30);
+            let whole = rows.join("\n");
+            assert!(rows[0].starts_with(&format!(" hothouse  {}  {}  seed 1", schema.id, variant.id)), "{}", rows[0]);
+            let headline = schema.metrics.iter().find(|column| !column.brief.is_empty()).unwrap();
+            assert!(rows[2].starts_with(&format!(" {} 400", headline.brief)), "{}", rows[2]);
+            let tests: Vec<_> = schema.tests.iter().filter(|column| !column.brief.is_empty()).collect();
+            assert!(tests.iter().all(|column| rows[2].contains(column.brief)), "{}", rows[2]);
+            assert!(whole.contains(schema.counters[0].unit) && whole.contains("digest"), "{whole}");
+            assert!(whole.contains(&format!("{} 25%", schema.parts[0].name)), "{whole}");
+            assert!(dots(&rows[4..18], 7..50) > 50, "{whole}");
+        }
     }
 
     #[test]
     fn the_bar_of_time_is_cut_as_the_shares_are() {
-        let screen = screen(Mode::Training);
+        let screen = screen(Mode::Training, "control");
         let mut terminal = Terminal::new(TestBackend::new(107, 30)).unwrap();
         terminal.draw(|frame| draw(frame, &screen)).unwrap();
         let buffer = terminal.backend().buffer();
@@ -608,34 +609,47 @@ mod tests {
 
     #[test]
     fn the_curve_rises_as_the_returns_do() {
-        let mut only_curve = screen(Mode::Training);
-        only_curve.view.marks.clear();
-        only_curve.view.evaluations = Default::default();
+        let mut only_curve = screen(Mode::Training, "control");
+        let told = only_curve.view.told.as_mut().unwrap();
+        told.marks.clear();
+        told.tests.fill(Default::default());
+        told.variant.as_mut().unwrap().goal = None;
+        only_curve.picture = None;
         let rows = rows(&only_curve, 80, 24);
         // The lowest part of the plot on the left, the upper part on the right.
-        assert!(dots(&rows[10..12], 7..12) > 3, "{rows:#?}");
-        assert_eq!(dots(&rows[8..12], 42..47), 0, "{rows:#?}");
-        assert!(dots(&rows[4..7], 42..47) > 3, "{rows:#?}");
+        assert!(dots(&rows[9..12], 7..14) > 3, "{rows:#?}");
+        assert_eq!(dots(&rows[8..12], 66..79), 0, "{rows:#?}");
+        assert!(dots(&rows[4..7], 66..79) > 3, "{rows:#?}");
+    }
+
+    #[test]
+    fn axes_end_at_round_numbers() {
+        assert_eq!(bounds(8.0, 475.0, false), [0.0, 600.0]);
+        assert_eq!(bounds(-195.0, -80.0, false), [-200.0, -50.0]);
+        assert_eq!(bounds(-0.3, 0.4, false), [-0.4, 0.4]);
+        assert_eq!(bounds(-3.2, -2.1, true), [-4.0, -2.0]);
+        assert_eq!(bounds(f64::INFINITY, f64::NEG_INFINITY, false), [0.0, 1.0]);
+        assert!(bounds(7.0, 7.0, false)[0] < bounds(7.0, 7.0, false)[1]);
     }
 
     #[test]
     fn no_size_and_no_number_breaks_the_drawing() {
-        let mut wild = screen(Mode::Training);
-        let mut metrics = wild.view.metrics.unwrap();
-        (metrics.value_loss, metrics.explained_variance, metrics.mean_return) =
-            (f64::NAN, f64::NEG_INFINITY, Some(-1e300));
-        wild.apply(Record::Event(Event::Metrics(metrics)));
-        wild.view.values.insert("lr".into(), f64::NAN);
-        let observations: Vec<f32> = [f32::NAN, 1e30, f32::INFINITY, -1e30].repeat(32);
-        let frame = Poles { shown: 2, steps: 1, features: 4, observations, ..Poles::default() };
-        wild.clip.give(frame.clone(), 0.02, Instant::now());
-        let mut other = screen(Mode::Training);
-        other.view.environment = run::environments().into_iter().find(|e| e.id == "MountainCar-v0");
-        other.clip.give(frame, 0.02, Instant::now());
-        for screen in [wild, other, screen(Mode::AskReset), screen(Mode::Watching), screen(Mode::Stopping)] {
-            for width in (1..30).chain([39, 40, 41, 71, 72, 80, 133, 250]) {
-                for height in (1..28).chain([40, 90]) {
-                    assert_eq!(rows(&screen, width, height).len(), usize::from(height));
+        for room in run::rooms().iter().map(|room| room.schema().id) {
+            let mut wild = screen(Mode::Training, room);
+            let told = wild.view.told.as_mut().unwrap();
+            let mut row = told.metrics.clone().unwrap();
+            row.progress.counts[0] *= 2.0;
+            let strange = [f64::NAN, f64::NEG_INFINITY, -1e300].map(Some).into_iter().cycle();
+            row.values.iter_mut().zip(strange).for_each(|(value, strange)| *value = strange);
+            row.values[0] = Some(-1e300);
+            told.values.insert("lr".into(), f64::NAN.into());
+            wild.apply(Record::Event(Event::Metrics(row)));
+            let modes = [Mode::AskReset, Mode::Watching, Mode::Stopping, Mode::Typing("0.1".into())];
+            for screen in [wild].into_iter().chain(modes.map(|mode| screen(mode, room))) {
+                for width in (1..30).chain([39, 40, 41, 71, 72, 80, 133, 250]) {
+                    for height in (1..28).chain([40, 90]) {
+                        assert_eq!(rows(&screen, width, height).len(), usize::from(height));
+                    }
                 }
             }
         }
@@ -643,11 +657,12 @@ mod tests {
 
     #[test]
     fn each_mode_says_which_keys_it_takes() {
-        let last = |mode| rows(&screen(mode), 80, 24).pop().unwrap();
-        assert_eq!(last(Mode::Watching), " q quit");
+        let last = |mode| rows(&screen(mode, "control"), 80, 24).pop().unwrap();
+        assert_eq!(last(Mode::Watching), " q quit   c chart");
         assert_eq!(last(Mode::AskReset), " y begin again   n go on");
         assert_eq!(last(Mode::Stopping), " ctrl-c quit at once, without saving");
-        let mut paused = screen(Mode::Training);
+        assert_eq!(last(Mode::Typing("1".into())), " enter set   esc leave it");
+        let mut paused = screen(Mode::Training, "control");
         paused.apply(Record::Event(Event::Running { running: false }));
         let rows = rows(&paused, 80, 24);
         assert!(rows[2].ends_with("paused") && rows[23].starts_with(" space go on"), "{rows:#?}");

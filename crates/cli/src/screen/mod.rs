@@ -1,18 +1,32 @@
 //! What a person sees and has chosen, and what their keys ask for. It refuses to touch the
 //! terminal or the training: keys come in, wishes go out.
 
+pub mod braille;
+mod draw;
+pub mod terminal;
+
+use crate::record::Record;
+use crate::rooms::{self, Picture};
 use crate::session::Wish;
 use crate::view::View;
+use crate::args;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use run::protocol::{Command, DeviceWish, Frame, Knob, KnobKind};
+use ratatui::style::Color;
+use run::protocol::{Command, DeviceWish, Event, Knob, KnobKind, Level, Value};
 use std::time::{Duration, Instant};
+
+pub const ACCENT: Color = Color::Green;
+pub const MARKED: Color = Color::Yellow;
+pub const FAINT: Color = Color::DarkGray;
 
 /// How long a notice stays.
 const NOTICE: Duration = Duration::from_secs(6);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mode {
     Training,
+    /// A value for the chosen knob is typed.
+    Typing(String),
     AskReset,
     /// The end was asked for; the iteration in progress is on its way to it.
     Stopping,
@@ -24,7 +38,10 @@ pub struct Screen {
     pub mode: Mode,
     /// Which of the live knobs is chosen.
     pub chosen: usize,
-    pub clip: Clip,
+    /// Which chart was chosen; none where it is the first that has a point.
+    pub chart: Option<usize>,
+    /// What the room draws beside the curve.
+    pub picture: Option<Box<dyn Picture>>,
     notice_since: Instant,
 }
 
@@ -36,16 +53,29 @@ pub enum Key {
 }
 
 impl Screen {
-    pub fn new(view: View, mode: Mode) -> Screen {
-        Screen { view, mode, chosen: 0, clip: Clip::default(), notice_since: Instant::now() }
+    pub fn new(mode: Mode) -> Screen {
+        Screen {
+            view: View::default(),
+            mode,
+            chosen: 0,
+            chart: None,
+            picture: None,
+            notice_since: Instant::now(),
+        }
     }
 
-    pub fn apply(&mut self, record: crate::record::Record) {
+    pub fn apply(&mut self, record: Record) {
         let before = self.view.notice.take();
+        let began = matches!(record, Record::Event(Event::Began(_)));
         self.view.apply(record);
         match self.view.notice {
             Some(_) => self.notice_since = Instant::now(),
             None => self.view.notice = before,
+        }
+        // Who watches another process cannot ask it for a picture.
+        if began && self.mode != Mode::Watching {
+            let told = self.view.told.as_ref();
+            self.picture = told.and_then(|told| rooms::picture(&told.config.room, told.variant.as_ref()?));
         }
     }
 
@@ -54,18 +84,33 @@ impl Screen {
     }
 
     pub fn live_knobs(&self) -> impl Iterator<Item = &Knob> {
-        self.view.knobs.iter().filter(|k| k.live)
+        self.view.told.iter().flat_map(|told| &told.knobs).filter(|knob| knob.live)
     }
 
-    pub fn value(&self, knob: &Knob) -> f64 {
-        self.view.values.get(knob.name).copied().unwrap_or(knob.default)
+    pub fn value<'a>(&'a self, knob: &'a Knob) -> &'a Value {
+        let told = self.view.told.as_ref();
+        told.and_then(|told| told.values.get(knob.name)).unwrap_or(&knob.default)
+    }
+
+    /// The name of the chart that is drawn.
+    pub fn chart_name(&self) -> &'static str {
+        let Some(told) = &self.view.told else { return "" };
+        let charts = told.charts();
+        let has_points = |name: &&&str| {
+            told.chart(name).iter().flatten().any(|(_, curve)| curve.iter().next().is_some())
+        };
+        match self.chart {
+            Some(at) => charts.get(at % charts.len().max(1)).copied().unwrap_or_default(),
+            None => charts.iter().find(has_points).or(charts.first()).copied().unwrap_or_default(),
+        }
     }
 
     pub fn key(&mut self, key: KeyEvent) -> Key {
         if key.modifiers.contains(KeyModifiers::CONTROL) && matches!(key.code, KeyCode::Char('c' | 'C')) {
             return Key::Quit;
         }
-        match (self.mode, key.code) {
+        match (&mut self.mode, key.code) {
+            (Mode::Watching | Mode::Training, KeyCode::Char('c')) => self.next_chart(),
             (Mode::Watching, KeyCode::Char('q') | KeyCode::Esc) => Key::Quit,
             (Mode::Watching | Mode::Stopping, _) => Key::Nothing,
             (Mode::AskReset, code) => {
@@ -74,6 +119,16 @@ impl Screen {
                     KeyCode::Char('y' | 'Y') => Key::Wish(Wish::Command(Command::Reset { config: None })),
                     _ => Key::Nothing,
                 }
+            }
+            (Mode::Typing(text), code) => {
+                match code {
+                    KeyCode::Char(letter) => text.push(letter),
+                    KeyCode::Backspace => drop(text.pop()),
+                    KeyCode::Esc => self.mode = Mode::Training,
+                    KeyCode::Enter => return self.typed(),
+                    _ => {}
+                }
+                Key::Nothing
             }
             (Mode::Training, code) => self.training_key(code),
         }
@@ -95,6 +150,10 @@ impl Screen {
             KeyCode::Down => return self.choose(1),
             KeyCode::Left => return self.turn(-1),
             KeyCode::Right => return self.turn(1),
+            KeyCode::Enter if self.live_knobs().next().is_some() => {
+                self.mode = Mode::Typing(String::new());
+                return Key::Nothing;
+            }
             _ => return Key::Nothing,
         };
         Key::Wish(Wish::Command(command))
@@ -109,6 +168,15 @@ impl Screen {
         }
     }
 
+    fn next_chart(&mut self) -> Key {
+        if let Some(told) = &self.view.told {
+            let (charts, now) = (told.charts(), self.chart_name());
+            let at = charts.iter().position(|&name| name == now).unwrap_or(0);
+            self.chart = Some((at + 1) % charts.len().max(1));
+        }
+        Key::Nothing
+    }
+
     fn choose(&mut self, by: isize) -> Key {
         let last = self.live_knobs().count().saturating_sub(1);
         self.chosen = self.chosen.saturating_add_signed(by).min(last);
@@ -117,13 +185,31 @@ impl Screen {
 
     fn turn(&mut self, by: i32) -> Key {
         let Some(knob) = self.live_knobs().nth(self.chosen) else { return Key::Nothing };
-        let (name, before) = (knob.name, self.value(knob));
-        let value = turned(knob, before, by);
-        if value == before {
-            return Key::Nothing;
+        match turned(knob, self.value(knob), by) {
+            Some(value) if value != *self.value(knob) => self.set(knob.name, value),
+            _ => Key::Nothing,
         }
+    }
+
+    /// What was typed is the chosen knob's new value, if it can be.
+    fn typed(&mut self) -> Key {
+        let Mode::Typing(text) = std::mem::replace(&mut self.mode, Mode::Training) else { return Key::Nothing };
+        let Some(knob) = self.live_knobs().nth(self.chosen) else { return Key::Nothing };
+        match args::set_one(knob.name, &text, std::slice::from_ref(knob)) {
+            Ok(value) => self.set(knob.name, value),
+            Err(error) => {
+                self.view.notice = Some((Level::Warning, format!("{error}.")));
+                self.notice_since = Instant::now();
+                Key::Nothing
+            }
+        }
+    }
+
+    fn set(&mut self, name: &'static str, value: Value) -> Key {
         // Shown at once; the run confirms it at the end of its iteration.
-        self.view.values.insert(name.into(), value);
+        if let Some(told) = &mut self.view.told {
+            told.values.insert(name.into(), value.clone());
+        }
         Key::Wish(Wish::Command(Command::SetKnob { name: name.into(), value }))
     }
 }
@@ -136,14 +222,28 @@ pub fn share(knob: &Knob, value: f64) -> f64 {
         }
         KnobKind::Float { min, max, .. } | KnobKind::Int { min, max, .. } => (value - min) / (max - min),
         KnobKind::Bool => value,
+        KnobKind::Choice { .. } | KnobKind::Text { .. } => 0.0,
     };
     if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
 }
 
-/// The next round value up or down, within the knob's range.
-fn turned(knob: &Knob, value: f64, by: i32) -> f64 {
+/// The next value up or down: a round one within the knob's range, or the next choice. None for a text.
+fn turned(knob: &Knob, value: &Value, by: i32) -> Option<Value> {
+    match (knob.kind, value) {
+        (KnobKind::Choice { options }, Value::Text(name)) => {
+            let at = options.iter().position(|option| option.name == name).unwrap_or(0) as i32 + by;
+            Some(options[at.rem_euclid(options.len() as i32) as usize].name.into())
+        }
+        (KnobKind::Text { .. }, _) => None,
+        (_, Value::Number(number)) => Some(turned_number(knob, *number, by).into()),
+        _ => None,
+    }
+}
+
+fn turned_number(knob: &Knob, value: f64, by: i32) -> f64 {
     match knob.kind {
         KnobKind::Bool => f64::from(u8::from(by > 0)),
+        KnobKind::Choice { .. } | KnobKind::Text { .. } => value,
         KnobKind::Int { min, max, .. } => {
             let step = if value < 20.0 { 1.0 } else { 10f64.powf(value.log10().floor() - 1.0).round() };
             (value + step * f64::from(by)).round().clamp(min, max)
@@ -177,69 +277,28 @@ fn tidy(x: f64) -> f64 {
     format!("{x:.6e}").parse().unwrap_or(x)
 }
 
-/// A stretch of the shown environments' lives, played at the pace of the real thing. Training is
-/// far ahead of it; when it ends, the newest stretch takes its place.
-#[derive(Default)]
-pub struct Clip {
-    frame: Frame,
-    since: Option<Instant>,
-    step_s: f64,
-    /// Observations of the shown environments, one after the other.
-    now: Vec<f32>,
-}
-
-impl Clip {
-    pub fn give(&mut self, frame: Frame, step_s: f64, at: Instant) {
-        let expected = frame.steps as usize * panels(&frame);
-        if frame.steps > 0 && frame.observations.len() >= expected {
-            self.frame = frame;
-            self.step_s = step_s;
-            self.since = Some(at);
-            self.seek(at);
-        }
-    }
-
-    /// Moves on to what belongs to this moment; true when a new stretch is wanted.
-    pub fn seek(&mut self, at: Instant) -> bool {
-        let Some(since) = self.since else { return true };
-        let played = (at.duration_since(since).as_secs_f64() / self.step_s) as usize;
-        let (steps, shown, features) =
-            (self.frame.steps as usize, self.frame.shown as usize, self.frame.features as usize);
-        let step = &self.frame.observations[played.min(steps - 1) * panels(&self.frame)..];
-        self.now.clear();
-        for env in 0..shown {
-            let panel = &step[env / PANEL * PANEL * features + env % PANEL..];
-            self.now.extend((0..features).map(|i| panel[i * PANEL]));
-        }
-        played >= steps
-    }
-
-    /// The observation of each shown environment.
-    pub fn now(&self) -> impl Iterator<Item = &[f32]> {
-        self.now.chunks_exact((self.frame.features as usize).max(1))
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.now.is_empty()
-    }
-}
-
-/// Environments of a panel of a frame.
-const PANEL: usize = 32;
-
-/// Floats of one step of a frame.
-fn panels(frame: &Frame) -> usize {
-    (frame.shown as usize).div_ceil(PANEL) * PANEL * frame.features as usize
-}
-
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
-    use crate::record::{Opened, Record};
-    use run::protocol::Event;
+    use run::protocol::{Began, Named, Progress};
 
-    fn screen() -> Screen {
-        Screen::new(View::new(Opened::default(), run::knob_list("CartPole-v1")), Mode::Training)
+    /// A run of the room has begun.
+    pub(crate) fn begun(mode: Mode, room: &str) -> Screen {
+        let room = run::room(room).unwrap();
+        let config = run::config_of(room);
+        let knobs = room.knobs(&config.variant);
+        let mut screen = Screen::new(mode);
+        screen.apply(Record::Event(Event::Began(Box::new(Began {
+            config,
+            knobs: knobs.into_iter().map(|knob| (knob.name.to_string(), knob.default)).collect(),
+            progress: Progress { counts: vec![0.0; room.schema().counters.len()], ..Progress::default() },
+            solved: None,
+            history: Vec::new(),
+            tests: Vec::new(),
+            marks: Vec::new(),
+            room: serde_json::Value::Null,
+        }))));
+        screen
     }
 
     fn press(screen: &mut Screen, code: KeyCode) -> Option<Command> {
@@ -249,36 +308,47 @@ mod tests {
         }
     }
 
-    fn knob(name: &str) -> Knob {
-        run::knob_list("CartPole-v1").into_iter().find(|k| k.name == name).unwrap()
+    fn all_knobs() -> Vec<Knob> {
+        let rooms = run::rooms();
+        let of = |room: &&dyn run::AnyRoom| {
+            let variants = room.variants();
+            variants.iter().flat_map(|variant| room.knobs(variant.id)).collect::<Vec<_>>()
+        };
+        rooms.iter().flat_map(of).collect()
     }
 
     #[test]
     fn knobs_turn_to_round_values_within_their_range() {
-        let (lr, gamma, epochs, anneal, flag) =
-            (knob("lr"), knob("gamma"), knob("epochs"), knob("anneal_steps"), knob("clip_value"));
-        assert_eq!(turned(&lr, 0.0025, 1), 0.0032);
-        assert_eq!(turned(&lr, 0.0025, -1), 0.002);
-        assert_eq!((turned(&lr, 0.1, 1), turned(&lr, 1e-5, -1)), (0.1, 1e-5));
-        assert_eq!(turned(&gamma, 0.99, -1), 0.988);
-        assert_eq!((turned(&epochs, 4.0, 1), turned(&epochs, 1.0, -1)), (5.0, 1.0));
-        assert_eq!([0.0, 1e3, 1e6].map(|v| turned(&anneal, v, 1)), [1e3, 1250.0, 1.25e6]);
-        assert_eq!((turned(&anneal, 1e3, -1), turned(&anneal, 1e8, 1)), (0.0, 1e8));
-        assert_eq!((turned(&flag, 0.0, 1), turned(&flag, 1.0, -1)), (1.0, 0.0));
+        let knob = |kind| Knob { kind, ..all_knobs().remove(0) };
+        let lr = knob(KnobKind::Float { min: 1e-5, max: 0.1, log: true });
+        let gamma = knob(KnobKind::Float { min: 0.9, max: 1.0, log: false });
+        let epochs = knob(KnobKind::Int { min: 1.0, max: 20.0, log: true });
+        let anneal = knob(KnobKind::Float { min: 0.0, max: 1e8, log: false });
+        let flag = knob(KnobKind::Bool);
+        let turn = |knob: &Knob, value: f64, by| turned_number(knob, value, by);
+        assert_eq!((turn(&lr, 0.0025, 1), turn(&lr, 0.0025, -1)), (0.0032, 0.002));
+        assert_eq!((turn(&lr, 0.1, 1), turn(&lr, 1e-5, -1)), (0.1, 1e-5));
+        assert_eq!(turn(&gamma, 0.99, -1), 0.988);
+        assert_eq!((turn(&epochs, 4.0, 1), turn(&epochs, 1.0, -1)), (5.0, 1.0));
+        assert_eq!([0.0, 1e3, 1e6].map(|v| turn(&anneal, v, 1)), [1e3, 1250.0, 1.25e6]);
+        assert_eq!((turn(&anneal, 1e3, -1), turn(&anneal, 1e8, 1)), (0.0, 1e8));
+        assert_eq!((turn(&flag, 0.0, 1), turn(&flag, 1.0, -1)), (1.0, 0.0));
+        const OPTIONS: [Named; 2] = [Named { name: "tanh", label: "" }, Named { name: "relu", label: "" }];
+        let choice = knob(KnobKind::Choice { options: &OPTIONS });
+        assert_eq!(turned(&choice, &"tanh".into(), 1), Some("relu".into()));
+        assert_eq!(turned(&choice, &"tanh".into(), -1), Some("relu".into()));
+        assert_eq!(turned(&knob(KnobKind::Text { most: 9 }), &"x".into(), 1), None);
     }
 
     #[test]
     fn every_turn_of_every_knob_stays_in_range_and_gets_somewhere() {
-        for knob in run::knob_list("CartPole-v1") {
-            let (min, max) = match knob.kind {
-                KnobKind::Float { min, max, .. } | KnobKind::Int { min, max, .. } => (min, max),
-                KnobKind::Bool => (0.0, 1.0),
-            };
+        for knob in all_knobs() {
+            let (KnobKind::Float { min, max, .. } | KnobKind::Int { min, max, .. }) = knob.kind else { continue };
             for (by, end) in [(1, max), (-1, min)] {
-                let mut value = knob.default;
+                let Value::Number(mut value) = knob.default else { panic!("{} is a number", knob.name) };
                 let mut turns = 0;
                 while value != end {
-                    let next = turned(&knob, value, by);
+                    let next = turned_number(&knob, value, by);
                     assert!((min..=max).contains(&next) && next != value, "{} sticks at {value}", knob.name);
                     assert!((0.0..=1.0).contains(&share(&knob, next)));
                     value = next;
@@ -291,68 +361,59 @@ mod tests {
 
     #[test]
     fn keys_ask_for_what_the_footer_says() {
-        let mut screen = screen();
-        assert_eq!(press(&mut screen, KeyCode::Char(' ')), Some(Command::Start));
-        screen.apply(Record::Event(Event::Running { running: true }));
-        assert_eq!(press(&mut screen, KeyCode::Char(' ')), Some(Command::Pause));
-        assert_eq!(press(&mut screen, KeyCode::Char('s')), Some(Command::Step));
-        assert_eq!(press(&mut screen, KeyCode::Char('r')), None);
-        assert_eq!(screen.mode, Mode::AskReset);
-        assert_eq!(press(&mut screen, KeyCode::Char('n')), None);
-        press(&mut screen, KeyCode::Char('r'));
-        assert_eq!(press(&mut screen, KeyCode::Char('y')), Some(Command::Reset { config: None }));
+        for room in run::rooms() {
+            let mut screen = begun(Mode::Training, room.schema().id);
+            assert_eq!(press(&mut screen, KeyCode::Char(' ')), Some(Command::Start));
+            screen.apply(Record::Event(Event::Running { running: true }));
+            assert_eq!(press(&mut screen, KeyCode::Char(' ')), Some(Command::Pause));
+            assert_eq!(press(&mut screen, KeyCode::Char('s')), Some(Command::Step));
+            assert_eq!(press(&mut screen, KeyCode::Char('r')), None);
+            assert_eq!(screen.mode, Mode::AskReset);
+            assert_eq!(press(&mut screen, KeyCode::Char('n')), None);
+            press(&mut screen, KeyCode::Char('r'));
+            assert_eq!(press(&mut screen, KeyCode::Char('y')), Some(Command::Reset { config: None }));
 
-        let (first, second) =
-            (screen.live_knobs().next().unwrap().clone(), screen.live_knobs().nth(1).unwrap().clone());
-        assert_eq!(press(&mut screen, KeyCode::Up), None);
-        let up = turned(&first, first.default, 1);
-        assert_eq!(
-            press(&mut screen, KeyCode::Right),
-            Some(Command::SetKnob { name: first.name.into(), value: up })
-        );
-        assert_eq!(screen.value(&first), up, "shown before the run confirms it");
-        press(&mut screen, KeyCode::Down);
-        assert!(
-            matches!(press(&mut screen, KeyCode::Right), Some(Command::SetKnob { name, .. }) if name == second.name)
-        );
-        (0..50).for_each(|_| drop(press(&mut screen, KeyCode::Down)));
-        assert_eq!(screen.chosen, screen.live_knobs().count() - 1);
+            let live: Vec<Knob> = screen.live_knobs().cloned().collect();
+            assert_eq!(press(&mut screen, KeyCode::Up), None);
+            let up = turned(&live[0], &live[0].default, 1).unwrap();
+            let asked = Command::SetKnob { name: live[0].name.into(), value: up.clone() };
+            assert_eq!(press(&mut screen, KeyCode::Right), Some(asked));
+            assert_eq!(screen.value(&live[0]), &up, "shown before the run confirms it");
+            press(&mut screen, KeyCode::Down);
+            assert!(
+                matches!(press(&mut screen, KeyCode::Right), Some(Command::SetKnob { name, .. }) if name == live[1].name)
+            );
+            (0..50).for_each(|_| drop(press(&mut screen, KeyCode::Down)));
+            assert_eq!(screen.chosen, live.len() - 1);
 
-        let quit = |screen: &mut Screen, key| matches!(screen.key(key), Key::Quit);
-        let ctrl_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-        assert!(quit(&mut screen, ctrl_c) && quit(&mut screen, KeyCode::Char('q').into()));
-        screen.mode = Mode::Stopping;
-        assert!(!quit(&mut screen, KeyCode::Char('q').into()), "a second q is no emergency; Ctrl-C is");
-        assert!(quit(&mut screen, ctrl_c));
-        screen.mode = Mode::Watching;
-        assert_eq!(press(&mut screen, KeyCode::Right), None, "who watches changes nothing");
+            let quit = |screen: &mut Screen, key| matches!(screen.key(key), Key::Quit);
+            let ctrl_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+            assert!(quit(&mut screen, ctrl_c) && quit(&mut screen, KeyCode::Char('q').into()));
+            screen.mode = Mode::Stopping;
+            assert!(!quit(&mut screen, KeyCode::Char('q').into()), "a second q is no emergency; Ctrl-C is");
+            assert!(quit(&mut screen, ctrl_c));
+            screen.mode = Mode::Watching;
+            assert_eq!(press(&mut screen, KeyCode::Right), None, "who watches changes nothing");
+            let first = screen.chart_name();
+            press(&mut screen, KeyCode::Char('c'));
+            assert_ne!(screen.chart_name(), first, "the next chart");
+        }
     }
 
     #[test]
-    fn a_clip_plays_at_the_pace_of_the_real_thing() {
-        let mut clip = Clip::default();
-        let start = Instant::now();
-        assert!(clip.seek(start), "nothing to play yet");
-        clip.give(
-            Frame {
-                steps: 3,
-                shown: 1,
-                features: 2,
-                observations: (0..192).map(|i| (i / 64) as f32).collect(),
-                ..Frame::default()
-            },
-            0.02,
-            start,
-        );
-        let at = |clip: &mut Clip, ms| {
-            let over = clip.seek(start + Duration::from_millis(ms));
-            (clip.now().next().unwrap()[0], over)
+    fn a_value_can_be_typed() {
+        let mut screen = begun(Mode::Training, "control");
+        let lr = screen.live_knobs().position(|knob| knob.name == "lr").unwrap();
+        screen.chosen = lr;
+        let type_in = |screen: &mut Screen, text: &str| {
+            press(screen, KeyCode::Enter);
+            text.chars().for_each(|letter| drop(press(screen, KeyCode::Char(letter))));
+            press(screen, KeyCode::Enter)
         };
-        assert_eq!(
-            [0, 19, 21, 59, 61].map(|ms| at(&mut clip, ms)),
-            [(0.0, false), (0.0, false), (1.0, false), (2.0, false), (2.0, true)]
-        );
-        clip.give(Frame { steps: 9, shown: 1, features: 2, ..Frame::default() }, 0.02, start);
-        assert_eq!(clip.now().next().unwrap()[0], 2.0, "a frame without its states is left aside");
+        let asked = Command::SetKnob { name: "lr".into(), value: 0.001.into() };
+        assert_eq!(type_in(&mut screen, "1e-3"), Some(asked));
+        assert_eq!(type_in(&mut screen, "quick"), None, "q is a letter here");
+        assert!(screen.view.notice.as_ref().unwrap().1.contains("wrong kind"), "{:?}", screen.view.notice);
+        assert_eq!(screen.mode, Mode::Training);
     }
 }

@@ -1,9 +1,11 @@
 //! The terminal while a run is shown in it: drawn at most twenty times a second on a thread that
 //! does no training, and given back as it was however the run ends.
 
+use super::{Key, Mode, Screen, draw};
 use crate::record::Record;
-use crate::screen::{Key, Mode, Screen};
-use crate::session::{Signals, Update, Wish};
+use crate::session::{Update, Wish};
+use crate::show::Shown;
+use crate::signals::Signals;
 use anyhow::{Context, Result, bail};
 use ratatui::crossterm::cursor::Show;
 use ratatui::crossterm::event::{self, Event as TerminalEvent, KeyEvent, KeyEventKind};
@@ -12,7 +14,7 @@ use ratatui::crossterm::terminal::{Clear, ClearType};
 use run::protocol::Event;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
 const NO_KEYS: &str = "cannot read keys from this terminal. Try again with --plain";
@@ -22,8 +24,8 @@ const DRAW_EVERY: Duration = Duration::from_millis(50);
 /// to draw on; the run itself is then untouched.
 pub fn show(
     mut screen: Screen,
+    shown: Shown,
     signals: &'static Signals,
-    wishes: &Sender<Wish>,
     updates: &Receiver<Update>,
     log: &mut dyn FnMut(&Record),
 ) -> Result<()> {
@@ -39,6 +41,12 @@ pub fn show(
     let _given_back = GiveBack(signals);
     signals.screen.store(true, Relaxed);
     let keys = read_keys();
+    // A run that has just ended takes no more wishes, and needs none.
+    let wish = |wish: Wish| match shown {
+        Shown::Training(wishes) => drop(wishes.send(wish)),
+        Shown::Watched => {}
+    };
+    let mut asked = false;
     loop {
         loop {
             match updates.try_recv() {
@@ -56,22 +64,26 @@ pub fn show(
                         return Ok(());
                     }
                 }
-                Ok(Update::Frame(frame)) => {
-                    let step_s = screen.view.environment.as_ref().map_or(0.02, |e| e.step_s);
-                    screen.clip.give(frame, step_s, Instant::now());
+                Ok(Update::Answer(json)) => {
+                    asked = false;
+                    if let Some(picture) = &mut screen.picture {
+                        picture.answer(&json, Instant::now());
+                    }
                 }
                 Err(TryRecvError::Empty) => break,
                 // A run that has told all it will stays in sight until the person leaves.
                 Err(TryRecvError::Disconnected)
-                    if screen.mode == Mode::Watching && screen.view.config.is_some() =>
+                    if screen.mode == Mode::Watching && screen.view.told.is_some() =>
                 {
                     break;
                 }
                 Err(TryRecvError::Disconnected) => return Ok(()),
             }
         }
-        if screen.clip.seek(Instant::now()) {
-            signals.frame_wanted.store(true, Relaxed);
+        let question = screen.picture.as_mut().and_then(|picture| picture.question(Instant::now()));
+        if let Some(question) = question.filter(|_| !asked) {
+            asked = true;
+            wish(Wish::Ask(question));
         }
         if signals.stopping() && screen.mode != Mode::Watching {
             screen.mode = Mode::Stopping;
@@ -79,7 +91,7 @@ pub fn show(
         if !signals.screen.load(Relaxed) {
             return Ok(());
         }
-        terminal.draw(|frame| crate::draw::draw(frame, &screen))?;
+        terminal.draw(|frame| draw::draw(frame, &screen))?;
         let next = Instant::now() + DRAW_EVERY;
         // Keys are answered in the next drawing; the wait for them is what paces the drawings.
         loop {
@@ -89,8 +101,7 @@ pub fn show(
                 Err(RecvTimeoutError::Disconnected) => bail!(NO_KEYS),
             };
             match screen.key(key) {
-                // A run that has just ended takes no more wishes, and needs none.
-                Key::Wish(wish) => drop(wishes.send(wish)),
+                Key::Wish(wished) => wish(wished),
                 Key::Quit if screen.mode == Mode::Watching => return Ok(()),
                 Key::Quit => signals.interrupt(),
                 Key::Nothing => {}

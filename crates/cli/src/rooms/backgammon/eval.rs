@@ -1,23 +1,25 @@
 //! `hothouse eval backgammon`: how well somebody plays, by games with duplicate dice against somebody else, or by decisions
 //! that a strong player has judged.
 
-use crate::args::JudgeArgs;
-use crate::gnubg::Gnubg;
-use crate::session::Signals;
+use super::gnubg::{Gnubg, MOST_PLIES};
+use crate::args::{MachineArgs, count, up_to_a_million};
+use crate::host::Machine;
+use crate::signals::{self, SIGNALS, Signals};
 use crate::words::{clock, grouped};
 use crate::{Usage, files};
 use anyhow::{Context, Result, bail};
-use math::Isa;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 use run::backgammon::arena::{Duel, Tally};
 use run::backgammon::decisions::{Decision, Score, score};
 use run::backgammon::yardstick::{Linear, Random};
+use run::Host;
 use run::backgammon::{Player, Results, player_from_checkpoint};
 use serde::Serialize;
 use std::io::{BufRead, BufReader, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-pub const HELP: &str = "\
+const HELP: &str = "\
 A player is a checkpoint of the room of backgammon, or one of
   linear    Tesauro's public evaluation of 1993, linear in 122 inputs: the one judged where none is named
   random    any legal move
@@ -31,35 +33,77 @@ A file of judged decisions has one JSON object a line, with every result of the 
   {\"id\":\"4HPwATDgc/ABMA\",\"dice\":[3,1],\"moves\":[[\"sGfwATDgc/ABMA\",0.159],…]}
 mEMG is what a decision loses against the best one on the average, in thousandths of a point a game.";
 
+#[derive(Clone, Debug, Args)]
+struct JudgeArgs {
+    /// Who is judged: a checkpoint, linear, random or gnubg
+    #[arg(default_value = "linear", value_name = "CHECKPOINT")]
+    player: String,
+    /// Play games against gnubg, random, linear or a checkpoint
+    #[arg(long, value_name = "PLAYER")]
+    against: Option<String>,
+    /// Score the choices in this file of judged decisions
+    #[arg(long, value_name = "FILE")]
+    decisions: Option<PathBuf>,
+    /// Evaluations that a checkpoint's agent may spend on each move; 1 means no look-ahead
+    #[arg(long, default_value = "1", value_parser = up_to_a_million, allow_negative_numbers = true, value_name = "N")]
+    evals: u32,
+    /// Games to play; an odd number is rounded up, since every sequence of dice is played twice
+    #[arg(long, default_value = "4000", value_parser = count, allow_negative_numbers = true, value_name = "N")]
+    games: u64,
+    /// How many plies GNU Backgammon looks ahead
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u8).range(..=i64::from(MOST_PLIES)), allow_negative_numbers = true, value_name = "N")]
+    plies: u8,
+    /// Seed of the dice
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_name = "N")]
+    seed: u32,
+    /// Print each result as one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    machine: MachineArgs,
+}
+
+pub fn grammar(verb: Command) -> Command {
+    let about = "Judge a player of backgammon by games against another, or by decisions that were judged";
+    JudgeArgs::augment_args(verb.about(about)).after_help(HELP)
+}
+
+pub fn obey(matches: &ArgMatches) -> Result<()> {
+    let args = JudgeArgs::from_arg_matches(matches)?;
+    let machine = Machine::new(&args.machine)?;
+    signals::listen()?;
+    machine.pool.install(|| run(&args, machine.host, machine.threads(), &SIGNALS))
+}
+
 /// Games at a time: enough that a network thinks about many boards at once.
 const ABREAST: usize = 64;
 /// How often a terminal is told how far it is.
 const TELL_EVERY: Duration = Duration::from_millis(250);
 
 /// Somebody who plays. GNU Backgammon is asked for its troubles.
-enum Seat {
-    Mind(Box<dyn Player>),
+enum Contestant {
+    Player(Box<dyn Player>),
     Gnubg(Gnubg),
 }
 
-impl Seat {
+impl Contestant {
     fn player(&mut self) -> &mut dyn Player {
         match self {
-            Seat::Mind(player) => player.as_mut(),
-            Seat::Gnubg(gnubg) => gnubg,
+            Contestant::Player(player) => player.as_mut(),
+            Contestant::Gnubg(gnubg) => gnubg,
         }
     }
 
     fn check(&mut self) -> Result<()> {
         match self {
-            Seat::Gnubg(gnubg) => gnubg.trouble().map_or(Ok(()), Err),
-            Seat::Mind(_) => Ok(()),
+            Contestant::Gnubg(gnubg) => gnubg.trouble().map_or(Ok(()), Err),
+            Contestant::Player(_) => Ok(()),
         }
     }
 }
 
-pub fn run(args: &JudgeArgs, isa: Isa, threads: usize, signals: &Signals) -> Result<()> {
-    let seat = |name: &str, seed| seat(name, args, seed, isa, threads);
+fn run(args: &JudgeArgs, host: Host, threads: usize, signals: &Signals) -> Result<()> {
+    let named = |name: &str, seed| contestant(name, args, seed, host, threads);
     match (&args.against, &args.decisions) {
         (None, None) => bail!(Usage(
             "say against whom, as in `hothouse eval backgammon --against linear`: gnubg, random, linear or a checkpoint; \
@@ -69,12 +113,12 @@ pub fn run(args: &JudgeArgs, isa: Isa, threads: usize, signals: &Signals) -> Res
         (against, decisions) => {
             // Read first, so that a file that cannot be used costs no time.
             let decisions = decisions.as_deref().map(read).transpose()?;
-            let mut player = seat(&args.player, args.seed)?;
+            let mut player = named(&args.player, args.seed)?;
             if let Some(decisions) = decisions {
                 judge(&mut player, &decisions, args.json)?;
             }
             match against {
-                Some(other) => duel(&mut player, &mut seat(other, args.seed.wrapping_add(1))?, args, signals),
+                Some(other) => duel(&mut player, &mut named(other, args.seed.wrapping_add(1))?, args, signals),
                 None => Ok(()),
             }
         }
@@ -82,10 +126,10 @@ pub fn run(args: &JudgeArgs, isa: Isa, threads: usize, signals: &Signals) -> Res
 }
 
 /// Who goes by this name: a yardstick, GNU Backgammon, or the agent of a checkpoint.
-fn seat(name: &str, args: &JudgeArgs, seed: u32, isa: Isa, threads: usize) -> Result<Seat> {
+fn contestant(name: &str, args: &JudgeArgs, seed: u32, host: Host, threads: usize) -> Result<Contestant> {
     match name {
-        "gnubg" => Ok(Seat::Gnubg(Gnubg::start(args.plies, threads.min(MOST_PROGRAMS))?)),
-        _ => Ok(Seat::Mind(mind(name, args.evals, seed, isa)?)),
+        "gnubg" => Ok(Contestant::Gnubg(Gnubg::start(args.plies, threads.min(MOST_PROGRAMS))?)),
+        _ => Ok(Contestant::Player(player(name, args.evals, seed, host)?)),
     }
 }
 
@@ -93,7 +137,7 @@ fn seat(name: &str, args: &JudgeArgs, seed: u32, isa: Isa, threads: usize) -> Re
 const MOST_PROGRAMS: usize = 16;
 
 /// Who plays without another program's help.
-pub fn mind(name: &str, evals: u32, seed: u32, isa: Isa) -> Result<Box<dyn Player>> {
+pub fn player(name: &str, evals: u32, seed: u32, host: Host) -> Result<Box<dyn Player>> {
     match name {
         "random" => Ok(Box::new(Random::new(seed))),
         "linear" => Ok(Box::new(Linear::new())),
@@ -103,7 +147,7 @@ pub fn mind(name: &str, evals: u32, seed: u32, isa: Isa) -> Result<Box<dyn Playe
                 bail!("there is no player '{file}' here. Name a checkpoint, linear or random");
             }
             let bytes = files::read_checkpoint(path)?;
-            player_from_checkpoint(&bytes, evals, isa).with_context(|| format!("cannot use {file}"))
+            player_from_checkpoint(&bytes, evals, host).with_context(|| format!("cannot use {file}"))
         }
     }
 }
@@ -134,7 +178,7 @@ enum Line<'a> {
     },
 }
 
-fn duel(one: &mut Seat, other: &mut Seat, args: &JudgeArgs, signals: &Signals) -> Result<()> {
+fn duel(one: &mut Contestant, other: &mut Contestant, args: &JudgeArgs, signals: &Signals) -> Result<()> {
     let live = std::io::stderr().is_terminal() && !args.json;
     let names = [one.player().name(), other.player().name()];
     let mut games = Duel::new(args.seed, args.games.div_ceil(2), ABREAST);
@@ -216,23 +260,23 @@ fn read(file: &Path) -> Result<Vec<Decision>> {
     let shown = file.display();
     let open = std::fs::File::open(file)
         .with_context(|| format!("cannot read {shown}. Name a file of judged decisions"))?;
-    let (mut decisions, mut room) = (Vec::new(), Results::new());
+    let (mut decisions, mut results) = (Vec::new(), Results::new());
     for (line, number) in BufReader::new(open).lines().zip(1..) {
         let line = line.with_context(|| format!("cannot read line {number} of {shown}"))?;
         if line.trim().is_empty() {
             continue;
         }
-        let decision = Decision::read(&line, &mut room);
+        let decision = Decision::read(&line, &mut results);
         decisions.push(decision.with_context(|| format!("line {number} of {shown}"))?);
     }
     Ok(decisions)
 }
 
-fn judge(seat: &mut Seat, decisions: &[Decision], json: bool) -> Result<()> {
+fn judge(contestant: &mut Contestant, decisions: &[Decision], json: bool) -> Result<()> {
     let began = Instant::now();
-    let score = score(seat.player(), decisions);
-    seat.check()?;
-    let player = seat.player().name();
+    let score = score(contestant.player(), decisions);
+    contestant.check()?;
+    let player = contestant.player().name();
     let Some(score) = score else {
         bail!("{player} chose what a roll cannot lead to. Use another player");
     };

@@ -2,11 +2,13 @@
 //! gets one that says why and what would do, and changes nothing.
 
 use crate::stdio::{LINE_BYTES, converse};
+use crate::Usage;
 use anyhow::{Result, bail};
-use run::backgammon::Referee;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use run::backgammon::RulesLines;
 use std::io::{BufRead, Write};
 
-pub const HELP: &str = "\
+const HELP: &str = "\
 Each line read gets one line in answer. Positions are ids as GNU Backgammon writes them, seen by the player who
 makes the roll (as the player on roll), before and after it:
   4HPwATDgc/ABMA 3 1        every distinct result of this roll, sorted, with spaces between; the id itself
@@ -17,13 +19,28 @@ A line that cannot be answered gets
   error: what is wrong; what would do
 and changes nothing.";
 
+#[derive(Debug, Args)]
+struct MovesArgs {
+    /// The game whose rules to tell
+    game: String,
+    /// Read positions and write answers, a line each
+    #[arg(long)]
+    stdio: bool,
+}
+
+pub fn grammar(verb: Command) -> Command {
+    let verb = verb.about("Tell another program what rolls can lead to and what finished games count");
+    MovesArgs::augment_args(verb).after_help(HELP)
+}
+
 /// Answers whoever started this program.
-pub fn run(game: &str, stdio: bool) -> Result<()> {
+pub fn obey(matches: &ArgMatches) -> Result<()> {
+    let MovesArgs { game, stdio } = MovesArgs::from_arg_matches(matches)?;
     if game != "backgammon" {
-        bail!(crate::Usage(format!("the rules of '{game}' are not known here. Choose backgammon")));
+        bail!(Usage(format!("the rules of '{game}' are not known here. Choose backgammon")));
     }
     if !stdio {
-        bail!(crate::Usage(
+        bail!(Usage(
             "the moves are told line by line. Start `hothouse moves backgammon --stdio` and send it a line such as \
              4HPwATDgc/ABMA 3 1; `hothouse moves --help` says what it answers"
                 .into()
@@ -33,7 +50,7 @@ pub fn run(game: &str, stdio: bool) -> Result<()> {
 }
 
 fn serve(input: &mut impl BufRead, output: &mut impl Write) -> Result<()> {
-    let mut referee = Referee::new();
+    let mut rules = RulesLines::new();
     converse(input, output, |line| {
         let Some(line) = line else {
             return Ok(Some(format!("error: the line is longer than {LINE_BYTES} bytes; send ID D1 D2")));
@@ -42,7 +59,7 @@ fn serve(input: &mut impl BufRead, output: &mut impl Write) -> Result<()> {
         if line.trim_ascii() == "quit" {
             return Ok(None);
         }
-        Ok(Some(referee.answer(&line).unwrap_or_else(|error| format!("error: {error}"))))
+        Ok(Some(rules.answer(&line).unwrap_or_else(|error| format!("error: {error}"))))
     })
 }
 

@@ -2,8 +2,10 @@
 //! each. A line that cannot be obeyed is answered with what would do, and changes nothing.
 
 use crate::stdio::{LINE_BYTES, converse};
+use crate::Usage;
 use anyhow::Result;
-use run::env::{Action, Actions, Env, EnvError, Spec};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use run::control::env::{Action, Actions, Env, EnvError, Spec};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::io::{BufRead, Write};
@@ -27,13 +29,28 @@ struct Start {
 #[serde(untagged)]
 enum Answer {
     Begun { obs: Vec<f64> },
-    Stepped(run::env::Transition),
+    Stepped(run::control::env::Transition),
     Refused { error: String },
 }
 
+#[derive(Debug, Args)]
+struct EnvArgs {
+    /// The environment's name, as Gymnasium has it
+    id: String,
+    /// Read requests and write answers, one JSON object a line
+    #[arg(long)]
+    stdio: bool,
+}
+
+pub fn grammar(verb: Command) -> Command {
+    let verb = verb.about("Let another program drive an environment of control, or describe it");
+    EnvArgs::augment_args(verb).after_help(help())
+}
+
 /// Talks to whoever started this program, or describes the environment.
-pub fn run(id: &str, stdio: bool) -> Result<()> {
-    let mut env = Env::new(id).map_err(|error| crate::Usage(error.to_string()))?;
+pub fn obey(matches: &ArgMatches) -> Result<()> {
+    let EnvArgs { id, stdio } = EnvArgs::from_arg_matches(matches)?;
+    let mut env = Env::new(&id).map_err(|error| Usage(error.to_string()))?;
     if stdio {
         serve(&mut env, &mut std::io::stdin().lock(), &mut std::io::stdout().lock())
     } else {
@@ -118,9 +135,9 @@ fn described(spec: &Spec) -> String {
 }
 
 /// The part of the help that the grammar cannot know.
-pub fn help() -> String {
+fn help() -> String {
     let mut text = String::from("Environments:\n");
-    for spec in run::env::specs() {
+    for spec in run::control::env::specs() {
         text += &format!("  {:<26}{}\n", spec.id, spec.summary);
     }
     text += r#"

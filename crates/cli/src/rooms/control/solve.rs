@@ -3,13 +3,16 @@
 //! the evaluation that called it solved, reach the mean as well: what was looked for often is sometimes
 //! found by luck.
 
-use crate::session::Signals;
+use crate::args::{MachineArgs, count};
+use crate::host::Machine;
+use crate::signals::{self, SIGNALS, Signals};
 use crate::words::{grouped, short};
-use crate::{Usage, args::SolveArgs};
+use crate::{Usage, refusal};
 use anyhow::{Result, bail};
-use math::Isa;
-use run::protocol::{Command, Config, Environment, Event};
-use run::{EVALUATION_EPISODES, Experiment};
+use clap::{ArgMatches, Args, Command as Grammar, FromArgMatches};
+use run::control::{Control, TEST_EPISODES};
+use run::protocol::{Command, Config, Event, Goal, Variant};
+use run::{AnyRun, Host, Run};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::Ordering::Relaxed;
@@ -17,13 +20,15 @@ use std::time::{Duration, Instant};
 
 /// Seeds of the episodes that confirm are apart from those that training looks at, which are iterations.
 const FRESH: u32 = 0x4652_0000;
+/// Between the seeds of two confirmations of a run, so that none meets the episodes of another.
+const NEXT: u32 = 0x9e37_79b9;
 /// How often a terminal is told how far a seed is.
 const TELL_EVERY: Duration = Duration::from_millis(250);
 
 /// One seed.
 #[derive(Debug, Serialize)]
 struct Row {
-    env: String,
+    variant: String,
     seed: u32,
     solved: bool,
     /// Mean return of the episodes that confirmed it, or of the last evaluation.
@@ -35,7 +40,7 @@ struct Row {
 /// One environment.
 #[derive(Debug, Serialize)]
 struct Total {
-    env: String,
+    variant: String,
     solved_at: f64,
     solved: usize,
     of: usize,
@@ -51,15 +56,66 @@ enum Line<'a> {
     Environment(&'a Total),
 }
 
-pub fn run(room: &str, args: &SolveArgs, isa: Isa, signals: &Signals) -> Result<()> {
-    let environments = if args.env.is_empty() {
-        run::environments()
-    } else {
-        args.env
-            .iter()
-            .map(|id| run::environment_by_id(id).map_err(|e| Usage(e.to_string()).into()))
-            .collect::<Result<_>>()?
-    };
+#[derive(Clone, Debug, Args)]
+struct SolveArgs {
+    /// The room whose environments to solve
+    #[arg(default_value = "control")]
+    room: String,
+    /// An environment to solve; repeat for more [default: all]
+    #[arg(long, visible_alias = "env", value_name = "NAME")]
+    variant: Vec<String>,
+    /// Runs of each, with this many seeds
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000), allow_negative_numbers = true, value_name = "N")]
+    seeds: u32,
+    /// The first of these seeds; the others follow it
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(..=1_000_000), allow_negative_numbers = true, value_name = "N")]
+    first_seed: u32,
+    /// Environment steps after which a run counts as not solved
+    #[arg(long, default_value = "20_000_000", value_parser = count, allow_negative_numbers = true, value_name = "N")]
+    steps: u64,
+    /// Print one JSON object a line: each seed, and each environment when its seeds are done
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    machine: MachineArgs,
+}
+
+pub fn grammar(verb: Grammar) -> Grammar {
+    let about = "Solve every environment of control from its preset, seed by seed, and print how long each took";
+    SolveArgs::augment_args(verb.about(about))
+}
+
+pub fn obey(matches: &ArgMatches) -> Result<()> {
+    let args = SolveArgs::from_arg_matches(matches)?;
+    let machine = Machine::new(&args.machine)?;
+    signals::listen()?;
+    machine.pool.install(|| run(&args, machine.host, &SIGNALS))
+}
+
+/// What is solved, and when it counts as that.
+struct Task {
+    id: &'static str,
+    goal: Goal,
+}
+
+fn tasks(args: &SolveArgs) -> Result<Vec<Task>> {
+    let room = run::room(&args.room).map_err(refusal)?;
+    if args.room != "control" {
+        let room = &args.room;
+        bail!(Usage(format!("only control is solved. Train this room with `hothouse train {room} --until-solved`")));
+    }
+    let task = |variant: Variant| Some(Task { id: variant.id, goal: variant.goal? });
+    let variants = room.variants();
+    let known: Vec<_> = variants.iter().map(|variant| variant.id).collect();
+    if let Some(unknown) = args.variant.iter().find(|id| !known.contains(&id.as_str())) {
+        bail!(Usage(format!("there is no environment '{unknown}'. Choose one of: {}", known.join(", "))));
+    }
+    let wanted = |variant: &Variant| args.variant.is_empty() || args.variant.iter().any(|id| id == variant.id);
+    Ok(variants.into_iter().filter(wanted).filter_map(task).collect())
+}
+
+fn run(args: &SolveArgs, host: Host, signals: &Signals) -> Result<()> {
+    let tasks = tasks(args)?;
     let mut out = std::io::stdout().lock();
     let show = Show { json: args.json, live: std::io::stdout().is_terminal() && !args.json };
     if !args.json {
@@ -70,18 +126,18 @@ pub fn run(room: &str, args: &SolveArgs, isa: Isa, signals: &Signals) -> Result<
         )?;
     }
     let mut totals = Vec::new();
-    for environment in &environments {
+    for task in &tasks {
         let mut rows = Vec::new();
-        for seed in 1..=args.seeds {
-            let config =
-                Config { room: room.into(), env: environment.id.clone(), seed, ..run::default_config() };
-            let Some(row) = solve(config, environment, args.steps, isa, signals, &show)? else {
-                bail!("stopped. Run the same command to begin again, or name fewer with --env");
+        for seed in args.first_seed..args.first_seed + args.seeds {
+            let base = run::config_of(run::room(&args.room)?);
+            let config = Config { variant: task.id.into(), seed, ..base };
+            let Some(row) = solve(config, task, args.steps, host, signals, &show)? else {
+                bail!("stopped. Run the same command to begin again, or name fewer with --variant");
             };
             show.row(&mut out, &row)?;
             rows.push(row);
         }
-        totals.push(total(environment, rows));
+        totals.push(total(task, rows));
         if args.json {
             writeln!(out, "{}", serde_json::to_string(&Line::Environment(&totals[totals.len() - 1]))?)?;
         }
@@ -99,7 +155,7 @@ pub fn run(room: &str, args: &SolveArgs, isa: Isa, signals: &Signals) -> Result<
             writeln!(
                 out,
                 "{:<26} {:>9} {solved:>9} {lowest:>9} {steps:>13} {:>15.2}",
-                t.env, t.solved_at, t.median_seconds
+                t.variant, t.solved_at, t.median_seconds
             )?;
         }
     }
@@ -113,32 +169,37 @@ pub fn run(room: &str, args: &SolveArgs, isa: Isa, signals: &Signals) -> Result<
 /// Trains until it is solved, or was told to stop (none).
 fn solve(
     config: Config,
-    environment: &Environment,
+    task: &Task,
     steps: u64,
-    isa: Isa,
+    host: Host,
     signals: &Signals,
     show: &Show,
 ) -> Result<Option<Row>> {
     let began = Instant::now();
-    let (env, seed) = (config.env.clone(), config.seed);
-    let mut experiment = Experiment::new(config, isa)?;
-    experiment.command(Command::Start)?;
-    let mut row = Row { env, seed, solved: false, mean_return: None, steps: 0, seconds: 0.0 };
-    let mut told = began;
-    while !row.solved && row.steps < steps && experiment.running() {
+    let seed = config.seed;
+    let mut row =
+        Row { variant: config.variant.clone(), seed, solved: false, mean_return: None, steps: 0, seconds: 0.0 };
+    let mut run = Run::<Control>::new(config, host)?;
+    let schema = run.schema();
+    let column = schema.test(task.goal.column).unwrap_or_default();
+    run.command(Command::Start)?;
+    let (mut told, mut confirmations) = (began, 0);
+    while !row.solved && row.steps < steps && run.running() {
         if signals.interrupts.load(Relaxed) > 0 {
             show.clear();
             return Ok(None);
         }
-        experiment.advance(began.elapsed().as_secs_f64());
-        row.steps = experiment.progress().env_steps;
-        for event in experiment.events() {
-            let Event::Evaluation(evaluation) = event else { continue };
-            row.mean_return = Some(evaluation.mean_return);
-            if evaluation.mean_return >= environment.solved_at {
-                let fresh = experiment.evaluate(EVALUATION_EPISODES, FRESH ^ seed);
-                row.mean_return = Some(fresh.mean_return);
-                row.solved = fresh.mean_return >= environment.solved_at;
+        run.advance(began.elapsed().as_secs_f64());
+        row.steps = run.progress().counts[0] as u64;
+        for event in run.events() {
+            let Event::Test(test) = event else { continue };
+            row.mean_return = test.values[column];
+            if row.mean_return >= Some(task.goal.at) {
+                // Fresh episodes each time: the same ones again would only try the luck of one draw.
+                let episodes = (FRESH ^ seed).wrapping_add(NEXT.wrapping_mul(confirmations));
+                confirmations += 1;
+                row.mean_return = run.room().evaluate(TEST_EPISODES, episodes)[column];
+                row.solved = row.mean_return >= Some(task.goal.at);
             }
         }
         if told.elapsed() > TELL_EVERY {
@@ -151,7 +212,7 @@ fn solve(
     Ok(Some(row))
 }
 
-fn total(environment: &Environment, rows: Vec<Row>) -> Total {
+fn total(task: &Task, rows: Vec<Row>) -> Total {
     // An unsolved run takes for ever.
     let time = |row: &Row| if row.solved { row.seconds } else { f64::INFINITY };
     let mut by_time: Vec<&Row> = rows.iter().collect();
@@ -160,8 +221,8 @@ fn total(environment: &Environment, rows: Vec<Row>) -> Total {
     let mut steps: Vec<u64> = rows.iter().map(|row| row.steps).collect();
     steps.sort_unstable();
     Total {
-        env: environment.id.clone(),
-        solved_at: environment.solved_at,
+        variant: task.id.into(),
+        solved_at: task.goal.at,
         solved: rows.iter().filter(|row| row.solved).count(),
         of: rows.len(),
         median_seconds: median.seconds,
@@ -184,7 +245,7 @@ impl Show {
             let mean = row.mean_return.map_or("-".into(), |r| format!("{r:.1}"));
             let end = if row.solved { "" } else { "  not solved" };
             let steps = grouped(row.steps);
-            writeln!(out, "{:<26} {:>5} {mean:>8} {steps:>12} {:>9.2}{end}", row.env, row.seed, row.seconds)?;
+            writeln!(out, "{:<26} {:>5} {mean:>8} {steps:>12} {:>9.2}{end}", row.variant, row.seed, row.seconds)?;
         }
         Ok(out.flush()?)
     }
@@ -194,7 +255,7 @@ impl Show {
             let mean = row.mean_return.map_or("-".into(), |r| format!("{r:.1}"));
             let line = format!(
                 "{} seed {}: {} steps, mean return {mean}",
-                row.env,
+                row.variant,
                 row.seed,
                 short(row.steps as f64)
             );

@@ -1,0 +1,6 @@
+//! Backgammon's own verbs in the terminal.
+
+pub mod eval;
+mod gnubg;
+pub mod moves;
+pub mod play;

@@ -1,0 +1,41 @@
+//! How soon CartPole is solved by this very program, from its start to its end.
+
+use crate::host::Machine;
+use anyhow::{Context, Result, bail};
+use run::bench::Figure;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+const SEEDS: std::ops::RangeInclusive<u32> = 1..=20;
+/// A run that has not solved CartPole by then counts as one that does not.
+const CAP_STEPS: &str = "20_000_000";
+
+/// Whole processes, since that is what a person waits for: median of twenty seeds, each confirmed on fresh episodes.
+pub fn solve(machine: &Machine, give: &mut dyn FnMut(Figure) -> std::io::Result<()>) -> Result<()> {
+    let program = std::env::current_exe().context("cannot find this program's own file")?;
+    let (mut times_s, mut solved) = (Vec::new(), 0);
+    for seed in SEEDS {
+        let began = Instant::now();
+        let output = Command::new(&program)
+            .args(["solve", "control", "--variant", "CartPole-v1", "--json", "--seeds", "1", "--steps", CAP_STEPS])
+            .args(["--isa", machine.host.isa.name(), "--threads", &machine.threads().to_string()])
+            .args(["--first-seed", &seed.to_string()])
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .output()
+            .context("cannot start a training process")?;
+        let took_s = began.elapsed().as_secs_f64();
+        let first = output.stdout.split(|&b| b == b'\n').next().unwrap_or_default();
+        let line: serde_json::Value = serde_json::from_slice(first).unwrap_or_default();
+        let Some(done) = line["solved"].as_bool() else {
+            bail!("the training process with seed {seed} told nothing. Run `hothouse solve --first-seed {seed}` to see why");
+        };
+        solved += u32::from(done);
+        times_s.push(if done { took_s } else { f64::INFINITY });
+    }
+    times_s.sort_by(f64::total_cmp);
+    let median_s = times_s[times_s.len() / 2];
+    give(Figure { name: "control.ppo.cartpole.solve_s".into(), value: median_s, unit: "s" })?;
+    give(Figure { name: "control.ppo.cartpole.solved_of_20".into(), value: solved.into(), unit: "seeds" })?;
+    Ok(())
+}

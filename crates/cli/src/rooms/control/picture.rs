@@ -1,0 +1,254 @@
+//! Some of the environments that train, at the pace of the real thing: poles as they stand, and of any other environment where
+//! each is in its plane.
+
+use crate::rooms::Picture;
+use crate::screen::braille::Braille;
+use crate::screen::{ACCENT, FAINT};
+use crate::words::{fitted, grouped};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Style};
+use run::control::protocol::{Axis, Environment};
+use run::protocol::{Knobs, Value, Variant};
+use serde::Deserialize;
+use std::time::Instant;
+
+/// Half the track of CartPole-v1 (m), and the part of a pole's height that is the pole.
+const TRACK_M: f64 = 2.4;
+const POLE_SHARE: f64 = 0.78;
+/// Environments of a panel of a frame.
+const PANEL: usize = 32;
+
+pub struct Environments {
+    environment: Environment,
+    clip: Clip,
+}
+
+impl Environments {
+    pub fn new(variant: &Variant) -> Option<Box<dyn Picture>> {
+        let environment = serde_json::from_value(variant.about.clone()).ok()?;
+        Some(Box::new(Environments { environment, clip: Clip::default() }))
+    }
+
+    fn plane(&self, frame: &mut Frame, area: Rect) {
+        let place = Rect { height: area.height - 1, ..area };
+        let mut canvas = Braille::new(place);
+        let (w, h) = (canvas.width() - 1.0, canvas.height() - 1.0);
+        let at = |axis: &Axis, observation: &[f32]| {
+            let value = match axis.of[..] {
+                [cos, sin] => f64::from(observation[sin as usize].atan2(observation[cos as usize])),
+                [i, ..] => f64::from(observation[i as usize]),
+                [] => axis.low,
+            };
+            ((value - axis.low) / (axis.high - axis.low)).clamp(0.0, 1.0)
+        };
+        let [x, y] = &self.environment.plane;
+        let middle = |axis: &Axis, size: f64| {
+            (axis.low < 0.0 && axis.high > 0.0).then(|| -axis.low / (axis.high - axis.low) * size)
+        };
+        if let Some(column) = middle(x, w) {
+            (0..=h as u32).step_by(4).for_each(|row| canvas.dot(column, row.into(), FAINT));
+        }
+        if let Some(row) = middle(y, h) {
+            (0..=w as u32).step_by(4).for_each(|column| canvas.dot(column.into(), h - row, FAINT));
+        }
+        let mut shown = 0;
+        for observation in self.clip.now() {
+            canvas.dot(at(x, observation) * w, (1.0 - at(y, observation)) * h, ACCENT);
+            shown += 1;
+        }
+        canvas.render(frame.buffer_mut());
+        caption(frame, area, &format!("{shown} environments: {} across, {} up", x.name, y.name));
+    }
+
+    fn poles(&self, frame: &mut Frame, area: Rect, knobs: &Knobs) {
+        let states: Vec<[f32; 2]> =
+            self.clip.now().map(|observation| [observation[0], observation[2]]).collect();
+        let place = Rect { height: area.height - 1, ..area };
+        // Characters are about twice as high as wide, so these are nearly square.
+        let rows = (place.height / 4).clamp(1, 5);
+        let columns = (place.width / 9).clamp(1, 6);
+        let shown = usize::from(rows * columns).min(states.len());
+        let mut canvas = Braille::new(place);
+        let (w, h) =
+            ((canvas.width() / f64::from(columns)).floor(), (canvas.height() / f64::from(rows)).floor());
+        for (i, &[x_m, angle]) in states.iter().take(shown).enumerate() {
+            let (column, row) = (i % usize::from(columns), i / usize::from(columns));
+            let (left, ground) = (column as f64 * w, (row + 1) as f64 * h - 3.0);
+            let track = w - 4.0;
+            let foot = (left + track * (0.5 + 0.5 * (f64::from(x_m) / TRACK_M).clamp(-1.0, 1.0)), ground - 1.0);
+            let length = (h * POLE_SHARE).min(track);
+            let tip = (foot.0 + length * f64::from(angle).sin(), foot.1 - length * f64::from(angle).cos());
+            (0..track as u32).step_by(2).for_each(|x| canvas.dot(left + f64::from(x), ground + 1.0, FAINT));
+            canvas.line((foot.0 - 2.0, foot.1), (foot.0 + 2.0, foot.1), Color::Reset);
+            canvas.line((foot.0 - 2.0, ground), (foot.0 + 2.0, ground), Color::Reset);
+            canvas.line(foot, tip, ACCENT);
+        }
+        canvas.render(frame.buffer_mut());
+        let text = match knobs.get("envs") {
+            Some(Value::Number(envs)) => format!("{shown} of {} poles", grouped(*envs as u64)),
+            _ => format!("{shown} poles"),
+        };
+        caption(frame, area, &text);
+    }
+}
+
+fn caption(frame: &mut Frame, area: Rect, text: &str) {
+    let text = fitted(text, area.width.into());
+    frame.buffer_mut().set_string(area.x, area.bottom() - 1, text, Style::new().fg(FAINT));
+}
+
+impl Picture for Environments {
+    fn question(&mut self, now: Instant) -> Option<serde_json::Value> {
+        self.clip.seek(now).then(|| serde_json::json!({ "ask": "frame" }))
+    }
+
+    fn answer(&mut self, json: &[u8], now: Instant) {
+        if let Ok(stretch) = serde_json::from_slice::<Answer>(json) {
+            self.clip.give(Stretch::from(stretch), self.environment.step_s, now);
+        }
+    }
+
+    fn draw(&self, frame: &mut Frame, area: Rect, knobs: &Knobs) {
+        if area.height < 4 || area.width < 10 || self.clip.is_empty() {
+            return;
+        }
+        if self.environment.id == "CartPole-v1" {
+            self.poles(frame, area, knobs);
+        } else {
+            self.plane(frame, area);
+        }
+    }
+}
+
+/// What a question for a frame is answered with: floats as their bytes.
+#[derive(Deserialize)]
+struct Answer {
+    shown: u32,
+    steps: u32,
+    features: u32,
+    observations: Vec<u8>,
+}
+
+/// A stretch of the shown environments' lives: `[steps][shown/32, rounded up][features][32]`
+#[derive(Default)]
+struct Stretch {
+    shown: usize,
+    steps: usize,
+    features: usize,
+    observations: Vec<f32>,
+}
+
+impl From<Answer> for Stretch {
+    fn from(answer: Answer) -> Stretch {
+        let float = |bytes: &[u8]| f32::from_le_bytes(bytes.try_into().unwrap_or_default());
+        Stretch {
+            shown: answer.shown as usize,
+            steps: answer.steps as usize,
+            features: answer.features as usize,
+            observations: answer.observations.chunks_exact(4).map(float).collect(),
+        }
+    }
+}
+
+impl Stretch {
+    /// Floats of one step.
+    fn step_len(&self) -> usize {
+        self.shown.div_ceil(PANEL) * PANEL * self.features
+    }
+}
+
+/// A stretch played at the pace of the real thing. Training is far ahead of it; when it ends, the newest takes its place.
+#[derive(Default)]
+struct Clip {
+    stretch: Stretch,
+    since: Option<Instant>,
+    step_s: f64,
+    /// Observations of the shown environments, one after the other.
+    now: Vec<f32>,
+}
+
+impl Clip {
+    fn give(&mut self, stretch: Stretch, step_s: f64, at: Instant) {
+        if stretch.steps > 0 && stretch.observations.len() >= stretch.steps * stretch.step_len() {
+            self.stretch = stretch;
+            self.step_s = step_s;
+            self.since = Some(at);
+            self.seek(at);
+        }
+    }
+
+    /// Moves on to what belongs to this moment; true when a new stretch is wanted.
+    fn seek(&mut self, at: Instant) -> bool {
+        let Some(since) = self.since else { return true };
+        let played = (at.duration_since(since).as_secs_f64() / self.step_s) as usize;
+        let Stretch { steps, shown, features, .. } = self.stretch;
+        let step = &self.stretch.observations[played.min(steps - 1) * self.stretch.step_len()..];
+        self.now.clear();
+        for env in 0..shown {
+            let panel = &step[env / PANEL * PANEL * features + env % PANEL..];
+            self.now.extend((0..features).map(|i| panel[i * PANEL]));
+        }
+        played >= steps
+    }
+
+    /// The observation of each shown environment.
+    fn now(&self) -> impl Iterator<Item = &[f32]> {
+        self.now.chunks_exact(self.stretch.features.max(1))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.now.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+    use std::time::Duration;
+
+    #[test]
+    fn a_clip_plays_at_the_pace_of_the_real_thing() {
+        let mut clip = Clip::default();
+        let start = Instant::now();
+        assert!(clip.seek(start), "nothing to play yet");
+        let observations = (0..192).map(|i| (i / 64) as f32).collect();
+        clip.give(Stretch { steps: 3, shown: 1, features: 2, observations }, 0.02, start);
+        let at = |clip: &mut Clip, ms| {
+            let over = clip.seek(start + Duration::from_millis(ms));
+            (clip.now().next().unwrap()[0], over)
+        };
+        assert_eq!(
+            [0, 19, 21, 59, 61].map(|ms| at(&mut clip, ms)),
+            [(0.0, false), (0.0, false), (1.0, false), (2.0, false), (2.0, true)]
+        );
+        clip.give(Stretch { steps: 9, shown: 1, features: 2, ..Stretch::default() }, 0.02, start);
+        assert_eq!(clip.now().next().unwrap()[0], 2.0, "a frame without its states is left aside");
+    }
+
+    #[test]
+    fn every_environment_is_drawn_from_what_its_run_answers() {
+        let room = run::room("control").unwrap();
+        for variant in room.variants() {
+            let host = run::Host::new(math::Isa::best());
+            let config = run::protocol::Config { variant: variant.id.into(), ..run::config_of(room) };
+            let knobs = [("envs".to_string(), 64.0.into()), ("rollout_steps".to_string(), 16.0.into())];
+            let config = run::protocol::Config { knobs: knobs.into(), ..config };
+            let mut run = run::begin(config, host).unwrap();
+            run.command(run::protocol::Command::Step).unwrap();
+            while run.advance(0.0) {}
+            let mut picture = Environments::new(&variant).unwrap();
+            let now = Instant::now();
+            let answer = run.ask(picture.question(now).unwrap()).unwrap();
+            picture.answer(&serde_json::to_vec(&*answer).unwrap(), now);
+            let mut terminal = Terminal::new(TestBackend::new(40, 12)).unwrap();
+            let draw = |frame: &mut Frame| picture.draw(frame, frame.area(), &Knobs::new());
+            terminal.draw(draw).unwrap();
+            let cells = terminal.backend().buffer().content();
+            let dots = cells.iter().filter(|c| ('\u{2801}'..='\u{28ff}').contains(&c.symbol().chars().next().unwrap()));
+            assert!(dots.count() > 5, "{}", variant.id);
+        }
+    }
+}

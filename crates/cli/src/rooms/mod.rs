@@ -1,0 +1,95 @@
+//! What rooms have in the terminal beyond what every room has: verbs, options and pictures of their own. A room without any is
+//! not named here.
+
+mod backgammon;
+mod control;
+
+use crate::host::Machine;
+use anyhow::Result;
+use clap::{ArgMatches, Command};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use run::Host;
+use run::bench::Figure;
+use run::protocol::Row;
+use std::time::Instant;
+
+/// A verb of a room's own.
+struct RoomVerb {
+    /// `["solve"]`, or behind a verb that every room has: `["eval", "backgammon"]`
+    path: &'static [&'static str],
+    /// Its grammar, under the last word of the path.
+    grammar: fn(Command) -> Command,
+    obey: fn(&ArgMatches) -> Result<()>,
+}
+
+static VERBS: [RoomVerb; 5] = [
+    RoomVerb { path: &["solve"], grammar: control::solve::grammar, obey: control::solve::obey },
+    RoomVerb { path: &["env"], grammar: control::env::grammar, obey: control::env::obey },
+    RoomVerb { path: &["eval", "backgammon"], grammar: backgammon::eval::grammar, obey: backgammon::eval::obey },
+    RoomVerb { path: &["play"], grammar: backgammon::play::grammar, obey: backgammon::play::obey },
+    RoomVerb { path: &["moves"], grammar: backgammon::moves::grammar, obey: backgammon::moves::obey },
+];
+
+pub const EXAMPLES: &str = "  \
+  hothouse solve --seeds 5                   every environment from its preset, with the times
+  hothouse env Pendulum-v1 --stdio           an environment for another program to drive
+  hothouse eval backgammon run.safetensors --against gnubg   games with duplicate dice; also linear, random
+  hothouse play backgammon run.safetensors --stdio   a player of backgammon for another program to ask
+  hothouse moves backgammon --stdio          the rules of backgammon for another program to ask";
+
+/// The grammar with these verbs.
+pub fn extend(grammar: Command) -> Command {
+    VERBS.iter().fold(grammar, |grammar, verb| {
+        let name = verb.path[verb.path.len() - 1];
+        let verb_grammar = (verb.grammar)(Command::new(name));
+        match verb.path {
+            [parent, _] => grammar.mut_subcommand(*parent, |parent| parent.subcommand(verb_grammar)),
+            _ => grammar.subcommand(verb_grammar),
+        }
+    })
+}
+
+/// Does what is asked where it is one of these verbs.
+pub fn obey(matches: &ArgMatches) -> Option<Result<()>> {
+    VERBS.iter().find_map(|verb| {
+        let found = verb.path.iter().try_fold(matches, |matches, &name| matches.subcommand_matches(name))?;
+        Some((verb.obey)(found))
+    })
+}
+
+/// What is measured of a room by whole processes, after all else.
+pub fn bench(suite: &str, machine: &Machine, give: &mut dyn FnMut(Figure) -> std::io::Result<()>) -> Result<()> {
+    match suite {
+        // How soon an agent has learned depends on all of the core.
+        "core" | "control" => control::bench::solve(machine, give),
+        _ => Ok(()),
+    }
+}
+
+/// Tests the agent of a checkpoint by so many episodes of this seed, in rooms that have episodes.
+pub fn test(
+    room: &str,
+    bytes: &[u8],
+    episodes: Option<u32>,
+    seed: Option<u32>,
+    host: Host,
+) -> Option<Result<Row>> {
+    (room == "control").then(|| control::test(bytes, episodes, seed.unwrap_or(1), host))
+}
+
+/// A picture of what is learned, beside the curve on the full screen: it asks the run and draws the answer.
+pub trait Picture {
+    /// What to ask of the run now, if anything; asked again once it was answered.
+    fn question(&mut self, now: Instant) -> Option<serde_json::Value>;
+    fn answer(&mut self, json: &[u8], now: Instant);
+    fn draw(&self, frame: &mut Frame, area: Rect, knobs: &run::protocol::Knobs);
+}
+
+/// The picture of a run of this room, where it has one.
+pub fn picture(room: &str, variant: &run::protocol::Variant) -> Option<Box<dyn Picture>> {
+    match room {
+        "control" => control::picture::Environments::new(variant),
+        _ => None,
+    }
+}
