@@ -2,6 +2,8 @@
 //!
 //! The page and the terminal both stand on this crate and on nothing below it. It refuses to name a
 //! platform: no clocks, no files, no threads. A shell brings those.
+#![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // as clippy.toml lists them
+#![forbid(unsafe_code)]
 
 pub mod backgammon;
 pub mod bench;
