@@ -350,9 +350,9 @@ fn a_second_ctrl_c_quits_at_once() {
     let mut child = scratch.spawn(&[&["train", "--json"], &ENDLESS[..]].concat());
     let _pipe = read_until(&mut child, "running");
     interrupt(&child);
-    std::thread::sleep(Duration::from_millis(300));
-    assert!(child.try_wait().unwrap().is_none(), "the first one ends the iteration, which takes long");
+    std::thread::sleep(Duration::from_millis(300)); // two that come at once are one
     interrupt(&child);
+    // Had the first one ended the run, or its long iteration, it would have ended well and saved.
     assert_eq!(ended(child).status.code(), Some(130));
     assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 0);
 }
