@@ -10,7 +10,7 @@ import { wasmTests } from "./wasm-tests.mjs";
 /** Each part gives `{ passed, failed }`, with `skipped` where it could not run here; or nothing where it either holds or throws. */
 const parts = {
   format: async () => {
-    for (const where of [["--all"], ["--manifest-path", "tools/bindgen/Cargo.toml"]])
+    for (const where of [["--all"], ["--manifest-path", "scripts/bindgen/Cargo.toml"]])
       await sh("cargo", ["fmt", ...where, "--check"], { next: `cargo fmt ${where.join(" ")}` });
   },
   // In the profile of the tests, which share its build scripts and macros.
@@ -74,7 +74,7 @@ await main(import.meta.url, async () => {
   for (const [name, seconds, { passed, failed, skipped }] of rows)
     console.log(`${seconds.toFixed(1).padStart(6)} s  ${name.padEnd(8)} ${failed ? "FAILED" : skipped ? `SKIPPED: ${skipped}` : `${passed} passed`}`);
   console.log(`${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  in all\n`);
-  const skipped = rows.filter(([, , result]) => result.skipped).map(([name]) => name);
-  console.log(`${total.passed} passed, ${total.failed} failed${skipped.length ? `; skipped: ${skipped.join(", ")}` : ""}`);
+  const skipped = rows.filter(([, , result]) => result.skipped);
+  console.log(`${total.passed} passed, ${total.failed} failed${skipped.length ? `, ${skipped.length} skipped` : ""}`);
   if (total.failed) process.exit(1);
 });
