@@ -16,7 +16,7 @@ const progress = async (page) => (await event(page, "metrics")).progress;
 test("a live change leaves a mark, and one can go back to before it; what came of it stays as a ghost", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics");
-  const field = page.getByLabel("Learning rate", { exact: true });
+  const field = page.getByRole("spinbutton", { name: "Learning rate", exact: true });
   const before = await field.inputValue();
   const marked = event(page, "mark");
   await field.fill("0.001");
@@ -100,7 +100,7 @@ test("a knob that needs a new start waits for it, and can be taken back", async 
 
 test("a value out of range is refused where it is typed, with what would do", async () => {
   const page = await visit(here, { at: SMALL });
-  const field = page.getByLabel("Learning rate", { exact: true });
+  const field = page.getByRole("spinbutton", { name: "Learning rate", exact: true });
   await field.fill("7");
   await field.press("Enter");
   await page.getByText("Give a number from 0.00001 to 0.1.").waitFor();
