@@ -281,7 +281,7 @@ fn bounds(low: f64, high: f64, log: bool) -> [f64; 2] {
     // 0 is an end wherever it is not far off.
     let low = if low > 0.0 && low < 0.5 * high { 0.0 } else { low };
     let high = if high < 0.0 && high > 0.5 * low { 0.0 } else { high };
-    let step = nice_above((high - low).max(1e-9 * high.abs()).max(1e-12) / 4.0);
+    let step = nice_above((high - low).max(1e-9 * high.abs()).max(1e-12) / 5.0);
     let (bottom, top) = ((low / step).floor() * step, (high / step).ceil() * step);
     if top > bottom { [bottom, top] } else { [bottom, bottom + step] }
 }
@@ -625,8 +625,8 @@ mod tests {
 
     #[test]
     fn axes_end_at_round_numbers() {
-        assert_eq!(bounds(8.0, 475.0, false), [0.0, 600.0]);
-        assert_eq!(bounds(-195.0, -80.0, false), [-200.0, -50.0]);
+        assert_eq!(bounds(8.0, 475.0, false), [0.0, 500.0]);
+        assert_eq!(bounds(-195.0, -80.0, false), [-200.0, 0.0]);
         assert_eq!(bounds(-0.3, 0.4, false), [-0.4, 0.4]);
         assert_eq!(bounds(-3.2, -2.1, true), [-4.0, -2.0]);
         assert_eq!(bounds(f64::INFINITY, f64::NEG_INFINITY, false), [0.0, 1.0]);

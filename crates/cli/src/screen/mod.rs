@@ -329,7 +329,7 @@ pub(crate) mod tests {
         let turn = |knob: &Knob, value: f64, by| turned_number(knob, value, by);
         assert_eq!((turn(&lr, 0.0025, 1), turn(&lr, 0.0025, -1)), (0.0032, 0.002));
         assert_eq!((turn(&lr, 0.1, 1), turn(&lr, 1e-5, -1)), (0.1, 1e-5));
-        assert_eq!(turn(&gamma, 0.99, -1), 0.988);
+        assert_eq!(turn(&gamma, 0.99, -1), 0.989);
         assert_eq!((turn(&epochs, 4.0, 1), turn(&epochs, 1.0, -1)), (5.0, 1.0));
         assert_eq!([0.0, 1e3, 1e6].map(|v| turn(&anneal, v, 1)), [1e3, 1250.0, 1.25e6]);
         assert_eq!((turn(&anneal, 1e3, -1), turn(&anneal, 1e8, 1)), (0.0, 1e8));

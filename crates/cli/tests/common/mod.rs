@@ -5,7 +5,7 @@
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -132,31 +132,50 @@ pub fn summary(records: &[Value]) -> &Value {
 pub struct Running {
     pub process: Child,
     /// Kept as long as the process: it reads ahead.
-    lines: BufReader<ChildStdout>,
+    lines: Option<BufReader<ChildStdout>>,
 }
 
 impl Running {
+    pub fn start(mut command: Command) -> Running {
+        Running::new(command.spawn().unwrap())
+    }
+
     fn new(mut process: Child) -> Running {
-        let lines = BufReader::new(process.stdout.take().unwrap());
+        let lines = process.stdout.take().map(BufReader::new);
         Running { process, lines }
     }
 
     /// The JSON lines it gives, until one of this kind has come.
     pub fn read_until(&mut self, kind: &str) -> Vec<Value> {
+        self.read_times(kind, 1)
+    }
+
+    /// Until so many of them have come.
+    pub fn read_times(&mut self, kind: &str, count: usize) -> Vec<Value> {
         let mut values: Vec<Value> = Vec::new();
-        while values.last().is_none_or(|value| value["kind"] != kind) {
+        while of_kind(&values, kind).len() < count {
             let mut line = String::new();
-            let read = self.lines.read_line(&mut line).unwrap();
+            let read = self.lines.as_mut().unwrap().read_line(&mut line).unwrap();
             assert!(read > 0, "it ended before it told of {kind}: {values:?} {}", self.complaint());
             values.push(serde_json::from_str(&line).unwrap());
         }
         values
     }
 
+    /// What it prints until this has come.
+    pub fn read_to(&mut self, words: &str) -> String {
+        let mut said = String::new();
+        while !said.contains(words) {
+            let read = self.lines.as_mut().unwrap().read_line(&mut said).unwrap();
+            assert!(read > 0, "it ended before it said {words}: {said}");
+        }
+        said
+    }
+
     /// All that it still prints.
     pub fn rest(&mut self) -> String {
         let mut text = String::new();
-        self.lines.read_to_string(&mut text).unwrap();
+        self.lines.as_mut().unwrap().read_to_string(&mut text).unwrap();
         text
     }
 
@@ -169,16 +188,10 @@ impl Running {
         text
     }
 
-    /// Nobody reads it any more.
-    pub fn hang_up(self) -> Child {
-        let mut this = std::mem::ManuallyDrop::new(self);
-        // The pipe is closed here, and the process left alone.
-        let dead = Command::new("true").stdout(Stdio::piped()).spawn().unwrap();
-        let mut dead = dead;
-        let other = BufReader::new(dead.stdout.take().unwrap());
-        drop(std::mem::replace(&mut this.lines, other));
-        let _ = dead.wait();
-        std::mem::replace(&mut this.process, dead)
+    /// Reads a line, and then nobody reads any more.
+    pub fn hang_up(&mut self) {
+        let mut lines = self.lines.take().unwrap();
+        lines.read_line(&mut String::new()).unwrap();
     }
 
     #[cfg(unix)]
@@ -197,8 +210,4 @@ impl Drop for Running {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
-}
-
-pub fn same_file(one: &Path, other: &Path) -> bool {
-    fs::canonicalize(one).unwrap() == fs::canonicalize(other).unwrap()
 }
