@@ -1,5 +1,6 @@
 //! Files and links of format 1 still open, and go on as the program that made them would have. Both files were saved by
-//! Hothouse at commit 0e3bb78 with a fused instruction set, which also went on from them and said what it came to.
+//! Hothouse at commit 0e3bb78 with a fused instruction set, which also went on from them and said what it came to:
+//! tests/golden/checkpoints_v1.rs made them.
 
 use crate::common::*;
 use math::Isa;
