@@ -13,6 +13,8 @@ import { rememberedDevice } from "./parts/device";
 import { ROOMS } from "./rooms";
 import "./style.css";
 
+const OTHERS_MS = 60_000;
+
 const around = { notices: new Notices(), announcer: new Announcer(), open: (options: Options) => void open(options) };
 const { notices, announcer } = around;
 
@@ -50,6 +52,8 @@ addEventListener("hashchange", ({ oldURL }) => {
 });
 here = roomOf(location.hash);
 void open({ link: location.hash });
+// Long after what a visit needs, so that the other rooms are there without a network too.
+setTimeout(() => ROOMS.forEach(({ load }) => void load?.().catch(() => {})), OTHERS_MS);
 
 /** `#/backgammon?…`; whatever names no room is of the first. */
 function roomOf(link: string): string {
