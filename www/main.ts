@@ -2,6 +2,7 @@
 // asked for. When the run crashes, the page says what happened and offers the way back.
 
 import { connect, type Client, type Crash, type Options } from "./run/client";
+import { keep } from "./run/isolate";
 import { Announcer } from "./parts/announce";
 import { Badge, summary } from "./parts/badge";
 import { copy } from "./parts/dialog";
@@ -131,6 +132,8 @@ async function open(options: Options): Promise<void> {
   tools.prepend(badge.button);
   keys.hidden = false;
   place.replaceChildren(opened.element);
+  // What this room brought, too, for when there is no network.
+  keep(performance.getEntriesByType("resource").map(({ name }) => name));
   client.onCrash((crash) => {
     if (page !== opened) return;
     leave();
