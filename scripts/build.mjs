@@ -55,11 +55,13 @@ async function later(name, hash) {
   if (modules[name].hash !== hash) throw new Trouble("the sources have changed since the page was built", "end npm start and run it again");
 }
 
-/** Gives the service worker its build's name and the files to have ready: all but the wasm modules. */
+/** Gives the service worker its build's name and the files to have ready: all but the wasm modules and what is one room's. */
 function writeServiceWorker() {
   const path = join(dist, "sw.js");
   const files = filesUnder(dist).map((file) => file.slice(dist.length + 1));
-  const shell = ["./", ...files.filter((file) => !/^wasm\/|^sw\.js$|^index\.html$|\.map$/.test(file))];
+  const rooms = readdirSync(join(root, "www/rooms")).map((name) => `assets/${name}-`);
+  const lazy = (file) => rooms.some((room) => file.startsWith(room));
+  const shell = ["./", ...files.filter((file) => !/^wasm\/|^sw\.js$|^index\.html$|\.map$/.test(file) && !lazy(file))];
   const text = readFileSync(path, "utf8");
   const written = text
     .replace('"__BUILD__"', JSON.stringify(fingerprint([], [dist])))

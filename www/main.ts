@@ -2,6 +2,7 @@
 // asked for. When the run crashes, the page says what happened and offers the way back.
 
 import { connect, type Client, type Crash, type Options } from "./run/client";
+import { keep } from "./run/isolate";
 import { Announcer } from "./parts/announce";
 import { Badge, summary } from "./parts/badge";
 import { copy } from "./parts/dialog";
@@ -12,6 +13,8 @@ import { startTheme, themeButton } from "./parts/theme";
 import { rememberedDevice } from "./parts/device";
 import { ROOMS } from "./rooms";
 import "./style.css";
+
+const OTHERS_MS = 60_000;
 
 const around = { notices: new Notices(), announcer: new Announcer(), open: (options: Options) => void open(options) };
 const { notices, announcer } = around;
@@ -50,6 +53,8 @@ addEventListener("hashchange", ({ oldURL }) => {
 });
 here = roomOf(location.hash);
 void open({ link: location.hash });
+// Long after what a visit needs, so that the other rooms are there without a network too.
+setTimeout(() => ROOMS.forEach(({ load }) => void load?.().catch(() => {})), OTHERS_MS);
 
 /** `#/backgammon?…`; whatever names no room is of the first. */
 function roomOf(link: string): string {
@@ -127,6 +132,8 @@ async function open(options: Options): Promise<void> {
   tools.prepend(badge.button);
   keys.hidden = false;
   place.replaceChildren(opened.element);
+  // What this room brought, too, for when there is no network.
+  keep(performance.getEntriesByType("resource").map(({ name }) => name));
   client.onCrash((crash) => {
     if (page !== opened) return;
     leave();
