@@ -1,11 +1,13 @@
 // `npm run build`: the whole page in dist/, for any static host and any sub-path.
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { filesUnder, fingerprint, main, root, step, Trouble } from "./sh.mjs";
 import { npmPackages } from "./setup.mjs";
 import { wasm } from "./wasm.mjs";
 
 const dist = join(root, "dist");
+/** Of what dist/ was built; outside it, since all of dist/ is for visitors. */
+const stamp = join(root, "www/pkg/page-stamp");
 
 /**
  * Builds what changed; gives `{ dist, modules, module }`: the folder, where in it each wasm module is, and a function that
@@ -19,11 +21,22 @@ export async function build({ only } = {}) {
   const place = (name) =>
     cpSync(modules[name].folder, join(dist, places[name]), { recursive: true, filter: (path) => !path.endsWith("stamp") });
   await step("page", async () => {
+    const texts = ["index.html", "package-lock.json", "tsconfig.json", "vite.config.mjs", "scripts/build.mjs", "www"];
+    const files = texts.flatMap((name) => filesUnder(join(root, name))).filter((file) => !file.startsWith(join(root, "www/pkg")));
+    const wanted = fingerprint([JSON.stringify(entries)], files);
+    const missing = Object.keys(modules).filter((name) => modules[name].stands && !existsSync(join(dist, entries[name])));
+    // What stands is left alone: somebody may be looking at it.
+    if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted && existsSync(join(dist, "index.html"))) {
+      missing.forEach(place);
+      return missing.length ? `dist/, and there ${missing.join(" and ")}` : "unchanged";
+    }
+    rmSync(stamp, { force: true });
     const { build: bundle } = await import("vite");
     process.env.HOTHOUSE_MODULES = JSON.stringify(entries);
     await bundle({ root });
     for (const name of Object.keys(modules)) if (modules[name].stands) place(name);
     writeServiceWorker();
+    writeFileSync(stamp, wanted);
     return "dist/";
   });
   const begun = {};

@@ -96,9 +96,9 @@ async function root_sh(command) {
   await sh(program, args, { env, next: `${OFFLINE}; or as root: ${command.join(" ")}` });
 }
 
-/** Our own tool around wasm-bindgen's library (tools/bindgen), compiled once for each version of it; gives its path. */
+/** Our own tool around wasm-bindgen's library (scripts/bindgen), compiled once for each version of it; gives its path. */
 export async function bindgen() {
-  const folder = join(root, "tools/bindgen");
+  const folder = join(root, "scripts/bindgen");
   const program = join(tools, `bindgen-${fingerprint([], ["Cargo.toml", "Cargo.lock", "src"].map((part) => join(folder, part)))}`);
   await step("wasm-bindgen", async () => {
     if (existsSync(program)) return "present";

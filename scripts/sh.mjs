@@ -51,9 +51,8 @@ export function sh(command, args, { env = {}, show = false, cwd = root, next } =
     child.stderr.on("data", (chunk) => ((all += chunk), show && process.stderr.write(chunk)));
     const fail = (why) => {
       if (!show) console.log(all.trim());
-      reject(
-        new Trouble(`${command} ${args.join(" ")}: ${why}`, next ?? "read the lines above; what they name is missing or wrong"),
-      );
+      const trouble = new Trouble(`${command} ${args.join(" ")}: ${why}`, next ?? "read the lines above; what they name is missing or wrong");
+      reject(Object.assign(trouble, { output: out }));
     };
     child.on("error", (error) => fail(error.message));
     child.on("close", (code, signal) => (code === 0 ? resolve(out) : fail(signal ?? `exit status ${code}`)));

@@ -1,27 +1,32 @@
 // `npm test`: sets up what is missing, then runs everything there is, part by part.
 import { join } from "node:path";
 import { filesUnder, main, options, root, sh, step, Trouble } from "./sh.mjs";
+import { arm } from "./arm.mjs";
 import { build } from "./build.mjs";
+import { nativeTests, program, target } from "./native.mjs";
 import { chromium, npmPackages, rust, vulkan } from "./setup.mjs";
 import { wasmTests } from "./wasm-tests.mjs";
 
-const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
-
-/** Each part gives `{ passed, failed }`, or nothing where it either holds or throws. */
+/** Each part gives `{ passed, failed }`, with `skipped` where it could not run here; or nothing where it either holds or throws. */
 const parts = {
-  format: () => sh("cargo", ["fmt", "--all", "--check"], { next: "cargo fmt --all" }),
-  lints: () => sh("cargo", ["clippy", "--workspace", "--all-targets", "--features", "run/typescript", "--", "-D", "warnings"]),
+  format: async () => {
+    for (const where of [["--all"], ["--manifest-path", "scripts/bindgen/Cargo.toml"]])
+      await sh("cargo", ["fmt", ...where, "--check"], { next: `cargo fmt ${where.join(" ")}` });
+  },
+  // In the profile of the tests, which share its build scripts and macros.
+  lints: () => sh("cargo", ["clippy", "--release", "--workspace", "--all-targets", "--features", "run/typescript", "--", "-D", "warnings"]),
   types: async () => {
     await npmPackages();
     await sh("npx", ["--no-install", "tsc", "--noEmit"]);
   },
   native: async () => {
     await vulkan();
-    return counted(await sh("cargo", ["test", "--release", "--workspace", "--no-fail-fast", "--features", "run/typescript"]));
+    return nativeTests();
   },
   wasm: () => wasmTests(),
   page: () => browserTests("tests/web"),
   parity: () => browserTests("tests/parity"),
+  arm,
 };
 
 /** A folder of Node tests that drive the built page, and where they need it the native program. */
@@ -29,21 +34,14 @@ async function browserTests(folder) {
   await rust();
   await build();
   await chromium();
-  await step("native program", async () => void (await sh("cargo", ["build", "--release"])));
+  await program();
   const files = filesUnder(join(root, folder)).filter((file) => file.endsWith(".test.mjs"));
-  const out = await sh("node", ["--test", "--test-concurrency=1", "--test-reporter=spec", ...files], {
+  const out = await sh("node", ["--test", "--test-concurrency=2", "--test-reporter=spec", ...files], {
     env: { CARGO_TARGET_DIR: target },
     show: true,
   });
   const count = (word) => Number(out.match(new RegExp(`^ℹ ${word} (\\d+)`, "m"))?.[1] ?? 0);
   return { passed: count("pass"), failed: count("fail") };
-}
-
-/** What cargo's runner says it ran. */
-function counted(output) {
-  const sums = [...output.matchAll(/test result: \w+\. (\d+) passed; (\d+) failed/g)];
-  const sum = (column) => sums.reduce((total, match) => total + Number(match[column]), 0);
-  return { passed: sum(1), failed: sum(2) };
 }
 
 await main(import.meta.url, async () => {
@@ -62,7 +60,7 @@ await main(import.meta.url, async () => {
       await step(name, async () => {
         const counts = await parts[name]();
         if (typeof counts === "object") result = counts;
-        return `${result.passed} passed, ${result.failed} failed`;
+        return result.skipped ? `SKIPPED: ${result.skipped}` : `${result.passed} passed, ${result.failed} failed`;
       });
     } catch (error) {
       result = { passed: 0, failed: 1 };
@@ -73,9 +71,10 @@ await main(import.meta.url, async () => {
     total.failed += result.failed;
   }
   console.log("");
-  for (const [name, seconds, { passed, failed }] of rows)
-    console.log(`${seconds.toFixed(1).padStart(6)} s  ${name.padEnd(8)} ${failed ? "FAILED" : `${passed} passed`}`);
+  for (const [name, seconds, { passed, failed, skipped }] of rows)
+    console.log(`${seconds.toFixed(1).padStart(6)} s  ${name.padEnd(8)} ${failed ? "FAILED" : skipped ? `SKIPPED: ${skipped}` : `${passed} passed`}`);
   console.log(`${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  in all\n`);
-  console.log(`${total.passed} passed, ${total.failed} failed`);
+  const skipped = rows.filter(([, , result]) => result.skipped);
+  console.log(`${total.passed} passed, ${total.failed} failed${skipped.length ? `, ${skipped.length} skipped` : ""}`);
   if (total.failed) process.exit(1);
 });

@@ -5,6 +5,7 @@ import { basename, join } from "node:path";
 import { availableParallelism } from "node:os";
 import { GPU_ARGS, launch } from "./browser.mjs";
 import { serve } from "./serve.mjs";
+import { testFiles } from "./native.mjs";
 import { bindgen, chromium, npmPackages, rust, wasmToolchain } from "./setup.mjs";
 import { main, root, sh, step, Trouble } from "./sh.mjs";
 import { cargoSettings, flavours } from "./wasm.mjs";
@@ -45,12 +46,7 @@ export async function wasmTests(crates = CRATES) {
     const packages = crates.flatMap((name) => ["-p", name]);
     const args = ["test", "--release", "--no-run", "--test", "*", ...packages, ...settings.args, "--message-format=json-render-diagnostics"];
     const out = await sh("cargo", args, { env: { ...settings.env, CARGO_TARGET_DIR: target } });
-    files = out
-      .split("\n")
-      .filter((line) => line.startsWith("{"))
-      .map((line) => JSON.parse(line))
-      .filter(({ reason, executable, profile }) => reason === "compiler-artifact" && executable && profile.test)
-      .map(({ executable, package_id, target: { name } }) => ({ crate: package_id.match(/crates\/(\w+)/)[1], name, executable }));
+    files = testFiles(out);
     return `${files.length} files`;
   });
   const browsers = { plain: await launch(["--disable-gpu"]), gpu: crates.includes("gpu") && (await launch(GPU_ARGS)) };
@@ -59,7 +55,7 @@ export async function wasmTests(crates = CRATES) {
   const queue = files.filter(({ executable }) => hasTests(executable));
   const work = async () => {
     for (let file; (file = queue.shift()); ) {
-      await step(`${file.crate}: ${file.name}`, async () => {
+      await step(file.title, async () => {
         const folder = join(target, "tests", basename(file.executable, ".wasm"));
         rmSync(folder, { recursive: true, force: true });
         mkdirSync(folder, { recursive: true });

@@ -4,18 +4,21 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hothouse, house, visit } from "../web/fixture.mjs";
 
-// Enough that a page which is far ahead when it is first asked is still met.
-const ITERATIONS = 320;
-// Choices with nothing else; numbers, squashed, seen through a lens; a trunk shared; bodies that touch.
+// Choices with nothing else; two starts that ask for patience, one of them with numbers to choose; numbers, squashed, seen through a
+// lens; a trunk shared; bodies that touch. Both learners of backgammon: sums of whole numbers, and residual blocks.
 const RUNS = [
   ["control", "CartPole-v1", { envs: 128, rollout_steps: 16, hidden: 32 }],
+  ["control", "MountainCar-v0", { envs: 128, rollout_steps: 16, hidden: 32 }],
+  ["control", "MountainCarContinuous-v0", { envs: 128, rollout_steps: 16, hidden: 32 }],
   ["control", "Pendulum-v1", { envs: 128, rollout_steps: 16, hidden: 32, squash: 1 }],
   ["control", "Acrobot-v1", { envs: 128, rollout_steps: 16, hidden: 16, shared: 1, tanh: 0 }],
   ["control", "LunarLander-v3", { envs: 128, rollout_steps: 16, hidden: 16 }],
   ["backgammon", "strong", { games: 16, hidden: 16, batch: 128 }],
+  ["backgammon", "published", { tables: 2, games: 4, batch: 16, evals: 2, round_batches: 12, minibatch: 32, replay: 512 }],
 ];
-/** Of backgammon, whose rounds take longer. */
-const ROUNDS = 96;
+/** How far the native runs go: enough that a page which is far ahead when it is first asked is still met. */
+const ITERATIONS = 320;
+const GAMES = { strong: 96 * 16, published: 60 };
 /** The page's handle on a room. */
 const HANDLES = { control: "hothouse", backgammon: "parlour" };
 const here = house();
@@ -23,7 +26,7 @@ const here = house();
 /** The digests of the native program by iteration, each `{ iteration, weights, arithmetic }`. */
 async function native([room, env, knobs], isa, threads) {
   const set = Object.entries(knobs).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
-  const steps = room === "control" ? ITERATIONS * knobs.envs * knobs.rollout_steps : ROUNDS * knobs.games;
+  const steps = room === "control" ? ITERATIONS * knobs.envs * knobs.rollout_steps : GAMES[env];
   const args = ["train", room, "--env", env, "--seed", "7", "--steps", String(steps), "--json", ...set];
   const lines = await hothouse([...args, ...(isa ? ["--isa", isa] : [])], { RAYON_NUM_THREADS: String(threads) });
   const digests = lines.map((line) => JSON.parse(line)).filter((line) => line.kind === "digest");

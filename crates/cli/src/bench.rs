@@ -43,7 +43,10 @@ fn measure(suite: &str, json: bool, machine: &Machine) -> Result<()> {
         }
         (_, Err(_)) => {
             let rooms: Vec<_> = run::rooms().iter().map(|room| room.schema().id).collect();
-            bail!(Usage(format!("there is nothing called '{suite}' to measure. Choose core, gpu, {}", rooms.join(", "))))
+            bail!(Usage(format!(
+                "there is nothing called '{suite}' to measure. Choose core, gpu, {}",
+                rooms.join(", ")
+            )))
         }
     }
     // Where nobody reads on, the long part is not begun.
@@ -71,4 +74,3 @@ fn line(name: &str, value: f64, unit: &str, json: bool) -> std::io::Result<()> {
     }
     out.flush()
 }
-

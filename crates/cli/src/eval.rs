@@ -19,7 +19,8 @@ pub fn run(args: &EvalArgs) -> Result<()> {
     let row: Row = match (args.episodes, args.seed) {
         (None, None) => machine.pool.install(|| run.test())?,
         (episodes, seed) => {
-            let tested = machine.pool.install(|| rooms::test(schema.id, &bytes, episodes, seed, machine.host));
+            let tested =
+                machine.pool.install(|| rooms::test(schema.id, &bytes, episodes, seed, machine.host));
             let Some(row) = tested else {
                 bail!(Usage(format!(
                     "tests of {} have neither --episodes nor --seed. Leave them out",

@@ -26,7 +26,8 @@ fn room_list() -> String {
     for room in run::rooms() {
         let schema = room.schema();
         let variants: Vec<_> = room.variants().iter().map(|variant| variant.id).collect();
-        let line = format!("{}: {}. --steps counts {}", schema.id, variants.join(", "), schema.counters[0].unit);
+        let line =
+            format!("{}: {}. --steps counts {}", schema.id, variants.join(", "), schema.counters[0].unit);
         for (i, line) in wrapped(&line, WIDTH).into_iter().enumerate() {
             text += &format!("{}{line}\n", if i == 0 { "  " } else { "      " });
         }
@@ -50,9 +51,9 @@ fn knobs_of(room: &dyn AnyRoom) -> String {
         let knobs = room.knobs(variant.id);
         let (known, new): (Vec<_>, Vec<_>) =
             knobs.iter().partition(|knob| base.iter().any(|b| b.name == knob.name && b.kind == knob.kind));
-        let other = known.into_iter().filter(|knob| {
-            base.iter().any(|usual| usual.name == knob.name && usual.default != knob.default)
-        });
+        let other = known
+            .into_iter()
+            .filter(|knob| base.iter().any(|usual| usual.name == knob.name && usual.default != knob.default));
         let other: Vec<_> = other.map(|knob| format!("{}={}", knob.name, knob.default)).collect();
         text += &format!("\n  {} has else:\n", variant.id);
         for line in wrapped(&other.join(" "), WIDTH) {

@@ -38,8 +38,8 @@ fn memory_bytes() -> u64 {
     let read = |path: &str| std::fs::read_to_string(path).ok();
     let free = read("/proc/meminfo").and_then(|text| available(&text));
     let number = |path: &str| read(path)?.trim().parse::<u64>().ok();
-    let group = number("/sys/fs/cgroup/memory.max")
-        .or_else(|| number("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
+    let group =
+        number("/sys/fs/cgroup/memory.max").or_else(|| number("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
     free.into_iter().chain(group).min().unwrap_or(u64::MAX)
 }
 

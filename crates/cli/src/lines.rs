@@ -37,7 +37,11 @@ impl<W: Write> Printer<W> {
             Record::Opened(o) => {
                 let threads = if o.threads == 1 { "thread" } else { "threads" };
                 let (isa, arithmetic) = (&o.isa, &o.arithmetic);
-                writeln!(self.out, "Hothouse {}: {isa}, {arithmetic} arithmetic, {} {threads}", o.version, o.threads)
+                writeln!(
+                    self.out,
+                    "Hothouse {}: {isa}, {arithmetic} arithmetic, {} {threads}",
+                    o.version, o.threads
+                )
             }
             Record::FileSaved { file, .. } => writeln!(self.out, "saved {file}"),
             Record::Summary(summary) => self.summary(summary),
@@ -129,7 +133,8 @@ impl<W: Write> Printer<W> {
         }
         if let Some(metrics) = &s.metrics {
             let pairs = briefs(schema.metrics, &metrics.values);
-            let words: Vec<String> = pairs.into_iter().map(|(name, value)| format!("{name} {value}")).collect();
+            let words: Vec<String> =
+                pairs.into_iter().map(|(name, value)| format!("{name} {value}")).collect();
             line("at the end", &words.join(", "))?;
         }
         if let Some(solved) = &s.solved {

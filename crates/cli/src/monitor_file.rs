@@ -210,7 +210,8 @@ pub struct Watched {
 
 pub fn open(path: &Path) -> Result<Watched> {
     let shown = path.display();
-    let mut file = File::open(path).map_err(|e| anyhow!("cannot open {shown} ({e}). Check its permissions"))?;
+    let mut file =
+        File::open(path).map_err(|e| anyhow!("cannot open {shown} ({e}). Check its permissions"))?;
     let words = settled(&mut file).with_context(|| format!("cannot read {shown}"))?;
     let times = words.last().copied().unwrap_or_default();
     let count = words.len().saturating_sub(1);

@@ -17,7 +17,10 @@ pub enum Record {
     /// The first line.
     Opened(Backend),
     /// A checkpoint was written.
-    FileSaved { file: String, bytes: u64 },
+    FileSaved {
+        file: String,
+        bytes: u64,
+    },
     /// The last line.
     Summary(Box<Summary>),
     Event(Event),
@@ -414,25 +417,30 @@ mod tests {
             let schema = room.schema();
             let progress = Progress {
                 iteration: 3,
-                counts: schema.counters.iter().enumerate().map(|(i, _)| (1u64 << 40) as f64 + i as f64).collect(),
+                counts: schema
+                    .counters
+                    .iter()
+                    .enumerate()
+                    .map(|(i, _)| (1u64 << 40) as f64 + i as f64)
+                    .collect(),
                 train_s: 0.125,
             };
             let row = |len: usize| Row {
                 progress: progress.clone(),
                 values: (0..len).map(|i| (i % 3 > 0).then_some(0.1 + i as f64)).collect(),
             };
-            let mark = Mark {
-                progress: progress.clone(),
-                knob: "lr".into(),
-                from: 0.1.into(),
-                to: "warm".into(),
-            };
+            let mark =
+                Mark { progress: progress.clone(), knob: "lr".into(), from: 0.1.into(), to: "warm".into() };
             let config: Config = run::config_of(room);
             let records = [
                 Record::Opened(Backend { isa: "avx2".into(), threads: 2, ..Default::default() }),
                 Record::Event(Event::Began(Box::new(Began {
                     config: config.clone(),
-                    knobs: room.knobs(&config.variant).iter().map(|k| (k.name.into(), k.default.clone())).collect(),
+                    knobs: room
+                        .knobs(&config.variant)
+                        .iter()
+                        .map(|k| (k.name.into(), k.default.clone()))
+                        .collect(),
                     progress: progress.clone(),
                     solved: Some(progress.clone()),
                     history: vec![row(schema.row_len())],

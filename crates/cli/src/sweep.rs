@@ -63,7 +63,11 @@ pub struct Axis {
 enum Points {
     /// As they were written; what they mean depends on the knob.
     List(Vec<String>),
-    Range { from: f64, to: f64, log: bool },
+    Range {
+        from: f64,
+        to: f64,
+        log: bool,
+    },
 }
 
 /// `lr=1e-4..1e-2:log`, `gamma=0.9..0.99` or `hidden=32,64,128`.
@@ -571,8 +575,7 @@ impl Sweep {
     fn best<'a>(&self, outcomes: &'a [Outcome]) -> Option<&'a Outcome> {
         let key = |o: &Outcome| {
             let share = o.solved as f64 / o.runs as f64;
-            let (gain, cost) =
-                (o.result.median.unwrap_or(f64::MIN), o.solved_at.median.unwrap_or(f64::MAX));
+            let (gain, cost) = (o.result.median.unwrap_or(f64::MIN), o.solved_at.median.unwrap_or(f64::MAX));
             if self.limit.until_solved { [share, -cost, gain] } else { [share, gain, -cost] }
         };
         let better = |a: &[f64; 3], b: &[f64; 3]| a.partial_cmp(b).is_some_and(|order| order.is_gt());
@@ -706,7 +709,8 @@ impl Lines {
         if let (true, true, Some(best)) =
             (totals.complete, sweep.settings.len() > 1, sweep.best(&totals.settings))
         {
-            let set = |(name, value): (&String, &Value)| format!(" --set {}", quoted(&format!("{name}={value}")));
+            let set =
+                |(name, value): (&String, &Value)| format!(" --set {}", quoted(&format!("{name}={value}")));
             let set: String = best.knobs.iter().map(set).collect();
             self.print(&format!(
                 "best        {}\n  train it  {program} train {} --variant {}{set}",

@@ -281,7 +281,9 @@ fn follow_events(path: &Path, signals: &Signals, updates: &SyncSender<Update>) -
                 bail!("{shown} holds no events. Name a file written by `hothouse train --events FILE`");
             }
             if place == 0 && began.elapsed() > EMPTY {
-                bail!("{shown} is empty: no run has written to it. Name a file written by `hothouse train --events FILE`");
+                bail!(
+                    "{shown} is empty: no run has written to it. Name a file written by `hothouse train --events FILE`"
+                );
             }
             std::thread::sleep(POLL);
             // A new run writes the file anew.

@@ -82,7 +82,9 @@ pub fn counts(schema: &Schema, progress: &Progress) -> String {
 
 /// The columns of a row that a line of the terminal has, by their short names: `return 212.5 (9.0 to 500.0)`.
 pub fn briefs(columns: &[Column], values: &[Option<f64>]) -> Vec<(String, String)> {
-    let find = |name: &str| columns.iter().position(|column| column.name == name).and_then(|i| values.get(i).copied()?);
+    let find = |name: &str| {
+        columns.iter().position(|column| column.name == name).and_then(|i| values.get(i).copied()?)
+    };
     let shown = |(column, &at): (&Column, &Option<f64>)| {
         let spread = match *column.spread {
             [error] => find(error).map(|e| format!(" ±{e:.2}")),
@@ -112,7 +114,8 @@ pub fn goal(schema: &Schema, goal: &Goal) -> String {
 pub fn breakdown(schema: &Schema, parts_s: &[f64]) -> Option<String> {
     let whole_s: f64 = parts_s.iter().sum();
     let share = |part_s: f64| 100.0 * part_s / whole_s;
-    let mut parts: Vec<(f64, &str)> = parts_s.iter().copied().zip(schema.all_parts().map(|p| p.name)).collect();
+    let mut parts: Vec<(f64, &str)> =
+        parts_s.iter().copied().zip(schema.all_parts().map(|p| p.name)).collect();
     parts.sort_by(|a, b| b.0.total_cmp(&a.0));
     parts.retain(|(part_s, _)| share(*part_s) >= 0.5);
     let words: Vec<String> =
@@ -192,7 +195,10 @@ mod tests {
         assert_eq!([0.0213, 0.0, -1.2e-5, 12.414].map(figure), ["0.0213", "0", "-1.2e-5", "12.41"]);
         assert_eq!(figure(f64::NAN), "NaN");
         let (plain, share) = (Column::new("a", "A", ""), Column::new("b", "B", "").share());
-        assert_eq!([None, Some(0.5), Some(475.25), Some(2e6)].map(|x| value(&plain, x)), ["-", "0.5000", "475.2", "2.00 M"]);
+        assert_eq!(
+            [None, Some(0.5), Some(475.25), Some(2e6)].map(|x| value(&plain, x)),
+            ["-", "0.5000", "475.2", "2.00 M"]
+        );
         assert_eq!(value(&share, Some(0.125)), "12%");
     }
 

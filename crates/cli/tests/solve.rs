@@ -23,7 +23,7 @@ fn it_gives_a_line_for_each_seed_and_one_for_the_environment() {
     let lines = lines(&output);
     assert_eq!(lines.len(), 3);
     for (i, line) in lines[..2].iter().enumerate() {
-        assert_eq!((&line["kind"], &line["env"]), (&"seed".into(), &"Acrobot-v1".into()));
+        assert_eq!((&line["kind"], &line["variant"]), (&"seed".into(), &"Acrobot-v1".into()));
         assert_eq!((&line["seed"], &line["solved"]), (&(i + 1).into(), &true.into()));
         let mean = line["mean_return"].as_f64().unwrap();
         assert!((-100.0..0.0).contains(&mean), "{mean}");

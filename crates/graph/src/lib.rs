@@ -56,6 +56,8 @@
 //! assert!((executor.output("y")[0] - 0.25).abs() < 0.1);
 //! # Ok::<(), graph::PlanError>(())
 //! ```
+#![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // as clippy.toml lists them
+#![forbid(unsafe_code)]
 
 mod buffer;
 mod exec;

@@ -1,5 +1,7 @@
 //! Learners: one algorithm, one room. A learner knows worlds, graphs and kernels; it knows no user
 //! interface, no file and no platform.
+#![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // as clippy.toml lists them
+#![forbid(unsafe_code)]
 
 pub mod away;
 pub mod backgammon;

@@ -7,6 +7,7 @@
 //! `[out][inp]`, as in PyTorch's `Linear`. A batch of features is either `[rows][features]` (training) or panels,
 //! `[rows/PANEL][features][PANEL]` (inference and rollouts), whose last panel is padded.
 #![allow(unsafe_code)]
+#![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // as clippy.toml lists them
 
 pub mod gemm;
 pub mod graded;

@@ -21,21 +21,54 @@ pub fn threads() -> usize {
     }
 }
 
-/// `f` with so many threads for its pieces, where that can be had: one always, and in a browser else only as many as there are.
+/// `f` with so many threads for its pieces, where [`Threads::of`] has them.
 pub fn with_threads<R: Send>(count: usize, f: impl FnOnce() -> R + Send) -> Option<R> {
-    if count == 1 {
-        let before = ALONE.replace(true);
-        let result = f();
-        ALONE.set(before);
-        return Some(result);
-    }
-    if threads() == count {
-        return Some(inside(f));
-    }
+    Threads::of(count).map(|threads| threads.run(f))
+}
+
+/// A number of threads, for tests and benches that compare numbers of them.
+pub struct Threads(Kind);
+
+enum Kind {
+    One,
+    /// Those of the pool at hand.
+    All,
     #[cfg(all(feature = "threads", not(target_family = "wasm")))]
-    return rayon::ThreadPoolBuilder::new().num_threads(count).build().ok().map(|pool| pool.install(f));
-    #[cfg(not(all(feature = "threads", not(target_family = "wasm"))))]
-    None
+    Pool(rayon::ThreadPool),
+}
+
+impl Threads {
+    /// One there always is; in a browser else only as many as the pool has.
+    pub fn of(count: usize) -> Option<Threads> {
+        if count == 1 {
+            return Some(Threads(Kind::One));
+        }
+        if threads() == count {
+            return Some(Threads(Kind::All));
+        }
+        #[cfg(all(feature = "threads", not(target_family = "wasm")))]
+        return rayon::ThreadPoolBuilder::new()
+            .num_threads(count)
+            .build()
+            .ok()
+            .map(|p| Threads(Kind::Pool(p)));
+        #[cfg(not(all(feature = "threads", not(target_family = "wasm"))))]
+        None
+    }
+
+    pub fn run<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
+        match &self.0 {
+            Kind::One => {
+                let before = ALONE.replace(true);
+                let result = f();
+                ALONE.set(before);
+                result
+            }
+            Kind::All => inside(f),
+            #[cfg(all(feature = "threads", not(target_family = "wasm")))]
+            Kind::Pool(pool) => pool.install(f),
+        }
+    }
 }
 
 /// Whether this thread is one of several of the pool.

@@ -2,6 +2,7 @@
 //! as this crate has none.
 
 use crate::isa::{Isa, Kernel, Simd, dispatch};
+use crate::par::{self, Threads};
 use std::hint::black_box;
 
 /// The fastest of a quarter of a second of short stretches, in GFLOP/s (a multiply-add counts as two). `now` gives seconds;
@@ -20,6 +21,30 @@ pub fn peak_gflops(isa: Isa, now: &dyn Fn() -> f64) -> f64 {
             continue;
         }
         best = best.max(flops / (end - start) * 1e-9);
+        wide = !wide;
+        if end - begin > 0.25 {
+            return best;
+        }
+    }
+}
+
+/// The same of several cores at work together: all that they do in the time that the last of them takes.
+pub fn peak_gflops_of(isa: Isa, threads: &Threads, count: usize, now: &dyn Fn() -> f64) -> f64 {
+    let mut flops = vec![0.0; count];
+    let mut rounds = 1 << 12;
+    let mut best: f64 = 0.0;
+    let mut wide = false;
+    let begin = now();
+    loop {
+        let start = now();
+        threads.run(|| par::each_mut(&mut flops, |_, flops| *flops = stretch(isa, Chains { rounds, wide })));
+        let end = now();
+        // Long enough for the way to other threads not to count.
+        if end - start < 5e-3 {
+            rounds *= 2;
+            continue;
+        }
+        best = best.max(flops.iter().sum::<f64>() / (end - start) * 1e-9);
         wide = !wide;
         if end - begin > 0.25 {
             return best;

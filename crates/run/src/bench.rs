@@ -6,7 +6,8 @@
 
 use crate::monitor::Writer;
 use crate::room::Schema;
-use graph::{Adam, Executor, Graph, Layout, Optimizer, Packed, Params, Plan, models};
+use graph::{Adam, Buffer, Executor, Graph, Layout, Optimizer, Packed, Params, Plan, models};
+use math::par::Threads;
 use math::{Act, Isa, gemm, peak, rivals::Rival};
 use std::sync::Arc;
 
@@ -48,6 +49,7 @@ pub fn core(isa: Isa, now: &dyn Fn() -> f64, rivals: &[Rival], sink: &mut dyn Fn
     }
     net(isa, now, &mut give);
     step(isa, now, &mut give);
+    large(isa, now, &mut give);
     give("core.peak_gflops".into(), median(&mut peaks), "GFLOP/s");
 }
 
@@ -60,14 +62,14 @@ struct Product {
     x: Vec<f32>,
     /// `[inp][out]`, as a rival wants it.
     b: Vec<f32>,
-    packed: Vec<f32>,
+    packed: Buffer,
     y: Vec<f32>,
 }
 
 impl Product {
     fn new(isa: Isa, batch: usize, out: usize, inp: usize) -> Self {
         let w = noise(out * inp);
-        let mut packed = vec![0.0; gemm::packed_rows_len(out, inp)];
+        let mut packed = Buffer::zeros(gemm::packed_rows_len(out, inp));
         gemm::pack_rows(isa, &w, out, inp, &mut packed);
         let b = (0..inp * out).map(|i| w[(i % out) * inp + i / out]).collect();
         Self { isa, batch, out, inp, x: noise(batch * inp), b, packed, y: vec![0.0; batch * out] }
@@ -180,6 +182,174 @@ fn step(isa: Isa, now: &dyn Fn() -> f64, give: &mut dyn FnMut(String, f64, &'sta
     };
     let mut times: Vec<f64> = (0..ROUNDS).map(|_| 1e3 * seconds_a_call(now, &mut train)).collect();
     give("core.step_144_128_64_6_b64_ms".into(), median(&mut times), "ms");
+}
+
+/// Products and a training step that are far beyond the second-level cache, on one thread and on two, each as a share of the peak
+/// of as many cores in the same round.
+fn large(isa: Isa, now: &dyn Fn() -> f64, give: &mut dyn FnMut(String, f64, &'static str)) {
+    const ROUNDS: usize = 7;
+    const BATCH: usize = 1536;
+    const INP: usize = 512;
+    const OUT: usize = 2048;
+    let mut layer = Layer::new(isa, BATCH, OUT, INP);
+    let mut mlp = Mlp::new(isa, BATCH, &[INP, OUT, OUT, INP]);
+    let crews = [1, 2].into_iter().filter_map(|count| Some((count, Threads::of(count)?)));
+    let crews: Vec<(usize, Threads)> = crews.collect();
+    let gflop = 2e-9 * (BATCH * INP * OUT) as f64;
+    let mut shares: Vec<[Vec<f64>; 4]> = crews.iter().map(|_| Default::default()).collect();
+    for _ in 0..ROUNDS {
+        for ((count, threads), shares) in crews.iter().zip(&mut shares) {
+            let peak = peak::peak_gflops_of(isa, threads, *count, now);
+            let timed = |work: f64, call: &mut (dyn FnMut() + Send)| {
+                // What else the machine does only ever makes one slower.
+                let best_s = (0..2).map(|_| {
+                    let began_s = now();
+                    threads.run(&mut *call);
+                    now() - began_s
+                });
+                work / best_s.fold(f64::INFINITY, f64::min) / peak
+            };
+            shares[0].push(timed(gflop, &mut || layer.forward()));
+            shares[1].push(timed(gflop, &mut || layer.dx()));
+            shares[2].push(timed(gflop, &mut || layer.dw()));
+            shares[3].push(timed(mlp.gflop(), &mut || mlp.train()));
+        }
+    }
+    for ((count, _), shares) in crews.iter().zip(&mut shares) {
+        let suffix = if *count == 1 { String::new() } else { format!(".t{count}") };
+        let layer = format!("core.linear.{BATCH}x{INP}x{OUT}");
+        let names = [
+            format!("{layer}.share{suffix}"),
+            format!("{layer}.dx.share{suffix}"),
+            format!("{layer}.dw.share{suffix}"),
+            format!("core.train.mlp2048.share{suffix}"),
+        ];
+        for (name, shares) in names.into_iter().zip(shares) {
+            give(name, median(shares), "of the peak of as many cores");
+        }
+    }
+    let unit = "bytes: parameters, gradients and two moments, whatever the threads";
+    give("core.train.mlp2048.bytes".into(), mlp.bytes() as f64, unit);
+    give(
+        "core.train.mlp2048.arena_bytes".into(),
+        mlp.plan.arena_bytes() as f64,
+        "bytes of all other tensors",
+    );
+}
+
+/// A linear layer and its gradients: y = x·Wᵀ, dx = dy·W, dw = dyᵀ·x.
+struct Layer {
+    isa: Isa,
+    batch: usize,
+    out: usize,
+    inp: usize,
+    x: Buffer,
+    dy: Buffer,
+    packed: Buffer,
+    packed_t: Buffer,
+    y: Buffer,
+    dx: Buffer,
+    dw: Buffer,
+}
+
+impl Layer {
+    fn new(isa: Isa, batch: usize, out: usize, inp: usize) -> Self {
+        let filled = |len: usize| {
+            let mut buffer = Buffer::zeros(len);
+            buffer.copy_from_slice(&noise(len));
+            buffer
+        };
+        let mut packed = Buffer::zeros(gemm::packed_rows_len(out, inp));
+        let mut packed_t = Buffer::zeros(gemm::packed_rows_t_len(out, inp));
+        let w = noise(out * inp);
+        gemm::pack_rows(isa, &w, out, inp, &mut packed);
+        gemm::pack_rows_t(isa, &w, out, inp, &mut packed_t);
+        let (x, dy) = (filled(batch * inp), filled(batch * out));
+        let [y, dx, dw] = [batch * out, batch * inp, out * inp].map(Buffer::zeros);
+        Self { isa, batch, out, inp, x, dy, packed, packed_t, y, dx, dw }
+    }
+
+    fn forward(&mut self) {
+        let Self { isa, batch, out, inp, .. } = *self;
+        gemm::linear_rows(
+            isa,
+            batch,
+            out,
+            inp,
+            &self.x,
+            &self.packed,
+            &mut self.y,
+            gemm::Epilogue::default(),
+        );
+    }
+
+    fn dx(&mut self) {
+        let Self { isa, batch, out, inp, .. } = *self;
+        gemm::linear_rows_dx(isa, batch, out, inp, &self.dy, &self.packed_t, &mut self.dx, false);
+    }
+
+    fn dw(&mut self) {
+        let Self { isa, batch, out, inp, .. } = *self;
+        gemm::linear_rows_dw(isa, batch, out, inp, &self.dy, &self.x, &mut self.dw, false);
+    }
+}
+
+/// A step of a relu net on the mean squared error: forward, backward, Adam and packing.
+struct Mlp {
+    isa: Isa,
+    batch: usize,
+    widths: Vec<usize>,
+    plan: Arc<Plan>,
+    params: Params,
+    packed: Packed,
+    executor: Executor,
+    grads: Buffer,
+    optimizer: Optimizer,
+}
+
+impl Mlp {
+    fn new(isa: Isa, batch: usize, widths: &[usize]) -> Self {
+        let [inp, .., out] = *widths else { unreachable!("a net has layers") };
+        let mut graph = Graph::new();
+        let input = graph.input("input", [batch, inp]);
+        let target = graph.input("target", [batch, out]);
+        let output = models::mlp(&mut graph, input, "net", &widths[1..], Act::Relu);
+        let error = graph.sub(output, target);
+        let error = graph.square(error);
+        let loss = graph.mean_all(error);
+        let gradients = graph.gradients(loss);
+        let plan =
+            Plan::training(&graph, &[("loss", loss)], &gradients, isa).expect("the net is well formed");
+        let plan = Arc::new(plan);
+        let params = Params::new(graph.table(), 1);
+        let packed = Packed::new(&plan, &params);
+        let mut executor = Executor::new(&plan);
+        executor.input_mut("input").copy_from_slice(&noise(batch * inp));
+        executor.input_mut("target").copy_from_slice(&noise(batch * out));
+        let grads = Buffer::zeros(params.values().len());
+        let optimizer = Optimizer::new(&params);
+        Self { isa, batch, widths: widths.to_vec(), plan, params, packed, executor, grads, optimizer }
+    }
+
+    /// Of the products alone: of the first layer's input there is no gradient.
+    fn gflop(&self) -> f64 {
+        let layers = self.widths.windows(2).map(|w| w[0] * w[1]);
+        let products: usize =
+            layers.enumerate().map(|(i, size)| if i == 0 { 2 * size } else { 3 * size }).sum();
+        2e-9 * (self.batch * products) as f64
+    }
+
+    fn train(&mut self) {
+        self.executor.train(&self.params, &self.packed, &mut self.grads, false);
+        self.optimizer.step(self.isa, &Adam::default(), &mut self.params, &self.grads);
+        self.packed.pack(&self.params);
+    }
+
+    fn bytes(&self) -> usize {
+        let floats =
+            self.params.values().len() + self.grads.len() + self.optimizer.m.len() + self.optimizer.v.len();
+        floats * size_of::<f32>()
+    }
 }
 
 /// Time of one call: the best of the stretches that fill a slice, since whatever else the machine does

@@ -4,6 +4,8 @@
 //! platform: no clocks, no files, no threads. A shell brings those.
 //!
 //! What lies in a folder is one room's; what lies outside is for all rooms, and names none but in [`rooms`].
+#![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // as clippy.toml lists them
+#![forbid(unsafe_code)]
 
 // What macros write names this crate as others do.
 extern crate self as run;

@@ -69,8 +69,10 @@ fn of_control() -> String {
 
 fn of_backgammon() -> String {
     use run::backgammon::protocol::*;
-    let mut out =
-        head("What is asked of the room of backgammon, and answered; and what it tells.", "backgammon/protocol.rs");
+    let mut out = head(
+        "What is asked of the room of backgammon, and answered; and what it tells.",
+        "backgammon/protocol.rs",
+    );
     out += "import type { Progress } from \"../../run/protocol\";\n\n";
     declare_all!(
         out:

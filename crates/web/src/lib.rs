@@ -9,9 +9,9 @@ mod panic;
 
 use gpu::Fault;
 use math::Isa;
+use run::bench::Bench;
 use run::monitor::{self, Cursor, Writer};
 use run::protocol::{Config, Digest, Event, Level};
-use run::bench::Bench;
 use run::room::{Answer, Schema};
 use run::{AnyRun, Host, RunError, permalink};
 use serde::Serialize;
@@ -64,7 +64,8 @@ pub fn decode(link: &str) -> Result<JsValue, JsValue> {
 /// What runs in the room that a link names, whatever else the link has, or in the first.
 #[wasm_bindgen]
 pub fn default_config(link: &str) -> Result<JsValue, JsValue> {
-    let name = link.trim_start_matches('#').trim_start_matches('/').split(['?', '/']).next().unwrap_or_default();
+    let name =
+        link.trim_start_matches('#').trim_start_matches('/').split(['?', '/']).next().unwrap_or_default();
     to_js(&run::room(name).map_or_else(|_| run::default_config(), run::config_of))
 }
 
@@ -85,7 +86,9 @@ pub fn bench(suite: &str, now: &js_sys::Function, give: &js_sys::Function) {
     };
     let mut attach = |schema: &Schema| Writer::new(Box::new(monitor::heap(schema)), schema, "").ok();
     match run::room(suite) {
-        Ok(room) => room.bench(&mut Bench { isa: Isa::best(), now: now_s, attach: &mut attach, sink: &mut sink }),
+        Ok(room) => {
+            room.bench(&mut Bench { isa: Isa::best(), now: now_s, attach: &mut attach, sink: &mut sink })
+        }
         Err(_) => run::bench::core(Isa::best(), &clock, &[], &mut sink),
     }
 }

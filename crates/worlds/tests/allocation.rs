@@ -1,25 +1,12 @@
-//! Thousands are stepped without allocating, whatever the kind. A file of its own: the counter counts for the
-//! whole process, so nothing else may run beside it. Native only, as the counter is.
+//! Thousands are stepped without allocating, whatever the kind. Native only, for the time it takes.
 #![cfg(not(target_arch = "wasm32"))]
 
 use math::{Isa, Rng};
-use std::alloc::System;
+use testkit::allocations;
 use worlds::{Actions, kinds};
 
 #[global_allocator]
-static COUNTER: &stats_alloc::StatsAlloc<System> = &stats_alloc::INSTRUMENTED_SYSTEM;
-
-/// How often `work` allocates. The test harness's own thread allocates now and then while a test runs, so the least of some
-/// rounds is what the work itself took.
-fn allocations(mut work: impl FnMut()) -> usize {
-    let round = |_| {
-        let before = COUNTER.stats();
-        work();
-        let taken = COUNTER.stats() - before;
-        taken.allocations + taken.reallocations
-    };
-    (0..5).map(round).min().unwrap_or(0)
-}
+static COUNTING: testkit::Counting = testkit::Counting;
 
 #[test]
 fn a_step_allocates_nothing() {
@@ -31,7 +18,7 @@ fn a_step_allocates_nothing() {
         let rng = Rng::new(1, 2);
         let mut ends = 0;
         let taken = allocations(|| {
-            for t in 0..1000 {
+            for t in 0..3000 {
                 rng.fill_uniform(Isa::best(), t, &mut actions);
                 for action in &mut actions {
                     *action = match kind.spec.actions {

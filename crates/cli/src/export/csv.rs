@@ -22,7 +22,8 @@ impl Csv {
         files::check_writable(path)?;
         let mut options = File::options();
         let file = options.read(true).write(true).create(true).truncate(false).open(path);
-        let file = file.with_context(|| format!("cannot open {}. Name another file with --csv", path.display()))?;
+        let file =
+            file.with_context(|| format!("cannot open {}. Name another file with --csv", path.display()))?;
         files::claim(&file, path, "--csv")?;
         let mut csv = Csv { path: path.to_path_buf(), file, schema, last: 0 };
         csv.take_up(progress)?;

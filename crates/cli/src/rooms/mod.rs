@@ -26,7 +26,11 @@ struct RoomVerb {
 static VERBS: [RoomVerb; 5] = [
     RoomVerb { path: &["solve"], grammar: control::solve::grammar, obey: control::solve::obey },
     RoomVerb { path: &["env"], grammar: control::env::grammar, obey: control::env::obey },
-    RoomVerb { path: &["eval", "backgammon"], grammar: backgammon::eval::grammar, obey: backgammon::eval::obey },
+    RoomVerb {
+        path: &["eval", "backgammon"],
+        grammar: backgammon::eval::grammar,
+        obey: backgammon::eval::obey,
+    },
     RoomVerb { path: &["play"], grammar: backgammon::play::grammar, obey: backgammon::play::obey },
     RoomVerb { path: &["moves"], grammar: backgammon::moves::grammar, obey: backgammon::moves::obey },
 ];
@@ -59,7 +63,11 @@ pub fn obey(matches: &ArgMatches) -> Option<Result<()>> {
 }
 
 /// What is measured of a room by whole processes, after all else.
-pub fn bench(suite: &str, machine: &Machine, give: &mut dyn FnMut(Figure) -> std::io::Result<()>) -> Result<()> {
+pub fn bench(
+    suite: &str,
+    machine: &Machine,
+    give: &mut dyn FnMut(Figure) -> std::io::Result<()>,
+) -> Result<()> {
     match suite {
         // How soon an agent has learned depends on all of the core.
         "core" | "control" => control::bench::solve(machine, give),

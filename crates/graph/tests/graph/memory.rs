@@ -1,57 +1,16 @@
-//! A counting allocator: packing, forward, backward and update allocate nothing after the first time.
+//! Allocations are counted: packing, forward, backward and update allocate nothing after the first time.
 
 use crate::nets::{Case, FORWARD, LOSSES, ppo_loss};
 use graph::{Adam, Executor, Graph, Isa, Layout, Optimizer, Packed, Plan};
-use std::alloc::{GlobalAlloc, Layout as Memory, System};
-use std::cell::Cell;
 use std::sync::Arc;
 
-struct Counting;
-
-thread_local! {
-    static COUNT: Cell<u64> = const { Cell::new(0) };
-}
-
-fn count() {
-    COUNT.set(COUNT.get() + 1);
-}
-
-#[allow(unsafe_code)] // an allocator cannot be written without
-// SAFETY: every call is handed to the system's allocator as it came.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, memory: Memory) -> *mut u8 {
-        count();
-        // SAFETY: as the caller promised.
-        unsafe { System.alloc(memory) }
-    }
-    unsafe fn dealloc(&self, at: *mut u8, memory: Memory) {
-        // SAFETY: as the caller promised.
-        unsafe { System.dealloc(at, memory) }
-    }
-    unsafe fn realloc(&self, at: *mut u8, memory: Memory, size: usize) -> *mut u8 {
-        count();
-        // SAFETY: as the caller promised.
-        unsafe { System.realloc(at, memory, size) }
-    }
-}
-
 #[global_allocator]
-static COUNTING: Counting = Counting;
+static COUNTING: testkit::Counting = testkit::Counting;
 
 #[track_caller]
 fn allocates_nothing(what: &str, f: &mut dyn FnMut()) {
     f();
-    let before = COUNT.get();
-    f();
-    assert_eq!(COUNT.get() - before, 0, "{what} allocates");
-}
-
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
-fn the_count_counts() {
-    let before = COUNT.get();
-    drop(std::hint::black_box(vec![1]));
-    assert_eq!(COUNT.get() - before, 1);
+    assert_eq!(testkit::allocations(f), 0, "{what} allocates");
 }
 
 #[cfg_attr(not(target_arch = "wasm32"), test)]

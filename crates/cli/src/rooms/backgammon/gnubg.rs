@@ -248,7 +248,7 @@ mod tests {
     use run::backgammon::notation;
     use run::backgammon::yardstick::Linear;
 
-    const SPOKEN: &str = include_str!("../../../tests/golden/backgammon_gnubg.txt");
+    const SPOKEN: &str = include_str!("../../../../../tests/golden/backgammon_gnubg.txt");
     const VERSION: &str = "Interface: 2\nRFBF: 0\nEngine: 1.00\nSoftware: 1.07.001\n";
 
     /// A stand-in on a real socket: `answer` says what goes back for a line, or that the connection ends here.

@@ -1,8 +1,8 @@
 //! `hothouse moves`: the rules of a game for other programs, a line of text to each answer. A line that cannot be answered
 //! gets one that says why and what would do, and changes nothing.
 
-use crate::stdio::{LINE_BYTES, converse};
 use crate::Usage;
+use crate::stdio::{LINE_BYTES, converse};
 use anyhow::{Result, bail};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use run::backgammon::RulesLines;

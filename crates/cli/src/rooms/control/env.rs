@@ -1,8 +1,8 @@
 //! `hothouse env`: one environment that any program can drive, a JSON object a line, one answer to
 //! each. A line that cannot be obeyed is answered with what would do, and changes nothing.
 
-use crate::stdio::{LINE_BYTES, converse};
 use crate::Usage;
+use crate::stdio::{LINE_BYTES, converse};
 use anyhow::Result;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use run::control::env::{Action, Actions, Env, EnvError, Spec};

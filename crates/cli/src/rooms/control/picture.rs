@@ -76,7 +76,8 @@ impl Environments {
             let (column, row) = (i % usize::from(columns), i / usize::from(columns));
             let (left, ground) = (column as f64 * w, (row + 1) as f64 * h - 3.0);
             let track = w - 4.0;
-            let foot = (left + track * (0.5 + 0.5 * (f64::from(x_m) / TRACK_M).clamp(-1.0, 1.0)), ground - 1.0);
+            let foot =
+                (left + track * (0.5 + 0.5 * (f64::from(x_m) / TRACK_M).clamp(-1.0, 1.0)), ground - 1.0);
             let length = (h * POLE_SHARE).min(track);
             let tip = (foot.0 + length * f64::from(angle).sin(), foot.1 - length * f64::from(angle).cos());
             (0..track as u32).step_by(2).for_each(|x| canvas.dot(left + f64::from(x), ground + 1.0, FAINT));
@@ -247,7 +248,9 @@ mod tests {
             let draw = |frame: &mut Frame| picture.draw(frame, frame.area(), &Knobs::new());
             terminal.draw(draw).unwrap();
             let cells = terminal.backend().buffer().content();
-            let dots = cells.iter().filter(|c| ('\u{2801}'..='\u{28ff}').contains(&c.symbol().chars().next().unwrap()));
+            let dots = cells
+                .iter()
+                .filter(|c| ('\u{2801}'..='\u{28ff}').contains(&c.symbol().chars().next().unwrap()));
             assert!(dots.count() > 5, "{}", variant.id);
         }
     }

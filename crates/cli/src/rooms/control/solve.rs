@@ -81,7 +81,8 @@ struct SolveArgs {
 }
 
 pub fn grammar(verb: Grammar) -> Grammar {
-    let about = "Solve every environment of control from its preset, seed by seed, and print how long each took";
+    let about =
+        "Solve every environment of control from its preset, seed by seed, and print how long each took";
     SolveArgs::augment_args(verb.about(about))
 }
 
@@ -102,7 +103,9 @@ fn tasks(args: &SolveArgs) -> Result<Vec<Task>> {
     let room = run::room(&args.room).map_err(refusal)?;
     if args.room != "control" {
         let room = &args.room;
-        bail!(Usage(format!("only control is solved. Train this room with `hothouse train {room} --until-solved`")));
+        bail!(Usage(format!(
+            "only control is solved. Train this room with `hothouse train {room} --until-solved`"
+        )));
     }
     let task = |variant: Variant| Some(Task { id: variant.id, goal: variant.goal? });
     let variants = room.variants();
@@ -110,7 +113,8 @@ fn tasks(args: &SolveArgs) -> Result<Vec<Task>> {
     if let Some(unknown) = args.variant.iter().find(|id| !known.contains(&id.as_str())) {
         bail!(Usage(format!("there is no environment '{unknown}'. Choose one of: {}", known.join(", "))));
     }
-    let wanted = |variant: &Variant| args.variant.is_empty() || args.variant.iter().any(|id| id == variant.id);
+    let wanted =
+        |variant: &Variant| args.variant.is_empty() || args.variant.iter().any(|id| id == variant.id);
     Ok(variants.into_iter().filter(wanted).filter_map(task).collect())
 }
 
@@ -177,8 +181,14 @@ fn solve(
 ) -> Result<Option<Row>> {
     let began = Instant::now();
     let seed = config.seed;
-    let mut row =
-        Row { variant: config.variant.clone(), seed, solved: false, mean_return: None, steps: 0, seconds: 0.0 };
+    let mut row = Row {
+        variant: config.variant.clone(),
+        seed,
+        solved: false,
+        mean_return: None,
+        steps: 0,
+        seconds: 0.0,
+    };
     let mut run = Run::<Control>::new(config, host)?;
     let schema = run.schema();
     let column = schema.test(task.goal.column).unwrap_or_default();
@@ -245,7 +255,11 @@ impl Show {
             let mean = row.mean_return.map_or("-".into(), |r| format!("{r:.1}"));
             let end = if row.solved { "" } else { "  not solved" };
             let steps = grouped(row.steps);
-            writeln!(out, "{:<26} {:>5} {mean:>8} {steps:>12} {:>9.2}{end}", row.variant, row.seed, row.seconds)?;
+            writeln!(
+                out,
+                "{:<26} {:>5} {mean:>8} {steps:>12} {:>9.2}{end}",
+                row.variant, row.seed, row.seconds
+            )?;
         }
         Ok(out.flush()?)
     }

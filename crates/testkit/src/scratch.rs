@@ -1,0 +1,45 @@
+//! Folders for tests.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// An empty folder that nothing else uses, removed when it goes out of scope.
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    /// `name` is for people who look into the folder for temporary files.
+    #[track_caller]
+    pub fn new(name: &str) -> Scratch {
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let unique =
+            format!("hothouse-{name}-{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        let folder = std::env::temp_dir().join(unique);
+        let _ = std::fs::remove_dir_all(&folder); // of a process with the same number that was killed
+        std::fs::create_dir_all(&folder).expect("a folder for temporary files");
+        Scratch(folder)
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl std::ops::Deref for Scratch {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl AsRef<Path> for Scratch {
+    fn as_ref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,86 @@
+// `npm test -- --only arm`: NEON, under an emulator. The tests of `math` for aarch64, and whole runs whose digests must equal those
+// of this machine's own instruction set. It runs where an emulator, a linker and Rust's target are at hand, and installs none of
+// them. With `--digests FILE` it writes the digests of the machine that it runs on, for an ARM one to be compared with another.
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { counted, program, target } from "./native.mjs";
+import { rust } from "./setup.mjs";
+import { ask, main, options, root, sh, step, Trouble } from "./sh.mjs";
+
+const TARGET = "aarch64-unknown-linux-gnu";
+const LIBRARIES = "/usr/aarch64-linux-gnu";
+const SMALL = ["envs=128", "rollout_steps=16", "hidden=32"];
+/** Some of each kind of arithmetic: choices, numbers through a lens, bodies that touch, sums of whole numbers. */
+const RUNS = [
+  ["control", "CartPole-v1", 80_000, SMALL],
+  ["control", "Pendulum-v1", 80_000, SMALL],
+  ["control", "LunarLander-v3", 80_000, SMALL],
+  ["backgammon", "strong", 600, ["games=16", "hidden=16", "batch=128"]],
+];
+
+/** What is missing here, each with the way to get it. */
+async function missing() {
+  const sysroot = await ask("rustc", ["--print", "sysroot"]);
+  const std = join(sysroot, "lib/rustlib", TARGET, "lib");
+  const has = async (command) => (await ask(command, ["--version"])) !== null;
+  return [
+    [await has("qemu-aarch64"), "qemu-aarch64 (apt-get install qemu-user)"],
+    [await has("aarch64-linux-gnu-gcc"), "aarch64-linux-gnu-gcc (apt-get install gcc-aarch64-linux-gnu)"],
+    [existsSync(join(LIBRARIES, "lib/libc.so.6")), `${LIBRARIES} (apt-get install libc6-dev-arm64-cross)`],
+    [existsSync(std) && readdirSync(std).some((file) => file.startsWith("libstd-")), `Rust's target (rustup target add ${TARGET})`],
+  ]
+    .filter(([there]) => !there)
+    .map(([, what]) => what);
+}
+
+/** The part of `npm test`: gives `{ passed, failed }`, and where it cannot run `{ skipped }` with the reason. */
+export async function arm() {
+  if (process.arch === "arm64") return { passed: 0, failed: 0, skipped: "this is an ARM machine: its native tests are these" };
+  const lacking = await missing();
+  if (lacking.length) return { passed: 0, failed: 0, skipped: `NEON was not run, for want of ${lacking.join(" and ")}` };
+  const env = {
+    CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER: "aarch64-linux-gnu-gcc",
+    CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER: `qemu-aarch64 -L ${LIBRARIES}`,
+  };
+  let total;
+  await step("math's tests on aarch64", async () => {
+    total = counted(await sh("cargo", ["test", "--release", "-p", "math", "--tests", "--target", TARGET], { env }));
+    return `${total.passed} passed`;
+  });
+  await step("hothouse for aarch64", async () => {
+    await sh("cargo", ["build", "--release", "-p", "cli", "--no-default-features", "--target", TARGET], { env });
+  });
+  const own = await program();
+  const emulated = ["qemu-aarch64", "-L", LIBRARIES, join(target, TARGET, "release/hothouse")];
+  for (const run of RUNS)
+    await step(`${run[1]} on aarch64`, async () => {
+      const [neon, here] = [await digests(emulated, run), await digests([own], run)];
+      if (here[0].arithmetic !== "fused")
+        throw new Trouble("this processor rounds a multiply-add twice, so its digests cannot equal NEON's", "run it on one with AVX2 and FMA");
+      const same = neon.length === here.length && neon.every((digest, i) => digest.weights === here[i].weights);
+      total[same ? "passed" : "failed"] += 1;
+      return same ? `${neon.length} digests equal` : `FAILED: ${JSON.stringify(neon[0])} is not ${JSON.stringify(here[0])}`;
+    });
+  return total;
+}
+
+/** The digests of a run, by a program or what emulates it. */
+async function digests([command, ...before], [room, env, steps, knobs]) {
+  const set = knobs.flatMap((knob) => ["--set", knob]);
+  const args = ["train", room, "--env", env, "--seed", "3", "--steps", String(steps), "--threads", "2", "--device", "cpu", "--json", ...set];
+  const said = await sh(command, [...before, ...args], { env: { XDG_CACHE_HOME: join(target, "cache") } });
+  const lines = said.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
+  const found = lines.filter(({ kind }) => kind === "digest");
+  if (!found.length) throw new Trouble(`a run of ${env} told of no digest`, "give it more steps in scripts/arm.mjs");
+  return found.map(({ iteration, weights, arithmetic }) => ({ iteration, weights, arithmetic }));
+}
+
+await main(import.meta.url, async () => {
+  const { digests: file } = options({ digests: "<file>: where to write this machine's digests" });
+  await rust();
+  if (!file) throw new Trouble("nothing to do", "npm test -- --only arm, or node scripts/arm.mjs --digests FILE");
+  const own = await program();
+  const all = {};
+  for (const run of RUNS) await step(run[1], async () => void (all[run[1]] = await digests([own], run)));
+  writeFileSync(file, `${JSON.stringify(all, null, 1)}\n`);
+});

@@ -1,0 +1,92 @@
+// The native program and the native tests, from one build: `cargo test` and this program have the same features, so that nothing
+// is compiled twice.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { filesUnder, root, sh, step, Trouble } from "./sh.mjs";
+
+export const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
+const SELECTION = ["--release", "--workspace", "--features", "run/typescript"];
+/** Files of tests side by side. Most of a test waits now and then: for a process, for a lock, for its last thread. */
+const AT_ONCE = 2;
+
+/**
+ * Builds `hothouse` as the tests have it; gives its path. It is asked for together with one of the program's tests: without any, cargo
+ * leaves out what tests ask of the dependencies, and compiles half of them anew for that.
+ */
+export async function program() {
+  const [test] = filesUnder(join(root, "crates/cli/tests")).filter((file) => file.endsWith(".rs"));
+  const args = ["build", ...SELECTION, "--bin", "hothouse", "--test", basename(test, ".rs")];
+  await step("native program", async () => void (await sh("cargo", args)));
+  return join(target, "release/hothouse");
+}
+
+/** Every native test; gives `{ passed, failed }`. */
+export async function nativeTests() {
+  let files;
+  await step("native tests compiled", async () => {
+    const out = await sh("cargo", ["test", ...SELECTION, "--no-run", "--message-format=json-render-diagnostics"]);
+    files = testFiles(out);
+    return `${files.length} files`;
+  });
+  // Those that took longest the last time begin, so that none of them runs alone in the end.
+  const timesAt = join(target, "test-seconds.json");
+  let seconds = {};
+  try {
+    seconds = JSON.parse(readFileSync(timesAt, "utf8"));
+  } catch {} // the first time
+  const queue = files.sort((a, b) => (seconds[b.title] ?? 0) - (seconds[a.title] ?? 0));
+  const total = { passed: 0, failed: 0 };
+  const failures = [];
+  const work = async () => {
+    for (let file; (file = queue.shift()); ) {
+      const { title, executable, folder } = file;
+      const began = performance.now();
+      await step(title, async () => {
+        try {
+          const counts = counted(await sh(executable, [], { cwd: folder }));
+          total.passed += counts.passed;
+          return counts.passed ? `${counts.passed} passed` : "no tests";
+        } catch (error) {
+          if (!(error instanceof Trouble)) throw error;
+          failures.push(title);
+          const { passed, failed } = counted(error.output ?? "");
+          total.passed += passed;
+          total.failed += Math.max(1, failed); // a process that died told of none
+          return "FAILED";
+        }
+      });
+      seconds[title] = (performance.now() - began) / 1000;
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  mkdirSync(target, { recursive: true });
+  writeFileSync(timesAt, JSON.stringify(seconds));
+  await step("examples in comments", async () => {
+    const counts = counted(await sh("cargo", ["test", ...SELECTION, "--doc"]));
+    total.passed += counts.passed;
+    return `${counts.passed} passed`;
+  });
+  if (failures.length) console.log(`Failed: ${failures.join(", ")}`);
+  return total;
+}
+
+/** The files of tests that cargo says it built, as `{ title, name, crate, executable, folder }`. */
+export function testFiles(messages) {
+  return messages
+    .split("\n")
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line))
+    .filter(({ reason, executable, profile }) => reason === "compiler-artifact" && executable && profile.test)
+    .map(({ executable, manifest_path, target: { name, kind } }) => {
+      const folder = dirname(manifest_path);
+      const crate = folder.split(/[\\/]/).at(-1);
+      return { title: `${crate}: ${kind.includes("test") ? name : "in its sources"}`, name, crate, executable, folder };
+    });
+}
+
+/** What cargo's runner says it ran. */
+export function counted(output) {
+  const sums = [...output.matchAll(/test result: \w+\. (\d+) passed; (\d+) failed/g)];
+  const sum = (column) => sums.reduce((total, match) => total + Number(match[column]), 0);
+  return { passed: sum(1), failed: sum(2) };
+}
