@@ -1,5 +1,5 @@
 // `npm run build`: the whole page in dist/, for any static host and any sub-path.
-import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { filesUnder, fingerprint, main, root, step, Trouble } from "./sh.mjs";
 import { npmPackages } from "./setup.mjs";

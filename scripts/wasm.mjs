@@ -15,6 +15,9 @@ const shared = ["--shared-memory", `--max-memory=${MAX_MEMORY}`, "--import-memor
   .concat(["__wasm_init_tls", "__tls_size", "__tls_align", "__tls_base"].map((symbol) => `--export=${symbol}`))
   .map((argument) => `-Clink-arg=${argument}`);
 
+/** What only speaks to the browser and to files is built small; what computes is built fast. */
+const SMALL = ["gpu", "wgpu", "web", "serde_json", "safetensors"].flatMap((name) => ["--config", `profile.release.package.${name}.opt-level="s"`]);
+
 export const flavours = {
   "threads-relaxed": { threads: true, features: "+simd128,+relaxed-simd" },
   "threads-simd128": { threads: true, features: "+simd128" },
@@ -68,7 +71,7 @@ export async function wasm({ only = Object.keys(flavours), of = { name: "web", f
       await step(`wasm ${name}${of.name === "web" ? "" : ` of ${of.name}`}`, async () => {
         if (stands()) return "unchanged";
         const target = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "wasm");
-        const args = ["build", "--release", "--lib", "-p", of.name, ...settings.args, ...(flavour.threads ? ["--features", "threads"] : [])];
+        const args = ["build", "--release", "--lib", "-p", of.name, ...SMALL, ...settings.args, ...(flavour.threads ? ["--features", "threads"] : [])];
         await sh("cargo", args, { env: { ...settings.env, CARGO_TARGET_DIR: target } });
         rmSync(out, { recursive: true, force: true });
         mkdirSync(out, { recursive: true });
