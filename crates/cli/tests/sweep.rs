@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{SMALL_GAMES, Scratch, stderr, stdout, summary};
+use common::{SMALL_GAMES, Scratch, stderr, stdout};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -61,7 +61,7 @@ fn results_are_the_same_for_any_number_of_threads_and_those_of_train() {
     let (lr, seed) = (format!("lr={}", chosen["knobs"]["lr"]), chosen["seed"].to_string());
     let train = ["train", "--threads", "2", "--set", &lr, "--seed", &seed];
     let told = scratch.records(&[&train[..], &SMALL].concat());
-    let trained = summary(&told);
+    let trained = common::summary(&told);
     assert_eq!(trained["digest"], chosen["digest"]);
     assert_eq!(trained["test"]["mean_return"], chosen["result"]);
 

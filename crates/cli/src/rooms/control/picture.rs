@@ -238,6 +238,8 @@ mod tests {
             let knobs = [("envs".to_string(), 64.0.into()), ("rollout_steps".to_string(), 16.0.into())];
             let config = run::protocol::Config { knobs: knobs.into(), ..config };
             let mut run = run::begin(config, host).unwrap();
+            // What they live through is kept from the first question on.
+            run.ask(serde_json::json!({ "ask": "frame" })).unwrap();
             run.command(run::protocol::Command::Step).unwrap();
             while run.advance(0.0) {}
             let mut picture = Environments::new(&variant).unwrap();
