@@ -195,7 +195,7 @@ fn an_interrupt_keeps_what_is_finished_and_the_same_command_does_the_rest() {
 #[test]
 fn backgammon_is_swept_by_the_points_that_its_goal_counts() {
     let scratch = Scratch::new();
-    let args = ["sweep", "backgammon", "--knob", "lr=0.03,0.1", "--seeds", "1", "--games", "24"];
+    let args = ["sweep", "backgammon", "--knob", "lr=0.001,0.003", "--seeds", "1", "--games", "24"];
     let told = scratch.records(&[&args[..], &SMALL_GAMES, &["--out", "runs.jsonl"]].concat());
     let summary = told.last().unwrap();
     assert_eq!((&summary["finished"], &summary["complete"]), (&2.into(), &true.into()));
