@@ -35,7 +35,7 @@ Examples:
   hothouse sweep control --knob lr=1e-4..1e-2:log --seeds 5
   hothouse sweep control --knob lr=1e-3,3e-3 --knob gamma=0.95..0.99 --points 3 --until-solved --steps 5e6
   hothouse sweep control --seeds 20 --until-solved     one setting, twenty seeds
-  hothouse sweep backgammon --knob lr=0.03,0.1 --seeds 3 --games 20_000
+  hothouse sweep backgammon --knob lr=0.001,0.003 --seeds 3 --games 20_000
 
 Every run has one thread, and as many go at once as there are processors: no result depends on how
 many. A finished run is at once a line of the results file. Ctrl-C ends the sweep; the same command

@@ -71,3 +71,20 @@ fn the_newest_saves_stay() {
     }
     assert_eq!(scratch.cached("safetensors").len(), 20);
 }
+
+#[test]
+fn weights_that_diverged_leave_the_good_save_alone() {
+    let scratch = Scratch::new();
+    scratch.train(&["--steps", "4096", "--save", "run.safetensors"]);
+    let whole = fs::read(scratch.path("run.safetensors")).unwrap();
+    let wild = ["--set", "lr=0.1", "--set", "epochs=20"];
+    let args = ["resume", "run.safetensors", "--steps", "200000", "--json"];
+    let output = scratch.run(&[&args[..], &wild].concat());
+    let told = common::records(&common::stdout(&output));
+    let done = common::summary(&told);
+    // Whichever way it went on, the file is a run that can be taken up.
+    if done["ended_by"] == "diverged" {
+        assert_eq!(fs::read(scratch.path("run.safetensors")).unwrap(), whole);
+    }
+    assert!(scratch.run(&["eval", "run.safetensors"]).status.success());
+}

@@ -151,6 +151,7 @@ fn what_cannot_be_watched_is_refused_with_a_way_out() {
 #[test]
 fn a_place_that_cannot_be_written_costs_a_notice_and_not_the_run() {
     let scratch = Scratch::new();
+    fs::create_dir_all(scratch.cache()).unwrap();
     fs::write(scratch.cache().join("hothouse"), "a file where the folder should be").unwrap();
     for args in [&["--steps", "4096"][..], &["--steps", "4096", "--monitor", "missing/run.ring"]] {
         let text = stdout(&train(&scratch, &[args, &["--plain"]].concat()));

@@ -111,8 +111,8 @@ impl Exports {
                     row.test = Some(test.clone());
                 }
             }
-            // A save is where a run may be taken up again, so the rows until then must be there.
-            Record::FileSaved { .. } | Record::Summary(_) => self.settle(),
+            // What a save has and the table has not comes from the save where the run is taken up again.
+            Record::Summary(_) => self.settle(),
             _ => {}
         }
     }

@@ -97,7 +97,7 @@ pub trait Picture {
 /// The picture of a run of this room, where it has one.
 pub fn picture(room: &str, variant: &run::protocol::Variant) -> Option<Box<dyn Picture>> {
     match room {
-        "control" => control::picture::Environments::new(variant),
+        "control" => control::picture::Environments::picture(variant),
         _ => None,
     }
 }

@@ -25,7 +25,7 @@ pub struct Environments {
 }
 
 impl Environments {
-    pub fn new(variant: &Variant) -> Option<Box<dyn Picture>> {
+    pub fn picture(variant: &Variant) -> Option<Box<dyn Picture>> {
         let environment = serde_json::from_value(variant.about.clone()).ok()?;
         Some(Box::new(Environments { environment, clip: Clip::default() }))
     }
@@ -238,9 +238,11 @@ mod tests {
             let knobs = [("envs".to_string(), 64.0.into()), ("rollout_steps".to_string(), 16.0.into())];
             let config = run::protocol::Config { knobs: knobs.into(), ..config };
             let mut run = run::begin(config, host).unwrap();
+            // What they live through is kept from the first question on.
+            run.ask(serde_json::json!({ "ask": "frame" })).unwrap();
             run.command(run::protocol::Command::Step).unwrap();
             while run.advance(0.0) {}
-            let mut picture = Environments::new(&variant).unwrap();
+            let mut picture = Environments::picture(&variant).unwrap();
             let now = Instant::now();
             let answer = run.ask(picture.question(now).unwrap()).unwrap();
             picture.answer(&serde_json::to_vec(&*answer).unwrap(), now);
