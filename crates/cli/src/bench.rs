@@ -47,7 +47,7 @@ pub fn run(suite: &str, json: bool, isa: Isa, threads: usize) -> Result<()> {
         }
         "gpu" => {
             let began = Instant::now();
-            let gpu = gpu::Gpu::open_blocking(gpu::OpenOptions { matrices: true, ..Default::default() })?;
+            let gpu = gpu::Gpu::open_blocking(gpu::OpenOptions::default())?;
             let mut printed = Ok(());
             let mut print = |gpu::Figure { name, value, unit }: gpu::Figure| {
                 if printed.is_ok() {

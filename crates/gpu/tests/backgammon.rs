@@ -279,7 +279,9 @@ async fn what_does_not_fit_is_refused_and_what_is_not_lent_takes_no_room(_: Gpu)
     let refused = gpu.coach(&large).err();
     let Some(Fault::TooSmall { needs, has }) = refused else { panic!("{refused:?}") };
     assert!(needs >= 4 * (LESSON_WORDS << 20) as u64 && has == 1 << 24);
-    let mut coach = gpu.coach(&Blueprint { work: Work { leaves: true, learning: false }, ..large }).unwrap();
+    let mut coach =
+        learn::offload::request(&gpu, &Blueprint { work: Work { leaves: true, learning: false }, ..large })
+            .unwrap();
     coach.ask(0, &[decision_words(&met(1)[0])]).unwrap();
     assert_eq!(answer(&gpu, &mut *coach, 0).await.heads.len(), HEADS);
 }

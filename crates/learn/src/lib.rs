@@ -1,12 +1,16 @@
 //! Learners: one algorithm, one room. A learner knows worlds, graphs and kernels; it knows no user
 //! interface, no file and no platform.
 
-pub mod away;
 pub mod backgammon;
+mod fault;
+pub mod offload;
 pub mod ppo;
+mod state;
 
-pub use away::{Fault, Machine};
-pub use ppo::away::{Accelerator, Blueprint, Harvest, Turn};
+pub use fault::Fault;
+pub use offload::Machine;
+pub use ppo::away::{Accelerator, Blueprint, Harvest, Start, Turn};
 pub use ppo::{
-    Data, Evaluation, Find, IterationStats, Ppo, PpoConfig, PpoError, PpoProgress, SHOWN, Slice, Times, Trail,
+    Evaluation, IterationStats, Ppo, PpoConfig, PpoError, PpoProgress, SHOWN, Slice, Times, Trail,
 };
+pub use state::{Data, Find};

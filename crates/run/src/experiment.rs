@@ -572,7 +572,7 @@ impl Lender for Ppo {
     }
 
     fn begin_trial(&mut self, machine: &dyn Machine, _: usize) -> Result<Trial, Fault> {
-        let accelerator = Pinned::new(machine.take_on(self)?);
+        let accelerator = Pinned::new(self.accelerator(machine)?);
         Ok(Trial { accelerator, harvest: Harvest::default(), under_way: false })
     }
 

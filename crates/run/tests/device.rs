@@ -1,11 +1,12 @@
 //! Iterations that another machine works on, with one that can be told what it should do: a second learner on this
 //! processor. What comes from it must be, bit for bit, what the run would have been at home.
 
-use learn::backgammon::published::away::{Blueprint, Coach};
-use learn::{Accelerator, Data, Fault, Harvest, IterationStats, Machine, Ppo, PpoConfig, Slice, Turn};
+use learn::offload::serve;
+use learn::{Accelerator, Data, Fault, Harvest, IterationStats, Machine, Ppo, PpoConfig, Slice, Start, Turn};
 use math::Isa;
 use run::protocol::{Command, Config, Device, DeviceWish, Event, Level};
 use run::{Experiment, default_config};
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -44,18 +45,20 @@ impl Machine for Twin {
         self.software
     }
 
-    fn coach(&self, _: &Blueprint) -> Result<Box<dyn Coach>, Fault> {
-        Err(Fault::Unknown { what: "backgammon".into() })
+    fn special(&self, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
+        serve(request, |start: &Start| self.take_on(start))
     }
+}
 
-    fn take_on(&self, ppo: &Ppo) -> Result<Box<dyn Accelerator>, Fault> {
+impl Twin {
+    fn take_on(&self, start: &Start) -> Result<Box<dyn Accelerator>, Fault> {
         if let Some(fault) = &self.refuses {
             return Err(fault.clone());
         }
         self.taken_on.fetch_add(1, Relaxed);
-        let parts = ppo.state();
+        let parts = &start.state;
         let find = |name: &str| parts.iter().find(|p| p.0 == name).map(|p| (p.1.as_slice(), &p.2));
-        let blueprint = ppo.blueprint().unwrap();
+        let blueprint = start.blueprint.clone();
         let twin =
             Ppo::restore(blueprint.kind, blueprint.config, blueprint.seed, Isa::best(), &find).unwrap();
         Ok(Box::new(TwinAtWork { twin, machine: self.clone(), looks: 0, done: 0, watch: false }))

@@ -31,8 +31,6 @@ fn lines(name: &str) -> Vec<(String, String)> {
 
 /// The one file of cli where something unsafe stands: a monitor is a mapped file.
 const MAPS: &str = "ring.rs";
-/// The one of gpu: wgpu's way to agree to what it calls experimental is an unsafe call.
-const AGREES: &str = "matrices.rs";
 
 fn never(name: &str, words: &[&str]) {
     never_but_in("", name, words);
@@ -71,11 +69,7 @@ fn below_the_shells_there_are_no_files_clocks_threads_or_platforms() {
 fn only_math_is_unsafe_or_names_an_instruction_set() {
     for name in ["graph", "worlds", "learn", "run", "gpu", "cli", "web"] {
         never_but_in(
-            match name {
-                "cli" => MAPS,
-                "gpu" => AGREES,
-                _ => "",
-            },
+            if name == "cli" { MAPS } else { "" },
             name,
             &[
                 "unsafe {",
@@ -92,11 +86,9 @@ fn only_math_is_unsafe_or_names_an_instruction_set() {
 
 #[test]
 fn what_else_is_unsafe_is_one_line_each() {
-    for (name, file) in [("cli", MAPS), ("gpu", AGREES)] {
-        let found =
-            lines(name).into_iter().filter(|(place, line)| place.contains(file) && line.contains("unsafe {"));
-        assert_eq!(found.count(), 1, "{name}");
-    }
+    let found =
+        lines("cli").into_iter().filter(|(place, line)| place.contains(MAPS) && line.contains("unsafe {"));
+    assert_eq!(found.count(), 1);
 }
 
 #[test]

@@ -1,15 +1,18 @@
 //! The room of backgammon with another machine at hand, which is a stand-in on this processor: what it does must be, bit for bit,
 //! what the run would have been at home.
 
+use learn::backgammon::published::OnProcessor;
 use learn::backgammon::published::away::{
-    Answer, Blueprint, Coach, DECISION_WORDS, Learned, Lesson, OnProcessor, Standing, Work,
+    Answer, Blueprint, Coach, DECISION_WORDS, Learned, Lesson, Standing, Work,
 };
-use learn::{Accelerator, Fault, Machine, Ppo};
+use learn::offload::serve;
+use learn::{Fault, Machine};
 use math::Isa;
 use run::backgammon::protocol::{Command, Event};
 use run::backgammon::{Parlour, default_config};
 use run::protocol::{Config, Device, DeviceWish, Level};
 use run::{DIGEST_EVERY, RunError};
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -74,10 +77,12 @@ impl Machine for Twin {
         self.software
     }
 
-    fn take_on(&self, _: &Ppo) -> Result<Box<dyn Accelerator>, Fault> {
-        Err(Fault::Unknown { what: "control".into() })
+    fn special(&self, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
+        serve(request, |blueprint: &Blueprint| self.coach(blueprint))
     }
+}
 
+impl Twin {
     fn coach(&self, blueprint: &Blueprint) -> Result<Box<dyn Coach>, Fault> {
         if let Some(fault) = &self.refuses {
             return Err(fault.clone());
