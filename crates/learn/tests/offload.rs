@@ -71,7 +71,7 @@ impl Machine for Knows {
     }
 
     fn special(&self, request: &dyn std::any::Any) -> Option<Result<Box<dyn std::any::Any>, Fault>> {
-        let work = |_: &Work| Ok(Box::new(|| 7) as Box<dyn Fn() -> u32>);
+        let work = |_: &Work| Ok(Box::new(|| 7u32) as Box<dyn Fn() -> u32>);
         if self.0 { offload::serve(request, work) } else { None }
     }
 }
