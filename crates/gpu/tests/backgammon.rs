@@ -8,10 +8,9 @@ use gpu::{Fault, Gpu, OpenOptions, Readback, Space};
 use graph::{Adam, Isa, Params};
 use learn::Machine;
 use learn::backgammon::published::away::{
-    Answer, Blueprint, Coach, LESSON_WORDS, Learned, Lesson, OnProcessor, Standing, Work, decision_words,
-    lesson,
+    Answer, Blueprint, Coach, LESSON_WORDS, Learned, Lesson, Standing, Work, decision_words, lesson,
 };
-use learn::backgammon::published::{ACTIONS, Decision, HEADS, WIDTH, plan_whole};
+use learn::backgammon::published::{ACTIONS, Decision, HEADS, OnProcessor, WIDTH, plan_whole};
 use learn::backgammon::{Learner, Lendable, Published, PublishedConfig, Slice, Stats};
 use math::{PANEL, Rng};
 use std::ops::Range;
