@@ -24,7 +24,7 @@ fn measure(suite: &str, json: bool, machine: &Machine) -> Result<()> {
     match (suite, run::room(suite)) {
         ("core", _) => run::bench::core(isa, &now_s, math::rivals::ALL, &mut print),
         ("gpu", _) => {
-            let gpu = gpu::Gpu::open_blocking(gpu::OpenOptions { matrices: true, ..Default::default() })?;
+            let gpu = gpu::Gpu::open_blocking(gpu::OpenOptions::default())?;
             let mut printed = Ok(());
             let mut print = |gpu::Figure { name, value, unit }: gpu::Figure| {
                 if printed.is_ok() {

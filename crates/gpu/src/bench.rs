@@ -8,7 +8,7 @@
 mod backgammon;
 
 use crate::device::Gpu;
-use crate::product::{Cooperation, Matrices, Precision, best_s, noise, product_s, replay_s};
+use crate::product::{best_s, noise, product_s, replay_s};
 use crate::program::{Memory, Program, Region, Space, groups};
 use crate::worlds::{Stepping, Worlds, world};
 use ::worlds::{CartPoles, Vector};
@@ -66,15 +66,13 @@ async fn products(gpu: &Gpu, now: &dyn Fn() -> f64, sink: Sink<'_>) -> Result<()
         true => [[512, 512, 512], [1024, 1024, 256], [2048, 256, 256]],
         false => [[1024, 1024, 1024], [4096, 4096, 4096], [4096, 256, 256]],
     };
-    let halves = halves(gpu, sink);
     let peak = Peak::new(gpu)?;
     let mut peaks = Vec::new();
     for [m, n, k] in shapes {
         let (mut rates, mut shares) = (Vec::new(), Vec::new());
         for _ in 0..if software { 1 } else { ROUNDS } {
             let peak = peak.flop_per_s(now).await?;
-            let rate =
-                2.0 * (m * n * k) as f64 / product_s(gpu, [m, n, k], (Precision::Single, None), now).await?;
+            let rate = 2.0 * (m * n * k) as f64 / product_s(gpu, [m, n, k], now).await?;
             rates.push(rate);
             shares.push(rate / peak);
             peaks.push(peak);
@@ -83,32 +81,9 @@ async fn products(gpu: &Gpu, now: &dyn Fn() -> f64, sink: Sink<'_>) -> Result<()
         let name = format!("gpu.product.{m}x{n}x{k}");
         give(sink, format!("{name}.gflops"), 1e-9 * median(&mut rates), format!("GFLOP/s{less}"));
         give(sink, format!("{name}.share"), median(&mut shares), "of peak");
-        for (by, how, unit) in &halves {
-            let product_s = product_s(gpu, [m, n, k], (Precision::Half, *by), now).await?;
-            let rate = 2e-9 * (m * n * k) as f64 / product_s;
-            give(sink, format!("{name}.{how}.gflops"), rate, format!("GFLOP/s, {unit}{less}"));
-        }
     }
     give(sink, "gpu.peak_gflops", 1e-9 * median(&mut peaks), "GFLOP/s of multiply-adds in registers");
     Ok(())
-}
-
-/// The ways in which this adapter multiplies factors of 16 bits; tells what came of cooperative matrices.
-fn halves(gpu: &Gpu, sink: Sink<'_>) -> Vec<(Option<Matrices>, &'static str, &'static str)> {
-    let mut ways = Vec::new();
-    if gpu.about().f16 {
-        ways.push((None, "half", "factors of 16 bits"));
-    }
-    let (size, what) = match gpu.cooperation() {
-        Cooperation::None => (0, "none listed that fits".into()),
-        Cooperation::LeftOff(why) => (0, format!("left off: {why}")),
-        Cooperation::Used(by) => {
-            ways.push((Some(by), "cooperative", "factors of 16 bits, by cooperative matrices"));
-            (by.size, format!("rows and columns, by {} threads; as right as the plain kernel", by.subgroup))
-        }
-    };
-    give(sink, "gpu.cooperative_matrices", size as f64, what);
-    ways
 }
 
 /// Multiply-adds and nothing else: 32 chains a thread, that none waits for the one before.
@@ -336,7 +311,8 @@ mod learners {
                 "steps/s, {hidden}-{hidden} {apart}, epochs: {epochs}, minibatches: {minibatches}, {envs} environments x {rollout_steps}"
             );
             let mut ppo = cart_pole(config.clone(), isa)?;
-            let dispatches = OnGpu::new(gpu, &ppo)?.dispatches(epochs);
+            let start = ppo.start().map_err(|error| Fault::Refused { why: error.to_string() })?;
+            let dispatches = OnGpu::new(gpu, &start)?.dispatches(epochs);
             ppo.lend(gpu)?;
             iteration_s(&mut ppo, now)?;
             let before = gpu.counts();

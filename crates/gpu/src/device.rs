@@ -1,7 +1,7 @@
-//! One adapter and its device: how it is found, what it is called, and what went wrong with it.
+//! One adapter and its device: what it is called, what it can do, and what went wrong with it.
 
-use crate::fold::{self, Fold};
-use crate::product::{Cooperation, Tuned};
+use crate::fold::Fold;
+use crate::tile::Tuned;
 use learn::Fault;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -20,8 +20,6 @@ pub struct About {
     pub backend: &'static str,
     /// A processor that pretends: right, and never faster than the processor itself.
     pub software: bool,
-    /// Kernels may use 16-bit floats.
-    pub f16: bool,
     /// Kernels use subgroups: it has them, they are wide enough, and a first sum by them was right.
     pub subgroups: bool,
 }
@@ -36,9 +34,6 @@ pub struct OpenOptions {
     /// Whether kernels may use subgroups; unsaid, where the adapter is no software, which takes longer to compile them than
     /// it spares. The bits are the same.
     pub subgroups: Option<bool>,
-    /// Products of 16-bit factors may go by cooperative matrices, which wgpu calls experimental, where a native adapter
-    /// has them and is right at the first use.
-    pub matrices: bool,
 }
 
 /// An open device. Clones share it.
@@ -61,20 +56,11 @@ pub(crate) struct Shared {
     /// By their text.
     pub pipelines: Mutex<HashMap<String, wgpu::ComputePipeline>>,
     pub fold: Fold,
-    #[cfg(not(target_family = "wasm"))]
-    pub cooperation: Cooperates,
     pub layout: wgpu::BindGroupLayout,
     pub pipeline_layout: wgpu::PipelineLayout,
     pub submits: AtomicU64,
     pub readbacks: AtomicU64,
     pub tuned: Mutex<Tuned>,
-}
-
-/// What is known of cooperative matrices: which would fit, and what came of their first use.
-#[cfg(not(target_family = "wasm"))]
-pub(crate) struct Cooperates {
-    pub listed: Option<crate::product::Matrices>,
-    pub found: std::sync::OnceLock<Cooperation>,
 }
 
 /// What the device tells of itself, from whatever thread; in a browser the handles above stay on theirs.
@@ -91,17 +77,8 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Gpu {
-    /// The fastest adapter there is.
-    pub async fn open(options: OpenOptions) -> Result<Gpu, Fault> {
-        let gpu = Gpu::open_as(options.clone()).await?;
-        if !gpu.about().subgroups || fold::check(&gpu).await {
-            return Ok(gpu);
-        }
-        // Another device, for this one may have failed over it.
-        Gpu::open_as(OpenOptions { subgroups: Some(false), ..options }).await
-    }
-
-    async fn open_as(options: OpenOptions) -> Result<Gpu, Fault> {
+    /// The fastest adapter there is, with what it says that it can do.
+    pub(crate) async fn open_as(options: OpenOptions) -> Result<Gpu, Fault> {
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
         let wanted = wgpu::RequestAdapterOptions {
             power_preference: wgpu::PowerPreference::HighPerformance,
@@ -112,45 +89,26 @@ impl Gpu {
         Gpu::on(&adapter, options).await
     }
 
-    /// [`Gpu::open`] for those that can wait.
-    #[cfg(not(target_family = "wasm"))]
-    pub fn open_blocking(options: OpenOptions) -> Result<Gpu, Fault> {
-        pollster::block_on(Gpu::open(options))
-    }
-
     async fn on(adapter: &wgpu::Adapter, options: OpenOptions) -> Result<Gpu, Fault> {
         let (info, offered, has) = (adapter.get_info(), adapter.limits(), adapter.features());
-        let optional = wgpu::Features::SHADER_F16 | wgpu::Features::SUBGROUP;
-        let features = has & optional;
+        let features = has & wgpu::Features::SUBGROUP;
         let room = offered.max_storage_buffer_binding_size.min(offered.max_buffer_size);
         let limits = wgpu::Limits {
             max_storage_buffer_binding_size: room,
             max_buffer_size: offered.max_buffer_size,
             ..wgpu::Limits::default()
         };
-        #[cfg_attr(
-            target_family = "wasm",
-            expect(unused_mut, reason = "there is nothing more to ask of a browser")
-        )]
-        let mut description = wgpu::DeviceDescriptor {
+        let description = wgpu::DeviceDescriptor {
             label: Some("hothouse"),
             required_features: features,
             required_limits: limits,
             ..Default::default()
         };
-        #[cfg(not(target_family = "wasm"))]
-        let listed = crate::product::listed(adapter, &options);
-        #[cfg(not(target_family = "wasm"))]
-        if listed.is_some() {
-            description.required_features |= wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX;
-            description.required_limits.max_compute_workgroup_storage_size = crate::product::WORKGROUP_BYTES;
-            description.experimental_features = crate::product::experimental();
-        }
         let (device, queue) = adapter
             .request_device(&description)
             .await
             .map_err(|error| Fault::NoAdapter { why: error.to_string() })?;
-        let mut about = about(&info, features, options.name);
+        let mut about = about(&info, options.name);
         let wanted = options.subgroups.unwrap_or(!about.software);
         let fold = if wanted && features.contains(wgpu::Features::SUBGROUP) {
             let in_browser = info.backend == wgpu::Backend::BrowserWebGpu;
@@ -168,8 +126,6 @@ impl Gpu {
         let shared = Arc::new(Shared {
             about,
             fold,
-            #[cfg(not(target_family = "wasm"))]
-            cooperation: Cooperates { listed, found: Default::default() },
             // Offsets are counted in words of 32 bits.
             largest_buffer: room.min(options.largest_buffer.unwrap_or(u64::MAX)).min(4 * u64::from(u32::MAX)),
             news: Arc::default(),
@@ -191,15 +147,6 @@ impl Gpu {
             });
         }));
         Ok(gpu)
-    }
-
-    /// Whether products of 16-bit factors go by cooperative matrices; the first who asks waits until they have been tried.
-    pub fn cooperation(&self) -> Cooperation {
-        #[cfg(not(target_family = "wasm"))]
-        if let Some(by) = self.shared.cooperation.listed {
-            return self.shared.cooperation.found.get_or_init(|| crate::product::proven(self, by)).clone();
-        }
-        Cooperation::None
     }
 
     pub fn about(&self) -> &About {
@@ -312,7 +259,7 @@ fn bindings(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     })
 }
 
-fn about(info: &wgpu::AdapterInfo, features: wgpu::Features, called: String) -> About {
+fn about(info: &wgpu::AdapterInfo, called: String) -> About {
     let backend = match info.backend {
         wgpu::Backend::Vulkan => "Vulkan",
         wgpu::Backend::Metal => "Metal",
@@ -325,11 +272,5 @@ fn about(info: &wgpu::AdapterInfo, features: wgpu::Features, called: String) -> 
     let name = name.unwrap_or_default();
     let known = ["swiftshader", "llvmpipe", "lavapipe", "basic render"];
     let known = known.iter().any(|pretender| name.to_lowercase().contains(pretender));
-    About {
-        name,
-        backend,
-        software: known || info.device_type == wgpu::DeviceType::Cpu,
-        f16: features.contains(wgpu::Features::SHADER_F16),
-        subgroups: false,
-    }
+    About { name, backend, software: known || info.device_type == wgpu::DeviceType::Cpu, subgroups: false }
 }

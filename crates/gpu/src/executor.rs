@@ -4,7 +4,6 @@
 use crate::device::Gpu;
 use crate::optimizer::Optimizer;
 use crate::plan::{Lowered, Part};
-use crate::product::Precision;
 use crate::program::{Memory, Program, Readback, Region, Space};
 use graph::{Adam, Plan};
 use learn::Fault;
@@ -50,27 +49,20 @@ pub struct Executor {
 
 impl Executor {
     pub fn new(gpu: &Gpu, plan: &Plan) -> Result<Executor, Fault> {
-        Executor::with(gpu, plan, Precision::Single, Lowered::new)
-    }
-
-    /// With products of halves, where the adapter has them.
-    pub fn in_halves(gpu: &Gpu, plan: &Plan) -> Result<Executor, Fault> {
-        Executor::with(gpu, plan, Precision::Half, Lowered::new)
+        Executor::with(gpu, plan, Lowered::new)
     }
 
     /// With one kernel for each node.
     pub fn one_by_one(gpu: &Gpu, plan: &Plan) -> Result<Executor, Fault> {
-        Executor::with(gpu, plan, Precision::Single, Lowered::one_by_one)
+        Executor::with(gpu, plan, Lowered::one_by_one)
     }
 
     fn with(
         gpu: &Gpu,
         plan: &Plan,
-        precision: Precision,
         lower: fn(&Plan, Region, Region, &mut Space, &mut Program) -> Result<Lowered, Fault>,
     ) -> Result<Executor, Fault> {
         let (mut space, mut program) = (Space::default(), Program::new(gpu));
-        program.set_precision(precision);
         let len = plan.table().len();
         let (params, grads) = (space.floats(len), space.floats(len));
         let lowered = lower(plan, params, grads, &mut space, &mut program)?;

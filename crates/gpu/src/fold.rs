@@ -7,14 +7,12 @@
 //! the sum, since a + b is b + a to the last bit. Which thread lies where in a subgroup is nobody's guess: a thread's
 //! place is what WGSL calls its number in its subgroup, behind as many places as its subgroup takes from a counter. Who
 //! works on which row thus differs from run to run, and what comes of it does not. Full subgroups are the one thing that
-//! is assumed, so an adapter has to show that it has them: [`check`].
+//! is assumed, so an adapter has to show that it has them when it is opened (`open.rs`).
 
-use crate::device::Gpu;
-use crate::program::{Program, Readback, Space};
 use std::fmt::Write;
 
 /// Threads of most workgroups that fold.
-const THREADS: usize = 256;
+pub(crate) const THREADS: usize = 256;
 /// A narrower subgroup spares too little.
 const NARROWEST: u32 = 8;
 /// As wide as the smallest workgroup that folds: wider ones would not be full.
@@ -217,50 +215,4 @@ fn exchanges(lanes: usize, op: &str) -> String {
         half /= 2;
     }
     text
-}
-
-/// Whether an adapter's subgroups are full and exchange what they should: the sums of some workgroups against the tree's
-/// on the processor, bit by bit.
-pub(crate) async fn check(gpu: &Gpu) -> bool {
-    const WORKGROUPS: usize = 16;
-    let fold = gpu.shared.fold;
-    let (mut space, mut program) = (Space::default(), Program::new(gpu));
-    let (x, y) = (space.floats(WORKGROUPS * THREADS), space.floats(WORKGROUPS * THREADS));
-    let text = format!(
-        "struct Args {{ x: u32, y: u32 }}
-{}
-@compute @workgroup_size({THREADS})
-fn main(@builtin(workgroup_id) group: vec3<u32>, {}) {{
-{}    let at = group.x * {THREADS}u + local;
-    mem[args.y + at] = whole_sum(mem[args.x + at], local);
-}}
-",
-        fold.across(THREADS, &[("whole_sum", "+")]),
-        fold.builtins(),
-        fold.place(),
-    );
-    let kernel = program.kernel_with("a check of subgroups", fold.directives(), &text);
-    program.dispatch(&kernel, &[x.at, y.at], [WORKGROUPS as u32, 1, 1]);
-    let Ok(memory) = space.allocate(gpu) else { return false };
-    program.bind(&memory);
-    let word = |i: usize| math::rng::hash_1([5, 6], [i as u32, 0])[0];
-    let values: Vec<f32> = (0..WORKGROUPS * THREADS).map(|i| (word(i) >> 8) as f32 * 1e-6 + 1e-3).collect();
-    memory.write_floats(x, &values);
-    let mut encoder = gpu.encoder();
-    program.encode(&mut encoder, 0..program.len());
-    gpu.submit(encoder);
-    let Ok((found, _)) = Readback::new(&memory, &[y], &[]).fetch().await else { return false };
-    values.chunks(THREADS).zip(found[0].chunks(THREADS)).all(|(values, found)| {
-        let sum = on_processor(values);
-        found.iter().all(|y| y.to_bits() == sum.to_bits())
-    })
-}
-
-fn on_processor(values: &[f32]) -> f32 {
-    let mut sums = values.to_vec();
-    while sums.len() > 1 {
-        let (low, high) = sums.split_at(sums.len() / 2);
-        sums = low.iter().zip(high).map(|(a, b)| a + b).collect();
-    }
-    sums[0]
 }

@@ -11,11 +11,14 @@ mod device;
 mod executor;
 mod fold;
 mod machine;
+mod open;
 mod optimizer;
 mod plan;
 mod ppo;
 mod product;
 mod program;
+mod tile;
+mod trainer;
 mod worlds;
 
 #[cfg(not(target_family = "wasm"))]
@@ -28,8 +31,9 @@ pub use optimizer::Optimizer;
 pub use plan::{Lowered, Part};
 pub use ppo::OnGpu;
 pub use product::{
-    Cooperation, Halves, Matrices, Passing, Precision, Product, Side, TILES, Tile, Timing, product,
-    product_by, product_passing, product_passing_by, products,
+    Passing, Product, Side, Timing, product, product_by, product_passing, product_passing_by, products,
 };
 pub use program::{Arrived, Kernel, Memory, PRELUDE, Program, Readback, Region, Space, groups};
+pub use tile::{TILES, Tile};
+pub use trainer::Trainer;
 pub use worlds::{POLY, RNG, Stepping, World, Worlds, world};

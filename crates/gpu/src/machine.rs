@@ -1,10 +1,15 @@
-//! A GPU as the machine that learners of both rooms lend work to.
+//! A GPU as the machine that learners offload work to.
 
 use crate::backgammon::CoachOnGpu;
 use crate::device::Gpu;
 use crate::ppo::OnGpu;
+use crate::trainer::Trainer;
+use graph::Plan;
 use learn::backgammon::published::away::{Blueprint, Coach};
-use learn::{Accelerator, Fault, Machine, Ppo};
+use learn::offload::{PlanTrainer, Standing, serve};
+use learn::{Accelerator, Fault, Machine, Start};
+use std::any::Any;
+use std::sync::Arc;
 
 impl Machine for Gpu {
     fn name(&self) -> String {
@@ -15,11 +20,14 @@ impl Machine for Gpu {
         self.about().software
     }
 
-    fn take_on(&self, ppo: &Ppo) -> Result<Box<dyn Accelerator>, Fault> {
-        Ok(Box::new(OnGpu::new(self, ppo)?))
+    fn trainer(&self, plan: &Arc<Plan>, standing: &Standing) -> Result<Box<dyn PlanTrainer>, Fault> {
+        Ok(Box::new(Trainer::new(self, plan, standing)?))
     }
 
-    fn coach(&self, blueprint: &Blueprint) -> Result<Box<dyn Coach>, Fault> {
-        Ok(Box::new(CoachOnGpu::new(self, blueprint)?))
+    /// The rooms that have kernels of their own.
+    fn special(&self, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
+        let control = |start: &Start| Ok(Box::new(OnGpu::new(self, start)?) as Box<dyn Accelerator>);
+        let backgammon = |of: &Blueprint| Ok(Box::new(CoachOnGpu::new(self, of)?) as Box<dyn Coach>);
+        serve(request, control).or_else(|| serve(request, backgammon))
     }
 }

@@ -9,8 +9,8 @@ mod rows;
 mod text;
 mod work;
 
-use crate::product::{Halves, Passing, Precision, Product, Side, gives_halves, is_read_by_fours, products};
-use crate::program::{Memory, Program, Region, Space, groups as groups_of};
+use crate::product::{Passing, Product, Side, products};
+use crate::program::{Memory, Program, Region, Space};
 use graph::Plan;
 use groups::{Group, Groups, Kind, body, finish};
 use learn::Fault;
@@ -80,18 +80,11 @@ impl Lowered {
         }
         let groups = groups::group(&work, fuse);
         let lives = lives(&work, &groups);
-        let halves = match program.precision() {
-            Precision::Half => Stored::in_halves(&work, params),
-            Precision::Single => Stored::in_floats(&work),
-        };
-        let (offsets, len) = arrange(&work, &lives, &|v| !halves.values[v]);
-        let (half_offsets, half_len) = arrange(&work, &lives, &|v| halves.values[v]);
+        let (offsets, len) = arrange(&work, &lives);
         let arena = space.floats(len);
-        let half_arena = space.words(half_len.div_ceil(2));
         let places = (0..work.values.len()).map(|v| match work.values[v].home {
             Home::Param(at) => params.part(at, work.len(v)).at,
             Home::Grad { at, .. } => grads.part(at, work.len(v)).at,
-            _ if halves.values[v] => 2 * half_arena.at + half_offsets[v] as u32,
             _ => arena.at + offsets[v] as u32,
         });
         let places: Vec<u32> = places.collect();
@@ -99,18 +92,10 @@ impl Lowered {
         let first = program.len();
         let writer = Writer { work: &work, groups: &groups, places: &places, stored: &stored };
         let mut parts = Vec::new();
-        let mut weights = 0;
-        if halves.weights {
-            let copy = space.words(params.len.div_ceil(2) as usize);
-            weights = (2 * copy.at).wrapping_sub(params.at);
-            store_halves(params, copy, program);
-            parts.push(Part { is_product: false, nodes: 0, steps: first..program.len() });
-        }
         for (index, group) in groups.groups.iter().enumerate() {
             let begin = program.len();
             if group.kind == Kind::Own {
-                let from_floats = |v: usize| places[v].wrapping_add(weights);
-                emit(&work, &group.nodes, &places, (&halves, &from_floats), space, program);
+                emit(&work, &group.nodes, &places, space, program);
             } else {
                 writer.emit(index, program, space);
             }
@@ -173,14 +158,7 @@ fn find(ports: &[(Arc<str>, Region)], name: &str) -> Region {
 }
 
 /// Products that go together, or one node with a kernel of its own.
-fn emit(
-    work: &Work,
-    nodes: &[usize],
-    places: &[u32],
-    (halves, copied): (&Stored, &dyn Fn(usize) -> u32),
-    space: &mut Space,
-    program: &mut Program,
-) {
+fn emit(work: &Work, nodes: &[usize], places: &[u32], space: &mut Space, program: &mut Program) {
     let places_of = |values: &[usize]| values.iter().map(|&v| places[v]).collect::<Vec<u32>>();
     let adds = |v: usize| matches!(work.values[v].home, Home::Grad { adds: true, .. });
     let mut all = Vec::new();
@@ -195,98 +173,15 @@ fn emit(
         let mut rest = reads[2..].iter().copied();
         let bias = if bias { rest.next() } else { None };
         let residual = if residual { rest.next() } else { None };
-        let of_weight = halves.weights && halves.reads_weight(work, node);
-        let weight = if of_weight { copied(node.reads[1]) } else { reads[1] };
-        let (a, b) = (side(reads[0], a), side(weight, b));
-        let is_half = |v: &usize| halves.values[*v];
+        let (a, b) = (side(reads[0], a), side(reads[1], b));
         let passing = Passing {
             slope: slope.zip(rest.next()),
             row_sums: writes.get(1).map(|&at| (at, adds(node.writes[1]))),
-            halves: Halves {
-                a: is_half(&node.reads[0]),
-                b: of_weight || is_half(&node.reads[1]),
-                c: is_half(&node.writes[0]),
-                slope: slope.is_some() && node.reads.last().is_some_and(is_half),
-            },
         };
         let c = Product { m, n, k, a, b, c: writes[0], bias, residual, act, adds: adds(node.writes[0]) };
         all.push((c, passing));
     }
     products(program, space, &all);
-}
-
-/// What a plan keeps in 16 bits, where products round their factors to as many anyway: what one product gives and only
-/// products take, and a copy of the weights, made anew at each replay. It halves what goes through memory and changes
-/// no factor's bits. What other kernels read or write stays in floats: a norm's rows, inputs, sums, gradients of parameters.
-struct Stored {
-    values: Vec<bool>,
-    weights: bool,
-    params: Region,
-}
-
-impl Stored {
-    /// Rows through which a weight is multiplied again and again: for fewer, copying it is not worth a dispatch.
-    const MANY_ROWS: usize = 2048;
-
-    fn in_floats(work: &Work) -> Stored {
-        Stored { values: vec![false; work.values.len()], weights: false, params: Region::default() }
-    }
-
-    fn in_halves(work: &Work, params: Region) -> Stored {
-        let mut stored = Stored::in_floats(work);
-        stored.params = params;
-        let mut can = vec![true; work.values.len()];
-        let mut given = vec![false; work.values.len()];
-        for node in &work.nodes {
-            let Op::Product { shape: [m, n, k], a, b, act, slope, .. } = node.op else {
-                node.reads.iter().chain(&node.writes).for_each(|&v| can[v] = false);
-                continue;
-            };
-            let side = |[outer, inner]: [usize; 2]| Side { at: 0, outer: outer as u32, inner: inner as u32 };
-            let (a, b) = (side(a), side(b));
-            for (v, side, count) in [(node.reads[0], a, m), (node.reads[1], b, n)] {
-                can[v] &= is_read_by_fours(side, count, k);
-            }
-            // Biases and residuals are added as they are.
-            let others = 2..node.reads.len() - usize::from(slope.is_some());
-            node.reads[others].iter().for_each(|&v| can[v] = false);
-            node.writes[1..].iter().for_each(|&v| can[v] = false);
-            let p = Product { m, n, k, a, b, c: 0, bias: None, residual: None, act, adds: false };
-            given[node.writes[0]] = gives_halves(&p);
-        }
-        work.outputs.iter().for_each(|(_, v)| can[*v] = false);
-        for v in 0..work.values.len() {
-            stored.values[v] = can[v] && given[v] && work.values[v].home == Home::Arena;
-        }
-        stored.weights = work.nodes.iter().any(|node| stored.reads_weight(work, node));
-        stored
-    }
-
-    /// Whether a product's second factor is a weight that is worth a copy.
-    fn reads_weight(&self, work: &Work, node: &work::Node) -> bool {
-        let Op::Product { shape: [m, n, k], b: [outer, inner], .. } = node.op else { return false };
-        let Home::Param(at) = work.values[node.reads[1]].home else { return false };
-        let at = self.params.part(at, 0).at;
-        let b = Side { at, outer: outer as u32, inner: inner as u32 };
-        m >= Stored::MANY_ROWS && is_read_by_fours(b, n, k)
-    }
-}
-
-/// Copies floats to halves, two a word.
-fn store_halves(from: Region, to: Region, program: &mut Program) {
-    const TEXT: &str = "\
-struct Args { x: u32, y: u32, len: u32 }
-@compute @workgroup_size(256)
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-    let i = group_index(group, many) * 256u + local;
-    if (i >= args.len) { return; }
-    // Beyond the last float lies the rest of its region.
-    words[args.y + i] = pack2x16float(vec2<f32>(mem[args.x + 2u * i], mem[args.x + 2u * i + 1u]));
-}
-";
-    let kernel = program.kernel("halves", TEXT);
-    program.dispatch(&kernel, &[from.at, to.at, to.len], groups_of(to.len as usize, 256));
 }
 
 /// A group's sums may be written while some of its threads still read.
@@ -331,13 +226,11 @@ fn lives(work: &Work, groups: &Groups) -> Vec<Option<[usize; 2]>> {
     lives
 }
 
-/// Gives every value that is wanted in an arena its place: large ones first, each at the lowest that is free for all of its life.
-fn arrange(work: &Work, lives: &[Option<[usize; 2]>], wanted: &dyn Fn(usize) -> bool) -> (Vec<usize>, usize) {
+/// Gives every value of the arena its place: large ones first, each at the lowest that is free for all of its life.
+fn arrange(work: &Work, lives: &[Option<[usize; 2]>]) -> (Vec<usize>, usize) {
     let mut offsets = vec![0; work.values.len()];
     let in_arena = |v: &usize| {
-        wanted(*v)
-            && lives[*v].is_some()
-            && !matches!(work.values[*v].home, Home::Param(_) | Home::Grad { .. })
+        lives[*v].is_some() && !matches!(work.values[*v].home, Home::Param(_) | Home::Grad { .. })
     };
     let mut order: Vec<usize> = (0..work.values.len()).filter(in_arena).collect();
     order.sort_by_key(|&v| (usize::MAX - work.len(v), v));

@@ -13,7 +13,7 @@ use crate::program::{Memory, Program, Readback, Space};
 use graph::Adam;
 use layout::{Layout, MOST_EPOCHS, MOST_UPDATES, RECENT, ROUNDS, tally, turn};
 use learn::ppo::away::Shuffle;
-use learn::{Accelerator, Blueprint, Data, Fault, Harvest, Ppo, Turn};
+use learn::{Accelerator, Blueprint, Data, Fault, Harvest, Start, Turn};
 use std::ops::Range;
 
 /// Adam's, as the learner at home has it.
@@ -38,12 +38,12 @@ struct Watched(bool);
 
 impl OnGpu {
     /// Puts a learner onto the device as it stands at a boundary.
-    pub fn new(gpu: &Gpu, ppo: &Ppo) -> Result<OnGpu, Fault> {
+    pub fn new(gpu: &Gpu, start: &Start) -> Result<OnGpu, Fault> {
         gpu.check()?;
-        let blueprint = ppo.blueprint().map_err(|error| Fault::Refused { why: error.to_string() })?;
+        let blueprint = start.blueprint.clone();
         let mut space = Space::default();
         let mut program = Program::new(gpu);
-        let layout = Layout::new(&blueprint, ppo.params().table(), &mut space, &mut program)?;
+        let layout = Layout::new(&blueprint, start.params.table(), &mut space, &mut program)?;
         let memory = space.allocate(gpu)?;
         program.bind(&memory);
         layout.acting.write_constants(&memory);
@@ -52,33 +52,33 @@ impl OnGpu {
         let plain = Readback::new(&memory, &floats, &words);
         let gpu = gpu.clone();
         let on = OnGpu { gpu, blueprint, memory, program, layout, plain, watched: None, under_way: None };
-        on.bring(ppo);
+        on.bring(start);
         on.gpu.check()?;
         Ok(on)
     }
 
     /// Writes what the learner is made of.
-    fn bring(&self, ppo: &Ppo) {
+    fn bring(&self, start: &Start) {
         let Layout { places, envs, state, .. } = &self.layout;
-        self.memory.write_floats(places.params, ppo.params().values());
-        for (name, _, data) in ppo.state() {
-            match (&*name, data) {
-                ("adam.m", Data::F32(m)) => self.memory.write_floats(places.optimizer.m, &m),
-                ("adam.v", Data::F32(v)) => self.memory.write_floats(places.optimizer.v, &v),
+        self.memory.write_floats(places.params, start.params.values());
+        for (name, _, data) in &start.state {
+            match (&**name, data) {
+                ("adam.m", Data::F32(m)) => self.memory.write_floats(places.optimizer.m, m),
+                ("adam.v", Data::F32(v)) => self.memory.write_floats(places.optimizer.v, v),
                 ("environments.state", Data::F32(rows)) => {
                     let columns: Vec<f32> =
                         (0..envs * state).map(|at| rows[at % envs * state + at / envs]).collect();
                     self.memory.write_floats(places.states, &columns);
                 }
-                ("environments.steps", Data::U32(steps)) => self.memory.write_words(places.steps, &steps),
+                ("environments.steps", Data::U32(steps)) => self.memory.write_words(places.steps, steps),
                 ("environments.episodes", Data::U32(episodes)) => {
-                    self.memory.write_words(places.episodes, &episodes);
+                    self.memory.write_words(places.episodes, episodes);
                 }
                 ("environments.returns", Data::F32(totals)) => {
-                    self.memory.write_floats(places.totals, &totals)
+                    self.memory.write_floats(places.totals, totals)
                 }
                 ("environments.discounted", Data::F32(sums)) => {
-                    self.memory.write_floats(places.discounted, &sums);
+                    self.memory.write_floats(places.discounted, sums);
                 }
                 _ => {}
             }

@@ -6,19 +6,14 @@
 //! decided when a program is built and stays for as long as that program lives. No bit depends on it: the tiles to choose
 //! from add each number's k in the same order, and the stretches of a product that is split are those of the rule's tile.
 
-mod matrices;
 mod text;
 mod tune;
 
 use crate::device::lock;
 use crate::program::{Program, Space, groups};
+use crate::tile::{Tile, class};
 use math::{Act, Unary};
-pub use matrices::{Cooperation, Matrices};
-#[cfg(not(target_family = "wasm"))]
-pub(crate) use matrices::{WORKGROUP_BYTES, experimental, listed, proven};
-pub(crate) use text::is_read_by_fours;
 pub use tune::Timing;
-pub(crate) use tune::Tuned;
 pub(crate) use tune::{best_s, noise, product_s, replay_s};
 
 /// Functions that the platform's own are too coarse for.
@@ -59,174 +54,6 @@ pub struct Passing {
     pub slope: Option<(Unary, u32)>,
     /// Σ_k a`[m][k]` goes there, in place of what is there or added to it: dy in a is summed for the bias.
     pub row_sums: Option<(u32, bool)>,
-    /// What lies in `words`, two numbers of 16 bits a word.
-    pub halves: Halves,
-}
-
-/// What of a product is stored in 16 bits, for [`Precision::Half`]: its place is then counted in such numbers from the
-/// beginning of `words`. Factors are read by fours, so their rows are multiples of four, as are those of c, which the same
-/// dispatch has to sum to the end.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Halves {
-    pub a: bool,
-    pub b: bool,
-    pub c: bool,
-    pub slope: bool,
-}
-
-impl Halves {
-    fn any(self) -> bool {
-        self != Halves::default()
-    }
-}
-
-/// Whether a product's result can be stored so: in whole fours, and by the kernel that sums all of k.
-pub(crate) fn gives_halves(p: &Product) -> bool {
-    let fours = is_read_by_fours(p.a, p.m, p.k) || is_read_by_fours(p.b, p.n, p.k);
-    fours && p.n.is_multiple_of(4) && !p.adds && split(p, &class(p.m, p.n, p.k).rule(), 1).0 == 1
-}
-
-/// What the factors are while they are multiplied; sums are of 32 bits always.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Precision {
-    #[default]
-    Single,
-    /// Rounded to 16 bits: half the workgroup memory, three digits. For adapters with [`About::f16`](crate::About).
-    Half,
-}
-
-/// How a product is cut: a workgroup computes `rows` x `columns` of c over `depth` k at a time, a thread `thread_rows` x
-/// `thread_columns` of them. The workgroup has as many such sets of threads as it has `slices`, each with its share
-/// of the k, for products of few rows and columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Tile {
-    pub rows: usize,
-    pub columns: usize,
-    pub depth: usize,
-    pub thread_rows: usize,
-    pub thread_columns: usize,
-    pub slices: usize,
-}
-
-const fn tile(
-    (rows, columns): (usize, usize),
-    depth: usize,
-    (thread_rows, thread_columns): (usize, usize),
-    slices: usize,
-) -> Tile {
-    Tile { rows, columns, depth, thread_rows, thread_columns, slices }
-}
-
-// Of a GPU with 128 lanes of f32 a multiprocessor, one instruction a lane and clock, a thread of 8 x 8 spends 64
-// multiply-adds on 4 reads of 16 bytes from workgroup memory: 94% of what it does is multiplying. Lanes that want the same
-// bytes share them: 8 x 4 lanes read 384 different bytes for 2048 multiply-adds, 24 a clock of the 128 that such memory
-// gives. 8 x 16: 96%, 16 bytes a clock. 8 x 4: 91%, 40 bytes. 4 x 4: 89%, 48 bytes. Registers a thread: as many as sums,
-// 16 to 32 for what is on its way from global memory, 8 to 24 factors, some 20 addresses: about 120 for 8 x 8, so that 16
-// warps have room; 210 for 8 x 16, 8 warps; 75 for 8 x 4, 24 warps. A tile of 128 x 128 reads a byte from global memory
-// for 16 multiply-adds, 64 x 64 for 8. 4096 x 256 has 64 tiles of the one, for fewer than half of 132 multiprocessors,
-// and 256 of the other.
-const LARGE: Tile = tile((128, 128), 16, (8, 8), 1);
-const LARGE_WIDE: Tile = tile((128, 128), 16, (8, 16), 1);
-const MIDDLE: Tile = tile((64, 64), 16, (8, 4), 1);
-const MIDDLE_FINE: Tile = tile((64, 64), 16, (4, 4), 1);
-const MIDDLE_COARSE: Tile = tile((64, 64), 16, (8, 8), 1);
-const NARROW: Tile = tile((128, 32), 16, (8, 4), 1);
-const SMALL: Tile = tile((32, 32), 32, (4, 4), 4);
-const COLUMNS_16: Tile = tile((128, 16), 16, (4, 4), 1);
-const COLUMNS_4: Tile = tile((256, 4), 8, (4, 4), 1);
-const ROWS_16: Tile = tile((16, 64), 32, (4, 4), 2);
-const ROWS_4: Tile = tile((4, 64), 32, (4, 4), 8);
-const CORNER: Tile = tile((64, 4), 32, (4, 4), 8);
-
-/// All there are.
-pub const TILES: [Tile; 12] = [
-    LARGE,
-    LARGE_WIDE,
-    MIDDLE,
-    MIDDLE_FINE,
-    MIDDLE_COARSE,
-    NARROW,
-    SMALL,
-    COLUMNS_16,
-    COLUMNS_4,
-    ROWS_16,
-    ROWS_4,
-    CORNER,
-];
-
-impl Tile {
-    /// `128x32 by 8x4`
-    pub fn name(&self) -> String {
-        let Tile { rows, columns, thread_rows, thread_columns, .. } = self;
-        format!("{rows}x{columns} by {thread_rows}x{thread_columns}")
-    }
-
-    fn count(&self, m: usize, n: usize) -> usize {
-        m.div_ceil(self.rows) * n.div_ceil(self.columns)
-    }
-
-    /// Threads of one slice.
-    fn threads(&self) -> usize {
-        self.rows / self.thread_rows * (self.columns / self.thread_columns)
-    }
-}
-
-/// Products that want the same tile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
-    /// Many large tiles.
-    Large,
-    /// Not so many: a batch through a layer.
-    Batch,
-    /// Rows as many as there are, up to 32 columns.
-    Narrow,
-    /// Few rows and columns and many k: the gradient of a weight.
-    Gradient,
-    /// Whatever has one tile that fits it.
-    Other(Tile),
-}
-
-/// Workgroups that fill a large GPU: some more than it has multiprocessors.
-const ENOUGH_TILES: usize = 192;
-/// Many k.
-const DEEP: usize = 1024;
-
-/// The rule.
-pub(crate) fn class(m: usize, n: usize, k: usize) -> Class {
-    let few_rows = m <= 256 && k >= DEEP;
-    match (m, n) {
-        (_, ..=4) if few_rows => Class::Other(CORNER),
-        (_, ..=4) => Class::Other(COLUMNS_4),
-        (..=4, _) => Class::Other(ROWS_4),
-        (..=16, _) => Class::Other(ROWS_16),
-        (33.., ..=16) => Class::Other(COLUMNS_16),
-        (..=32, _) | (_, ..=32) if few_rows => Class::Other(SMALL),
-        (65.., ..=32) => Class::Narrow,
-        _ if LARGE.count(m, n) >= ENOUGH_TILES => Class::Large,
-        _ if few_rows && n <= 512 => Class::Gradient,
-        (512.., 33..) => Class::Batch,
-        _ if MIDDLE.count(m, n) < ENOUGH_TILES / 3 => Class::Other(SMALL),
-        _ => Class::Batch,
-    }
-}
-
-impl Class {
-    /// Those worth timing, what is taken unmeasured first. They are alike in what decides the order of sums: depth and
-    /// slices.
-    pub(crate) fn candidates(self) -> Vec<Tile> {
-        match self {
-            Class::Large => vec![LARGE, LARGE_WIDE, MIDDLE, MIDDLE_COARSE],
-            Class::Batch => vec![MIDDLE, MIDDLE_FINE, MIDDLE_COARSE, NARROW, LARGE],
-            Class::Narrow => vec![NARROW, MIDDLE],
-            Class::Gradient => vec![MIDDLE, MIDDLE_COARSE, LARGE],
-            Class::Other(tile) => vec![tile],
-        }
-    }
-
-    /// The tile of the rule, by which products are split whatever tile computes them.
-    fn rule(self) -> Tile {
-        self.candidates()[0]
-    }
 }
 
 /// Appends a product to a program.
@@ -278,8 +105,7 @@ fn places((p, passing): &(Product, Passing)) -> [Option<u32>; 7] {
 fn are_alike(one: &(Product, Passing), other: &(Product, Passing)) -> bool {
     let shape = |(p, passing): &(Product, Passing)| {
         let strides = [p.a.outer, p.a.inner, p.b.outer, p.b.inner];
-        let passing =
-            (passing.slope.map(|slope| slope.0), passing.row_sums.map(|sums| sums.1), passing.halves);
+        let passing = (passing.slope.map(|slope| slope.0), passing.row_sums.map(|sums| sums.1));
         ([p.m, p.n, p.k], strides, p.act, p.adds, passing)
     };
     let aligned = |of| places(of).map(|at| at.map(|at| at % 4));
@@ -295,26 +121,19 @@ fn append(
 ) {
     let (p, passing) = &all[0];
     assert!(p.m > 0 && p.n > 0 && p.k > 0, "a product of nothing: {p:?}");
-    let by = program.matrices().filter(|by| by.suit(p.m, p.n, p.k));
-    let [tile, splitting] = if by.is_some() { [matrices::TILE; 2] } else { [tile, splitting] };
     // A few k need not be padded to many.
-    let pads = tile.slices > 1 || by.is_some();
-    let depth = if pads { tile.depth } else { tile.depth.min(p.k.next_multiple_of(4)) };
+    let depth = if tile.slices > 1 { tile.depth } else { tile.depth.min(p.k.next_multiple_of(4)) };
     let tile = Tile { depth, ..tile };
-    assert!(!passing.halves.c || gives_halves(p), "a result that cannot be of halves: {p:?}");
-    let (splits, chunk) = match passing.halves.c {
-        true => (1, p.k.next_multiple_of(tile.depth)),
-        false => split(p, &splitting, all.len()),
-    };
+    let (splits, chunk) = split(p, &splitting, all.len());
     // Rows of partial sums begin where four floats can be written at once.
     let padded = p.n.next_multiple_of(4) + if passing.row_sums.is_some() { 4 } else { 0 };
     let partial: Vec<u32> =
         all.iter().map(|_| if splits > 1 { space.floats(splits * p.m * padded).at } else { 0 }).collect();
-    let made = text::product(p, passing, &tile, splits > 1, program.precision(), by, all.len() > 1);
+    let made = text::product(p, passing, &tile, splits > 1, all.len() > 1);
     let label = format!("product {}", tile.name());
     let kernel = match made.vectors {
-        true => program.kernel_of_vectors_with(&label, made.directives, &made.text),
-        false => program.kernel_with(&label, made.directives, &made.text),
+        true => program.kernel_of_vectors(&label, &made.text),
+        false => program.kernel(&label, &made.text),
     };
     let mut at: Vec<[u32; 7]> = all.iter().map(|one| places(one).map(Option::unwrap_or_default)).collect();
     // From the first product's place to the second's, around the end of the numbers if need be.

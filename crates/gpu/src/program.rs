@@ -5,7 +5,6 @@
 //! changes from dispatch to dispatch is where its arguments lie.
 
 use crate::device::{Gpu, lock};
-use crate::product::{Cooperation, Matrices, Precision};
 use learn::Fault;
 use std::future::poll_fn;
 use std::ops::Range;
@@ -150,8 +149,6 @@ pub struct Program {
     dispatches: Vec<Dispatch>,
     args: Vec<u8>,
     bound: Option<wgpu::BindGroup>,
-    precision: Precision,
-    matrices: Option<Matrices>,
     /// What a test makes of a kernel's text.
     #[cfg(test)]
     pub rewrite: Option<fn(String) -> String>,
@@ -164,36 +161,9 @@ impl Program {
             dispatches: Vec::new(),
             args: Vec::new(),
             bound: None,
-            precision: Precision::default(),
-            matrices: None,
             #[cfg(test)]
             rewrite: None,
         }
-    }
-
-    /// Products appended from here on round their factors so, where the adapter can: the precision they have. Those of
-    /// halves go by cooperative matrices where [`Gpu::cooperation`] has found them right.
-    pub fn set_precision(&mut self, wanted: Precision) -> Precision {
-        let precision = if self.gpu.about().f16 { wanted } else { Precision::Single };
-        let by = match (precision, self.gpu.cooperation()) {
-            (Precision::Half, Cooperation::Used(by)) => Some(by),
-            _ => None,
-        };
-        self.set_precision_by(precision, by);
-        precision
-    }
-
-    /// [`Program::set_precision`] without asking what the adapter can do.
-    pub(crate) fn set_precision_by(&mut self, precision: Precision, by: Option<Matrices>) {
-        (self.precision, self.matrices) = (precision, by);
-    }
-
-    pub(crate) fn matrices(&self) -> Option<Matrices> {
-        self.matrices
-    }
-
-    pub fn precision(&self) -> Precision {
-        self.precision
     }
 
     pub fn gpu(&self) -> &Gpu {

@@ -6,13 +6,12 @@ mod common;
 use gpu::backgammon::worth_from;
 use gpu::{Fault, Gpu, OpenOptions, Readback, Space};
 use graph::{Adam, Isa, Params};
-use learn::Machine;
 use learn::backgammon::published::away::{
-    Answer, Blueprint, Coach, LESSON_WORDS, Learned, Lesson, OnProcessor, Standing, Work, decision_words,
-    lesson,
+    Answer, Blueprint, Coach, LESSON_WORDS, Learned, Lesson, Standing, Work, decision_words, lesson,
 };
-use learn::backgammon::published::{ACTIONS, Decision, HEADS, WIDTH, plan_whole};
+use learn::backgammon::published::{ACTIONS, Decision, HEADS, OnProcessor, WIDTH, plan_whole};
 use learn::backgammon::{Learner, Lendable, Published, PublishedConfig, Slice, Stats};
+use learn::offload::request;
 use math::{PANEL, Rng};
 use std::ops::Range;
 use worlds::backgammon::{Board, Results, Roll};
@@ -159,7 +158,7 @@ async fn leaves_of_both_lanes_are_the_processors(gpu: Gpu) {
         close(what, &found.heads, &part(&expected.heads, HEADS), 2e-5);
     };
 
-    let mut coach = gpu.coach(&blueprint(Work { leaves: true, learning: false }, ROWS)).unwrap();
+    let mut coach = request(&gpu, &blueprint(Work { leaves: true, learning: false }, ROWS)).unwrap();
     assert_eq!(coach.answer(0, &mut Answer::default()), Ok(false), "nobody asked");
     coach.play_with(old.values()).unwrap();
     coach.ask(0, &words).unwrap();
@@ -186,7 +185,7 @@ async fn leaves_of_both_lanes_are_the_processors(gpu: Gpu) {
 async fn steps_are_the_processors(gpu: Gpu) {
     let (all, params) = (lessons(REPLAY + 40), params(4));
     let plan = blueprint(Work::LEARNING, 8);
-    let mut both = [gpu.coach(&plan).unwrap(), Box::new(OnProcessor::new(&plan).unwrap())];
+    let mut both = [request(&gpu, &plan).unwrap(), Box::new(OnProcessor::new(&plan).unwrap())];
     for coach in &mut both {
         stand(&mut **coach, &params, 0);
         coach.keep(0, &all[..REPLAY]).unwrap();
@@ -223,7 +222,7 @@ async fn steps_are_the_processors(gpu: Gpu) {
 async fn steps_give_the_same_bits_however_they_are_sent(gpu: Gpu) {
     let params = params(5);
     let (lessons, words) = (lessons(REPLAY), decision_words(&met(1)[0]));
-    let mut coach = gpu.coach(&blueprint(Work::ALL, 64)).unwrap();
+    let mut coach = request(&gpu, &blueprint(Work::ALL, 64)).unwrap();
     coach.play_with(params.values()).unwrap();
     coach.keep(0, &lessons).unwrap();
     let before = gpu.counts();
@@ -276,17 +275,18 @@ async fn what_does_not_fit_is_refused_and_what_is_not_lent_takes_no_room(_: Gpu)
     let options = OpenOptions { largest_buffer: Some(1 << 24), ..OpenOptions::default() };
     let gpu = Gpu::open(options).await.unwrap();
     let large = Blueprint { replay: 1 << 20, ..blueprint(Work::ALL, 64) };
-    let refused = gpu.coach(&large).err();
+    let refused = request(&gpu, &large).err();
     let Some(Fault::TooSmall { needs, has }) = refused else { panic!("{refused:?}") };
     assert!(needs >= 4 * (LESSON_WORDS << 20) as u64 && has == 1 << 24);
-    let mut coach = gpu.coach(&Blueprint { work: Work { leaves: true, learning: false }, ..large }).unwrap();
+    let mut coach =
+        request(&gpu, &Blueprint { work: Work { leaves: true, learning: false }, ..large }).unwrap();
     coach.ask(0, &[decision_words(&met(1)[0])]).unwrap();
     assert_eq!(answer(&gpu, &mut *coach, 0).await.heads.len(), HEADS);
 }
 
 async fn a_coach_says_that_its_device_is_lost(gpu: Gpu) {
     let params = params(5);
-    let mut coach = gpu.coach(&blueprint(Work::ALL, 64)).unwrap();
+    let mut coach = request(&gpu, &blueprint(Work::ALL, 64)).unwrap();
     stand(&mut *coach, &params, 0);
     coach.keep(0, &lessons(REPLAY)).unwrap();
     coach.step(&adam(), VALUE_COEF, &drawn(0)).unwrap();
@@ -298,7 +298,7 @@ async fn a_coach_says_that_its_device_is_lost(gpu: Gpu) {
     assert!(is_lost(coach.learned(&mut Learned::default()).err()));
     assert!(is_lost(coach.play_with(params.values()).err()));
     assert!(is_lost((0..4).find_map(|step| coach.step(&adam(), VALUE_COEF, &drawn(step)).err())));
-    assert!(is_lost(gpu.coach(&blueprint(Work::ALL, 64)).err()));
+    assert!(is_lost(request(&gpu, &blueprint(Work::ALL, 64)).err()));
 }
 
 /// The numbers of the next round.

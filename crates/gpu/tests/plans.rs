@@ -631,50 +631,6 @@ async fn subgroups_change_no_bits(_: Gpu) {
     }
 }
 
-/// A net of three layers and what it learns from, with rows enough for its weights to be copied: in halves, what goes
-/// through memory is half of it, and the numbers are as good as 11 bits.
-async fn halves_are_stored_as_well_as_multiplied(gpu: Gpu) {
-    if !gpu.about().f16 {
-        return;
-    }
-    let build = |g: &mut Graph, rows: usize, width: usize| {
-        let x = g.input("x", [rows, 24]);
-        let mut y = x;
-        for (i, [from, to]) in [[24, width], [width, 36], [36, 5]].into_iter().enumerate() {
-            let w = g.param(&format!("w{i}"), [to, from], Init::FanIn);
-            let b = g.vector(&format!("b{i}"), to, INIT);
-            y = g.linear(y, w, b);
-            y = if i < 2 { g.tanh(y) } else { y };
-        }
-        y
-    };
-    let isa = Isa::best();
-    for (rows, width) in [(2100, 40), (70, 34)] {
-        let mut g = Graph::new();
-        let y = build(&mut g, rows, width);
-        let loss = weigh(&mut g, y);
-        let gradients = g.gradients(loss);
-        let plan = Arc::new(Plan::training(&g, &[("y", y), ("loss", loss)], &gradients, isa).unwrap());
-        let case = Case::new(&g, 5);
-        let (params, mut processor) = (case.params(&g), graph::Executor::new(&plan));
-        case.fill(&mut processor);
-        let mut grads = vec![0.0; params.values().len()];
-        processor.train(&params, &Packed::new(&plan, &params), &mut grads, false);
-        let mut executor = Executor::in_halves(&gpu, &plan).unwrap();
-        executor.set_params(params.values());
-        for (input, _, values) in &case.inputs {
-            executor.set_input(input, &values.iter().map(|&v| v as f32).collect::<Vec<f32>>());
-        }
-        let answer = executor.run(None).await.unwrap();
-        let what = format!("{rows} rows, {width} wide");
-        close(&format!("{what}: y"), answer.output("y"), &in_64_bits(processor.output("y")), 2e-3);
-        close(&format!("{what}: gradients"), &answer.grads, &in_64_bits(&grads), 4e-3);
-        let exact = Executor::new(&gpu, &plan).unwrap();
-        let (stored, plain) = (executor.bytes(), exact.bytes());
-        assert!(stored < plain, "{what}: {stored} bytes, and {plain} in floats");
-    }
-}
-
 async fn panels_are_refused(gpu: Gpu) {
     let mut g = Graph::new();
     let y = nets::FORWARD[0].1(&mut g, 64);
@@ -697,5 +653,4 @@ common::tests!(
     many_rows,
     adam_leaves_out_what_is_not_finite,
     subgroups_change_no_bits,
-    halves_are_stored_as_well_as_multiplied,
 );

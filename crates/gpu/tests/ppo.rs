@@ -209,7 +209,7 @@ async fn the_same_start_gives_the_same_bits(gpu: Gpu) {
 
 async fn an_iteration_is_three_submits_and_one_readback(gpu: Gpu) {
     let ppo = new("CartPole-v1", &small());
-    let mut on = OnGpu::new(&gpu, &ppo).unwrap();
+    let mut on = OnGpu::new(&gpu, &ppo.start().unwrap()).unwrap();
     let mut harvest = Harvest::default();
     for _ in 0..2 {
         let [submits, readbacks] = gpu.counts();

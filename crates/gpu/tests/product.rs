@@ -4,8 +4,8 @@
 mod common;
 
 use gpu::{
-    Gpu, Halves, Passing, Precision, Product, Program, Readback, Region, Side, Space, TILES, Tile, product,
-    product_by, product_passing, product_passing_by, products,
+    Gpu, Passing, Product, Program, Readback, Region, Side, Space, TILES, Tile, product, product_by,
+    product_passing, product_passing_by, products,
 };
 use math::{Act, Isa, Rng, Unary};
 use std::cell::Cell;
@@ -72,17 +72,10 @@ const PLAIN: Case = Case {
 
 /// Rounding of one multiplication and one addition, with some room.
 const SINGLE: f64 = 4e-7;
-/// The same where factors have 11 bits.
-const HALF: f64 = 1e-3;
 
 /// Runs cases in one program.
 async fn check(gpu: &Gpu, cases: &[Case], tile: Option<&Tile>) {
-    check_in(Precision::Single, gpu, cases, tile).await;
-}
-
-async fn check_in(precision: Precision, gpu: &Gpu, cases: &[Case], tile: Option<&Tile>) {
     let (mut space, mut program) = (Space::default(), Program::new(gpu));
-    let precision = program.set_precision(precision);
     let mut made = Vec::new();
     for (i, case) in cases.iter().enumerate() {
         let Case { m, n, k, .. } = *case;
@@ -122,14 +115,13 @@ async fn check_in(precision: Precision, gpu: &Gpu, cases: &[Case], tile: Option<
     gpu.submit(encoder);
     let regions: Vec<Region> = made.iter().flat_map(|(_, at, guard)| [at[4], *guard]).collect();
     let (results, _) = Readback::new(&memory, &regions, &[]).fetch().await.unwrap();
-    let step = if precision == Precision::Half { HALF } else { SINGLE };
     for ((case, (values, ..)), result) in cases.iter().zip(&made).zip(results.chunks(2)) {
-        compare(case, values, &result[0], step);
+        compare(case, values, &result[0]);
         assert!(result[1].iter().all(|&x| x == 123.0), "{case:?} wrote beyond its end");
     }
 }
 
-fn compare(case: &Case, values: &[Vec<f32>], result: &[f32], step: f64) {
+fn compare(case: &Case, values: &[Vec<f32>], result: &[f32]) {
     let [a, b, bias, residual, c] = values else { unreachable!() };
     let (a_outer, a_inner, _) = case.a.strides(case.m, case.k);
     let (b_outer, b_inner, _) = case.b.strides(case.n, case.k);
@@ -156,7 +148,7 @@ fn compare(case: &Case, values: &[Vec<f32>], result: &[f32], step: f64) {
             };
             y += if case.adds { f64::from(c[at]) } else { 0.0 };
             // Roundings of k sums add up as a random walk of steps of the size of the sum so far.
-            let allowed = step * (1.0 + y.abs() + size.sqrt() * (case.k as f64).sqrt().min(40.0));
+            let allowed = SINGLE * (1.0 + y.abs() + size.sqrt() * (case.k as f64).sqrt().min(40.0));
             let error = (f64::from(result[at]) - y).abs();
             assert!(error <= allowed, "{case:?} at {i}, {j}: {} for {y}", result[at]);
         }
@@ -225,20 +217,6 @@ async fn deep_products_are_split_and_joined(gpu: Gpu) {
     check(&gpu, &cases, None).await;
 }
 
-async fn half_precision_is_as_good_as_its_digits(gpu: Gpu) {
-    if !gpu.about().f16 {
-        assert_eq!(Program::new(&gpu).set_precision(Precision::Half), Precision::Single);
-        return;
-    }
-    let mut cases = Vec::new();
-    for (m, n, k) in [(65, 66, 67), (64, 64, 1500), (128, 256, 64), (3, 64, 2000)] {
-        for (a, b) in [(Lie::Along, Lie::Along), (Lie::Across, Lie::Across)] {
-            cases.push(Case { m, n, k, a, b, bias: true, act: Act::Tanh, ..PLAIN });
-        }
-    }
-    check_in(Precision::Half, &gpu, &cases, None).await;
-}
-
 /// A product on its way through a slope, with the sums of a's rows: each by every tile, and split.
 async fn what_a_product_does_in_passing_is_right(gpu: Gpu) {
     let slopes = [None, Some(Unary::Relu), Some(Unary::Tanh), Some(Unary::Gelu), Some(Unary::Sigmoid)];
@@ -286,7 +264,6 @@ async fn what_a_product_does_in_passing_is_right(gpu: Gpu) {
         let passing = Passing {
             slope: slope.map(|of| (of, at[2].at)),
             row_sums: row_sums.map(|adds| (at[3].at, adds)),
-            ..Passing::default()
         };
         match tile {
             Some(tile) => product_passing_by(&mut program, &mut space, &p, &passing, tile),
@@ -331,63 +308,6 @@ async fn what_a_product_does_in_passing_is_right(gpu: Gpu) {
     }
 }
 
-/// A product of products, on from floats that are rounded on their way and on from halves: the same bits, whichever factor
-/// they are, along k and across; and the slope at a half is the slope at what it rounds.
-async fn halves_in_memory_are_the_halves_that_are_multiplied(gpu: Gpu) {
-    if !gpu.about().f16 {
-        return;
-    }
-    for ([m, n, k], across) in [([70, 36, 24], false), ([68, 72, 40], true)] {
-        let (mut space, mut program) = (Space::default(), Program::new(&gpu));
-        program.set_precision(Precision::Half);
-        let [a, b, dy, x] = [m * k, n * k, m * 20, m * n].map(|len| space.floats(len));
-        let side =
-            |at: u32, outer: usize, inner: usize| Side { at, outer: outer as u32, inner: inner as u32 };
-        let plain = |shape: [usize; 3], a, b, c: u32, act| {
-            let [m, n, k] = shape;
-            Product { m, n, k, a, b, c, bias: None, residual: None, act, adds: false }
-        };
-        let mut results = Vec::new();
-        for half in [false, true] {
-            let h = if half { 2 * space.words(m * n / 2).at } else { space.floats(m * n).at };
-            let given = if across { side(a.at, 1, m) } else { side(a.at, k, 1) };
-            let first = plain([m, n, k], given, side(b.at, k, 1), h, Act::Tanh);
-            let halves = Halves { c: half, ..Halves::default() };
-            product_passing(&mut program, &mut space, &first, &Passing { halves, ..Passing::default() });
-            // h · xᵀ, as a layer behind it has it.
-            let along = space.floats(m * m);
-            let p = plain([m, m, n], side(h, n, 1), side(x.at, n, 1), along.at, Act::None);
-            let halves = Halves { a: half, ..Halves::default() };
-            product_passing(&mut program, &mut space, &p, &Passing { halves, ..Passing::default() });
-            // dyᵀ · h, as the gradient of a weight has it.
-            let gradient = space.floats(20 * n);
-            let p = plain([20, n, m], side(dy.at, 1, 20), side(h, 1, n), gradient.at, Act::None);
-            let halves = Halves { b: half, ..Halves::default() };
-            product_passing(&mut program, &mut space, &p, &Passing { halves, ..Passing::default() });
-            // A gradient on its way back through the tangent.
-            let back = space.floats(m * n);
-            let p = plain([m, n, 20], side(dy.at, 20, 1), side(b.at, 20, 1), back.at, Act::None);
-            let halves = Halves { slope: half, ..Halves::default() };
-            let slope = Some((Unary::Tanh, h));
-            product_passing(&mut program, &mut space, &p, &Passing { slope, halves, ..Passing::default() });
-            results.extend([along, gradient, back]);
-        }
-        let memory = space.allocate(&gpu).unwrap();
-        program.bind(&memory);
-        (0..).zip([a, b, dy, x]).for_each(|(i, at)| memory.write_floats(at, &noise(i, at.len as usize)));
-        let mut encoder = gpu.encoder();
-        program.encode(&mut encoder, 0..program.len());
-        gpu.submit(encoder);
-        let (found, _) = Readback::new(&memory, &results, &[]).fetch().await.unwrap();
-        let (floats, halves) = found.split_at(3);
-        assert!(floats.iter().flatten().all(|x| x.is_finite()) && floats[2].iter().any(|x| x.abs() > 0.1));
-        assert_eq!(floats[..2], halves[..2], "{m} x {n} x {k}: factors");
-        let largest = floats[2].iter().fold(0f32, |most, x| most.max(x.abs()));
-        let close = |(x, y): (&f32, &f32)| (x - y).abs() <= 4.0 * HALF as f32 * largest;
-        assert!(floats[2].iter().zip(&halves[2]).all(close), "{m} x {n} x {k}: slopes");
-    }
-}
-
 /// Three products that are alike, two of them in one dispatch: each gives what it gives alone.
 async fn products_that_are_alike_go_together(gpu: Gpu) {
     for ((m, n, k), kernels) in [((70, 65, 20), 2), ((33, 36, 8), 2), ((64, 64, 1300), 4), ((5, 3, 900), 4)] {
@@ -411,14 +331,7 @@ async fn products_that_are_alike_go_together(gpu: Gpu) {
                 act: Act::Tanh,
                 adds: false,
             };
-            (
-                p,
-                Passing {
-                    slope: Some((Unary::Tanh, region(space, m * n))),
-                    row_sums: Some((0, false)),
-                    ..Passing::default()
-                },
-            )
+            (p, Passing { slope: Some((Unary::Tanh, region(space, m * n))), row_sums: Some((0, false)) })
         };
         let all: Vec<(Product, Passing)> = (0..3).map(|_| made(&mut space)).collect();
         let mut results = Vec::new();
@@ -482,9 +395,7 @@ common::tests!(
     natively:
     products_of_any_size_and_stride_are_right,
     every_tile_is_right_inside_at_its_edges_and_short_of_them,
-    half_precision_is_as_good_as_its_digits,
     what_a_product_does_in_passing_is_right,
     products_that_are_alike_go_together,
-    halves_in_memory_are_the_halves_that_are_multiplied,
     a_tuned_adapter_keeps_candidates_and_right_results,
 );

@@ -1,5 +1,7 @@
 //! Times PPO to a solved environment over several seeds, and shows whether it stays solved:
 //! `cargo run --release -p learn --example solve -- --env Pendulum-v1 --seeds 5 --extra 60 --set lr=0.005`
+//! With `--at 1,10,50` it prints instead what the greedy policy's return is after so many million steps, by seed, and the
+//! median: whether learning goes on. `--env all` takes one environment after the other.
 //!
 //! Solved: greedy evaluation of 100 fresh episodes has the mean that its world asks for. The clock runs over
 //! training and the evaluations that look for it; the `extra` iterations after it are not counted.
@@ -13,6 +15,7 @@ fn main() {
     let (mut seeds, mut first, mut threads, mut extra, mut isa) = (5, 1, 2, 0, Isa::best());
     let (mut env, mut settings, mut give_up, mut every) =
         ("CartPole-v1".to_string(), Vec::new(), 5_000_000, 1);
+    let mut at: Vec<f64> = Vec::new();
     let mut arguments = std::env::args().skip(1);
     while let Some(flag) = arguments.next() {
         let value = arguments.next().unwrap_or_else(|| panic!("{flag} needs a value"));
@@ -25,19 +28,26 @@ fn main() {
             "--isa" => isa = Isa::from_name(&value).unwrap_or_else(|| panic!("no instruction set {value}")),
             "--set" => settings.push(value),
             "--env" => env = value,
+            "--at" => at = value.split(',').map(|million| million.parse().unwrap()).collect(),
             "--give-up" => give_up = number(),
             "--every" => every = number(),
             _ => panic!(
-                "unknown {flag}; there are --env --seeds --first --threads --extra --isa --give-up --every --set"
+                "unknown {flag}; there are --env --at --seeds --first --threads --extra --isa --give-up --every --set"
             ),
         }
     }
-    let kind = worlds::kind(&env).unwrap_or_else(|| panic!("no environment {env}"));
-    let mut config = PpoConfig::preset(&env);
-    settings.iter().for_each(|setting| set(&mut config, setting));
-    let run = Run { kind, config, extra, isa, give_up: give_up.into(), every };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads as usize).build().unwrap();
-    pool.install(|| run.table(first..first + seeds));
+    let kinds: Vec<_> = worlds::kinds().iter().filter(|kind| env == "all" || kind.spec.id == env).collect();
+    assert!(!kinds.is_empty(), "no environment {env}");
+    for kind in kinds {
+        let mut config = PpoConfig::preset(kind.spec.id);
+        settings.iter().for_each(|setting| set(&mut config, setting));
+        let run = Run { kind, config, extra, isa, give_up: give_up.into(), every };
+        pool.install(|| match &at[..] {
+            [] => run.table(first..first + seeds),
+            at => run.returns(first..first + seeds, at),
+        });
+    }
 }
 
 struct Run {
@@ -70,6 +80,8 @@ fn set(config: &mut PpoConfig, text: &str) {
         "value_coef" => config.value_coef = float,
         "max_grad_norm" => config.max_grad_norm = float,
         "anneal_steps" => config.anneal_steps = float,
+        "lr_floor" => config.lr_floor = float,
+        "settle" => config.settle = value != 0.0,
         "clip_value" => config.clip_value = value != 0.0,
         "target_kl" => config.target_kl = float,
         "spread" => config.spread = float,
@@ -84,6 +96,42 @@ fn set(config: &mut PpoConfig, text: &str) {
 }
 
 impl Run {
+    /// The return of a hundred fresh episodes after so many million steps, and the mean of the last hundred in training.
+    fn returns(&self, seeds: std::ops::Range<u32>, at: &[f64]) {
+        let id = self.kind.spec.id;
+        let mut found = vec![[Vec::new(), Vec::new()]; at.len()];
+        for seed in seeds {
+            let mut ppo = Ppo::new(self.kind, self.config.clone(), seed, self.isa).unwrap();
+            let mut training = f32::NAN;
+            print!("{id} seed {seed}:");
+            for (million, found) in at.iter().zip(&mut found) {
+                while (ppo.progress().env_steps as f64) < million * 1e6 {
+                    if let Slice::Iteration(stats) = ppo.advance() {
+                        training = stats.mean_return.unwrap_or(f32::NAN);
+                    }
+                }
+                while !ppo.at_boundary() {
+                    ppo.advance();
+                }
+                let greedy = ppo.evaluate(100, seed).mean;
+                found[0].push(greedy);
+                found[1].push(training);
+                print!("  {million}M {greedy:.1} (training {training:.1})");
+                std::io::Write::flush(&mut std::io::stdout()).unwrap();
+            }
+            println!();
+        }
+        print!("{id}, medians:");
+        for (million, found) in at.iter().zip(&mut found) {
+            let [greedy, training] = found.each_mut().map(|all| {
+                all.sort_by(f32::total_cmp);
+                all[all.len() / 2]
+            });
+            print!("  {million}M {greedy:.1} (training {training:.1})");
+        }
+        println!();
+    }
+
     fn table(&self, seeds: std::ops::Range<u32>) {
         let Self { kind, config, extra, isa, give_up, every } = self;
         let goal = kind.spec.solved_at as f32;

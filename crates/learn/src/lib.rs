@@ -3,12 +3,16 @@
 #![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // as clippy.toml lists them
 #![forbid(unsafe_code)]
 
-pub mod away;
 pub mod backgammon;
+mod fault;
+pub mod offload;
 pub mod ppo;
+mod state;
 
-pub use away::{Fault, Machine};
-pub use ppo::away::{Accelerator, Blueprint, Harvest, Turn};
+pub use fault::Fault;
+pub use offload::Machine;
+pub use ppo::away::{Accelerator, Blueprint, Harvest, Start, Turn};
 pub use ppo::{
-    Data, Evaluation, Find, IterationStats, Ppo, PpoConfig, PpoError, PpoProgress, SHOWN, Slice, Times, Trail,
+    Evaluation, IterationStats, Ppo, PpoConfig, PpoError, PpoProgress, SHOWN, Slice, Times, Trail,
 };
+pub use state::{Data, Find};

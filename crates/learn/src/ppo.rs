@@ -29,9 +29,10 @@ pub use acting::FARTHEST;
 pub use config::{LR_FLOOR, PpoConfig, PpoError};
 pub use nets::{Head, METRICS, SPREAD};
 
-use crate::away::{Fault, Machine};
+use crate::offload::{self, Machine};
+use crate::{Data, Fault, Find};
 use acting::{Acting, Actor, Finished, Judge, Judging, LANES, Lens, Moments, SAMPLE, Steer, greedy};
-use away::{Accelerator, Blueprint, Harvest, Turn};
+use away::{Accelerator, Blueprint, Harvest, Start, Turn};
 use graph::{Adam, Layout, Optimizer, Packed, Params, Plan};
 use learning::{Learner, Learning, Shuffle};
 use math::{Isa, PANEL, Rng, dispatch, par, poly};
@@ -124,42 +125,6 @@ pub struct Times {
     /// Of whole iterations, on a machine that does not tell where it goes.
     pub device: f64,
 }
-
-/// A part of a checkpoint.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Data {
-    F32(Vec<f32>),
-    F64(Vec<f64>),
-    U32(Vec<u32>),
-    U64(Vec<u64>),
-}
-
-impl Data {
-    pub fn len(&self) -> usize {
-        match self {
-            Data::F32(values) => values.len(),
-            Data::F64(values) => values.len(),
-            Data::U32(values) => values.len(),
-            Data::U64(values) => values.len(),
-        }
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Whether all of its numbers are: a restored learner begins with no others.
-    pub fn is_finite(&self) -> bool {
-        match self {
-            Data::F32(values) => values.iter().all(|x| x.is_finite()),
-            Data::F64(values) => values.iter().all(|x| x.is_finite()),
-            Data::U32(_) | Data::U64(_) => true,
-        }
-    }
-}
-
-/// Shape and contents of a part of a checkpoint, by name.
-pub type Find<'a> = dyn Fn(&str) -> Option<(&'a [usize], &'a Data)> + 'a;
 
 /// What the first environments lived through: what each showed before a step, and whether that step
 /// ended the episode. It keeps nothing until it is cleared for the first time, and at most 128 steps from
@@ -290,6 +255,8 @@ pub struct Ppo {
     updates: u32,
     /// A loss or the gradient's length was no number in the last iteration.
     diverged: bool,
+    /// Between two iterations: the last episodes were as good as the task asks for.
+    reaches_goal: bool,
     trail: Trail,
     clock: fn() -> f64,
     times: Times,
@@ -354,6 +321,7 @@ impl Ppo {
             sums: [0.0; METRICS.len() + 1],
             updates: 0,
             diverged: false,
+            reaches_goal: false,
             trail: Trail::new(SHOWN.min(config.envs), features),
             clock: || 0.0,
             times: Times::default(),
@@ -431,7 +399,7 @@ impl Ppo {
     /// Lets a machine work on the iterations from here on. Call it at a boundary.
     pub fn lend(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
         self.come_home();
-        let accelerator = par::Pinned::new(machine.take_on(self)?);
+        let accelerator = par::Pinned::new(self.accelerator(machine)?);
         self.away = Some(Away {
             accelerator,
             harvest: Harvest::default(),
@@ -440,6 +408,12 @@ impl Ppo {
             began_s: 0.0,
         });
         Ok(())
+    }
+
+    /// A machine that is ready to do iterations from here on. Call it at a boundary.
+    pub fn accelerator(&self, machine: &dyn Machine) -> Result<Box<dyn Accelerator>, Fault> {
+        let start = self.start().map_err(|error| Fault::Refused { why: error.to_string() })?;
+        offload::request(machine, &start)
     }
 
     pub fn is_away(&self) -> bool {
@@ -674,9 +648,25 @@ impl Ppo {
     }
 
     fn lr_at(&self, env_steps: u64) -> f32 {
-        let PpoConfig { lr, anneal_steps, .. } = self.config;
+        let PpoConfig { lr, anneal_steps, lr_floor, settle, .. } = self.config;
         let left = 1.0 - (env_steps - self.rate_set_at) as f32 / anneal_steps;
-        if anneal_steps > 0.0 { lr * left.max(LR_FLOOR) } else { lr }
+        let floor = if settle && self.reaches_goal { lr_floor.min(LR_FLOOR) } else { lr_floor };
+        if anneal_steps > 0.0 { lr * left.max(floor) } else { lr }
+    }
+
+    /// Return and length of the last episodes: means over a hundred, or as many as there are.
+    fn recent(&self) -> Option<[f32; 2]> {
+        let recent = &self.recent[..self.progress.episodes.min(RECENT as u64) as usize];
+        let mean = |sum: f64| (sum / recent.len() as f64) as f32;
+        let returns = mean(recent.iter().map(|e| f64::from(e.total)).sum());
+        let lengths = mean(recent.iter().map(|e| f64::from(e.length)).sum());
+        (!recent.is_empty()).then_some([returns, lengths])
+    }
+
+    /// Whether the last hundred episodes are as good as the task asks for.
+    fn reach_goal(&self) -> bool {
+        let is_good = |[mean, _]: [f32; 2]| f64::from(mean) >= self.kind.spec.solved_at;
+        self.progress.episodes >= RECENT as u64 && self.recent().is_some_and(is_good)
     }
 
     fn end_iteration(&mut self) -> IterationStats {
@@ -688,18 +678,20 @@ impl Ppo {
         self.phase = Phase::Act { step: 0 };
         self.focus();
         self.pack();
-        let recent = &self.recent[..self.progress.episodes.min(RECENT as u64) as usize];
-        let mean = |sum: f64| (!recent.is_empty()).then(|| (sum / recent.len() as f64) as f32);
+        // What the rate in force was; the next iteration's follows from what this one's episodes came to.
+        let lr = self.lr();
+        self.reaches_goal = self.reach_goal();
+        let recent = self.recent();
         IterationStats {
-            mean_return: mean(recent.iter().map(|e| f64::from(e.total)).sum()),
-            mean_length: mean(recent.iter().map(|e| f64::from(e.length)).sum()),
+            mean_return: recent.map(|[returns, _]| returns),
+            mean_length: recent.map(|[_, lengths]| lengths),
             policy_loss,
             value_loss,
             entropy,
             approx_kl,
             clip_fraction,
             grad_norm,
-            lr: self.lr(),
+            lr,
             ..std::mem::take(&mut self.stats)
         }
     }
@@ -896,6 +888,10 @@ impl Ppo {
             shuffles: Rng::new(self.seed, SHUFFLE),
         })
     }
+    /// All that another machine begins with.
+    pub fn start(&self) -> Result<Start, PpoError> {
+        Ok(Start { blueprint: self.blueprint()?, params: self.params.clone(), state: self.state() })
+    }
     pub fn trail(&self) -> &Trail {
         &self.trail
     }
@@ -1067,6 +1063,7 @@ impl Ppo {
         }
         ppo.rate_set_at = progress[3];
         ppo.progress = PpoProgress { iterations: progress[0], env_steps: progress[1], episodes: progress[2] };
+        ppo.reaches_goal = ppo.reach_goal();
         ppo.focus();
         ppo.pack();
         Ok(ppo)

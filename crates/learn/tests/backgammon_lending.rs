@@ -1,12 +1,15 @@
 //! The published learner while another machine does some of its work: a stand-in on this processor, which answers late, and is lost
 //! when it is told to. Whatever happens, what is learned is to the bit what it would have been at home.
 
+use learn::backgammon::published::OnProcessor;
 use learn::backgammon::published::away::{
-    Answer, Blueprint, Coach, DECISION_WORDS, Learned, Lesson, OnProcessor, Standing, Work,
+    Answer, Blueprint, Coach, DECISION_WORDS, Learned, Lesson, Standing, Work,
 };
 use learn::backgammon::{Learner, Progress, Published, PublishedConfig, Slice, Stats, TrialSlice};
-use learn::{Accelerator, Data, Fault, Machine, Ppo};
+use learn::offload::serve;
+use learn::{Data, Fault, Machine};
 use math::Isa;
+use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
@@ -48,13 +51,12 @@ impl Machine for StandIn {
         false
     }
 
-    fn take_on(&self, _: &Ppo) -> Result<Box<dyn Accelerator>, Fault> {
-        Err(Fault::Unknown { what: "control".into() })
-    }
-
-    fn coach(&self, blueprint: &Blueprint) -> Result<Box<dyn Coach>, Fault> {
-        let coach = OnProcessor::new(blueprint)?;
-        Ok(Box::new(Working { coach, work: blueprint.work, machine: self.clone(), looks: 0 }))
+    fn special(&self, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
+        serve(request, |blueprint: &Blueprint| {
+            let coach = OnProcessor::new(blueprint)?;
+            let working = Working { coach, work: blueprint.work, machine: self.clone(), looks: 0 };
+            Ok(Box::new(working) as Box<dyn Coach>)
+        })
     }
 }
 

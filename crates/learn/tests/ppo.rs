@@ -2,6 +2,7 @@
 //! while it runs, and settings and checkpoints that cannot be are refused. That it learns is tested
 //! in `learning.rs`.
 
+use learn::ppo::LR_FLOOR;
 use learn::{Data, IterationStats, Ppo, PpoConfig, PpoError, SHOWN, Slice};
 use math::Isa;
 use worlds::Kind;
@@ -295,9 +296,9 @@ fn live_settings_apply_and_shapes_stay() {
 #[test]
 fn the_learning_rate_falls_to_its_floor() {
     let steps = 300.0 * 40.0;
-    let mut ppo = ppo(&PpoConfig { lr: 0.001, anneal_steps: 4.0 * steps, ..small() });
+    let mut ppo = ppo(&PpoConfig { lr: 0.001, anneal_steps: 4.0 * steps, lr_floor: 0.05, ..small() });
     let rates: Vec<f32> = (0..6).map(|_| iterate(&mut ppo, 1).lr / 0.001).collect();
-    for (rate, expected) in rates.into_iter().zip([0.75, 0.5, 0.25, 0.001, 0.001, 0.001]) {
+    for (rate, expected) in rates.into_iter().zip([0.75, 0.5, 0.25, 0.05, 0.05, 0.05]) {
         assert!((rate - expected).abs() < 1e-4, "{rate}, not {expected}");
     }
     // A rate that is set anew cools down anew, also after a checkpoint.
@@ -307,6 +308,33 @@ fn the_learning_rate_falls_to_its_floor() {
     let find = |name: &str| parts.iter().find(|p| p.0 == name).map(|p| (p.1.as_slice(), &p.2));
     let mut resumed = Ppo::restore(cart_pole(), ppo.config().clone(), 1, Isa::best(), &find).unwrap();
     assert!((iterate(&mut resumed, 1).lr / 0.002 - 0.5).abs() < 1e-4);
+}
+
+/// Once every pole stays up there is nothing more to gain: the rate falls on, also in a learner that was restored; elsewhere it
+/// stays at its floor.
+#[test]
+fn the_learning_rate_settles_while_the_goal_is_reached() {
+    let config = PpoConfig { anneal_steps: 1e5, ..PpoConfig::default() };
+    let mut ppo = ppo(&config);
+    let rate = |stats: IterationStats| stats.lr / config.lr;
+    assert!((rate(iterate(&mut ppo, 8)) - 0.1).abs() < 1e-4, "not solved yet");
+    let solved = (0..400).any(|_| iterate(&mut ppo, 1).mean_return.is_some_and(|mean| mean >= 475.0));
+    assert!(solved);
+    let mut again = restore(cart_pole(), &config, &ppo.state()).unwrap();
+    let stats = iterate(&mut ppo, 1);
+    assert!((rate(stats) - LR_FLOOR).abs() < 1e-4, "{}", rate(stats));
+    assert_eq!(iterate(&mut again, 1), stats);
+    assert_eq!(bits(&again), bits(&ppo));
+    // With the old floor it does not matter whether it settles.
+    let schedule = |settle| {
+        let config = PpoConfig { lr_floor: LR_FLOOR, settle, anneal_steps: 2e4, ..small() };
+        bits(&{
+            let mut ppo = self::ppo(&config);
+            iterate(&mut ppo, 6);
+            ppo
+        })
+    };
+    assert_eq!(schedule(true), schedule(false));
 }
 
 #[test]

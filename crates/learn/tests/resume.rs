@@ -183,6 +183,8 @@ fn ppo_settings(numbers: &mut Sequence) -> PpoConfig {
         entropy: of(numbers, &[0.0, 0.01, 0.2]),
         target_kl: of(numbers, &[0.0, 0.003]),
         anneal_steps: of(numbers, &[0.0, 5000.0, 5e6]),
+        lr_floor: of(numbers, &[0.001, 0.1, 1.0]),
+        settle: yes(numbers),
         clip_value: yes(numbers),
         normalize_advantage: yes(numbers),
         normalize_observation: yes(numbers),

@@ -13,7 +13,7 @@ use learn::backgammon::published::{
     ACTIONS, Decision, Evaluator, HEADS, INPUTS, Weights, each_input, plan_learning, plan_search,
 };
 use learn::backgammon::{Learner, Lendable, Published, PublishedConfig, Slice};
-use learn::{Fault, Machine};
+use learn::{Fault, offload};
 use math::{Isa, PANEL, Rng, ops, par};
 use worlds::backgammon::{Board, Results, Roll};
 
@@ -92,7 +92,8 @@ fn leaves(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(), 
             Ok(())
         })?;
         let work = Work { leaves: true, learning: false };
-        let mut coach = gpu.coach(&Blueprint { work, isa, lane_rows: size, minibatch: 0, replay: 0 })?;
+        let mut coach =
+            offload::request(gpu, &Blueprint { work, isa, lane_rows: size, minibatch: 0, replay: 0 })?;
         coach.play_with(params.values())?;
         let mut answer = Answer::default();
         let device_s = call_s(now, || {
@@ -130,7 +131,8 @@ fn updates(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(),
             Ok(())
         })?;
         let work = Work::LEARNING;
-        let mut coach = gpu.coach(&Blueprint { work, isa, lane_rows: 0, minibatch: rows, replay: rows })?;
+        let mut coach =
+            offload::request(gpu, &Blueprint { work, isa, lane_rows: 0, minibatch: rows, replay: rows })?;
         let (weights, none) = (processor.params.values(), vec![0.0; processor.grads.len()]);
         coach.stand(&Standing { weights, m: &none, v: &none, steps: 0 })?;
         coach.keep(0, &lessons)?;

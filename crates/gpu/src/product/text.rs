@@ -6,13 +6,12 @@
 //! and turned on its way if four k lay beside each other. Lanes beside each other store beside each other and read
 //! beside each other or the same, so that no two are in each other's way.
 
-use super::matrices::{self, Matrices};
-use super::{FUNCTIONS, Passing, Precision, Product, Side, Tile};
+use super::{FUNCTIONS, Passing, Product, Side};
+use crate::tile::Tile;
 use math::{Act, Unary};
 use std::fmt::Write;
 
 pub(super) struct Made {
-    pub directives: &'static str,
     /// `mem` is of four floats each.
     pub vectors: bool,
     pub text: String,
@@ -40,11 +39,6 @@ fn reads(side: Side, count: usize, k: usize) -> Reads {
     }
 }
 
-/// Whether four numbers of a factor lie together, so that it may lie in halves.
-pub(crate) fn is_read_by_fours(side: Side, count: usize, k: usize) -> bool {
-    !matches!(reads(side, count, k), Reads::Single { .. })
-}
-
 /// How sums are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Writes {
@@ -52,8 +46,6 @@ enum Writes {
     Fours,
     /// A thread has four whole rows, of 1 to 3 columns: so many fours.
     Rows,
-    /// Four columns as two words of halves.
-    Halves,
     /// One by one.
     Single,
 }
@@ -65,42 +57,29 @@ struct Factor {
     /// `m`
     count: char,
     reads: Reads,
-    /// It lies in halves.
-    half: bool,
     /// Fours of rows (columns) of a tile.
     fours: usize,
     /// Blocks of a tile.
     blocks: usize,
 }
 
-pub(super) fn product(
-    p: &Product,
-    passing: &Passing,
-    tile: &Tile,
-    split: bool,
-    precision: Precision,
-    by: Option<Matrices>,
-    twins: bool,
-) -> Made {
+pub(super) fn product(p: &Product, passing: &Passing, tile: &Tile, split: bool, twins: bool) -> Made {
     let (a, b) = (reads(p.a, p.m, p.k), reads(p.b, p.n, p.k));
     let some_fours = [a, b].iter().any(|reads| !matches!(reads, Reads::Single { .. }));
     let with = [p.residual, passing.slope.map(|slope| slope.1), passing.row_sums.map(|sums| sums.0)];
     let aligned = p.c.is_multiple_of(4) && with.iter().flatten().all(|at| at.is_multiple_of(4));
-    let halves = passing.halves;
     let writes = match p.n {
-        _ if halves.c => Writes::Halves,
         n if some_fours && (split || aligned && n.is_multiple_of(4)) => Writes::Fours,
         ..=3 if some_fours && aligned && tile.columns == 4 => Writes::Rows,
         _ => Writes::Single,
     };
     let vectors = writes != Writes::Single;
     // Without it there is nothing to read four floats at once from.
-    let read = |reads, half: bool| match reads {
-        Reads::Along if !vectors && !half => Reads::Single { along: true },
-        Reads::Across if !vectors && !half => Reads::Single { along: false },
+    let read = |reads| match reads {
+        Reads::Along if !vectors => Reads::Single { along: true },
+        Reads::Across if !vectors => Reads::Single { along: false },
         reads => reads,
     };
-    let half = precision == Precision::Half;
     let kernel = Kernel {
         p,
         passing,
@@ -108,31 +87,22 @@ pub(super) fn product(
         a: Factor {
             name: 'a',
             count: 'm',
-            reads: read(a, halves.a),
-            half: halves.a,
+            reads: read(a),
             fours: tile.rows / 4,
             blocks: tile.rows * tile.depth / 16,
         },
         b: Factor {
             name: 'b',
             count: 'n',
-            reads: read(b, halves.b),
-            half: halves.b,
+            reads: read(b),
             fours: tile.columns / 4,
             blocks: tile.columns * tile.depth / 16,
         },
         writes,
         split,
-        half,
-        by,
         twins,
     };
-    let directives = match (half, by) {
-        (_, Some(_)) => matrices::DIRECTIVES,
-        (true, None) => "enable f16;",
-        (false, None) => "",
-    };
-    Made { directives, vectors, text: kernel.text() }
+    Made { vectors, text: kernel.text() }
 }
 
 struct Kernel<'p> {
@@ -143,9 +113,6 @@ struct Kernel<'p> {
     b: Factor,
     writes: Writes,
     split: bool,
-    half: bool,
-    /// Subgroups multiply, and not each thread for itself.
-    by: Option<Matrices>,
     /// The second of two products is the third dimension's second workgroup.
     twins: bool,
 }
@@ -158,13 +125,6 @@ struct Args {
     c: u32, bias: u32, residual: u32,
     tiles_n: u32, tiles: u32, chunk: u32, c_row: u32, c_split: u32,
     slope: u32, row_sums: u32,
-";
-
-const HALVES: &str = "\
-fn half_at(at: u32) -> f32 { return unpack2x16float(words[at >> 1u])[at & 1u]; }
-fn halves_at(at: u32) -> vec4<f32> {
-    return vec4<f32>(unpack2x16float(words[at >> 1u]), unpack2x16float(words[(at >> 1u) + 1u]));
-}
 ";
 
 /// Ends the arguments' struct; for twins, with how far each place is from the first one's to the second one's.
@@ -185,7 +145,7 @@ fn choose(twins: bool) -> &'static str {
 
 impl Kernel<'_> {
     fn text(&self) -> String {
-        let &Kernel { tile, half, .. } = self;
+        let tile = self.tile;
         let threads = tile.threads() * tile.slices;
         let mut text = String::from(ARGS);
         text += &end_of_args(&["a", "b", "c", "bias", "residual", "slope", "row_sums"], self.twins);
@@ -197,19 +157,11 @@ impl Kernel<'_> {
         } else {
             "fn read(at: u32) -> f32 { return mem[at >> 2u][at & 3u]; }\n"
         };
-        if self.passing.halves.any() {
-            text += HALVES;
-        }
-        let element = if half { "f16" } else { "f32" };
         let depths = tile.depth / 4;
-        text += &self.by.map_or(String::new(), Matrices::declarations);
         for Factor { name, fours, .. } in [&self.a, &self.b] {
-            if self.by.is_some() {
-                break;
-            }
             let _ = writeln!(
                 text,
-                "var<workgroup> {name}_tile: array<array<array<vec4<{element}>, {fours}>, 4>, {depths}>;"
+                "var<workgroup> {name}_tile: array<array<array<vec4<f32>, {fours}>, 4>, {depths}>;"
             );
         }
         if tile.slices > 1 {
@@ -217,15 +169,12 @@ impl Kernel<'_> {
             let _ = writeln!(text, "var<workgroup> sums: array<vec4<f32>, {len}>;");
         }
         let summed = self.passing.row_sums.is_some();
-        if half && summed {
-            let _ = writeln!(text, "var<workgroup> of_rows: array<vec4<f32>, {}>;", self.a.blocks);
-        }
         let (slots, threads_of_slice) = (self.slots(threads), tile.threads());
         let _ = writeln!(
             text,
             "@compute @workgroup_size({threads})
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
-        @builtin(local_invocation_index) local: u32{subgroup}) {{
+        @builtin(local_invocation_index) local: u32) {{
     {chosen}
     let index = group_index(group, many);
     let part = index / args.tiles;
@@ -239,10 +188,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
             rows = tile.rows,
             columns = tile.columns,
             chosen = choose(self.twins),
-            subgroup = if self.by.is_some() { ", @builtin(subgroup_id) subgroup: u32" } else { "" },
         );
         text += &self.fragments();
-        text += &self.by.map_or(String::new(), Matrices::begin);
         for row in 0..tile.thread_rows {
             for four in 0..tile.thread_columns / 4 {
                 let _ = writeln!(text, "var c{row}_{four} = vec4<f32>();");
@@ -296,8 +243,7 @@ k0 += {depth}u;
         if summed {
             text += &self.finish_rows(&each(&|factor, slot, _| self.keep_rows(factor, slot)));
         }
-        let (a_step, b_step) = self.steps();
-        text += &self.by.map_or_else(|| self.join(), |by| by.hand_over(a_step, b_step));
+        text += &self.join();
         text += &self.finish();
         text + "}\n"
     }
@@ -319,11 +265,7 @@ k0 += {depth}u;
 
     /// Where a thread leaves its sums for the others: where the tile was.
     fn of_rows(&self, depth: &str, four: &str) -> String {
-        if self.half {
-            format!("of_rows[{depth} * {}u + {four}]", self.a.fours)
-        } else {
-            format!("a_tile[{depth}][0][{four}]")
-        }
+        format!("a_tile[{depth}][0][{four}]")
     }
 
     fn keep_rows(&self, factor: &Factor, slot: usize) -> String {
@@ -460,10 +402,7 @@ let b_four = (rectangle / {rectangles_down}u) * {b_step}u + thread % {lanes}u / 
     /// Reads a block into `x`; what lies beyond the last k is 0.
     fn load(&self, factor: &Factor, slot: usize) -> String {
         let name = factor.name;
-        let fours = |at: &str| match factor.half {
-            true => format!("halves_at({at})"),
-            false => format!("mem[({at}) >> 2u]"),
-        };
+        let fours = |at: &str| format!("mem[({at}) >> 2u]");
         let mut text = format!("let k = k0 + deep{slot};");
         match factor.reads {
             Reads::Along => {
@@ -501,7 +440,6 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
     /// Puts a block into the tile, each k a row.
     fn store(&self, factor: &Factor, slot: usize) -> String {
         let name = factor.name;
-        let element = if self.half { "f16" } else { "f32" };
         let mut text = String::new();
         for (i, k) in "xyzw".chars().enumerate() {
             let value = match factor.reads {
@@ -510,12 +448,8 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
                 }
                 _ => format!("x{slot}_{i}"),
             };
-            if let Some(by) = self.by {
-                text += &by.store(name, slot, i, &value);
-                continue;
-            }
             let to = format!("{name}_tile[deep{slot} / 4u][{i}][four{slot}]");
-            let _ = write!(text, "{to} = vec4<{element}>({value});");
+            let _ = write!(text, "{to} = {value};");
         }
         text
     }
@@ -524,15 +458,10 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
     /// they save. Every index into workgroup memory is held within its bounds by compilers that trust nobody; written so,
     /// it costs one comparison for four k, and the others are done before the loops.
     fn multiply(&self) -> String {
-        if let Some(by) = self.by {
-            return by.multiply();
-        }
         let tile = self.tile;
         let (a_step, b_step) = self.steps();
-        let value = |name: char, k: usize, step: usize| {
-            let at = format!("{name}_tile[deep][{k}][{name}_four + {step}u]");
-            if self.half { format!("vec4<f32>({at})") } else { at }
-        };
+        let value =
+            |name: char, k: usize, step: usize| format!("{name}_tile[deep][{k}][{name}_four + {step}u]");
         let mut body = String::new();
         for k in 0..4 {
             body += "{";
@@ -601,12 +530,7 @@ workgroupBarrier();",
         let y = if p.residual.is_some() { format!("{sum} + {}", read("residual")) } else { sum };
         let y = activated(p.act, &y, wide);
         if let Some((of, _)) = self.passing.slope {
-            let at = match (self.passing.halves.slope, wide) {
-                (true, true) => "halves_at(args.slope + at)".into(),
-                (true, false) => "half_at(args.slope + at)".into(),
-                (false, _) => read("slope"),
-            };
-            return sloped(of, &y, &at, wide);
+            return sloped(of, &y, &read("slope"), wide);
         }
         if p.adds { format!("{} + {y}", read("c")) } else { y }
     }
@@ -630,7 +554,7 @@ workgroupBarrier();",
         for i in 0..tile.thread_rows / 4 {
             let _ = writeln!(text, "{{ let row = first_m + (a_four + {}u) * 4u;", i * a_step);
             match self.writes {
-                Writes::Fours | Writes::Halves => {
+                Writes::Fours => {
                     (0..4 * fours).for_each(|j| text += &self.write_four(4 * i, j / fours, j % fours))
                 }
                 Writes::Rows => text += &self.write_rows(4 * i),
@@ -647,17 +571,10 @@ workgroupBarrier();",
     fn write_four(&self, first: usize, j: usize, four: usize) -> String {
         let value =
             self.value(format!("c{}_{four}", first + j), &|of| format!("mem[(args.{of} + at) >> 2u]"), true);
-        let write = match self.writes {
-            Writes::Halves => format!(
-                "let y = {value}; let to = (args.c + at) >> 1u;
-words[to] = pack2x16float(y.xy); words[to + 1u] = pack2x16float(y.zw);"
-            ),
-            _ => format!("mem[(args.c + at) >> 2u] = {value};"),
-        };
         format!(
             "if (row + {j}u < args.m && column{four} < args.n) {{
 let at = part * args.c_split + (row + {j}u) * args.c_row + column{four};
-{write}
+mem[(args.c + at) >> 2u] = {value};
 }}\n"
         )
     }
@@ -780,11 +697,10 @@ pub(super) fn sum(p: &Product, passing: &Passing, splits: usize, twins: bool) ->
     }
     let mut y = activated(p.act, &y, false);
     if let Some((of, _)) = passing.slope {
-        let at = if passing.halves.slope { "half_at(args.slope + i)" } else { "mem[args.slope + i]" };
-        y = sloped(of, &y, at, false);
+        y = sloped(of, &y, "mem[args.slope + i]", false);
     }
     let old = if p.adds { "mem[args.c + i] + " } else { "" };
-    let functions = [functions(p.act, passing), if passing.halves.any() { HALVES } else { "" }].concat();
+    let functions = functions(p.act, passing);
     let sums_write = match passing.row_sums {
         None => String::new(),
         Some((_, adds)) => format!(

@@ -3,23 +3,14 @@
 //! knows nothing of a clock; and one whose product is seen to differ on this adapter, since its compiler may join what
 //! stands apart, is not taken however fast it is.
 
-use super::{Class, Matrices, Passing, Precision, Product, Side, Tile, append, class, product};
+use super::{Passing, Product, Side, append, product};
 use crate::device::{Gpu, lock};
 use crate::program::{Memory, Program, Readback, Region, Space, groups};
+use crate::tile::{Class, Tile, Tuned, class};
 use learn::Fault;
 use math::Act;
 use std::ops::Range;
 use std::sync::Mutex;
-
-/// The tiles found fastest.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Tuned(Vec<(Class, Tile)>);
-
-impl Tuned {
-    pub fn get(&self, class: Class) -> Option<Tile> {
-        self.0.iter().find(|(of, _)| *of == class).map(|(_, tile)| *tile)
-    }
-}
 
 /// What was found on each adapter of this process, by its name.
 static FOUND: Mutex<Vec<(String, Tuned)>> = Mutex::new(Vec::new());
@@ -106,8 +97,7 @@ impl Gpu {
                     timings.truncate(begin);
                     return Ok(timings);
                 }
-                let by = (Some(tile), Precision::Single, None);
-                let mut timed = Timed::new(self, [m, n, k], by)?;
+                let mut timed = Timed::new(self, [m, n, k], Some(tile))?;
                 let product_s = timed.product_s(stretches, now).await?;
                 let found = timed.some_bits().await?;
                 let same_bits = bits.is_empty() || bits == found;
@@ -119,9 +109,7 @@ impl Gpu {
             let eligible = timings[begin..].iter_mut().filter(|timing| timing.same_bits);
             if let Some(best) = eligible.min_by(|a, b| a.product_s.total_cmp(&b.product_s)) {
                 best.chosen = true;
-                let tuned = &mut lock(&self.shared.tuned).0;
-                tuned.retain(|(of, _)| *of != class);
-                tuned.push((class, best.tile));
+                lock(&self.shared.tuned).set(class, best.tile);
             }
         }
         Ok(timings)
@@ -129,13 +117,8 @@ impl Gpu {
 }
 
 /// Seconds that a row-major product takes (a gradient's factors lie across), of the best of some stretches.
-pub(crate) async fn product_s(
-    gpu: &Gpu,
-    shape: [usize; 3],
-    (precision, by): (Precision, Option<Matrices>),
-    now: &dyn Fn() -> f64,
-) -> Result<f64, Fault> {
-    Timed::new(gpu, shape, (None, precision, by))?.product_s(THOROUGH, now).await
+pub(crate) async fn product_s(gpu: &Gpu, shape: [usize; 3], now: &dyn Fn() -> f64) -> Result<f64, Fault> {
+    Timed::new(gpu, shape, None)?.product_s(THOROUGH, now).await
 }
 
 /// A product of noise, to be timed.
@@ -148,13 +131,8 @@ struct Timed {
 }
 
 impl Timed {
-    fn new(
-        gpu: &Gpu,
-        [m, n, k]: [usize; 3],
-        (tile, precision, by): (Option<Tile>, Precision, Option<Matrices>),
-    ) -> Result<Timed, Fault> {
+    fn new(gpu: &Gpu, [m, n, k]: [usize; 3], tile: Option<Tile>) -> Result<Timed, Fault> {
         let (mut space, mut program) = (Space::default(), Program::new(gpu));
-        program.set_precision_by(precision, by);
         let (a, b, c) = (space.floats(m * k), space.floats(k * n), space.floats(m * n));
         let class = class(m, n, k);
         let across = class == Class::Gradient;
@@ -314,11 +292,7 @@ mod tests {
                     act: Act::Tanh,
                     adds: false,
                 };
-                let passing = Passing {
-                    slope: Some((Unary::Tanh, at.at)),
-                    row_sums: Some((sums.at, false)),
-                    ..Passing::default()
-                };
+                let passing = Passing { slope: Some((Unary::Tanh, at.at)), row_sums: Some((sums.at, false)) };
                 append(&mut program, &mut space, &[(p, passing)], [tile, of.rule()]);
                 let memory = space.allocate(&gpu).unwrap();
                 program.bind(&memory);

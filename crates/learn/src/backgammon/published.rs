@@ -26,8 +26,7 @@ mod tree;
 
 use super::arena::{Duel, Tally};
 use super::{Learner, Lendable, PARTS, Player, Progress, Slice, Stats};
-use crate::away::Fault;
-use crate::{Data, Find};
+use crate::{Data, Fault, Find};
 use away::Work;
 use graph::{Adam, Params, Plan};
 use lending::{Lent, Trial};
@@ -41,6 +40,8 @@ use std::sync::Arc;
 use student::{SHARDS, Standing, Student};
 use tree::Rule;
 use worlds::backgammon::{Board, Results};
+
+pub use on_processor::OnProcessor;
 
 pub use inputs::{Decision, INPUTS, each as each_input};
 pub use net::{

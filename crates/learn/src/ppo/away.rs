@@ -4,10 +4,12 @@
 //! home: it can judge, save and go on here from the same place, and a machine that is lost takes nothing with it but
 //! the iteration it was at.
 
+use super::config::PpoConfig;
 pub use super::learning::Shuffle;
-use super::{Head, PpoConfig};
-use crate::away::Fault;
-use graph::Plan;
+use super::nets::Head;
+use crate::offload::Request;
+use crate::{Data, Fault};
+use graph::{Params, Plan};
 use math::Rng;
 use math::par::{Movable, Pinned};
 use std::sync::Arc;
@@ -32,6 +34,20 @@ pub struct Blueprint {
     pub draws: [u32; 4],
     /// What [`Shuffle::new`] makes an epoch's order from.
     pub shuffles: Rng,
+}
+
+/// A learner at a boundary, for a machine that goes on from there.
+#[derive(Clone)]
+pub struct Start {
+    pub blueprint: Blueprint,
+    pub params: Params,
+    /// What it would save.
+    pub state: Vec<(String, Vec<usize>, Data)>,
+}
+
+impl Request for Start {
+    type Worker = dyn Accelerator;
+    const WHAT: &'static str = "PPO";
 }
 
 /// One learner at work elsewhere.

@@ -34,9 +34,14 @@ pub struct PpoConfig {
     pub max_grad_norm: f32,
     /// An iteration's learning ends once a minibatch's divergence is half as much again; 0 lets it go on.
     pub target_kl: f32,
-    /// Environment steps over which the learning rate falls to [`LR_FLOOR`] of itself, counted from when
+    /// Environment steps over which the learning rate falls to `lr_floor` of itself, counted from when
     /// a setting was last changed; 0 keeps it constant.
     pub anneal_steps: f32,
+    /// Share of the learning rate that an annealed one keeps, so that learning goes on whatever the budget.
+    pub lr_floor: f32,
+    /// While the last episodes reach the goal it falls on to [`LR_FLOOR`]: for a task in which there is nothing more to gain
+    /// then.
+    pub settle: bool,
     pub clip_value: bool,
     pub normalize_advantage: bool,
     /// Observations are shown to the networks with mean 0 and spread 1, as far as was seen so far.
@@ -50,7 +55,7 @@ pub struct PpoConfig {
     pub squash: bool,
 }
 
-/// Where an annealed learning rate ends. Once every pole stays up, normalised advantages are noise, and a
+/// Where an annealed learning rate ends that settles. Once every pole stays up, normalised advantages are noise, and a
 /// policy that goes on following them drifts until it falls: at 0.005 some seeds did within 25M steps.
 pub const LR_FLOOR: f32 = 0.001;
 
@@ -74,6 +79,8 @@ impl Default for PpoConfig {
             max_grad_norm: 0.5,
             target_kl: 0.0,
             anneal_steps: 5e6,
+            lr_floor: 0.1,
+            settle: true,
             clip_value: false,
             normalize_advantage: true,
             normalize_observation: false,
@@ -94,6 +101,7 @@ impl PpoConfig {
             hidden: 64,
             tanh: true,
             lr: 0.003,
+            settle: false,
             ..Self::default()
         };
         match id {
@@ -124,6 +132,7 @@ impl PpoConfig {
             float("max_grad_norm", self.max_grad_norm, 0.0, 1e6),
             float("target_kl", self.target_kl, 0.0, 100.0),
             float("anneal_steps", self.anneal_steps, 0.0, 1e18),
+            float("lr_floor", self.lr_floor, 0.0, 1.0),
             float("spread", self.spread, 1e-3, 100.0),
         ] {
             // Written so that NaN is out of range.

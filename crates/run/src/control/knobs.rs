@@ -1,6 +1,6 @@
 //! The knobs of PPO; see `crate::knobs`.
 
-use crate::knobs::{Table, float, int};
+use crate::knobs::{Access, Table, float, int};
 use crate::protocol::KnobKind;
 use crate::{count, number, switch};
 use learn::PpoConfig;
@@ -114,8 +114,20 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
             float(0.0, 1e8, false),
             "steps",
             true,
-            number!(anneal_steps),
+            // Whoever names it, as all do that were saved before there was a floor, gets the schedule that ends at almost nothing.
+            Access::Number(|c| f64::from(c.anneal_steps), |c, v| {
+                (c.anneal_steps, c.lr_floor) = (v as f32, learn::ppo::LR_FLOOR);
+            }),
             "Lower the learning rate evenly to almost nothing over this many environment steps, counted from your last change of a knob. 0 keeps it constant.",
+        )
+        .with(
+            "lr_floor",
+            "Final learning rate",
+            float(0.001, 1.0, true),
+            "times",
+            true,
+            number!(lr_floor),
+            "The share of the learning rate that stays after its decay, so that learning goes on however long the run is.",
         )
         .with(
             "envs",

@@ -318,7 +318,7 @@ impl Offload for Control {
     }
 
     fn begin_trial(&mut self, machine: &dyn Machine, _: usize) -> Result<(), Fault> {
-        let accelerator = Pinned::new(machine.take_on(&self.ppo)?);
+        let accelerator = Pinned::new(self.ppo.accelerator(machine)?);
         self.trial = Some(Trial { accelerator, harvest: Harvest::default(), under_way: false });
         Ok(())
     }

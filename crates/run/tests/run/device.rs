@@ -152,18 +152,20 @@ mod control {
             self.software
         }
 
-        fn coach(&self, _: &Blueprint) -> Result<Box<dyn Coach>, Fault> {
-            Err(Fault::Unknown { what: "backgammon".into() })
+        fn special(&self, request: &dyn std::any::Any) -> Option<Result<Box<dyn std::any::Any>, Fault>> {
+            learn::offload::serve(request, |start: &learn::Start| self.take_on(start))
         }
+    }
 
-        fn take_on(&self, ppo: &Ppo) -> Result<Box<dyn Accelerator>, Fault> {
+    impl Twin {
+        fn take_on(&self, start: &learn::Start) -> Result<Box<dyn Accelerator>, Fault> {
             if let Some(fault) = &self.refuses {
                 return Err(fault.clone());
             }
             self.taken_on.fetch_add(1, Relaxed);
-            let parts = ppo.state();
+            let parts = &start.state;
             let find = |name: &str| parts.iter().find(|p| p.0 == name).map(|p| (p.1.as_slice(), &p.2));
-            let blueprint = ppo.blueprint().unwrap();
+            let blueprint = start.blueprint.clone();
             let twin =
                 Ppo::restore(blueprint.kind, blueprint.config, blueprint.seed, Isa::best(), &find).unwrap();
             Ok(Box::new(TwinAtWork { twin, machine: self.clone(), looks: 0, done: 0, watch: false }))
@@ -462,7 +464,7 @@ mod control {
 mod backgammon {
     use super::*;
     use learn::backgammon::published::away::{
-        Answer, Blueprint, Coach, DECISION_WORDS, Learned, Lesson, OnProcessor, Standing, Work,
+        Answer, Blueprint, Coach, DECISION_WORDS, Learned, Lesson, Standing, Work,
     };
     use learn::{Accelerator, Fault, Machine, Ppo};
     use run::DIGEST_EVERY;
@@ -532,10 +534,12 @@ mod backgammon {
             self.software
         }
 
-        fn take_on(&self, _: &Ppo) -> Result<Box<dyn Accelerator>, Fault> {
-            Err(Fault::Unknown { what: "control".into() })
+        fn special(&self, request: &dyn std::any::Any) -> Option<Result<Box<dyn std::any::Any>, Fault>> {
+            learn::offload::serve(request, |blueprint: &Blueprint| self.coach(blueprint))
         }
+    }
 
+    impl Twin {
         fn coach(&self, blueprint: &Blueprint) -> Result<Box<dyn Coach>, Fault> {
             if let Some(fault) = &self.refuses {
                 return Err(fault.clone());

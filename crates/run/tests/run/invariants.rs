@@ -28,17 +28,11 @@ fn lines(name: &str) -> Vec<(String, String)> {
     lines
 }
 
-/// The one file of cli where something unsafe stands: a monitor is a mapped file.
-const MAPS: &str = "ring.rs";
-/// The one of gpu: wgpu's way to agree to what it calls experimental is an unsafe call.
-const AGREES: &str = "matrices.rs";
-
 #[track_caller]
-fn never(name: &str, except: &str, words: &[&str]) {
+fn never(name: &str, words: &[&str]) {
     for (place, line) in lines(name) {
-        let excepted = !except.is_empty() && place.contains(except);
         for word in words {
-            assert!(excepted || !line.contains(word), "{place} has `{word}`: {}", line.trim());
+            assert!(!line.contains(word), "{place} has `{word}`: {}", line.trim());
         }
     }
 }
@@ -46,14 +40,14 @@ fn never(name: &str, except: &str, words: &[&str]) {
 #[test]
 fn platforms_are_named_by_math_and_the_shells_alone() {
     for name in ["graph", "worlds", "learn", "run"] {
-        never(name, "", &["target_os", "target_arch", "target_family"]);
+        never(name, &["target_os", "target_arch", "target_family"]);
     }
 }
 
 #[test]
 fn only_math_names_an_instruction_set() {
     for name in ["graph", "worlds", "learn", "run", "gpu", "cli", "web"] {
-        never(name, "", &["target_feature", "core::arch", "std::arch"]);
+        never(name, &["target_feature", "core::arch", "std::arch"]);
     }
 }
 
@@ -63,17 +57,8 @@ fn below_the_shells_the_compiler_forbids_what_is_unsafe_but_in_math() {
         assert!(lines(name).iter().any(|(_, line)| line == "#![forbid(unsafe_code)]"), "{name}");
     }
     // The workspace denies it; these lines are how a shell would allow it.
-    for (name, file) in [("gpu", AGREES), ("cli", MAPS), ("web", "")] {
-        never(name, file, &["allow(unsafe_code)", "expect(unsafe_code)"]);
-    }
-}
-
-#[test]
-fn what_else_is_unsafe_is_one_line_each() {
-    for (name, file) in [("cli", MAPS), ("gpu", AGREES)] {
-        let found =
-            lines(name).into_iter().filter(|(place, line)| place.contains(file) && line.contains("unsafe {"));
-        assert!(found.count() <= 1, "{name}");
+    for name in ["gpu", "cli", "web"] {
+        never(name, &["allow(unsafe_code)", "expect(unsafe_code)"]);
     }
 }
 

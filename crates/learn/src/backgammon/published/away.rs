@@ -3,12 +3,13 @@
 //! Trees, games, samples and the weights of every finished round stay here. So a machine that is lost takes nothing along: leaves
 //! it did not answer are evaluated here, and the steps of the round begin anew.
 
-pub use super::on_processor::OnProcessor;
+pub use crate::offload::Standing;
 
 use super::inputs::Decision;
 use super::net::ACTIONS;
 use super::replay::{self, Sample};
-use crate::away::Fault;
+use crate::Fault;
+use crate::offload::Request;
 use graph::Adam;
 use math::Isa;
 use math::par::{Movable, Pinned};
@@ -42,6 +43,11 @@ pub struct Blueprint {
     pub replay: usize,
 }
 
+impl Request for Blueprint {
+    type Worker = dyn Coach;
+    const WHAT: &'static str = "the published learner of backgammon";
+}
+
 /// Words of a decision: four of each side's places, four bits each; the roll, and from bit 8 on the half.
 pub const DECISION_WORDS: usize = 9;
 
@@ -66,17 +72,6 @@ pub fn lesson(sample: &Sample, room: &mut Results) -> Lesson {
         }
     }
     lesson
-}
-
-/// A learner as it stands between two rounds.
-#[derive(Clone, Copy, Debug)]
-pub struct Standing<'a> {
-    /// Laid out as `Params::values`, as are Adam's moments.
-    pub weights: &'a [f32],
-    pub m: &'a [f32],
-    pub v: &'a [f32],
-    /// Steps that Adam has taken.
-    pub steps: u64,
 }
 
 /// What came of a lane's decisions, row by row.

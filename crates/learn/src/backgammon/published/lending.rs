@@ -8,9 +8,9 @@ use super::away::{Answer, Blueprint, Coach, DECISION_WORDS, LANES, Learned, Work
 use super::selfplay::Table;
 use super::student::Standing;
 use super::{Games, Phase, Published, ROUND_BEGINS, away, draw};
-use crate::Machine;
-use crate::away::Fault;
 use crate::backgammon::{Lendable, Progress, Slice, TrialSlice};
+use crate::offload;
+use crate::{Fault, Machine};
 use math::par::{self, Pinned};
 use std::ops::Range;
 use worlds::backgammon::Results;
@@ -71,7 +71,7 @@ impl Published {
             minibatch: self.config.minibatch,
             replay: self.config.replay,
         };
-        let mut coach = Pinned::new(machine.coach(&blueprint)?);
+        let mut coach = Pinned::new(offload::request(machine, &blueprint)?);
         let Standing { params, optimizer } = &self.student.standing;
         if work.leaves {
             coach.play_with(params.values())?;

@@ -4,7 +4,7 @@ use super::away::{Answer, Blueprint, Coach, DECISION_WORDS, LANES, Learned, Less
 use super::net::{self, Evaluator, Weights};
 use super::replay::{self, Sample};
 use super::student::Student;
-use crate::away::Fault;
+use crate::Fault;
 use graph::{Adam, Params, Plan};
 use std::sync::Arc;
 

@@ -1,9 +1,4 @@
-//! Machines besides the processor that learners can lend work to, a GPU for one, and what can go wrong with them. What is lent
-//! and what comes back is each learner's own: `ppo/away.rs`, `backgammon/published/away.rs`.
-
-use crate::backgammon::published::away as published;
-use crate::ppo::{Ppo, away as ppo};
-use math::par::{Movable, Pinned};
+//! What can go wrong with a machine that work is offloaded to.
 
 /// Why a machine cannot go on, or cannot begin: what is the matter, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,36 +54,3 @@ impl std::fmt::Display for Fault {
 }
 
 impl std::error::Error for Fault {}
-
-/// Where work can be done.
-pub trait Machine: Movable {
-    /// `NVIDIA H200 (Vulkan)`
-    fn name(&self) -> String;
-
-    /// It is the processor itself, pretending.
-    fn is_software(&self) -> bool;
-
-    /// Gets ready to go on from where a learner of control stands at a boundary.
-    fn take_on(&self, ppo: &Ppo) -> Result<Box<dyn ppo::Accelerator>, Fault>;
-
-    /// Gets ready for the work that backgammon's published learner lends.
-    fn coach(&self, blueprint: &published::Blueprint) -> Result<Box<dyn published::Coach>, Fault>;
-}
-
-impl Machine for Pinned<Box<dyn Machine>> {
-    fn name(&self) -> String {
-        self.with(|machine| machine.name())
-    }
-
-    fn is_software(&self) -> bool {
-        self.with(|machine| machine.is_software())
-    }
-
-    fn take_on(&self, ppo: &Ppo) -> Result<Box<dyn ppo::Accelerator>, Fault> {
-        self.with(|machine| machine.take_on(ppo))
-    }
-
-    fn coach(&self, blueprint: &published::Blueprint) -> Result<Box<dyn published::Coach>, Fault> {
-        self.with(|machine| machine.coach(blueprint))
-    }
-}

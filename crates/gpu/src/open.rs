@@ -1,0 +1,70 @@
+//! Opens the fastest adapter, and lets it show that its subgroups do what they should before a kernel relies on them.
+
+use crate::device::{Gpu, OpenOptions};
+use crate::fold::THREADS;
+use crate::program::{Program, Readback, Space};
+use learn::Fault;
+
+impl Gpu {
+    /// The fastest adapter there is.
+    pub async fn open(options: OpenOptions) -> Result<Gpu, Fault> {
+        let gpu = Gpu::open_as(options.clone()).await?;
+        if !gpu.about().subgroups || folds_right(&gpu).await {
+            return Ok(gpu);
+        }
+        // Another device, for this one may have failed over it.
+        Gpu::open_as(OpenOptions { subgroups: Some(false), ..options }).await
+    }
+
+    /// [`Gpu::open`] for those that can wait.
+    #[cfg(not(target_family = "wasm"))]
+    pub fn open_blocking(options: OpenOptions) -> Result<Gpu, Fault> {
+        pollster::block_on(Gpu::open(options))
+    }
+}
+
+/// Whether an adapter's subgroups are full and exchange what they should: the sums of some workgroups against the tree's
+/// on the processor, bit by bit.
+async fn folds_right(gpu: &Gpu) -> bool {
+    const WORKGROUPS: usize = 16;
+    let fold = gpu.shared.fold;
+    let (mut space, mut program) = (Space::default(), Program::new(gpu));
+    let (x, y) = (space.floats(WORKGROUPS * THREADS), space.floats(WORKGROUPS * THREADS));
+    let text = format!(
+        "struct Args {{ x: u32, y: u32 }}
+{}
+@compute @workgroup_size({THREADS})
+fn main(@builtin(workgroup_id) group: vec3<u32>, {}) {{
+{}    let at = group.x * {THREADS}u + local;
+    mem[args.y + at] = whole_sum(mem[args.x + at], local);
+}}
+",
+        fold.across(THREADS, &[("whole_sum", "+")]),
+        fold.builtins(),
+        fold.place(),
+    );
+    let kernel = program.kernel_with("a check of subgroups", fold.directives(), &text);
+    program.dispatch(&kernel, &[x.at, y.at], [WORKGROUPS as u32, 1, 1]);
+    let Ok(memory) = space.allocate(gpu) else { return false };
+    program.bind(&memory);
+    let word = |i: usize| math::rng::hash_1([5, 6], [i as u32, 0])[0];
+    let values: Vec<f32> = (0..WORKGROUPS * THREADS).map(|i| (word(i) >> 8) as f32 * 1e-6 + 1e-3).collect();
+    memory.write_floats(x, &values);
+    let mut encoder = gpu.encoder();
+    program.encode(&mut encoder, 0..program.len());
+    gpu.submit(encoder);
+    let Ok((found, _)) = Readback::new(&memory, &[y], &[]).fetch().await else { return false };
+    values.chunks(THREADS).zip(found[0].chunks(THREADS)).all(|(values, found)| {
+        let sum = on_processor(values);
+        found.iter().all(|y| y.to_bits() == sum.to_bits())
+    })
+}
+
+fn on_processor(values: &[f32]) -> f32 {
+    let mut sums = values.to_vec();
+    while sums.len() > 1 {
+        let (low, high) = sums.split_at(sums.len() / 2);
+        sums = low.iter().zip(high).map(|(a, b)| a + b).collect();
+    }
+    sums[0]
+}

@@ -1,0 +1,150 @@
+//! How products are cut into tiles: which there are, which of them suit a shape, and which of those were found fastest.
+
+/// How a product is cut: a workgroup computes `rows` x `columns` of c over `depth` k at a time, a thread `thread_rows` x
+/// `thread_columns` of them. The workgroup has as many such sets of threads as it has `slices`, each with its share
+/// of the k, for products of few rows and columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Tile {
+    pub rows: usize,
+    pub columns: usize,
+    pub depth: usize,
+    pub thread_rows: usize,
+    pub thread_columns: usize,
+    pub slices: usize,
+}
+
+const fn tile(
+    (rows, columns): (usize, usize),
+    depth: usize,
+    (thread_rows, thread_columns): (usize, usize),
+    slices: usize,
+) -> Tile {
+    Tile { rows, columns, depth, thread_rows, thread_columns, slices }
+}
+
+// Of a GPU with 128 lanes of f32 a multiprocessor, one instruction a lane and clock, a thread of 8 x 8 spends 64
+// multiply-adds on 4 reads of 16 bytes from workgroup memory: 94% of what it does is multiplying. Lanes that want the same
+// bytes share them: 8 x 4 lanes read 384 different bytes for 2048 multiply-adds, 24 a clock of the 128 that such memory
+// gives. 8 x 16: 96%, 16 bytes a clock. 8 x 4: 91%, 40 bytes. 4 x 4: 89%, 48 bytes. Registers a thread: as many as sums,
+// 16 to 32 for what is on its way from global memory, 8 to 24 factors, some 20 addresses: about 120 for 8 x 8, so that 16
+// warps have room; 210 for 8 x 16, 8 warps; 75 for 8 x 4, 24 warps. A tile of 128 x 128 reads a byte from global memory
+// for 16 multiply-adds, 64 x 64 for 8. 4096 x 256 has 64 tiles of the one, for fewer than half of 132 multiprocessors,
+// and 256 of the other.
+const LARGE: Tile = tile((128, 128), 16, (8, 8), 1);
+const LARGE_WIDE: Tile = tile((128, 128), 16, (8, 16), 1);
+const MIDDLE: Tile = tile((64, 64), 16, (8, 4), 1);
+const MIDDLE_FINE: Tile = tile((64, 64), 16, (4, 4), 1);
+const MIDDLE_COARSE: Tile = tile((64, 64), 16, (8, 8), 1);
+const NARROW: Tile = tile((128, 32), 16, (8, 4), 1);
+const SMALL: Tile = tile((32, 32), 32, (4, 4), 4);
+const COLUMNS_16: Tile = tile((128, 16), 16, (4, 4), 1);
+const COLUMNS_4: Tile = tile((256, 4), 8, (4, 4), 1);
+const ROWS_16: Tile = tile((16, 64), 32, (4, 4), 2);
+const ROWS_4: Tile = tile((4, 64), 32, (4, 4), 8);
+const CORNER: Tile = tile((64, 4), 32, (4, 4), 8);
+
+/// All there are.
+pub const TILES: [Tile; 12] = [
+    LARGE,
+    LARGE_WIDE,
+    MIDDLE,
+    MIDDLE_FINE,
+    MIDDLE_COARSE,
+    NARROW,
+    SMALL,
+    COLUMNS_16,
+    COLUMNS_4,
+    ROWS_16,
+    ROWS_4,
+    CORNER,
+];
+
+impl Tile {
+    /// `128x32 by 8x4`
+    pub fn name(&self) -> String {
+        let Tile { rows, columns, thread_rows, thread_columns, .. } = self;
+        format!("{rows}x{columns} by {thread_rows}x{thread_columns}")
+    }
+
+    pub(crate) fn count(&self, m: usize, n: usize) -> usize {
+        m.div_ceil(self.rows) * n.div_ceil(self.columns)
+    }
+
+    /// Threads of one slice.
+    pub(crate) fn threads(&self) -> usize {
+        self.rows / self.thread_rows * (self.columns / self.thread_columns)
+    }
+}
+
+/// Products that want the same tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// Many large tiles.
+    Large,
+    /// Not so many: a batch through a layer.
+    Batch,
+    /// Rows as many as there are, up to 32 columns.
+    Narrow,
+    /// Few rows and columns and many k: the gradient of a weight.
+    Gradient,
+    /// Whatever has one tile that fits it.
+    Other(Tile),
+}
+
+/// Workgroups that fill a large GPU: some more than it has multiprocessors.
+const ENOUGH_TILES: usize = 192;
+/// Many k.
+const DEEP: usize = 1024;
+
+/// The rule.
+pub(crate) fn class(m: usize, n: usize, k: usize) -> Class {
+    let few_rows = m <= 256 && k >= DEEP;
+    match (m, n) {
+        (_, ..=4) if few_rows => Class::Other(CORNER),
+        (_, ..=4) => Class::Other(COLUMNS_4),
+        (..=4, _) => Class::Other(ROWS_4),
+        (..=16, _) => Class::Other(ROWS_16),
+        (33.., ..=16) => Class::Other(COLUMNS_16),
+        (..=32, _) | (_, ..=32) if few_rows => Class::Other(SMALL),
+        (65.., ..=32) => Class::Narrow,
+        _ if LARGE.count(m, n) >= ENOUGH_TILES => Class::Large,
+        _ if few_rows && n <= 512 => Class::Gradient,
+        (512.., 33..) => Class::Batch,
+        _ if MIDDLE.count(m, n) < ENOUGH_TILES / 3 => Class::Other(SMALL),
+        _ => Class::Batch,
+    }
+}
+
+impl Class {
+    /// Those worth timing, what is taken unmeasured first. They are alike in what decides the order of sums: depth and
+    /// slices.
+    pub(crate) fn candidates(self) -> Vec<Tile> {
+        match self {
+            Class::Large => vec![LARGE, LARGE_WIDE, MIDDLE, MIDDLE_COARSE],
+            Class::Batch => vec![MIDDLE, MIDDLE_FINE, MIDDLE_COARSE, NARROW, LARGE],
+            Class::Narrow => vec![NARROW, MIDDLE],
+            Class::Gradient => vec![MIDDLE, MIDDLE_COARSE, LARGE],
+            Class::Other(tile) => vec![tile],
+        }
+    }
+
+    /// The tile of the rule, by which products are split whatever tile computes them.
+    pub(crate) fn rule(self) -> Tile {
+        self.candidates()[0]
+    }
+}
+
+/// The tiles found fastest.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tuned(Vec<(Class, Tile)>);
+
+impl Tuned {
+    pub fn get(&self, class: Class) -> Option<Tile> {
+        self.0.iter().find(|(of, _)| *of == class).map(|(_, tile)| *tile)
+    }
+
+    pub fn set(&mut self, class: Class, tile: Tile) {
+        self.0.retain(|(of, _)| *of != class);
+        self.0.push((class, tile));
+    }
+}

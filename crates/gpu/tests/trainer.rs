@@ -1,0 +1,92 @@
+//! Training steps of a plan on a device against the stand-in on this processor. Native only: it looks until an answer is there, and a
+//! browser's arrive only while nothing does.
+
+#![cfg(not(target_family = "wasm"))]
+
+#[allow(unused_macros, unused_imports, reason = "one test, natively alone")]
+mod common;
+
+use gpu::Gpu;
+use graph::{Adam, Graph, Init, Optimizer, Params, Plan};
+use learn::Machine;
+use learn::offload::{Local, PlanTrainer, Standing, Trained};
+use math::{Isa, Rng};
+use std::sync::Arc;
+
+/// Asks, and looks until the answer is there.
+async fn answer(trainer: &mut dyn PlanTrainer) -> Trained {
+    let mut trained = Trained::default();
+    trainer.ask().unwrap();
+    while !trainer.poll(&mut trained).unwrap() {}
+    trained
+}
+
+fn close(what: &str, found: &[f32], expected: &[f32]) {
+    let largest = expected.iter().fold(1e-3, |most: f32, x| most.max(x.abs()));
+    assert_eq!(found.len(), expected.len(), "{what}");
+    for (x, y) in found.iter().zip(expected) {
+        assert!((x - y).abs() <= 1e-4 * largest, "{what}: {x}, not {y}");
+    }
+}
+
+async fn a_net_is_trained_as_on_the_processor(gpu: Gpu) {
+    let mut g = Graph::new();
+    let x = g.input("x", [48, 6]);
+    let target = g.input("target", [48, 3]);
+    let y = g.dense(x, "0", 16, Init::FanIn);
+    let y = g.tanh(y);
+    let y = g.dense(y, "1", 3, Init::FanIn);
+    let error = g.sub(y, target);
+    let square = g.square(error);
+    let loss = g.mean_all(square);
+    let gradients = g.gradients(loss);
+    let plan = Arc::new(Plan::training(&g, &[("loss", loss)], &gradients, Isa::best()).unwrap());
+    let params = Params::new(plan.table(), 3);
+    let Optimizer { m, v, .. } = Optimizer::new(&params);
+    let standing = Standing { weights: params.values(), m: &m, v: &v, steps: 0 };
+    let mut there = gpu.trainer(&plan, &standing).unwrap();
+    let mut here = Local.trainer(&plan, &standing).unwrap();
+    let start = answer(&mut *there).await;
+    assert!(start.weights == params.values() && start.steps == 0);
+    let steps = |trainer: &mut dyn PlanTrainer, range: std::ops::Range<u32>| {
+        for step in range {
+            let (mut x, mut target) = (vec![0.0; 48 * 6], vec![0.0; 48 * 3]);
+            Rng::new(7, step).fill_normal(Isa::best(), 0, &mut x);
+            Rng::new(7, step).fill_normal(Isa::best(), 1, &mut target);
+            // One that is no number changes nothing and does not count.
+            x[0] = if step == 3 { f32::NAN } else { x[0] };
+            let lr = if step < 5 { 0.01 } else { 0.003 };
+            trainer.set_input("x", &x).unwrap();
+            trainer.set_input("target", &target).unwrap();
+            trainer.step(&Adam { lr, max_grad_norm: 0.5, ..Adam::default() }).unwrap();
+        }
+    };
+    for range in [0..6, 6..9] {
+        steps(&mut *there, range.clone());
+        steps(&mut *here, range.clone());
+        let (found, expected) = (answer(&mut *there).await, answer(&mut *here).await);
+        assert_eq!(found.steps, expected.steps);
+        assert_eq!(found.steps, u64::from(range.end) - 1);
+        close("loss", &found.outputs[0].1, &expected.outputs[0].1);
+        close("weights", &found.weights, &expected.weights);
+        close("m", &found.m, &expected.m);
+        close("v", &found.v, &expected.v);
+        close("norm", &[found.norm], &[expected.norm]);
+    }
+    // Begun anew from the same place it gives the same bits, however the steps were sent.
+    there.stand(&standing).unwrap();
+    steps(&mut *there, 0..9);
+    let again = answer(&mut *there).await;
+    there.stand(&standing).unwrap();
+    for step in 0..9 {
+        steps(&mut *there, step..step + 1);
+        answer(&mut *there).await;
+    }
+    let apart = answer(&mut *there).await;
+    assert!(again.weights == apart.weights && again.m == apart.m && again.v == apart.v);
+}
+
+#[test]
+fn natively() {
+    pollster::block_on(async { a_net_is_trained_as_on_the_processor(common::open().await).await });
+}

@@ -1,0 +1,239 @@
+//! Machines besides the processor that learners can offload work to, a GPU for one.
+//!
+//! Whatever steps through a plan (forward, backward, Adam on one minibatch) needs no contract of its own: a machine gives it a
+//! [`PlanTrainer`]. Where a machine has kernels for more than that, a room defines a [`Request`] beside its learner and the
+//! machine serves it; this file knows neither.
+
+use crate::Fault;
+use graph::{Adam, Executor, Optimizer, Packed, Params, Plan};
+use math::par::{Movable, Pinned};
+use std::any::Any;
+use std::sync::Arc;
+
+/// Where work can be done.
+pub trait Machine: Movable {
+    /// `NVIDIA H200 (Vulkan)`
+    fn name(&self) -> String;
+
+    /// It is the processor itself, pretending.
+    fn is_software(&self) -> bool;
+
+    /// Gets ready to take training steps of a plan from where a learner stands.
+    fn trainer(&self, _plan: &Arc<Plan>, _standing: &Standing) -> Result<Box<dyn PlanTrainer>, Fault> {
+        Err(Fault::Unknown { what: "the plan".into() })
+    }
+
+    /// Serves a [`Request`] that it has kernels of its own for, by way of [`serve`]; nothing where it has none. Learners call
+    /// [`request`].
+    fn special(&self, _request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
+        None
+    }
+}
+
+/// Work that needs more than a plan. It says what a machine must know to get ready, and who then works.
+pub trait Request: Any {
+    type Worker: ?Sized + 'static;
+    /// For a machine that has not been taught it.
+    const WHAT: &'static str;
+}
+
+/// Asks a machine to get ready for some work.
+pub fn request<R: Request>(machine: &dyn Machine, request: &R) -> Result<Box<R::Worker>, Fault> {
+    let unknown = || Fault::Unknown { what: R::WHAT.into() };
+    let worker = machine.special(request).ok_or_else(unknown)??;
+    worker.downcast::<Box<R::Worker>>().map(|worker| *worker).map_err(|_| unknown())
+}
+
+/// What a machine does with a request of this kind; nothing where it is of another.
+pub fn serve<R: Request>(
+    request: &dyn Any,
+    get_ready: impl FnOnce(&R) -> Result<Box<R::Worker>, Fault>,
+) -> Option<Result<Box<dyn Any>, Fault>> {
+    let ready = get_ready(request.downcast_ref()?);
+    Some(ready.map(|worker| Box::new(worker) as Box<dyn Any>))
+}
+
+impl Machine for Pinned<Box<dyn Machine>> {
+    fn name(&self) -> String {
+        self.with(|machine| machine.name())
+    }
+
+    fn is_software(&self) -> bool {
+        self.with(|machine| machine.is_software())
+    }
+
+    fn trainer(&self, plan: &Arc<Plan>, standing: &Standing) -> Result<Box<dyn PlanTrainer>, Fault> {
+        self.with(|machine| machine.trainer(plan, standing))
+    }
+
+    fn special(&self, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
+        self.with(|machine| machine.special(request))
+    }
+}
+
+/// Parameters and optimiser between two steps.
+#[derive(Clone, Copy, Debug)]
+pub struct Standing<'a> {
+    /// Laid out as `Params::values`, as are Adam's moments.
+    pub weights: &'a [f32],
+    pub m: &'a [f32],
+    pub v: &'a [f32],
+    /// Steps that Adam has taken.
+    pub steps: u64,
+}
+
+/// What came of some steps. Vectors keep their memory from one answer to the next.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trained {
+    /// The plan's, of the newest step.
+    pub outputs: Vec<(Arc<str>, Vec<f32>)>,
+    pub weights: Vec<f32>,
+    pub m: Vec<f32>,
+    pub v: Vec<f32>,
+    /// Steps that Adam has taken in all: one whose gradient was no number does not count.
+    pub steps: u64,
+    /// Length of the newest gradient, before it was clipped.
+    pub norm: f32,
+}
+
+/// Training steps of one plan on some machine. Steps follow each other without an answer; what came of them is asked for when it is
+/// wanted.
+pub trait PlanTrainer: Movable {
+    /// Goes on from here; what was begun before is given up.
+    fn stand(&mut self, standing: &Standing) -> Result<(), Fault>;
+
+    /// Row by row; stays from step to step.
+    ///
+    /// # Panics
+    /// Where the plan reads no such input.
+    fn set_input(&mut self, name: &str, values: &[f32]) -> Result<(), Fault>;
+
+    /// Begins one step: forward, backward and Adam. Where the gradient's length is not finite nothing changes.
+    fn step(&mut self, adam: &Adam) -> Result<(), Fault>;
+
+    /// Asks for what came of the steps so far; to be answered before it is asked again.
+    fn ask(&mut self) -> Result<(), Fault>;
+
+    /// Whether the answer is here; then it stands in `trained`. It may wait for a moment, where one can.
+    fn poll(&mut self, trained: &mut Trained) -> Result<bool, Fault>;
+}
+
+impl PlanTrainer for Pinned<Box<dyn PlanTrainer>> {
+    fn stand(&mut self, standing: &Standing) -> Result<(), Fault> {
+        self.with_mut(|trainer| trainer.stand(standing))
+    }
+
+    fn set_input(&mut self, name: &str, values: &[f32]) -> Result<(), Fault> {
+        self.with_mut(|trainer| trainer.set_input(name, values))
+    }
+
+    fn step(&mut self, adam: &Adam) -> Result<(), Fault> {
+        self.with_mut(|trainer| trainer.step(adam))
+    }
+
+    fn ask(&mut self) -> Result<(), Fault> {
+        self.with_mut(|trainer| trainer.ask())
+    }
+
+    fn poll(&mut self, trained: &mut Trained) -> Result<bool, Fault> {
+        self.with_mut(|trainer| trainer.poll(trained))
+    }
+}
+
+/// This processor as a machine: what others are held to.
+pub struct Local;
+
+impl Machine for Local {
+    fn name(&self) -> String {
+        "this processor".into()
+    }
+
+    fn is_software(&self) -> bool {
+        true
+    }
+
+    fn trainer(&self, plan: &Arc<Plan>, standing: &Standing) -> Result<Box<dyn PlanTrainer>, Fault> {
+        let mut trainer = LocalTrainer::new(plan);
+        trainer.stand(standing)?;
+        Ok(Box::new(trainer))
+    }
+}
+
+/// The same steps on this processor, to the bits of a learner that takes them itself.
+pub struct LocalTrainer {
+    executor: Executor,
+    params: Params,
+    packed: Packed,
+    grads: Vec<f32>,
+    optimizer: Optimizer,
+    norm: f32,
+    asked: bool,
+}
+
+impl LocalTrainer {
+    pub fn new(plan: &Arc<Plan>) -> LocalTrainer {
+        let params = Params::new(plan.table(), 0);
+        LocalTrainer {
+            executor: Executor::new(plan),
+            packed: Packed::new(plan, &params),
+            grads: vec![0.0; params.values().len()],
+            optimizer: Optimizer::new(&params),
+            params,
+            norm: 0.0,
+            asked: false,
+        }
+    }
+}
+
+impl PlanTrainer for LocalTrainer {
+    fn stand(&mut self, standing: &Standing) -> Result<(), Fault> {
+        self.params.values_mut().copy_from_slice(standing.weights);
+        self.optimizer.m.copy_from_slice(standing.m);
+        self.optimizer.v.copy_from_slice(standing.v);
+        self.optimizer.steps = standing.steps;
+        self.packed.pack(&self.params);
+        self.asked = false;
+        Ok(())
+    }
+
+    fn set_input(&mut self, name: &str, values: &[f32]) -> Result<(), Fault> {
+        self.executor.input_mut(name).copy_from_slice(values);
+        Ok(())
+    }
+
+    fn step(&mut self, adam: &Adam) -> Result<(), Fault> {
+        self.executor.train(&self.params, &self.packed, &mut self.grads, false);
+        let isa = self.executor.plan().isa();
+        self.norm = self.optimizer.step(isa, adam, &mut self.params, &self.grads);
+        self.packed.pack(&self.params);
+        Ok(())
+    }
+
+    fn ask(&mut self) -> Result<(), Fault> {
+        self.asked = true;
+        Ok(())
+    }
+
+    fn poll(&mut self, trained: &mut Trained) -> Result<bool, Fault> {
+        if !std::mem::take(&mut self.asked) {
+            return Ok(false);
+        }
+        let ports = self.executor.plan().outputs();
+        trained.outputs.resize_with(ports.len(), || ("".into(), Vec::new()));
+        for (port, (name, values)) in ports.iter().zip(&mut trained.outputs) {
+            name.clone_from(&port.name);
+            values.clear();
+            values.extend_from_slice(self.executor.output(&port.name));
+        }
+        for (to, from) in [
+            (&mut trained.weights, self.params.values()),
+            (&mut trained.m, &self.optimizer.m),
+            (&mut trained.v, &self.optimizer.v),
+        ] {
+            to.clear();
+            to.extend_from_slice(from);
+        }
+        (trained.steps, trained.norm) = (self.optimizer.steps, self.norm);
+        Ok(true)
+    }
+}

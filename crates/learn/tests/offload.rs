@@ -1,0 +1,85 @@
+//! Training steps offloaded to a stand-in on this processor are, to the bit, those that a learner takes itself.
+
+use graph::{Adam, Executor, Graph, Init, Optimizer, Packed, Params, Plan};
+use learn::offload::{Local, Machine, Standing, Trained};
+use learn::{Fault, offload};
+use math::{Isa, Rng};
+use std::sync::Arc;
+
+#[test]
+fn offloaded_steps_are_those_at_home() {
+    let mut g = Graph::new();
+    let x = g.input("x", [20, 6]);
+    let y = g.dense(x, "0", 16, Init::FanIn);
+    let y = g.tanh(y);
+    let y = g.dense(y, "1", 3, Init::FanIn);
+    let y = g.square(y);
+    let loss = g.mean_all(y);
+    let gradients = g.gradients(loss);
+    let plan = Arc::new(Plan::training(&g, &[("loss", loss)], &gradients, Isa::best()).unwrap());
+    let mut params = Params::new(plan.table(), 3);
+    let mut optimizer = Optimizer::new(&params);
+    let mut packed = Packed::new(&plan, &params);
+    let mut executor = Executor::new(&plan);
+    let mut grads = vec![0.0; params.values().len()];
+    let standing =
+        Standing { weights: params.values(), m: &optimizer.m, v: &optimizer.v, steps: optimizer.steps };
+    let mut trainer = Local.trainer(&plan, &standing).unwrap();
+    let mut trained = Trained::default();
+    assert_eq!(trainer.poll(&mut trained), Ok(false), "nobody asked");
+    let mut x = vec![0.0; 120];
+    for step in 0..12 {
+        Rng::new(7, step).fill_normal(Isa::best(), 0, &mut x);
+        if step == 5 {
+            x[3] = f32::NAN;
+        }
+        let adam = Adam { lr: if step < 4 { 0.01 } else { 0.003 }, max_grad_norm: 0.5, ..Adam::default() };
+        executor.input_mut("x").copy_from_slice(&x);
+        executor.train(&params, &packed, &mut grads, false);
+        let norm = optimizer.step(Isa::best(), &adam, &mut params, &grads);
+        packed.pack(&params);
+        trainer.set_input("x", &x).unwrap();
+        trainer.step(&adam).unwrap();
+        if step % 3 == 2 {
+            trainer.ask().unwrap();
+            assert_eq!(trainer.poll(&mut trained), Ok(true));
+            assert!(trained.weights == params.values() && trained.m == optimizer.m[..]);
+            assert!(trained.v == optimizer.v[..] && trained.steps == optimizer.steps);
+            assert_eq!(trained.norm.to_bits(), norm.to_bits());
+            assert_eq!(trained.outputs[0].1[0].to_bits(), executor.output("loss")[0].to_bits());
+        }
+    }
+    assert_eq!(trained.steps, 11, "a gradient that was no number is left out");
+}
+
+struct Work;
+
+impl offload::Request for Work {
+    type Worker = dyn Fn() -> u32;
+    const WHAT: &'static str = "this work";
+}
+
+struct Knows(bool);
+
+impl Machine for Knows {
+    fn name(&self) -> String {
+        "a machine".into()
+    }
+
+    fn is_software(&self) -> bool {
+        false
+    }
+
+    fn special(&self, request: &dyn std::any::Any) -> Option<Result<Box<dyn std::any::Any>, Fault>> {
+        let work = |_: &Work| Ok(Box::new(|| 7u32) as Box<dyn Fn() -> u32>);
+        if self.0 { offload::serve(request, work) } else { None }
+    }
+}
+
+#[test]
+fn a_machine_does_special_work_or_says_what_it_does_not_know() {
+    let worker = offload::request(&Knows(true), &Work).unwrap();
+    assert_eq!(worker(), 7);
+    let fault = offload::request(&Knows(false), &Work).err();
+    assert_eq!(fault, Some(Fault::Unknown { what: "this work".into() }));
+}
