@@ -50,11 +50,14 @@ impl Csv {
     pub fn begin(&mut self, history: &[Row], progress: &Progress) -> Result<()> {
         self.take_up(progress)?;
         // What the checkpoint remembers and the file does not.
-        let last = self.last;
-        history.iter().filter(|r| r.metrics.progress.iteration > last).try_for_each(|row| self.row(row))
+        history.iter().try_for_each(|row| self.row(row))
     }
 
     pub fn row(&mut self, row: &Row) -> Result<()> {
+        // A row that waited for its test may stand here already.
+        if row.metrics.progress.iteration <= self.last {
+            return Ok(());
+        }
         let values = cells(self.schema, Some(row)).map(|cell| cell.value.map_or(String::new(), number));
         let line = values.collect::<Vec<_>>().join(",");
         self.last = row.metrics.progress.iteration;

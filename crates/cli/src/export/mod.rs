@@ -97,7 +97,9 @@ impl Exports {
                     test: tests.get(&metrics.progress.iteration).map(|&test| test.clone()),
                     wall_s: now_s - (progress.train_s - metrics.progress.train_s),
                 };
-                let history: Vec<Row> = began.history.iter().map(row).collect();
+                let mut history: Vec<Row> = began.history.iter().map(row).collect();
+                // The test after the newest row may have been under way when the run was saved.
+                self.waiting = history.pop_if(|newest| newest.test.is_none());
                 write_to(&mut self.csv, |csv| csv.begin(&history, progress));
                 write_to(&mut self.tensorboard, |board| board.begin(&history, progress));
             }

@@ -19,6 +19,8 @@ pub struct TensorBoard {
     schema: &'static Schema,
     /// The folder has the run up to its newest save already.
     continued: bool,
+    /// The iteration up to which it has the run.
+    last: u32,
 }
 
 impl TensorBoard {
@@ -39,7 +41,7 @@ impl TensorBoard {
         let name = format!("events.out.tfevents.{:010}.{:09}.hothouse", now.as_secs(), now.subsec_nanos());
         let path = folder.join(name);
         let file = File::create_new(&path).with_context(|| format!("cannot write in {shown}. {next}"))?;
-        let mut board = TensorBoard { path, file, schema, continued };
+        let mut board = TensorBoard { path, file, schema, continued, last: 0 };
         board.event(&event(unix_s(), 0, FILE_VERSION, b"brain.Event:2"))?;
         Ok(board)
     }
@@ -50,8 +52,10 @@ impl TensorBoard {
         put_varint(&mut start, key(SESSION_STATUS, VARINT));
         put_varint(&mut start, SESSION_START);
         let next = if progress.iteration == 0 { 0 } else { progress.counts[0] as u64 + 1 };
+        self.last = 0;
         if self.continued {
             self.event(&event(unix_s(), next, SESSION_LOG, &start))?;
+            self.last = progress.iteration;
         } else {
             history.iter().try_for_each(|row| self.row(row))?;
         }
@@ -60,6 +64,10 @@ impl TensorBoard {
     }
 
     pub fn row(&mut self, row: &Row) -> Result<()> {
+        if row.metrics.progress.iteration <= self.last {
+            return Ok(());
+        }
+        self.last = row.metrics.progress.iteration;
         let mut summary = Vec::new();
         for cell in cells(self.schema, Some(row)).filter(|cell| !cell.group.is_empty()) {
             if let Some(number) = cell.value {
