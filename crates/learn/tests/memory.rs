@@ -5,16 +5,10 @@
 use learn::backgammon::{Learner, Published, PublishedConfig, Slice, Strong, StrongConfig};
 use learn::{Ppo, PpoConfig};
 use math::Isa;
-use std::alloc::System;
+use testkit::live_bytes as live;
 
 #[global_allocator]
-static COUNTER: &stats_alloc::StatsAlloc<System> = &stats_alloc::INSTRUMENTED_SYSTEM;
-
-/// What is allocated now.
-fn live() -> u64 {
-    let stats = COUNTER.stats();
-    (stats.bytes_allocated - stats.bytes_deallocated) as u64
-}
+static COUNTING: testkit::Counting = testkit::Counting;
 
 /// The estimate is no less than what is taken, and not much more.
 fn check(what: &str, estimate: u64, most: f64, learner: impl FnOnce() -> Box<dyn std::any::Any>) {

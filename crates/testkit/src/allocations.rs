@@ -20,7 +20,16 @@ thread_local! {
     static METER: Cell<Option<&'static AtomicU64>> = const { Cell::new(None) };
 }
 
-fn count() {
+/// Bytes that the whole process holds.
+static LIVE: AtomicU64 = AtomicU64::new(0);
+
+/// Bytes that all threads hold now, where [`Counting`] is the allocator.
+pub fn live_bytes() -> u64 {
+    LIVE.load(Ordering::SeqCst)
+}
+
+fn count(bytes: usize) {
+    LIVE.fetch_add(bytes as u64, Ordering::Relaxed);
     if let Some(meter) = METER.get() {
         meter.fetch_add(1, Ordering::Relaxed);
     }
@@ -30,21 +39,23 @@ fn count() {
 // SAFETY: every call is handed to the system's allocator as it came.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
+        count(layout.size());
         // SAFETY: as the caller promised.
         unsafe { System.alloc(layout) }
     }
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count();
+        count(layout.size());
         // SAFETY: as the caller promised.
         unsafe { System.alloc_zeroed(layout) }
     }
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size() as u64, Ordering::Relaxed);
         // SAFETY: as the caller promised.
         unsafe { System.dealloc(at, layout) }
     }
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
+        count(size);
+        LIVE.fetch_sub(layout.size() as u64, Ordering::Relaxed);
         // SAFETY: as the caller promised.
         unsafe { System.realloc(at, layout, size) }
     }

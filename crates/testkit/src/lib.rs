@@ -3,5 +3,5 @@
 mod allocations;
 mod scratch;
 
-pub use allocations::{Counting, Meter, allocations};
+pub use allocations::{Counting, Meter, allocations, live_bytes};
 pub use scratch::Scratch;

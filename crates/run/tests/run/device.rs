@@ -92,7 +92,7 @@ impl<R: Room> Driven<R> {
 /// Whole iterations of control, which another learner on this processor does.
 mod control {
     use super::*;
-    use learn::backgammon::published::away::{Blueprint, Coach};
+
     use learn::{Accelerator, Data, Fault, Harvest, IterationStats, Machine, Ppo, PpoConfig, Slice, Turn};
     use math::Isa;
     use run::control::Control;
@@ -463,10 +463,11 @@ mod control {
 /// Learning, and valuing boards, of the published learner of backgammon.
 mod backgammon {
     use super::*;
+    use learn::backgammon::published::OnProcessor;
     use learn::backgammon::published::away::{
         Answer, Blueprint, Coach, DECISION_WORDS, Learned, Lesson, Standing, Work,
     };
-    use learn::{Accelerator, Fault, Machine, Ppo};
+    use learn::{Fault, Machine};
     use run::DIGEST_EVERY;
     use run::backgammon::Backgammon;
     use std::sync::atomic::{AtomicI64, AtomicU32, Ordering::Relaxed};
