@@ -89,14 +89,14 @@ pub fn pack_rows_t(isa: Isa, w: &[f32], out: usize, inp: usize, dst: &mut [f32])
 pub fn pack_panels(isa: Isa, w: &[f32], out: usize, inp: usize, dst: &mut [f32]) {
     assert!(w.len() >= out * inp && dst.len() >= out * inp);
     // A number of rows that every tile divides.
-    let rows = (par::CHUNK / inp.max(1)).next_multiple_of(M_LARGE);
+    let rows = (par::CHUNK / inp.max(1)).max(1).next_multiple_of(M_LARGE);
     par::chunks_mut([&mut dst[..out * inp]], [rows * inp], |i, [dst]| {
         dispatch(isa, PackRows { m: dst.len() / inp.max(1), k: inp, w: &w[i * rows * inp..], dst });
     });
 }
 
 fn pack_columns(isa: Isa, b: &[f32], n: usize, k: usize, (ks, cs): (usize, usize), dst: &mut [f32]) {
-    let cols = (par::CHUNK / k.max(1)).next_multiple_of(PANEL);
+    let cols = (par::CHUNK / k.max(1)).max(1).next_multiple_of(PANEL);
     par::chunks_mut([&mut dst[..n.div_ceil(PANEL) * PANEL * k]], [cols * k], |i, [dst]| {
         let n0 = i * cols;
         dispatch(isa, PackColumns { n: cols.min(n - n0), k, b: &b[n0 * cs..], ks, cs, dst });

@@ -658,7 +658,7 @@ pub fn sum_cols(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32], ac
         return;
     }
     let x = &x[..rows * cols];
-    let width = (CHUNK / rows.max(1)).next_multiple_of(STRIP);
+    let width = (CHUNK / rows.max(1)).max(1).next_multiple_of(STRIP);
     par::chunks_mut([&mut y[..cols]], [width], |i, [y]| {
         dispatch(isa, SumCols { first: i * width, stride: cols, x, y, accumulate });
     });
@@ -1324,7 +1324,7 @@ pub fn layer_norm_backward(
         let (x, dy, stats) = (&x[first * cols..][..len], &dy[first * cols..][..len], &stats[2 * first..]);
         dispatch(isa, LayerNormBackward { x, gamma, stats, dy, dx, accumulate });
     });
-    let width = (CHUNK / rows.max(1)).next_multiple_of(64);
+    let width = (CHUNK / rows.max(1)).max(1).next_multiple_of(64);
     par::chunks_mut([&mut dgamma[..cols], &mut dbeta[..cols]], [width; 2], |i, [dgamma, dbeta]| {
         dispatch(isa, LayerNormSums { first: i * width, stride: cols, x, stats, dy, dgamma, dbeta });
     });

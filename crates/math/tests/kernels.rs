@@ -620,3 +620,19 @@ fn large_products_have_the_bits_of_small_ones_on_any_threads() {
         }
     }
 }
+
+/// More rows than a thread's share has numbers: a share is then some columns whole, and never none.
+#[test]
+#[cfg(not(target_arch = "wasm32"))]
+fn columns_longer_than_a_share_are_summed_on_any_threads() {
+    let (rows, cols) = (2 * math::par::CHUNK + 3, 3);
+    let x = numbers(1, rows * cols);
+    let mut alone = vec![0.0; cols];
+    ops::sum_cols(Isa::best(), rows, cols, &x, &mut alone, false);
+    let on_three = math::par::with_threads(3, || {
+        let mut shared = vec![0.0; cols];
+        ops::sum_cols(Isa::best(), rows, cols, &x, &mut shared, false);
+        shared
+    });
+    assert_eq!(on_three.unwrap_or_else(|| alone.clone()), alone);
+}
