@@ -2,7 +2,7 @@
 // arithmetic is the same (fused, or unfused). Nothing is promised between the two arithmetics.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { hothouse, house, visit } from "../web/fixture.mjs";
+import { hothouse, house, lab, visit } from "../web/fixture.mjs";
 
 // Choices with nothing else; two starts that ask for patience, one of them with numbers to choose; numbers, squashed, seen through a
 // lens; a trunk shared; bodies that touch. Both learners of backgammon: sums of whole numbers, and residual blocks.
@@ -19,15 +19,13 @@ const RUNS = [
 /** How far the native runs go: enough that a page which is far ahead when it is first asked is still met. */
 const ITERATIONS = 320;
 const GAMES = { strong: 96 * 16, published: 60 };
-/** The page's handle on a room. */
-const HANDLES = { control: "hothouse", backgammon: "parlour" };
 const here = house();
 
 /** The digests of the native program by iteration, each `{ iteration, weights, arithmetic }`. */
 async function native([room, env, knobs], isa, threads) {
   const set = Object.entries(knobs).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
   const steps = room === "control" ? ITERATIONS * knobs.envs * knobs.rollout_steps : GAMES[env];
-  const args = ["train", room, "--env", env, "--seed", "7", "--steps", String(steps), "--json", ...set];
+  const args = ["train", room, "--variant", env, "--seed", "7", "--steps", String(steps), "--json", ...set];
   const lines = await hothouse([...args, ...(isa ? ["--isa", isa] : [])], { RAYON_NUM_THREADS: String(threads) });
   const digests = lines.map((line) => JSON.parse(line)).filter((line) => line.kind === "digest");
   assert.ok(digests.length > 0, `no digest in:\n${lines.join("\n")}`);
@@ -39,14 +37,12 @@ async function paged([room, env, settings], module, threads) {
   const knobs = Object.entries(settings).map(([name, value]) => `&${name}=${value}`);
   const init = `Object.defineProperty(Navigator.prototype, "hardwareConcurrency", { get: () => ${threads} })`;
   const page = await visit(here, { started: false, at: `?use=${module}#/${room}?env=${env}&seed=7${knobs.join("")}&v=1`, init });
-  const handle = HANDLES[room];
-  await page.waitForFunction((handle) => globalThis[handle], handle);
-  const inUse = await page.evaluate((handle) => globalThis[handle].backend, handle);
+  await lab(page, room);
+  const inUse = await page.evaluate(() => hothouse.backend);
   assert.equal(inUse.module, module);
   assert.equal(inUse.threads, threads);
   const digest = await page.evaluate(
-    (handle) => new Promise((resolve) => globalThis[handle].onEvent((event) => event.kind === "digest" && resolve(event))),
-    handle,
+    () => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "digest" && resolve(event))),
   );
   await page.context().close();
   return digest;

@@ -181,7 +181,7 @@ test("one run moves to the GPU and back and is saved there; nothing is skipped o
   const path = join(folder(), "gpu.safetensors");
   writeFileSync(path, bytes);
   const lines = await hothouse(["resume", path, "--steps", String(began.counts[0] + 4 * STEPS), "--json"]);
-  assert.equal(lines.map((line) => JSON.parse(line)).find((line) => line.kind === "began").progress.counts[0], began.counts[0]);
+  assert.equal(lines.map((line) => JSON.parse(line)).find((line) => line.kind === "began").progress.env_steps, began.counts[0]);
 });
 
 test("a GPU that is lost, then one without memory: a notice, the processor goes on from there, and it can be tried again", async () => {
