@@ -143,7 +143,7 @@ test("one run moves to the GPU and back and is saved there; nothing is skipped o
         hothouse.onEvent((event) => {
           if (event.kind !== "metrics" && event.kind !== "digest") return;
           all.push(event);
-          if (hothouse.device?.wish === "cpu" && event.kind === "digest" && ++back === 2) resolve(all);
+          if (hothouse.device?.wish === "cpu" && event.kind === "digest" && ++back === 2) resolve({ all, room: hothouse.room });
         });
       }),
   );
@@ -154,10 +154,10 @@ test("one run moves to the GPU and back and is saved there; nothing is skipped o
   const bytes = await saved(page);
   await choose(page, "Processor");
   await onCpu(page);
-  const all = await history;
-  const rows = all.filter(({ kind }) => kind === "metrics");
+  const { all, room } = await history;
+  const rows = all.filter(({ kind }) => kind === "metrics").map((event) => named(event, room));
   unbroken(rows);
-  const places = rows.map((row) => row.shares[DEVICE] > 0);
+  const places = rows.map((row) => row.device > 0);
   const [first, last] = [places.indexOf(true), places.lastIndexOf(true)];
   assert.ok(first > 0 && last > first && last < rows.length - 1 && places.slice(first, last + 1).every(Boolean), String(places));
   assert.equal(all.findLast(({ kind }) => kind === "digest").arithmetic, "mixed");
@@ -315,7 +315,7 @@ test("backgammon's published learner trains on the GPU; lost, it goes on on the 
   assert.match(why, /GPU was chosen, though it is the processor pretending/);
   assert.match(gpu, /SwiftShader/);
   assert.match(await page.locator(".badge").textContent(), /^GPU: Google SwiftShader$/);
-  await page.getByText("Google SwiftShader trains.", { exact: true }).waitFor();
+  await page.locator(".device").getByText("Google SwiftShader trains.", { exact: true }).waitFor();
   const digest = event(page, "digest");
   // While they are compiled it answers whoever asks.
   const { candidates } = await page.evaluate(() => hothouse.ask({ ask: "analyse", inquiry: { id: "4HPwATDgc/ABMA", dice: [3, 1], who: { kind: "now" }, evals: 20 } }));

@@ -160,7 +160,7 @@ test("set-up without a network names what it could not get, and the next step", 
   const env = { ...process.env, HOTHOUSE_TOOLS: empty, CARGO_HOME: join(empty, "cargo"), CARGO_NET_OFFLINE: "true" };
   const { status, said } = await script(["setup.mjs"], env);
   assert.equal(status, 1);
-  assert.match(said, /tools\/bindgen\/Cargo\.toml.*exit status/);
+  assert.match(said, /scripts\/bindgen\/Cargo\.toml.*exit status/);
   assert.match(said, /Next: connect to the network and run the same command again/);
 });
 
