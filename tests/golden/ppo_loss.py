@@ -1,5 +1,5 @@
-"""PPO's loss and its gradient by every parameter, in PyTorch and in f64, for crates/learn/src/ppo/nets.rs; and
-generalised advantages over broken episodes, in NumPy, for crates/learn/src/ppo/acting.rs.
+"""PPO's loss and its gradient by every parameter, in PyTorch and in f64, for crates/learn/src/control/ppo/nets.rs; and
+generalised advantages over broken episodes, in NumPy, for crates/learn/src/control/ppo/acting.rs.
 
     python -m venv venv && venv/bin/pip install torch numpy
     venv/bin/python tests/golden/ppo_loss.py

@@ -7,10 +7,10 @@
 #[cfg(not(target_family = "wasm"))]
 mod backgammon;
 
+use crate::control::worlds::{Stepping, Worlds, world};
 use crate::device::Gpu;
 use crate::product::{best_s, noise, product_s, replay_s};
 use crate::program::{Memory, Program, Region, Space, groups};
-use crate::worlds::{Stepping, Worlds, world};
 use ::worlds::{CartPoles, Vector};
 use learn::Fault;
 use math::Isa;

@@ -7,6 +7,7 @@
 
 pub mod backgammon;
 mod bench;
+mod control;
 mod device;
 mod executor;
 mod fold;
@@ -14,26 +15,24 @@ mod machine;
 mod open;
 mod optimizer;
 mod plan;
-mod ppo;
 mod product;
 mod program;
 mod tile;
 mod trainer;
-mod worlds;
 
 #[cfg(not(target_family = "wasm"))]
 pub use bench::bench_blocking;
 pub use bench::{Figure, bench};
+pub use control::ppo::OnGpu;
+pub use control::worlds::{POLY, RNG, Stepping, World, Worlds, world};
 pub use device::{About, Gpu, OpenOptions, Submitted};
 pub use executor::{Answer, Executor};
 pub use learn::Fault;
 pub use optimizer::Optimizer;
 pub use plan::{Lowered, Part};
-pub use ppo::OnGpu;
 pub use product::{
     Passing, Product, Side, Timing, product, product_by, product_passing, product_passing_by, products,
 };
 pub use program::{Arrived, Kernel, Memory, PRELUDE, Program, Readback, Region, Space, groups};
 pub use tile::{TILES, Tile};
 pub use trainer::Trainer;
-pub use worlds::{POLY, RNG, Stepping, World, Worlds, world};

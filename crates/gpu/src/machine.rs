@@ -1,8 +1,8 @@
 //! A GPU as the machine that learners offload work to.
 
 use crate::backgammon::CoachOnGpu;
+use crate::control::ppo::OnGpu;
 use crate::device::Gpu;
-use crate::ppo::OnGpu;
 use crate::trainer::Trainer;
 use graph::Plan;
 use learn::backgammon::published::away::{Blueprint, Coach};

@@ -4,11 +4,12 @@
 #![forbid(unsafe_code)]
 
 pub mod backgammon;
+pub mod control;
 mod fault;
 pub mod offload;
-pub mod ppo;
 mod state;
 
+pub use control::ppo;
 pub use fault::Fault;
 pub use offload::Machine;
 pub use ppo::away::{Accelerator, Blueprint, Harvest, Start, Turn};

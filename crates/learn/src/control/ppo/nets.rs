@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn losses_and_gradients_are_pytorchs() {
         const TOLERANCE: f32 = 1e-5;
-        let golden = include_str!("../../../../tests/golden/ppo_loss.json");
+        let golden = include_str!("../../../../../tests/golden/ppo_loss.json");
         let golden: Value = serde_json::from_str(golden).unwrap();
         let number = |value: &Value| value.as_f64().unwrap() as f32;
         let cases = golden["cases"].as_array().unwrap();

@@ -15,9 +15,9 @@ use std::f64::consts::PI;
 use std::fmt::Write as _;
 
 /// The polynomials of `math::poly`: `poly_exp`, `poly_ln`, `poly_tanh`, `poly_sigmoid`, `poly_sin_cos`.
-pub const POLY: &str = include_str!("poly.wgsl");
+pub const POLY: &str = include_str!("../poly.wgsl");
 /// The words of `math::rng`: `threefry`, `pcg4`, `hash`, `uniform_of`, `normals`. Stands after [`POLY`].
-pub const RNG: &str = include_str!("rng.wgsl");
+pub const RNG: &str = include_str!("../rng.wgsl");
 
 /// Angles, for worlds that turn.
 const ANGLE: &str = include_str!("worlds/angle.wgsl");

@@ -890,7 +890,7 @@ mod tests {
     #[test]
     fn advantages_are_as_they_are_defined() {
         let golden: Value =
-            serde_json::from_str(include_str!("../../../../tests/golden/ppo_loss.json")).unwrap();
+            serde_json::from_str(include_str!("../../../../../tests/golden/ppo_loss.json")).unwrap();
         let golden = &golden["advantages"];
         let list = |name: &str| -> Vec<f64> {
             golden[name].as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()

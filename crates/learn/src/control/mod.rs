@@ -1,0 +1,3 @@
+//! Control: proximal policy optimisation on environments of Gymnasium.
+
+pub mod ppo;
