@@ -1,5 +1,4 @@
-//! A room that lives in the tests alone, to show what a room needs: a bandit with some arms, of which a softmax policy learns
-//! which pays most, by the gradient bandit algorithm (Sutton and Barto 2018, section 2.8).
+//! A room of the tests' own, to show what a room needs: a gradient bandit (Sutton and Barto 2018, section 2.8).
 
 #[cfg(target_family = "wasm")]
 pub mod page;
@@ -63,7 +62,6 @@ pub struct Bandit {
     settings: Settings,
     means: Vec<f32>,
     rng: Rng,
-    /// A preference for each arm; then the mean reward so far.
     weights: Vec<f32>,
     iterations: u32,
 }
@@ -197,7 +195,6 @@ impl Room for Bandit {
     }
 }
 
-/// The one line in the list of rooms.
 pub fn add() {
     run::add_room(&run::Entry::<Bandit>::NEW);
 }
