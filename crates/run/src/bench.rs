@@ -331,12 +331,12 @@ impl Mlp {
         Self { isa, batch, widths: widths.to_vec(), plan, params, packed, executor, grads, optimizer }
     }
 
-    /// Of the products alone: of the first layer's input there is no gradient.
+    /// Of the products alone: of the first layer's input there is no gradient. Beyond what a browser's usize holds.
     fn gflop(&self) -> f64 {
-        let layers = self.widths.windows(2).map(|w| w[0] * w[1]);
-        let products: usize =
-            layers.enumerate().map(|(i, size)| if i == 0 { 2 * size } else { 3 * size }).sum();
-        2e-9 * (self.batch * products) as f64
+        let layers = self.widths.windows(2).map(|w| w[0] as f64 * w[1] as f64);
+        let products: f64 =
+            layers.enumerate().map(|(i, size)| if i == 0 { 2.0 * size } else { 3.0 * size }).sum();
+        2e-9 * self.batch as f64 * products
     }
 
     fn train(&mut self) {
