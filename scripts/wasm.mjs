@@ -16,15 +16,23 @@ const shared = ["--shared-memory", `--max-memory=${MAX_MEMORY}`, "--import-memor
   .map((argument) => `-Clink-arg=${argument}`);
 
 /** What only speaks to the browser and to files is built small; what computes is built fast. */
-const SMALL = ["gpu", "wgpu", "web", "serde_json", "safetensors"].flatMap((name) => ["--config", `profile.release.package.${name}.opt-level="s"`]);
+const SMALL = [
+  ...["gpu", "graph", "run", "web", "wgpu", "serde", "serde_core", "serde_json", "serde-wasm-bindgen", "erased-serde", "safetensors"],
+  ...["js-sys", "web-sys", "wasm-bindgen", "hashbrown"],
+].flatMap((name) => ["--config", `profile.release.package.${name}.opt-level="s"`]);
 
 export const flavours = {
   "threads-relaxed": { threads: true, features: "+simd128,+relaxed-simd" },
   "threads-simd128": { threads: true, features: "+simd128" },
   simd128: { threads: false, features: "+simd128" },
 };
-/** What Chromium takes, and so most browsers: built before `npm start` serves the page. */
-export const FIRST = "threads-relaxed";
+/** Every room of the page, the first the default: each has a module of its own. */
+export const ROOMS = [...readFileSync(join(root, "www/rooms/index.ts"), "utf8").matchAll(/\bid: "(\w+)"/g)].map(([, id]) => id);
+/** A module is a room in a flavour. */
+export const MODULES = ROOMS.flatMap((room) => Object.keys(flavours).map((flavour) => `${room}/${flavour}`));
+/** What Chromium takes, and so most browsers, of the room that opens: built before `npm start` serves the page. */
+export const FIRST_FLAVOUR = "threads-relaxed";
+export const FIRST = `${ROOMS[0]}/${FIRST_FLAVOUR}`;
 
 /** Flags and arguments for cargo, for one flavour on one route to std. */
 export function cargoSettings({ threads, features }, route) {
@@ -46,10 +54,12 @@ export function cargoSettings({ threads, features }, route) {
 }
 
 /**
- * Builds those modules of `only` that changed; gives for every module its folder, its hash and whether it stands. `of` is the
- * package that they are made from, with the folder of its sources: the tests have one with a room more.
+ * Builds those modules of `only` that changed; gives for every module its folder, its hash and whether it stands. Rooms share
+ * all crates but the last, so that another room takes seconds. `of` is the package that they are made from, with the folder of
+ * its sources, where it is not the page's: the tests have one with a room of their own.
  */
-export async function wasm({ only = Object.keys(flavours), of = { name: "web", folder: "crates/web", into: "www/pkg" } } = {}) {
+export async function wasm({ only = MODULES, of } = {}) {
+  const { name: crate, folder, into } = of ?? { name: "web", folder: "crates/web", into: "www/pkg" };
   await rust();
   const route = await wasmToolchain();
   const program = await bindgen();
@@ -58,24 +68,27 @@ export async function wasm({ only = Object.keys(flavours), of = { name: "web", f
     join(root, "crates", name, "Cargo.toml"),
     join(root, "crates", name, "src"),
   ]);
-  sources.push(...["Cargo.toml", "Cargo.lock", "scripts/wasm.mjs", join(of.folder, "src")].map((file) => join(root, file)));
+  sources.push(...["Cargo.toml", "Cargo.lock", "scripts/wasm.mjs", join(folder, "src")].map((file) => join(root, file)));
   const sourceHash = fingerprint([rustc, basename(program)], sources);
   const modules = {};
-  for (const [name, flavour] of Object.entries(flavours)) {
-    const settings = cargoSettings(flavour, route);
-    const out = join(root, of.into, name);
+  for (const name of MODULES) {
+    const [room, flavour] = name.split("/");
+    const settings = cargoSettings(flavours[flavour], route);
+    const out = join(root, into, name);
     const stamp = join(out, "stamp");
-    const hash = fingerprint([sourceHash, JSON.stringify(settings)]);
+    const features = [flavours[flavour].threads && "threads", !of && room].filter(Boolean);
+    const hash = fingerprint([sourceHash, JSON.stringify(settings), features.join()]);
     const stands = () => existsSync(stamp) && readFileSync(stamp, "utf8") === hash;
     if (only.includes(name))
-      await step(`wasm ${name}${of.name === "web" ? "" : ` of ${of.name}`}`, async () => {
+      await step(`wasm ${of ? `${crate}/${flavour}` : name}`, async () => {
         if (stands()) return "unchanged";
-        const target = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "wasm");
-        const args = ["build", "--release", "--lib", "-p", of.name, ...SMALL, ...settings.args, ...(flavour.threads ? ["--features", "threads"] : [])];
+        // A folder for each flavour: in one, cargo would build all crates again whenever the flags change.
+        const target = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "wasm", flavour);
+        const args = ["build", "--release", "--lib", "-p", crate, ...SMALL, ...settings.args, "--features", features.join()];
         await sh("cargo", args, { env: { ...settings.env, CARGO_TARGET_DIR: target } });
         rmSync(out, { recursive: true, force: true });
         mkdirSync(out, { recursive: true });
-        await sh(program, ["page", join(target, TARGET, `release/${of.name}.wasm`), out]);
+        await sh(program, ["page", join(target, TARGET, `release/${crate}.wasm`), out]);
         bindThreads(out);
         writeFileSync(stamp, hash);
         return `${Math.round(statSync(join(out, "lab_bg.wasm")).size / 1024)} kB`;

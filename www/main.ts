@@ -8,7 +8,7 @@ import { Badge, summary } from "./parts/badge";
 import { copy } from "./parts/dialog";
 import { h } from "./parts/dom";
 import { Notices } from "./parts/notices";
-import { RoomPage, type Brings } from "./parts/room";
+import { RoomPage } from "./parts/room";
 import { startTheme, themeButton } from "./parts/theme";
 import { rememberedDevice } from "./parts/device";
 import { ROOMS } from "./rooms";
@@ -16,7 +16,10 @@ import "./style.css";
 
 const OTHERS_MS = 60_000;
 
-const around = { notices: new Notices(), announcer: new Announcer(), open: (options: Options) => void open(options) };
+/** What is opened, where it says no other in the room that the address names. */
+type Opening = Omit<Options, "room"> & { room?: string };
+
+const around = { notices: new Notices(), announcer: new Announcer(), open: (options: Opening) => void open(options) };
 const { notices, announcer } = around;
 
 const tools = document.querySelector<HTMLElement>("#tools")!;
@@ -24,7 +27,7 @@ const place = document.querySelector<HTMLElement>("#room")!;
 const nav = document.querySelector<HTMLElement>("#rooms")!;
 const keys = h("button", { type: "button", class: "quiet", "aria-label": "Keyboard shortcuts", title: "Keys (?)" }, "?");
 
-/** As the header has them; the module's own titles take their place once it is there, with rooms that it alone knows. */
+/** As the header has them; a module may have one more. */
 let rooms = ROOMS.map(({ id }) => ({ id, title: id.charAt(0).toUpperCase() + id.slice(1) }));
 let page: RoomPage | undefined;
 /** The room that is open or about to be. */
@@ -97,11 +100,7 @@ function leave(): void {
   forget();
 }
 
-function load(id: string): Promise<{ brings: Brings }> | undefined {
-  return ROOMS.find((room) => room.id === id)?.load?.();
-}
-
-async function open(options: Options): Promise<void> {
+async function open(options: Opening): Promise<void> {
   const opening = ++openings;
   leave();
   notices.clear();
@@ -110,15 +109,15 @@ async function open(options: Options): Promise<void> {
   let client: Client;
   let opened: RoomPage;
   try {
-    const expected = load(here);
-    expected?.catch(() => {}); // told below
-    client = await connect({ device: rememberedDevice(), ...options });
     // A file may be of another room than the address.
-    const brings = await (client.room.id === here ? expected : load(client.room.id));
+    const room = ROOMS.find(({ id }) => id === (options.room ?? here)) ?? ROOMS[0]!;
+    const expected = room.load?.();
+    expected?.catch(() => {}); // told below
+    client = await connect({ device: rememberedDevice(), ...options, room: room.id });
+    const brings = client.room.id === room.id ? await expected : undefined;
     if (opening !== openings) return client.close();
     here = client.room.id;
-    const others = client.rooms.filter(({ id }) => !rooms.some((room) => room.id === id));
-    rooms = [...rooms.map(({ id, title }) => ({ id, title: client.rooms.find((room) => room.id === id)?.title ?? title })), ...others];
+    rooms = [...rooms, ...client.rooms.filter(({ id }) => !rooms.some((room) => room.id === id))];
     opened = new RoomPage(client, around, brings?.brings);
   } catch (error) {
     if (opening === openings) showCrash("Training could not start", { text: error instanceof Error ? error.message : String(error), autosave: null }, undefined);

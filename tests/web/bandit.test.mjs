@@ -5,7 +5,7 @@ import { cpSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { serve } from "../../scripts/serve.mjs";
-import { FIRST, wasm } from "../../scripts/wasm.mjs";
+import { FIRST, FIRST_FLAVOUR, ROOMS, wasm } from "../../scripts/wasm.mjs";
 import { dist, event, folder, house, lab, notice, visit } from "./fixture.mjs";
 
 const here = house();
@@ -16,8 +16,8 @@ before(async () => {
   // The page as it is, with that module in the place of its own.
   const page = folder();
   cpSync(dist, page, { recursive: true });
-  const [place] = readdirSync(join(page, "wasm")).filter((name) => name.startsWith(FIRST));
-  cpSync(modules[FIRST].folder, join(page, "wasm", place), { recursive: true });
+  const [place] = readdirSync(join(page, "wasm", ROOMS[0])).filter((name) => name.startsWith(FIRST_FLAVOUR));
+  cpSync(modules[FIRST].folder, join(page, "wasm", ROOMS[0], place), { recursive: true });
   server = await serve(page);
 });
 after(() => server?.close());

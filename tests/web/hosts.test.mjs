@@ -120,7 +120,7 @@ test("a browser whose WebAssembly has no SIMD is told so", async () => {
 
 test("a module that does not load gives way to the next", async () => {
   const context = await here.browser.newContext({ serviceWorkers: "block" });
-  await context.route("**/wasm/threads-relaxed-*/**", (route) => route.abort());
+  await context.route("**/wasm/*/threads-relaxed-*/**", (route) => route.abort());
   const page = await context.newPage();
   await page.goto(here.server.url);
   await lab(page);
@@ -167,8 +167,8 @@ test("set-up without a network names what it could not get, and the next step", 
 test("the server lets a file that is missing be made before it says that there is nothing", async () => {
   const asked = [];
   const server = await serve(dist, { missing: async (path) => void asked.push(path) });
-  assert.equal((await fetch(`${server.url}wasm/simd128-0/lab.js`)).status, 404);
-  assert.deepEqual(asked, ["/wasm/simd128-0/lab.js"]);
+  assert.equal((await fetch(`${server.url}wasm/control/simd128-0/lab.js`)).status, 404);
+  assert.deepEqual(asked, ["/wasm/control/simd128-0/lab.js"]);
   await server.close();
 });
 

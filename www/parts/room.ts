@@ -575,7 +575,7 @@ export class RoomPage {
     void this.client
       .roomOf(bytes)
       .catch(() => here) // what is no run is refused where it is restored
-      .then((room) => (room === here ? this.replace({ kind: "restore", bytes }) : this.around.open({ checkpoint: bytes })));
+      .then((room) => (room === here ? this.replace({ kind: "restore", bytes }) : this.around.open({ room, checkpoint: bytes })));
   }
 
   private fileName(): string {

@@ -9,8 +9,8 @@ import { isolate, keep } from "./isolate";
 import { Monitor } from "./monitor";
 import { loadRuns, saveRun, type Saved } from "./store";
 
-/** Where the build put each module, relative to the page; written by the build. */
-declare const __MODULES__: Record<Module, string>;
+/** Where the build put the module of each room and flavour, relative to the page; written by the build. */
+declare const __MODULES__: Record<`${string}/${Module}`, string>;
 
 /** A panic's text and the trap it causes arrive on two ways; the text is worth a short wait. */
 const CRASH_GATHER_MS = 200;
@@ -18,6 +18,8 @@ const CRASH_GATHER_MS = 200;
 const LEAVE_MS = 1500;
 
 export interface Options {
+  /** Whose module is loaded. */
+  room: string;
   config?: Config;
   /** Goes on from a saved run; the config is then in the file. */
   checkpoint?: Uint8Array;
@@ -55,7 +57,7 @@ declare global {
 }
 
 /** Opens a run with the fastest module that starts here. */
-export async function connect(options: Options = {}): Promise<Client> {
+export async function connect(options: Options): Promise<Client> {
   await isolate();
   const named = new URLSearchParams(location.search).get("device");
   const device = DEVICES.find((one) => one === named) ?? options.device ?? "auto";
@@ -86,7 +88,7 @@ export async function connect(options: Options = {}): Promise<Client> {
 /** A run in its worker. `Q` and `A` are what its room can be asked, `Question` and `Answers` of its `protocol.ts`. */
 export class Client<Q extends { ask: string } = any, A = any> {
   backend!: InUse;
-  /** What the run's room counts, measures and offers; and every other room that the module has. */
+  /** What the run's room counts, measures and offers; and all rooms that the module has. */
   room!: RoomInfo;
   rooms: RoomInfo[] = [];
   /** Of the variant that is trained; another has other defaults. */
@@ -125,7 +127,7 @@ export class Client<Q extends { ask: string } = any, A = any> {
 
   async open(module: Module, why: string[], threads: number, options: Options): Promise<void> {
     const opened = new Promise<void>((resolve, reject) => (this.opened = { resolve, reject }));
-    const url = new URL(__MODULES__[module], document.baseURI);
+    const url = new URL(__MODULES__[`${options.room}/${module}`]!, document.baseURI);
     this.send({
       kind: "open",
       url: url.href,

@@ -17,8 +17,15 @@ use learn::backgammon::published::away::{
     Answer, Blueprint, Coach, DECISION_WORDS, LESSON_WORDS, Learned, Lesson, Standing,
 };
 use learn::backgammon::published::{ACTIONS, HEADS, INPUTS};
+use learn::offload::serve;
 use learning::Learning;
 use leaves::Leaves;
+use std::any::Any;
+
+/// The published learner's leaves and steps.
+pub fn special(gpu: &Gpu, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
+    serve(request, |of: &Blueprint| Ok(Box::new(CoachOnGpu::new(gpu, of)?) as Box<dyn Coach>))
+}
 
 /// What was lent of one learner's work.
 pub struct CoachOnGpu {

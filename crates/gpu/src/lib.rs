@@ -7,7 +7,7 @@
 
 pub mod backgammon;
 mod bench;
-mod control;
+pub mod control;
 mod device;
 mod executor;
 mod fold;
@@ -28,6 +28,7 @@ pub use control::worlds::{POLY, RNG, Stepping, World, Worlds, world};
 pub use device::{About, Gpu, OpenOptions, Submitted};
 pub use executor::{Answer, Executor};
 pub use learn::Fault;
+pub use machine::{Special, add_special};
 pub use optimizer::Optimizer;
 pub use plan::{Lowered, Part};
 pub use product::{

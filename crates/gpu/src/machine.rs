@@ -1,15 +1,28 @@
 //! A GPU as the machine that learners offload work to.
 
-use crate::backgammon::CoachOnGpu;
-use crate::control::ppo::OnGpu;
 use crate::device::Gpu;
 use crate::trainer::Trainer;
 use graph::Plan;
-use learn::backgammon::published::away::{Blueprint, Coach};
-use learn::offload::{PlanTrainer, Standing, serve};
-use learn::{Accelerator, Fault, Machine, Start};
+use learn::offload::{PlanTrainer, Standing};
+use learn::{Fault, Machine};
 use std::any::Any;
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
+
+/// What a room asks of a device beyond plans, served where the request is that room's.
+pub type Special = fn(&Gpu, &dyn Any) -> Option<Result<Box<dyn Any>, Fault>>;
+
+/// The rooms that have kernels of their own.
+#[cfg(feature = "every_room")]
+static SPECIAL: &[Special] = &[crate::control::special, crate::backgammon::special];
+#[cfg(not(feature = "every_room"))]
+static SPECIAL: &[Special] = &[];
+/// Those that a shell adds.
+static MORE: RwLock<Vec<Special>> = RwLock::new(Vec::new());
+
+/// Adds a room's kernels, before any device is offered to a run.
+pub fn add_special(special: Special) {
+    MORE.write().unwrap_or_else(|poisoned| poisoned.into_inner()).push(special);
+}
 
 impl Machine for Gpu {
     fn name(&self) -> String {
@@ -24,10 +37,8 @@ impl Machine for Gpu {
         Ok(Box::new(Trainer::new(self, plan, standing)?))
     }
 
-    /// The rooms that have kernels of their own.
     fn special(&self, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
-        let control = |start: &Start| Ok(Box::new(OnGpu::new(self, start)?) as Box<dyn Accelerator>);
-        let backgammon = |of: &Blueprint| Ok(Box::new(CoachOnGpu::new(self, of)?) as Box<dyn Coach>);
-        serve(request, control).or_else(|| serve(request, backgammon))
+        let more = MORE.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+        SPECIAL.iter().chain(more.iter()).find_map(|serve| serve(self, request))
     }
 }

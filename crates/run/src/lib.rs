@@ -49,17 +49,29 @@ pub const VERSION: u32 = 2;
 /// Iterations between two digests of the weights.
 pub const DIGEST_EVERY: u32 = 16;
 
-/// Every room there is; the first is the default.
-static ROOMS: [&dyn AnyRoom; 2] = [&Entry::<control::Control>::NEW, &Entry::<backgammon::Backgammon>::NEW];
-/// Rooms of whoever builds on this crate.
+/// Every room of this crate; the first is the default.
+macro_rules! rooms {
+    ($($room:ty),*) => {
+        #[cfg(feature = "every_room")]
+        static ROOMS: &[&dyn AnyRoom] = &[$(&Entry::<$room>::NEW),*];
+        /// By name, also those that a module of the page leaves out.
+        const IDS: &[&str] = &[$(<$room as room::Room>::SCHEMA.id),*];
+    };
+}
+rooms![control::Control, backgammon::Backgammon];
+
+#[cfg(not(feature = "every_room"))]
+static ROOMS: &[&dyn AnyRoom] = &[];
+/// Rooms that a shell adds.
 static MORE: RwLock<Vec<&'static dyn AnyRoom>> = RwLock::new(Vec::new());
 
+/// The rooms of this program.
 pub fn rooms() -> Vec<&'static dyn AnyRoom> {
     let more = MORE.read().unwrap_or_else(|poisoned| poisoned.into_inner());
     ROOMS.iter().chain(more.iter()).copied().collect()
 }
 
-/// Adds a room that is not in this crate, before any shell begins.
+/// Adds a room, before anything is asked of the rooms.
 pub fn add_room(room: &'static dyn AnyRoom) {
     MORE.write().unwrap_or_else(|poisoned| poisoned.into_inner()).push(room);
 }
@@ -68,8 +80,14 @@ pub fn room(id: &str) -> Result<&'static dyn AnyRoom, RunError> {
     let rooms = rooms();
     rooms.iter().find(|room| room.schema().id == id).copied().ok_or_else(|| RunError::UnknownRoom {
         id: id.into(),
-        known: rooms.iter().map(|room| room.schema().id).collect::<Vec<_>>().join(", "),
+        known: known(&rooms).join(", "),
     })
+}
+
+/// The names of all rooms, here or not.
+fn known(rooms: &[&dyn AnyRoom]) -> Vec<&'static str> {
+    let more = rooms.iter().map(|room| room.schema().id).filter(|id| !IDS.contains(id));
+    IDS.iter().copied().chain(more).collect()
 }
 
 /// What a shell knows of the machine that a run is on.
