@@ -79,9 +79,9 @@ test("a run of another room that is dropped here is opened in its own", async ()
   const page = await enter("#/bandit");
   await event(page, "metrics");
   const bytes = await page.evaluate(async () => Array.from(await hothouse.save()));
-  await page.goto(`${server.url}#/control?envs=64&v=1`);
+  await page.goto(`${server.url}#/backgammon?variant=strong`);
   await page.reload();
-  await lab(page, "control");
+  await lab(page, "backgammon");
   await event(page, "metrics");
   await page.locator("input[type=file]").setInputFiles({ name: "run.safetensors", mimeType: "application/octet-stream", buffer: Buffer.from(bytes) });
   await lab(page, "bandit");
