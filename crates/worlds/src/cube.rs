@@ -238,7 +238,10 @@ impl Move {
 
     /// Clockwise quarter turns, any number of them but a multiple of four.
     pub const fn new(face: Face, turns: u32) -> Option<Move> {
-        if turns % 4 == 0 { None } else { Some(Move(face as u8 * 3 + (turns % 4) as u8 - 1)) }
+        match turns % 4 {
+            0 => None,
+            turns => Some(Move(face as u8 * 3 + turns as u8 - 1)),
+        }
     }
 
     pub const fn face(self) -> Face {
@@ -383,7 +386,7 @@ impl Actions {
 }
 
 /// What both cubes have, so that a learner or a search is written once.
-pub trait Puzzle: Copy + Eq + std::fmt::Debug + Send + Sync + 'static {
+pub trait Puzzle: Copy + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync + 'static {
     /// Cubies along an edge.
     const SIZE: usize;
     const FACELETS: usize = 6 * Self::SIZE * Self::SIZE;
@@ -392,12 +395,23 @@ pub trait Puzzle: Copy + Eq + std::fmt::Debug + Send + Sync + 'static {
     /// Every action, quarter turns first.
     const MOVES: &'static [Move];
     const SOLVED: Self;
+    /// Those that move.
+    const CUBIES: usize;
+    /// The inputs that are always 1.
+    const FIXED: &'static [u16];
 
     /// After an action.
     fn turned(self, action: usize) -> Self;
 
     /// The inputs that are 1, one for each facelet in order: `facelet * 6 + colour`, colours in the order U R F D L B.
     fn inputs(self, active: &mut [u16]);
+
+    /// The same by cubies, for a first layer whose rows were summed: one of [`CODES`] rows for each that moves, counted on from
+    /// cubie to cubie.
+    fn rows(self, rows: &mut [u16]);
+
+    /// The inputs that such a row sums. With [`Puzzle::FIXED`] they make up [`Puzzle::inputs`].
+    fn row_inputs(row: usize) -> &'static [u16];
 
     /// A number that tells states apart, all bits mixed, for tables of them.
     fn key(self) -> u64;
@@ -425,13 +439,21 @@ pub trait Puzzle: Copy + Eq + std::fmt::Debug + Send + Sync + 'static {
         }
     }
 
+    /// [`Puzzle::rows`] of many.
+    fn fill_rows(states: &[Self], rows: &mut [u16]) {
+        assert_eq!(rows.len(), states.len() * Self::CUBIES, "one index a cubie");
+        for (state, rows) in states.iter().zip(rows.chunks_exact_mut(Self::CUBIES)) {
+            state.rows(rows);
+        }
+    }
+
     /// The inputs themselves, `[states][INPUTS]`.
     fn fill_one_hot(states: &[Self], inputs: &mut [f32]) {
         assert_eq!(inputs.len(), states.len() * Self::INPUTS, "a row a state");
-        let mut active = vec![0; Self::FACELETS];
+        let active = &mut [0; 54][..Self::FACELETS];
         inputs.fill(0.0);
         for (state, row) in states.iter().zip(inputs.chunks_exact_mut(Self::INPUTS)) {
-            state.inputs(&mut active);
+            state.inputs(active);
             active.iter().for_each(|&input| row[usize::from(input)] = 1.0);
         }
     }

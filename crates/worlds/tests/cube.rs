@@ -568,6 +568,8 @@ fn batches<P: Puzzle>(seed: u32) {
     let states: Vec<P> = (0..33).map(|_| P::drawn(&mut numbers)).collect();
     let mut active = vec![0; 33 * P::FACELETS];
     P::fill_inputs(&states, &mut active);
+    let mut rows = vec![0; 33 * P::CUBIES];
+    P::fill_rows(&states, &mut rows);
     let mut one_hot = vec![7.0; 33 * P::INPUTS];
     P::fill_one_hot(&states, &mut one_hot);
     for (i, state) in states.iter().enumerate() {
@@ -579,6 +581,22 @@ fn batches<P: Puzzle>(seed: u32) {
         let ones: Vec<u16> = (0..P::INPUTS as u16).filter(|&input| row[usize::from(input)] != 0.0).collect();
         assert_eq!(ones, active);
         assert!(ones.iter().all(|&input| row[usize::from(input)] == 1.0));
+        let mut summed: Vec<u16> = rows[i * P::CUBIES..][..P::CUBIES]
+            .iter()
+            .flat_map(|&row| P::row_inputs(row.into()))
+            .copied()
+            .collect();
+        summed.extend(P::FIXED);
+        summed.sort_unstable();
+        assert_eq!(summed, active);
+    }
+    for metric in METRICS {
+        let actions = Actions::of::<P>(metric);
+        let mut children = vec![P::SOLVED; 33 * actions.count()];
+        P::fill_children(&states, &actions, &mut children);
+        for (i, child) in children.into_iter().enumerate() {
+            assert_eq!(child, states[i / actions.count()].turned(i % actions.count()));
+        }
     }
 }
 
@@ -587,23 +605,6 @@ fn batches_are_the_states_one_by_one() {
     batches::<Two>(9);
     batches::<Three>(10);
     assert_eq!((Two::INPUTS, Three::INPUTS), (144, 324));
-    // A cubie's inputs are those that its stickers make 1.
-    let mut numbers = numbers(11);
-    let (two, three) = (Two::drawn(&mut numbers), Three::drawn(&mut numbers));
-    let mut rows: Vec<u16> =
-        (0..8).flat_map(|p| Two::cubie_inputs()[p][usize::from(two.cubies()[p])]).collect();
-    rows.sort_unstable();
-    let mut active = [0; 24];
-    two.inputs(&mut active);
-    assert_eq!(rows, active);
-    let codes = three.cubies().map(usize::from);
-    let mut rows: Vec<u16> = (0..8).flat_map(|p| Three::corner_inputs()[p][codes[p]]).collect();
-    rows.extend((0..12).flat_map(|p| Three::edge_inputs()[p][codes[8 + p]]));
-    rows.extend((0..6).map(|face| (9 * face + 4) * 6 + face));
-    rows.sort_unstable();
-    let mut active = [0; 54];
-    three.inputs(&mut active);
-    assert_eq!(rows, active);
 }
 
 #[cfg(not(target_arch = "wasm32"))]

@@ -1,6 +1,6 @@
 //! How far every state of the 2x2x2 is from solved: a search in breadth, a byte a state.
 
-use super::two::{ORDERS, TABLES, TWISTS};
+use super::two::{TABLES, TWISTS};
 use super::{Actions, Metric, Move, Puzzle, Two};
 
 const UNKNOWN: u8 = u8::MAX;
@@ -23,11 +23,13 @@ impl Distances {
         while known < Two::STATES as u32 {
             let depth = counts.len() as u8;
             // Once most are known it is less work to ask those that are not.
-            let found = if known < Two::STATES as u32 / 3 {
-                onward(&mut table, actions.count(), depth)
-            } else {
-                back(&mut table, actions.count(), depth)
+            let step = match (metric, known < Two::STATES as u32 / 3) {
+                (Metric::Quarter, true) => onward::<6>,
+                (Metric::Quarter, false) => back::<6>,
+                (Metric::Half, true) => onward::<9>,
+                (Metric::Half, false) => back::<9>,
             };
+            let found = step(&mut table, depth);
             counts.push(found);
             known += found;
         }
@@ -73,44 +75,48 @@ impl Distances {
     }
 }
 
-/// From each state at `depth - 1` to those that are new.
-fn onward(table: &mut [u8], actions: usize, depth: u8) -> u32 {
-    let (tables, mut found) = (&**TABLES, 0);
-    for order in 0..ORDERS {
-        for twist in 0..TWISTS {
-            if table[order * TWISTS + twist] != depth - 1 {
-                continue;
-            }
-            for action in 0..actions {
-                let to = &mut table[neighbour(tables, order, twist, action)];
-                if *to == UNKNOWN {
-                    *to = depth;
-                    found += 1;
-                }
+/// Twists that are passed over together where none of them is looked for.
+const BLOCK: usize = 27;
+
+/// Calls `visit` with the rank, the order and the twist of every state that is so far away now.
+#[inline]
+fn at(table: &mut [u8], distance: u8, mut visit: impl FnMut(&mut [u8], usize, usize, usize)) {
+    for start in (0..Two::STATES).step_by(BLOCK) {
+        let block = &table[start..start + BLOCK];
+        if !block.iter().fold(false, |any, &d| any | (d == distance)) {
+            continue;
+        }
+        for rank in start..start + BLOCK {
+            if table[rank] == distance {
+                visit(table, rank, start / TWISTS, rank - start / TWISTS * TWISTS);
             }
         }
     }
+}
+
+/// From each state at `depth - 1` to those that are new.
+fn onward<const ACTIONS: usize>(table: &mut [u8], depth: u8) -> u32 {
+    let (tables, mut found) = (&**TABLES, 0);
+    at(table, depth - 1, |table, _, order, twist| {
+        for action in 0..ACTIONS {
+            let to = &mut table[tables.neighbour(order, twist, action)];
+            found += u32::from(*to == UNKNOWN);
+            *to = (*to).min(depth);
+        }
+    });
     found
 }
 
 /// From each state that is not known to one at `depth - 1`.
-fn back(table: &mut [u8], actions: usize, depth: u8) -> u32 {
+fn back<const ACTIONS: usize>(table: &mut [u8], depth: u8) -> u32 {
     let (tables, mut found) = (&**TABLES, 0);
-    for order in 0..ORDERS {
-        for twist in 0..TWISTS {
-            let here = order * TWISTS + twist;
-            if table[here] == UNKNOWN
-                && (0..actions).any(|action| table[neighbour(tables, order, twist, action)] == depth - 1)
-            {
-                table[here] = depth;
-                found += 1;
-            }
+    at(table, UNKNOWN, |table, rank, order, twist| {
+        // All are asked: to guess which is the first would take longer.
+        let nearer = |near, action| near | (table[tables.neighbour(order, twist, action)] == depth - 1);
+        if (0..ACTIONS).fold(false, nearer) {
+            table[rank] = depth;
+            found += 1;
         }
-    }
+    });
     found
-}
-
-#[inline]
-fn neighbour(tables: &super::two::Tables, order: usize, twist: usize, action: usize) -> usize {
-    usize::from(tables.order[order][action]) * TWISTS + usize::from(tables.twist[twist][action])
 }

@@ -1,8 +1,8 @@
 //! The 3x3x3: twenty bytes, and a shuffle of them for each of the 18 turns. Its centres hold still.
 
 use super::{
-    CODES, CORNERS, CubeError, EDGES, FLIP, Face, Move, Puzzle, Shuffle, TWIST, Typed, corner_facelets,
-    edge_facelets, facelets, inputs,
+    Actions, CODES, CORNERS, CubeError, EDGES, FLIP, Face, Move, Puzzle, Shuffle, TWIST, Typed,
+    corner_facelets, edge_facelets, facelets, inputs,
 };
 use math::rng::Sequence;
 
@@ -10,6 +10,17 @@ pub(super) const CORNER_FACELETS: [[usize; 3]; 8] = corner_facelets(3);
 pub(super) const EDGE_FACELETS: [[usize; 2]; 12] = edge_facelets();
 const CORNER_INPUTS: [[[u16; 3]; CODES]; 8] = inputs(CORNERS, CORNER_FACELETS);
 const EDGE_INPUTS: [[[u16; 2]; CODES]; 12] = inputs(EDGES, EDGE_FACELETS);
+
+/// The inputs of the centres.
+const CENTRES: [u16; 6] = {
+    let mut centres = [0; 6];
+    let mut face = 0;
+    while face < 6 {
+        centres[face] = ((9 * face + 4) * 6 + face) as u16;
+        face += 1;
+    }
+    centres
+};
 
 const MOVES: [Move; 18] = super::actions::<6, 18>(Face::ALL);
 const SHUFFLES: [Shuffle; 18] = {
@@ -38,17 +49,7 @@ impl Three {
         Three(cubies)
     }
 
-    /// The inputs that each byte makes 1 in each place of a corner: summing a first layer's rows over them makes one row a cubie.
-    pub const fn corner_inputs() -> &'static [[[u16; 3]; CODES]; 8] {
-        &CORNER_INPUTS
-    }
-
-    /// The same for edges.
-    pub const fn edge_inputs() -> &'static [[[u16; 2]; CODES]; 12] {
-        &EDGE_INPUTS
-    }
-
-    #[inline]
+    #[inline(always)]
     fn shuffled(&self, by: &Shuffle) -> Three {
         // Padded, so that an index of five bits needs no check.
         let mut old = [0; 32];
@@ -66,6 +67,8 @@ impl Three {
 impl Puzzle for Three {
     const SIZE: usize = 3;
     const MOVES: &'static [Move] = &MOVES;
+    const CUBIES: usize = 20;
+    const FIXED: &'static [u16] = &CENTRES;
     const SOLVED: Three = Three([0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
 
     #[inline]
@@ -78,9 +81,22 @@ impl Puzzle for Three {
         let (corners, edges) = self.0.split_at(8);
         facelets::scatter(&CORNER_INPUTS, &CORNER_FACELETS, corners, active);
         facelets::scatter(&EDGE_INPUTS, &EDGE_FACELETS, edges, active);
-        for face in 0..6 {
-            let centre = 9 * face + 4;
-            active[centre] = (6 * centre + face) as u16;
+        for centre in CENTRES {
+            active[usize::from(centre / 6)] = centre;
+        }
+    }
+
+    #[inline]
+    fn rows(self, rows: &mut [u16]) {
+        for (place, (row, code)) in rows.iter_mut().zip(self.0).enumerate() {
+            *row = (place * CODES) as u16 + u16::from(code);
+        }
+    }
+
+    fn row_inputs(row: usize) -> &'static [u16] {
+        match (row / CODES, row % CODES) {
+            (place @ 0..8, code) => &CORNER_INPUTS[place][code],
+            (place, code) => &EDGE_INPUTS[place - 8][code],
         }
     }
 
@@ -106,6 +122,21 @@ impl Puzzle for Three {
         turn(corners, 3, TWIST, numbers);
         turn(edges, 2, FLIP, numbers);
         Three(cubies)
+    }
+
+    fn fill_children(states: &[Three], actions: &Actions, children: &mut [Three]) {
+        let count = actions.count();
+        assert_eq!(children.len(), states.len() * count, "a child an action");
+        for (state, children) in states.iter().zip(children.chunks_exact_mut(count)) {
+            // Shuffles that the compiler knows take a quarter of the time.
+            macro_rules! turn {
+                ($($action:literal)*) => { $(children[$action] = state.shuffled(const { &SHUFFLES[$action] });)* };
+            }
+            turn!(0 1 2 3 4 5 6 7 8 9 10 11);
+            if count == MOVES.len() {
+                turn!(12 13 14 15 16 17);
+            }
+        }
     }
 
     fn after(moves: &[Move]) -> Three {

@@ -28,6 +28,14 @@ pub(super) struct Tables {
     twists: [[u8; 8]; TWISTS],
 }
 
+impl Tables {
+    /// The rank that an action leads to.
+    #[inline]
+    pub fn neighbour(&self, order: usize, twist: usize, action: usize) -> usize {
+        usize::from(self.order[order][action]) * TWISTS + usize::from(self.twist[twist][action])
+    }
+}
+
 pub(super) static TABLES: LazyLock<Box<Tables>> = LazyLock::new(|| {
     let mut tables = Box::new(Tables {
         order: [[0; MOVES]; ORDERS],
@@ -128,17 +136,14 @@ impl Two {
     pub(super) fn with_cubies(cubies: &[u8; 8]) -> Two {
         Two::from_parts(order(cubies) as u16, twist(cubies) as u16)
     }
-
-    /// The inputs that each byte makes 1 in each place: summing a first layer's rows over them makes one row a cubie.
-    pub const fn cubie_inputs() -> &'static [[[u16; 3]; CODES]; 8] {
-        &INPUTS
-    }
 }
 
 impl Puzzle for Two {
     const SIZE: usize = 2;
     const MOVES: &'static [Move] = &super::actions::<3, MOVES>([Face::R, Face::U, Face::F]);
     const SOLVED: Two = Two(0);
+    const CUBIES: usize = PLACES.len();
+    const FIXED: &'static [u16] = &INPUTS[DBL][DBL];
 
     #[inline]
     fn turned(self, action: usize) -> Two {
@@ -149,6 +154,18 @@ impl Puzzle for Two {
     #[inline]
     fn inputs(self, active: &mut [u16]) {
         facelets::scatter(&INPUTS, &const { corner_facelets(2) }, &self.cubies(), active);
+    }
+
+    #[inline]
+    fn rows(self, rows: &mut [u16]) {
+        let cubies = self.cubies();
+        for (i, (row, place)) in rows.iter_mut().zip(PLACES).enumerate() {
+            *row = (i * CODES) as u16 + u16::from(cubies[place]);
+        }
+    }
+
+    fn row_inputs(row: usize) -> &'static [u16] {
+        &INPUTS[PLACES[row / CODES]][row % CODES]
     }
 
     #[inline]
