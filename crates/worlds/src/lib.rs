@@ -7,6 +7,7 @@ pub mod acrobot;
 mod angle;
 pub mod backgammon;
 pub mod cartpole;
+pub mod cube;
 pub mod lunar_lander;
 pub mod many;
 pub mod mountain_car;

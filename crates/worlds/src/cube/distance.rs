@@ -1,0 +1,122 @@
+//! How far every state of the 2x2x2 is from solved: a search in breadth, a byte a state.
+
+use super::two::{TABLES, TWISTS};
+use super::{Actions, Metric, Move, Puzzle, Two};
+
+const UNKNOWN: u8 = u8::MAX;
+
+pub struct Distances {
+    actions: Actions,
+    /// By rank.
+    table: Vec<u8>,
+    counts: Vec<u32>,
+}
+
+impl Distances {
+    pub const BYTES: usize = Two::STATES;
+
+    pub fn new(metric: Metric) -> Distances {
+        let actions = Actions::of::<Two>(metric);
+        let mut table = vec![UNKNOWN; Two::STATES];
+        table[0] = 0;
+        let (mut counts, mut known) = (vec![1], 1);
+        while known < Two::STATES as u32 {
+            let depth = counts.len() as u8;
+            // Once most are known it is less work to ask those that are not.
+            let step = match (metric, known < Two::STATES as u32 / 3) {
+                (Metric::Quarter, true) => onward::<6>,
+                (Metric::Quarter, false) => back::<6>,
+                (Metric::Half, true) => onward::<9>,
+                (Metric::Half, false) => back::<9>,
+            };
+            let found = step(&mut table, depth);
+            counts.push(found);
+            known += found;
+        }
+        Distances { actions, table, counts }
+    }
+
+    pub fn actions(&self) -> &Actions {
+        &self.actions
+    }
+
+    /// Of every state, by rank.
+    pub fn table(&self) -> &[u8] {
+        &self.table
+    }
+
+    /// How many states are so far away, from 0 on.
+    pub fn counts(&self) -> &[u32] {
+        &self.counts
+    }
+
+    #[inline]
+    pub fn of(&self, state: Two) -> u8 {
+        self.table[state.rank() as usize]
+    }
+
+    /// The actions that a shortest solution may begin with, a bit each; none where it is solved.
+    #[inline]
+    pub fn best(&self, state: Two) -> u32 {
+        let here = self.of(state);
+        let nearer = |action: &usize| self.of(state.turned(*action)) < here;
+        (0..self.actions.count()).filter(nearer).fold(0, |mask, action| mask | 1 << action)
+    }
+
+    /// The moves of a shortest solution; of several the one whose actions come first.
+    pub fn solution(&self, mut state: Two) -> Vec<Move> {
+        let mut moves = Vec::new();
+        while self.of(state) > 0 {
+            let action = self.best(state).trailing_zeros() as usize;
+            state = state.turned(action);
+            moves.push(self.actions.moves()[action]);
+        }
+        moves
+    }
+}
+
+/// Twists that are passed over together where none of them is looked for.
+const BLOCK: usize = 27;
+
+/// Calls `visit` with the rank, the order and the twist of every state that is so far away now.
+#[inline]
+fn at(table: &mut [u8], distance: u8, mut visit: impl FnMut(&mut [u8], usize, usize, usize)) {
+    for start in (0..Two::STATES).step_by(BLOCK) {
+        let block = &table[start..start + BLOCK];
+        if !block.iter().fold(false, |any, &d| any | (d == distance)) {
+            continue;
+        }
+        for rank in start..start + BLOCK {
+            if table[rank] == distance {
+                visit(table, rank, start / TWISTS, rank - start / TWISTS * TWISTS);
+            }
+        }
+    }
+}
+
+/// From each state at `depth - 1` to those that are new.
+fn onward<const ACTIONS: usize>(table: &mut [u8], depth: u8) -> u32 {
+    let (tables, mut found) = (&**TABLES, 0);
+    at(table, depth - 1, |table, _, order, twist| {
+        for action in 0..ACTIONS {
+            let to = &mut table[tables.neighbour(order, twist, action)];
+            found += u32::from(*to == UNKNOWN);
+            *to = (*to).min(depth);
+        }
+    });
+    found
+}
+
+/// From each state that is not known to one at `depth - 1`.
+fn back<const ACTIONS: usize>(table: &mut [u8], depth: u8) -> u32 {
+    let (tables, mut found) = (&**TABLES, 0);
+    at(table, UNKNOWN, |table, rank, order, twist| {
+        // All are asked: to guess which is the first would take longer.
+        let nearer = |near, action| near | (table[tables.neighbour(order, twist, action)] == depth - 1);
+        if (0..ACTIONS).fold(false, nearer) {
+            table[rank] = depth;
+            found += 1;
+        }
+    });
+    found
+}

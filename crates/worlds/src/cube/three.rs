@@ -1,0 +1,167 @@
+//! The 3x3x3: twenty bytes, and a shuffle of them for each of the 18 turns. Its centres hold still.
+
+use super::{
+    Actions, CODES, CORNERS, CubeError, EDGES, FLIP, Face, Move, Puzzle, Shuffle, TWIST, Typed,
+    corner_facelets, edge_facelets, facelets, inputs,
+};
+use math::rng::Sequence;
+
+pub(super) const CORNER_FACELETS: [[usize; 3]; 8] = corner_facelets(3);
+pub(super) const EDGE_FACELETS: [[usize; 2]; 12] = edge_facelets();
+const CORNER_INPUTS: [[[u16; 3]; CODES]; 8] = inputs(CORNERS, CORNER_FACELETS);
+const EDGE_INPUTS: [[[u16; 2]; CODES]; 12] = inputs(EDGES, EDGE_FACELETS);
+
+/// The inputs of the centres.
+const CENTRES: [u16; 6] = {
+    let mut centres = [0; 6];
+    let mut face = 0;
+    while face < 6 {
+        centres[face] = ((9 * face + 4) * 6 + face) as u16;
+        face += 1;
+    }
+    centres
+};
+
+const MOVES: [Move; 18] = super::actions::<6, 18>(Face::ALL);
+const SHUFFLES: [Shuffle; 18] = {
+    let mut all = [*MOVES[0].shuffle(); 18];
+    let mut action = 0;
+    while action < 18 {
+        all[action] = *MOVES[action].shuffle();
+        action += 1;
+    }
+    all
+};
+
+/// The byte of each place: corners URF to DRB, a piece and 8 for each third of a turn clockwise; edges UR to BR, a piece and 12
+/// where it is flipped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Three([u8; 20]);
+
+impl Three {
+    #[inline]
+    pub fn cubies(&self) -> &[u8; 20] {
+        &self.0
+    }
+
+    /// From bytes that were found to be a cube.
+    pub(super) fn with_cubies(cubies: [u8; 20]) -> Three {
+        Three(cubies)
+    }
+
+    #[inline(always)]
+    fn shuffled(&self, by: &Shuffle) -> Three {
+        // Padded, so that an index of five bits needs no check.
+        let mut old = [0; 32];
+        old[..20].copy_from_slice(&self.0);
+        let mut new = [0; 20];
+        for place in 0..20 {
+            let code = old[usize::from(by.from[place] & 31)] + by.add[place];
+            // Where there is nothing to subtract, it wraps far up.
+            new[place] = code.min(code.wrapping_sub(CODES as u8));
+        }
+        Three(new)
+    }
+}
+
+impl Puzzle for Three {
+    const SIZE: usize = 3;
+    const MOVES: &'static [Move] = &MOVES;
+    const CUBIES: usize = 20;
+    const FIXED: &'static [u16] = &CENTRES;
+    const SOLVED: Three = Three([0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+
+    #[inline]
+    fn turned(self, action: usize) -> Three {
+        self.shuffled(&SHUFFLES[action])
+    }
+
+    #[inline]
+    fn inputs(self, active: &mut [u16]) {
+        let (corners, edges) = self.0.split_at(8);
+        facelets::scatter(&CORNER_INPUTS, &CORNER_FACELETS, corners, active);
+        facelets::scatter(&EDGE_INPUTS, &EDGE_FACELETS, edges, active);
+        for centre in CENTRES {
+            active[usize::from(centre / 6)] = centre;
+        }
+    }
+
+    #[inline]
+    fn rows(self, rows: &mut [u16]) {
+        for (place, (row, code)) in rows.iter_mut().zip(self.0).enumerate() {
+            *row = (place * CODES) as u16 + u16::from(code);
+        }
+    }
+
+    fn row_inputs(row: usize) -> &'static [u16] {
+        match (row / CODES, row % CODES) {
+            (place @ 0..8, code) => &CORNER_INPUTS[place][code],
+            (place, code) => &EDGE_INPUTS[place - 8][code],
+        }
+    }
+
+    #[inline]
+    fn key(self) -> u64 {
+        let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| self.0[at + i]));
+        let mut key = word(0).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        key = (key ^ key >> 32 ^ word(8)).wrapping_mul(0xC2B2_AE3D_27D4_EB4F);
+        // The last word begins before its cubies; what it repeats does no harm.
+        key = (key ^ key >> 29 ^ word(12).rotate_left(32)).wrapping_mul(0x1656_67B1_9E37_79F9);
+        key ^ key >> 32
+    }
+
+    fn drawn(numbers: &mut Sequence) -> Three {
+        let mut cubies = Three::SOLVED.0;
+        let (corners, edges) = cubies.split_at_mut(8);
+        numbers.shuffle(corners);
+        numbers.shuffle(edges);
+        // Corners and edges are both permuted evenly or both oddly.
+        if odd(corners) != odd(edges) {
+            edges.swap(0, 1);
+        }
+        turn(corners, 3, TWIST, numbers);
+        turn(edges, 2, FLIP, numbers);
+        Three(cubies)
+    }
+
+    fn fill_children(states: &[Three], actions: &Actions, children: &mut [Three]) {
+        let count = actions.count();
+        assert_eq!(children.len(), states.len() * count, "a child an action");
+        for (state, children) in states.iter().zip(children.chunks_exact_mut(count)) {
+            // Shuffles that the compiler knows take a quarter of the time.
+            macro_rules! turn {
+                ($($action:literal)*) => { $(children[$action] = state.shuffled(const { &SHUFFLES[$action] });)* };
+            }
+            turn!(0 1 2 3 4 5 6 7 8 9 10 11);
+            if count == MOVES.len() {
+                turn!(12 13 14 15 16 17);
+            }
+        }
+    }
+
+    fn after(moves: &[Move]) -> Three {
+        moves.iter().fold(Three::SOLVED, |state, by| state.shuffled(by.shuffle()))
+    }
+
+    fn from_facelets(text: &str) -> Result<Typed<Three>, CubeError> {
+        facelets::three(text)
+    }
+}
+
+/// Turns all pieces at random, the last one so that the sum is in balance.
+fn turn(cubies: &mut [u8], ways: u32, by: u8, numbers: &mut Sequence) {
+    let (last, others) = cubies.split_last_mut().expect("there are some");
+    let mut sum = 0;
+    for cubie in others {
+        let turn = numbers.below(ways);
+        *cubie += turn as u8 * by;
+        sum += turn;
+    }
+    *last += ((ways - sum % ways) % ways) as u8 * by;
+}
+
+/// Whether these pieces, each there once, are permuted oddly.
+pub(super) fn odd(pieces: &[u8]) -> bool {
+    let behind = |i: usize| pieces[i + 1..].iter().filter(|&&later| later < pieces[i]).count();
+    (0..pieces.len()).map(behind).sum::<usize>() % 2 == 1
+}
