@@ -106,6 +106,7 @@ fn session(
     let (wish, wishes) = channel();
     let (update, updates) = sync_channel(session::BACKLOG);
     let screen = show::wants_screen(&common.show);
+    let clock = || began.elapsed().as_secs_f64();
     let session = Session {
         run,
         budget: Budget {
@@ -118,7 +119,7 @@ fn session(
         interactive: screen,
         program: std::env::args().next().unwrap_or("hothouse".into()),
         resume_flags: machine_flags(&common.machine) + &other_flags(&common),
-        began,
+        clock: &clock,
         signals: &SIGNALS,
         wishes,
         updates: update,
