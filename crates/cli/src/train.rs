@@ -52,15 +52,8 @@ pub fn train(id: Option<&str>, args: TrainArgs, began: Instant) -> Result<()> {
 
 pub fn resume(file: Option<PathBuf>, common: CommonArgs, began: Instant) -> Result<()> {
     let machine = Machine::new(&common.machine)?;
-    let file = match file {
-        Some(file) => file,
-        None => {
-            let newest = saves::newest()?;
-            // What is told of the run goes to standard output, and this to whoever started it.
-            let _ = writeln!(std::io::stderr(), "resuming the newest run, {}", newest.display());
-            newest
-        }
-    };
+    // Whoever was asked and wants none of them has what they want.
+    let Some(file) = file.map_or_else(saves::chosen, |file| Ok(Some(file)))? else { return Ok(()) };
     let mut run = machine.pool.install(|| restored(&file, machine.host))?;
     for (name, value) in args::set(&common.set, &run.knobs()).map_err(refusal)? {
         run.command(Command::SetKnob { name, value }).map_err(refusal)?;
