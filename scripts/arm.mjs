@@ -4,19 +4,12 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { counted, program, target } from "./native.mjs";
+import { own } from "./rooms.mjs";
 import { rust } from "./setup.mjs";
 import { ask, main, options, root, sh, step, Trouble } from "./sh.mjs";
 
 const TARGET = "aarch64-unknown-linux-gnu";
 const LIBRARIES = "/usr/aarch64-linux-gnu";
-const SMALL = ["envs=128", "rollout_steps=16", "hidden=32"];
-/** Some of each kind of arithmetic: choices, numbers through a lens, bodies that touch, sums of whole numbers. */
-const RUNS = [
-  ["control", "CartPole-v1", 80_000, SMALL],
-  ["control", "Pendulum-v1", 80_000, SMALL],
-  ["control", "LunarLander-v3", 80_000, SMALL],
-  ["backgammon", "strong", 600, ["games=16", "hidden=16", "batch=128"]],
-];
 
 /** What is missing here, each with the way to get it. */
 async function missing() {
@@ -50,11 +43,11 @@ export async function arm() {
   await step("hothouse for aarch64", async () => {
     await sh("cargo", ["build", "--release", "-p", "cli", "--no-default-features", "--target", TARGET], { env });
   });
-  const own = await program();
+  const native = await program();
   const emulated = ["qemu-aarch64", "-L", LIBRARIES, join(target, TARGET, "release/hothouse")];
-  for (const run of RUNS)
-    await step(`${run[1]} on aarch64`, async () => {
-      const [neon, here] = [await digests(emulated, run), await digests([own], run)];
+  for (const run of await runs())
+    await step(`${run.variant} on aarch64`, async () => {
+      const [neon, here] = [await digests(emulated, run), await digests([native], run)];
       if (here[0].arithmetic !== "fused")
         throw new Trouble("this processor rounds a multiply-add twice, so its digests cannot equal NEON's", "run it on one with AVX2 and FMA");
       const same = neon.length === here.length && neon.every((digest, i) => digest.weights === here[i].weights);
@@ -64,14 +57,17 @@ export async function arm() {
   return total;
 }
 
+/** Some of each kind of arithmetic, as the rooms name them. */
+const runs = async () => (await own("digests")).flatMap(([room, list]) => list.map((run) => ({ room, ...run })));
+
 /** The digests of a run, by a program or what emulates it. */
-async function digests([command, ...before], [room, env, steps, knobs]) {
+async function digests([command, ...before], { room, variant, steps, knobs }) {
   const set = knobs.flatMap((knob) => ["--set", knob]);
-  const args = ["train", room, "--env", env, "--seed", "3", "--steps", String(steps), "--threads", "2", "--device", "cpu", "--json", ...set];
+  const args = ["train", room, "--variant", variant, "--seed", "3", "--steps", String(steps), "--threads", "2", "--device", "cpu", "--json", ...set];
   const said = await sh(command, [...before, ...args], { env: { XDG_CACHE_HOME: join(target, "cache") } });
   const lines = said.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
   const found = lines.filter(({ kind }) => kind === "digest");
-  if (!found.length) throw new Trouble(`a run of ${env} told of no digest`, "give it more steps in scripts/arm.mjs");
+  if (!found.length) throw new Trouble(`a run of ${variant} told of no digest`, `give it more steps in scripts/rooms/${room}.mjs`);
   return found.map(({ iteration, weights, arithmetic }) => ({ iteration, weights, arithmetic }));
 }
 
@@ -79,8 +75,8 @@ await main(import.meta.url, async () => {
   const { digests: file } = options({ digests: "<file>: where to write this machine's digests" });
   await rust();
   if (!file) throw new Trouble("nothing to do", "npm test -- --only arm, or node scripts/arm.mjs --digests FILE");
-  const own = await program();
+  const native = await program();
   const all = {};
-  for (const run of RUNS) await step(run[1], async () => void (all[run[1]] = await digests([own], run)));
+  for (const run of await runs()) await step(run.variant, async () => void (all[run.variant] = await digests([native], run)));
   writeFileSync(file, `${JSON.stringify(all, null, 1)}\n`);
 });

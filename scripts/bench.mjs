@@ -1,20 +1,17 @@
 // `npm run bench -- core [--json]`: the figures of `hothouse bench core`, from a headless Chromium;
-// their names end in `_page`. Two more are the page's own: its size, and how soon it learns. And
-// `npm run bench -- control [--json]`: those of `hothouse bench control`. And `npm run bench -- backgammon [--json]`: those
-// of `hothouse bench backgammon`, and how well the agent plays that has learned in the page for a minute.
+// their names end in `_page`. Two more are the page's own: its size, and how soon it learns. And `npm run bench -- ROOM [--json]`:
+// those of `hothouse bench ROOM`, and what `scripts/rooms/ROOM.mjs` measures in the page.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
-import { launch } from "./browser.mjs";
+import { launch, reached } from "./browser.mjs";
 import { build } from "./build.mjs";
+import { own, ROOMS } from "./rooms.mjs";
 import { main, Trouble } from "./sh.mjs";
 import { serve } from "./serve.mjs";
 
-const SUITES = ["core", "control", "backgammon"];
+const SUITES = ["core", ...ROOMS];
 const THREADS = 2;
-const SEEDS = [1, 2, 3, 4, 5];
-const SOLVE_PATIENCE_MS = 120_000;
-const TAUGHT_S = 60;
 
 // A worker alone on an empty page, so that nothing is drawn while it measures.
 const WORKER = `
@@ -52,57 +49,6 @@ async function measure(suite, browser, dist, modules, give) {
   await server.close();
 }
 
-/**
- * Opens the page as a visitor does who has been here before, for one seed after the other, and waits until its run is
- * solved: seconds from the start of loading, as the native figure times the whole program.
- */
-async function solve(browser, server, give) {
-  const times = [];
-  const context = await browser.newContext();
-  const first = await context.newPage();
-  await first.addInitScript(reached, "metrics");
-  await first.goto(server.url);
-  await first.evaluate(() => globalThis.reachedMs);
-  await first.close();
-  for (const seed of SEEDS) {
-    const page = await context.newPage();
-    await page.addInitScript(reached, "solved");
-    await page.goto(`${server.url}#/control?seed=${seed}&v=1`);
-    const solved = page.evaluate(() => globalThis.reachedMs).then((ms) => ms / 1000);
-    solved.catch(() => {}); // closed before it was solved
-    let timer;
-    const late = new Promise((resolve) => (timer = setTimeout(resolve, SOLVE_PATIENCE_MS, Infinity)));
-    times.push(await Promise.race([solved, late]));
-    clearTimeout(timer);
-    await page.close();
-  }
-  await context.close();
-  times.sort((a, b) => a - b);
-  give({ name: "control.ppo.cartpole.solve_s_page", value: times[2], unit: "s" });
-  give({ name: "control.ppo.cartpole.solved_of_5_page", value: times.filter(Number.isFinite).length, unit: "seeds" });
-}
-
-/** Lets an agent teach itself backgammon for a minute of training; then its next games against the yardsticks count. */
-async function teach(browser, server, give) {
-  const page = await browser.newPage();
-  await page.goto(`${server.url}#/backgammon?seed=1&v=1`);
-  await page.waitForFunction(() => globalThis.hothouse);
-  const test = await page.evaluate(
-    (least) =>
-      new Promise((resolve) =>
-        hothouse.onEvent((event) => {
-          if (event.kind !== "test" || event.progress.train_s < least) return;
-          resolve(Object.fromEntries(hothouse.room.tests.map(({ name }, k) => [name, event.values[k]])));
-        }),
-      ),
-    TAUGHT_S,
-  );
-  for (const name of ["random", "linear"])
-    for (const what of ["points", "error"])
-      give({ name: `backgammon.td.after_${TAUGHT_S}s.${what}_against_${name}_page`, value: test[`${name}_${what}`], unit: "points/game" });
-  await page.close();
-}
-
 /** What a first visit loads, compressed as a static host would, and how soon a second one learns. */
 async function visits(browser, dist, server, give) {
   const context = await browser.newContext();
@@ -128,22 +74,6 @@ async function visits(browser, dist, server, give) {
   await context.close();
 }
 
-/** In the page: `reachedMs` is when the first event of a kind reaches it, from the start of loading. */
-export function reached(kind) {
-  globalThis.reachedMs = new Promise((resolve) => {
-    let client;
-    Object.defineProperty(globalThis, "hothouse", {
-      configurable: true,
-      get: () => client,
-      set: (value) => {
-        client = value;
-        // after the page has its own listener, which the first events are for
-        setTimeout(() => client.onEvent((event) => event.kind === kind && resolve(performance.now())));
-      },
-    });
-  });
-}
-
 await main(import.meta.url, async () => {
   const [suite, ...flags] = process.argv.slice(2);
   if (!SUITES.includes(suite) || flags.some((flag) => flag !== "--json"))
@@ -162,11 +92,10 @@ await main(import.meta.url, async () => {
   const browser = await launch();
   const server = await serve(dist);
   await measure(suite, browser, dist, modules, give);
-  if (suite === "backgammon") await teach(browser, server, give);
-  else {
-    if (suite === "core") await visits(browser, dist, server, give);
-    await solve(browser, server, give);
-  }
+  if (suite === "core") await visits(browser, dist, server, give);
+  // The page learns in its first room.
+  const room = suite === "core" ? ROOMS[0] : suite;
+  for (const [id, bench] of await own("bench")) if (id === room) await bench(browser, server, give);
   await browser.close();
   await server.close();
 });

@@ -18,3 +18,19 @@ export async function launch(args = []) {
   const { chromium: playwright } = await import("playwright-core");
   return playwright.launch({ executablePath: chromium, args: [...ARGS, ...args] });
 }
+
+/** In the page: `reachedMs` is when the first event of a kind reaches it, from the start of loading. */
+export function reached(kind) {
+  globalThis.reachedMs = new Promise((resolve) => {
+    let client;
+    Object.defineProperty(globalThis, "hothouse", {
+      configurable: true,
+      get: () => client,
+      set: (value) => {
+        client = value;
+        // after the page has its own listener, which the first events are for
+        setTimeout(() => client.onEvent((event) => event.kind === kind && resolve(performance.now())));
+      },
+    });
+  });
+}

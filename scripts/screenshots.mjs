@@ -1,17 +1,16 @@
 // `npm run screenshots`: the README's picture in docs/, and in test-results/ the page as a desktop
-// and a phone show it, light and dark: early in a run, once it is solved, each environment, what trains, and backgammon.
+// and a phone show it, light and dark: early in a run, once it is solved, what trains, and what each room has to show.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { GPU_ARGS, launch } from "./browser.mjs";
 import { build } from "./build.mjs";
+import { own } from "./rooms.mjs";
 import { main, root, step } from "./sh.mjs";
 import { serve } from "./serve.mjs";
 
 const SCREENS = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
 const EARLY_MS = 1500;
 const PATIENCE_MS = 60_000;
-/** An environment is shown after so much training. */
-const LOOK_MS = 12_000;
 
 await main(import.meta.url, async () => {
   const { dist } = await build();
@@ -26,12 +25,10 @@ await main(import.meta.url, async () => {
     return page;
   };
   const shoot = (page, folder, name, fullPage = false) => page.screenshot({ path: join(folder, `${name}.png`), fullPage });
-  let environments = [];
   for (const [screen, viewport] of Object.entries(SCREENS))
     for (const colorScheme of ["light", "dark"])
       await step(`${screen}, ${colorScheme}`, async () => {
         const page = await open(viewport, colorScheme);
-        environments = await page.evaluate(() => hothouse.room.variants.map(({ id }) => id));
         const solved = page.evaluate(
           () => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "solved" && resolve(true))),
         );
@@ -44,34 +41,8 @@ await main(import.meta.url, async () => {
         if (screen === "desktop" && colorScheme === "light") await shoot(page, docs, "page");
         await page.close();
       });
-  for (const [k, id] of environments.entries())
-    await step(id, async () => {
-      for (const [screen, viewport] of Object.entries(SCREENS)) {
-        const page = await open(viewport, (k + (screen === "phone")) % 2 ? "dark" : "light", `#/control?variant=${id}&v=2`);
-        // Each layer of the state plane by turns.
-        for (let layer = 0; layer < k % 3; layer++) await page.keyboard.press("v");
-        await page.waitForTimeout(LOOK_MS);
-        await shoot(page, results, `${screen}-${id}`);
-        await page.close();
-      }
-    });
-  for (const [screen, viewport] of Object.entries(SCREENS))
-    for (const colorScheme of ["light", "dark"])
-      await step(`backgammon, ${screen}, ${colorScheme}`, async () => {
-        const page = await browser.newPage({ viewport, colorScheme, deviceScaleFactor: 2 });
-        await page.goto(`${server.url}#/backgammon`);
-        await page.waitForFunction(() => globalThis.hothouse);
-        await page.waitForTimeout(2 * LOOK_MS);
-        await shoot(page, results, `${screen}-${colorScheme}-backgammon`);
-        // A position analysed and a hint asked for, so that the whole page has something to show.
-        await page.getByRole("button", { name: "Analyse", exact: true }).click();
-        await page.getByText("Play it", { exact: true }).click();
-        await page.getByRole("button", { name: "Roll", exact: true }).click();
-        await page.waitForTimeout(2 * EARLY_MS);
-        await shoot(page, results, `${screen}-${colorScheme}-backgammon-play`);
-        await shoot(page, results, `${screen}-${colorScheme}-backgammon-whole`, true);
-        await page.close();
-      });
+  for (const [, screenshots] of await own("screenshots"))
+    await screenshots({ screens: SCREENS, open, shoot: (page, name, fullPage) => shoot(page, results, name, fullPage) });
   await browser.close();
   // The room's switch between processor and GPU, after its GPU was lost.
   const withGpu = await launch(GPU_ARGS);

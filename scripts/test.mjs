@@ -7,26 +7,41 @@ import { nativeTests, program, target } from "./native.mjs";
 import { chromium, npmPackages, rust, vulkan } from "./setup.mjs";
 import { wasmTests } from "./wasm-tests.mjs";
 
-/** Each part gives `{ passed, failed }`, with `skipped` where it could not run here; or nothing where it either holds or throws. */
+/**
+ * In this order, each with what it does. `run` gives `{ passed, failed }`, with `skipped` where it could not run here; or nothing
+ * where it either holds or throws, which counts as one.
+ */
 const parts = {
-  format: async () => {
-    for (const where of [["--all"], ["--manifest-path", "scripts/bindgen/Cargo.toml"]])
-      await sh("cargo", ["fmt", ...where, "--check"], { next: `cargo fmt ${where.join(" ")}` });
+  format: {
+    does: "cargo fmt would change nothing",
+    run: async () => {
+      for (const where of [["--all"], ["--manifest-path", "scripts/bindgen/Cargo.toml"]])
+        await sh("cargo", ["fmt", ...where, "--check"], { next: `cargo fmt ${where.join(" ")}` });
+    },
   },
-  // In the profile of the tests, which share its build scripts and macros.
-  lints: () => sh("cargo", ["clippy", "--release", "--workspace", "--all-targets", "--features", "run/typescript", "--", "-D", "warnings"]),
-  types: async () => {
-    await npmPackages();
-    await sh("npx", ["--no-install", "tsc", "--noEmit"]);
+  lints: {
+    does: "clippy over all crates and their tests",
+    // In the profile of the tests, which share its build scripts and macros.
+    run: () => sh("cargo", ["clippy", "--release", "--workspace", "--all-targets", "--features", "run/typescript", "--", "-D", "warnings"]),
   },
-  native: async () => {
-    await vulkan();
-    return nativeTests();
+  types: {
+    does: "the page's TypeScript",
+    run: async () => {
+      await npmPackages();
+      await sh("npx", ["--no-install", "tsc", "--noEmit"]);
+    },
   },
-  wasm: () => wasmTests(),
-  page: () => browserTests("tests/web"),
-  parity: () => browserTests("tests/parity"),
-  arm,
+  native: {
+    does: "every crate's tests on this machine, the GPU's on a software adapter",
+    run: async () => {
+      await vulkan();
+      return nativeTests();
+    },
+  },
+  wasm: { does: "the core crates' tests in Chromium", run: () => wasmTests() },
+  page: { does: "the built page in Chromium", run: () => browserTests("tests/web") },
+  parity: { does: "one digest natively and in every module of the page", run: () => browserTests("tests/parity") },
+  arm: { does: "NEON under an emulator, where there is one", run: arm },
 };
 
 /** A folder of Node tests that drive the built page, and where they need it the native program. */
@@ -50,15 +65,18 @@ await main(import.meta.url, async () => {
   for (const name of chosen)
     if (!(name in parts)) throw new Trouble(`there is no part called '${name}'`, `choose from ${Object.keys(parts).join(", ")}`);
   const began = performance.now();
+  console.log(`Parts, one after the other; all of them run, whatever fails:`);
+  for (const name of chosen) console.log(`  ${name.padEnd(8)} ${parts[name].does}`);
   await rust();
   const total = { passed: 0, failed: 0 };
   const rows = [];
-  for (const name of chosen) {
+  for (const [k, name] of chosen.entries()) {
+    console.log(`\n${k + 1} of ${chosen.length}: ${name}`);
     const partBegan = performance.now();
     let result = { passed: 1, failed: 0 };
     try {
       await step(name, async () => {
-        const counts = await parts[name]();
+        const counts = await parts[name].run();
         if (typeof counts === "object") result = counts;
         return result.skipped ? `SKIPPED: ${result.skipped}` : `${result.passed} passed, ${result.failed} failed`;
       });
@@ -76,5 +94,8 @@ await main(import.meta.url, async () => {
   console.log(`${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  in all\n`);
   const skipped = rows.filter(([, , result]) => result.skipped);
   console.log(`${total.passed} passed, ${total.failed} failed${skipped.length ? `, ${skipped.length} skipped` : ""}`);
-  if (total.failed) process.exit(1);
+  const failed = rows.filter(([, , result]) => result.failed).map(([name]) => name);
+  if (!failed.length) return;
+  console.log(`Next: what failed stands above; npm test -- --only ${failed.join(",")} runs it again`);
+  process.exit(1);
 });

@@ -57,7 +57,8 @@ fn control() {
     }
 }
 
-/// With a knob turned after two rounds, a judgement, an agent that was kept, and a game in progress.
+/// With a knob turned after two rounds, a judgement and a game in progress, within the first minute, after which an agent is kept
+/// that takes as much room as the learner's own.
 #[test]
 fn strong() {
     use backgammon::{Act, Command, Engine, Event, Setup, Who};
@@ -69,7 +70,7 @@ fn strong() {
     run.sit(Setup { seats: [None, Some(agent)], length: 3, cube: true, seed: 1 }).unwrap();
     let (mut now_s, mut turned, mut judged) = (0.0, false, false);
     while run.progress().rounds < 12 || !judged {
-        now_s += 0.1;
+        now_s += 0.001;
         run.advance(now_s);
         if run.progress().rounds == 2 && !std::mem::replace(&mut turned, true) {
             run.command(Command::SetKnob { name: "lr".into(), value: 0.002 }).unwrap();

@@ -285,7 +285,8 @@ for (const use of ["auto", "simd128"])
       const { metrics, test } = read;
       hothouse.command({ kind: "pause" });
       const bytes = await hothouse.save();
-      await new Promise((resolve) => setTimeout(resolve, 500)); // what was told before the pause arrives
+      // What was told before the save was answered arrives with the next frame at the latest.
+      for (let frame = 0; frame < 2; frame++) await new Promise((resolve) => requestAnimationFrame(resolve));
       const again = began();
       hothouse.command({ kind: "restore", bytes });
       return { read: { metrics, test }, kept: await again };

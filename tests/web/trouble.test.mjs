@@ -7,6 +7,38 @@ import { event, folder, hothouse, house, lab, notice, saved, visit } from "./fix
 
 const here = house();
 
+/** A page that goes out of sight saves at once. */
+const hide = (page) =>
+  page.evaluate(() => {
+    Object.defineProperty(document, "hidden", { configurable: true, get: () => true });
+    document.dispatchEvent(new Event("visibilitychange"));
+    Object.defineProperty(document, "hidden", { configurable: true, get: () => false });
+  });
+
+/** Waits until control's storage has a save of a visit that began after `visit`, in so many of its places; gives when that visit began. */
+const stored = async (page, { after = 0, places = 1 } = {}) => {
+  const found = await page.waitForFunction(
+    ([after, places]) =>
+      new Promise((resolve) => {
+        const request = indexedDB.open("hothouse", 1);
+        // The page makes it; before that there is nothing to see.
+        request.onupgradeneeded = () => request.transaction.abort();
+        request.onerror = () => resolve(0);
+        request.onsuccess = () => {
+          const keys = request.result.transaction("runs").objectStore("runs").getAllKeys();
+          keys.onsuccess = () => {
+            request.result.close();
+            const visits = keys.result.map((key) => Number(key.split("-")[0]));
+            const newest = Math.max(0, ...visits);
+            resolve(newest > after && visits.filter((visit) => visit === newest).length >= places ? newest : 0);
+          };
+        };
+      }),
+    [after, places],
+  );
+  return found.jsonValue();
+};
+
 for (const [what, at, text] of [
   ["from a later version", "#/control?v=999", /newer Hothouse/],
   ["that is no link at all", "#/%%%?&&=", /link cannot be read|no room called/],
@@ -56,13 +88,8 @@ for (const inPool of [false, true])
   test(`a panic ${inPool ? "on a thread of the pool" : "in the worker"}: its text, and a restart from the autosave`, async () => {
     const page = await visit(here, { at: "#/control?envs=64&v=1" });
     await event(page, "metrics");
-    // a page that goes out of sight saves at once
-    await page.evaluate(() => {
-      Object.defineProperty(document, "hidden", { configurable: true, get: () => true });
-      document.dispatchEvent(new Event("visibilitychange"));
-    });
-    await page.waitForTimeout(1000);
-    await page.evaluate(() => Object.defineProperty(document, "hidden", { configurable: true, get: () => false }));
+    await hide(page);
+    await stored(page);
     const { progress } = await event(page, "metrics");
     await page.evaluate(() => hothouse.command({ kind: "restore", bytes: new Uint8Array() }));
     await notice(page, /no Hothouse checkpoint/);
@@ -90,6 +117,7 @@ test("of two tabs one keeps the autosave, the other says so", async () => {
 
 test("the runs of the last two visits are kept, and one can go on from either", async () => {
   const context = await here.browser.newContext();
+  let visit = 0;
   /** A visit with one run, kept; gives the page, and what it offered to go on from. */
   const visitOf = async (seed) => {
     const page = await context.newPage();
@@ -98,25 +126,11 @@ test("the runs of the last two visits are kept, and one can go on from either", 
     await event(page, "metrics");
     await page.getByRole("button", { name: "Save run" }).waitFor();
     const offers = await page.getByRole("button", { name: /^Go on from/ }).allTextContents();
-    // twice: only a visit's first autosave moves the earlier run
-    for (let i = 0; i < 2; i++) {
-      const sinceMs = await page.evaluate(() => Date.now());
-      await page.waitForTimeout(5); // so that what is seen below can only be this save, whole
-      await page.evaluate(() => {
-        Object.defineProperty(document, "hidden", { configurable: true, get: () => true });
-        document.dispatchEvent(new Event("visibilitychange"));
-      });
-      await page.waitForFunction(
-        (sinceMs) =>
-          new Promise((resolve) => {
-            const request = indexedDB.open("hothouse", 1);
-            request.onsuccess = () => {
-              const runs = request.result.transaction("runs").objectStore("runs").getAll();
-              runs.onsuccess = () => (request.result.close(), resolve(runs.result.some((run) => run.savedAtMs > sinceMs)));
-            };
-          }),
-        sinceMs,
-      );
+    // twice: only a visit's first autosave drops what no visit needs any more
+    for (const places of [1, 2]) {
+      await hide(page);
+      const now = await stored(page, { after: visit, places });
+      if (places === 2) visit = now;
     }
     return { page, offers };
   };
@@ -151,10 +165,7 @@ test("a browser that refuses storage: a notice, and training goes on", async () 
   };
   const page = await visit(here, { init });
   await event(page, "metrics");
-  await page.evaluate(() => {
-    Object.defineProperty(document, "hidden", { configurable: true, get: () => true });
-    document.dispatchEvent(new Event("visibilitychange"));
-  });
+  await hide(page);
   await notice(page, /refused to store the run/);
   await event(page, "metrics");
   await page.context().close();
@@ -196,8 +207,8 @@ test("a tab that slept goes on training, and its clock does not count the sleep"
         });
       }),
   );
-  // the leap of ten minutes counts as one second of training at the most
-  assert.ok(longestS >= 0.9 && longestS < 5, `${longestS} s for one iteration`);
+  // The leap of ten minutes was seen and counts as one second of training; a busy machine adds its own, and no minute.
+  assert.ok(longestS >= 0.9 && longestS < 60, `${longestS} s for one iteration`);
   await page.context().close();
 });
 

@@ -321,6 +321,10 @@ export class RoomPage {
       case "notice":
         notices.show(event.level, event.text, event.next_step);
         break;
+      case "room":
+        // Where the room's own view does not tell it.
+        if (!this.view.take) notices.show("info", event.text, "");
+        break;
       case "device":
         this.device.show(event);
         // The automatic choice is nobody's question while it finds nothing better than the processor.

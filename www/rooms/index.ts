@@ -2,15 +2,18 @@
 // every room has.
 
 import type { Brings } from "../parts/room";
+import { STORE } from "./control/store";
 
 export interface Entry {
   /** As in its address and in the wasm module. */
   id: string;
   load?: () => Promise<{ brings: Brings }>;
+  /** Where its runs are kept in this browser, if not in `hothouse-ID`. */
+  store?: string;
 }
 
 /** In the order of the header; the first is open where the address names none. */
 export const ROOMS: Entry[] = [
-  { id: "control", load: () => import("./control") },
+  { id: "control", load: () => import("./control"), store: STORE },
   { id: "backgammon", load: () => import("./backgammon") },
 ];

@@ -174,6 +174,10 @@ summary: string,
  */
 goal: Goal | null,
 /**
+ * After so much, of the room's first counter, a run of a sweep ends where nothing else was asked for.
+ */
+sweep_budget: number,
+/**
  * What the room's own views need to know of it.
  */
 about: unknown, };
@@ -185,7 +189,7 @@ export type Goal = { column: string, at: number, };
 
 export type Command = { "kind": "start" } | { "kind": "pause" } | { "kind": "step" } | { "kind": "reset", config: Config | null, } | { "kind": "set_knob", name: string, value: Value, } | { "kind": "device", wish: DeviceWish, } | { "kind": "save" } | { "kind": "restore", bytes: Uint8Array, };
 
-export type Event = { "kind": "began" } & Began | { "kind": "running", running: boolean, } | { "kind": "device" } & Device | { "kind": "metrics" } & Row | { "kind": "mark" } & Mark | { "kind": "test" } & Row | { "kind": "solved", progress: Progress, goal: number, } | { "kind": "digest" } & Digest | { "kind": "saved", bytes: Uint8Array, } | { "kind": "room", event: unknown, } | { "kind": "notice", level: Level, text: string, next_step: string, };
+export type Event = { "kind": "began" } & Began | { "kind": "running", running: boolean, } | { "kind": "device" } & Device | { "kind": "metrics" } & Row | { "kind": "mark" } & Mark | { "kind": "test" } & Row | { "kind": "solved", progress: Progress, goal: number, } | { "kind": "digest" } & Digest | { "kind": "saved", bytes: Uint8Array, } | { "kind": "room", event: unknown, text: string, } | { "kind": "notice", level: Level, text: string, next_step: string, };
 
 /**
  * How a run stands when it is told of first.

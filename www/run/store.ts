@@ -1,5 +1,7 @@
 // The runs of the last two visits to a room in this browser, in IndexedDB. Storage may be refused or full: whoever calls says so.
 
+import { ROOMS } from "../rooms";
+
 export interface Saved {
   /** When the visit began whose run this is, in ms. */
   visit: number;
@@ -13,8 +15,7 @@ const visit = Date.now();
 /** Saves of this visit by room. */
 const saves = new Map<string, number>();
 
-/** The first room's has kept the name that it had while there was no other. */
-const nameOf = (room: string): string => (room === "control" ? "hothouse" : `hothouse-${room}`);
+const nameOf = (room: string): string => ROOMS.find(({ id }) => id === room)?.store ?? `hothouse-${room}`;
 
 function open(room: string): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {

@@ -13,7 +13,7 @@ Examples:
   hothouse train control --variant CartPole-v1 --seed 1 --set lr=0.003 --steps 2e6 --save run.safetensors
   hothouse train backgammon --seconds 60 --save bg.safetensors
   hothouse resume run.safetensors --steps 4e6
-  hothouse resume                            go on with the newest run that saved itself
+  hothouse resume                            choose from the runs that saved themselves; in a script, the newest
   hothouse eval run.safetensors              test a saved agent
   hothouse train --seconds 10 --json         one JSON object a line, the last one sums up
   hothouse watch                             in a second terminal: the newest run, live; --list names all
@@ -58,7 +58,7 @@ pub enum Verb {
     /// Continue a saved run exactly where it stopped
     Resume {
         /// A checkpoint, saved here or in the page; the continued run is saved back to it, unless --save says otherwise
-        /// [default: the newest of those that runs saved by themselves]
+        /// [default: one of those that runs saved by themselves, asked for in a terminal, and else the newest]
         file: Option<PathBuf>,
         #[command(flatten)]
         common: CommonArgs,
@@ -188,7 +188,7 @@ pub struct SweepArgs {
     /// Set a knob for all runs, as in --set lr=0.003; repeat for more
     #[arg(long = "set", value_name = "KNOB=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
-    /// End each run after this many of what the room counts first: environment steps, games [default: 1e6, unless --seconds is given]
+    /// End each run after this many of what the room counts first: environment steps, games [default: what the variant declares, unless --seconds is given]
     #[arg(long, visible_alias = "games", value_parser = count, allow_negative_numbers = true, value_name = "N")]
     pub steps: Option<u64>,
     /// End each run after this many seconds; its results then depend on the machine

@@ -5,11 +5,11 @@ use gpu::{Gpu, OpenOptions};
 use run::protocol::DeviceWish;
 use run::{AnyRun, Fault, Machine};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// A run that nobody chose a device for looks for a GPU once it has lasted this long: a shorter one would have ended
 /// before it was worth it.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE_S: f64 = 2.0;
 
 type Opened = Result<Box<dyn Machine>, Fault>;
 
@@ -23,18 +23,18 @@ impl Opener {
     pub fn begin(run: &mut dyn AnyRun) -> Opener {
         let mut opener = Opener::default();
         if run.device_wish() == DeviceWish::Gpu {
-            opener.look(run, Duration::ZERO);
+            opener.look(run, 0.0);
             opener.hand_over(run);
         }
         opener
     }
 
     /// Opens a GPU where the run wants one, and hands it over once it is there.
-    pub fn look(&mut self, run: &mut dyn AnyRun, lasted: Duration) {
+    pub fn look(&mut self, run: &mut dyn AnyRun, lasted_s: f64) {
         if self.opening.as_ref().is_some_and(JoinHandle::is_finished) {
             self.hand_over(run);
         }
-        let soon = run.device_wish() == DeviceWish::Gpu || lasted >= PATIENCE;
+        let soon = run.device_wish() == DeviceWish::Gpu || lasted_s >= PATIENCE_S;
         if soon && self.opening.is_none() && run.wants_machine() {
             self.opening = Some(std::thread::spawn(open));
         }

@@ -76,6 +76,7 @@ impl<W: Write> Printer<W> {
                 writeln!(self.out, "{:>8}  {} {from} -> {to}", clock(m.progress.train_s), m.knob)
             }
             Event::Device(device) => writeln!(self.out, "{}", words::device(device)),
+            Event::Room { text, .. } => writeln!(self.out, "{text}"),
             Event::Solved { progress, goal } => {
                 let after = counted(&schema.counters[0], progress.counts[0]);
                 let at = clock(progress.train_s);
@@ -93,8 +94,7 @@ impl<W: Write> Printer<W> {
             | Event::Test(_)
             | Event::Running { .. }
             | Event::Digest(_)
-            | Event::Saved { .. }
-            | Event::Room { .. } => Ok(()),
+            | Event::Saved { .. } => Ok(()),
         }
     }
 
@@ -189,6 +189,18 @@ mod tests {
         let text = String::from_utf8(printer.out.into_inner().unwrap()).unwrap();
         assert_eq!(text.lines().count(), 5, "{text}");
         assert!(text.contains(" 10,000 steps  return 20.0"), "{text}");
+    }
+
+    #[test]
+    fn what_only_one_room_tells_is_a_line_in_its_words() {
+        let event = serde_json::json!({ "kind": "frozen", "minutes": 3 });
+        let told = Record::Event(Event::Room { event, text: "It is kept.".into() });
+        let mut printer = Printer::new(Vec::new(), false);
+        printer.record(&told).unwrap();
+        assert_eq!(printer.out.into_inner().unwrap(), b"It is kept.\n");
+        let mut view = crate::view::View::default();
+        view.apply(told);
+        assert_eq!(view.notice, Some((Level::Info, "It is kept.".into())));
     }
 
     #[test]

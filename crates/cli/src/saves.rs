@@ -1,14 +1,17 @@
 //! What runs keep in the user's cache without being asked: their monitors, and the saves of runs that were given no place.
 
+use crate::words::clock;
 use anyhow::{Context, Result, bail};
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{BufRead, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Of each kind so many stay, the newest.
 pub const KEPT: usize = 20;
 const EXTENSION: &str = "safetensors";
+/// So many of them are offered to whoever named none.
+const OFFERED: usize = 9;
 
 fn cache() -> PathBuf {
     let from = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
@@ -52,9 +55,12 @@ pub fn fresh(variant: &str, seed: u32) -> Result<PathBuf> {
 /// Runs that saved themselves here, the newest save first.
 fn kept() -> Result<Vec<PathBuf>> {
     let mut saves = cached(EXTENSION)?;
-    let written = |path: &PathBuf| fs::metadata(path).and_then(|m| m.modified()).unwrap_or(UNIX_EPOCH);
     saves.sort_by_cached_key(|path| std::cmp::Reverse((written(path), path.clone())));
     Ok(saves)
+}
+
+fn written(path: &Path) -> SystemTime {
+    fs::metadata(path).and_then(|m| m.modified()).unwrap_or(UNIX_EPOCH)
 }
 
 /// Removes the oldest, after `path` was written; those of runs that go on are written again and again.
@@ -67,9 +73,84 @@ pub fn prune(path: &Path) {
     }
 }
 
-pub fn newest() -> Result<PathBuf> {
-    match kept()?.into_iter().next() {
-        Some(path) => Ok(path),
-        None => bail!("there is no run to go on with. Start one with `hothouse train`, or name a checkpoint"),
+/// The run to go on with where none was named: in a terminal the person chooses, and elsewhere it is the newest. None where they
+/// want none of them.
+pub fn chosen() -> Result<Option<PathBuf>> {
+    let saves = kept()?;
+    let Some(newest) = saves.first() else {
+        bail!("there is no run to go on with. Start one with `hothouse train`, or name a checkpoint")
+    };
+    // What is told of the run goes to standard output, and this to whoever started it.
+    let (mut input, mut said) = (std::io::stdin().lock(), std::io::stderr());
+    if input.is_terminal() && said.is_terminal() {
+        return choose(&saves, &mut input, &mut said);
+    }
+    let _ = writeln!(said, "nobody can be asked, so the newest run goes on, {}", newest.display());
+    Ok(Some(newest.clone()))
+}
+
+/// Asks until a number of the list is said; Enter alone is the newest, and `q` or the end of the input none.
+fn choose(saves: &[PathBuf], input: &mut impl BufRead, said: &mut impl Write) -> Result<Option<PathBuf>> {
+    let offered = &saves[..saves.len().min(OFFERED)];
+    writeln!(said, "Runs that saved themselves, the newest first:")?;
+    for (n, path) in (1..).zip(offered) {
+        let age_s = written(path).elapsed().unwrap_or_default().as_secs_f64();
+        writeln!(said, "{n:>3}  {:<32} saved {} ago", about(path), clock(age_s))?;
+    }
+    let most = offered.len();
+    let numbers = if most == 1 { "1".into() } else { format!("1 to {most}") };
+    loop {
+        write!(said, "Which one goes on ({numbers}; Enter for 1, q for none)? ")?;
+        said.flush()?;
+        let mut line = String::new();
+        if input.read_line(&mut line)? == 0 {
+            return Ok(None);
+        }
+        match line.trim() {
+            "" => return Ok(Some(offered[0].clone())),
+            "q" | "Q" => return Ok(None),
+            text => match text.parse::<usize>() {
+                Ok(n) if (1..=most).contains(&n) => return Ok(Some(offered[n - 1].clone())),
+                _ => writeln!(said, "There is no {text} in the list.")?,
+            },
+        }
+    }
+}
+
+/// `CartPole-v1-seed3`: the name without when the run began and which process it was.
+fn about(path: &Path) -> String {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let inner = stem.split_once('-').and_then(|(_, rest)| rest.rsplit_once('-'));
+    inner.map_or_else(|| stem.to_string(), |(run, _)| run.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_person_chooses_by_number() {
+        let names = ["0000000000002-CartPole-v1-seed3-77", "0000000000001-strong-seed1-76"];
+        let saves = names.map(|name| PathBuf::from(format!("{name}.{EXTENSION}")));
+        let ask = |saves: &[PathBuf], typed: &str| {
+            let mut said = Vec::new();
+            let chosen = choose(saves, &mut typed.as_bytes(), &mut said).unwrap();
+            (chosen, String::from_utf8(said).unwrap())
+        };
+        let (chosen, said) = ask(&saves, "\n");
+        assert_eq!(chosen.as_ref(), Some(&saves[0]));
+        assert!(said.contains("  1  CartPole-v1-seed3 ") && said.contains("  2  strong-seed1 "), "{said}");
+        assert!(said.ends_with("Which one goes on (1 to 2; Enter for 1, q for none)? "), "{said}");
+        assert_eq!(ask(&saves, "2\n").0.as_ref(), Some(&saves[1]));
+        for nothing in ["", "q\n", "Q\n2\n"] {
+            assert_eq!(ask(&saves, nothing).0, None, "{nothing}");
+        }
+        let (chosen, said) = ask(&saves, "0\n3\nyes\n 2 \n");
+        assert_eq!(chosen.as_ref(), Some(&saves[1]));
+        for wrong in ["no 0 in", "no 3 in", "no yes in"] {
+            assert!(said.contains(wrong), "{said}");
+        }
+        let many = vec![saves[0].clone(); KEPT];
+        assert!(ask(&many, "10\n").1.contains("There is no 10"));
     }
 }

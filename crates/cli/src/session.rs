@@ -116,7 +116,8 @@ pub struct Session<'a> {
     /// The words before and after the file in the command that resumes.
     pub program: String,
     pub resume_flags: String,
-    pub began: Instant,
+    /// Seconds since the program began.
+    pub clock: &'a (dyn Fn() -> f64 + Sync),
     pub signals: &'a Signals,
     pub wishes: Receiver<Wish>,
     pub updates: SyncSender<Update>,
@@ -165,8 +166,9 @@ impl Session<'_> {
             while let Ok(wish) = self.wishes.try_recv() {
                 self.grant(wish);
             }
-            opener.look(self.run.as_mut(), self.began.elapsed());
-            let worked = self.run.advance(self.began.elapsed().as_secs_f64());
+            let now_s = (self.clock)();
+            opener.look(self.run.as_mut(), now_s);
+            let worked = self.run.advance(now_s);
             if let Ok(monitor) = &self.monitor {
                 monitor.beat(&progress);
             }
@@ -175,7 +177,7 @@ impl Session<'_> {
             }
         };
         opener.hand_over(self.run.as_mut());
-        measured.seconds = self.began.elapsed().as_secs_f64();
+        measured.seconds = (self.clock)();
         measured.cpu_seconds = cpu_seconds();
         self.conclude(ended_by, measured)
     }
@@ -242,7 +244,7 @@ impl Session<'_> {
             Some(EndedBy::Solved)
         } else if budget.steps.is_some_and(|steps| progress.counts[0] >= steps as f64) {
             Some(EndedBy::Steps)
-        } else if spent(budget.seconds, |s| s.began.elapsed().as_secs_f64()) {
+        } else if spent(budget.seconds, |s| (s.clock)()) {
             Some(EndedBy::Seconds)
         } else if spent(budget.cpu_seconds, |_| cpu_seconds()) {
             Some(EndedBy::CpuSeconds)
@@ -440,4 +442,87 @@ pub fn now_s() -> f64 {
 
 fn cpu_seconds() -> f64 {
     ProcessTime::try_now().map_or(0.0, |t| t.as_duration().as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use run::Host;
+    use run::protocol::DeviceWish;
+    use std::sync::atomic::AtomicU64;
+    use std::sync::mpsc::{channel, sync_channel};
+
+    /// Whatever ends a process at any moment, its run is in the file as it was 30 seconds of training ago at most, and one iteration.
+    #[test]
+    fn a_run_saves_itself_every_30_seconds_and_what_it_left_goes_on() {
+        const SLICE_S: f64 = 0.25;
+        let folder = testkit::Scratch::new("autosave");
+        let file = folder.path("run.safetensors");
+        let host = Host::new(math::Isa::best());
+        let small = [("envs", 64.0), ("rollout_steps", 16.0), ("hidden", 16.0), ("minibatches", 2.0)];
+        let knobs = small.map(|(name, value)| (name.to_string(), value.into())).into();
+        let config = run::protocol::Config { knobs, ..run::config_of(run::room("control").unwrap()) };
+        let mut run = run::begin(config, host).unwrap();
+        run.command(Command::Device { wish: DeviceWish::Cpu }).unwrap();
+        let schema = run.schema();
+        let monitor = MonitorFile::create(&folder.path("run.ring"), schema, "about").unwrap();
+
+        let (looks, signals) = (AtomicU64::new(0), Signals::new());
+        let clock = || looks.fetch_add(1, Relaxed) as f64 * SLICE_S;
+        let (_wish, wishes) = channel();
+        // Nothing waits to be told: what is told of a save has just happened.
+        let (update, updates) = sync_channel(0);
+        let session = Session {
+            run,
+            budget: Budget { seconds: Some(200.0), ..Budget::default() },
+            place: Place::new(Some(file.clone())),
+            interactive: false,
+            program: "hothouse".into(),
+            resume_flags: String::new(),
+            clock: &clock,
+            signals: &signals,
+            wishes,
+            updates: update,
+            monitor: Ok(monitor),
+        };
+        // The training time of each iteration, and of each save with what was in the file then.
+        let (mut trained_s, mut saves) = (vec![0.0], Vec::new());
+        std::thread::scope(|scope| {
+            let trainer = scope.spawn(|| session.train());
+            for update in &updates {
+                match update {
+                    Update::Record(record) => match *record {
+                        Record::Event(Event::Metrics(row)) => trained_s.push(row.progress.train_s),
+                        Record::FileSaved { .. } => {
+                            saves.push((trained_s.len() - 1, std::fs::read(&file).unwrap()));
+                        }
+                        _ => {}
+                    },
+                    Update::Answer(_) => {}
+                }
+            }
+            trainer.join().unwrap().unwrap();
+        });
+        // The last of them is the end's.
+        let (_, ended) = saves.pop().unwrap();
+        let last_s = trained_s[trained_s.len() - 1];
+        assert_eq!(saves.len(), (last_s / SAVE_EVERY_S) as usize, "{last_s} s");
+        let mut before_s = 0.0;
+        for (at, left) in &saves {
+            let (due_s, now_s) = (before_s + SAVE_EVERY_S, trained_s[*at]);
+            assert!(now_s >= due_s && trained_s[at - 1] < due_s, "saved at {now_s} s, due at {due_s} s");
+            before_s = now_s;
+            let mut run = run::restore(left, host).unwrap();
+            assert_eq!((run.progress().iteration as usize, run.progress().train_s), (*at, now_s));
+            run.command(Command::Start).unwrap();
+            while run.progress().iteration as usize + 1 < trained_s.len() {
+                run.advance(0.0);
+            }
+            assert_eq!(
+                run.digest(),
+                run::restore(&ended, host).unwrap().digest(),
+                "it goes on as if nothing had been"
+            );
+        }
+    }
 }

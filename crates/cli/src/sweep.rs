@@ -23,8 +23,6 @@ use std::time::{Duration, Instant};
 
 /// More is a slip of the hand.
 const MOST_RUNS: usize = 100_000;
-/// Where no other end is given.
-const DEFAULT_STEPS: u64 = 1_000_000;
 /// Silence after which a line says that the sweep goes on.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 /// How every line of a results file begins.
@@ -323,7 +321,9 @@ impl Sweep {
         // As many as go at once share the memory.
         let at_once = threads.min(settings.len() * args.seeds as usize).max(1) as u64;
         let host = Host { memory_bytes: host.memory_bytes / at_once, ..host };
-        let steps = args.steps.or_else(|| args.seconds.is_none().then_some(DEFAULT_STEPS));
+        let declared = room.variants().into_iter().find(|variant| variant.id == base.variant);
+        let declared = declared.map(|variant| variant.sweep_budget as u64);
+        let steps = args.steps.or_else(|| declared.filter(|_| args.seconds.is_none()));
         let limit = Limit { steps, seconds: args.seconds, until_solved: args.until_solved };
         let mut sweep = Sweep {
             room,

@@ -52,15 +52,8 @@ pub fn train(id: Option<&str>, args: TrainArgs, began: Instant) -> Result<()> {
 
 pub fn resume(file: Option<PathBuf>, common: CommonArgs, began: Instant) -> Result<()> {
     let machine = Machine::new(&common.machine)?;
-    let file = match file {
-        Some(file) => file,
-        None => {
-            let newest = saves::newest()?;
-            // What is told of the run goes to standard output, and this to whoever started it.
-            let _ = writeln!(std::io::stderr(), "resuming the newest run, {}", newest.display());
-            newest
-        }
-    };
+    // Whoever was asked and wants none of them has what they want.
+    let Some(file) = file.map_or_else(saves::chosen, |file| Ok(Some(file)))? else { return Ok(()) };
     let mut run = machine.pool.install(|| restored(&file, machine.host))?;
     for (name, value) in args::set(&common.set, &run.knobs()).map_err(refusal)? {
         run.command(Command::SetKnob { name, value }).map_err(refusal)?;
@@ -106,6 +99,7 @@ fn session(
     let (wish, wishes) = channel();
     let (update, updates) = sync_channel(session::BACKLOG);
     let screen = show::wants_screen(&common.show);
+    let clock = || began.elapsed().as_secs_f64();
     let session = Session {
         run,
         budget: Budget {
@@ -118,7 +112,7 @@ fn session(
         interactive: screen,
         program: std::env::args().next().unwrap_or("hothouse".into()),
         resume_flags: machine_flags(&common.machine) + &other_flags(&common),
-        began,
+        clock: &clock,
         signals: &SIGNALS,
         wishes,
         updates: update,

@@ -95,6 +95,7 @@ impl View {
             (Event::Notice { level, text, next_step }, _) => {
                 self.notice = Some((level, [text, next_step].join(" ").trim().to_string()));
             }
+            (Event::Room { text, .. }, _) => self.notice = Some((Level::Info, text)),
             (Event::Metrics(row), Some(told)) => told.metrics(row),
             (Event::Mark(mark), Some(told)) => {
                 told.values.insert(mark.knob.clone(), mark.to.clone());
@@ -103,7 +104,7 @@ impl View {
             (Event::Test(row), Some(told)) => told.test(row),
             (Event::Solved { progress, .. }, Some(told)) => told.solved = Some(progress),
             (Event::Digest(digest), Some(told)) => told.digest = Some(digest),
-            // The bytes are the trainer's business, which tells of the file; a room's own are its views'.
+            // The bytes are the trainer's business, which tells of the file.
             _ => {}
         }
     }

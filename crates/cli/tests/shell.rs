@@ -203,11 +203,47 @@ fn ctrl_c_saves_and_prints_a_command_that_resumes() {
     let steps = done["progress"]["env_steps"].as_u64().unwrap() + 2 * ITERATION_STEPS;
     // Without a file it is the newest run that goes on.
     let again = scratch.run(&["resume", "--steps", &steps.to_string(), "--json"]);
-    assert!(stderr(&again).contains("resuming the newest run"), "{}", stderr(&again));
+    assert!(stderr(&again).contains("nobody can be asked, so the newest run goes on"), "{}", stderr(&again));
     let again = records(&stdout(&again));
     let done = summary(&again);
     assert_eq!((&done["progress"]["env_steps"], &done["seed"]), (&steps.into(), &3.into()));
     assert_eq!(scratch.cached("safetensors").len(), 1, "it is saved where it came from");
+}
+
+/// In a terminal of its own, that of `script`, with these keys.
+#[cfg(target_os = "linux")]
+fn in_a_terminal(scratch: &Scratch, args: &str, keys: &str) -> String {
+    let inside = format!("exec {} {args}", env!("CARGO_BIN_EXE_hothouse"));
+    let mut script = std::process::Command::new("script")
+        .args(["--quiet", "--return", "--command", &inside, "/dev/null"])
+        .env("XDG_CACHE_HOME", scratch.cache())
+        .current_dir(&scratch.0)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("util-linux has `script`");
+    std::io::Write::write_all(script.stdin.as_mut().unwrap(), keys.as_bytes()).unwrap();
+    let output = script.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", stdout(&output));
+    stdout(&output)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn without_a_file_a_person_is_asked_which_run_goes_on() {
+    let scratch = Scratch::new();
+    for seed in ["5", "6"] {
+        scratch.train(&["--steps", "1", "--seed", seed]);
+    }
+    let none = in_a_terminal(&scratch, "resume --plain --steps 8192", "q\n");
+    assert!(none.contains("1  CartPole-v1-seed6") && none.contains("2  CartPole-v1-seed5"), "{none}");
+    assert!(!none.contains("digest"), "{none}");
+    let second = in_a_terminal(&scratch, "resume --plain --steps 8192", "7\n2\n");
+    assert!(second.contains("There is no 7 in the list"), "{second}");
+    assert!(second.contains("control / CartPole-v1, seed 5") && second.contains("8,192 steps"), "{second}");
+    // It is the newest now.
+    let again = in_a_terminal(&scratch, "resume --plain --steps 12288", "\n");
+    assert!(again.contains("control / CartPole-v1, seed 5") && again.contains("12,288 steps"), "{again}");
 }
 
 /// `script` gives the program a terminal of its own, which goes away with it.

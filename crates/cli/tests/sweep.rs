@@ -212,3 +212,23 @@ fn backgammon_is_swept_by_the_points_that_its_goal_counts() {
         "{plain}"
     );
 }
+
+/// Said before the first run, so that nobody waits for hours that were not asked for.
+#[test]
+fn without_a_budget_each_variant_has_the_one_that_it_declares() {
+    let scratch = Scratch::new();
+    for room in run::rooms() {
+        for variant in room.variants() {
+            let unit = room.schema().counters[0].unit;
+            let mut running =
+                scratch.spawn(&["sweep", room.schema().id, "--variant", variant.id, "--seeds", "1"]);
+            let said = running.read_to(" each until ");
+            let budget = said.lines().last().unwrap().rsplit(" each until ").next().unwrap().to_string();
+            let number: f64 =
+                budget.strip_suffix(&format!(" {unit}")).unwrap().replace(',', "").parse().unwrap();
+            assert_eq!(number, variant.sweep_budget, "{}: {budget}", variant.id);
+            // So many games take minutes, and as many steps do not.
+            assert!(unit != "games" || number <= 1e5, "{budget}");
+        }
+    }
+}

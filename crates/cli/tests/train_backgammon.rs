@@ -47,11 +47,11 @@ fn plain_lines_tell_of_a_run_and_events_are_written_beside() {
 }
 
 #[test]
-fn a_run_ends_at_its_goal_and_says_so() {
+fn a_goal_that_is_not_reached_leaves_the_end_to_the_other_budget() {
     let scratch = Scratch::new();
     let args = ["train", "backgammon", "--until-solved", "--games", "24"];
     let told = scratch.records(&[&args[..], &SMALL_GAMES].concat());
-    // So few games teach nobody that much: here the other budget ends the run.
+    // So few games teach nobody that much.
     let done = summary(&told);
     assert_eq!((&done["ended_by"], &done["solved"]), (&"steps".into(), &Value::Null));
     let room = run::room("backgammon").unwrap();
@@ -158,4 +158,71 @@ fn what_does_not_apply_is_refused_with_what_would_do() {
     assert!(code == 1 && text.contains("no Hothouse checkpoint"), "{text}");
     let (code, text) = said(&["solve", "backgammon"]);
     assert!(code == 2 && text.contains("hothouse train backgammon"), "{text}");
+}
+
+#[test]
+fn backgammon_can_end_when_the_agent_reaches_its_goal() {
+    let scratch = Scratch::new();
+    // Quick to learn on one core; were it not, it would end all the same.
+    let quick = ["--set", "hidden=32", "--set", "games=64", "--set", "batch=128", "--set", "lr=0.003"];
+    let told = scratch
+        .records(&[&["train", "backgammon", "--until-solved", "--steps", "40000"][..], &quick].concat());
+    let done = summary(&told);
+    assert_eq!(done["ended_by"], "solved");
+    let reached = of_kind(&told, "solved")[0];
+    assert_eq!((&reached["goal"], &reached["progress"]), (&0.4.into(), &done["solved"]));
+    // At the end of the round in which the test ended that reached it, and before the next one was due.
+    let tests = of_kind(&told, "test");
+    let scores: Vec<f64> = tests.iter().map(|test| test["linear_points"].as_f64().unwrap()).collect();
+    let (last, before) = scores.split_last().unwrap();
+    assert!(*last >= 0.4 && before.iter().all(|score| *score < 0.4), "{scores:?}");
+    assert!(done["progress"]["games"].as_u64().unwrap() < 40_000);
+}
+
+/// A save whose weights are numbers still, of which the next round makes none.
+fn save_gone_wild(scratch: &Scratch, variant: &str, knobs: &[&str]) -> Vec<u8> {
+    let args = ["train", "backgammon", "--variant", variant, "--steps", "12", "--device", "cpu"];
+    scratch.records(&[&args[..], knobs, &["--save", "wild.safetensors"]].concat());
+    let file = scratch.path("wild.safetensors");
+    let mut parts = testkit::apart(&std::fs::read(&file).unwrap());
+    parts.drive_wild();
+    let bytes = parts.together();
+    std::fs::write(&file, &bytes).unwrap();
+    bytes
+}
+
+#[test]
+fn a_learner_that_diverged_says_so_sums_up_and_leaves_the_save_alone() {
+    // Without the words before its knobs.
+    let published = published(&[]).split_off(7);
+    let published: Vec<&str> = published.iter().map(String::as_str).collect();
+    for (variant, knobs) in [("strong", &SMALL_GAMES[..]), ("published", &published)] {
+        let scratch = Scratch::new();
+        let before = save_gone_wild(&scratch, variant, knobs);
+        for more in [&["--json"][..], &["--plain"]] {
+            let args = ["resume", "wild.safetensors", "--steps", "100000", "--device", "cpu"];
+            let output = scratch.run(&[&args[..], more].concat());
+            let (said, told) = (stderr(&output), common::stdout(&output));
+            assert_eq!(output.status.code(), Some(1), "{variant}: {said}");
+            assert!(
+                said.starts_with("error: training diverged") && said.contains("--set lr="),
+                "{variant}: {said}"
+            );
+            assert_eq!(std::fs::read(scratch.path("wild.safetensors")).unwrap(), before, "{variant}");
+            if more == ["--json"] {
+                let told = common::records(&told);
+                let done = summary(&told);
+                assert_eq!(
+                    (&done["ended_by"], &done["file"]),
+                    (&"diverged".into(), &Value::Null),
+                    "{variant}"
+                );
+                assert_eq!(of_kind(&told, "notice").last().unwrap()["level"], "error", "{variant}");
+                assert!(of_kind(&told, "file_saved").is_empty(), "{variant}");
+            } else {
+                let sums_up = format!("backgammon / {variant}, seed 1: training diverged.");
+                assert!(told.contains(&sums_up) && told.contains("\n  did "), "{told}");
+            }
+        }
+    }
 }

@@ -165,6 +165,8 @@ pub struct Variant {
     pub summary: &'static str,
     /// When it counts as solved.
     pub goal: Option<Goal>,
+    /// After so much, of the room's first counter, a run of a sweep ends where nothing else was asked for.
+    pub sweep_budget: f64,
     /// What the room's own views need to know of it.
     #[cfg_attr(feature = "typescript", ts(type = "unknown"))]
     pub about: serde_json::Value,
@@ -232,10 +234,11 @@ pub enum Event {
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         bytes: Vec<u8>,
     },
-    /// Something of the room's own, declared in its `protocol.rs`.
+    /// Something of the room's own, declared in its `protocol.rs`, and the same in a sentence.
     Room {
         #[cfg_attr(feature = "typescript", ts(type = "unknown"))]
         event: serde_json::Value,
+        text: String,
     },
     /// Something the person should know, with the next step they can take.
     Notice { level: Level, text: String, next_step: String },

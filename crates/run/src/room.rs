@@ -247,8 +247,8 @@ pub trait Room: Send + Sync + Sized + 'static {
         Where::Home
     }
 
-    /// At each boundary, with the seconds trained so far: what the room has to tell, as in its `protocol.rs`.
-    fn tell(&mut self, _train_s: f64) -> Vec<serde_json::Value> {
+    /// At each boundary, with the seconds trained so far: what the room has to tell, as in its `protocol.rs`, and in a sentence.
+    fn tell(&mut self, _train_s: f64) -> Vec<(serde_json::Value, String)> {
         Vec::new()
     }
     fn ask(&mut self, question: Self::Question) -> Result<Answer, RunError>;

@@ -360,8 +360,8 @@ impl<R: Room> Run<R> {
                 "Reset, or load an earlier save, and choose a lower learning rate.",
             );
         }
-        for event in self.room.tell(self.clock.train_s) {
-            self.events.push(Event::Room { event });
+        for (event, text) in self.room.tell(self.clock.train_s) {
+            self.events.push(Event::Room { event, text });
         }
         if progress.iteration.is_multiple_of(DIGEST_EVERY) {
             let digest = self.digest();

@@ -103,6 +103,7 @@ impl Room for Bandit {
             name: "Three arms",
             summary: "Find the arm that pays most.",
             goal,
+            sweep_budget: 1000.0,
             about,
         }]
     }

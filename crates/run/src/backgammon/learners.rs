@@ -93,6 +93,8 @@ pub(super) struct Kind {
     name: &'static str,
     summary: &'static str,
     goal: Goal,
+    /// Some minutes for a sweep with a few settings.
+    sweep_games: f64,
     pub knobs: fn() -> Vec<Knob>,
     /// Refuses what cannot be learned with.
     pub check: fn(&Knobs) -> Result<(), RunError>,
@@ -108,6 +110,7 @@ pub(super) fn variants() -> Vec<Variant> {
         name: kind.name,
         summary: kind.summary,
         goal: Some(kind.goal),
+        sweep_budget: kind.sweep_games,
         about: serde_json::Value::Null,
     };
     KINDS.iter().map(variant).collect()
@@ -124,6 +127,7 @@ static KINDS: [Kind; 2] = [
         name: "Strong",
         summary: "Learns what each position that it leaves is worth, from its own next opinion and from how its games end (temporal differences), and looks ahead where it is asked to.",
         goal: Goal { column: "linear_points", at: 0.4 },
+        sweep_games: 20_000.0,
         knobs: With::<Strong>::knobs,
         check: With::<Strong>::check,
         bytes: With::<Strong>::bytes,
@@ -135,6 +139,7 @@ static KINDS: [Kind; 2] = [
         name: "AlphaZero style",
         summary: "As a published system has it: every move is searched over chance nodes, and the network learns from what the search preferred. Much slower.",
         goal: Goal { column: "random_points", at: 1.2 },
+        sweep_games: 4000.0,
         knobs: With::<Published>::knobs,
         check: With::<Published>::check,
         bytes: With::<Published>::bytes,

@@ -359,7 +359,7 @@ impl Room for Backgammon {
     }
 
     /// Keeps the agent as it is when its minute has come.
-    fn tell(&mut self, train_s: f64) -> Vec<serde_json::Value> {
+    fn tell(&mut self, train_s: f64) -> Vec<(serde_json::Value, String)> {
         let mut told = Vec::new();
         for minutes in FREEZE_MINUTES {
             let here = self.kept.iter().any(|kept| kept.frozen.minutes == minutes);
@@ -368,7 +368,8 @@ impl Room for Backgammon {
                 let frozen = Frozen { minutes, progress };
                 let event = RoomEvent::Frozen(frozen.clone());
                 self.kept.push(Kept { frozen, weights: self.weights().to_vec() });
-                told.push(serde_json::to_value(event).expect("plain data with string keys"));
+                let text = format!("The agent as it is after {minutes} min is kept, to play against later.");
+                told.push((serde_json::to_value(event).expect("plain data with string keys"), text));
             }
         }
         told

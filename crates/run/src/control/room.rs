@@ -109,6 +109,14 @@ fn kind(id: &str) -> Result<&'static Kind, RunError> {
     })
 }
 
+/// Twice what its preset takes to solve it, or more.
+fn sweep_steps(spec: &Spec) -> f64 {
+    match spec.id {
+        "MountainCar-v0" | "LunarLander-v3" => 3e6,
+        _ => 1e6,
+    }
+}
+
 fn environment(spec: &Spec) -> Environment {
     let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();
     let range = match spec.actions {
@@ -147,6 +155,7 @@ impl Room for Control {
             name: spec.id.split_once('-').map_or(spec.id, |(name, _)| name),
             summary: spec.summary,
             goal: Some(Goal { column: "mean_return", at: spec.solved_at }),
+            sweep_budget: sweep_steps(spec),
             about: serde_json::to_value(environment(spec)).expect("plain data with string keys"),
         };
         worlds::kinds().iter().map(|kind| variant(kind.spec)).collect()

@@ -186,11 +186,12 @@ fn the_agent_is_kept_as_it_was_and_can_be_played() {
         now_s += 0.25;
         run.advance(now_s);
         frozen.extend(run.events().into_iter().filter_map(|event| match event {
-            Event::Room { event } => Some(event),
+            Event::Room { event, text } => Some((event, text)),
             _ => None,
         }));
     }
-    let frozen = frozen.remove(0);
+    let (frozen, text) = frozen.remove(0);
+    assert_eq!(text, "The agent as it is after 1 min is kept, to play against later.");
     assert_eq!((&frozen["kind"], &frozen["minutes"]), (&json!("frozen"), &json!(1)));
     let train_s = frozen["progress"]["train_s"].as_f64().unwrap();
     assert!((60.0..90.0).contains(&train_s), "{frozen:?}");

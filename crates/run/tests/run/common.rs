@@ -3,11 +3,9 @@
 use math::Isa;
 use run::protocol::{Command, Config, Event, Knobs, Mark, Progress, Row, Value};
 use run::{AnyRoom, AnyRun, Host, RunError, config_of};
-use safetensors::SafeTensors;
-use safetensors::tensor::{Dtype, TensorView};
 use serde::de::DeserializeOwned;
-use std::collections::HashMap;
 use std::sync::Once;
+pub use testkit::{Apart, apart};
 
 pub fn host() -> Host {
     Host::new(Isa::best())
@@ -186,53 +184,4 @@ pub fn clear(error: &RunError) -> String {
     assert!(error.what().len() > 15, "{text}");
     assert!(!error.next_step().is_empty() || matches!(error, RunError::Below(_)), "{text}");
     text
-}
-
-/// A checkpoint taken apart.
-pub struct Apart {
-    /// What stands beside the tensors.
-    pub header: serde_json::Value,
-    /// Name, type, shape and bytes, in the order of the checksum.
-    pub tensors: Vec<(String, Dtype, Vec<usize>, Vec<u8>)>,
-}
-
-pub fn apart(file: &[u8]) -> Apart {
-    let (_, metadata) = SafeTensors::read_metadata(file).unwrap();
-    let text = &metadata.metadata().as_ref().unwrap()["hothouse"];
-    let all = SafeTensors::deserialize(file).unwrap();
-    let tensor = |(name, view): (String, TensorView)| {
-        (name, view.dtype(), view.shape().to_vec(), view.data().to_vec())
-    };
-    let mut tensors: Vec<_> = all.tensors().into_iter().map(tensor).collect();
-    tensors.sort_by(|a, b| (a.0 == "run.history", &a.0).cmp(&(b.0 == "run.history", &b.0)));
-    Apart { header: serde_json::from_str(text).unwrap(), tensors }
-}
-
-impl Apart {
-    /// With a checksum that is right, as a program would have saved it.
-    pub fn together(&self) -> Vec<u8> {
-        let mut header = self.header.clone();
-        header.as_object_mut().unwrap().remove("checksum");
-        let mut text = header.to_string();
-        text.pop();
-        let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-        let tensors = self.tensors.iter().flat_map(|t| t.0.bytes().chain(t.3.iter().copied()));
-        for byte in text.bytes().chain(tensors) {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-        text += &format!(r#","checksum":"{hash:016x}"}}"#);
-        let views = self.tensors.iter().map(|(name, dtype, shape, bytes)| {
-            (name, TensorView::new(*dtype, shape.clone(), bytes).unwrap())
-        });
-        safetensors::serialize(views, Some(HashMap::from([("hothouse".to_string(), text)]))).unwrap()
-    }
-
-    pub fn tensor(&mut self, name: &str) -> &mut Vec<u8> {
-        &mut self.tensors.iter_mut().find(|t| t.0 == name).unwrap_or_else(|| panic!("no {name}")).3
-    }
-
-    /// All that is learned with, bit for bit: what was measured on the way has the time in it.
-    pub fn state(&self) -> impl Iterator<Item = &(String, Dtype, Vec<usize>, Vec<u8>)> {
-        self.tensors.iter().filter(|t| t.0 != "run.history")
-    }
 }

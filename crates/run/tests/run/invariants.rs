@@ -90,3 +90,48 @@ fn each_crate_knows_only_those_below_it() {
         }
     }
 }
+
+/// Where rooms are listed, each with a line of its own.
+const LISTS: [&str; 3] = ["crates/run/src/lib.rs", "crates/cli/src/rooms/mod.rs", "www/rooms/index.ts"];
+
+/// Sources under a folder, without those of other programs and of rooms.
+fn of_no_room(folder: &Path, rooms: &[&str], found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().to_string();
+        if rooms.contains(&&*stem) || ["target", "node_modules", "pkg", "tests"].contains(&&*stem) {
+            continue;
+        }
+        if path.is_dir() {
+            of_no_room(&path, rooms, found);
+        } else if path.extension().is_some_and(|e| ["rs", "ts", "mjs"].iter().any(|known| e == *known)) {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn nothing_outside_a_rooms_folders_names_it_but_a_list() {
+    let root = crates().parent().unwrap().to_path_buf();
+    let rooms: Vec<&str> = run::rooms().iter().map(|room| room.schema().id).collect();
+    let mut files = Vec::new();
+    for folder in ["crates", "www", "scripts"] {
+        of_no_room(&root.join(folder), &rooms, &mut files);
+    }
+    assert!(files.len() > 150, "{}", files.len());
+    let lists = LISTS.map(|list| root.join(list));
+    for path in files.iter().filter(|path| !lists.contains(path)) {
+        let text = fs::read_to_string(path).unwrap();
+        // Tests may take any room as an example.
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        let is_code = |line: &&str| !["//", "*", "/*"].iter().any(|mark| line.trim_start().starts_with(mark));
+        for line in code.lines().filter(is_code) {
+            for room in &rooms {
+                let names =
+                    [format!("\"{room}\""), format!("'{room}'"), format!("#/{room}"), format!("/{room}/")];
+                let named = names.iter().any(|name| line.contains(name));
+                assert!(!named, "{} names {room}: {}", path.display(), line.trim());
+            }
+        }
+    }
+}

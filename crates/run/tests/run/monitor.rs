@@ -76,7 +76,10 @@ impl Teller {
                 next_step: "-".repeat(i as usize % 50),
             },
             5 => self.began(i, i % 7),
-            6 => Event::Room { event: serde_json::json!({ "kind": "frozen", "minutes": i }) },
+            6 => Event::Room {
+                event: serde_json::json!({ "kind": "frozen", "minutes": i }),
+                text: format!("Minute {i}."),
+            },
             _ => Event::Metrics(self.metrics(i)),
         }
     }

@@ -199,18 +199,42 @@ fn a_file_of_backgammon_is_read_whole() {
     }
     assert_eq!(run.solved(), None);
 
-    // The agent as it was, and the game in progress.
+    // No agent was kept, and the game in progress.
+    assert_eq!(began.room["frozen"], json!([]));
+    let table: serde_json::Value = ask(&mut *run, json!({ "ask": "table" })).unwrap();
+    assert_eq!((&table["position"]["id"], &table["phase"]), (&json!("kl+RATDgc/ABCQ"), &json!("to_play")));
+    assert_eq!((table["moves"].as_array().unwrap().len(), &table["setup"]["length"]), (7, &json!(3)));
+}
+
+/// The file is of a run's first minute. Later ones of format 1 have agents as they were, each with its weights, here the learner's.
+#[test]
+fn agents_that_a_file_of_backgammon_kept_are_there_to_play() {
+    let mut parts = apart(BACKGAMMON);
+    parts.header["frozen"] = json!([{ "minutes": 1, "progress": {
+        "rounds": 6, "games": 144, "moves": 39205, "evaluations": 747998, "updates": 298, "train_s": 71.2,
+    } }]);
+    let mut kept = parts.tensors.iter().find(|t| t.0 == "strong.weights").unwrap().clone();
+    kept.0 = "frozen.1".into();
+    // First, as the checksum has them.
+    parts.tensors.insert(0, kept);
+    let mut run = run::restore(&parts.together(), host()).unwrap();
+    let began = Told::by(&mut *run).began().clone();
     let frozen = &began.room["frozen"];
     assert_eq!((frozen.as_array().unwrap().len(), &frozen[0]["minutes"]), (1, &json!(1)));
     assert_eq!(frozen[0]["progress"]["iteration"], 6);
     assert_eq!(frozen[0]["progress"]["counts"], json!([144.0, 39_205.0, 747_998.0, 298.0]));
-    let id = "4HPwATDgc/ABMA";
-    let inquiry = json!({ "id": id, "dice": [3, 1], "who": { "kind": "frozen", "minutes": 1 }, "evals": 1 });
-    let opinion: serde_json::Value = ask(&mut *run, json!({ "ask": "analyse", "inquiry": inquiry })).unwrap();
-    assert_eq!(opinion["name"], "agent at 1 min");
-    let table: serde_json::Value = ask(&mut *run, json!({ "ask": "table" })).unwrap();
-    assert_eq!((&table["position"]["id"], &table["phase"]), (&json!("kl+RATDgc/ABCQ"), &json!("to_play")));
-    assert_eq!((table["moves"].as_array().unwrap().len(), &table["setup"]["length"]), (7, &json!(3)));
+    let mut asked = |who: serde_json::Value| -> serde_json::Value {
+        let inquiry = json!({ "id": "4HPwATDgc/ABMA", "dice": [3, 1], "who": who, "evals": 1 });
+        ask(&mut *run, json!({ "ask": "analyse", "inquiry": inquiry })).unwrap()
+    };
+    let (then, now) = (asked(json!({ "kind": "frozen", "minutes": 1 })), asked(json!({ "kind": "now" })));
+    assert_eq!(then["name"], "agent at 1 min");
+    assert_eq!(then["candidates"], now["candidates"]);
+
+    parts.tensors[0].3.truncate(4);
+    parts.tensors[0].2 = vec![1];
+    let error = clear(&run::restore(&parts.together(), host()).err().unwrap());
+    assert!(error.contains("frozen.1"), "{error}");
 }
 
 #[test]

@@ -288,39 +288,29 @@ fn a_sweeps_learners_are_the_runs_that_they_would_be_alone() {
     }
 }
 
-/// Weights driven out of all bounds, as a wild learning rate does: they are numbers still.
-fn wild(room: &str, file: &[u8]) -> Vec<u8> {
-    let names: &[&str] = match room {
-        "control" => &["critic.2.bias"],
-        "backgammon" => &["strong.learned", "strong.weights"],
-        _ => &["weights"],
-    };
-    let mut apart = apart(file);
-    for name in names {
-        for (i, weight) in apart.tensor(name).chunks_exact_mut(4).enumerate() {
-            let value = if i % 4 < 3 { f32::MAX } else { -f32::MAX };
-            weight.copy_from_slice(&value.to_le_bytes());
-        }
-    }
-    apart.together()
-}
-
 #[test]
 fn divergence_stops_the_run_says_so_and_is_never_saved() {
-    for (room, config) in first(1) {
-        let id = room.schema().id;
+    for (room, config) in every(1) {
+        // Of control's environments one is enough: they share the learner.
+        if room.schema().id == "control" && config.variant != "CartPole-v1" {
+            continue;
+        }
+        let id = &*config.variant;
         let mut run = start(&config);
         train(&mut *run, 1);
         let good = saved(&mut *run);
         let good_digest = run.digest();
-        run.command(Command::Restore { bytes: wild(id, &good) }).unwrap();
+        let mut wild = apart(&good);
+        wild.drive_wild();
+        run.command(Command::Restore { bytes: wild.together() }).unwrap();
         run.events();
         run.advance(0.0);
         if !run.at_boundary() {
             run.command(Command::Save).unwrap();
         }
         let mut now_s = 0.0;
-        while run.progress().iteration < 20 {
+        // A learner that has nothing to learn from yet has not diverged, and may be saved.
+        while run.progress().iteration < 200 {
             now_s += 0.001;
             if !run.advance(now_s) {
                 break;
@@ -328,15 +318,18 @@ fn divergence_stops_the_run_says_so_and_is_never_saved() {
         }
         assert!(run.diverged() && !run.running(), "{id}");
         let told = Told::by(&mut *run);
-        let said = told.notices().into_iter().any(|(level, text, next_step)| {
-            level == Level::Error && text.contains("diverged") && next_step.contains("learning rate")
+        let said = told.0.iter().position(|event| match event {
+            Event::Notice { level: Level::Error, text, next_step } => {
+                text.contains("diverged") && next_step.contains("learning rate")
+            }
+            _ => false,
         });
-        assert!(said, "{id}");
-        assert!(!told.0.iter().any(|event| matches!(event, Event::Saved { .. })), "{id}");
+        let since = &told.0[said.unwrap_or_else(|| panic!("{id}"))..];
+        assert!(!since.iter().any(|event| matches!(event, Event::Saved { .. })), "{id}");
         // It says so, saves nothing over what is good, and lives on.
         assert!(matches!(run.save(), Err(RunError::Diverged)), "{id}");
         assert!(matches!(run.command(Command::Save), Err(RunError::Diverged)), "{id}");
-        let question = match id {
+        let question = match room.schema().id {
             "control" => serde_json::json!({ "ask": "picture", "width": 3, "height": 3 }),
             "backgammon" => serde_json::json!({ "ask": "table" }),
             _ => serde_json::json!({ "ask": "policy" }),

@@ -1,0 +1,50 @@
+// What the scripts do for backgammon alone.
+import { step } from "../sh.mjs";
+
+const TAUGHT_S = 60;
+/** An agent is shown after so much training. */
+const LOOK_MS = 24_000;
+const SETTLE_MS = 3000;
+
+/** Whose digests have to be equal under an emulator: sums of whole numbers. */
+export const digests = [{ variant: "strong", steps: 600, knobs: ["games=16", "hidden=16", "batch=128"] }];
+
+/** Lets an agent teach itself for a minute of training; then its next games against the yardsticks count. */
+export async function bench(browser, server, give) {
+  const page = await browser.newPage();
+  await page.goto(`${server.url}#/backgammon?seed=1&v=1`);
+  await page.waitForFunction(() => globalThis.hothouse);
+  const test = await page.evaluate(
+    (least) =>
+      new Promise((resolve) =>
+        hothouse.onEvent((event) => {
+          if (event.kind !== "test" || event.progress.train_s < least) return;
+          resolve(Object.fromEntries(hothouse.room.tests.map(({ name }, k) => [name, event.values[k]])));
+        }),
+      ),
+    TAUGHT_S,
+  );
+  for (const name of ["random", "linear"])
+    for (const what of ["points", "error"])
+      give({ name: `backgammon.td.after_${TAUGHT_S}s.${what}_against_${name}_page`, value: test[`${name}_${what}`], unit: "points/game" });
+  await page.close();
+}
+
+/** The board, a game with a hint, and the whole page. */
+export async function screenshots({ screens, open, shoot }) {
+  for (const [screen, viewport] of Object.entries(screens))
+    for (const colorScheme of ["light", "dark"])
+      await step(`backgammon, ${screen}, ${colorScheme}`, async () => {
+        const page = await open(viewport, colorScheme, "#/backgammon");
+        await page.waitForTimeout(LOOK_MS);
+        await shoot(page, `${screen}-${colorScheme}-backgammon`);
+        // A position analysed and a hint asked for, so that the whole page has something to show.
+        await page.getByRole("button", { name: "Analyse", exact: true }).click();
+        await page.getByText("Play it", { exact: true }).click();
+        await page.getByRole("button", { name: "Roll", exact: true }).click();
+        await page.waitForTimeout(SETTLE_MS);
+        await shoot(page, `${screen}-${colorScheme}-backgammon-play`);
+        await shoot(page, `${screen}-${colorScheme}-backgammon-whole`, true);
+        await page.close();
+      });
+}
