@@ -55,7 +55,7 @@ fn a_run_ends_at_its_goal_and_says_so() {
     let done = summary(&told);
     assert_eq!((&done["ended_by"], &done["solved"]), (&"steps".into(), &Value::Null));
     let room = run::room("backgammon").unwrap();
-    let goal = room.variants()[0].goal.expect("a goal in points against a yardstick");
+    let goal = room.variants()[0].goal.expect("a goal in points against a baseline");
     assert!(done["test"][goal.column].as_f64().unwrap() < goal.at);
 }
 

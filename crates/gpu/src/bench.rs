@@ -294,7 +294,7 @@ fn call_s(now: &dyn Fn() -> f64, mut call: impl FnMut()) -> f64 {
 #[cfg(not(target_family = "wasm"))]
 mod learners {
     use super::{Sink, give, median};
-    use crate::{Gpu, OnGpu, OpenOptions};
+    use crate::{Gpu, GpuPpo, OpenOptions};
     use learn::{Fault, Ppo, PpoConfig, Slice};
     use math::Isa;
 
@@ -311,9 +311,9 @@ mod learners {
                 "steps/s, {hidden}-{hidden} {apart}, epochs: {epochs}, minibatches: {minibatches}, {envs} environments x {rollout_steps}"
             );
             let mut ppo = cart_pole(config.clone(), isa)?;
-            let start = ppo.start().map_err(|error| Fault::Refused { why: error.to_string() })?;
-            let dispatches = OnGpu::new(gpu, &start)?.dispatches(epochs);
-            ppo.lend(gpu)?;
+            let snapshot = ppo.snapshot().map_err(|error| Fault::Refused { why: error.to_string() })?;
+            let dispatches = GpuPpo::new(gpu, &snapshot)?.dispatches(epochs);
+            ppo.begin_offload(gpu)?;
             iteration_s(&mut ppo, now)?;
             let before = gpu.counts();
             iteration_s(&mut ppo, now)?;
@@ -349,16 +349,16 @@ mod learners {
             let began_s = now();
             let gpu = Gpu::open_blocking(OpenOptions::default())?;
             let mut ppo = seeded(config.clone(), seed, isa)?;
-            ppo.lend(&gpu)?;
+            ppo.begin_offload(&gpu)?;
             let goal = ppo.kind().spec.solved_at as f32;
-            let mut judged = 0;
+            let mut evaluations = 0;
             let took_s = loop {
                 for _ in 0..ITERATIONS_BETWEEN {
                     iteration_s(&mut ppo, now)?;
                 }
-                judged += 1;
+                evaluations += 1;
                 let took_s = now() - began_s;
-                if ppo.evaluate(EPISODES, judged).mean >= goal {
+                if ppo.evaluate(EPISODES, evaluations).mean >= goal {
                     break now() - began_s;
                 }
                 if took_s > GIVE_UP_S {

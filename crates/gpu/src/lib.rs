@@ -10,20 +10,20 @@ mod bench;
 mod control;
 mod device;
 mod executor;
-mod fold;
 mod machine;
 mod open;
 mod optimizer;
 mod plan;
 mod product;
 mod program;
+mod reduce;
 mod tile;
 mod trainer;
 
 #[cfg(not(target_family = "wasm"))]
 pub use bench::bench_blocking;
 pub use bench::{Figure, bench};
-pub use control::ppo::OnGpu;
+pub use control::ppo::GpuPpo;
 pub use control::worlds::{POLY, RNG, Stepping, World, Worlds, world};
 pub use device::{About, Gpu, OpenOptions, Submitted};
 pub use executor::{Answer, Executor};

@@ -1,13 +1,13 @@
 //! A GPU as the machine that learners offload work to.
 
-use crate::backgammon::CoachOnGpu;
-use crate::control::ppo::OnGpu;
+use crate::backgammon::GpuPublished;
+use crate::control::ppo::GpuPpo;
 use crate::device::Gpu;
 use crate::trainer::Trainer;
 use graph::Plan;
-use learn::backgammon::published::away::{Blueprint, Coach};
-use learn::offload::{PlanTrainer, Standing, serve};
-use learn::{Accelerator, Fault, Machine, Start};
+use learn::backgammon::published::accelerator::{self as published, OffloadSpec};
+use learn::offload::{PlanTrainer, TrainStateRef, serve};
+use learn::{Accelerator, Fault, Machine, Snapshot};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -20,14 +20,16 @@ impl Machine for Gpu {
         self.about().software
     }
 
-    fn trainer(&self, plan: &Arc<Plan>, standing: &Standing) -> Result<Box<dyn PlanTrainer>, Fault> {
-        Ok(Box::new(Trainer::new(self, plan, standing)?))
+    fn trainer(&self, plan: &Arc<Plan>, state: &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault> {
+        Ok(Box::new(Trainer::new(self, plan, state)?))
     }
 
     /// The rooms that have kernels of their own.
     fn special(&self, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
-        let control = |start: &Start| Ok(Box::new(OnGpu::new(self, start)?) as Box<dyn Accelerator>);
-        let backgammon = |of: &Blueprint| Ok(Box::new(CoachOnGpu::new(self, of)?) as Box<dyn Coach>);
+        let control = |from: &Snapshot| Ok(Box::new(GpuPpo::new(self, from)?) as Box<dyn Accelerator>);
+        let backgammon = |spec: &OffloadSpec| {
+            Ok(Box::new(GpuPublished::new(self, spec)?) as Box<dyn published::Accelerator>)
+        };
         serve(request, control).or_else(|| serve(request, backgammon))
     }
 }

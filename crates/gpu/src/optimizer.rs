@@ -65,12 +65,12 @@ impl Optimizer {
             [self.knobs, self.corrections, squares, self.norm].map(four);
         let (len, parts) = (len as u32, parts as u32);
         let args = [params, grads, m, v, len, knobs, corrections, squares, norm, parts, self.taken.at];
-        let fold = program.gpu().shared.fold;
-        let text = TEXT.replace("#BUILTINS", fold.builtins()).replace("#PLACE", fold.place());
-        let folds = fold.across(SIZE, &[("whole_sum", "+")]);
+        let reduce = program.gpu().shared.reduce;
+        let text = TEXT.replace("#BUILTINS", reduce.builtins()).replace("#PLACE", reduce.place());
+        let reductions = reduce.across(SIZE, &[("whole_sum", "+")]);
         for length in [true, false] {
-            let text = format!("const LENGTH = {length};\n{folds}{text}");
-            let kernel = program.kernel_of_vectors_with("adam", fold.directives(), &text);
+            let text = format!("const LENGTH = {length};\n{reductions}{text}");
+            let kernel = program.kernel_of_vectors_with("adam", reduce.directives(), &text);
             program.dispatch(&kernel, &args, [parts, 1, 1]);
         }
         first..program.len()

@@ -6,7 +6,7 @@
 //! decided when a program is built and stays for as long as that program lives. No bit depends on it: the tiles to choose
 //! from add each number's k in the same order, and the stretches of a product that is split are those of the rule's tile.
 
-mod text;
+mod codegen;
 mod tune;
 
 use crate::device::lock;
@@ -129,7 +129,7 @@ fn append(
     let padded = p.n.next_multiple_of(4) + if passing.row_sums.is_some() { 4 } else { 0 };
     let partial: Vec<u32> =
         all.iter().map(|_| if splits > 1 { space.floats(splits * p.m * padded).at } else { 0 }).collect();
-    let made = text::product(p, passing, &tile, splits > 1, all.len() > 1);
+    let made = codegen::product(p, passing, &tile, splits > 1, all.len() > 1);
     let label = format!("product {}", tile.name());
     let kernel = match made.vectors {
         true => program.kernel_of_vectors(&label, &made.text),
@@ -172,7 +172,7 @@ fn append(
     let [x, y, _] = groups(tiles * splits, 1);
     program.dispatch(&kernel, &args, [x, y, all.len() as u32]);
     if splits > 1 {
-        let kernel = program.kernel("sum of products", &text::sum(p, passing, splits, all.len() > 1));
+        let kernel = program.kernel("sum of products", &codegen::sum(p, passing, splits, all.len() > 1));
         let [_, _, c, bias, residual, slope, row_sums] = ends[0];
         let mut args = vec![p.m as u32, p.n as u32, splits as u32, padded as u32];
         args.extend([partial[0], c, bias, residual, slope, row_sums]);
@@ -181,7 +181,7 @@ fn append(
             args.extend(&steps(&ends)[2..]);
         }
         let columns = p.n + usize::from(passing.row_sums.is_some());
-        let [x, y, _] = groups(p.m * columns, text::outputs_a_group(splits));
+        let [x, y, _] = groups(p.m * columns, codegen::outputs_a_group(splits));
         program.dispatch(&kernel, &args, [x, y, all.len() as u32]);
     }
 }

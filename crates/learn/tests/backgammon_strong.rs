@@ -1,10 +1,10 @@
-//! The strong learner learns: some seconds of play against itself beat the yardsticks by a margin that a broken one cannot reach, the same
+//! The strong learner learns: some seconds of play against itself beat the baselines by a margin that a broken one cannot reach, the same
 //! for any number of threads, and a learner that was saved goes on as if it had not been.
 
 use learn::Data;
 use learn::backgammon::{Learner, Strong, StrongConfig};
 #[cfg(not(target_arch = "wasm32"))]
-use learn::backgammon::{arena::duel, yardstick::Linear, yardstick::Random};
+use learn::backgammon::{arena::duel, baselines::Linear, baselines::Random};
 use math::Isa;
 
 #[cfg(target_arch = "wasm32")]
@@ -26,14 +26,14 @@ fn small() -> StrongConfig {
 
 #[test]
 #[cfg(not(target_arch = "wasm32"))] // too long for one thread
-fn a_few_thousand_games_beat_the_yardsticks() {
+fn a_few_thousand_games_beat_the_baselines() {
     let mut strong = Strong::new(StrongConfig::default(), 1, Isa::best()).expect("settings of its own");
     rounds(&mut strong, 24);
     let mut player = strong.player(1);
     let random = duel(&mut *player, &mut Random::new(3), 5, 150, 50).expect("legal moves");
     let linear = duel(&mut *player, &mut Linear::new(), 5, 300, 50).expect("legal moves");
     assert!(random.mean() > 1.8, "{} points a game against random moves", random.mean());
-    assert!(linear.mean() > 0.0, "{} points a game against the linear yardstick", linear.mean());
+    assert!(linear.mean() > 0.0, "{} points a game against the linear baseline", linear.mean());
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn threads_and_clocks_change_nothing() {
         pool.install(|| {
             let settings = StrongConfig { look_after: 32, look_games: 6, ..small() };
             let mut strong = Strong::new(settings, 4, Isa::best()).expect("sound settings");
-            clock.into_iter().for_each(|clock| strong.lend_clock(clock));
+            clock.into_iter().for_each(|clock| strong.set_clock(clock));
             rounds(&mut strong, 4);
             (strong.weights().to_vec(), strong.progress())
         })

@@ -19,14 +19,16 @@ pub struct Schema {
     pub counters: &'static [Column],
     pub metrics: &'static [Column],
     pub tests: &'static [Column],
-    /// What the learner measures of its own time; `tests` and `rest` are the run's ([`HOUSE_PARTS`]).
+    /// What the learner measures of its own time; `tests` and `rest` are the run's ([`COMMON_PARTS`]).
     pub parts: &'static [Part],
     /// Names of the columns of a history of format 1 that is so wide, in their order; where there was none, `|_| None`.
     pub old_history: fn(usize) -> Option<&'static [&'static str]>,
+    /// Adds what knobs of format 1 meant without saying it; where that is nothing, `|_| {}`.
+    pub old_knobs: fn(&mut Knobs),
 }
 
 /// Time between two slices of a learner, which every room has.
-pub const HOUSE_PARTS: [Part; 2] = [
+pub const COMMON_PARTS: [Part; 2] = [
     Part { name: "tests", label: "Tests", help: "Testing what was learned, which trains nothing." },
     Part { name: "rest", label: "Rest", help: "Between two slices: showing, answering, saving." },
 ];
@@ -34,7 +36,7 @@ pub const HOUSE_PARTS: [Part; 2] = [
 impl Schema {
     /// All parts of an iteration's time, in the order in which their shares follow a row's metrics.
     pub fn all_parts(&self) -> impl Iterator<Item = &Part> {
-        self.parts.iter().chain(&HOUSE_PARTS)
+        self.parts.iter().chain(&COMMON_PARTS)
     }
 
     /// Where a column of the metrics stands in a row.
@@ -52,7 +54,7 @@ impl Schema {
 
     /// Numbers in a row of metrics.
     pub fn row_len(&self) -> usize {
-        self.metrics.len() + self.parts.len() + HOUSE_PARTS.len()
+        self.metrics.len() + self.parts.len() + COMMON_PARTS.len()
     }
 
     pub(crate) fn info(&self, variants: Vec<Variant>) -> RoomInfo {
@@ -170,10 +172,10 @@ pub struct Iteration {
 
 /// Which machine worked on what has been done of this iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Where {
-    Home,
+pub enum WorkedOn {
+    Processor,
     /// All of what the digest covers.
-    Away,
+    Offloaded,
     Both,
 }
 
@@ -218,7 +220,7 @@ pub trait Room: Send + Sync + Sized + 'static {
     /// For the digest.
     fn weights(&self) -> &[f32];
     /// Tells where the time goes by this clock, in seconds from anywhere. It leaves no trace in what is learned.
-    fn lend_clock(&mut self, _clock: fn() -> f64) {}
+    fn set_clock(&mut self, _clock: fn() -> f64) {}
 
     /// Every knob with its value in force.
     fn values(&self) -> Knobs;
@@ -239,12 +241,12 @@ pub trait Room: Send + Sync + Sized + 'static {
         None
     }
     /// Why it trains on the processor alone, where it does.
-    fn stays(&self) -> Option<&'static str> {
+    fn processor_only(&self) -> Option<&'static str> {
         Some("This learner has nothing to lend to a GPU")
     }
     /// Where the newest work was done.
-    fn whereabouts(&self) -> Where {
-        Where::Home
+    fn worked_on(&self) -> WorkedOn {
+        WorkedOn::Processor
     }
 
     /// At each boundary, with the seconds trained so far: what the room has to tell, as in its `protocol.rs`.
@@ -264,21 +266,21 @@ pub trait Offload {
     fn ways(&self) -> &'static [&'static str];
     /// Training goes on at home until the other machine is ready to be timed.
     fn trains_meanwhile(&self) -> bool;
-    fn is_away(&self) -> bool;
-    fn lend(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault>;
+    fn is_offloaded(&self) -> bool;
+    fn begin_offload(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault>;
     /// Where a knob has changed what is to be done, a learner that is away is lent anew.
-    fn wants_lending_again(&self) -> bool {
+    fn must_offload_again(&self) -> bool {
         false
     }
-    fn come_home(&mut self);
+    fn end_offload(&mut self);
 
     /// Has the machine work in this way, pass after pass, so that nothing of it stays.
-    fn begin_trial(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault>;
+    fn begin_probe(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault>;
     /// Goes on with it; after a fault it is over.
-    fn advance_trial(&mut self) -> Result<Pass, Fault>;
+    fn advance_probe(&mut self) -> Result<Pass, Fault>;
     /// What a pass does at most, in the unit of the rates.
     fn pass_work(&mut self) -> f64;
-    fn end_trial(&mut self);
+    fn end_probe(&mut self);
 }
 
 /// What a look at a trial came to.

@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 crate::questions! {
-    Analyse { inquiry: Inquiry } -> Analysis,
+    Analyse { request: AnalysisRequest } -> Analysis,
     /// The tree one level on from a move.
     Unfold { unfold: Unfold } -> Vec<Branch>,
     /// Begins a game session, in place of the one that was there.
-    Sit { setup: Setup } -> Table,
-    Act { act: Act } -> Table,
+    NewSession { setup: Setup } -> Session,
+    Act { act: Act } -> Session,
     /// What somebody would do now in the game.
     Hint { engine: Engine } -> Analysis,
     /// How bad was a person's last turn.
@@ -23,7 +23,7 @@ crate::questions! {
     /// The games so far as text that other programs import.
     Transcript {} -> String,
     /// The game session as it stands, where there is one.
-    Table {} -> Option<Table>,
+    Session {} -> Option<Session>,
 }
 
 /// What the room tells of itself, in [`crate::protocol::Event::Room`].
@@ -51,7 +51,7 @@ pub const FREEZE_MINUTES: [u32; 3] = [1, 3, 10];
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Who {
+pub enum PlayerKind {
     /// The agent as it is now; it goes on learning while it plays.
     #[default]
     Now,
@@ -59,7 +59,7 @@ pub enum Who {
     Frozen {
         minutes: u32,
     },
-    /// The yardsticks. They play, and have no opinion to tell.
+    /// The baselines. They play, and have no opinion to tell.
     Random,
     Linear,
 }
@@ -70,12 +70,12 @@ pub const MOST_EVALS: u32 = 50_000;
 /// A question about a position, of money play.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Inquiry {
+pub struct AnalysisRequest {
     /// Seen by the player who rolls. An id of GNU Backgammon, with or without the match's id behind a colon.
     pub id: String,
     /// The roll to be played; null asks about the position before it.
     pub dice: Option<[u8; 2]>,
-    pub who: Who,
+    pub who: PlayerKind,
     /// Boards that may be valued for each decision; 0 and 1 mean no look-ahead.
     pub evals: u32,
 }
@@ -156,7 +156,7 @@ pub struct Outlook {
 pub struct Unfold {
     /// After the move, seen by whoever moved: a candidate's id.
     pub id: String,
-    pub who: Who,
+    pub who: PlayerKind,
     pub evals: u32,
 }
 
@@ -193,7 +193,7 @@ pub struct Setup {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Engine {
-    pub who: Who,
+    pub who: PlayerKind,
     pub evals: u32,
 }
 
@@ -239,7 +239,7 @@ pub enum Act {
 /// A table as it stands, for the one whom it is drawn for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Table {
+pub struct Session {
     pub setup: Setup,
     /// In a few words.
     pub names: [String; 2],
@@ -265,7 +265,7 @@ pub struct Table {
     pub steps: Vec<Step>,
     /// Steps that a person can make now, as they count points; each leads on to a whole legal move.
     pub legal: Vec<Step>,
-    pub may: May,
+    pub may: AllowedActs,
     /// The last turn of an engine, to be shown.
     pub reply: Option<Reply>,
     /// Once the game has ended.
@@ -291,7 +291,7 @@ pub enum Phase {
 /// What a person can do now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
-pub struct May {
+pub struct AllowedActs {
     pub roll: bool,
     pub double: bool,
     /// Take or pass.
@@ -313,7 +313,7 @@ pub struct May {
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Reply {
     pub seat: u8,
-    pub did: Did,
+    pub did: EngineAct,
     pub dice: Option<[u8; 2]>,
     pub text: String,
     /// Seen by the engine, before its move.
@@ -326,7 +326,7 @@ pub struct Reply {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 #[serde(rename_all = "snake_case")]
-pub enum Did {
+pub enum EngineAct {
     Played,
     Doubled,
     Took,
@@ -341,7 +341,7 @@ pub struct Ending {
     pub points: u32,
     /// 1, a gammon 2, a backgammon 3.
     pub level: u32,
-    pub how: How,
+    pub how: EndedBy,
     /// The match is over.
     pub match_over: bool,
 }
@@ -349,7 +349,7 @@ pub struct Ending {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 #[serde(rename_all = "snake_case")]
-pub enum How {
+pub enum EndedBy {
     BorneOff,
     Passed,
     Resigned,

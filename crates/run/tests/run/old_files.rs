@@ -205,10 +205,11 @@ fn a_file_of_backgammon_is_read_whole() {
     assert_eq!(frozen[0]["progress"]["iteration"], 6);
     assert_eq!(frozen[0]["progress"]["counts"], json!([144.0, 39_205.0, 747_998.0, 298.0]));
     let id = "4HPwATDgc/ABMA";
-    let inquiry = json!({ "id": id, "dice": [3, 1], "who": { "kind": "frozen", "minutes": 1 }, "evals": 1 });
-    let opinion: serde_json::Value = ask(&mut *run, json!({ "ask": "analyse", "inquiry": inquiry })).unwrap();
-    assert_eq!(opinion["name"], "agent at 1 min");
-    let table: serde_json::Value = ask(&mut *run, json!({ "ask": "table" })).unwrap();
+    let request = json!({ "id": id, "dice": [3, 1], "who": { "kind": "frozen", "minutes": 1 }, "evals": 1 });
+    let analysis: serde_json::Value =
+        ask(&mut *run, json!({ "ask": "analyse", "request": request })).unwrap();
+    assert_eq!(analysis["name"], "agent at 1 min");
+    let table: serde_json::Value = ask(&mut *run, json!({ "ask": "session" })).unwrap();
     assert_eq!((&table["position"]["id"], &table["phase"]), (&json!("kl+RATDgc/ABCQ"), &json!("to_play")));
     assert_eq!((table["moves"].as_array().unwrap().len(), &table["setup"]["length"]), (7, &json!(3)));
 }

@@ -11,8 +11,8 @@ use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use run::Host;
 use run::backgammon::arena::{Duel, Tally};
+use run::backgammon::baselines::{Linear, Random};
 use run::backgammon::decisions::{Decision, Score, score};
-use run::backgammon::yardstick::{Linear, Random};
 use run::backgammon::{Player, Results, player_from_checkpoint};
 use serde::Serialize;
 use std::io::{BufRead, BufReader, IsTerminal, Write};
@@ -125,7 +125,7 @@ fn run(args: &JudgeArgs, host: Host, threads: usize, signals: &Signals) -> Resul
     }
 }
 
-/// Who goes by this name: a yardstick, GNU Backgammon, or the agent of a checkpoint.
+/// Who goes by this name: a baseline, GNU Backgammon, or the agent of a checkpoint.
 fn contestant(name: &str, args: &JudgeArgs, seed: u32, host: Host, threads: usize) -> Result<Contestant> {
     match name {
         "gnubg" => Ok(Contestant::Gnubg(Gnubg::start(args.plies, threads.min(MOST_PROGRAMS))?)),
