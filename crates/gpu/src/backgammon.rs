@@ -7,21 +7,21 @@
 //! measurement on the machine says ([`break_even`], and `hothouse bench gpu`, which shows both rates). It refuses to know trees
 //! and games, and what is drawn.
 
+mod inputs;
 mod leaves;
 mod training;
 
 use crate::device::Gpu;
 use graph::Adam;
+use inputs::refused;
 use learn::Fault;
 use learn::backgammon::published::accelerator::{
-    Accelerator, Answer, DECISION_WORDS, OffloadSpec, PACKED_SAMPLE_WORDS, PackedSample, TrainResult,
-    TrainStateRef,
+    Accelerator, Answer, DECISION_WORDS, OffloadSpec, PackedSample, TrainResult, TrainStateRef,
 };
-use learn::backgammon::published::{ACTIONS, HEADS, INPUTS};
 use leaves::Leaves;
 use training::Training;
 
-/// What was lent of one learner's work.
+/// What was offloaded of one learner's work.
 pub struct GpuPublished {
     leaves: Option<Leaves>,
     training: Option<Training>,
@@ -79,26 +79,6 @@ impl Accelerator for GpuPublished {
     fn poll_result(&mut self, learned: &mut TrainResult) -> Result<bool, Fault> {
         self.training()?.poll_result(learned)
     }
-}
-
-/// The text of a kernel that makes inputs of decisions, after what it has to know.
-fn with_inputs(text: &str) -> String {
-    let mut whole = String::new();
-    for (name, value) in [
-        ("INPUTS", INPUTS),
-        ("ACTIONS", ACTIONS),
-        ("HEADS", HEADS),
-        ("DECISION_WORDS", DECISION_WORDS),
-        ("PACKED_SAMPLE_WORDS", PACKED_SAMPLE_WORDS),
-        ("SAMPLE_WORDS", PACKED_SAMPLE_WORDS - ACTIONS.div_ceil(32)),
-    ] {
-        whole += &format!("const {name} = {value}u;\n");
-    }
-    whole + include_str!("backgammon/inputs.wgsl") + text
-}
-
-fn refused(why: impl std::fmt::Display) -> Fault {
-    Fault::Refused { why: why.to_string() }
 }
 
 /// From which of these batches on the device is faster, of (states, processor's states/s, device's states/s) in rising order:

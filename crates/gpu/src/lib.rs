@@ -31,7 +31,7 @@ pub use learn::Fault;
 pub use optimizer::Optimizer;
 pub use plan::{Lowered, Part};
 pub use product::{
-    Passing, Product, Side, Timing, product, product_by, product_passing, product_passing_by, products,
+    Fused, Product, Side, Timing, product, product_by, product_fused, product_fused_by, products,
 };
 pub use program::{Arrived, Kernel, Memory, PRELUDE, Program, Readback, Region, Space, groups};
 pub use tile::{TILES, Tile};

@@ -9,7 +9,7 @@ mod dataflow;
 mod fusion;
 mod rows;
 
-use crate::product::{Passing, Product, Side, products};
+use crate::product::{Fused, Product, Side, products};
 use crate::program::{Memory, Program, Region, Space};
 use codegen::Writer;
 use dataflow::{Dataflow, Location, Op};
@@ -174,12 +174,12 @@ fn emit(dataflow: &Dataflow, nodes: &[usize], places: &[u32], space: &mut Space,
         let bias = if bias { rest.next() } else { None };
         let residual = if residual { rest.next() } else { None };
         let (a, b) = (side(reads[0], a), side(reads[1], b));
-        let passing = Passing {
+        let fused = Fused {
             slope: slope.zip(rest.next()),
             row_sums: writes.get(1).map(|&at| (at, adds(node.writes[1]))),
         };
         let c = Product { m, n, k, a, b, c: writes[0], bias, residual, act, adds: adds(node.writes[0]) };
-        all.push((c, passing));
+        all.push((c, fused));
     }
     products(program, space, &all);
 }

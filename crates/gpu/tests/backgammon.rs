@@ -1,5 +1,5 @@
 //! What backgammon's published learner offloads to a GPU, against the processor at the same work: leaves in two lanes, and steps on
-//! lessons that lie on the device.
+//! samples that lie on the device.
 
 mod common;
 
@@ -17,7 +17,7 @@ use math::{PANEL, Rng};
 use std::ops::Range;
 use worlds::backgammon::{Board, Results, Roll};
 
-/// Words of a lesson before its legal actions.
+/// Words of a packed sample before its legal actions.
 const SAMPLE: usize = PACKED_SAMPLE_WORDS - ACTIONS.div_ceil(32);
 const MINIBATCH: usize = 32;
 const REPLAY: usize = 96;
@@ -170,7 +170,7 @@ async fn leaves_of_both_lanes_are_the_processors(gpu: Gpu) {
     let later = answer(&gpu, &mut *accelerator, 1).await;
     same("the lane asked last", &later, &of_new, 300..350);
     same("the lane asked first", &answer(&gpu, &mut *accelerator, 0).await, &of_old, 0..ROWS);
-    // A smaller batch finds nothing of a larger one in its rows, and the same bits in other company.
+    // A smaller batch finds nothing of a larger one in its rows, and the same bits in another batch.
     accelerator.ask(0, &words[320..340]).unwrap();
     accelerator.ask(1, &words).unwrap();
     let again = answer(&gpu, &mut *accelerator, 0).await;
@@ -234,7 +234,7 @@ async fn steps_give_the_same_bits_however_they_are_sent(gpu: Gpu) {
     let together = learned(&gpu, &mut *accelerator).await;
     let submits = gpu.counts()[0] - before[0];
     assert!(submits <= 3, "{submits} submits for six steps");
-    // The same again, after what the first left behind: read in the middle, lessons brought anew, leaves asked for between.
+    // The same again, after what the first left behind: read in the middle, samples brought anew, leaves asked for between.
     set_state(&mut *accelerator, &params, 7);
     let (mut sums, mut heads) = ([0.0; 3], Vec::new());
     for step in 0..6 {

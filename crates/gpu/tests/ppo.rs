@@ -1,4 +1,4 @@
-//! PPO on a device against the learner at home: from the same place, whatever an iteration brings back is what the
+//! PPO on a device against the learner on the processor: from the same place, whatever an iteration brings back is what the
 //! processor makes of it, but for roundings. With the seeds here no draw lies so close to an edge that a rounding
 //! decides it, so episodes and their lengths are equal; a draw in a few hundred thousand would not be.
 
@@ -176,7 +176,7 @@ async fn both(gpu: &Gpu, what: &str, there: &mut Ppo, here: &mut Ppo) {
     assert!(apart <= STATE, "{what}: the trajectory is {apart} apart");
 }
 
-/// Some iterations on either side, after one at home.
+/// Some iterations on either side, after one on the processor.
 async fn same(gpu: &Gpu, id: &str, config: &PpoConfig, iterations: usize) {
     let mut here = new(id, config);
     at_home(&mut here);

@@ -25,8 +25,8 @@ pub trait Player: Send + Sync {
     /// In a few words, for a table of results.
     fn name(&self) -> String;
 
-    /// Puts into `chosen` the result it prefers for each decision, in order. The same decisions get the same answer, in any
-    /// company.
+    /// Puts into `chosen` the result it prefers for each decision, in order. The same decisions get the same answer, whatever else is
+    /// asked with them.
     fn choose(&mut self, decisions: &[(Board, Roll)], chosen: &mut Vec<Board>);
 
     /// Every distinct result of a roll with what it thinks of it, the best first; nothing where it has no opinion to tell.

@@ -37,7 +37,7 @@ fn a_steady_iteration_allocates_nothing() {
                 ppo.predict(&state, &mut odds, &mut [0.0]);
                 ppo.clear_trajectory();
             };
-            evaluate(); // makes room for the games that are judged, once
+            evaluate(); // makes room for the evaluation games, once
             let ((), taken) = meter.count(|| (0..3).for_each(|_| evaluate()));
             assert_eq!(taken, 0, "{id}");
         });

@@ -84,7 +84,7 @@ fn decisions(count: usize) -> Vec<(Board, Roll)> {
 }
 
 #[test]
-fn baselines_answer_alike_in_any_company() {
+fn baselines_answer_alike_whatever_else_is_asked() {
     let decisions = decisions(60);
     let players: [&mut dyn Player; 2] = [&mut Random::new(2), &mut Linear::new()];
     for player in players {

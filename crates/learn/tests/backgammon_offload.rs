@@ -1,5 +1,5 @@
 //! The published learner while another machine does some of its work: a stand-in on this processor, which answers late, and is lost
-//! when it is told to. Whatever happens, what is learned is to the bit what it would have been at home.
+//! when it is told to. Whatever happens, what is learned is to the bit what it would have been on the processor.
 
 use learn::backgammon::published::LocalAccelerator;
 use learn::backgammon::published::accelerator::{
@@ -152,7 +152,7 @@ fn same(what: &str, one: &[(String, Vec<usize>, Data)], other: &[(String, Vec<us
     }
 }
 
-/// Parts and numbers of the first rounds at home.
+/// Parts and numbers of the first rounds on the processor.
 fn at_home(rounds: usize) -> (Published, Vec<Stats>) {
     let mut home = learner();
     let stats = (0..rounds).map(|_| round(&mut home).0).collect();

@@ -3,16 +3,16 @@
 //! A shell opens the GPU, which can take a while, and offers it; until then the processor trains. Where nobody decided, both are
 //! measured for a moment on the run as it is: the processor by what it does anyway, the GPU by passes that are thrown away; for
 //! those alone training waits, and no longer than the GPU can still win. It refuses to open anything, to know the time by itself,
-//! and to know how a learner lends: that is each [`Offload`]'s.
+//! and to know how a learner offloads: that is each [`Offload`]'s.
 
 use crate::protocol::{Device, DeviceWish};
 use crate::room::{Offload, Pass};
 use learn::{Fault, Machine};
 use math::par::Pinned;
 
-/// Iterations or rounds at home that are measured before anything is tried out.
+/// Iterations or rounds on the processor that are measured before anything is tried out.
 const PROCESSOR_RATES: usize = 3;
-/// A trial is long enough after either; its first pass, in which kernels are compiled, does not count.
+/// A probe is long enough after either; its first pass, in which kernels are compiled, does not count.
 const PROBE_S: f64 = 0.15;
 const PROBE_PASSES: u32 = 16;
 /// A GPU whose first passes take longer is not worth waiting for.
@@ -27,11 +27,11 @@ pub(crate) struct Devices {
     /// The wish was acted upon.
     settled: bool,
     probes: Probes,
-    /// Work a second at home, the newest last.
+    /// Work a second on the processor, the newest last.
     processor: Vec<f64>,
 }
 
-/// What can be lent, tried out one way after another.
+/// What can be offloaded, tried out one way after another.
 #[derive(Default)]
 struct Probes {
     way: usize,
@@ -59,7 +59,7 @@ struct Counted {
     work: f64,
 }
 
-/// What a look at the way that is tried now came to.
+/// What a look at the way that is probed now came to.
 enum ProbeStatus {
     /// It is not ready to be timed.
     NotReady {
@@ -122,7 +122,7 @@ impl Devices {
         self.machine.as_ref().map(|machine| machine.name())
     }
 
-    /// An iteration or a round ended at home.
+    /// An iteration or a round ended on the processor.
     pub fn note_rate(&mut self, work_per_s: f64) {
         if !self.settled && work_per_s > 0.0 {
             if self.processor.len() == 2 * PROCESSOR_RATES {
@@ -143,7 +143,7 @@ impl Devices {
         }
     }
 
-    /// Lends the run again to the GPU that it is with, where what it does has changed.
+    /// Offloads the run again to the GPU that it is with, where what it does has changed.
     pub fn offload_again(&mut self, learner: &mut dyn Offload) -> Result<(), Fault> {
         match &self.machine {
             Some(machine) => learner.begin_offload(machine, learner.ways().len() - 1),
@@ -214,7 +214,7 @@ impl Devices {
             }
             (DeviceWish::Auto, Some(_), _) => {
                 if learner.is_offloaded() {
-                    // It was chosen by hand until now; its rate at home is not known.
+                    // It was chosen by hand until now; its rate on the processor is not known.
                     learner.end_offload();
                 }
                 if self.processor.len() < PROCESSOR_RATES {
@@ -287,7 +287,7 @@ impl Devices {
 }
 
 impl Probes {
-    /// One look at the way that is tried now; where that leaves nothing more to look at, its trial has ended.
+    /// One look at the way that is tried now; where that leaves nothing more to look at, its probe has ended.
     fn poll(
         &mut self,
         learner: &mut dyn Offload,

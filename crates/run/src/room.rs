@@ -152,7 +152,7 @@ pub enum Slice {
     Waiting,
     /// An iteration ended.
     Ended(Iteration),
-    /// The other machine stopped; the learner is at home again and goes on where it was.
+    /// The other machine stopped; the learner works here again and goes on where it was.
     Stopped(Fault),
 }
 
@@ -161,7 +161,7 @@ pub enum Slice {
 pub struct Iteration {
     /// In the order of [`Schema::metrics`]; the run computes those that are rates.
     pub values: Vec<Option<f64>>,
-    /// Seconds by the clock that was lent, in the order of [`Schema::parts`].
+    /// Seconds by the clock that was set, in the order of [`Schema::parts`].
     pub parts_s: Vec<f64>,
     /// Losses and gradients are numbers still.
     pub finite: bool,
@@ -236,7 +236,7 @@ pub trait Room: Send + Sync + Sized + 'static {
     /// A slice of the test; its values once it is done. It leaves no trace in what is learned.
     fn advance_test(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError>;
 
-    /// Itself, where it can lend work to another machine.
+    /// Itself, where it can offload work to another machine.
     fn offload(&mut self) -> Option<&mut dyn Offload> {
         None
     }
@@ -259,16 +259,16 @@ pub trait Room: Send + Sync + Sized + 'static {
     fn bench(_bench: &mut Bench) {}
 }
 
-/// Whoever trains and can lend its work to another machine, all of it between two iterations.
+/// Whoever trains and can offload its work to another machine, all of it between two iterations.
 pub trait Offload {
-    /// What can be lent, in the order in which it is tried out, the last of them all there is: what is said where it turned
+    /// What can be offloaded, in the order in which it is tried out, the last of them all there is: what is said where it turned
     /// out to be fastest.
     fn ways(&self) -> &'static [&'static str];
-    /// Training goes on at home until the other machine is ready to be timed.
+    /// Training goes on here until the other machine is ready to be timed.
     fn trains_meanwhile(&self) -> bool;
     fn is_offloaded(&self) -> bool;
     fn begin_offload(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault>;
-    /// Where a knob has changed what is to be done, a learner that is away is lent anew.
+    /// Where a knob has changed what is to be done, a learner that is offloaded is offloaded anew.
     fn must_offload_again(&self) -> bool {
         false
     }
@@ -283,7 +283,7 @@ pub trait Offload {
     fn end_probe(&mut self);
 }
 
-/// What a look at a trial came to.
+/// What a look at a probe came to.
 pub enum Pass {
     Worked,
     /// Nothing can be done until the other machine answers.

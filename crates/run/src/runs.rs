@@ -38,7 +38,7 @@ pub trait AnyRun: Send + Sync {
     fn ask(&mut self, question: serde_json::Value) -> Result<Answer, RunError>;
     /// Tests what is learned by now, whatever the pace.
     fn test(&mut self) -> Result<Row, RunError>;
-    /// The whole run as one file, once the iteration in progress is done: at home, where the other machine does not answer.
+    /// The whole run as one file, once the iteration in progress is done: on the processor, where the other machine does not answer.
     fn save(&mut self) -> Result<Vec<u8>, RunError>;
 
     /// Whether a shell should open a GPU, and [`AnyRun::offer`] it.
@@ -323,7 +323,7 @@ impl<R: Room> Run<R> {
         }
     }
 
-    /// The learner is at home again, and goes on where it was.
+    /// The learner works here again, and goes on where it was.
     fn fall_back(&mut self, at: WorkedOn, fault: &Fault) {
         self.partly_away |= at == WorkedOn::Offloaded && !self.room.at_boundary();
         let device = self.devices.lose(fault);

@@ -1,6 +1,6 @@
 //! Leaves of two lanes: one program, which the device works through in the order it was asked, and a way back for each lane.
 
-use super::{refused, with_inputs};
+use super::inputs::{refused, with_inputs};
 use crate::device::{Gpu, Submitted};
 use crate::plan::Lowered;
 use crate::program::{Arrived, Memory, Program, Readback, Region, Space, groups};

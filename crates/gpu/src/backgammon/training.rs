@@ -1,7 +1,7 @@
 //! The optimiser's steps on samples that lie on the device. Some steps share a submit, and what they tell is summed up there
 //! until it is asked for, with weights and moments.
 
-use super::{refused, with_inputs};
+use super::inputs::{refused, with_inputs};
 use crate::device::{Gpu, Submitted};
 use crate::optimizer::Optimizer;
 use crate::plan::Lowered;

@@ -2,7 +2,7 @@
 //! beside it: from how many leaves on the device is worth asking, and for which minibatches. And rounds of the published learner
 //! with each of the arrangements that a run has to choose from.
 
-use super::{Sink, give, median};
+use super::report::{Sink, give, median};
 use crate::Gpu;
 use crate::backgammon::break_even;
 use graph::{Adam, Executor, Optimizer, Packed, Params};
@@ -21,7 +21,7 @@ use worlds::backgammon::{Board, Results, Roll};
 /// Rows of a batch on the processor, more of which bring nothing, and of a learner's shard.
 const PROCESSOR_ROWS: usize = 128;
 const SHARD: usize = 32;
-/// Words of a lesson before its legal actions.
+/// Words of a packed sample before its legal actions.
 const SAMPLE: usize = PACKED_SAMPLE_WORDS - ACTIONS.div_ceil(32);
 
 pub fn all(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(), Fault> {
@@ -156,7 +156,7 @@ fn updates(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(),
     Ok(())
 }
 
-/// Rounds at home, with learning lent, and with leaves and learning lent: for the learner's own settings, whose batches are small,
+/// Rounds on the processor, with learning offloaded, and with leaves and learning offloaded: for the learner's own settings, whose batches are small,
 /// and for thousands of games at once.
 fn runs(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(), Fault> {
     // Without duels, which come after some rounds and not after others.

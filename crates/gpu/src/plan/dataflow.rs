@@ -135,7 +135,7 @@ impl Dataflow {
         self.values[value].len
     }
 
-    /// Lets products do in passing what their neighbours would take a pass over memory for: the way of a gradient
+    /// Fuses to products what their neighbours would take a pass over memory for: the way of a gradient
     /// through an activation, at the end of the product that gives the gradient; and the sums of a wide matrix'
     /// columns, the gradient of a bias, in the product that reads it for the gradient of the weight.
     pub fn join_products(&mut self, widest: usize) {

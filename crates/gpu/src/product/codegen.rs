@@ -6,7 +6,7 @@
 //! and turned on its way if four k lay beside each other. Lanes beside each other store beside each other and read
 //! beside each other or the same, so that no two are in each other's way.
 
-use super::{FUNCTIONS, Passing, Product, Side};
+use super::shape::{FUNCTIONS, Fused, Product, Side};
 use crate::tile::Tile;
 use math::{Act, Unary};
 use std::fmt::Write;
@@ -63,10 +63,10 @@ struct Factor {
     blocks: usize,
 }
 
-pub(super) fn product(p: &Product, passing: &Passing, tile: &Tile, split: bool, twins: bool) -> Made {
+pub(super) fn product(p: &Product, fused: &Fused, tile: &Tile, split: bool, twins: bool) -> Made {
     let (a, b) = (reads(p.a, p.m, p.k), reads(p.b, p.n, p.k));
     let some_fours = [a, b].iter().any(|reads| !matches!(reads, Reads::Single { .. }));
-    let with = [p.residual, passing.slope.map(|slope| slope.1), passing.row_sums.map(|sums| sums.0)];
+    let with = [p.residual, fused.slope.map(|slope| slope.1), fused.row_sums.map(|sums| sums.0)];
     let aligned = p.c.is_multiple_of(4) && with.iter().flatten().all(|at| at.is_multiple_of(4));
     let writes = match p.n {
         n if some_fours && (split || aligned && n.is_multiple_of(4)) => Writes::Fours,
@@ -82,7 +82,7 @@ pub(super) fn product(p: &Product, passing: &Passing, tile: &Tile, split: bool, 
     };
     let kernel = Kernel {
         p,
-        passing,
+        fused,
         tile,
         a: Factor {
             name: 'a',
@@ -107,7 +107,7 @@ pub(super) fn product(p: &Product, passing: &Passing, tile: &Tile, split: bool, 
 
 struct Kernel<'p> {
     p: &'p Product,
-    passing: &'p Passing,
+    fused: &'p Fused,
     tile: &'p Tile,
     a: Factor,
     b: Factor,
@@ -150,7 +150,7 @@ impl Kernel<'_> {
         let mut text = String::from(ARGS);
         text += &end_of_args(&["a", "b", "c", "bias", "residual", "slope", "row_sums"], self.twins);
         if !self.split {
-            text += functions(self.p.act, self.passing);
+            text += functions(self.p.act, self.fused);
         }
         text += if self.writes == Writes::Single {
             "fn read(at: u32) -> f32 { return mem[at]; }\n"
@@ -168,7 +168,7 @@ impl Kernel<'_> {
             let len = tile.slices / 2 * tile.rows * tile.columns / 4;
             let _ = writeln!(text, "var<workgroup> sums: array<vec4<f32>, {len}>;");
         }
-        let summed = self.passing.row_sums.is_some();
+        let summed = self.fused.row_sums.is_some();
         let (slots, threads_of_slice) = (self.slots(threads), tile.threads());
         let _ = writeln!(
             text,
@@ -251,7 +251,7 @@ k0 += {depth}u;
     // ---- sums of a's rows, of what each thread reads on its way into the tile ----
 
     fn sum_rows(&self, factor: &Factor, slot: usize) -> String {
-        if factor.name != 'a' || self.passing.row_sums.is_none() {
+        if factor.name != 'a' || self.fused.row_sums.is_none() {
             return String::new();
         }
         match factor.reads {
@@ -281,7 +281,7 @@ k0 += {depth}u;
         let Kernel { tile, split, .. } = self;
         let fours = self.a.fours;
         let threads = tile.threads() * tile.slices;
-        let adds = self.passing.row_sums.is_some_and(|sums| sums.1);
+        let adds = self.fused.row_sums.is_some_and(|sums| sums.1);
         let single = |to: &str| match (self.writes, split) {
             (Writes::Single, true) => format!("mem[{to}] = sum[i];"),
             (Writes::Single, false) => format!("mem[{to}] {} sum[i];", if adds { "+=" } else { "=" }),
@@ -529,7 +529,7 @@ workgroupBarrier();",
         }
         let y = if p.residual.is_some() { format!("{sum} + {}", read("residual")) } else { sum };
         let y = activated(p.act, &y, wide);
-        if let Some((of, _)) = self.passing.slope {
+        if let Some((of, _)) = self.fused.slope {
             return sloped(of, &y, &read("slope"), wide);
         }
         if p.adds { format!("{} + {y}", read("c")) } else { y }
@@ -633,8 +633,8 @@ struct Choice {
 }
 
 /// What [`activated`] and [`sloped`] need.
-fn functions(act: Act, passing: &Passing) -> &'static str {
-    let sloped = matches!(passing.slope, Some((Unary::Gelu, _)));
+fn functions(act: Act, fused: &Fused) -> &'static str {
+    let sloped = matches!(fused.slope, Some((Unary::Gelu, _)));
     if matches!(act, Act::Tanh | Act::Gelu) || sloped { FUNCTIONS } else { "" }
 }
 
@@ -686,7 +686,7 @@ pub(super) fn outputs_a_group(splits: usize) -> usize {
 }
 
 /// Adds the partial sums of a product that was split, always in the same order.
-pub(super) fn sum(p: &Product, passing: &Passing, splits: usize, twins: bool) -> String {
+pub(super) fn sum(p: &Product, fused: &Fused, splits: usize, twins: bool) -> String {
     let (adders, outputs) = (adders(splits), outputs_a_group(splits));
     let mut y = String::from("total");
     if p.bias.is_some() {
@@ -696,12 +696,12 @@ pub(super) fn sum(p: &Product, passing: &Passing, splits: usize, twins: bool) ->
         y += " + mem[args.residual + i]";
     }
     let mut y = activated(p.act, &y, false);
-    if let Some((of, _)) = passing.slope {
+    if let Some((of, _)) = fused.slope {
         y = sloped(of, &y, "mem[args.slope + i]", false);
     }
     let old = if p.adds { "mem[args.c + i] + " } else { "" };
-    let functions = functions(p.act, passing);
-    let sums_write = match passing.row_sums {
+    let functions = functions(p.act, fused);
+    let sums_write = match fused.row_sums {
         None => String::new(),
         Some((_, adds)) => format!(
             "if (column == args.n) {{ mem[args.row_sums + row] {} total; return; }}\n        ",
@@ -709,7 +709,7 @@ pub(super) fn sum(p: &Product, passing: &Passing, splits: usize, twins: bool) ->
         ),
     };
     // Sums of rows are one column more, behind the padded ones.
-    let (columns, from_column) = match passing.row_sums {
+    let (columns, from_column) = match fused.row_sums {
         None => ("args.n", "column"),
         Some(_) => ("(args.n + 1u)", "select(column, args.padded - 4u, column == args.n)"),
     };

@@ -4,7 +4,7 @@
 //!
 //! It refuses to trust a player: a choice that the roll cannot lead to ends the duel. It keeps no record of the games.
 //!
-//! The dice are a function of the seed, the pair and the turn; players answer alike in any company; so a tally depends on
+//! The dice are a function of the seed, the pair and the turn; players answer alike whatever else is in the batch; so a tally depends on
 //! nothing else, however many games run abreast and however the work is cut into slices.
 
 use super::Player;

@@ -304,7 +304,7 @@ pub struct AllowedActs {
     pub resign: bool,
     pub next_game: bool,
     pub hint: bool,
-    /// A turn of a person's can be judged.
+    /// A turn of a person's can be evaluated.
     pub review: bool,
 }
 

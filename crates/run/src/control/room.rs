@@ -297,7 +297,7 @@ impl Room for Control {
     }
 }
 
-/// Whole iterations are lent, and nothing less.
+/// Whole iterations are offloaded, and nothing less.
 impl Offload for Control {
     fn ways(&self) -> &'static [&'static str] {
         &["The GPU turned out to be faster."]

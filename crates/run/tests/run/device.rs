@@ -1,5 +1,5 @@
 //! Training on another machine, which is a stand-in on this processor: what it does must be, bit for bit, what the run would
-//! have been at home.
+//! have been on the processor.
 
 use crate::common::*;
 use run::AnyRun;
@@ -263,7 +263,7 @@ mod control {
         }
     }
 
-    /// The same run at home all the time.
+    /// The same run on the processor all the time.
     fn at_home(iterations: u32) -> (String, Vec<Option<f64>>, Vec<f32>) {
         let mut run = Run::start(DeviceWish::Cpu);
         control(&mut run).frame();
@@ -364,7 +364,7 @@ mod control {
 
     #[test]
     fn left_alone_it_takes_the_faster_one_and_says_why() {
-        // Its iteration takes two looks, one at home several slices.
+        // Its iteration takes two looks, one on the processor several slices.
         let mut run = Run::start(DeviceWish::Auto);
         let quick = Twin::new();
         run.run.offer(quick.boxed());
@@ -376,7 +376,7 @@ mod control {
         assert_eq!(run.weights(), at_home(6).0, "a trial leaves no trace");
 
         let mut run = Run::start(DeviceWish::Auto);
-        // Ready after twenty iterations at home, and slower than they are when it is timed.
+        // Ready after twenty iterations on the processor, and slower than they are when it is timed.
         run.run.offer(Twin { looks: 20, ..Twin::new() }.boxed());
         run.to(30);
         let [device] = run.devices()[..] else { panic!("{:?}", run.devices()) };
@@ -476,7 +476,7 @@ mod backgammon {
     use std::sync::atomic::{AtomicI64, AtomicU32, Ordering::Relaxed};
     use std::sync::{Arc, Mutex};
 
-    /// Seconds of a slice at home.
+    /// Seconds of a slice on the processor.
     const HOME_S: f64 = 0.01;
 
     type Run = Driven<Backgammon>;
@@ -673,7 +673,7 @@ mod backgammon {
             (self.run.progress().counts, self.weights())
         }
 
-        /// It is, from its next boundary on, the run that was at home all the time.
+        /// It is, from its next boundary on, the run that was on the processor all the time.
         #[track_caller]
         fn is_the_one_at_home(&mut self) {
             let rounds = self.run.progress().iteration;
@@ -685,7 +685,7 @@ mod backgammon {
         }
     }
 
-    /// Where the run stands after so many rounds at home.
+    /// Where the run stands after so many rounds on the processor.
     fn at_home(rounds: u32) -> (Vec<f64>, String) {
         type Known = (Option<Run>, Vec<(Vec<f64>, String)>);
         static KNOWN: Mutex<Known> = Mutex::new((None, Vec::new()));
@@ -725,7 +725,7 @@ mod backgammon {
 
     #[test]
     fn left_alone_it_takes_the_fastest_way_and_says_both_rates() {
-        // Seconds of a slice where learning is lent, and where all is: of the latter a pass takes many more slices.
+        // Seconds of a slice where learning is offloaded, and where all is: of the latter a pass takes many more slices.
         for (slice_s, way, words) in [
             ([HOME_S / 10.0, HOME_S], Some(0), "Learning on the GPU beside games on the processor"),
             ([HOME_S * 2.0, HOME_S / 100.0], Some(1), "Learning and valuing boards on the GPU"),
@@ -756,7 +756,7 @@ mod backgammon {
 
     #[test]
     fn what_is_slower_is_not_tried_for_long() {
-        // A pass takes a second where learning is lent, and a seventh of one where all is.
+        // A pass takes a second where learning is offloaded, and a seventh of one where all is.
         let twin = Twin { slice_s: [HOME_S, HOME_S / 50.0], looks: 100, ..Twin::new() };
         let mut run = Run::with(&twin, DeviceWish::Auto);
         run.until(|_| twin.taken_on()[0] == 1);
@@ -836,7 +836,7 @@ mod backgammon {
             assert!(run.devices().last().unwrap().on_gpu);
             run.is_the_one_at_home();
         }
-        // In the middle of a trial nobody asked for it.
+        // In the middle of a probe nobody asked for it.
         let twin = Twin::with_lives(12);
         let mut run = Run::with(&twin, DeviceWish::Auto);
         let device = run.decided();

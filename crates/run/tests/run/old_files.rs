@@ -175,7 +175,7 @@ fn a_file_of_backgammon_is_read_whole() {
     assert_eq!((&*mark.knob, &mark.from, &mark.to), ("lr", &Value::Number(0.001), &Value::Number(0.002)));
     assert_eq!((mark.progress.iteration, mark.progress.counts[0]), (2, 48.0));
 
-    // What was judged, by the names of the columns.
+    // What was tested, by the names of the columns.
     let [test] = &began.tests[..] else { panic!("{:?}", began.tests) };
     assert_eq!(
         (test.progress.iteration, &test.progress.counts[..]),

@@ -1,5 +1,5 @@
 //! `hothouse eval backgammon`: how well somebody plays, by games with duplicate dice against somebody else, or by decisions
-//! that a strong player has judged.
+//! that a strong player has evaluated.
 
 use super::gnubg::{Gnubg, MOST_PLIES};
 use crate::args::{MachineArgs, count, up_to_a_million};
@@ -35,13 +35,13 @@ mEMG is what a decision loses against the best one on the average, in thousandth
 
 #[derive(Clone, Debug, Args)]
 struct JudgeArgs {
-    /// Who is judged: a checkpoint, linear, random or gnubg
+    /// Who is evaluated: a checkpoint, linear, random or gnubg
     #[arg(default_value = "linear", value_name = "CHECKPOINT")]
     player: String,
     /// Play games against gnubg, random, linear or a checkpoint
     #[arg(long, value_name = "PLAYER")]
     against: Option<String>,
-    /// Score the choices in this file of judged decisions
+    /// Score the choices in this file of evaluated decisions
     #[arg(long, value_name = "FILE")]
     decisions: Option<PathBuf>,
     /// Evaluations that a checkpoint's agent may spend on each move; 1 means no look-ahead

@@ -1,5 +1,5 @@
 //! Who plays with the network: by the policy's most likely action, or by a search of so many evaluations without noise. Each decision
-//! is thought about by itself, so company changes no answer.
+//! is thought about by itself, so what else is in the batch changes no answer.
 
 use super::inputs::Decision;
 use super::net::{self, Evaluator, HEADS, Weights, play};
