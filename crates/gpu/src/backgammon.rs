@@ -39,11 +39,11 @@ impl GpuPublished {
     }
 
     fn leaves(&mut self) -> Result<&mut Leaves, Fault> {
-        self.leaves.as_mut().ok_or_else(|| refused("leaves were asked for that were not lent"))
+        self.leaves.as_mut().ok_or_else(|| refused("leaves were asked for that were not offloaded"))
     }
 
     fn training(&mut self) -> Result<&mut Training, Fault> {
-        self.training.as_mut().ok_or_else(|| refused("learning was asked for that was not lent"))
+        self.training.as_mut().ok_or_else(|| refused("learning was asked for that was not offloaded"))
     }
 }
 

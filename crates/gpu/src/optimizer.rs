@@ -78,15 +78,15 @@ impl Optimizer {
 
     /// Tells it how to go on after so many steps; in force from the next submit on.
     pub fn tell(&self, adam: &Adam, steps: u64, memory: &Memory) {
-        self.turn(adam, memory);
+        self.write(adam, memory);
         let last = AdamStep::new(steps, adam.lr, adam.beta1, adam.beta2, adam.eps);
         memory.write_floats(self.corrections, &[last.correction1, last.correction2]);
         memory.write_words(self.taken, &[0, 0]);
         memory.write_words(self.hold, &[0]);
     }
 
-    /// Turns its knobs while it goes on counting; its betas have to stay as they are.
-    pub fn turn(&self, adam: &Adam, memory: &Memory) {
+    /// Changes its settings while it goes on counting; its betas have to stay as they are.
+    pub fn write(&self, adam: &Adam, memory: &Memory) {
         let longest = adam.max_grad_norm.min(f32::MAX);
         let knobs = [adam.lr, adam.beta1, adam.beta2, adam.eps, adam.weight_decay, longest];
         memory.write_floats(self.knobs, &knobs);

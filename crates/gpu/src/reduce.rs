@@ -115,8 +115,8 @@ impl Reduce {
                 let near = near(width, len, "+", "sums", "first");
                 let _ = write!(
                     text,
-                    "    for (var turn = 0u; turn < {turns}u; turn++) {{
-        let segment = turn * {blocks}u + local / {width}u;
+                    "    for (var pass_index = 0u; pass_index < {passes}u; pass_index++) {{
+        let segment = pass_index * {blocks}u + local / {width}u;
         let first = segment * {len}u + local % {width}u;
         var y = 0.0;
         if (segment < {count}u) {{ y = {near}; }}
@@ -124,7 +124,7 @@ impl Reduce {
     }}
     workgroupBarrier();
 ",
-                    turns = count.div_ceil(blocks),
+                    passes = count.div_ceil(blocks),
                     exchanges = exchanges(width, "+"),
                 );
             }
@@ -132,15 +132,15 @@ impl Reduce {
                 let all = count * len;
                 let _ = write!(
                     text,
-                    "    for (var turn = 0u; turn < {turns}u; turn++) {{
-        let at = turn * {threads}u + local;
+                    "    for (var pass_index = 0u; pass_index < {passes}u; pass_index++) {{
+        let at = pass_index * {threads}u + local;
         var y = 0.0;
         if (at < {all}u) {{ y = sums[at]; }}
 {exchanges}        if (at < {all}u && at % {len}u == 0u) {{ sums[at] = y; }}
     }}
     workgroupBarrier();
 ",
-                    turns = all.div_ceil(threads),
+                    passes = all.div_ceil(threads),
                     exchanges = exchanges(len, "+"),
                 );
             }

@@ -109,7 +109,7 @@ impl PlanTrainer for Trainer {
             Some(told) if [told.beta1, told.beta2] != [adam.beta1, adam.beta2] => {
                 return Err(Fault::Unknown { what: "an Adam whose betas change".into() });
             }
-            Some(_) => self.optimizer.turn(adam, &self.memory),
+            Some(_) => self.optimizer.write(adam, &self.memory),
             None => self.optimizer.tell(adam, self.steps_before, &self.memory),
         }
         self.told = Some(*adam);

@@ -150,7 +150,7 @@ equity: number, };
  */
 export type Setup = {
 /**
- * The first seat is the one that the table is drawn for. A person against the agent: `[null, {...}]`; the agent can also
+ * The first seat is the one that the board is drawn for. A person against the agent: `[null, {...}]`; the agent can also
  * play itself, and two persons each other.
  */
 seats: [Engine | null, Engine | null],
@@ -173,12 +173,12 @@ seed: number, };
 export type Engine = { who: PlayerKind, evals: number, };
 
 /**
- * What is done at a table. What may not be done is refused, and changes nothing.
+ * What is done in a session. What may not be done is refused, and changes nothing.
  */
 export type Act = { "kind": "roll" } | { "kind": "double" } | { "kind": "take" } | { "kind": "pass" } | { "kind": "step", from: number, to: number, } | { "kind": "play", id: string, } | { "kind": "write", text: string, } | { "kind": "undo", all: boolean, } | { "kind": "confirm" } | { "kind": "reply" } | { "kind": "resign", points: number, } | { "kind": "next_game" };
 
 /**
- * A table as it stands, for the one whom it is drawn for.
+ * A game session as it stands, for the one whom it is drawn for.
  */
 export type Session = { setup: Setup,
 /**
@@ -257,7 +257,7 @@ confirm: boolean,
  */
 reply: boolean, resign: boolean, next_game: boolean, hint: boolean,
 /**
- * A turn of a person's can be judged.
+ * A turn of a person's can be evaluated.
  */
 review: boolean, };
 

@@ -1,4 +1,4 @@
-// A table: a person against the agent, or the agent against itself. The rules are the worker's; this shows the table as
+// A game session: a person against the agent, or the agent against itself. The rules are the worker's; this shows the session as
 // it stands, tells what may be done, and paces whoever is not a person.
 
 import type { Act, Candidate, Engine, Frozen, Review, Setup, Session } from "./protocol";
@@ -73,13 +73,13 @@ export class SessionPane {
   private readonly ends = h("div");
   private readonly tree: Tree;
   private readonly about = h("p", { class: "about" });
-  private table: Session | undefined;
+  private session: Session | undefined;
   private mode: Mode;
   /** Something is being done or shown; the next thing waits for it. */
   private busy = false;
   /** Questions to the worker that are not answered yet, but for an engine's turn. */
   private asking = 0;
-  /** Counts the tables that were shown, so that the motion of an older one ends. */
+  /** Counts the sessions that were shown, so that the motion of an older one ends. */
   private shown = 0;
   private paused = false;
   private dueMs = 0;
@@ -176,14 +176,14 @@ export class SessionPane {
     this.board.turnCube(undefined);
   }
 
-  /** A run has begun: its table, or a new one. */
+  /** A run has begun: its session, or a new one. */
   async begin(): Promise<void> {
-    const table = await this.client.ask({ ask: "session" }).catch(() => null);
+    const session = await this.client.ask({ ask: "session" }).catch(() => null);
     if (this.closed) return;
-    if (!table) return this.newSession();
-    this.mode = table.setup.seats.includes(null) ? "play" : "watch";
+    if (!session) return this.newSession();
+    this.mode = session.setup.seats.includes(null) ? "play" : "watch";
     this.modes[this.mode].checked = true;
-    this.take(table);
+    this.take(session);
   }
 
   close(): void {
@@ -247,7 +247,7 @@ export class SessionPane {
   private async act(act: Act): Promise<void> {
     const focused = this.element.contains(document.activeElement);
     await this.ask(() => this.client.ask({ ask: "act", act }));
-    if (act.kind === "confirm" && this.table?.may.review) void this.review();
+    if (act.kind === "confirm" && this.session?.may.review) void this.review();
     if (focused) this.keepFocus();
   }
 
@@ -255,8 +255,8 @@ export class SessionPane {
     write(this.error, "");
     this.asking++;
     try {
-      const table = await what();
-      if (!this.closed) this.take(table);
+      const session = await what();
+      if (!this.closed) this.take(session);
     } catch (error) {
       if (!this.closed) {
         this.refuse(error instanceof Error ? error.message : String(error));
@@ -271,7 +271,7 @@ export class SessionPane {
   private keepFocus(): void {
     const active = document.activeElement;
     if (active instanceof HTMLElement && active !== document.body && active.offsetParent !== null) return;
-    if (this.table?.legal.length) this.board.focus();
+    if (this.session?.legal.length) this.board.focus();
     else Object.values(this.buttons).find((button) => !button.hidden)?.focus();
   }
 
@@ -281,9 +281,9 @@ export class SessionPane {
   }
 
   private async write(): Promise<void> {
-    const { table } = this;
+    const { session } = this;
     const text = this.written.value;
-    if (!table) return;
+    if (!session) return;
     this.written.removeAttribute("aria-invalid");
     await this.act({ kind: "write", text });
     if (this.error.textContent) this.written.setAttribute("aria-invalid", "true");
@@ -305,50 +305,50 @@ export class SessionPane {
 
   /** Called while the board is in sight: whoever is not a person does the next thing when it is due. */
   private watch(): void {
-    const { table } = this;
-    if (!table || this.busy || this.asking || performance.now() < this.dueMs) return;
+    const { session } = this;
+    if (!session || this.busy || this.asking || performance.now() < this.dueMs) return;
     const watching = this.mode === "watch";
     if (watching && this.paused) return;
-    if (table.may.reply) void this.reply();
-    else if (watching && table.phase === "over") void (table.ending?.match_over ? this.newSession() : this.act({ kind: "next_game" }));
-    else if (watching && table.may.roll) void this.act({ kind: "roll" });
+    if (session.may.reply) void this.reply();
+    else if (watching && session.phase === "over") void (session.ending?.match_over ? this.newSession() : this.act({ kind: "next_game" }));
+    else if (watching && session.may.roll) void this.act({ kind: "roll" });
   }
 
   private async reply(): Promise<void> {
     this.busy = true;
     let { shown } = this;
-    // Of what a newer table has replaced, nothing is shown any more.
+    // Of what a newer session has replaced, nothing is shown any more.
     const stale = (): boolean => this.closed || shown !== this.shown;
     try {
-      const table = await this.client.ask({ ask: "act", act: { kind: "reply" } });
+      const session = await this.client.ask({ ask: "act", act: { kind: "reply" } });
       ({ shown } = this); // answers come in the order of the questions: this is the newest by now
-      await this.showReply(table, stale);
+      await this.showReply(session, stale);
       if (stale()) return;
       const focused = this.element.contains(document.activeElement) || document.activeElement === document.body;
-      this.take(table);
-      if (table.reply) this.board.point(table.reply.seat as Side, table.reply.did === "played" ? table.reply.steps : []);
+      this.take(session);
+      if (session.reply) this.board.point(session.reply.seat as Side, session.reply.did === "played" ? session.reply.steps : []);
       if (focused && this.mode === "play" && this.element.contains(document.activeElement)) this.keepFocus();
     } catch (error) {
       if (stale()) return;
       this.refuse(error instanceof Error ? error.message : String(error));
-      // The same would be refused again; it waits for another table.
-      this.table = undefined;
+      // The same would be refused again; it waits for another session.
+      this.session = undefined;
     } finally {
       this.busy = false;
-      this.dueMs = performance.now() + (this.table?.phase === "over" ? ENDED_MS : this.mode === "watch" ? WATCH_MS : 0);
+      this.dueMs = performance.now() + (this.session?.phase === "over" ? ENDED_MS : this.mode === "watch" ? WATCH_MS : 0);
     }
   }
 
-  private async showReply(table: Session, stale: () => boolean): Promise<void> {
-    const { reply } = table;
+  private async showReply(session: Session, stale: () => boolean): Promise<void> {
+    const { reply } = session;
     if (!reply || stale()) return;
     const side = reply.seat as Side;
-    const name = whoIs(table.names[side]);
+    const name = whoIs(session.names[side]);
     if (reply.did === "played" && reply.dice) {
       const [a, b] = reply.dice;
       this.board.point(side, []);
       this.board.throw({ side, shown: reply.dice, left: a === b ? [a, a, a, a] : [a, b] });
-      this.consider(table, reply);
+      this.consider(session, reply);
       await wait(DICE_MS);
       if (stale()) return;
       await this.board.play(side, reply.steps);
@@ -359,24 +359,24 @@ export class SessionPane {
   // ---- what is shown
 
   private offered(): Session["legal"] {
-    const { table } = this;
-    return table && table.turn === 0 && table.setup.seats[0] === null ? table.legal : [];
+    const { session } = this;
+    return session && session.turn === 0 && session.setup.seats[0] === null ? session.legal : [];
   }
 
-  private take(table: Session): void {
+  private take(session: Session): void {
     this.shown++;
-    this.table = table;
-    const { position, dice, turn, may, phase } = table;
-    const person = table.setup.seats[0] === null;
+    this.session = session;
+    const { position, dice, turn, may, phase } = session;
+    const person = session.setup.seats[0] === null;
     this.board.show(position);
     this.board.point(0, []);
-    if (phase === "to_play" && dice) this.board.throw({ side: turn as Side, shown: dice, left: table.left });
-    else if (table.reply?.dice && phase !== "opening") this.board.throw({ side: table.reply.seat as Side, shown: table.reply.dice, left: [] });
+    if (phase === "to_play" && dice) this.board.throw({ side: turn as Side, shown: dice, left: session.left });
+    else if (session.reply?.dice && phase !== "opening") this.board.throw({ side: session.reply.seat as Side, shown: session.reply.dice, left: [] });
     else this.board.throw(undefined);
-    this.board.turnCube(table.setup.cube ? { value: table.cube, owner: table.cube_owner as Side | null } : undefined);
+    this.board.turnCube(session.setup.cube ? { value: session.cube, owner: session.cube_owner as Side | null } : undefined);
     this.board.offer(this.offered());
-    this.writeSeats(table);
-    write(this.status, this.statusWords(table));
+    this.writeSeats(session);
+    write(this.status, this.statusWords(session));
     const { buttons } = this;
     const show = (name: string, wanted: boolean): void => void (buttons[name]!.hidden = !wanted);
     show("roll", person && may.roll);
@@ -392,11 +392,11 @@ export class SessionPane {
     show("pause", !person);
     this.writing.hidden = !(person && this.offered().length > 0);
     this.moves.replaceChildren(
-      ...table.moves.map(({ seat, dice, text, id }, k) =>
+      ...session.moves.map(({ seat, dice, text, id }, k) =>
         h(
           "li",
           {},
-          h("span", { class: "small" }, `${k + 1}. ${table.names[seat]}${dice ? ` ${dice[0]}-${dice[1]}` : ""}`),
+          h("span", { class: "small" }, `${k + 1}. ${session.names[seat]}${dice ? ` ${dice[0]}-${dice[1]}` : ""}`),
           " ",
           dice ? h("button", { type: "button", class: "quiet small", "aria-label": `Analyse move ${k + 1}: ${text}`, onclick: () => this.analyse(id, dice) }, text) : h("span", {}, text),
         ),
@@ -404,8 +404,8 @@ export class SessionPane {
     );
   }
 
-  private writeSeats(table: Session): void {
-    const { names, score, position, setup } = table;
+  private writeSeats(session: Session): void {
+    const { names, score, position, setup } = session;
     const of = (side: Side): string => {
       const parts = [`${side === 0 ? position.my_pips : position.their_pips} pips`, setup.length ? `${score[side]} of ${setup.length} points` : points(score[side])];
       return parts.join(" · ");
@@ -414,33 +414,33 @@ export class SessionPane {
     this.yours.replaceChildren(h("span", { class: "chip side-0", "aria-hidden": "true" }), h("strong", {}, whoIs(names[0])), h("span", { class: "small" }, of(0)));
   }
 
-  private statusWords(table: Session): string {
-    const { phase, turn, dice, ending, names, may } = table;
-    const person = table.setup.seats[0] === null;
-    const crawford = table.crawford ? " This is the Crawford game: no cube." : "";
+  private statusWords(session: Session): string {
+    const { phase, turn, dice, ending, names, may } = session;
+    const person = session.setup.seats[0] === null;
+    const crawford = session.crawford ? " This is the Crawford game: no cube." : "";
     if (phase === "over" && ending) {
       const won = person ? (ending.winner === 0 ? "You win" : "You lose") : `${whoIs(names[ending.winner]!)} wins`;
       const how = ending.how === "passed" ? " as the double was passed" : ending.how === "resigned" ? ` by resignation` : ending.level > 1 ? ` ${LEVELS[ending.level]}` : "";
-      return `${won}${how}: ${points(ending.points)}.${ending.match_over && table.setup.length ? " The match is over." : ""}`;
+      return `${won}${how}: ${points(ending.points)}.${ending.match_over && session.setup.length ? " The match is over." : ""}`;
     }
-    if (!person) return table.reply ? `${whoIs(names[table.reply.seat]!)}: ${table.reply.dice ? `${table.reply.dice[0]}-${table.reply.dice[1]}, ` : ""}${table.reply.text}` : "A game begins.";
-    if (may.answer) return `${whoIs(names[1])} doubles to ${2 * table.cube}. Take it, or pass and lose ${points(table.cube)}.`;
+    if (!person) return session.reply ? `${whoIs(names[session.reply.seat]!)}: ${session.reply.dice ? `${session.reply.dice[0]}-${session.reply.dice[1]}, ` : ""}${session.reply.text}` : "A game begins.";
+    if (may.answer) return `${whoIs(names[1])} doubles to ${2 * session.cube}. Take it, or pass and lose ${points(session.cube)}.`;
     if (phase === "opening") return `Roll to begin: one die each, the higher one plays both.${crawford}`;
     if (turn !== 0 || may.reply) return `${whoIs(names[1])} thinks.`;
     if (phase === "to_roll") return `Your turn${may.double ? ": roll, or double first" : ": roll"}.${crawford}`;
     if (phase === "to_play" && dice) {
-      if (table.legal.length === 0 && table.steps.length === 0) return `${dice[0]}-${dice[1]}: you have no move.`;
+      if (session.legal.length === 0 && session.steps.length === 0) return `${dice[0]}-${dice[1]}: you have no move.`;
       if (may.confirm) return "Done, or undo.";
-      return `${dice[0]}-${dice[1]}: move ${table.left.join(" and ")}.`;
+      return `${dice[0]}-${dice[1]}: move ${session.left.join(" and ")}.`;
     }
     return "";
   }
 
   // ---- what is thought
 
-  private consider(table: Session, reply: NonNullable<Session["reply"]>): void {
-    const name = whoIs(table.names[reply.seat]!);
-    const engine = table.setup.seats[reply.seat];
+  private consider(session: Session, reply: NonNullable<Session["reply"]>): void {
+    const name = whoIs(session.names[reply.seat]!);
+    const engine = session.setup.seats[reply.seat];
     const dice = reply.dice ? `${reply.dice[0]}-${reply.dice[1]}` : "";
     if (reply.candidates.length === 0) {
       this.think(`${name} played ${reply.text}`, "It has no opinion to tell.", [], dice);
@@ -491,7 +491,7 @@ export class SessionPane {
       const best = analysis.candidates[0];
       this.think("Hint for you", "By the agent as it is now. Choose a move to make it; it can be undone.", analysis.candidates, dice, JUDGE, ({ id }) => void this.act({ kind: "play", id }));
       if (best) {
-        this.board.point(0, this.table?.steps.length ? [] : best.steps, true);
+        this.board.point(0, this.session?.steps.length ? [] : best.steps, true);
         this.announcer.say(`Hint: ${best.text}.`);
       }
     } catch (error) {

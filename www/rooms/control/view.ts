@@ -11,7 +11,7 @@ import { Network } from "./network";
 import { recall, remember } from "../../parts/prefs";
 import type { Band, Explanation, RoomPage, View } from "../../parts/room";
 import type { Shortcut } from "../../parts/shortcuts";
-import { Crowd } from "./environments";
+import { Crowd } from "./crowd";
 import { Plane } from "./plane";
 import type { Answers, Environment, Question } from "./protocol";
 import { LargeOne } from "./stage";

@@ -137,7 +137,7 @@ impl Training {
                 Some((before, _)) if [before.beta1, before.beta2] != [adam.beta1, adam.beta2] => {
                     return Err(Fault::Unknown { what: "an Adam whose betas change".into() });
                 }
-                Some(_) => self.optimizer.turn(adam, &self.memory),
+                Some(_) => self.optimizer.write(adam, &self.memory),
             }
             self.memory.write_floats(self.value_coef, &[value_coef]);
             self.told = Some((*adam, value_coef));

@@ -178,7 +178,7 @@ pub struct Branch {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Setup {
-    /// The first seat is the one that the table is drawn for. A person against the agent: `[null, {...}]`; the agent can also
+    /// The first seat is the one that the board is drawn for. A person against the agent: `[null, {...}]`; the agent can also
     /// play itself, and two persons each other.
     pub seats: [Option<Engine>; 2],
     /// Points of the match, 64 at most; 0 is money play without end.
@@ -197,7 +197,7 @@ pub struct Engine {
     pub evals: u32,
 }
 
-/// What is done at a table. What may not be done is refused, and changes nothing.
+/// What is done in a session. What may not be done is refused, and changes nothing.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -236,7 +236,7 @@ pub enum Act {
     NextGame,
 }
 
-/// A table as it stands, for the one whom it is drawn for.
+/// A game session as it stands, for the one whom it is drawn for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Session {

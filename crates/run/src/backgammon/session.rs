@@ -1,4 +1,4 @@
-//! A table where a game is played: persons and engines in two seats, money or a match, with the dice of a seed. It keeps a record
+//! A game session: persons and engines in two seats, money or a match, with the dice of a seed. It keeps a record
 //! from which all else follows, so that a game is saved, gone on with and written out as text.
 //!
 //! It refuses what the rules refuse, and then nothing has changed. It never acts by itself: an engine does one thing when it is
@@ -57,7 +57,7 @@ impl Record {
     }
 }
 
-/// What is saved of a table.
+/// What is saved of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SavedSession {
     setup: Setup,
@@ -470,7 +470,7 @@ impl GameSession {
             }
             Action::Moved(after) => self.end_turn(after),
             Action::Doubled if self.setup.cube => self.do_double(),
-            Action::Doubled => Err(refused("This table has no cube", "Begin another")),
+            Action::Doubled => Err(refused("This session has no cube", "Begin another")),
             Action::Took | Action::Passed => self.answer(action == Action::Took),
             Action::Resigned { seat, level } => {
                 if self.ending().is_some() || !(1..=3).contains(&level) {
@@ -667,9 +667,9 @@ impl GameSession {
         }
     }
 
-    /// A table as it was kept; nothing where it was not kept by this program.
+    /// A session as it was saved; nothing where it was not saved by this program.
     pub fn from_saved(saved: &SavedSession) -> Result<GameSession, RunError> {
-        let damaged = |why: &str| RunError::Damaged { why: format!("its table {why}") };
+        let damaged = |why: &str| RunError::Damaged { why: format!("its game session {why}") };
         let setup = saved.setup.clone();
         if setup.length > LONGEST_MATCH || saved.games.is_empty() {
             return Err(damaged("is none that can be sat at"));

@@ -373,7 +373,7 @@ mod control {
         let [home, away] = device.rates.expect("both were measured");
         assert!(device.on_gpu && away > home && home > 0.0, "{device:?}");
         assert_eq!(quick.taken_on.load(Relaxed), 2, "one was thrown away");
-        assert_eq!(run.weights(), at_home(6).0, "a trial leaves no trace");
+        assert_eq!(run.weights(), at_home(6).0, "a probe leaves no trace");
 
         let mut run = Run::start(DeviceWish::Auto);
         // Ready after twenty iterations on the processor, and slower than they are when it is timed.
@@ -779,13 +779,13 @@ mod backgammon {
         assert_eq!(device.why, "The GPU was not ready within 5 seconds.");
         assert!(!device.on_gpu && device.rates.is_none());
         assert!((4.9..5.2).contains(&(run.now_s - began_s)), "{}", run.now_s - began_s);
-        assert!(run.run.progress().train_s - trained_s < 0.1, "a trial is not training");
+        assert!(run.run.progress().train_s - trained_s < 0.1, "a probe is not training");
         assert_eq!((run.run.progress().iteration, twin.taken_on()), (rounds, [1, 0]));
         run.is_the_one_at_home();
     }
 
     #[test]
-    fn a_pause_is_not_part_of_a_trial() {
+    fn a_pause_is_not_part_of_a_probe() {
         let twin = Twin { looks: 3, slice_s: [HOME_S * 3.0, HOME_S / 1000.0], ..Twin::new() };
         let mut run = Run::with(&twin, DeviceWish::Auto);
         for way in 0..2 {
@@ -931,7 +931,7 @@ mod backgammon {
     }
 
     #[test]
-    fn a_save_made_in_a_trial_is_of_the_run_and_the_trial_goes_on() {
+    fn a_save_made_in_a_probe_is_of_the_run_and_the_probe_goes_on() {
         let twin = Twin { slice_s: [HOME_S / 10.0, HOME_S], ..Twin::new() };
         let mut run = Run::with(&twin, DeviceWish::Auto);
         run.until(|_| twin.at_work[0].load(Relaxed) > 0);

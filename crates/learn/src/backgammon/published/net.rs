@@ -164,17 +164,17 @@ impl Weights {
             last: [range("policy.1.weight"), range("policy.1.bias")],
             params: params.clone(),
         };
-        weights.turn();
+        weights.transpose();
         weights
     }
 
     pub fn set(&mut self, params: &Params) {
         self.params.values_mut().copy_from_slice(params.values());
         self.packed.pack(params);
-        self.turn();
+        self.transpose();
     }
 
-    fn turn(&mut self) {
+    fn transpose(&mut self) {
         let stem = self.params.get("stem.weight").unwrap_or_default();
         for (out, row) in stem.chunks_exact(INPUTS).enumerate() {
             for (input, &weight) in row.iter().enumerate() {
