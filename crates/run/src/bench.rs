@@ -2,7 +2,7 @@
 //! both end here; a room's own are in its folder. Every share is against a peak measured in the same round,
 //! and what is reported is the median of the rounds, since machines are noisy.
 //!
-//! It refuses to judge: it prints what was measured.
+//! It refuses to rate: it prints what was measured.
 
 use crate::monitor::Writer;
 use crate::room::Schema;

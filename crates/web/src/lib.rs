@@ -157,7 +157,7 @@ impl Run {
 
     fn of(run: Result<Box<dyn AnyRun>, RunError>) -> Result<Run, JsValue> {
         let mut run = run.map_err(refusal)?;
-        run.lend_clock(now_s);
+        run.set_clock(now_s);
         let memory = monitor::heap(run.schema());
         let monitor = Writer::new(Box::new(memory.clone()), run.schema(), "").map_err(refusal)?;
         Ok(Run { run, monitor, memory, cursor: Cursor::default() })

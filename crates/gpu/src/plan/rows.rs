@@ -1,12 +1,12 @@
 //! Nodes whose kernels are their own: wide rows, and the gradient of a table. Products are product.rs's.
 
-use super::work::Op;
+use super::dataflow::Op;
 use crate::product::FUNCTIONS;
 use crate::program::{Program, groups};
 use math::Act;
 
 const ROWS: &str = include_str!("rows.wgsl");
-const TABLE: &str = include_str!("table.wgsl");
+const TABLE: &str = include_str!("embedding_grad.wgsl");
 const SIZE: usize = 256;
 
 /// Threads to a row.
@@ -23,21 +23,21 @@ fn rows(
     at: &[u32],
     text: &str,
 ) {
-    let (lanes, fold) = (lanes(cols), program.gpu().shared.fold);
-    let main = ROWS.replace("#BUILTINS", fold.builtins()).replace("#PLACE", fold.place());
-    let folds = fold.across(lanes, &[("sum_of", "+"), ("top_of", "max")]);
+    let (lanes, reduce) = (lanes(cols), program.gpu().shared.reduce);
+    let main = ROWS.replace("#BUILTINS", reduce.builtins()).replace("#PLACE", reduce.place());
+    let reductions = reduce.across(lanes, &[("sum_of", "+"), ("top_of", "max")]);
     let fields: String = names.iter().map(|name| format!(" {name}: u32,")).collect();
     let text = format!(
         "struct Args {{ rows: u32,{fields} }}
 const LANES = {lanes}u;
 const COLS = {cols}u;
-{FUNCTIONS}{folds}{main}
+{FUNCTIONS}{reductions}{main}
 fn row_of(row: u32, mine: bool, lane: u32, local: u32) {{
     let first = row * COLS;
 {text}}}
 "
     );
-    let kernel = program.kernel_with(label, fold.directives(), &text);
+    let kernel = program.kernel_with(label, reduce.directives(), &text);
     let args: Vec<u32> = [rows as u32].into_iter().chain(at.iter().copied()).collect();
     program.dispatch(&kernel, &args, groups(rows, SIZE / lanes));
 }

@@ -40,8 +40,8 @@ fn published_net(isa: Isa, now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) 
 }
 
 /// The published learner that plays and does not learn.
-fn players(isa: Isa, tables: usize) -> Published {
-    let config = PublishedConfig { tables, most_updates: 0, duel_pairs: 0, ..PublishedConfig::default() };
+fn players(isa: Isa, actors: usize) -> Published {
+    let config = PublishedConfig { actors, most_updates: 0, duel_pairs: 0, ..PublishedConfig::default() };
     Published::new(config, 1, isa).expect("the settings are in range")
 }
 
@@ -86,21 +86,21 @@ fn played_out(isa: Isa, now: fn() -> f64, sink: &mut dyn FnMut(Figure)) {
     /// Evaluations of each table before games end as often as they begin, and those that count.
     const WARM_UP: u64 = 800_000;
     const COUNTED: u64 = 1_000_000;
-    let tables = math::par::threads();
-    let mut players = players(isa, tables);
-    players.lend_clock(now);
+    let actors = math::par::threads();
+    let mut players = players(isa, actors);
+    players.set_clock(now);
     let (mut parts, mut shared) = ([0.0; PARTS.len()], 0.0);
     let (mut began_s, mut before) = (now(), players.progress());
     loop {
         let backgammon::Slice::Round(stats) = players.advance() else { continue };
         let progress = players.progress();
-        if progress.evaluations < WARM_UP * tables as u64 {
+        if progress.evaluations < WARM_UP * actors as u64 {
             (began_s, before) = (now(), progress);
             continue;
         }
         parts.iter_mut().zip(stats.parts_s).for_each(|(sum, part_s)| *sum += part_s);
         shared += stats.parts_s.iter().sum::<f64>();
-        if progress.evaluations >= (WARM_UP + COUNTED) * tables as u64 {
+        if progress.evaluations >= (WARM_UP + COUNTED) * actors as u64 {
             break;
         }
     }

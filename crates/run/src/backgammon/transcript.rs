@@ -1,7 +1,7 @@
 //! Games as text in the layout of Jellyfish's match files (.mat), which GNU Backgammon and most other programs import: a line for
 //! the turns of both sides, every step of a move by itself, 25 for the bar and 0 for off.
 //!
-//! It refuses to judge what was played, and writes what it is given.
+//! It refuses to evaluate what was played, and writes what it is given.
 
 use super::protocol::Setup;
 use super::session::{Action, Record};
