@@ -248,10 +248,6 @@ impl Plan {
     pub fn constants(&self) -> &[(usize, Vec<f32>)] {
         &self.constants
     }
-    /// Gradients of parameters that the loss does not depend on: zero.
-    pub fn untouched(&self) -> &[Range<usize>] {
-        &self.untouched
-    }
     /// Where among the parameters a weight lies that a call knows by its packed place.
     pub fn unpacked(&self, packed: &Range<usize>) -> Range<usize> {
         let pack = self.packs.iter().find(|pack| pack.range == *packed).expect("one of this plan's packings");

@@ -94,14 +94,6 @@ pub fn linear<T: Real>(
 pub fn unary<T: Real>(op: Unary, x: T) -> T {
     let (zero, one, half) = (T::of(0.0), T::of(1.0), T::of(0.5));
     match op {
-        Unary::Neg => -x,
-        Unary::Abs => {
-            if x < zero {
-                -x
-            } else {
-                x
-            }
-        }
         Unary::Relu => {
             if zero > x {
                 zero
@@ -116,7 +108,6 @@ pub fn unary<T: Real>(op: Unary, x: T) -> T {
         Unary::Square => x * x,
         Unary::Sqrt => x.sqrt(),
         Unary::Sigmoid => one / (one + (-x).exp()),
-        Unary::Recip => one / x,
     }
 }
 
@@ -131,14 +122,6 @@ fn gelu_inner<T: Real>(x: T) -> T {
 pub fn unary_slope<T: Real>(op: Unary, x: T) -> T {
     let (zero, one, two, half) = (T::of(0.0), T::of(1.0), T::of(2.0), T::of(0.5));
     match op {
-        Unary::Neg => -one,
-        Unary::Abs => {
-            if x < zero {
-                -one
-            } else {
-                one
-            }
-        }
         Unary::Relu => {
             if x > zero {
                 one
@@ -160,7 +143,6 @@ pub fn unary_slope<T: Real>(op: Unary, x: T) -> T {
             let y = unary(Unary::Sigmoid, x);
             y * (one - y)
         }
-        Unary::Recip => -(one / (x * x)),
     }
 }
 
@@ -187,7 +169,6 @@ pub fn binary<T: Real>(op: Binary, a: T, b: T) -> T {
             }
         }
         Binary::Greater => truth(a > b),
-        Binary::Less => truth(a < b),
     }
 }
 

@@ -630,8 +630,6 @@ fn whole(x: &str, count: usize) -> String {
 
 fn unary(op: Unary, x: &str) -> String {
     match op {
-        Unary::Neg => format!("-{x}"),
-        Unary::Abs => format!("abs({x})"),
         Unary::Relu => format!("max({x}, 0.0)"),
         Unary::Tanh => format!("tanh_of({x})"),
         Unary::Gelu => format!("gelu_of({x})"),
@@ -640,15 +638,12 @@ fn unary(op: Unary, x: &str) -> String {
         Unary::Square => format!("{x} * {x}"),
         Unary::Sqrt => format!("sqrt({x})"),
         Unary::Sigmoid => format!("sigmoid_of({x})"),
-        Unary::Recip => format!("1.0 / {x}"),
     }
 }
 
 /// `at` is x or y, whichever the derivative is simplest in.
 fn unary_grad(op: Unary, at: &str, dy: &str) -> String {
     match op {
-        Unary::Neg => format!("-{dy}"),
-        Unary::Abs => format!("sign({at}) * {dy}"),
         Unary::Relu => format!("select(0.0, {dy}, {at} > 0.0)"),
         Unary::Tanh => format!("{dy} * (1.0 - {at} * {at})"),
         Unary::Gelu => format!("{dy} * gelu_slope({at})"),
@@ -657,7 +652,6 @@ fn unary_grad(op: Unary, at: &str, dy: &str) -> String {
         Unary::Square => format!("{dy} * 2.0 * {at}"),
         Unary::Sqrt => format!("{dy} * 0.5 / {at}"),
         Unary::Sigmoid => format!("{dy} * {at} * (1.0 - {at})"),
-        Unary::Recip => format!("-{dy} * {at} * {at}"),
     }
 }
 
@@ -670,6 +664,5 @@ fn binary(op: Binary, a: &str, b: &str) -> String {
         Binary::Min => format!("min({a}, {b})"),
         Binary::Max => format!("max({a}, {b})"),
         Binary::Greater => format!("select(0.0, 1.0, {a} > {b})"),
-        Binary::Less => format!("select(0.0, 1.0, {a} < {b})"),
     }
 }

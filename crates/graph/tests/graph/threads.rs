@@ -2,7 +2,7 @@
 
 use crate::nets::{Case, cross_entropy};
 use graph::{Act, Adam, Executor, Graph, Isa, Layout, NodeId, Optimizer, Packed, Plan, models};
-use math::par;
+use math::par::Threads;
 use std::sync::Arc;
 
 /// Products and rows that are long enough to be cut.
@@ -62,12 +62,16 @@ fn acted(isa: Isa, layout: Layout) -> Vec<f32> {
     executor.output("y").to_vec()
 }
 
+fn run_on(threads: usize, run: &(impl Fn() -> Vec<f32> + Sync)) -> Option<Vec<f32>> {
+    Threads::of(threads).map(|threads| threads.run(run))
+}
+
 #[track_caller]
 fn alike(what: &str, run: impl Fn() -> Vec<f32> + Sync) {
-    let one = par::with_threads(1, &run).expect("one thread there always is");
+    let one = run_on(1, &run).expect("one thread there always is");
     assert!(one.iter().all(|x| x.is_finite()));
     for threads in [2, 3] {
-        let Some(more) = par::with_threads(threads, &run) else { continue };
+        let Some(more) = run_on(threads, &run) else { continue };
         let apart = one.iter().zip(&more).position(|(a, b)| a.to_bits() != b.to_bits());
         assert_eq!(apart, None, "{what} on {threads} threads");
     }

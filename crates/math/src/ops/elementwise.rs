@@ -6,8 +6,6 @@ use crate::poly;
 /// Functions of one argument. Gelu is the tanh form (Hendrycks and Gimpel 2016).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unary {
-    Neg,
-    Abs,
     Relu,
     Tanh,
     Gelu,
@@ -16,13 +14,10 @@ pub enum Unary {
     Square,
     Sqrt,
     Sigmoid,
-    Recip,
 }
 
 impl Unary {
-    pub const ALL: [Unary; 11] = [
-        Unary::Neg,
-        Unary::Abs,
+    pub const ALL: [Unary; 8] = [
         Unary::Relu,
         Unary::Tanh,
         Unary::Gelu,
@@ -31,11 +26,10 @@ impl Unary {
         Unary::Square,
         Unary::Sqrt,
         Unary::Sigmoid,
-        Unary::Recip,
     ];
 }
 
-/// Functions of two arguments. Min and Max give b where one is NaN; Greater and Less give 1 or 0.
+/// Functions of two arguments. Min and Max give b where one is NaN; Greater gives 1 or 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Binary {
     Add,
@@ -45,20 +39,11 @@ pub enum Binary {
     Min,
     Max,
     Greater,
-    Less,
 }
 
 impl Binary {
-    pub const ALL: [Binary; 8] = [
-        Binary::Add,
-        Binary::Sub,
-        Binary::Mul,
-        Binary::Div,
-        Binary::Min,
-        Binary::Max,
-        Binary::Greater,
-        Binary::Less,
-    ];
+    pub const ALL: [Binary; 7] =
+        [Binary::Add, Binary::Sub, Binary::Mul, Binary::Div, Binary::Min, Binary::Max, Binary::Greater];
 }
 
 /// How an operand covers `[rows][cols]`.
@@ -161,12 +146,10 @@ impl Kernel for UnaryMap {
     fn run<S: Simd>(self, s: S) {
         let UnaryMap { op, n, x, y } = self;
         let x = (x, 1);
-        let (zero, one, half) = (s.splat(0.0), s.splat(1.0), s.splat(0.5));
+        let (zero, half) = (s.splat(0.0), s.splat(0.5));
         // SAFETY: both pointers came from slices of n floats, or from the same one.
         unsafe {
             match op {
-                Unary::Neg => each!(s, n, y, [x], s.neg(x)),
-                Unary::Abs => each!(s, n, y, [x], s.abs(x)),
                 Unary::Relu => each!(s, n, y, [x], s.max(zero, x)),
                 Unary::Tanh => each!(s, n, y, [x], poly::tanh(s, x)),
                 Unary::Gelu => each!(s, n, y, [x], {
@@ -178,35 +161,23 @@ impl Kernel for UnaryMap {
                 Unary::Square => each!(s, n, y, [x], s.mul(x, x)),
                 Unary::Sqrt => each!(s, n, y, [x], s.sqrt(x)),
                 Unary::Sigmoid => each!(s, n, y, [x], poly::sigmoid(s, x)),
-                Unary::Recip => each!(s, n, y, [x], s.div(one, x)),
             }
         }
     }
 }
 
-/// dx (+)= dy · op'(x). Both x and y = op(x) are given; each function reads what it needs.
-pub fn unary_backward(
-    isa: Isa,
-    op: Unary,
-    x: &[f32],
-    y: &[f32],
-    dy: &[f32],
-    dx: &mut [f32],
-    accumulate: bool,
-) {
+/// dx = dy · op'(x). Both x and y = op(x) are given; each function reads what it needs.
+pub fn unary_backward(isa: Isa, op: Unary, x: &[f32], y: &[f32], dy: &[f32], dx: &mut [f32]) {
     let n = dx.len();
     let (x, y, dy) = (x[..n].as_ptr(), y[..n].as_ptr(), dy[..n].as_ptr());
-    dispatch(isa, UnaryBackward { op, n, x, y, dy, dx: dx.as_mut_ptr(), accumulate });
+    dispatch(isa, UnaryBackward { op, n, x, y, dy, dx: dx.as_mut_ptr() });
 }
 
 /// d = d · op'(x): [`unary_backward`] where the slope takes the place of what came in.
 pub fn unary_backward_in_place(isa: Isa, op: Unary, x: &[f32], y: &[f32], d: &mut [f32]) {
     let n = d.len();
     let p = d.as_mut_ptr();
-    dispatch(
-        isa,
-        UnaryBackward { op, n, x: x[..n].as_ptr(), y: y[..n].as_ptr(), dy: p, dx: p, accumulate: false },
-    );
+    dispatch(isa, UnaryBackward { op, n, x: x[..n].as_ptr(), y: y[..n].as_ptr(), dy: p, dx: p });
 }
 
 struct UnaryBackward {
@@ -216,59 +187,34 @@ struct UnaryBackward {
     y: *const f32,
     dy: *const f32,
     dx: *mut f32,
-    accumulate: bool,
 }
 
 impl Kernel for UnaryBackward {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
-        let UnaryBackward { op, n, x, y, dy, dx, accumulate } = self;
-        let (x, y, dy, old) = ((x, 1), (y, 1), (dy, 1), (dx.cast_const(), 1));
+        let UnaryBackward { op, n, x, y, dy, dx } = self;
+        let (x, y, dy) = ((x, 1), (y, 1), (dy, 1));
         let (zero, one, two, half) = (s.splat(0.0), s.splat(1.0), s.splat(2.0), s.splat(0.5));
-        let keep = s.splat(f32::from(u8::from(accumulate)));
-        let keep = s.gt(keep, zero);
-        let kept = hot(
-            #[inline(always)]
-            |old| s.select(keep, old, zero),
-        );
         // SAFETY: the pointers came from slices of n floats, dy and dx perhaps from the same one.
         unsafe {
             match op {
-                Unary::Neg => each!(s, n, dx, [dy, old], s.sub(kept(old), dy)),
-                Unary::Abs => {
-                    each!(s, n, dx, [x, dy, old], s.add(kept(old), s.select(s.lt(x, zero), s.neg(dy), dy)))
-                }
-                Unary::Relu => {
-                    each!(s, n, dx, [y, dy, old], s.add(kept(old), s.select(s.gt(y, zero), dy, zero)))
-                }
-                Unary::Tanh => {
-                    each!(s, n, dx, [y, dy, old], s.mul_add(dy, s.neg_mul_add(y, y, one), kept(old)))
-                }
-                Unary::Gelu => each!(s, n, dx, [x, dy, old], {
+                Unary::Relu => each!(s, n, dx, [y, dy], s.select(s.gt(y, zero), dy, zero)),
+                Unary::Tanh => each!(s, n, dx, [y, dy], s.mul(dy, s.neg_mul_add(y, y, one))),
+                Unary::Gelu => each!(s, n, dx, [x, dy], {
                     // ½(1 + t) + ½x(1 - t²)·√(2/π)(1 + 3·0.044715·x²)
                     let t = gelu_tanh(s, x);
                     let h = s.mul(half, x);
                     let inner =
                         s.mul_add(s.mul(s.splat(3.0 * GELU_CUBE * GELU_ROOT), x), x, s.splat(GELU_ROOT));
                     let left = s.mul_add(half, t, half);
-                    let slope = s.mul_add(s.mul(h, s.neg_mul_add(t, t, one)), inner, left);
-                    s.mul_add(dy, slope, kept(old))
+                    s.mul(dy, s.mul_add(s.mul(h, s.neg_mul_add(t, t, one)), inner, left))
                 }),
-                Unary::Exp => each!(s, n, dx, [y, dy, old], s.mul_add(dy, y, kept(old))),
-                Unary::Ln => each!(s, n, dx, [x, dy, old], s.add(kept(old), s.div(dy, x))),
-                Unary::Square => {
-                    each!(s, n, dx, [x, dy, old], s.mul_add(dy, s.mul(two, x), kept(old)))
-                }
-                Unary::Sqrt => {
-                    each!(s, n, dx, [y, dy, old], s.add(kept(old), s.div(s.mul(half, dy), y)))
-                }
-                Unary::Sigmoid => {
-                    each!(s, n, dx, [y, dy, old], s.mul_add(dy, s.neg_mul_add(y, y, y), kept(old)))
-                }
-                Unary::Recip => {
-                    each!(s, n, dx, [y, dy, old], s.neg_mul_add(dy, s.mul(y, y), kept(old)))
-                }
+                Unary::Exp => each!(s, n, dx, [y, dy], s.mul(dy, y)),
+                Unary::Ln => each!(s, n, dx, [x, dy], s.div(dy, x)),
+                Unary::Square => each!(s, n, dx, [x, dy], s.mul(dy, s.mul(two, x))),
+                Unary::Sqrt => each!(s, n, dx, [y, dy], s.div(s.mul(half, dy), y)),
+                Unary::Sigmoid => each!(s, n, dx, [y, dy], s.mul(dy, s.neg_mul_add(y, y, y))),
             }
         }
     }
@@ -369,7 +315,6 @@ impl Kernel for BinaryMap {
                     Binary::Min => each!(s, n, y, [a, b], s.min(a, b)),
                     Binary::Max => each!(s, n, y, [a, b], s.max(a, b)),
                     Binary::Greater => each!(s, n, y, [a, b], s.select(s.gt(a, b), one, zero)),
-                    Binary::Less => each!(s, n, y, [a, b], s.select(s.lt(a, b), one, zero)),
                 }
             }
         }
@@ -432,65 +377,6 @@ impl Kernel for AddScaled<'_> {
                 [x = (self.x.as_ptr(), 1), y = (y.cast_const(), 1)],
                 s.mul_add(scale, x, y)
             );
-        }
-    }
-}
-
-/// y = x held between lo and hi.
-pub fn clamp(isa: Isa, lo: f32, hi: f32, x: &[f32], y: &mut [f32]) {
-    dispatch(isa, Clamp { lo, hi, x: &x[..y.len()], y });
-}
-
-struct Clamp<'a> {
-    lo: f32,
-    hi: f32,
-    x: &'a [f32],
-    y: &'a mut [f32],
-}
-
-impl Kernel for Clamp<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let (lo, hi) = (s.splat(self.lo), s.splat(self.hi));
-        // SAFETY: both slices have y's length.
-        unsafe {
-            each!(s, self.y.len(), self.y.as_mut_ptr(), [x = (self.x.as_ptr(), 1)], {
-                s.min(hi, s.max(lo, x)) // NaN passes
-            });
-        }
-    }
-}
-
-/// dx (+)= dy where lo <= x <= hi, else 0.
-pub fn clamp_backward(isa: Isa, lo: f32, hi: f32, x: &[f32], dy: &[f32], dx: &mut [f32], accumulate: bool) {
-    let n = dx.len();
-    dispatch(isa, ClampBackward { lo, hi, x: &x[..n], dy: &dy[..n], dx, accumulate });
-}
-
-struct ClampBackward<'a> {
-    lo: f32,
-    hi: f32,
-    x: &'a [f32],
-    dy: &'a [f32],
-    dx: &'a mut [f32],
-    accumulate: bool,
-}
-
-impl Kernel for ClampBackward<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let (lo, hi, zero) = (s.splat(self.lo), s.splat(self.hi), s.splat(0.0));
-        let keep = s.gt(s.splat(f32::from(u8::from(self.accumulate))), zero);
-        let dx = self.dx.as_mut_ptr();
-        let (x, dy, old) = ((self.x.as_ptr(), 1), (self.dy.as_ptr(), 1), (dx.cast_const(), 1));
-        // SAFETY: the three slices have dx's length.
-        unsafe {
-            each!(s, self.dx.len(), dx, [x, dy, old], {
-                let inside = s.and_mask(s.le(lo, x), s.le(x, hi));
-                s.add(s.select(keep, old, zero), s.select(inside, dy, zero))
-            });
         }
     }
 }

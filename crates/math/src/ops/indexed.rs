@@ -32,20 +32,10 @@ pub fn take_columns(_isa: Isa, rows: usize, cols: usize, x: &[f32], index: &[f32
     }
 }
 
-/// dx[r][index[r]] (+)= dy[r]; the other columns are 0 (or kept, when accumulating).
-pub fn take_columns_backward(
-    _isa: Isa,
-    rows: usize,
-    cols: usize,
-    dy: &[f32],
-    index: &[f32],
-    dx: &mut [f32],
-    accumulate: bool,
-) {
-    if !accumulate {
-        dx[..rows * cols].fill(0.0);
-    }
+/// dx[r][index[r]] = dy[r]; the other columns are 0.
+pub fn take_columns_backward(_isa: Isa, rows: usize, cols: usize, dy: &[f32], index: &[f32], dx: &mut [f32]) {
+    dx[..rows * cols].fill(0.0);
     for r in 0..rows {
-        dx[r * cols + clamp_index(index[r], cols)] += dy[r];
+        dx[r * cols + clamp_index(index[r], cols)] = dy[r];
     }
 }

@@ -307,7 +307,7 @@ pub(crate) unsafe fn finish_four_rows<S: Simd>(
     stats
 }
 
-/// dx (+)=, dgamma += and dbeta += of [`layer_norm`], from its input x and its `stats`.
+/// dx =, dgamma += and dbeta += of [`layer_norm`], from its input x and its `stats`.
 pub fn layer_norm_backward(
     isa: Isa,
     rows: usize,
@@ -319,7 +319,6 @@ pub fn layer_norm_backward(
     dx: &mut [f32],
     dgamma: &mut [f32],
     dbeta: &mut [f32],
-    accumulate: bool,
 ) {
     let n = rows * cols;
     let (x, dy, gamma, stats) = (&x[..n], &dy[..n], &gamma[..cols], &stats[..2 * rows]);
@@ -327,7 +326,7 @@ pub fn layer_norm_backward(
     par::chunks_mut([&mut dx[..n]], [height * cols], |i, [dx]| {
         let (first, len) = (i * height, dx.len());
         let (x, dy, stats) = (&x[first * cols..][..len], &dy[first * cols..][..len], &stats[2 * first..]);
-        dispatch(isa, LayerNormBackward { x, gamma, stats, dy, dx, accumulate });
+        dispatch(isa, LayerNormBackward { x, gamma, stats, dy, dx });
     });
     let width = (CHUNK / rows.max(1)).max(1).next_multiple_of(64);
     par::chunks_mut([&mut dgamma[..cols], &mut dbeta[..cols]], [width; 2], |i, [dgamma, dbeta]| {
@@ -341,7 +340,6 @@ struct LayerNormBackward<'a> {
     stats: &'a [f32],
     dy: &'a [f32],
     dx: &'a mut [f32],
-    accumulate: bool,
 }
 
 impl Kernel for LayerNormBackward<'_> {
@@ -350,7 +348,6 @@ impl Kernel for LayerNormBackward<'_> {
     fn run<S: Simd>(self, s: S) {
         let cols = self.gamma.len();
         let n = cols as f32;
-        let keep = s.gt(s.splat(f32::from(u8::from(self.accumulate))), s.splat(0.0));
         for r in 0..self.x.len() / cols.max(1) {
             let row = r * cols..(r + 1) * cols;
             let (x, dy) = (self.x[row.clone()].as_ptr(), self.dy[row.clone()].as_ptr());
@@ -362,11 +359,11 @@ impl Kernel for LayerNormBackward<'_> {
                 let gh =
                     total!(s, cols, [dy, gamma, x], s.mul(s.mul(dy, gamma), s.mul(s.sub(x, mean), rstd))) / n;
                 let (g, gh) = (s.splat(g), s.splat(gh));
-                let (x, dy, gamma, old) = ((x, 1), (dy, 1), (gamma, 1), (dx.cast_const(), 1));
-                each!(s, cols, dx, [x, dy, gamma, old], {
+                let (x, dy, gamma) = ((x, 1), (dy, 1), (gamma, 1));
+                each!(s, cols, dx, [x, dy, gamma], {
                     let hat = s.mul(s.sub(x, mean), rstd);
                     let inner = s.sub(s.mul(dy, gamma), s.mul_add(hat, gh, g));
-                    s.mul_add(rstd, inner, s.select(keep, old, s.splat(0.0)))
+                    s.mul(rstd, inner)
                 });
             }
         }

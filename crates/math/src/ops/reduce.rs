@@ -92,7 +92,7 @@ pub fn sum_of_squares(isa: Isa, x: &[f32]) -> f32 {
 }
 
 /// Σ a·b
-pub fn dot(isa: Isa, a: &[f32], b: &[f32]) -> f32 {
+fn dot(isa: Isa, a: &[f32], b: &[f32]) -> f32 {
     assert_eq!(a.len(), b.len());
     dispatch(isa, Sum { kind: SumOf::Products, a, b })
 }
@@ -124,16 +124,15 @@ impl Kernel for Sum<'_> {
     }
 }
 
-/// y[r] (+)= Σ_c x[r][c]
-pub fn sum_rows(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32], accumulate: bool) {
-    dispatch(isa, SumRows { cols, x: &x[..rows * cols], y: &mut y[..rows], accumulate });
+/// y[r] = Σ_c x[r][c]
+pub fn sum_rows(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32]) {
+    dispatch(isa, SumRows { cols, x: &x[..rows * cols], y: &mut y[..rows] });
 }
 
 struct SumRows<'a> {
     cols: usize,
     x: &'a [f32],
     y: &'a mut [f32],
-    accumulate: bool,
 }
 
 impl Kernel for SumRows<'_> {
@@ -142,13 +141,12 @@ impl Kernel for SumRows<'_> {
     fn run<S: Simd>(self, s: S) {
         for (r, y) in self.y.iter_mut().enumerate() {
             let x = &self.x[r * self.cols..][..self.cols];
-            let sum = if self.cols < 16 {
+            *y = if self.cols < 16 {
                 x.iter().fold(0.0, |sum, x| sum + x)
             } else {
                 // SAFETY: the row has `cols` floats.
                 unsafe { total!(s, self.cols, [x = x.as_ptr()], x) }
             };
-            *y = if self.accumulate { *y + sum } else { sum };
         }
     }
 }

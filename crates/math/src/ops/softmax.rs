@@ -120,47 +120,19 @@ fn row_max<S: Simd>(s: S, x: &[f32]) -> f32 {
     lanes.iter().fold(f32::NEG_INFINITY, |m, &x| if x > m { x } else { m })
 }
 
-/// dx (+)= y·(dy - Σ dy·y), y the softmax.
-pub fn softmax_backward(
-    isa: Isa,
-    rows: usize,
-    cols: usize,
-    y: &[f32],
-    dy: &[f32],
-    dx: &mut [f32],
-    accumulate: bool,
-) {
-    softmax_slopes(isa, rows, cols, y, dy, dx, accumulate, false);
+/// dx = y·(dy - Σ dy·y), y the softmax.
+pub fn softmax_backward(isa: Isa, rows: usize, cols: usize, y: &[f32], dy: &[f32], dx: &mut [f32]) {
+    softmax_slopes(isa, rows, cols, y, dy, dx, false);
 }
 
-/// dx (+)= dy - eʸ·Σ dy, y the log softmax.
-pub fn log_softmax_backward(
-    isa: Isa,
-    rows: usize,
-    cols: usize,
-    y: &[f32],
-    dy: &[f32],
-    dx: &mut [f32],
-    accumulate: bool,
-) {
-    softmax_slopes(isa, rows, cols, y, dy, dx, accumulate, true);
+/// dx = dy - eʸ·Σ dy, y the log softmax.
+pub fn log_softmax_backward(isa: Isa, rows: usize, cols: usize, y: &[f32], dy: &[f32], dx: &mut [f32]) {
+    softmax_slopes(isa, rows, cols, y, dy, dx, true);
 }
 
-fn softmax_slopes(
-    isa: Isa,
-    rows: usize,
-    cols: usize,
-    y: &[f32],
-    dy: &[f32],
-    dx: &mut [f32],
-    accumulate: bool,
-    log: bool,
-) {
+fn softmax_slopes(isa: Isa, rows: usize, cols: usize, y: &[f32], dy: &[f32], dx: &mut [f32], log: bool) {
     let n = rows * cols;
-    dispatch(
-        isa,
-        SoftmaxBackward { rows, cols, y: &y[..n], dy: &dy[..n], dx: &mut dx[..n], accumulate, log },
-    );
+    dispatch(isa, SoftmaxBackward { rows, cols, y: &y[..n], dy: &dy[..n], dx: &mut dx[..n], log });
 }
 
 struct SoftmaxBackward<'a> {
@@ -169,7 +141,6 @@ struct SoftmaxBackward<'a> {
     y: &'a [f32],
     dy: &'a [f32],
     dx: &'a mut [f32],
-    accumulate: bool,
     log: bool,
 }
 
@@ -177,7 +148,7 @@ impl Kernel for SoftmaxBackward<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
-        let SoftmaxBackward { rows, cols, y, dy, dx, accumulate, log } = self;
+        let SoftmaxBackward { rows, cols, y, dy, dx, log } = self;
         let slope = hot(
             #[inline(always)]
             |y, dy, sum| {
@@ -201,14 +172,12 @@ impl Kernel for SoftmaxBackward<'_> {
                 }
                 for r in 0..count {
                     for c in 0..cols {
-                        let dx = &mut dx[(first + r) * cols + c];
-                        *dx = dys[c * 16 + r] + if accumulate { *dx } else { 0.0 };
+                        dx[(first + r) * cols + c] = dys[c * 16 + r];
                     }
                 }
             }
             return;
         }
-        let keep = s.gt(s.splat(f32::from(u8::from(accumulate))), s.splat(0.0));
         for r in 0..rows {
             let row = r * cols..(r + 1) * cols;
             let (y, dy, dx) = (y[row.clone()].as_ptr(), dy[row.clone()].as_ptr(), dx[row].as_mut_ptr());
@@ -217,13 +186,7 @@ impl Kernel for SoftmaxBackward<'_> {
                 let sum =
                     if log { total!(s, cols, [dy], dy) } else { total!(s, cols, [dy, y], s.mul(dy, y)) };
                 let sum = s.splat(sum);
-                each!(
-                    s,
-                    cols,
-                    dx,
-                    [y = (y, 1), dy = (dy, 1), old = (dx.cast_const(), 1)],
-                    s.add(slope(y, dy, sum), s.select(keep, old, s.splat(0.0)))
-                );
+                each!(s, cols, dx, [y = (y, 1), dy = (dy, 1)], slope(y, dy, sum));
             }
         }
     }
