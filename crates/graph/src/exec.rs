@@ -322,14 +322,15 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
             let (dy, index) = (&r(1)[rows.clone()], &r(0)[rows.clone()]);
             ops::take_columns_backward(isa, rows.len(), cols, dy, index, dx);
         }),
-        &Call::Embedding { cols } => by_rows(y.len() / cols, [(y, cols)], cols, |rows, [y]| {
-            ops::gather_rows(isa, cols, r(0), &r(1)[rows], y);
-        }),
-        &Call::EmbeddingGrad { cols } => {
+        &Call::EmbeddingBag { cols, k, relu, .. } => {
+            let bias = reads.optional(&step.reads[2]);
+            ops::embedding_bag(isa, cols, r(0), k, r(1), bias, relu, y);
+        }
+        &Call::EmbeddingBagGrad { cols, k, .. } => {
             if !adds(0) {
                 y.fill(0.0);
             }
-            ops::scatter_add_rows(isa, cols, r(1), r(0), y);
+            ops::embedding_bag_backward(isa, cols, k, r(0), r(1), y);
         }
         &Call::Copy { runs, len, x, y: to, clear } => {
             if clear {

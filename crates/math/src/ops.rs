@@ -14,7 +14,7 @@ pub use elementwise::{
     Binary, Span, Unary, add_scaled, affine, binary, binary_in_place, unary, unary_backward,
     unary_backward_in_place, unary_in_place,
 };
-pub use indexed::{gather_rows, scatter_add_rows, take_columns, take_columns_backward};
+pub use indexed::{BAG_PIECE, embedding_bag, embedding_bag_backward, take_columns, take_columns_backward};
 pub(crate) use norm::{column_stats, finish_four_rows, finish_pair, finish_row, row_stats, store_stats};
 pub use norm::{layer_norm, layer_norm_backward, layer_norm_panels};
 pub use panels::{panels_to_rows, rows_to_panels};

@@ -222,6 +222,41 @@ pub fn softmax_backward<T: Real>(rows: usize, cols: usize, y: &[T], dy: &[T], dx
     }
 }
 
+/// y[r] = bias + the sum of the rows of a table that r's `k` indices name: none below 0, the last beyond it.
+pub fn embedding_bag<T: Real>(
+    cols: usize,
+    table: &[T],
+    k: usize,
+    index: &[f32],
+    bias: Option<&[T]>,
+    y: &mut [T],
+) {
+    for (index, y) in index.chunks(k).zip(y.chunks_mut(cols)) {
+        for c in 0..cols {
+            y[c] = bias.map_or(T::of(0.0), |bias| bias[c]);
+            for row in named(index, table.len() / cols) {
+                y[c] = y[c] + table[row * cols + c];
+            }
+        }
+    }
+}
+
+/// The sums over rows of dy for each row of the table that they name, added to what `dtable` holds.
+pub fn embedding_bag_backward<T: Real>(cols: usize, k: usize, index: &[f32], dy: &[T], dtable: &mut [T]) {
+    let rows = dtable.len() / cols;
+    for (index, dy) in index.chunks(k).zip(dy.chunks(cols)) {
+        for row in named(index, rows) {
+            for c in 0..cols {
+                dtable[row * cols + c] = dtable[row * cols + c] + dy[c];
+            }
+        }
+    }
+}
+
+fn named(index: &[f32], rows: usize) -> impl Iterator<Item = usize> {
+    index.iter().filter(|i| **i >= 0.0).map(move |i| (*i as usize).min(rows - 1))
+}
+
 /// (mean, 1/std) of one row, the variance biased as in layer norm.
 pub fn stats<T: Real>(x: &[T], eps: f64) -> (T, T) {
     let n = T::of(x.len() as f64);

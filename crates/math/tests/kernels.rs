@@ -475,30 +475,11 @@ fn gathers_and_layouts() {
             ops::panels_to_rows(isa, rows, cols, &to_panels(rows, cols, &x), &mut y);
             y
         });
-        // Indices beyond either end mean the nearest row, and NaN the first.
-        let mut index: Vec<f32> =
-            numbers(!seed, 9).iter().map(|u| ((u + 1.0) / 2.0 * rows as f32).floor()).collect();
-        index.extend([-3.0, 1e9, f32::NAN]);
+        // Indices beyond either end mean the nearest column, and NaN the first.
         let place = |i: f32, n: usize| if i >= 0.0 { (i as usize).min(n - 1) } else { 0 };
-        let gathered: Vec<f64> =
-            index.iter().flat_map(|&i| wide(&x[place(i, rows) * cols..][..cols])).collect();
-        check(&gathered, 0.0, |isa| {
-            let mut y = vec![9.0; index.len() * cols];
-            ops::gather_rows(isa, cols, &x, &index, &mut y);
-            y
-        });
-        let dy = numbers(seed ^ 1, index.len() * cols);
-        let mut want = wide(&x);
-        for (i, &row) in index.iter().enumerate() {
-            (0..cols).for_each(|c| want[place(row, rows) * cols + c] += f64::from(dy[i * cols + c]));
-        }
-        check(&want, 1e-5, |isa| {
-            let mut table = x.clone();
-            ops::scatter_add_rows(isa, cols, &dy, &index, &mut table);
-            table
-        });
-        let column: Vec<f32> =
+        let mut column: Vec<f32> =
             numbers(seed ^ 2, rows).iter().map(|u| ((u + 1.0) / 2.0 * cols as f32).floor()).collect();
+        column.splice(..rows.min(3), [-3.0, 1e9, f32::NAN].into_iter().take(rows.min(3)));
         let at = |r: usize| r * cols + place(column[r], cols);
         let taken: Vec<f64> = (0..rows).map(|r| f64::from(x[at(r)])).collect();
         check(&taken, 0.0, |isa| {
@@ -515,6 +496,77 @@ fn gathers_and_layouts() {
             dx
         });
     });
+}
+
+/// Lists that name rows of a table: now and then nothing, and what is beyond it.
+fn lists(seed: u32, entries: usize, rows: usize, k: usize, short: bool) -> Vec<f32> {
+    let mut index: Vec<f32> =
+        numbers(seed, rows * k).iter().map(|u| ((u + 1.0) / 2.0 * entries as f32).floor()).collect();
+    if short {
+        for (i, odd) in [-1.0, -1e9, 1e9, f32::NAN].into_iter().cycle().take(rows * k / 5 + 1).enumerate() {
+            index[(7 * i + i / 3) % (rows * k)] = odd;
+        }
+    }
+    index
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
+fn bags_of_rows() {
+    let entries = prop_oneof![1usize..30, 140usize..400, Just(1000usize)];
+    let cols = prop_oneof![1usize..40, Just(64usize), 100usize..200];
+    let k = prop_oneof![1usize..9, 20usize..60, Just(300usize)];
+    let case = (entries, cols, 1usize..50, k, any::<(bool, bool, u32)>());
+    property(60, case, |(entries, cols, rows, k, (short, bias, seed))| {
+        let (table, bias) = (numbers(seed, entries * cols), bias.then(|| numbers(seed ^ 1, cols)));
+        let index = lists(!seed, entries, rows, k, short);
+        // Nothing but sums in a fixed order: the twin has the bits.
+        let mut want = vec![0.0; rows * cols];
+        reference::embedding_bag(cols, &table, k, &index, bias.as_deref(), &mut want);
+        for relu in [false, true] {
+            if relu {
+                want.iter_mut().for_each(|y| *y = y.max(0.0));
+            }
+            check(&wide(&want), 0.0, |isa| {
+                let mut y = vec![9.0; rows * cols];
+                ops::embedding_bag(isa, cols, &table, k, &index, bias.as_deref(), relu, &mut y);
+                y
+            });
+        }
+        let (dy, mut want) = (numbers(seed ^ 2, rows * cols), table.clone());
+        reference::embedding_bag_backward(cols, k, &index, &dy, &mut want);
+        check(&wide(&want), 0.0, |isa| {
+            let mut dtable = table.clone();
+            ops::embedding_bag_backward(isa, cols, k, &index, &dy, &mut dtable);
+            dtable
+        });
+    });
+}
+
+/// What is cut for threads, and copied together or not, has the bits of plain sums.
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
+fn large_bags_have_the_bits_of_plain_sums_on_any_threads() {
+    for (entries, cols, rows, k) in [(144, 529, 701, 24), (1700, 200, 900, 54)] {
+        let (table, bias, dy) = (numbers(1, entries * cols), numbers(2, cols), numbers(3, rows * cols));
+        let index = lists(4, entries, rows, k, true);
+        let (mut y, mut dtable) = (vec![0.0; rows * cols], table.clone());
+        reference::embedding_bag(cols, &table, k, &index, Some(&bias), &mut y);
+        reference::embedding_bag_backward(cols, k, &index, &dy, &mut dtable);
+        assert!(rows * k * cols > 2 * ops::BAG_PIECE);
+        for isa in Isa::available() {
+            for threads in [1, 2, 3] {
+                let run = || {
+                    let (mut y, mut dtable) = (vec![9.0; rows * cols], table.clone());
+                    ops::embedding_bag(isa, cols, &table, k, &index, Some(&bias), false, &mut y);
+                    ops::embedding_bag_backward(isa, cols, k, &index, &dy, &mut dtable);
+                    (y, dtable)
+                };
+                let Some(got) = Threads::of(threads).map(|threads| threads.run(run)) else { continue };
+                assert!(got.0 == y && got.1 == dtable, "{} on {threads} threads", isa.name());
+            }
+        }
+    }
 }
 
 #[cfg_attr(not(target_arch = "wasm32"), test)]

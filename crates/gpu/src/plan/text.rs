@@ -522,15 +522,29 @@ impl Kernel<'_> {
                 };
                 columns.iter().map(|column| format!("select(0.0, {dy}, {index} == {column})")).collect()
             }
-            Op::Embedding { rows, cols, table } => {
-                let index = self.of_row(reads[1], rows, cols);
-                let index = self.keep(whole(&index, table));
-                let base = self.base(reads[0]);
-                if of_row(rows) {
-                    (0..cols).map(|i| format!("mem[{base} + {index} * {cols}u + {i}u]")).collect()
+            Op::EmbeddingBag { rows, cols, table, k } => {
+                let (base, lists) = (self.base(reads[0]), self.base(reads[1]));
+                let (row, columns) = if of_row(rows) {
+                    ("t".into(), (0..cols).map(|i| format!("{i}u")).collect())
                 } else {
-                    vec![format!("mem[{base} + {index} * {cols}u + t % {cols}u]")]
+                    (format!("t / {cols}u"), vec![format!("t % {cols}u")])
+                };
+                let sums: Vec<String> = columns.iter().map(|_| self.name()).collect();
+                let mut text: String = sums.iter().map(|sum| format!("        var {sum} = 0.0;\n")).collect();
+                let _ = writeln!(
+                    text,
+                    "        for (var k = 0u; k < {k}u; k++) {{
+        let index = mem[{lists} + {row} * {k}u + k];
+        if (index >= 0.0) {{
+        let row = {base} + {} * {cols}u;",
+                    whole("index", table)
+                );
+                for (sum, column) in sums.iter().zip(&columns) {
+                    let _ = writeln!(text, "        {sum} += mem[row + {column}];");
                 }
+                self.body += &text;
+                self.body += "        }\n        }\n";
+                sums
             }
             Op::Columns { rows, cols, ref parts } if of_row(rows) => (0..cols)
                 .map(|i| {

@@ -10,7 +10,11 @@ const ROWS: usize = 331;
 const WIDTH: usize = 320;
 
 fn classifier(g: &mut Graph) -> NodeId {
-    let x = g.input("x", [ROWS, 257]);
+    let (index, table) = (g.input("index130", [ROWS, 60]), g.param("table", [130, 257], graph::Init::FanIn));
+    let x = g.embedding_bag(table, index);
+    let bias = g.vector("table.bias", 257, graph::Init::Ones);
+    let x = g.add(x, bias);
+    let x = g.relu(x);
     let y = models::residual_net(g, x, WIDTH, 1, 290);
     let h = g.gelu(y);
     let h = models::mlp(g, h, "tail", &[4 * WIDTH, WIDTH], Act::Tanh);
