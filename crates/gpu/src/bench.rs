@@ -16,18 +16,11 @@ use learn::Fault;
 use math::Isa;
 use std::fmt::Write as _;
 
-/// One measured number. Names are stable: scripts read them.
-#[derive(Clone, Debug)]
-pub struct Figure {
-    pub name: String,
-    pub value: f64,
-    pub unit: String,
-}
-
-type Sink<'a> = &'a mut dyn FnMut(Figure);
+/// Takes one measured number: its name, which is stable, value and unit.
+type Sink<'a> = &'a mut dyn FnMut(String, f64, String);
 
 fn give(sink: Sink, name: impl Into<String>, value: f64, unit: impl Into<String>) {
-    sink(Figure { name: name.into(), value, unit: unit.into() });
+    sink(name.into(), value, unit.into());
 }
 
 /// Measures everything there is.
