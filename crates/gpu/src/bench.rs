@@ -17,7 +17,6 @@ use crate::program::{Memory, Program, Region, Space, groups};
 use ::worlds::{CartPoles, Vector};
 use learn::Fault;
 use math::Isa;
-pub use report::Figure;
 use report::{Sink, give, median};
 use std::fmt::Write as _;
 

@@ -243,20 +243,34 @@ async fn indices_and_columns(gpu: Gpu) {
         })
         .await;
     }
-    // Rows of a table: fewer entries than rows, and more; narrow and wide; indices beyond both ends.
-    for (entries, cols, rows) in [(5, 3, 12), (40, 300, 17), (5, 270, 600), (600, 4, 300)] {
-        check(&gpu, &format!("embedding of {entries} x {cols}"), |g| {
-            let table = g.param("table", [entries, cols], INIT);
-            let index = g.input(&format!("index{}", entries + 2), [rows, 1]);
-            let index = g.affine(index, 1.0, -1.0);
-            let y = g.embedding(table, index);
-            weigh(g, y)
-        })
-        .await;
+    // Rows of a table: fewer entries than indices, and more; narrow and wide; indices beyond both ends.
+    for (entries, cols, rows, k) in [
+        (5, 3, 12, 1),
+        (40, 300, 17, 3),
+        (5, 270, 600, 1),
+        (600, 4, 300, 1),
+        (144, 33, 40, 24),
+        (90, 7, 11, 5),
+    ] {
+        for layer in [false, true] {
+            check(&gpu, &format!("embedding bag of {k} of {entries} x {cols}, layer: {layer}"), |g| {
+                let table = g.param("table", [entries, cols], INIT);
+                let index = g.input(&format!("index{}", entries + 2), [rows, k]);
+                let index = g.affine(index, 1.0, -1.0);
+                let mut y = g.embedding_bag(table, index);
+                if layer {
+                    let bias = g.vector("bias", cols, INIT);
+                    y = g.add(y, bias);
+                    y = g.relu(y);
+                }
+                weigh(g, y)
+            })
+            .await;
+        }
     }
-    check(&gpu, "embedding used twice", |g| {
-        let (table, index) = (g.param("table", [50, 3], INIT), g.input("index50", [12, 1]));
-        let y = g.embedding(table, index);
+    check(&gpu, "embedding bag used twice", |g| {
+        let (table, index) = (g.param("table", [50, 3], INIT), g.input("index50", [12, 2]));
+        let y = g.embedding_bag(table, index);
         let y = g.matmul(y, table, false, true);
         weigh(g, y)
     })

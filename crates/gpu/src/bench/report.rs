@@ -1,17 +1,10 @@
 //! What a measurement comes to.
 
-/// One measured number. Names are stable: scripts read them.
-#[derive(Clone, Debug)]
-pub struct Figure {
-    pub name: String,
-    pub value: f64,
-    pub unit: String,
-}
-
-pub type Sink<'a> = &'a mut dyn FnMut(Figure);
+/// Takes one measured number: its name, which is stable, value and unit.
+pub type Sink<'a> = &'a mut dyn FnMut(String, f64, String);
 
 pub fn give(sink: Sink, name: impl Into<String>, value: f64, unit: impl Into<String>) {
-    sink(Figure { name: name.into(), value, unit: unit.into() });
+    sink(name.into(), value, unit.into());
 }
 
 pub fn median(values: &mut [f64]) -> f64 {

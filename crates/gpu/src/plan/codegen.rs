@@ -522,15 +522,29 @@ impl Kernel<'_> {
                 };
                 columns.iter().map(|column| format!("select(0.0, {dy}, {index} == {column})")).collect()
             }
-            Op::Embedding { rows, cols, table } => {
-                let index = self.of_row(reads[1], rows, cols);
-                let index = self.keep(whole(&index, table));
-                let base = self.base(reads[0]);
-                if of_row(rows) {
-                    (0..cols).map(|i| format!("mem[{base} + {index} * {cols}u + {i}u]")).collect()
+            Op::EmbeddingBag { rows, cols, table, k } => {
+                let (base, lists) = (self.base(reads[0]), self.base(reads[1]));
+                let (row, columns) = if of_row(rows) {
+                    ("t".into(), (0..cols).map(|i| format!("{i}u")).collect())
                 } else {
-                    vec![format!("mem[{base} + {index} * {cols}u + t % {cols}u]")]
+                    (format!("t / {cols}u"), vec![format!("t % {cols}u")])
+                };
+                let sums: Vec<String> = columns.iter().map(|_| self.name()).collect();
+                let mut text: String = sums.iter().map(|sum| format!("        var {sum} = 0.0;\n")).collect();
+                let _ = writeln!(
+                    text,
+                    "        for (var k = 0u; k < {k}u; k++) {{
+        let index = mem[{lists} + {row} * {k}u + k];
+        if (index >= 0.0) {{
+        let row = {base} + {} * {cols}u;",
+                    whole("index", table)
+                );
+                for (sum, column) in sums.iter().zip(&columns) {
+                    let _ = writeln!(text, "        {sum} += mem[row + {column}];");
                 }
+                self.body += &text;
+                self.body += "        }\n        }\n";
+                sums
             }
             Op::Columns { rows, cols, ref parts } if of_row(rows) => (0..cols)
                 .map(|i| {
@@ -630,8 +644,6 @@ fn whole(x: &str, count: usize) -> String {
 
 fn unary(op: Unary, x: &str) -> String {
     match op {
-        Unary::Neg => format!("-{x}"),
-        Unary::Abs => format!("abs({x})"),
         Unary::Relu => format!("max({x}, 0.0)"),
         Unary::Tanh => format!("tanh_of({x})"),
         Unary::Gelu => format!("gelu_of({x})"),
@@ -640,15 +652,12 @@ fn unary(op: Unary, x: &str) -> String {
         Unary::Square => format!("{x} * {x}"),
         Unary::Sqrt => format!("sqrt({x})"),
         Unary::Sigmoid => format!("sigmoid_of({x})"),
-        Unary::Recip => format!("1.0 / {x}"),
     }
 }
 
 /// `at` is x or y, whichever the derivative is simplest in.
 fn unary_grad(op: Unary, at: &str, dy: &str) -> String {
     match op {
-        Unary::Neg => format!("-{dy}"),
-        Unary::Abs => format!("sign({at}) * {dy}"),
         Unary::Relu => format!("select(0.0, {dy}, {at} > 0.0)"),
         Unary::Tanh => format!("{dy} * (1.0 - {at} * {at})"),
         Unary::Gelu => format!("{dy} * gelu_slope({at})"),
@@ -657,7 +666,6 @@ fn unary_grad(op: Unary, at: &str, dy: &str) -> String {
         Unary::Square => format!("{dy} * 2.0 * {at}"),
         Unary::Sqrt => format!("{dy} * 0.5 / {at}"),
         Unary::Sigmoid => format!("{dy} * {at} * (1.0 - {at})"),
-        Unary::Recip => format!("-{dy} * {at} * {at}"),
     }
 }
 
@@ -670,6 +678,5 @@ fn binary(op: Binary, a: &str, b: &str) -> String {
         Binary::Min => format!("min({a}, {b})"),
         Binary::Max => format!("max({a}, {b})"),
         Binary::Greater => format!("select(0.0, 1.0, {a} > {b})"),
-        Binary::Less => format!("select(0.0, 1.0, {a} < {b})"),
     }
 }

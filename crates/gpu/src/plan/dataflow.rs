@@ -65,8 +65,8 @@ pub(super) enum Op {
     TakeGrad { rows: usize, cols: usize },
     /// One matrix a part -> y, 0 where there is no part.
     Columns { rows: usize, cols: usize, parts: Vec<Part> },
-    /// table, index -> y
-    Embedding { rows: usize, cols: usize, table: usize },
+    /// table, index -> y, of `k` indices a row
+    EmbeddingBag { rows: usize, cols: usize, table: usize, k: usize },
     /// x -> y
     SumAll,
     /// x -> y
@@ -86,7 +86,7 @@ pub(super) enum Op {
     /// x, gamma, statistics, dy -> dx
     NormGrad { rows: usize, cols: usize },
     /// index, dy -> dtable
-    EmbeddingGrad { rows: usize, cols: usize, table: usize },
+    EmbeddingBagGrad { rows: usize, cols: usize, table: usize, k: usize },
 }
 
 #[derive(Clone, Debug)]
@@ -406,14 +406,23 @@ impl Reader<'_> {
             &Call::SoftmaxGrad { rows, cols, log } => simple(Op::SoftmaxGrad { rows, cols, log }),
             &Call::Take { rows, cols } => simple(Op::Take { rows, cols }),
             &Call::TakeGrad { rows, cols } => simple(Op::TakeGrad { rows, cols }),
-            &Call::Embedding { cols } => {
-                let (rows, table) = (self.dataflow.len(some[1]), self.dataflow.len(some[0]) / cols);
-                simple(Op::Embedding { rows, cols, table })
+            &Call::EmbeddingBag { rows, cols, k, relu } => {
+                let mut op = Op::EmbeddingBag { rows, cols, table: self.dataflow.len(some[0]) / cols, k };
+                let mut of_op = some[..2].to_vec();
+                // What the processor does in passing are neighbours here.
+                let add = Op::Binary { op: Binary::Add, rows, cols, spans: [Span::Full, Span::Row] };
+                let bias = reads[2].map(|bias| (add, Some(bias)));
+                let relu = relu.then_some((Op::Unary(Unary::Relu), None));
+                for (next, other) in bias.into_iter().chain(relu) {
+                    let y = self.value(rows * cols, Location::Arena);
+                    self.push(std::mem::replace(&mut op, next), of_op, vec![y]);
+                    of_op = [Some(y), other].into_iter().flatten().collect();
+                }
+                (op, of_op)
             }
-            &Call::EmbeddingGrad { cols } => {
+            &Call::EmbeddingBagGrad { rows, cols, k } => {
                 let to = writes[0].expect("a gradient is written");
-                let (rows, table) = (self.dataflow.len(some[0]), self.dataflow.len(to) / cols);
-                simple(Op::EmbeddingGrad { rows, cols, table })
+                simple(Op::EmbeddingBagGrad { rows, cols, table: self.dataflow.len(to) / cols, k })
             }
             Call::Collect => simple(Op::Same),
             Call::Copy { .. } => unreachable!("done above"),

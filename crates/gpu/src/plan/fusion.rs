@@ -67,7 +67,7 @@ impl Op {
             | Op::Take { rows, cols }
             | Op::TakeGrad { rows, cols }
             | Op::Columns { rows, cols, .. }
-            | Op::Embedding { rows, cols, .. }
+            | Op::EmbeddingBag { rows, cols, .. }
             | Op::SumCols { rows, cols }
             | Op::Norm { rows, cols, .. }
             | Op::NormGrad { rows, cols } => Some([rows, cols]),
@@ -94,11 +94,11 @@ pub(super) fn fits(dataflow: &Dataflow, node: usize, threads: usize) -> bool {
         | Op::SoftmaxGrad { rows, cols, .. }
         | Op::SumCols { rows, cols } => threads == rows && cols <= WIDEST,
         Op::Take { rows, .. } => threads == rows,
-        Op::TakeGrad { rows, cols } | Op::Columns { rows, cols, .. } | Op::Embedding { rows, cols, .. } => {
-            threads == rows && cols <= WIDEST || threads == rows * cols
-        }
+        Op::TakeGrad { rows, cols }
+        | Op::Columns { rows, cols, .. }
+        | Op::EmbeddingBag { rows, cols, .. } => threads == rows && cols <= WIDEST || threads == rows * cols,
         Op::SumAll => even(dataflow.len(node.reads[0])),
-        Op::Product { .. } | Op::Norm { .. } | Op::NormGrad { .. } | Op::EmbeddingGrad { .. } => false,
+        Op::Product { .. } | Op::Norm { .. } | Op::NormGrad { .. } | Op::EmbeddingBagGrad { .. } => false,
     }
 }
 
@@ -114,7 +114,7 @@ pub(super) fn is_own(dataflow: &Dataflow, node: usize, operand: usize, threads: 
         },
         Op::Normed { .. } => operand == 0,
         Op::TakeGrad { rows, .. } | Op::Columns { rows, .. } => threads == rows,
-        Op::Embedding { rows, .. } => operand == 1 && threads == rows,
+        Op::EmbeddingBag { .. } => false,
         _ => true,
     }
 }

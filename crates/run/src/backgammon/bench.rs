@@ -11,7 +11,7 @@ pub(super) fn run(bench: &mut Bench) {
     let (isa, cores, now) = (bench.isa, math::par::threads(), bench.now);
     let sink = &mut *bench.sink;
     let name = "backgammon.rules.decisions_per_s_core".into();
-    sink(Figure { name, value: decided(&now), unit: "decisions/s" });
+    sink(Figure { name, value: decided(&now), unit: "decisions/s".into() });
     published_net(isa, &now, sink);
     searched(isa, cores, &now, sink);
     played_out(isa, now, sink);
@@ -34,7 +34,8 @@ fn published_net(isa: Isa, now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) 
         rates.push(BATCH as f64 / call_s);
         shares.push(gflop / call_s / peak);
     }
-    let mut give = |name: &str, value, unit| sink(Figure { name: name.into(), value, unit });
+    let mut give =
+        |name: &str, value, unit: &'static str| sink(Figure { name: name.into(), value, unit: unit.into() });
     give("backgammon.published.net_states_per_s_core", median(&mut rates), "states/s");
     give("backgammon.published.net_share", median(&mut shares), "of peak");
 }
@@ -70,7 +71,8 @@ fn searched(isa: Isa, cores: usize, now: &dyn Fn() -> f64, sink: &mut dyn FnMut(
         whole.push(2e-9 * published::PRODUCTS as f64 * rate / peak);
         done.push(2e-9 * published::SEARCH_PRODUCTS as f64 * rate / peak);
     }
-    let mut give = |name: &str, value, unit| sink(Figure { name: name.into(), value, unit });
+    let mut give =
+        |name: &str, value, unit: &'static str| sink(Figure { name: name.into(), value, unit: unit.into() });
     give("backgammon.selfplay.evals_per_s_core", median(&mut rates), "evaluations/s");
     give(
         "backgammon.selfplay.share",
@@ -105,7 +107,8 @@ fn played_out(isa: Isa, now: fn() -> f64, sink: &mut dyn FnMut(Figure)) {
         }
     }
     let (after, took_s) = (players.progress(), now() - began_s);
-    let mut give = |name: &str, value, unit| sink(Figure { name: name.into(), value, unit });
+    let mut give =
+        |name: &str, value, unit: &'static str| sink(Figure { name: name.into(), value, unit: unit.into() });
     let a_minute = |count: u64| 60.0 * count as f64 / took_s;
     give(
         "backgammon.selfplay.games_per_min",
@@ -141,7 +144,8 @@ fn taught(now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) {
         }
         (began_s, before) = (ended_s, after);
     }
-    let mut give = |name: &str, value, unit| sink(Figure { name: name.into(), value, unit });
+    let mut give =
+        |name: &str, value, unit: &'static str| sink(Figure { name: name.into(), value, unit: unit.into() });
     give("backgammon.td.games_per_s_core", median(&mut games), "games/s");
     give("backgammon.td.evals_per_s_core", median(&mut evaluations), "evaluations/s");
 }
