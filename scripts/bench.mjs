@@ -82,7 +82,7 @@ async function solve(browser, server, give) {
   give({ name: "control.ppo.cartpole.solved_of_5_page", value: times.filter(Number.isFinite).length, unit: "seeds" });
 }
 
-/** Lets an agent teach itself backgammon for a minute of training; then its next games against the yardsticks count. */
+/** Lets an agent teach itself backgammon for a minute of training; then its next games against the baselines count. */
 async function teach(browser, server, give) {
   const page = await browser.newPage();
   await page.goto(`${server.url}#/backgammon?seed=1&v=1`);
