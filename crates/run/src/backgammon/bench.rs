@@ -154,14 +154,14 @@ fn taught(now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) {
 /// game. Each call plays the same games, some forty of them, so that the best one is no luckier than the rest.
 fn decided(now: &dyn Fn() -> f64) -> f64 {
     const DECISIONS: u32 = 4096;
-    let mut room = Results::new();
+    let mut scratch = Results::new();
     let mut play = || {
         let mut numbers = math::Rng::new(7, 1).sequence(0);
         let mut board = Board::START;
         for _ in 0..DECISIONS {
             let opening = board == Board::START;
             let roll = if opening { Roll::drawn_to_open(&mut numbers) } else { Roll::drawn(&mut numbers) };
-            let results = board.results(roll, &mut room);
+            let results = board.results(roll, &mut scratch);
             let after = results[numbers.below(results.len() as u32) as usize];
             board = if after.points() == 0 { after.turned() } else { Board::START };
         }

@@ -49,13 +49,13 @@ pub struct Decision {
 }
 
 impl Decision {
-    pub fn read(line: &str, room: &mut Results) -> Result<Decision, DecisionError> {
+    pub fn read(line: &str, scratch: &mut Results) -> Result<Decision, DecisionError> {
         let line: Line = serde_json::from_str(line)?;
         let (board, roll) = (Board::from_id(&line.id)?, Roll::new(line.dice[0], line.dice[1])?);
         if board.points() != 0 {
             return Err(DecisionError::Over(board.id()));
         }
-        let possible = board.results(roll, room);
+        let possible = board.results(roll, scratch);
         let mut results: Vec<(Board, f64)> = Vec::with_capacity(possible.len());
         for (id, equity) in &line.moves {
             let result = Board::from_id(id)?;

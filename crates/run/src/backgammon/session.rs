@@ -89,7 +89,7 @@ pub(crate) struct GameSession {
     turn_done: Option<(Board, Roll, Board, bool)>,
     reviewed: u32,
     lost: f64,
-    room: Results,
+    scratch: Results,
 }
 
 fn seat(player: Seat) -> u8 {
@@ -141,7 +141,7 @@ impl GameSession {
             turn_done: None,
             reviewed: 0,
             lost: 0.0,
-            room: Results::new(),
+            scratch: Results::new(),
         }
     }
 
@@ -294,7 +294,7 @@ impl GameSession {
     fn end_turn(&mut self, after: Board) -> Result<(), RunError> {
         let Stage::ToPlay(roll) = self.game.stage() else { return Err(no_move_due()) };
         let (before, player) = (self.game.board(), self.game.on_roll());
-        self.game.play(after, &mut self.room)?;
+        self.game.play(after, &mut self.scratch)?;
         self.play = None;
         if self.engine(player).is_none() {
             self.turn_done = Some((before, roll, after, false));

@@ -201,9 +201,9 @@ fn a_file_of_backgammon_is_read_whole() {
 
     // No agent was kept, and the game in progress.
     assert_eq!(began.room["frozen"], json!([]));
-    let table: serde_json::Value = ask(&mut *run, json!({ "ask": "table" })).unwrap();
-    assert_eq!((&table["position"]["id"], &table["phase"]), (&json!("kl+RATDgc/ABCQ"), &json!("to_play")));
-    assert_eq!((table["moves"].as_array().unwrap().len(), &table["setup"]["length"]), (7, &json!(3)));
+    let session: serde_json::Value = ask(&mut *run, json!({ "ask": "session" })).unwrap();
+    assert_eq!((&session["position"]["id"], &session["phase"]), (&json!("kl+RATDgc/ABCQ"), &json!("to_play")));
+    assert_eq!((session["moves"].as_array().unwrap().len(), &session["setup"]["length"]), (7, &json!(3)));
 }
 
 /// The file is of a run's first minute. Later ones of format 1 have agents as they were, each with its weights, here the learner's.
