@@ -202,7 +202,10 @@ fn a_file_of_backgammon_is_read_whole() {
     // No agent was kept, and the game in progress.
     assert_eq!(began.room["frozen"], json!([]));
     let session: serde_json::Value = ask(&mut *run, json!({ "ask": "session" })).unwrap();
-    assert_eq!((&session["position"]["id"], &session["phase"]), (&json!("kl+RATDgc/ABCQ"), &json!("to_play")));
+    assert_eq!(
+        (&session["position"]["id"], &session["phase"]),
+        (&json!("kl+RATDgc/ABCQ"), &json!("to_play"))
+    );
     assert_eq!((session["moves"].as_array().unwrap().len(), &session["setup"]["length"]), (7, &json!(3)));
 }
 
