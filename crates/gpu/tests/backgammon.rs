@@ -285,7 +285,7 @@ async fn what_does_not_fit_is_refused_and_what_is_not_offloaded_takes_no_room(_:
     assert_eq!(answer(&gpu, &mut *accelerator, 0).await.heads.len(), HEADS);
 }
 
-async fn a_coach_says_that_its_device_is_lost(gpu: Gpu) {
+async fn an_accelerator_says_that_its_device_is_lost(gpu: Gpu) {
     let params = params(5);
     let mut accelerator = request(&gpu, &spec(Work::ALL, 64)).unwrap();
     set_state(&mut *accelerator, &params, 0);
@@ -387,6 +387,6 @@ common::tests!(
     steps_are_the_processors,
     steps_give_the_same_bits_however_they_are_sent,
     what_does_not_fit_is_refused_and_what_is_not_offloaded_takes_no_room,
-    a_coach_says_that_its_device_is_lost,
+    an_accelerator_says_that_its_device_is_lost,
     a_learners_rounds_are_those_at_home_and_outlive_the_device,
 );
