@@ -78,10 +78,11 @@ pub fn add_room(room: &'static dyn AnyRoom) {
 
 pub fn room(id: &str) -> Result<&'static dyn AnyRoom, RunError> {
     let rooms = rooms();
-    rooms.iter().find(|room| room.schema().id == id).copied().ok_or_else(|| RunError::UnknownRoom {
-        id: id.into(),
-        known: known(&rooms).join(", "),
-    })
+    rooms
+        .iter()
+        .find(|room| room.schema().id == id)
+        .copied()
+        .ok_or_else(|| RunError::UnknownRoom { id: id.into(), known: known(&rooms).join(", ") })
 }
 
 /// The names of all rooms, here or not.
