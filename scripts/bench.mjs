@@ -40,7 +40,7 @@ async function measure(suite, browser, dist, modules, give) {
       const worker = new Worker("bench.js", { type: "module" });
       worker.postMessage(order);
       return new Promise((resolve) => (worker.onmessage = ({ data }) => (worker.terminate(), resolve(data))));
-    }, { suite, threads: THREADS, url: server.url + modules[name] });
+    }, { suite, threads: THREADS, url: server.url + modules[`${ROOMS.includes(suite) ? suite : ROOMS[0]}/${name}`] });
     if (answer.error)
       throw new Trouble(`the bench of ${name} failed: ${answer.error}`, "see the console of the page for the panic's text");
     for (const figure of answer.figures) give({ ...figure, name: figure.name + suffix });

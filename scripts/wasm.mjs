@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
+import { ROOMS } from "./rooms.mjs";
 import { ask, filesUnder, fingerprint, main, root, sh, step } from "./sh.mjs";
 import { bindgen, rust, wasmToolchain } from "./setup.mjs";
 
@@ -26,8 +27,6 @@ export const flavours = {
   "threads-simd128": { threads: true, features: "+simd128" },
   simd128: { threads: false, features: "+simd128" },
 };
-/** Every room of the page, the first the default: each has a module of its own. */
-export const ROOMS = [...readFileSync(join(root, "www/rooms/index.ts"), "utf8").matchAll(/\bid: "(\w+)"/g)].map(([, id]) => id);
 /** A module is a room in a flavour. */
 export const MODULES = ROOMS.flatMap((room) => Object.keys(flavours).map((flavour) => `${room}/${flavour}`));
 /** What Chromium takes, and so most browsers, of the room that opens: built before `npm start` serves the page. */

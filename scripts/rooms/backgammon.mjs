@@ -9,7 +9,7 @@ const SETTLE_MS = 3000;
 /** Whose digests have to be equal under an emulator: sums of whole numbers. */
 export const digests = [{ variant: "strong", steps: 600, knobs: ["games=16", "hidden=16", "batch=128"] }];
 
-/** Lets an agent teach itself for a minute of training; then its next games against the yardsticks count. */
+/** Lets an agent teach itself for a minute of training; then its next games against the baselines count. */
 export async function bench(browser, server, give) {
   const page = await browser.newPage();
   await page.goto(`${server.url}#/backgammon?seed=1&v=1`);

@@ -1,4 +1,4 @@
-"""Scores of Tesauro's public evaluation by its published C, for crates/learn/tests/backgammon_judge.rs.
+"""Scores of Tesauro's public evaluation by its published C, for crates/learn/tests/backgammon_arena.rs.
 
     python tests/golden/backgammon_linear.py pubeval.c
     (writes backgammon_linear.txt beside itself)

@@ -1,15 +1,14 @@
 """Three small nets in PyTorch: losses, gradients and two clipped Adam steps, for crates/graph/tests/golden.rs.
 
-    python -m venv venv && venv/bin/pip install torch numpy safetensors
+    python -m venv venv && venv/bin/pip install torch numpy
     venv/bin/python tests/golden/graph_nets.py
 
-Writes graph_nets.json, and graph_nets.safetensors: the first net's parameters as the safetensors package saves them.
+Writes graph_nets.json.
 """
 
 import json
 from pathlib import Path
 
-import safetensors.torch
 import torch
 import torch.nn.functional as F
 
@@ -130,7 +129,7 @@ def record(build):
         loss(p, **inputs)["loss"].backward()
         torch.nn.utils.clip_grad_norm_(p.values(), 0.1)
         adam.step()
-    return first, {
+    return {
         "name": build.__name__,
         "inputs": {name: numbers(value) for name, value in inputs.items()},
         "params": {name: numbers(value) for name, value in first.items()},
@@ -141,7 +140,6 @@ def record(build):
 
 
 if __name__ == "__main__":
-    records = [record(build) for build in (relu_classifier, residual_classifier, ppo)]
-    safetensors.torch.save_file(records[0][0], HERE / "graph_nets.safetensors")
-    data = {"torch": torch.__version__, "nets": [net for _, net in records]}
+    nets = [record(build) for build in (relu_classifier, residual_classifier, ppo)]
+    data = {"torch": torch.__version__, "nets": nets}
     (HERE / "graph_nets.json").write_text(json.dumps(data) + "\n")

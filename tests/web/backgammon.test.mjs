@@ -10,7 +10,7 @@ import { event as next, eventWhere, folder, hothouse, house, inWorkers, lab, vis
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
 
-/** A small run: its rounds and its games against the yardsticks take little. */
+/** A small run: its rounds and its games against the baselines take little. */
 const SMALL = "#/backgammon?games=32&hidden=32&v=1";
 
 const enter = async (settings = {}) => {

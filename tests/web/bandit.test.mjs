@@ -5,7 +5,8 @@ import { cpSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { serve } from "../../scripts/serve.mjs";
-import { FIRST, FIRST_FLAVOUR, ROOMS, wasm } from "../../scripts/wasm.mjs";
+import { ROOMS } from "../../scripts/rooms.mjs";
+import { FIRST, FIRST_FLAVOUR, wasm } from "../../scripts/wasm.mjs";
 import { dist, event, folder, house, lab, notice, visit } from "./fixture.mjs";
 
 const here = house();

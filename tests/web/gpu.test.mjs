@@ -318,7 +318,7 @@ test("backgammon's published learner trains on the GPU; lost, it goes on on the 
   await page.locator(".device").getByText("Google SwiftShader trains.", { exact: true }).waitFor();
   const digest = event(page, "digest");
   // While they are compiled it answers whoever asks.
-  const { candidates } = await page.evaluate(() => hothouse.ask({ ask: "analyse", inquiry: { id: "4HPwATDgc/ABMA", dice: [3, 1], who: { kind: "now" }, evals: 20 } }));
+  const { candidates } = await page.evaluate(() => hothouse.ask({ ask: "analyse", request: { id: "4HPwATDgc/ABMA", dice: [3, 1], who: { kind: "now" }, evals: 20 } }));
   assert.ok(candidates.length > 1);
   const rows = await rounds(page, 8);
   assert.ok(worked(rows), "the GPU took time in each");

@@ -285,8 +285,12 @@ for (const use of ["auto", "simd128"])
       const { metrics, test } = read;
       hothouse.command({ kind: "pause" });
       const bytes = await hothouse.save();
-      // What was told before the save was answered arrives with the next frame at the latest.
-      for (let frame = 0; frame < 2; frame++) await new Promise((resolve) => requestAnimationFrame(resolve));
+      // Until all that was told before the pause has arrived: the file says how much that is.
+      const length = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
+      const header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length)));
+      const { progress, tests } = JSON.parse(header.__metadata__.hothouse);
+      while (metrics.at(-1).progress.iteration < progress.iteration || test.length < tests.length)
+        await new Promise((resolve) => requestAnimationFrame(resolve));
       const again = began();
       hothouse.command({ kind: "restore", bytes });
       return { read: { metrics, test }, kept: await again };

@@ -17,7 +17,7 @@ import { calm } from "./loop";
 import type { Notices } from "./notices";
 import { Shortcuts, type Shortcut } from "./shortcuts";
 import { Sweep } from "./sweep";
-import { TakeAway } from "./takeaway";
+import { Share } from "./share";
 import { SPEEDS, Transport } from "./transport";
 
 const CALM_MS = 500;
@@ -105,7 +105,7 @@ export class RoomPage {
   private readonly forkSection: HTMLElement;
   private readonly explained = h("div", { class: "explain" });
   private readonly shortcuts: Shortcuts;
-  private readonly takeAway: TakeAway;
+  private readonly takeAway: Share;
   private readonly stops: (() => void)[] = [];
 
   /** The last run of each variant before the present one: its curves, and the run whole. */
@@ -185,7 +185,7 @@ export class RoomPage {
     );
     this.ghostLine.append(this.ghost, this.ghostLabel, this.ghostBack);
     this.ghost.addEventListener("change", () => this.showCurves());
-    this.takeAway = new TakeAway(
+    this.takeAway = new Share(
       client,
       {
         about:

@@ -25,14 +25,8 @@ fn measure(suite: &str, json: bool, machine: &Machine) -> Result<()> {
         ("core", _) => run::bench::core(isa, &now_s, math::rivals::ALL, &mut print),
         ("gpu", _) => {
             let gpu = gpu::Gpu::open_blocking(gpu::OpenOptions::default())?;
-            let mut printed = Ok(());
-            let mut print = |gpu::Figure { name, value, unit }: gpu::Figure| {
-                if printed.is_ok() {
-                    printed = line(&name, value, &unit, json);
-                }
-            };
-            gpu::bench_blocking(&gpu, isa, &now_s, &mut print)?;
-            return Ok(printed?);
+            let mut sink = |name, value, unit: String| print(Figure { name, value, unit: unit.into() });
+            gpu::bench_blocking(&gpu, isa, &now_s, &mut sink)?;
         }
         (_, Ok(room)) => {
             let file = std::env::temp_dir().join(format!("hothouse-bench-{}.ring", std::process::id()));
@@ -55,21 +49,12 @@ fn measure(suite: &str, json: bool, machine: &Machine) -> Result<()> {
 }
 
 fn print(figure: &Figure, json: bool) -> std::io::Result<()> {
-    line(&figure.name, figure.value, figure.unit, json)
-}
-
-fn line(name: &str, value: f64, unit: &str, json: bool) -> std::io::Result<()> {
-    #[derive(serde::Serialize)]
-    struct Line<'a> {
-        name: &'a str,
-        value: f64,
-        unit: &'a str,
-    }
     let mut out = std::io::stdout().lock();
     if json {
-        serde_json::to_writer(&mut out, &Line { name, value, unit })?;
+        serde_json::to_writer(&mut out, figure)?;
         writeln!(out)?;
     } else {
+        let Figure { name, value, unit } = figure;
         writeln!(out, "{name:<44} {value:>12.4} {unit}")?;
     }
     out.flush()

@@ -144,7 +144,7 @@ impl Session<'_> {
     pub fn train(mut self) -> Result<()> {
         self.tell(Record::Opened(self.run.backend()));
         self.say_beforehand();
-        self.run.lend_clock(now_s);
+        self.run.set_clock(now_s);
         let mut opener = Opener::begin(self.run.as_mut());
         self.run.command(Command::Start)?;
         let mut measured = Measured::default();

@@ -490,7 +490,7 @@ impl Sweep {
         &self.room.schema().counters[0]
     }
 
-    /// The number that a run is judged by: the goal's, or else the first of a test, or of the metrics.
+    /// The number that a run is compared by: the goal's, or else the first of a test, or of the metrics.
     fn result(&self) -> &'static Column {
         let schema = self.room.schema();
         let variants = self.room.variants();

@@ -55,7 +55,7 @@ fn a_goal_that_is_not_reached_leaves_the_end_to_the_other_budget() {
     let done = summary(&told);
     assert_eq!((&done["ended_by"], &done["solved"]), (&"steps".into(), &Value::Null));
     let room = run::room("backgammon").unwrap();
-    let goal = room.variants()[0].goal.expect("a goal in points against a yardstick");
+    let goal = room.variants()[0].goal.expect("a goal in points against a baseline");
     assert!(done["test"][goal.column].as_f64().unwrap() < goal.at);
 }
 

@@ -1,11 +1,14 @@
 //! What an adapter can do and what is got out of it: peak and bandwidth first, then matrix products and worlds, each
 //! against them or against the processor beside it, all measured in the same run.
 //!
-//! It refuses to judge and to know clocks: `now` gives seconds. A software adapter gets smaller work, and the names or units
+//! It refuses to rate what it finds and to know clocks: `now` gives seconds. A software adapter gets smaller work, and the names or units
 //! say so.
 
 #[cfg(not(target_family = "wasm"))]
 mod backgammon;
+#[cfg(not(target_family = "wasm"))]
+mod ppo;
+mod report;
 
 use crate::control::worlds::{Stepping, Worlds, world};
 use crate::device::Gpu;
@@ -14,21 +17,8 @@ use crate::program::{Memory, Program, Region, Space, groups};
 use ::worlds::{CartPoles, Vector};
 use learn::Fault;
 use math::Isa;
+use report::{Sink, give, median};
 use std::fmt::Write as _;
-
-/// One measured number. Names are stable: scripts read them.
-#[derive(Clone, Debug)]
-pub struct Figure {
-    pub name: String,
-    pub value: f64,
-    pub unit: String,
-}
-
-type Sink<'a> = &'a mut dyn FnMut(Figure);
-
-fn give(sink: Sink, name: impl Into<String>, value: f64, unit: impl Into<String>) {
-    sink(Figure { name: name.into(), value, unit: unit.into() });
-}
 
 /// Measures everything there is.
 pub async fn bench(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink<'_>) -> Result<(), Fault> {
@@ -54,7 +44,7 @@ pub async fn bench(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink<'_>) -
 #[cfg(not(target_family = "wasm"))]
 pub fn bench_blocking(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink<'_>) -> Result<(), Fault> {
     pollster::block_on(bench(gpu, isa, now, sink))?;
-    learners::all(gpu, isa, now, sink)?;
+    ppo::all(gpu, isa, now, sink)?;
     backgammon::all(gpu, isa, now, sink)
 }
 
@@ -288,135 +278,4 @@ fn call_s(now: &dyn Fn() -> f64, mut call: impl FnMut()) -> f64 {
         stretches += 1;
     }
     best_s
-}
-
-/// PPO whole on the device, and the same by the processor beside it.
-#[cfg(not(target_family = "wasm"))]
-mod learners {
-    use super::{Sink, give, median};
-    use crate::{Gpu, OnGpu, OpenOptions};
-    use learn::{Fault, Ppo, PpoConfig, Slice};
-    use math::Isa;
-
-    pub fn all(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(), Fault> {
-        let software = gpu.about().software;
-        let (envs, minibatches) = if software { (256, 4) } else { (65_536, 16) };
-        let of_size = PpoConfig { envs, minibatches, ..PpoConfig::default() };
-        let shared = PpoConfig { shared: true, epochs: 1, ..of_size.clone() };
-        let separate = PpoConfig { hidden: 64, ..of_size };
-        for (name, config) in [("gpu.ppo.cartpole", shared), ("gpu.ppo.cartpole.4_64_64", separate)] {
-            let apart = if config.shared { "shared" } else { "separate" };
-            let PpoConfig { hidden, epochs, envs, rollout_steps, minibatches, .. } = config;
-            let of = format!(
-                "steps/s, {hidden}-{hidden} {apart}, epochs: {epochs}, minibatches: {minibatches}, {envs} environments x {rollout_steps}"
-            );
-            let mut ppo = cart_pole(config.clone(), isa)?;
-            let start = ppo.start().map_err(|error| Fault::Refused { why: error.to_string() })?;
-            let dispatches = OnGpu::new(gpu, &start)?.dispatches(epochs);
-            ppo.lend(gpu)?;
-            iteration_s(&mut ppo, now)?;
-            let before = gpu.counts();
-            iteration_s(&mut ppo, now)?;
-            let after = gpu.counts();
-            give(sink, format!("{name}.steps_per_s"), rate(&mut ppo, now)?, of.clone());
-            give(sink, format!("{name}.submits"), (after[0] - before[0]) as f64, "an iteration");
-            give(sink, format!("{name}.readbacks"), (after[1] - before[1]) as f64, "an iteration");
-            give(sink, format!("{name}.dispatches"), dispatches as f64, "an iteration");
-            let mut ppo = cart_pole(config, isa)?;
-            iteration_s(&mut ppo, now)?;
-            let name = name.replacen("gpu.", "gpu.beside.", 1);
-            give(
-                sink,
-                format!("{name}.steps_per_s"),
-                rate(&mut ppo, now)?,
-                format!("{of}, all threads beside it"),
-            );
-        }
-        solve(isa, software, now, sink)
-    }
-
-    /// From no device at all to an evaluation that solves the task: what a person waits for.
-    fn solve(isa: Isa, software: bool, now: &dyn Fn() -> f64, sink: Sink) -> Result<(), Fault> {
-        const EPISODES: u32 = 100;
-        const ITERATIONS_BETWEEN: u32 = 2;
-        const SEEDS: u32 = 5;
-        const GIVE_UP_S: f64 = 60.0;
-        let envs = if software { 1024 } else { 4096 };
-        let config = PpoConfig { envs, shared: true, epochs: 1, lr: 0.005, ..PpoConfig::default() };
-        let seeds = if software { 1 } else { SEEDS };
-        let mut times_s = Vec::new();
-        for seed in 1..=seeds {
-            let began_s = now();
-            let gpu = Gpu::open_blocking(OpenOptions::default())?;
-            let mut ppo = seeded(config.clone(), seed, isa)?;
-            ppo.lend(&gpu)?;
-            let goal = ppo.kind().spec.solved_at as f32;
-            let mut judged = 0;
-            let took_s = loop {
-                for _ in 0..ITERATIONS_BETWEEN {
-                    iteration_s(&mut ppo, now)?;
-                }
-                judged += 1;
-                let took_s = now() - began_s;
-                if ppo.evaluate(EPISODES, judged).mean >= goal {
-                    break now() - began_s;
-                }
-                if took_s > GIVE_UP_S {
-                    break f64::INFINITY;
-                }
-            };
-            times_s.push(took_s);
-        }
-        let solved = times_s.iter().filter(|s| s.is_finite()).count();
-        give(
-            sink,
-            "gpu.ppo.cartpole.solved",
-            solved as f64,
-            format!("of {seeds} seeds, within {GIVE_UP_S} s"),
-        );
-        if solved > 0 {
-            times_s.retain(|s| s.is_finite());
-            let unit = "s from opening the device to an evaluation that solves it, median of those";
-            give(sink, "gpu.ppo.cartpole.solve_s", median(&mut times_s), unit);
-        }
-        Ok(())
-    }
-
-    fn cart_pole(config: PpoConfig, isa: Isa) -> Result<Ppo, Fault> {
-        seeded(config, 1, isa)
-    }
-
-    fn seeded(config: PpoConfig, seed: u32, isa: Isa) -> Result<Ppo, Fault> {
-        let unknown = || Fault::Unknown { what: "CartPole".into() };
-        let kind = ::worlds::kind("CartPole-v1").ok_or_else(unknown)?;
-        Ppo::new(kind, config, seed, isa).map_err(|error| Fault::Refused { why: error.to_string() })
-    }
-
-    fn iteration_s(ppo: &mut Ppo, now: &dyn Fn() -> f64) -> Result<f64, Fault> {
-        let began_s = now();
-        loop {
-            match ppo.advance() {
-                Slice::Iteration(_) => return Ok(now() - began_s),
-                Slice::Stopped(fault) => return Err(fault),
-                _ => {}
-            }
-        }
-    }
-
-    /// Environment steps a second: the median over iterations that fill some time.
-    fn rate(ppo: &mut Ppo, now: &dyn Fn() -> f64) -> Result<f64, Fault> {
-        const LEAST: usize = 3;
-        const FILL_S: f64 = 1.0;
-        let began_s = now();
-        let mut times_s = Vec::new();
-        while times_s.len() < LEAST || now() - began_s < FILL_S {
-            times_s.push(iteration_s(ppo, now)?);
-        }
-        Ok((ppo.config().envs * ppo.config().rollout_steps) as f64 / median(&mut times_s))
-    }
-}
-
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }

@@ -1,6 +1,6 @@
 //! One adapter and its device: what it is called, what it can do, and what went wrong with it.
 
-use crate::fold::Fold;
+use crate::reduce::Reduce;
 use crate::tile::Tuned;
 use learn::Fault;
 use std::collections::HashMap;
@@ -55,7 +55,7 @@ pub(crate) struct Shared {
     pub news: Arc<News>,
     /// By their text.
     pub pipelines: Mutex<HashMap<String, wgpu::ComputePipeline>>,
-    pub fold: Fold,
+    pub reduce: Reduce,
     pub layout: wgpu::BindGroupLayout,
     pub pipeline_layout: wgpu::PipelineLayout,
     pub submits: AtomicU64,
@@ -110,13 +110,13 @@ impl Gpu {
             .map_err(|error| Fault::NoAdapter { why: error.to_string() })?;
         let mut about = about(&info, options.name);
         let wanted = options.subgroups.unwrap_or(!about.software);
-        let fold = if wanted && features.contains(wgpu::Features::SUBGROUP) {
+        let reduce = if wanted && features.contains(wgpu::Features::SUBGROUP) {
             let in_browser = info.backend == wgpu::Backend::BrowserWebGpu;
-            Fold::by_subgroups(info.subgroup_min_size, info.subgroup_max_size, in_browser)
+            Reduce::by_subgroups(info.subgroup_min_size, info.subgroup_max_size, in_browser)
         } else {
-            Fold::PLAIN
+            Reduce::PLAIN
         };
-        about.subgroups = fold.has_subgroups();
+        about.subgroups = reduce.has_subgroups();
         let layout = bindings(&device);
         let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label: Some("hothouse"),
@@ -125,7 +125,7 @@ impl Gpu {
         });
         let shared = Arc::new(Shared {
             about,
-            fold,
+            reduce,
             // Offsets are counted in words of 32 bits.
             largest_buffer: room.min(options.largest_buffer.unwrap_or(u64::MAX)).min(4 * u64::from(u32::MAX)),
             news: Arc::default(),

@@ -10,20 +10,20 @@ mod bench;
 pub mod control;
 mod device;
 mod executor;
-mod fold;
 mod machine;
 mod open;
 mod optimizer;
 mod plan;
 mod product;
 mod program;
+mod reduce;
 mod tile;
 mod trainer;
 
+pub use bench::bench;
 #[cfg(not(target_family = "wasm"))]
 pub use bench::bench_blocking;
-pub use bench::{Figure, bench};
-pub use control::ppo::OnGpu;
+pub use control::ppo::GpuPpo;
 pub use control::worlds::{POLY, RNG, Stepping, World, Worlds, world};
 pub use device::{About, Gpu, OpenOptions, Submitted};
 pub use executor::{Answer, Executor};
@@ -32,7 +32,7 @@ pub use machine::{Special, add_special};
 pub use optimizer::Optimizer;
 pub use plan::{Lowered, Part};
 pub use product::{
-    Passing, Product, Side, Timing, product, product_by, product_passing, product_passing_by, products,
+    Fused, Product, Side, Timing, product, product_by, product_fused, product_fused_by, products,
 };
 pub use program::{Arrived, Kernel, Memory, PRELUDE, Program, Readback, Region, Space, groups};
 pub use tile::{TILES, Tile};

@@ -3,7 +3,7 @@
 use crate::device::Gpu;
 use crate::trainer::Trainer;
 use graph::Plan;
-use learn::offload::{PlanTrainer, Standing};
+use learn::offload::{PlanTrainer, TrainStateRef};
 use learn::{Fault, Machine};
 use std::any::Any;
 use std::sync::{Arc, RwLock};
@@ -33,8 +33,8 @@ impl Machine for Gpu {
         self.about().software
     }
 
-    fn trainer(&self, plan: &Arc<Plan>, standing: &Standing) -> Result<Box<dyn PlanTrainer>, Fault> {
-        Ok(Box::new(Trainer::new(self, plan, standing)?))
+    fn trainer(&self, plan: &Arc<Plan>, state: &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault> {
+        Ok(Box::new(Trainer::new(self, plan, state)?))
     }
 
     fn special(&self, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {

@@ -1,15 +1,15 @@
 //! Opens the fastest adapter, and lets it show that its subgroups do what they should before a kernel relies on them.
 
 use crate::device::{Gpu, OpenOptions};
-use crate::fold::THREADS;
 use crate::program::{Program, Readback, Space};
+use crate::reduce::THREADS;
 use learn::Fault;
 
 impl Gpu {
     /// The fastest adapter there is.
     pub async fn open(options: OpenOptions) -> Result<Gpu, Fault> {
         let gpu = Gpu::open_as(options.clone()).await?;
-        if !gpu.about().subgroups || folds_right(&gpu).await {
+        if !gpu.about().subgroups || reduces_right(&gpu).await {
             return Ok(gpu);
         }
         // Another device, for this one may have failed over it.
@@ -25,9 +25,9 @@ impl Gpu {
 
 /// Whether an adapter's subgroups are full and exchange what they should: the sums of some workgroups against the tree's
 /// on the processor, bit by bit.
-async fn folds_right(gpu: &Gpu) -> bool {
+async fn reduces_right(gpu: &Gpu) -> bool {
     const WORKGROUPS: usize = 16;
-    let fold = gpu.shared.fold;
+    let reduce = gpu.shared.reduce;
     let (mut space, mut program) = (Space::default(), Program::new(gpu));
     let (x, y) = (space.floats(WORKGROUPS * THREADS), space.floats(WORKGROUPS * THREADS));
     let text = format!(
@@ -39,11 +39,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, {}) {{
     mem[args.y + at] = whole_sum(mem[args.x + at], local);
 }}
 ",
-        fold.across(THREADS, &[("whole_sum", "+")]),
-        fold.builtins(),
-        fold.place(),
+        reduce.across(THREADS, &[("whole_sum", "+")]),
+        reduce.builtins(),
+        reduce.place(),
     );
-    let kernel = program.kernel_with("a check of subgroups", fold.directives(), &text);
+    let kernel = program.kernel_with("a check of subgroups", reduce.directives(), &text);
     program.dispatch(&kernel, &[x.at, y.at], [WORKGROUPS as u32, 1, 1]);
     let Ok(memory) = space.allocate(gpu) else { return false };
     program.bind(&memory);

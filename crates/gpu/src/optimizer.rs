@@ -65,12 +65,12 @@ impl Optimizer {
             [self.knobs, self.corrections, squares, self.norm].map(four);
         let (len, parts) = (len as u32, parts as u32);
         let args = [params, grads, m, v, len, knobs, corrections, squares, norm, parts, self.taken.at];
-        let fold = program.gpu().shared.fold;
-        let text = TEXT.replace("#BUILTINS", fold.builtins()).replace("#PLACE", fold.place());
-        let folds = fold.across(SIZE, &[("whole_sum", "+")]);
+        let reduce = program.gpu().shared.reduce;
+        let text = TEXT.replace("#BUILTINS", reduce.builtins()).replace("#PLACE", reduce.place());
+        let reductions = reduce.across(SIZE, &[("whole_sum", "+")]);
         for length in [true, false] {
-            let text = format!("const LENGTH = {length};\n{folds}{text}");
-            let kernel = program.kernel_of_vectors_with("adam", fold.directives(), &text);
+            let text = format!("const LENGTH = {length};\n{reductions}{text}");
+            let kernel = program.kernel_of_vectors_with("adam", reduce.directives(), &text);
             program.dispatch(&kernel, &args, [parts, 1, 1]);
         }
         first..program.len()
@@ -78,15 +78,15 @@ impl Optimizer {
 
     /// Tells it how to go on after so many steps; in force from the next submit on.
     pub fn tell(&self, adam: &Adam, steps: u64, memory: &Memory) {
-        self.turn(adam, memory);
+        self.write(adam, memory);
         let last = AdamStep::new(steps, adam.lr, adam.beta1, adam.beta2, adam.eps);
         memory.write_floats(self.corrections, &[last.correction1, last.correction2]);
         memory.write_words(self.taken, &[0, 0]);
         memory.write_words(self.hold, &[0]);
     }
 
-    /// Turns its knobs while it goes on counting; its betas have to stay as they are.
-    pub fn turn(&self, adam: &Adam, memory: &Memory) {
+    /// Changes its settings while it goes on counting; its betas have to stay as they are.
+    pub fn write(&self, adam: &Adam, memory: &Memory) {
         let longest = adam.max_grad_norm.min(f32::MAX);
         let knobs = [adam.lr, adam.beta1, adam.beta2, adam.eps, adam.weight_decay, longest];
         memory.write_floats(self.knobs, &knobs);

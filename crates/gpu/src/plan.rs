@@ -4,20 +4,20 @@
 //!
 //! Sums are always added in the same order, so a plan gives the same bits at every run. Panels are refused.
 
-mod groups;
+mod codegen;
+mod dataflow;
+mod fusion;
 mod rows;
-mod text;
-mod work;
 
-use crate::product::{Passing, Product, Side, products};
+use crate::product::{Fused, Product, Side, products};
 use crate::program::{Memory, Program, Region, Space};
+use codegen::Writer;
+use dataflow::{Dataflow, Location, Op};
+use fusion::{Group, Groups, Kind, body, finish};
 use graph::Plan;
-use groups::{Group, Groups, Kind, body, finish};
 use learn::Fault;
 use std::ops::Range;
 use std::sync::Arc;
-use text::Writer;
-use work::{Home, Op, Work};
 
 /// Values start at multiples of this many floats.
 const ALIGN: usize = 64;
@@ -73,49 +73,49 @@ impl Lowered {
         program: &mut Program,
         fuse: bool,
     ) -> Result<Lowered, Fault> {
-        let mut work = Work::of(plan)?;
+        let mut dataflow = Dataflow::of(plan)?;
         if fuse {
-            work.join_products(groups::WIDEST);
-            work.sort();
+            dataflow.join_products(fusion::WIDEST);
+            dataflow.sort();
         }
-        let groups = groups::group(&work, fuse);
-        let lives = lives(&work, &groups);
-        let (offsets, len) = arrange(&work, &lives);
+        let groups = fusion::group(&dataflow, fuse);
+        let lives = lives(&dataflow, &groups);
+        let (offsets, len) = arrange(&dataflow, &lives);
         let arena = space.floats(len);
-        let places = (0..work.values.len()).map(|v| match work.values[v].home {
-            Home::Param(at) => params.part(at, work.len(v)).at,
-            Home::Grad { at, .. } => grads.part(at, work.len(v)).at,
+        let places = (0..dataflow.values.len()).map(|v| match dataflow.values[v].location {
+            Location::Param(at) => params.part(at, dataflow.len(v)).at,
+            Location::Grad { at, .. } => grads.part(at, dataflow.len(v)).at,
             _ => arena.at + offsets[v] as u32,
         });
         let places: Vec<u32> = places.collect();
         let stored: Vec<bool> = lives.iter().map(Option::is_some).collect();
         let first = program.len();
-        let writer = Writer { work: &work, groups: &groups, places: &places, stored: &stored };
+        let writer = Writer { dataflow: &dataflow, groups: &groups, places: &places, stored: &stored };
         let mut parts = Vec::new();
         for (index, group) in groups.groups.iter().enumerate() {
             let begin = program.len();
             if group.kind == Kind::Own {
-                emit(&work, &group.nodes, &places, space, program);
+                emit(&dataflow, &group.nodes, &places, space, program);
             } else {
                 writer.emit(index, program, space);
             }
-            let is_product = matches!(work.nodes[group.nodes[0]].op, Op::Product { .. });
+            let is_product = matches!(dataflow.nodes[group.nodes[0]].op, Op::Product { .. });
             let then = group.finish.iter().filter(|n| !group.nodes.contains(n)).count();
             parts.push(Part { is_product, nodes: group.nodes.len() + then, steps: begin..program.len() });
         }
-        let region = |value: usize| Region { at: places[value], len: work.len(value) as u32 };
+        let region = |value: usize| Region { at: places[value], len: dataflow.len(value) as u32 };
         let named = |ports: &[(Arc<str>, usize)]| {
             ports.iter().map(|(name, value)| (name.clone(), region(*value))).collect()
         };
-        let constants = work.values.iter().enumerate().filter_map(|(i, value)| match &value.home {
-            Home::Constant(values) => Some((region(i), values.clone())),
+        let constants = dataflow.values.iter().enumerate().filter_map(|(i, value)| match &value.location {
+            Location::Constant(values) => Some((region(i), values.clone())),
             _ => None,
         });
         Ok(Lowered {
             steps: first..program.len(),
             parts,
-            inputs: named(&work.inputs),
-            outputs: named(&work.outputs),
+            inputs: named(&dataflow.inputs),
+            outputs: named(&dataflow.outputs),
             constants: constants.collect(),
         })
     }
@@ -158,11 +158,11 @@ fn find(ports: &[(Arc<str>, Region)], name: &str) -> Region {
 }
 
 /// Products that go together, or one node with a kernel of its own.
-fn emit(work: &Work, nodes: &[usize], places: &[u32], space: &mut Space, program: &mut Program) {
+fn emit(dataflow: &Dataflow, nodes: &[usize], places: &[u32], space: &mut Space, program: &mut Program) {
     let places_of = |values: &[usize]| values.iter().map(|&v| places[v]).collect::<Vec<u32>>();
-    let adds = |v: usize| matches!(work.values[v].home, Home::Grad { adds: true, .. });
+    let adds = |v: usize| matches!(dataflow.values[v].location, Location::Grad { adds: true, .. });
     let mut all = Vec::new();
-    for node in nodes.iter().map(|&n| &work.nodes[n]) {
+    for node in nodes.iter().map(|&n| &dataflow.nodes[n]) {
         let (reads, writes) = (places_of(&node.reads), places_of(&node.writes));
         let Op::Product { shape: [m, n, k], a, b, bias, residual, act, slope } = node.op else {
             rows::emit(&node.op, &reads, &writes, adds(node.writes[0]), program);
@@ -174,12 +174,12 @@ fn emit(work: &Work, nodes: &[usize], places: &[u32], space: &mut Space, program
         let bias = if bias { rest.next() } else { None };
         let residual = if residual { rest.next() } else { None };
         let (a, b) = (side(reads[0], a), side(reads[1], b));
-        let passing = Passing {
+        let fused = Fused {
             slope: slope.zip(rest.next()),
             row_sums: writes.get(1).map(|&at| (at, adds(node.writes[1]))),
         };
         let c = Product { m, n, k, a, b, c: writes[0], bias, residual, act, adds: adds(node.writes[0]) };
-        all.push((c, passing));
+        all.push((c, fused));
     }
     products(program, space, &all);
 }
@@ -190,36 +190,36 @@ fn begins(time: usize) -> usize {
 }
 
 /// For each value that lies in memory, when it is first and last needed there.
-fn lives(work: &Work, groups: &Groups) -> Vec<Option<[usize; 2]>> {
-    let mut lives: Vec<Option<[usize; 2]>> = work
+fn lives(dataflow: &Dataflow, groups: &Groups) -> Vec<Option<[usize; 2]>> {
+    let mut lives: Vec<Option<[usize; 2]>> = dataflow
         .values
         .iter()
-        .map(|value| match value.home {
-            Home::Input | Home::Constant(_) => Some([0, usize::MAX]),
-            Home::Param(_) | Home::Grad { .. } => Some([0, 0]),
-            Home::Arena => None,
+        .map(|value| match value.location {
+            Location::Input | Location::Constant(_) => Some([0, usize::MAX]),
+            Location::Param(_) | Location::Grad { .. } => Some([0, 0]),
+            Location::Arena => None,
         })
         .collect();
     let mut read = |v: usize, time: usize| {
         let written = groups.time[v];
         // What the same threads go on with stays in registers.
-        if work.values[v].home == Home::Arena && !groups.given[v] && written != time {
+        if dataflow.values[v].location == Location::Arena && !groups.given[v] && written != time {
             let life = lives[v].get_or_insert([begins(written), time]);
             life[1] = life[1].max(time);
         }
     };
     for (index, Group { nodes, finish: then, .. }) in groups.groups.iter().enumerate() {
         for &n in nodes {
-            work.nodes[n].reads.iter().for_each(|&v| read(v, body(index)));
+            dataflow.nodes[n].reads.iter().for_each(|&v| read(v, body(index)));
         }
         for &n in then {
             if !nodes.contains(&n) {
-                work.nodes[n].reads.iter().for_each(|&v| read(v, finish(index)));
+                dataflow.nodes[n].reads.iter().for_each(|&v| read(v, finish(index)));
             }
         }
     }
-    for (_, v) in &work.outputs {
-        if work.values[*v].home == Home::Arena {
+    for (_, v) in &dataflow.outputs {
+        if dataflow.values[*v].location == Location::Arena {
             lives[*v] = Some([begins(groups.time[*v]), usize::MAX]);
         }
     }
@@ -227,13 +227,14 @@ fn lives(work: &Work, groups: &Groups) -> Vec<Option<[usize; 2]>> {
 }
 
 /// Gives every value of the arena its place: large ones first, each at the lowest that is free for all of its life.
-fn arrange(work: &Work, lives: &[Option<[usize; 2]>]) -> (Vec<usize>, usize) {
-    let mut offsets = vec![0; work.values.len()];
+fn arrange(dataflow: &Dataflow, lives: &[Option<[usize; 2]>]) -> (Vec<usize>, usize) {
+    let mut offsets = vec![0; dataflow.values.len()];
     let in_arena = |v: &usize| {
-        lives[*v].is_some() && !matches!(work.values[*v].home, Home::Param(_) | Home::Grad { .. })
+        lives[*v].is_some()
+            && !matches!(dataflow.values[*v].location, Location::Param(_) | Location::Grad { .. })
     };
-    let mut order: Vec<usize> = (0..work.values.len()).filter(in_arena).collect();
-    order.sort_by_key(|&v| (usize::MAX - work.len(v), v));
+    let mut order: Vec<usize> = (0..dataflow.values.len()).filter(in_arena).collect();
+    order.sort_by_key(|&v| (usize::MAX - dataflow.len(v), v));
     let mut placed: Vec<usize> = Vec::new();
     let mut end = 0;
     for v in order {
@@ -241,13 +242,13 @@ fn arrange(work: &Work, lives: &[Option<[usize; 2]>]) -> (Vec<usize>, usize) {
         let mut start = 0;
         for &other in &placed {
             let [from, to] = lives[other].unwrap_or_default();
-            let taken = offsets[other]..offsets[other] + work.len(other);
-            if from <= last && first <= to && taken.start < start + work.len(v) && start < taken.end {
+            let taken = offsets[other]..offsets[other] + dataflow.len(other);
+            if from <= last && first <= to && taken.start < start + dataflow.len(v) && start < taken.end {
                 start = taken.end.next_multiple_of(ALIGN);
             }
         }
         offsets[v] = start;
-        end = end.max((start + work.len(v)).next_multiple_of(ALIGN));
+        end = end.max((start + dataflow.len(v)).next_multiple_of(ALIGN));
         let at = placed.partition_point(|&other| offsets[other] <= start);
         placed.insert(at, v);
     }

@@ -6,7 +6,7 @@ use crate::plan::Lowered;
 use crate::program::{Arrived, Memory, Program, Readback, Region, Space};
 use graph::{Adam, Plan};
 use learn::Fault;
-use learn::offload::{PlanTrainer, Standing, Trained};
+use learn::offload::{PlanTrainer, TrainResult, TrainStateRef};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,14 +26,14 @@ pub struct Trainer {
     outputs: Vec<Arc<str>>,
     readback: Readback,
     /// Adam's steps when it stood here, and what the device was told since.
-    stood: u64,
+    steps_before: u64,
     told: Option<Adam>,
     under_way: VecDeque<Submitted>,
     asked: Option<Submitted>,
 }
 
 impl Trainer {
-    pub fn new(gpu: &Gpu, plan: &Plan, standing: &Standing) -> Result<Trainer, Fault> {
+    pub fn new(gpu: &Gpu, plan: &Plan, state: &TrainStateRef) -> Result<Trainer, Fault> {
         gpu.check()?;
         let (mut space, mut program) = (Space::default(), Program::new(gpu));
         let len = plan.table().len();
@@ -58,12 +58,12 @@ impl Trainer {
             optimizer,
             outputs,
             readback,
-            stood: 0,
+            steps_before: 0,
             told: None,
             under_way: VecDeque::with_capacity(IN_FLIGHT + 1),
             asked: None,
         };
-        trainer.stand(standing)?;
+        trainer.set_state(state)?;
         Ok(trainer)
     }
 
@@ -86,14 +86,14 @@ impl Trainer {
 }
 
 impl PlanTrainer for Trainer {
-    fn stand(&mut self, standing: &Standing) -> Result<(), Fault> {
+    fn set_state(&mut self, state: &TrainStateRef) -> Result<(), Fault> {
         if self.asked.is_some() {
             return Err(Fault::Refused { why: "training began anew before it had answered".into() });
         }
-        self.memory.write_floats(self.params, standing.weights);
-        self.memory.write_floats(self.optimizer.m, standing.m);
-        self.memory.write_floats(self.optimizer.v, standing.v);
-        (self.stood, self.told) = (standing.steps, None);
+        self.memory.write_floats(self.params, state.weights);
+        self.memory.write_floats(self.optimizer.m, state.m);
+        self.memory.write_floats(self.optimizer.v, state.v);
+        (self.steps_before, self.told) = (state.steps, None);
         self.gpu.check()
     }
 
@@ -109,8 +109,8 @@ impl PlanTrainer for Trainer {
             Some(told) if [told.beta1, told.beta2] != [adam.beta1, adam.beta2] => {
                 return Err(Fault::Unknown { what: "an Adam whose betas change".into() });
             }
-            Some(_) => self.optimizer.turn(adam, &self.memory),
-            None => self.optimizer.tell(adam, self.stood, &self.memory),
+            Some(_) => self.optimizer.write(adam, &self.memory),
+            None => self.optimizer.tell(adam, self.steps_before, &self.memory),
         }
         self.told = Some(*adam);
         let mut encoder = self.gpu.encoder();
@@ -124,7 +124,7 @@ impl PlanTrainer for Trainer {
         }
         if self.told.is_none() {
             // No step has been taken since it stood here, and so counting has not begun.
-            self.optimizer.tell(&Adam::default(), self.stood, &self.memory);
+            self.optimizer.tell(&Adam::default(), self.steps_before, &self.memory);
         }
         let mut encoder = self.gpu.encoder();
         self.readback.encode(&mut encoder);
@@ -133,11 +133,11 @@ impl PlanTrainer for Trainer {
         Ok(())
     }
 
-    fn poll(&mut self, trained: &mut Trained) -> Result<bool, Fault> {
+    fn poll(&mut self, trained: &mut TrainResult) -> Result<bool, Fault> {
         let Some(submitted) = &self.asked else { return Ok(false) };
         self.gpu.pause_for(submitted);
         trained.outputs.resize_with(self.outputs.len(), || ("".into(), Vec::new()));
-        let Trained { outputs, weights, m, v, norm, .. } = trained;
+        let TrainResult { outputs, weights, m, v, norm, .. } = trained;
         let mut taken = 0;
         let here = self.readback.take(
             &mut |region, arrived: Arrived| {
@@ -157,7 +157,7 @@ impl PlanTrainer for Trainer {
             &mut |_, arrived| taken = arrived.words().map(u64::from).sum(),
         )?;
         if here {
-            trained.steps = self.stood + taken;
+            trained.steps = self.steps_before + taken;
             self.asked = None;
         }
         Ok(here)

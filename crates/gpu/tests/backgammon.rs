@@ -1,23 +1,24 @@
-//! What backgammon's published learner lends to a GPU, against the processor at the same work: leaves in two lanes, and steps on
-//! lessons that lie on the device.
+//! What backgammon's published learner offloads to a GPU, against the processor at the same work: leaves in two lanes, and steps on
+//! samples that lie on the device.
 
 mod common;
 
-use gpu::backgammon::worth_from;
+use gpu::backgammon::break_even;
 use gpu::{Fault, Gpu, OpenOptions, Readback, Space};
 use graph::{Adam, Isa, Params};
-use learn::backgammon::published::away::{
-    Answer, Blueprint, Coach, LESSON_WORDS, Learned, Lesson, Standing, Work, decision_words, lesson,
+use learn::backgammon::published::accelerator::{
+    Accelerator, Answer, OffloadSpec, PACKED_SAMPLE_WORDS, PackedSample, TrainResult, TrainStateRef, Work,
+    decision_words, packed_sample,
 };
-use learn::backgammon::published::{ACTIONS, Decision, HEADS, OnProcessor, WIDTH, plan_whole};
-use learn::backgammon::{Learner, Lendable, Published, PublishedConfig, Slice, Stats};
+use learn::backgammon::published::{ACTIONS, Decision, HEADS, LocalAccelerator, WIDTH, plan_whole};
+use learn::backgammon::{Learner, Offloading, Published, PublishedConfig, Slice, Stats};
 use learn::offload::request;
 use math::{PANEL, Rng};
 use std::ops::Range;
 use worlds::backgammon::{Board, Results, Roll};
 
-/// Words of a lesson before its legal actions.
-const SAMPLE: usize = LESSON_WORDS - ACTIONS.div_ceil(32);
+/// Words of a packed sample before its legal actions.
+const SAMPLE: usize = PACKED_SAMPLE_WORDS - ACTIONS.div_ceil(32);
 const MINIBATCH: usize = 32;
 const REPLAY: usize = 96;
 const VALUE_COEF: f32 = 0.7;
@@ -27,19 +28,19 @@ fn adam() -> Adam {
     Adam { lr: 2e-3, weight_decay: 1e-4, max_grad_norm: 0.5, ..Adam::default() }
 }
 
-fn blueprint(work: Work, lane_rows: usize) -> Blueprint {
-    Blueprint { work, isa: Isa::best(), lane_rows, minibatch: MINIBATCH, replay: REPLAY }
+fn spec(work: Work, lane_rows: usize) -> OffloadSpec {
+    OffloadSpec { work, isa: Isa::best(), lane_rows, minibatch: MINIBATCH, replay: REPLAY }
 }
 
 /// Decisions of random games, and some of them as second halves.
 fn met(count: usize) -> Vec<Decision> {
     let mut numbers = Rng::new(3, 5).sequence(0);
-    let (mut board, mut room, mut all) = (Board::START, Results::new(), Vec::new());
+    let (mut board, mut scratch, mut all) = (Board::START, Results::new(), Vec::new());
     while all.len() < count {
         let roll = Roll::drawn(&mut numbers);
         let decision = Decision::new(board, roll);
         all.push(Decision { second: roll.is_double() && numbers.below(2) == 1, ..decision });
-        let results = board.results(roll, &mut room);
+        let results = board.results(roll, &mut scratch);
         let after = results[numbers.below(results.len() as u32) as usize];
         board = if after.points() == 0 { after.turned() } else { Board::START };
     }
@@ -53,18 +54,18 @@ fn params(seed: u32) -> Params {
     params
 }
 
-fn is_legal(lesson: &Lesson, action: usize) -> bool {
-    lesson[SAMPLE + action / 32] >> (action % 32) & 1 == 1
+fn is_legal(packed_sample: &PackedSample, action: usize) -> bool {
+    packed_sample[SAMPLE + action / 32] >> (action % 32) & 1 == 1
 }
 
 /// Lessons of decisions that are some: visits and ends by chance.
-fn lessons(count: usize) -> Vec<Lesson> {
-    let (mut numbers, mut room) = (Rng::new(9, 1).sequence(0), Results::new());
+fn packed_samples(count: usize) -> Vec<PackedSample> {
+    let (mut numbers, mut scratch) = (Rng::new(9, 1).sequence(0), Results::new());
     let mut all = Vec::new();
     for decision in met(2 * count) {
         let mut sample = [0; SAMPLE];
         sample[..9].copy_from_slice(&decision_words(&decision));
-        let bits = lesson(&sample, &mut room);
+        let bits = packed_sample(&sample, &mut scratch);
         let legal: Vec<usize> = (0..ACTIONS).filter(|&action| is_legal(&bits, action)).collect();
         if legal.len() < 2 {
             continue;
@@ -75,7 +76,7 @@ fn lessons(count: usize) -> Vec<Lesson> {
         }
         sample[8] |= (shares as u32) << 16;
         sample[9] = numbers.below(6);
-        all.push(lesson(&sample, &mut room));
+        all.push(packed_sample(&sample, &mut scratch));
     }
     all.truncate(count);
     all
@@ -109,22 +110,22 @@ async fn pause(gpu: &Gpu) {
     Readback::new(&memory, &[region], &[]).fetch().await.unwrap();
 }
 
-async fn answer(gpu: &Gpu, coach: &mut dyn Coach, lane: usize) -> Answer {
+async fn answer(gpu: &Gpu, accelerator: &mut dyn Accelerator, lane: usize) -> Answer {
     let mut answer = Answer::default();
-    until(gpu, || coach.answer(lane, &mut answer)).await;
+    until(gpu, || accelerator.answer(lane, &mut answer)).await;
     answer
 }
 
-async fn learned(gpu: &Gpu, coach: &mut dyn Coach) -> Learned {
-    let mut learned = Learned::default();
-    coach.ask_learned().unwrap();
-    until(gpu, || coach.learned(&mut learned)).await;
+async fn learned(gpu: &Gpu, accelerator: &mut dyn Accelerator) -> TrainResult {
+    let mut learned = TrainResult::default();
+    accelerator.request_result().unwrap();
+    until(gpu, || accelerator.poll_result(&mut learned)).await;
     learned
 }
 
-fn stand(coach: &mut dyn Coach, params: &Params, steps: u64) {
+fn set_state(accelerator: &mut dyn Accelerator, params: &Params, steps: u64) {
     let none = vec![0.0; params.values().len()];
-    coach.stand(&Standing { weights: params.values(), m: &none, v: &none, steps }).unwrap();
+    accelerator.set_state(&TrainStateRef { weights: params.values(), m: &none, v: &none, steps }).unwrap();
 }
 
 /// Places of some steps, some of them more than once.
@@ -142,10 +143,10 @@ async fn leaves_of_both_lanes_are_the_processors(gpu: Gpu) {
         decisions.iter().any(|d| d.board.mine().bar() > 0) && decisions.iter().any(|d| !d.board.contact())
     );
     let words: Vec<_> = decisions.iter().map(decision_words).collect();
-    let mut here = OnProcessor::new(&blueprint(Work::ALL, ROWS)).unwrap();
+    let mut here = LocalAccelerator::new(&spec(Work::ALL, ROWS)).unwrap();
     let mut expected = |params: &Params| {
         let mut answer = Answer::default();
-        here.play_with(params.values()).unwrap();
+        here.set_weights(params.values()).unwrap();
         here.ask(0, &words).unwrap();
         assert!(here.answer(0, &mut answer).unwrap());
         answer
@@ -158,47 +159,47 @@ async fn leaves_of_both_lanes_are_the_processors(gpu: Gpu) {
         close(what, &found.heads, &part(&expected.heads, HEADS), 2e-5);
     };
 
-    let mut coach = request(&gpu, &blueprint(Work { leaves: true, learning: false }, ROWS)).unwrap();
-    assert_eq!(coach.answer(0, &mut Answer::default()), Ok(false), "nobody asked");
-    coach.play_with(old.values()).unwrap();
-    coach.ask(0, &words).unwrap();
+    let mut accelerator = request(&gpu, &spec(Work { leaves: true, learning: false }, ROWS)).unwrap();
+    assert_eq!(accelerator.answer(0, &mut Answer::default()), Ok(false), "nobody asked");
+    accelerator.set_weights(old.values()).unwrap();
+    accelerator.ask(0, &words).unwrap();
     // While that is under way: other weights, and another lane.
-    coach.play_with(new.values()).unwrap();
-    coach.ask(1, &words[300..350]).unwrap();
-    assert!(coach.ask(1, &words).is_err(), "it has not answered yet");
-    let later = answer(&gpu, &mut *coach, 1).await;
+    accelerator.set_weights(new.values()).unwrap();
+    accelerator.ask(1, &words[300..350]).unwrap();
+    assert!(accelerator.ask(1, &words).is_err(), "it has not answered yet");
+    let later = answer(&gpu, &mut *accelerator, 1).await;
     same("the lane asked last", &later, &of_new, 300..350);
-    same("the lane asked first", &answer(&gpu, &mut *coach, 0).await, &of_old, 0..ROWS);
-    // A smaller batch finds nothing of a larger one in its rows, and the same bits in other company.
-    coach.ask(0, &words[320..340]).unwrap();
-    coach.ask(1, &words).unwrap();
-    let again = answer(&gpu, &mut *coach, 0).await;
+    same("the lane asked first", &answer(&gpu, &mut *accelerator, 0).await, &of_old, 0..ROWS);
+    // A smaller batch finds nothing of a larger one in its rows, and the same bits in another batch.
+    accelerator.ask(0, &words[320..340]).unwrap();
+    accelerator.ask(1, &words).unwrap();
+    let again = answer(&gpu, &mut *accelerator, 0).await;
     assert_eq!(again.heads, later.heads[20 * HEADS..40 * HEADS]);
     assert_eq!(again.hidden, later.hidden[20 * WIDTH..40 * WIDTH]);
-    same("the other", &answer(&gpu, &mut *coach, 1).await, &of_new, 0..ROWS);
-    assert!(coach.keep(0, &lessons(1)).is_err(), "learning was not lent");
+    same("the other", &answer(&gpu, &mut *accelerator, 1).await, &of_new, 0..ROWS);
+    assert!(accelerator.store_samples(0, &packed_samples(1)).is_err(), "learning was not offloaded");
 }
 
 /// Each stretch begins where the processor stands. Where an input of a rectifier is rounded to the other side of 0, a gradient
 /// steps while the losses stay, and Adam, which divides by its length, turns the little that differs into whole steps: here
 /// that befell 1 run of 24, and 1 of 24 between two instruction sets of the processor too. So weights are held to the mean.
 async fn steps_are_the_processors(gpu: Gpu) {
-    let (all, params) = (lessons(REPLAY + 40), params(4));
-    let plan = blueprint(Work::LEARNING, 8);
-    let mut both = [request(&gpu, &plan).unwrap(), Box::new(OnProcessor::new(&plan).unwrap())];
-    for coach in &mut both {
-        stand(&mut **coach, &params, 0);
-        coach.keep(0, &all[..REPLAY]).unwrap();
+    let (all, params) = (packed_samples(REPLAY + 40), params(4));
+    let plan = spec(Work::LEARNING, 8);
+    let mut both = [request(&gpu, &plan).unwrap(), Box::new(LocalAccelerator::new(&plan).unwrap())];
+    for accelerator in &mut both {
+        set_state(&mut **accelerator, &params, 0);
+        accelerator.store_samples(0, &all[..REPLAY]).unwrap();
     }
     for steps in [0..1, 1..4, 4..9] {
-        for coach in &mut both {
+        for accelerator in &mut both {
             for step in steps.clone() {
                 // The ring is written over, at its end and then at its beginning, while steps are under way.
                 if step == 3 {
-                    coach.keep(REPLAY - 20, &all[REPLAY..][..20]).unwrap();
-                    coach.keep(0, &all[REPLAY + 20..]).unwrap();
+                    accelerator.store_samples(REPLAY - 20, &all[REPLAY..][..20]).unwrap();
+                    accelerator.store_samples(0, &all[REPLAY + 20..]).unwrap();
                 }
-                coach.step(&adam(), VALUE_COEF, &drawn(step)).unwrap();
+                accelerator.step(&adam(), VALUE_COEF, &drawn(step)).unwrap();
             }
         }
         let found = learned(&gpu, &mut *both[0]).await;
@@ -213,42 +214,42 @@ async fn steps_are_the_processors(gpu: Gpu) {
         let apart: f64 = found.weights.iter().zip(&expected.weights).map(apart).sum();
         let mean = apart / found.weights.len() as f64;
         assert!(mean < 0.05 * f64::from(adam().lr), "weights are {mean} apart after {steps:?}");
-        let Learned { weights, m, v, steps, .. } = &expected;
-        both[0].stand(&Standing { weights, m, v, steps: *steps }).unwrap();
+        let TrainResult { weights, m, v, steps, .. } = &expected;
+        both[0].set_state(&TrainStateRef { weights, m, v, steps: *steps }).unwrap();
     }
 }
 
 /// One submit or many, other work in between or none: the same steps are the same bits.
 async fn steps_give_the_same_bits_however_they_are_sent(gpu: Gpu) {
     let params = params(5);
-    let (lessons, words) = (lessons(REPLAY), decision_words(&met(1)[0]));
-    let mut coach = request(&gpu, &blueprint(Work::ALL, 64)).unwrap();
-    coach.play_with(params.values()).unwrap();
-    coach.keep(0, &lessons).unwrap();
+    let (packed_samples, words) = (packed_samples(REPLAY), decision_words(&met(1)[0]));
+    let mut accelerator = request(&gpu, &spec(Work::ALL, 64)).unwrap();
+    accelerator.set_weights(params.values()).unwrap();
+    accelerator.store_samples(0, &packed_samples).unwrap();
     let before = gpu.counts();
-    stand(&mut *coach, &params, 7);
+    set_state(&mut *accelerator, &params, 7);
     for step in 0..6 {
-        coach.step(&adam(), VALUE_COEF, &drawn(step)).unwrap();
+        accelerator.step(&adam(), VALUE_COEF, &drawn(step)).unwrap();
     }
-    let together = learned(&gpu, &mut *coach).await;
+    let together = learned(&gpu, &mut *accelerator).await;
     let submits = gpu.counts()[0] - before[0];
     assert!(submits <= 3, "{submits} submits for six steps");
-    // The same again, after what the first left behind: read in the middle, lessons brought anew, leaves asked for between.
-    stand(&mut *coach, &params, 7);
+    // The same again, after what the first left behind: read in the middle, samples brought anew, leaves asked for between.
+    set_state(&mut *accelerator, &params, 7);
     let (mut sums, mut heads) = ([0.0; 3], Vec::new());
     for step in 0..6 {
-        coach.step(&adam(), VALUE_COEF, &drawn(step)).unwrap();
-        coach.ask(step as usize % 2, &[words]).unwrap();
-        coach.keep(REPLAY / 2, &lessons[REPLAY / 2..]).unwrap();
+        accelerator.step(&adam(), VALUE_COEF, &drawn(step)).unwrap();
+        accelerator.ask(step as usize % 2, &[words]).unwrap();
+        accelerator.store_samples(REPLAY / 2, &packed_samples[REPLAY / 2..]).unwrap();
         if step % 2 == 1 {
-            let learned = learned(&gpu, &mut *coach).await;
+            let learned = learned(&gpu, &mut *accelerator).await;
             sums.iter_mut().zip(learned.sums).for_each(|(sum, x)| *sum += x);
             for lane in [0, 1] {
-                heads.push(answer(&gpu, &mut *coach, lane).await.heads);
+                heads.push(answer(&gpu, &mut *accelerator, lane).await.heads);
             }
         }
     }
-    let apart = learned(&gpu, &mut *coach).await;
+    let apart = learned(&gpu, &mut *accelerator).await;
     assert_eq!([together.steps, apart.steps], [13, 13]);
     assert!(together.weights == apart.weights && together.m == apart.m && together.v == apart.v);
     assert_eq!(apart.sums, [0.0; 3], "they were told before");
@@ -258,47 +259,47 @@ async fn steps_give_the_same_bits_however_they_are_sent(gpu: Gpu) {
     assert!(heads.iter().all(|one| *one == heads[0]), "what is learned changes no leaves");
 
     // A gradient that is no number moves nothing and does not count; a knob that is turned does not disturb the count.
-    stand(&mut *coach, &params, 7);
+    set_state(&mut *accelerator, &params, 7);
     for step in 0..6 {
-        coach.step(&adam(), VALUE_COEF, &drawn(step)).unwrap();
-        coach.step(&adam(), f32::INFINITY, &drawn(step)).unwrap();
+        accelerator.step(&adam(), VALUE_COEF, &drawn(step)).unwrap();
+        accelerator.step(&adam(), f32::INFINITY, &drawn(step)).unwrap();
     }
-    let held = learned(&gpu, &mut *coach).await;
+    let held = learned(&gpu, &mut *accelerator).await;
     assert_eq!(held.steps, 13);
     assert!(held.weights == together.weights && held.v == together.v);
-    coach.step(&Adam { lr: 0.0, weight_decay: 0.0, ..adam() }, VALUE_COEF, &drawn(9)).unwrap();
-    let still = learned(&gpu, &mut *coach).await;
+    accelerator.step(&Adam { lr: 0.0, weight_decay: 0.0, ..adam() }, VALUE_COEF, &drawn(9)).unwrap();
+    let still = learned(&gpu, &mut *accelerator).await;
     assert!(still.steps == 14 && still.weights == held.weights && still.m != held.m);
 }
 
-async fn what_does_not_fit_is_refused_and_what_is_not_lent_takes_no_room(_: Gpu) {
+async fn what_does_not_fit_is_refused_and_what_is_not_offloaded_takes_no_room(_: Gpu) {
     let options = OpenOptions { largest_buffer: Some(1 << 24), ..OpenOptions::default() };
     let gpu = Gpu::open(options).await.unwrap();
-    let large = Blueprint { replay: 1 << 20, ..blueprint(Work::ALL, 64) };
+    let large = OffloadSpec { replay: 1 << 20, ..spec(Work::ALL, 64) };
     let refused = request(&gpu, &large).err();
     let Some(Fault::TooSmall { needs, has }) = refused else { panic!("{refused:?}") };
-    assert!(needs >= 4 * (LESSON_WORDS << 20) as u64 && has == 1 << 24);
-    let mut coach =
-        request(&gpu, &Blueprint { work: Work { leaves: true, learning: false }, ..large }).unwrap();
-    coach.ask(0, &[decision_words(&met(1)[0])]).unwrap();
-    assert_eq!(answer(&gpu, &mut *coach, 0).await.heads.len(), HEADS);
+    assert!(needs >= 4 * (PACKED_SAMPLE_WORDS << 20) as u64 && has == 1 << 24);
+    let mut accelerator =
+        request(&gpu, &OffloadSpec { work: Work { leaves: true, learning: false }, ..large }).unwrap();
+    accelerator.ask(0, &[decision_words(&met(1)[0])]).unwrap();
+    assert_eq!(answer(&gpu, &mut *accelerator, 0).await.heads.len(), HEADS);
 }
 
-async fn a_coach_says_that_its_device_is_lost(gpu: Gpu) {
+async fn an_accelerator_says_that_its_device_is_lost(gpu: Gpu) {
     let params = params(5);
-    let mut coach = request(&gpu, &blueprint(Work::ALL, 64)).unwrap();
-    stand(&mut *coach, &params, 0);
-    coach.keep(0, &lessons(REPLAY)).unwrap();
-    coach.step(&adam(), VALUE_COEF, &drawn(0)).unwrap();
-    coach.ask_learned().unwrap();
-    coach.ask(0, &[decision_words(&met(1)[0])]).unwrap();
+    let mut accelerator = request(&gpu, &spec(Work::ALL, 64)).unwrap();
+    set_state(&mut *accelerator, &params, 0);
+    accelerator.store_samples(0, &packed_samples(REPLAY)).unwrap();
+    accelerator.step(&adam(), VALUE_COEF, &drawn(0)).unwrap();
+    accelerator.request_result().unwrap();
+    accelerator.ask(0, &[decision_words(&met(1)[0])]).unwrap();
     gpu.destroy();
     let is_lost = |fault: Option<Fault>| matches!(fault, Some(Fault::Lost { .. }));
-    assert!(is_lost(coach.answer(0, &mut Answer::default()).err()));
-    assert!(is_lost(coach.learned(&mut Learned::default()).err()));
-    assert!(is_lost(coach.play_with(params.values()).err()));
-    assert!(is_lost((0..4).find_map(|step| coach.step(&adam(), VALUE_COEF, &drawn(step)).err())));
-    assert!(is_lost(request(&gpu, &blueprint(Work::ALL, 64)).err()));
+    assert!(is_lost(accelerator.answer(0, &mut Answer::default()).err()));
+    assert!(is_lost(accelerator.poll_result(&mut TrainResult::default()).err()));
+    assert!(is_lost(accelerator.set_weights(params.values()).err()));
+    assert!(is_lost((0..4).find_map(|step| accelerator.step(&adam(), VALUE_COEF, &drawn(step)).err())));
+    assert!(is_lost(request(&gpu, &spec(Work::ALL, 64)).err()));
 }
 
 /// The numbers of the next round.
@@ -319,12 +320,12 @@ fn restored(learner: &Published) -> Published {
     Published::restore(learner.config().clone(), 5, Isa::best(), &find).unwrap()
 }
 
-/// What it learns in a round follows from the rounds before, so that it can be compared also where leaves are lent and a rounding
+/// What it learns in a round follows from the rounds before, so that it can be compared also where leaves are offloaded and a rounding
 /// may turn a move.
 async fn a_learners_rounds_are_those_at_home_and_outlive_the_device(gpu: Gpu) {
     let config = PublishedConfig {
         evals: 12,
-        tables: 3,
+        actors: 3,
         games: 8,
         batch: 32,
         round_batches: 60,
@@ -337,13 +338,13 @@ async fn a_learners_rounds_are_those_at_home_and_outlive_the_device(gpu: Gpu) {
     while !home.is_steady() {
         round(&gpu, &mut home).await;
     }
-    let mut lent = [Work::LEARNING, Work::ALL].map(|work| (work, restored(&home)));
+    let mut offloaded = [Work::LEARNING, Work::ALL].map(|work| (work, restored(&home)));
     let mut lost = restored(&home);
     let before = home.progress();
     let expected = round(&gpu, &mut home).await;
     assert!(home.progress().updates > before.updates + 4);
-    for (work, there) in &mut lent {
-        there.lend(&gpu, *work).unwrap();
+    for (work, there) in &mut offloaded {
+        there.begin_offload(&gpu, *work).unwrap();
         let found = round(&gpu, there).await;
         for (found, expected) in [(found.loss, expected.loss), (found.grad_norm, expected.grad_norm)] {
             assert!((found - expected).abs() < 2e-3 * expected, "{work:?}: {found}, not {expected}");
@@ -357,14 +358,14 @@ async fn a_learners_rounds_are_those_at_home_and_outlive_the_device(gpu: Gpu) {
         round(&gpu, there).await;
     }
 
-    lost.lend(&gpu, Work::LEARNING).unwrap();
+    lost.begin_offload(&gpu, Work::LEARNING).unwrap();
     while lost.progress().updates < before.updates + 2 {
         assert_eq!(lost.advance(), Slice::Worked);
     }
     gpu.destroy();
     let slice = (0..100).map(|_| lost.advance()).find(|slice| *slice != Slice::Worked);
     assert!(matches!(slice, Some(Slice::Stopped(Fault::Lost { .. }))), "{slice:?}");
-    assert_eq!(lost.lent(), None);
+    assert_eq!(lost.offloaded(), None);
     while lost.advance() == Slice::Worked {}
     assert!(lost.parts() == home.parts(), "the round is the one at home to the bit");
 }
@@ -373,10 +374,10 @@ async fn who_is_faster_for_good_is_taken(_: Gpu) {
     let rates = |rates: &[(f64, f64)]| -> Vec<(usize, f64, f64)> {
         rates.iter().enumerate().map(|(i, rate)| (64 << i, rate.0, rate.1)).collect()
     };
-    assert_eq!(worth_from(&rates(&[(5.0, 1.0), (5.0, 6.0), (5.0, 9.0)])), Some(128));
-    assert_eq!(worth_from(&rates(&[(5.0, 6.0), (5.0, 4.0), (5.0, 9.0)])), Some(256));
-    assert_eq!(worth_from(&rates(&[(5.0, 6.0), (5.0, 4.0)])), None);
-    assert_eq!(worth_from(&[]), None);
+    assert_eq!(break_even(&rates(&[(5.0, 1.0), (5.0, 6.0), (5.0, 9.0)])), Some(128));
+    assert_eq!(break_even(&rates(&[(5.0, 6.0), (5.0, 4.0), (5.0, 9.0)])), Some(256));
+    assert_eq!(break_even(&rates(&[(5.0, 6.0), (5.0, 4.0)])), None);
+    assert_eq!(break_even(&[]), None);
 }
 
 common::tests!(
@@ -385,7 +386,7 @@ common::tests!(
     leaves_of_both_lanes_are_the_processors,
     steps_are_the_processors,
     steps_give_the_same_bits_however_they_are_sent,
-    what_does_not_fit_is_refused_and_what_is_not_lent_takes_no_room,
-    a_coach_says_that_its_device_is_lost,
+    what_does_not_fit_is_refused_and_what_is_not_offloaded_takes_no_room,
+    an_accelerator_says_that_its_device_is_lost,
     a_learners_rounds_are_those_at_home_and_outlive_the_device,
 );

@@ -53,7 +53,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = id.x;
     let len = args.len;
     if (i >= len) { return; }
-    var at: Going;
+    var at: EnvState;
     for (var s = 0u; s < STATE; s++) { at.state[s] = mem[s * len + i]; }
     at.shown = world_shown(at.state);
     at.episodes = words[len + i];
@@ -66,11 +66,11 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         if (args.pilot == 1u) { action = f32(hash(vec2<u32>(5u, at.episodes), vec2<u32>(env, at.steps)).x >> 30u); }
         if (args.pilot == 2u) { action = example(at.shown); }
         let e = at.episodes - first;
-        let gone = world_go(at, action, env, args.key);
-        at = gone.now;
-        reached = gone.reached;
-        mem[(ACTION + 1u + e) * len + i] += gone.reward;
-        words[(4u + e) * len + i] = gone.ended;
+        let result = world_go(at, action, env, args.key);
+        at = result.now;
+        reached = result.reached;
+        mem[(ACTION + 1u + e) * len + i] += result.reward;
+        words[(4u + e) * len + i] = result.ended;
     }
     for (var s = 0u; s < STATE; s++) { mem[s * len + i] = at.state[s]; }
     for (var o = 0u; o < OBSERVATION; o++) { mem[(STATE + o) * len + i] = reached[o]; }

@@ -8,7 +8,7 @@ mod nets;
 use gpu::{Executor, Fault, Gpu, OpenOptions, Part};
 use graph::{Adam, Graph, Init, Isa, Layout, NodeId, Optimizer, Packed, Params, Plan};
 use learn::ppo::Head;
-use learn::{Blueprint, Ppo, PpoConfig};
+use learn::{LearnerSpec, Ppo, PpoConfig};
 use nets::Case;
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ fn executors(gpu: &Gpu, plan: &Plan) -> Vec<(&'static str, Executor)> {
     executors
 }
 
-/// Judges a scalar loss and its gradients.
+/// Checks a scalar loss and its gradients.
 async fn check(gpu: &Gpu, name: &str, build: impl Fn(&mut Graph) -> NodeId) {
     let mut g = Graph::new();
     let loss = build(&mut g);
@@ -173,11 +173,11 @@ async fn zips(gpu: Gpu) {
 
 async fn products(gpu: Gpu) {
     for (ta, tb) in [(false, false), (false, true), (true, false), (true, true)] {
-        let turn = |t: bool, [a, b]: [usize; 2]| if t { [b, a] } else { [a, b] };
+        let input = |t: bool, [a, b]: [usize; 2]| if t { [b, a] } else { [a, b] };
         for computed in [false, true] {
             check(&gpu, &format!("matmul {ta} {tb}"), |g| {
-                let mut a = g.param("a", turn(ta, [9, 4]), INIT);
-                let mut b = g.param("b", turn(tb, [4, 6]), INIT);
+                let mut a = g.param("a", input(ta, [9, 4]), INIT);
+                let mut b = g.param("b", input(tb, [4, 6]), INIT);
                 if computed {
                     (a, b) = (g.tanh(a), g.tanh(b));
                 }
@@ -243,20 +243,34 @@ async fn indices_and_columns(gpu: Gpu) {
         })
         .await;
     }
-    // Rows of a table: fewer entries than rows, and more; narrow and wide; indices beyond both ends.
-    for (entries, cols, rows) in [(5, 3, 12), (40, 300, 17), (5, 270, 600), (600, 4, 300)] {
-        check(&gpu, &format!("embedding of {entries} x {cols}"), |g| {
-            let table = g.param("table", [entries, cols], INIT);
-            let index = g.input(&format!("index{}", entries + 2), [rows, 1]);
-            let index = g.affine(index, 1.0, -1.0);
-            let y = g.embedding(table, index);
-            weigh(g, y)
-        })
-        .await;
+    // Rows of a table: fewer entries than indices, and more; narrow and wide; indices beyond both ends.
+    for (entries, cols, rows, k) in [
+        (5, 3, 12, 1),
+        (40, 300, 17, 3),
+        (5, 270, 600, 1),
+        (600, 4, 300, 1),
+        (144, 33, 40, 24),
+        (90, 7, 11, 5),
+    ] {
+        for layer in [false, true] {
+            check(&gpu, &format!("embedding bag of {k} of {entries} x {cols}, layer: {layer}"), |g| {
+                let table = g.param("table", [entries, cols], INIT);
+                let index = g.input(&format!("index{}", entries + 2), [rows, k]);
+                let index = g.affine(index, 1.0, -1.0);
+                let mut y = g.embedding_bag(table, index);
+                if layer {
+                    let bias = g.vector("bias", cols, INIT);
+                    y = g.add(y, bias);
+                    y = g.relu(y);
+                }
+                weigh(g, y)
+            })
+            .await;
+        }
     }
-    check(&gpu, "embedding used twice", |g| {
-        let (table, index) = (g.param("table", [50, 3], INIT), g.input("index50", [12, 1]));
-        let y = g.embedding(table, index);
+    check(&gpu, "embedding bag used twice", |g| {
+        let (table, index) = (g.param("table", [50, 3], INIT), g.input("index50", [12, 2]));
+        let y = g.embedding_bag(table, index);
         let y = g.matmul(y, table, false, true);
         weigh(g, y)
     })
@@ -408,7 +422,7 @@ fn noise(stream: u32, len: usize) -> Vec<f32> {
 }
 
 /// What PPO learns from and acts by, for every head and trunk.
-fn blueprints() -> Vec<(String, Blueprint)> {
+fn specs() -> Vec<(String, LearnerSpec)> {
     let mut all = Vec::new();
     for id in ["CartPole-v1", "LunarLander-v3", "Pendulum-v1"] {
         for (shared, squash, clip_value) in [(false, false, false), (true, true, true), (false, true, true)] {
@@ -424,7 +438,7 @@ fn blueprints() -> Vec<(String, Blueprint)> {
             let kind = worlds::kind(id).unwrap();
             let ppo = Ppo::new(kind, config, 1, Isa::best()).unwrap();
             let name = format!("{id}, shared {shared}, squashed {squash}, clipped values {clip_value}");
-            all.push((name, ppo.blueprint().unwrap()));
+            all.push((name, ppo.spec().unwrap()));
         }
     }
     all
@@ -449,28 +463,28 @@ fn sample(name: &str, stream: u32, len: usize, choices: Option<usize>) -> Vec<f3
 /// one more dispatch for its sums. There is nothing else but products: three a layer, less the gradient by the
 /// observations, and where the two networks' layers are alike, they go together.
 #[track_caller]
-fn the_loss_is_one_group(what: &str, parts: &[Part], blueprint: &Blueprint) {
+fn the_loss_is_one_group(what: &str, parts: &[Part], spec: &LearnerSpec) {
     let (products, others): (Vec<&Part>, Vec<&Part>) = parts.iter().partition(|part| part.is_product);
     let [loss] = others[..] else { panic!("{what}: {others:?}") };
     assert!(loss.nodes > 40 && loss.steps.len() <= 2, "{what}: {loss:?}");
-    let (layers, without) = if blueprint.config.shared { (4, 1) } else { (6, 2) };
+    let (layers, without) = if spec.config.shared { (4, 1) } else { (6, 2) };
     let count: usize = products.iter().map(|part| part.nodes).sum();
     assert_eq!(count, 3 * layers - without, "{what}");
-    let most = match (blueprint.config.shared, blueprint.head) {
+    let most = match (spec.config.shared, spec.head) {
         (_, Head::Choices(_)) => 11,
-        (false, Head::Level { .. }) => 8,
-        (true, Head::Level { .. }) => 9,
+        (false, Head::Gaussian { .. }) => 8,
+        (true, Head::Gaussian { .. }) => 9,
     };
     assert_eq!(products.len(), most, "{what}");
 }
 
 async fn what_ppo_learns(gpu: Gpu) {
-    for (name, blueprint) in blueprints().into_iter().step_by(if BROWSER { 4 } else { 1 }) {
-        let choices = match blueprint.head {
+    for (name, spec) in specs().into_iter().step_by(if BROWSER { 4 } else { 1 }) {
+        let choices = match spec.head {
             Head::Choices(count) => Some(count),
-            Head::Level { .. } => None,
+            Head::Gaussian { .. } => None,
         };
-        let plan = &blueprint.learning;
+        let plan = &spec.learning;
         let mut params = Params::new(plan.table(), 3);
         // Steeper than at first, so that everything has a gradient.
         params.values_mut().iter_mut().zip(noise(99, plan.table().len())).for_each(|(p, x)| *p += 0.05 * x);
@@ -503,11 +517,11 @@ async fn what_ppo_learns(gpu: Gpu) {
                 close(&format!("{what}: {}", spec.name), found, &expected, TOLERANCE);
             }
             if grouped == "regrouped" {
-                the_loss_is_one_group(&what, executor.parts(), &blueprint);
+                the_loss_is_one_group(&what, executor.parts(), &spec);
             }
         }
 
-        let plan = &blueprint.acting;
+        let plan = &spec.acting;
         let mut processor = graph::Executor::new(plan);
         let observations = noise(50, processor.input_mut("observation").len());
         processor.input_mut("observation").copy_from_slice(&observations);

@@ -1,11 +1,11 @@
-//! PPO on a device against the learner at home: from the same place, whatever an iteration brings back is what the
+//! PPO on a device against the learner on the processor: from the same place, whatever an iteration brings back is what the
 //! processor makes of it, but for roundings. With the seeds here no draw lies so close to an edge that a rounding
 //! decides it, so episodes and their lengths are equal; a draw in a few hundred thousand would not be.
 
 mod common;
 
-use gpu::{Fault, Gpu, OnGpu, OpenOptions, Readback, Space};
-use learn::{Accelerator, Data, Harvest, IterationStats, Ppo, PpoConfig, Slice};
+use gpu::{Fault, Gpu, GpuPpo, OpenOptions, Readback, Space};
+use learn::{Accelerator, Data, IterationOutput, IterationStats, Ppo, PpoConfig, Slice};
 use math::{Isa, PANEL};
 use worlds::Kind;
 
@@ -59,7 +59,7 @@ async fn pause(gpu: &Gpu) {
     Readback::new(&memory, &[region], &[]).fetch().await.unwrap();
 }
 
-async fn away(gpu: &Gpu, ppo: &mut Ppo) -> IterationStats {
+async fn offloaded(gpu: &Gpu, ppo: &mut Ppo) -> IterationStats {
     for _ in 0..1000 {
         match ppo.advance() {
             Slice::Iteration(stats) => return stats,
@@ -155,33 +155,33 @@ fn assert_same_stats(what: &str, found: &IterationStats, expected: &IterationSta
     }
 }
 
-/// Of a trail, what lanes that hold an environment showed.
+/// Of a trajectory, what lanes that hold an environment showed.
 fn shown(ppo: &Ppo) -> Vec<f32> {
-    let trail = ppo.trail();
-    let (panel, panels) = (PANEL * trail.features, trail.shown.div_ceil(PANEL));
-    let is_shown = |at: &usize| at / panel % panels * PANEL + at % PANEL < trail.shown;
-    let all = trail.observations();
+    let trajectory = ppo.trajectory();
+    let (panel, panels) = (PANEL * trajectory.features, trajectory.envs.div_ceil(PANEL));
+    let is_shown = |at: &usize| at / panel % panels * PANEL + at % PANEL < trajectory.envs;
+    let all = trajectory.observations();
     (0..all.len()).filter(is_shown).map(|at| all[at]).collect()
 }
 
 /// An iteration on either side.
 async fn both(gpu: &Gpu, what: &str, there: &mut Ppo, here: &mut Ppo) {
-    there.trail_clear();
-    here.trail_clear();
-    let stats = away(gpu, there).await;
+    there.clear_trajectory();
+    here.clear_trajectory();
+    let stats = offloaded(gpu, there).await;
     assert_same_stats(what, &stats, &at_home(here));
     assert_same(what, there, here);
-    assert_eq!(there.trail().ended(), here.trail().ended(), "{what}");
+    assert_eq!(there.trajectory().ended(), here.trajectory().ended(), "{what}");
     let apart = apart(&shown(there), &shown(here));
-    assert!(apart <= STATE, "{what}: the trail is {apart} apart");
+    assert!(apart <= STATE, "{what}: the trajectory is {apart} apart");
 }
 
-/// Some iterations on either side, after one at home.
+/// Some iterations on either side, after one on the processor.
 async fn same(gpu: &Gpu, id: &str, config: &PpoConfig, iterations: usize) {
     let mut here = new(id, config);
     at_home(&mut here);
     let mut there = restore(&here, &here.state());
-    there.lend(gpu).unwrap();
+    there.begin_offload(gpu).unwrap();
     for i in 0..iterations {
         both(gpu, &format!("{id}, iteration {i}, {config:?}"), &mut there, &mut here).await;
     }
@@ -198,28 +198,28 @@ async fn iterations_with_numbers_are_the_processors(gpu: Gpu) {
 async fn the_same_start_gives_the_same_bits(gpu: Gpu) {
     let run = async || {
         let mut ppo = new("CartPole-v1", &normalized());
-        ppo.lend(&gpu).unwrap();
-        ppo.trail_clear();
-        away(&gpu, &mut ppo).await;
-        let stats = away(&gpu, &mut ppo).await;
-        (ppo.state(), stats, ppo.trail().observations().to_vec())
+        ppo.begin_offload(&gpu).unwrap();
+        ppo.clear_trajectory();
+        offloaded(&gpu, &mut ppo).await;
+        let stats = offloaded(&gpu, &mut ppo).await;
+        (ppo.state(), stats, ppo.trajectory().observations().to_vec())
     };
     assert_eq!(run().await, run().await);
 }
 
 async fn an_iteration_is_three_submits_and_one_readback(gpu: Gpu) {
     let ppo = new("CartPole-v1", &small());
-    let mut on = OnGpu::new(&gpu, &ppo.start().unwrap()).unwrap();
-    let mut harvest = Harvest::default();
+    let mut on = GpuPpo::new(&gpu, &ppo.snapshot().unwrap()).unwrap();
+    let mut output = IterationOutput::default();
     for _ in 0..2 {
         let [submits, readbacks] = gpu.counts();
-        ppo.with_turn(false, |turn| on.begin(turn)).unwrap();
+        ppo.with_input(false, |input| on.begin(input)).unwrap();
         let [after, answers] = gpu.counts();
         assert!(after - submits <= 3 && answers - readbacks == 1);
-        while !on.poll(&mut harvest).unwrap() {
+        while !on.poll(&mut output).unwrap() {
             pause(&gpu).await;
         }
-        assert!(!on.poll(&mut harvest).unwrap(), "it was told already");
+        assert!(!on.poll(&mut output).unwrap(), "it was told already");
     }
     let config = ppo.config();
     let (one, two) = (on.dispatches(1), on.dispatches(2));
@@ -235,29 +235,29 @@ async fn an_iteration_is_three_submits_and_one_readback(gpu: Gpu) {
 async fn what_cannot_be_is_refused_before_it_begins(gpu: Gpu) {
     let tiny = Gpu::open(OpenOptions { largest_buffer: Some(1 << 20), ..Default::default() }).await.unwrap();
     let mut ppo = new("CartPole-v1", &PpoConfig { envs: 4096, ..small() });
-    assert!(matches!(ppo.lend(&tiny), Err(Fault::TooSmall { .. })));
-    assert!(!ppo.is_away());
+    assert!(matches!(ppo.begin_offload(&tiny), Err(Fault::TooSmall { .. })));
+    assert!(!ppo.is_offloaded());
     at_home(&mut ppo);
     let long = PpoConfig { envs: 1, rollout_steps: 20_000, ..small() };
-    assert!(matches!(new("CartPole-v1", &long).lend(&gpu), Err(Fault::Unknown { .. })));
+    assert!(matches!(new("CartPole-v1", &long).begin_offload(&gpu), Err(Fault::Unknown { .. })));
 }
 
 async fn a_learner_outlives_its_device(_: Gpu) {
     let gpu = common::open().await;
     let mut here = new("CartPole-v1", &small());
     let mut there = new("CartPole-v1", &small());
-    there.lend(&gpu).unwrap();
+    there.begin_offload(&gpu).unwrap();
     both(&gpu, "before", &mut there, &mut here).await;
     assert_eq!(there.advance(), Slice::Waiting);
     gpu.destroy();
     let slice = there.advance();
     assert!(matches!(slice, Slice::Stopped(Fault::Lost { .. })), "{slice:?}");
-    assert!(!there.is_away());
+    assert!(!there.is_offloaded());
     assert_same("after", &there, &here);
     at_home(&mut there);
     at_home(&mut here);
     assert_same("and on", &there, &here);
-    assert!(matches!(there.lend(&gpu), Err(Fault::Lost { .. })));
+    assert!(matches!(there.begin_offload(&gpu), Err(Fault::Lost { .. })));
 }
 
 common::tests!(
@@ -295,7 +295,7 @@ mod at_length {
         }
         let mut here = restore(&here, &parts);
         let mut there = restore(&here, &parts);
-        there.lend(&gpu).unwrap();
+        there.begin_offload(&gpu).unwrap();
         both(&gpu, "cut short", &mut there, &mut here).await;
     }
 
@@ -305,7 +305,7 @@ mod at_length {
             PpoConfig { envs: 8200, rollout_steps: 21, hidden: 4, epochs: 1, minibatches: 4, ..small() };
         let mut here = new("CartPole-v1", &config);
         let mut there = new("CartPole-v1", &config);
-        there.lend(&gpu).unwrap();
+        there.begin_offload(&gpu).unwrap();
         let recent = |ppo: &Ppo| {
             let state = ppo.state();
             state.into_iter().filter(|part| part.0.starts_with("recent.")).collect::<Parts>()
@@ -343,7 +343,7 @@ mod at_length {
                 if let Data::U64(steps) = &part.2 { steps[0] } else { 0 }
             };
             let mut there = new("CartPole-v1", &config);
-            there.lend(&gpu).unwrap();
+            there.begin_offload(&gpu).unwrap();
             both(&gpu, "stopped", &mut there, &mut here).await;
             assert!((1..12).contains(&steps(&there)), "{}", steps(&there));
             both(&gpu, "stopped again", &mut there, &mut here).await;
@@ -353,7 +353,7 @@ mod at_length {
     async fn knobs_turn_between_iterations(gpu: Gpu) {
         let mut here = new("CartPole-v1", &small());
         let mut there = new("CartPole-v1", &small());
-        there.lend(&gpu).unwrap();
+        there.begin_offload(&gpu).unwrap();
         both(&gpu, "before", &mut there, &mut here).await;
         for config in [
             PpoConfig { lr: 0.001, epochs: 3, gamma: 0.9, lambda: 0.8, ..small() },
@@ -367,14 +367,14 @@ mod at_length {
             },
             PpoConfig { normalize_advantage: false, anneal_steps: 1e5, ..small() },
         ] {
-            here.set_live(&config);
-            there.set_live(&config);
+            here.set_config(config.clone()).unwrap();
+            there.set_config(config.clone()).unwrap();
             both(&gpu, &format!("{config:?}"), &mut there, &mut here).await;
         }
         let config = PpoConfig { clip_value: true, ..small() };
-        here.set_live(&config);
-        there.set_live(&config);
-        there.lend(&gpu).unwrap();
+        here.set_config(config.clone()).unwrap();
+        there.set_config(config.clone()).unwrap();
+        there.begin_offload(&gpu).unwrap();
         both(&gpu, "another loss", &mut there, &mut here).await;
     }
 
@@ -382,9 +382,9 @@ mod at_length {
         let mut here = new("CartPole-v1", &normalized());
         let mut there = new("CartPole-v1", &normalized());
         for i in 0..3 {
-            there.lend(&gpu).unwrap();
+            there.begin_offload(&gpu).unwrap();
             both(&gpu, &format!("away {i}"), &mut there, &mut here).await;
-            there.come_home();
+            there.end_offload();
             assert_eq!((at_home(&mut there).episodes), at_home(&mut here).episodes);
             assert_same(&format!("home {i}"), &there, &here);
         }
@@ -404,10 +404,10 @@ mod at_length {
         };
         let mut ppo = Ppo::new(kind("CartPole-v1"), config, 2, Isa::best()).unwrap();
         assert!(ppo.evaluate(64, 5).mean < 100.0, "before");
-        ppo.lend(&gpu).unwrap();
+        ppo.begin_offload(&gpu).unwrap();
         for _ in 0..12 {
             for _ in 0..5 {
-                away(&gpu, &mut ppo).await;
+                offloaded(&gpu, &mut ppo).await;
             }
             if ppo.evaluate(64, 5).mean >= 475.0 && ppo.evaluate(64, 6).mean >= 475.0 {
                 return;

@@ -4,8 +4,8 @@
 mod common;
 
 use gpu::{
-    Gpu, Passing, Product, Program, Readback, Region, Side, Space, TILES, Tile, product, product_by,
-    product_passing, product_passing_by, products,
+    Fused, Gpu, Product, Program, Readback, Region, Side, Space, TILES, Tile, product, product_by,
+    product_fused, product_fused_by, products,
 };
 use math::{Act, Isa, Rng, Unary};
 use std::cell::Cell;
@@ -261,13 +261,11 @@ async fn what_a_product_does_in_passing_is_right(gpu: Gpu) {
             act: Act::None,
             adds: false,
         };
-        let passing = Passing {
-            slope: slope.map(|of| (of, at[2].at)),
-            row_sums: row_sums.map(|adds| (at[3].at, adds)),
-        };
+        let fused =
+            Fused { slope: slope.map(|of| (of, at[2].at)), row_sums: row_sums.map(|adds| (at[3].at, adds)) };
         match tile {
-            Some(tile) => product_passing_by(&mut program, &mut space, &p, &passing, tile),
-            None => product_passing(&mut program, &mut space, &p, &passing),
+            Some(tile) => product_fused_by(&mut program, &mut space, &p, &fused, tile),
+            None => product_fused(&mut program, &mut space, &p, &fused),
         }
         let memory = space.allocate(&gpu).unwrap();
         program.bind(&memory);
@@ -331,21 +329,21 @@ async fn products_that_are_alike_go_together(gpu: Gpu) {
                 act: Act::Tanh,
                 adds: false,
             };
-            (p, Passing { slope: Some((Unary::Tanh, region(space, m * n))), row_sums: Some((0, false)) })
+            (p, Fused { slope: Some((Unary::Tanh, region(space, m * n))), row_sums: Some((0, false)) })
         };
-        let all: Vec<(Product, Passing)> = (0..3).map(|_| made(&mut space)).collect();
+        let all: Vec<(Product, Fused)> = (0..3).map(|_| made(&mut space)).collect();
         let mut results = Vec::new();
-        let mut placed = |space: &mut Space, (p, passing): &(Product, Passing)| {
+        let mut placed = |space: &mut Space, (p, fused): &(Product, Fused)| {
             let (c, sums) = (space.floats(m * n), space.floats(m));
             results.extend([c, sums]);
-            (Product { c: c.at, ..p.clone() }, Passing { row_sums: Some((sums.at, false)), ..*passing })
+            (Product { c: c.at, ..p.clone() }, Fused { row_sums: Some((sums.at, false)), ..*fused })
         };
-        let together: Vec<(Product, Passing)> = all.iter().map(|one| placed(&mut space, one)).collect();
+        let together: Vec<(Product, Fused)> = all.iter().map(|one| placed(&mut space, one)).collect();
         products(&mut program, &mut space, &together);
         assert_eq!(program.len(), kernels, "{m} x {n} x {k}");
         for one in &all {
-            let (p, passing) = placed(&mut space, one);
-            product_passing(&mut program, &mut space, &p, &passing);
+            let (p, fused) = placed(&mut space, one);
+            product_fused(&mut program, &mut space, &p, &fused);
         }
         let memory = space.allocate(&gpu).unwrap();
         program.bind(&memory);

@@ -9,13 +9,13 @@ mod common;
 use gpu::Gpu;
 use graph::{Adam, Graph, Init, Optimizer, Params, Plan};
 use learn::Machine;
-use learn::offload::{Local, PlanTrainer, Standing, Trained};
+use learn::offload::{Local, PlanTrainer, TrainResult, TrainStateRef};
 use math::{Isa, Rng};
 use std::sync::Arc;
 
 /// Asks, and looks until the answer is there.
-async fn answer(trainer: &mut dyn PlanTrainer) -> Trained {
-    let mut trained = Trained::default();
+async fn answer(trainer: &mut dyn PlanTrainer) -> TrainResult {
+    let mut trained = TrainResult::default();
     trainer.ask().unwrap();
     while !trainer.poll(&mut trained).unwrap() {}
     trained
@@ -43,9 +43,9 @@ async fn a_net_is_trained_as_on_the_processor(gpu: Gpu) {
     let plan = Arc::new(Plan::training(&g, &[("loss", loss)], &gradients, Isa::best()).unwrap());
     let params = Params::new(plan.table(), 3);
     let Optimizer { m, v, .. } = Optimizer::new(&params);
-    let standing = Standing { weights: params.values(), m: &m, v: &v, steps: 0 };
-    let mut there = gpu.trainer(&plan, &standing).unwrap();
-    let mut here = Local.trainer(&plan, &standing).unwrap();
+    let state = TrainStateRef { weights: params.values(), m: &m, v: &v, steps: 0 };
+    let mut there = gpu.trainer(&plan, &state).unwrap();
+    let mut here = Local.trainer(&plan, &state).unwrap();
     let start = answer(&mut *there).await;
     assert!(start.weights == params.values() && start.steps == 0);
     let steps = |trainer: &mut dyn PlanTrainer, range: std::ops::Range<u32>| {
@@ -74,10 +74,10 @@ async fn a_net_is_trained_as_on_the_processor(gpu: Gpu) {
         close("norm", &[found.norm], &[expected.norm]);
     }
     // Begun anew from the same place it gives the same bits, however the steps were sent.
-    there.stand(&standing).unwrap();
+    there.set_state(&state).unwrap();
     steps(&mut *there, 0..9);
     let again = answer(&mut *there).await;
-    there.stand(&standing).unwrap();
+    there.set_state(&state).unwrap();
     for step in 0..9 {
         steps(&mut *there, step..step + 1);
         answer(&mut *there).await;

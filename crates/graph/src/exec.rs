@@ -271,7 +271,7 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
         &Call::Unary(op) => flat(y, |part, y| ops::unary(isa, op, &r(0)[part], y)),
         &Call::UnaryGrad(op) => flat(y, |part, y| {
             let (x, dy) = (&r(0)[part.clone()], &r(1)[part]);
-            ops::unary_backward(isa, op, x, x, dy, y, false);
+            ops::unary_backward(isa, op, x, x, dy, y);
         }),
         &Call::Binary { op, blocks, rows, cols, a, b } => {
             let a = (!step.in_place).then(|| (r(0), a.0, a.1));
@@ -279,7 +279,7 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
         }
         &Call::Sum { of: Sums::All, rows, cols } => y[0] = ops::sum(isa, &r(0)[..rows * cols]),
         &Call::Sum { of: Sums::Rows, rows, cols } => by_rows(rows, [(y, 1)], cols, |rows, [y]| {
-            ops::sum_rows(isa, rows.len(), cols, &r(0)[rows.start * cols..], y, false);
+            ops::sum_rows(isa, rows.len(), cols, &r(0)[rows.start * cols..], y);
         }),
         &Call::Sum { of: Sums::Cols, rows, cols } => ops::sum_cols(isa, rows, cols, r(0), y, adds(0)),
         &Call::LayerNorm { panels: true, rows, cols, eps } => {
@@ -302,7 +302,7 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
             if !adds(2) {
                 y2.fill(0.0);
             }
-            ops::layer_norm_backward(isa, rows, cols, r(0), r(1), r(2), r(3), y, y1, y2, false);
+            ops::layer_norm_backward(isa, rows, cols, r(0), r(1), r(2), r(3), y, y1, y2);
         }
         &Call::Softmax { panels: true, rows, cols, log } => {
             let softmax = if log { ops::log_softmax_panels } else { ops::softmax_panels };
@@ -315,21 +315,22 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
         &Call::SoftmaxGrad { rows, cols, log } => by_rows(rows, [(y, cols)], cols, |rows, [dx]| {
             let gradient = if log { ops::log_softmax_backward } else { ops::softmax_backward };
             let part = rows.start * cols..rows.end * cols;
-            gradient(isa, rows.len(), cols, &r(0)[part.clone()], &r(1)[part], dx, false);
+            gradient(isa, rows.len(), cols, &r(0)[part.clone()], &r(1)[part], dx);
         }),
         &Call::Take { rows, cols } => ops::take_columns(isa, rows, cols, r(0), r(1), y),
         &Call::TakeGrad { rows, cols } => by_rows(rows, [(y, cols)], cols, |rows, [dx]| {
             let (dy, index) = (&r(1)[rows.clone()], &r(0)[rows.clone()]);
-            ops::take_columns_backward(isa, rows.len(), cols, dy, index, dx, false);
+            ops::take_columns_backward(isa, rows.len(), cols, dy, index, dx);
         }),
-        &Call::Embedding { cols } => by_rows(y.len() / cols, [(y, cols)], cols, |rows, [y]| {
-            ops::gather_rows(isa, cols, r(0), &r(1)[rows], y);
-        }),
-        &Call::EmbeddingGrad { cols } => {
+        &Call::EmbeddingBag { cols, k, relu, .. } => {
+            let bias = reads.optional(&step.reads[2]);
+            ops::embedding_bag(isa, cols, r(0), k, r(1), bias, relu, y);
+        }
+        &Call::EmbeddingBagGrad { cols, k, .. } => {
             if !adds(0) {
                 y.fill(0.0);
             }
-            ops::scatter_add_rows(isa, cols, r(1), r(0), y);
+            ops::embedding_bag_backward(isa, cols, k, r(0), r(1), y);
         }
         &Call::Copy { runs, len, x, y: to, clear } => {
             if clear {

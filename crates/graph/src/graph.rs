@@ -336,7 +336,7 @@ impl Graph {
         self.push(if log { Op::LogSoftmaxGrad } else { Op::SoftmaxGrad }, &[y, dy], shape)
     }
 
-    // ---- by index: whole numbers stored as f32, held to the valid range when they leave it ----
+    // ---- by index: whole numbers stored as f32, held to the valid range where nothing else is said ----
 
     /// One column of each row: x `[r, c]`, index `[r, 1]` -> `[r, 1]`.
     #[track_caller]
@@ -349,16 +349,15 @@ impl Graph {
         let rows = self.shape(dy)[0];
         self.push(Op::TakeGrad, &[index, dy], [rows, cols])
     }
-    /// Rows of a table: table `[n, c]`, index `[r, 1]` -> `[r, c]`.
+    /// Sums of rows of a table: table `[n, c]`, index `[r, k]` -> `[r, c]`, row by row the sum of the `k` rows named. An index
+    /// below 0 names none, for lists shorter than `k`.
     #[track_caller]
-    pub fn embedding(&mut self, table: NodeId, index: NodeId) -> NodeId {
-        let [rows, one] = self.shape(index);
-        assert_eq!(one, 1, "an index is one column");
-        let cols = self.shape(table)[1];
-        self.push(Op::Embedding, &[table, index], [rows, cols])
+    pub fn embedding_bag(&mut self, table: NodeId, index: NodeId) -> NodeId {
+        let (rows, cols) = (self.shape(index)[0], self.shape(table)[1]);
+        self.push(Op::EmbeddingBag, &[table, index], [rows, cols])
     }
-    pub(crate) fn embedding_grad(&mut self, index: NodeId, dy: NodeId, shape: Shape) -> NodeId {
-        self.push(Op::EmbeddingGrad, &[index, dy], shape)
+    pub(crate) fn embedding_bag_grad(&mut self, index: NodeId, dy: NodeId, shape: Shape) -> NodeId {
+        self.push(Op::EmbeddingBagGrad, &[index, dy], shape)
     }
 
     // ---- columns ----

@@ -75,5 +75,5 @@ pub use graph::{Gradients, Graph, NodeId, Shape};
 pub use math::{Act, Isa, PANEL, panels_len};
 pub use op::Sums;
 pub use optimizer::{Adam, Optimizer};
-pub use params::{Init, ParamSpec, Params, ParamsError, Table};
+pub use params::{Init, ParamSpec, Params, Table};
 pub use plan::{Call, Layout, Place, Plan, PlanError, PlanNode, Port, Step};

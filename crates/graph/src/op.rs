@@ -40,9 +40,9 @@ pub enum Op {
     /// index, dy
     TakeGrad,
     /// table, index
-    Embedding,
+    EmbeddingBag,
     /// index, dy
-    EmbeddingGrad,
+    EmbeddingBagGrad,
     Concat,
     SliceCols {
         from: usize,
@@ -245,8 +245,8 @@ impl Op {
             Op::LogSoftmaxGrad => "log softmax gradient",
             Op::Take => "take",
             Op::TakeGrad => "take gradient",
-            Op::Embedding => "embedding",
-            Op::EmbeddingGrad => "embedding gradient",
+            Op::EmbeddingBag => "embedding bag",
+            Op::EmbeddingBagGrad => "embedding bag gradient",
             Op::Concat => "concat",
             Op::SliceCols { .. } => "slice",
             Op::PadCols { .. } => "pad",
@@ -335,10 +335,24 @@ impl Op {
             }),
             Op::Take => each(&|i, _| at(0, i, index(1, i, inputs[0].1[1]))),
             Op::TakeGrad => each(&|i, j| if index(0, i, cols) == j { at(1, i, 0) } else { 0.0 }),
-            Op::Embedding => each(&|i, j| at(0, index(1, i, inputs[0].1[0]), j)),
-            Op::EmbeddingGrad => each(&|i, j| {
-                (0..inputs[0].1[0]).filter(|&k| index(0, k, rows) == i).map(|k| at(1, k, j)).sum()
-            }),
+            Op::EmbeddingBag => {
+                let ([entries, width], (lists, [_, k])) = (inputs[0].1, inputs[1]);
+                each(&|i, j| {
+                    let named = lists[i * k..][..k].iter().filter(|x| **x >= 0.0);
+                    named.map(|x| inputs[0].0[(*x as usize).min(entries - 1) * width + j]).sum()
+                });
+            }
+            Op::EmbeddingBagGrad => {
+                let (lists, [_, k]) = inputs[0];
+                let mut sums = vec![0.0; rows * cols];
+                for (place, x) in lists.iter().enumerate().filter(|(_, x)| **x >= 0.0) {
+                    let row = (*x as usize).min(rows - 1);
+                    for j in 0..cols {
+                        sums[row * cols + j] += inputs[1].0[place / k * cols + j];
+                    }
+                }
+                y = sums;
+            }
             Op::Concat => {
                 let left = inputs[0].1[1];
                 each(&|i, j| if j < left { at(0, i, j) } else { inputs[1].0[i * (cols - left) + j - left] });
@@ -405,9 +419,9 @@ impl Graph {
                 let cols = width(self, 0);
                 vec![(0, self.take_grad(inputs[1], dy, cols))]
             }
-            Op::Embedding => {
+            Op::EmbeddingBag => {
                 let shape = self.shape(inputs[0]);
-                vec![(0, self.embedding_grad(inputs[1], dy, shape))]
+                vec![(0, self.embedding_bag_grad(inputs[1], dy, shape))]
             }
             Op::Concat => {
                 let (left, right) = (width(self, 0), width(self, 1));

@@ -1,4 +1,4 @@
-//! What is trained, as one contiguous slice: names, shapes, offsets, first values, files.
+//! What is trained, as one contiguous slice: names, shapes, offsets, first values.
 //!
 //! Every tensor starts at a cache line; the few floats between tensors stay zero. Gradients and
 //! optimiser moments are slices of the same length and layout.
@@ -6,7 +6,6 @@
 use crate::buffer::{Buffer, LINE};
 use crate::graph::Shape;
 use math::Rng;
-use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::sync::Arc;
 
 /// How a parameter starts.
@@ -98,21 +97,6 @@ impl Table {
     }
 }
 
-/// A file that does not fit.
-#[derive(Debug, thiserror::Error)]
-pub enum ParamsError {
-    #[error("this is not a whole safetensors file ({0}); save it again and copy all of it")]
-    File(#[from] safetensors::SafeTensorError),
-    #[error("the file has no tensor {name}; load a file saved from the same network")]
-    Missing { name: String },
-    #[error("tensor {name} has shape {found:?}, not {expected:?}; load a file saved from the same network")]
-    Shape { name: String, found: Vec<usize>, expected: Vec<usize> },
-    #[error("tensor {name} holds {found:?}, not F32; convert it first")]
-    Dtype { name: String, found: Dtype },
-    #[error("tensor {name} holds a value that is not finite; load an earlier file")]
-    NotFinite { name: String },
-}
-
 #[derive(Clone, Debug)]
 pub struct Params {
     table: Table,
@@ -148,46 +132,6 @@ impl Params {
     /// Trained values.
     pub fn count(&self) -> usize {
         self.table.count()
-    }
-
-    /// A safetensors file: every parameter in f32 by name and shape.
-    pub fn to_safetensors(&self) -> Result<Vec<u8>, ParamsError> {
-        let bytes: Vec<Vec<u8>> = self
-            .table
-            .specs
-            .iter()
-            .map(|s| self.values[s.range()].iter().flat_map(|v| v.to_le_bytes()).collect())
-            .collect();
-        let views = self.table.specs.iter().zip(&bytes).map(|(spec, data)| {
-            TensorView::new(Dtype::F32, spec.file_shape().to_vec(), data).map(|view| (&*spec.name, view))
-        });
-        Ok(safetensors::serialize(views.collect::<Result<Vec<_>, _>>()?, None)?)
-    }
-
-    /// Takes every parameter from a safetensors file; other tensors in it are left alone. Changes
-    /// nothing unless all of them fit.
-    pub fn load_safetensors(&mut self, file: &[u8]) -> Result<(), ParamsError> {
-        let file = SafeTensors::deserialize(file)?;
-        let mut values = Buffer::zeros(self.values.len());
-        for spec in &self.table.specs {
-            let name = spec.name.to_string();
-            let Ok(view) = file.tensor(&name) else { return Err(ParamsError::Missing { name }) };
-            if view.dtype() != Dtype::F32 {
-                return Err(ParamsError::Dtype { name, found: view.dtype() });
-            }
-            if view.shape() != spec.file_shape() {
-                let (found, expected) = (view.shape().to_vec(), spec.file_shape().to_vec());
-                return Err(ParamsError::Shape { name, found, expected });
-            }
-            for (value, bytes) in values[spec.range()].iter_mut().zip(view.data().as_chunks::<4>().0) {
-                *value = f32::from_le_bytes(*bytes);
-                if !value.is_finite() {
-                    return Err(ParamsError::NotFinite { name });
-                }
-            }
-        }
-        self.values.copy_from_slice(&values);
-        Ok(())
     }
 }
 

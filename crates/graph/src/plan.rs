@@ -93,10 +93,10 @@ pub enum Call {
     Take { rows: usize, cols: usize },
     /// index, dy -> dx
     TakeGrad { rows: usize, cols: usize },
-    /// table, index -> y
-    Embedding { cols: usize },
+    /// table, index, bias? -> y, of `k` indices a row
+    EmbeddingBag { rows: usize, cols: usize, k: usize, relu: bool },
     /// index, dy -> dtable
-    EmbeddingGrad { cols: usize },
+    EmbeddingBagGrad { rows: usize, cols: usize, k: usize },
     /// x -> y: `runs` stretches of `len`; each side has its stride and its first float.
     Copy { runs: usize, len: usize, x: (usize, usize), y: (usize, usize), clear: bool },
     /// x -> y: a gradient that its kernel could not write in place.
@@ -104,9 +104,12 @@ pub enum Call {
 }
 
 impl Call {
-    /// Whether it is a product that is cut for threads.
+    /// Whether it is a product, or sums of a table's rows, and cut for threads.
     fn is_wide(&self) -> bool {
         let (m, n, k) = match *self {
+            Call::EmbeddingBag { rows, cols, k, .. } | Call::EmbeddingBagGrad { rows, cols, k } => {
+                return rows * cols * k >= 2 * math::ops::BAG_PIECE;
+            }
             Call::Linear { rows, out, inp, .. }
             | Call::LinearDx { rows, out, inp, .. }
             | Call::LinearDw { rows, out, inp } => (rows, out, inp),
@@ -247,10 +250,6 @@ impl Plan {
     /// Slots that hold the same numbers at every run.
     pub fn constants(&self) -> &[(usize, Vec<f32>)] {
         &self.constants
-    }
-    /// Gradients of parameters that the loss does not depend on: zero.
-    pub fn untouched(&self) -> &[Range<usize>] {
-        &self.untouched
     }
     /// Where among the parameters a weight lies that a call knows by its packed place.
     pub fn unpacked(&self, packed: &Range<usize>) -> Range<usize> {
@@ -473,11 +472,16 @@ impl<'g> Planner<'g> {
     }
 
     /// Follows a product with a parameter through bias, layer norm, residual and activation, or
-    /// through the addition of another gradient.
+    /// through the addition of another gradient; an embedding bag through bias and relu.
     fn find_chain(&mut self, product: usize, fuse: bool) {
         let node = &self.graph.nodes[product];
-        let Op::MatMul { ta: false, tb } = node.op else { return };
-        if !matches!(self.graph.nodes[node.inputs[1].0].op, Op::Param(_)) {
+        let bag = node.op == Op::EmbeddingBag;
+        let tb = match node.op {
+            Op::MatMul { ta: false, tb } => tb,
+            Op::EmbeddingBag => true,
+            _ => return,
+        };
+        if !bag && !matches!(self.graph.nodes[node.inputs[1].0].op, Op::Param(_)) {
             return;
         }
         let mut chain = Chain { product, ..Chain::default() };
@@ -496,6 +500,8 @@ impl<'g> Planner<'g> {
                 chain.bias = p.addend(next, last, [1, node.shape[1]]).filter(|_| !p.is_saved(last));
                 chain.bias.is_some()
             });
+        }
+        if tb && !bag {
             follow(self, &mut |p, last, next| {
                 let reader = &p.graph.nodes[next];
                 let found = matches!(reader.op, Op::LayerNorm { .. }) && reader.inputs[0].0 == last;
@@ -503,16 +509,18 @@ impl<'g> Planner<'g> {
                 found
             });
         }
-        follow(self, &mut |p, last, next| {
-            chain.residual = p.addend(next, last, node.shape).filter(|_| !p.is_saved(last));
-            chain.residual.is_some()
-        });
+        if !bag {
+            follow(self, &mut |p, last, next| {
+                chain.residual = p.addend(next, last, node.shape).filter(|_| !p.is_saved(last));
+                chain.residual.is_some()
+            });
+        }
         if tb {
             follow(self, &mut |p, last, next| {
                 chain.act = match p.graph.nodes[next].op {
                     Op::Map(Map::Relu) if !p.is_saved(last) => Act::Relu,
-                    Op::Map(Map::Tanh) if !p.is_saved(last) => Act::Tanh,
-                    Op::Map(Map::Gelu) if !p.is_saved(last) => Act::Gelu,
+                    Op::Map(Map::Tanh) if !bag && !p.is_saved(last) => Act::Tanh,
+                    Op::Map(Map::Gelu) if !bag && !p.is_saved(last) => Act::Gelu,
                     _ => Act::None,
                 };
                 chain.act != Act::None

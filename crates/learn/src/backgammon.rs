@@ -5,19 +5,19 @@
 //! player who makes the roll. Chances are those of money play without a cube.
 
 pub mod arena;
+pub mod baselines;
 pub mod bearoff;
 mod inputs;
 mod net;
 pub mod published;
 mod search;
 pub mod td;
-pub mod yardstick;
 
 pub use published::{Generation, Published, PublishedConfig, PublishedError};
 pub use td::{Strong, StrongConfig, StrongError};
 
 use crate::{Data, Fault, Machine};
-use published::away::Work;
+use published::accelerator::Work;
 use worlds::backgammon::{Board, Chances, Roll};
 
 /// Somebody who plays. Many decisions at once, so that whoever thinks with a network can think about all of them together.
@@ -25,8 +25,8 @@ pub trait Player: Send + Sync {
     /// In a few words, for a table of results.
     fn name(&self) -> String;
 
-    /// Puts into `chosen` the result it prefers for each decision, in order. The same decisions get the same answer, in any
-    /// company.
+    /// Puts into `chosen` the result it prefers for each decision, in order. The same decisions get the same answer, whatever else is
+    /// asked with them.
     fn choose(&mut self, decisions: &[(Board, Roll)], chosen: &mut Vec<Board>);
 
     /// Every distinct result of a roll with what it thinks of it, the best first; nothing where it has no opinion to tell.
@@ -81,7 +81,7 @@ pub struct Stats {
     pub mean_length: f32,
     pub gammons: f32,
     pub backgammons: f32,
-    /// Seconds by the clock that was lent, by part: [`PARTS`].
+    /// Seconds by the clock that was set, by part: [`PARTS`].
     pub parts_s: [f64; PARTS.len()],
 }
 
@@ -103,7 +103,7 @@ pub enum Slice {
     Waiting,
     /// A round ended.
     Round(Stats),
-    /// The other machine stopped; the learner is at home again and goes on where it was.
+    /// The other machine stopped; the learner goes on here, where it was.
     Stopped(Fault),
 }
 
@@ -112,13 +112,13 @@ pub trait Learner: Send + Sync {
     /// One slice of work of a few milliseconds.
     fn advance(&mut self) -> Slice;
 
-    /// Itself, where it can lend work to another machine.
-    fn lendable(&mut self) -> Option<&mut dyn Lendable> {
+    /// Itself, where it can offload work to another machine.
+    fn offloading(&mut self) -> Option<&mut dyn Offloading> {
         None
     }
 
-    /// What is lent now.
-    fn lent(&self) -> Option<Work> {
+    /// What is offloaded now.
+    fn offloaded(&self) -> Option<Work> {
         None
     }
 
@@ -147,43 +147,43 @@ pub trait Learner: Send + Sync {
     fn weights(&self) -> &[f32];
 
     /// Tells where the time goes by this clock, in seconds from anywhere. It leaves no trace in what is learned.
-    fn lend_clock(&mut self, clock: fn() -> f64);
+    fn set_clock(&mut self, clock: fn() -> f64);
 }
 
-/// A learner that can lend work to another machine, all of it between two rounds but for coming home.
-pub trait Lendable {
+/// A learner that can offload work to another machine, all of it between two rounds but for coming back.
+pub trait Offloading {
     /// From here on the machine does this work.
-    fn lend(&mut self, machine: &dyn Machine, work: Work) -> Result<(), Fault>;
+    fn begin_offload(&mut self, machine: &dyn Machine, work: Work) -> Result<(), Fault>;
 
     /// From here on nobody else works. In the middle of a round it goes on where it is, as when the machine is lost.
-    fn come_home(&mut self);
+    fn end_offload(&mut self);
 
     /// Whether its rounds are alike by now: games end as often as they begin, so that how fast one goes tells how fast the next will.
     fn is_steady(&self) -> bool;
 
-    /// Begins a trial: passes over a part of a round with this work lent, of which nothing stays. The first makes what the rest
+    /// Begins a probe: passes over a part of a round with this work offloaded, of which nothing stays. The first makes what the rest
     /// find made.
-    fn begin_trial(&mut self, machine: &dyn Machine, work: Work) -> Result<(), Fault>;
+    fn begin_probe(&mut self, machine: &dyn Machine, work: Work) -> Result<(), Fault>;
 
-    /// One slice of the trial, which goes on until it is ended.
-    fn advance_trial(&mut self) -> TrialSlice;
+    /// One slice of the probe, which goes on until it is ended.
+    fn advance_probe(&mut self) -> ProbeSlice;
 
     /// Boards that a pass values, at most.
-    fn trial_evaluations(&self) -> u64;
+    fn probe_evaluations(&self) -> u64;
 
-    /// All stands where it stood before the trial.
-    fn end_trial(&mut self);
+    /// All stands where it stood before the probe.
+    fn end_probe(&mut self);
 }
 
-/// What a slice of a trial came to.
+/// What a slice of a probe came to.
 #[derive(Clone, Debug, PartialEq)]
-pub enum TrialSlice {
+pub enum ProbeSlice {
     Worked,
     Waiting,
-    /// A pass ended: all that it lent has come back.
+    /// A pass ended: all that it offloaded has come back.
     Passed {
         evaluations: u64,
     },
-    /// The machine stopped, and the trial is over.
+    /// The machine stopped, and the probe is over.
     Stopped(Fault),
 }

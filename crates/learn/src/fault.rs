@@ -9,7 +9,7 @@ pub enum Fault {
     OutOfMemory,
     TooSmall { needs: u64, has: u64 },
     Unknown { what: String },
-    Stays { why: &'static str },
+    ProcessorOnly { why: &'static str },
 }
 
 impl Fault {
@@ -24,7 +24,7 @@ impl Fault {
                 format!("the GPU's buffers hold {has} bytes, but this run needs {needs}")
             }
             Fault::Unknown { what } => format!("{what} has not been taught to run on a GPU"),
-            Fault::Stays { why } => why.to_string(),
+            Fault::ProcessorOnly { why } => why.to_string(),
         };
         let mut letters = text.chars();
         let first = letters.next().into_iter().flat_map(char::to_uppercase);
@@ -41,7 +41,7 @@ impl Fault {
                 "Choose fewer environments or games at once, or train on the processor."
             }
             Fault::Unknown { .. } => "Train it on the processor.",
-            Fault::Stays { .. } => "Choose the published learner, or train on the processor.",
+            Fault::ProcessorOnly { .. } => "Choose the published learner, or train on the processor.",
         }
     }
 }

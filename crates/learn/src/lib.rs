@@ -13,8 +13,9 @@ mod state;
 pub use control::ppo;
 pub use fault::Fault;
 pub use offload::Machine;
-pub use ppo::away::{Accelerator, Blueprint, Harvest, Start, Turn};
+pub use ppo::accelerator::{Accelerator, IterationInput, IterationOutput, LearnerSpec, Snapshot};
 pub use ppo::{
-    Evaluation, IterationStats, Ppo, PpoConfig, PpoError, PpoProgress, SHOWN, Slice, Times, Trail,
+    Evaluation, IterationStats, Ppo, PpoConfig, PpoError, PpoProgress, RECORDED_ENVS, Slice, Times,
+    Trajectory,
 };
 pub use state::{Data, Find};

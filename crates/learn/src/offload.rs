@@ -19,7 +19,7 @@ pub trait Machine: Movable {
     fn is_software(&self) -> bool;
 
     /// Gets ready to take training steps of a plan from where a learner stands.
-    fn trainer(&self, _plan: &Arc<Plan>, _standing: &Standing) -> Result<Box<dyn PlanTrainer>, Fault> {
+    fn trainer(&self, _plan: &Arc<Plan>, _standing: &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault> {
         Err(Fault::Unknown { what: "the plan".into() })
     }
 
@@ -62,8 +62,8 @@ impl Machine for Pinned<Box<dyn Machine>> {
         self.with(|machine| machine.is_software())
     }
 
-    fn trainer(&self, plan: &Arc<Plan>, standing: &Standing) -> Result<Box<dyn PlanTrainer>, Fault> {
-        self.with(|machine| machine.trainer(plan, standing))
+    fn trainer(&self, plan: &Arc<Plan>, state: &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault> {
+        self.with(|machine| machine.trainer(plan, state))
     }
 
     fn special(&self, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
@@ -73,7 +73,7 @@ impl Machine for Pinned<Box<dyn Machine>> {
 
 /// Parameters and optimiser between two steps.
 #[derive(Clone, Copy, Debug)]
-pub struct Standing<'a> {
+pub struct TrainStateRef<'a> {
     /// Laid out as `Params::values`, as are Adam's moments.
     pub weights: &'a [f32],
     pub m: &'a [f32],
@@ -84,7 +84,7 @@ pub struct Standing<'a> {
 
 /// What came of some steps. Vectors keep their memory from one answer to the next.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Trained {
+pub struct TrainResult {
     /// The plan's, of the newest step.
     pub outputs: Vec<(Arc<str>, Vec<f32>)>,
     pub weights: Vec<f32>,
@@ -100,7 +100,7 @@ pub struct Trained {
 /// wanted.
 pub trait PlanTrainer: Movable {
     /// Goes on from here; what was begun before is given up.
-    fn stand(&mut self, standing: &Standing) -> Result<(), Fault>;
+    fn set_state(&mut self, state: &TrainStateRef) -> Result<(), Fault>;
 
     /// Row by row; stays from step to step.
     ///
@@ -114,13 +114,13 @@ pub trait PlanTrainer: Movable {
     /// Asks for what came of the steps so far; to be answered before it is asked again.
     fn ask(&mut self) -> Result<(), Fault>;
 
-    /// Whether the answer is here; then it stands in `trained`. It may wait for a moment, where one can.
-    fn poll(&mut self, trained: &mut Trained) -> Result<bool, Fault>;
+    /// Whether the answer is here; then it stands in `result`. It may wait for a moment, where one can.
+    fn poll(&mut self, result: &mut TrainResult) -> Result<bool, Fault>;
 }
 
 impl PlanTrainer for Pinned<Box<dyn PlanTrainer>> {
-    fn stand(&mut self, standing: &Standing) -> Result<(), Fault> {
-        self.with_mut(|trainer| trainer.stand(standing))
+    fn set_state(&mut self, state: &TrainStateRef) -> Result<(), Fault> {
+        self.with_mut(|trainer| trainer.set_state(state))
     }
 
     fn set_input(&mut self, name: &str, values: &[f32]) -> Result<(), Fault> {
@@ -135,8 +135,8 @@ impl PlanTrainer for Pinned<Box<dyn PlanTrainer>> {
         self.with_mut(|trainer| trainer.ask())
     }
 
-    fn poll(&mut self, trained: &mut Trained) -> Result<bool, Fault> {
-        self.with_mut(|trainer| trainer.poll(trained))
+    fn poll(&mut self, result: &mut TrainResult) -> Result<bool, Fault> {
+        self.with_mut(|trainer| trainer.poll(result))
     }
 }
 
@@ -152,9 +152,9 @@ impl Machine for Local {
         true
     }
 
-    fn trainer(&self, plan: &Arc<Plan>, standing: &Standing) -> Result<Box<dyn PlanTrainer>, Fault> {
+    fn trainer(&self, plan: &Arc<Plan>, state: &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault> {
         let mut trainer = LocalTrainer::new(plan);
-        trainer.stand(standing)?;
+        trainer.set_state(state)?;
         Ok(Box::new(trainer))
     }
 }
@@ -186,11 +186,11 @@ impl LocalTrainer {
 }
 
 impl PlanTrainer for LocalTrainer {
-    fn stand(&mut self, standing: &Standing) -> Result<(), Fault> {
-        self.params.values_mut().copy_from_slice(standing.weights);
-        self.optimizer.m.copy_from_slice(standing.m);
-        self.optimizer.v.copy_from_slice(standing.v);
-        self.optimizer.steps = standing.steps;
+    fn set_state(&mut self, state: &TrainStateRef) -> Result<(), Fault> {
+        self.params.values_mut().copy_from_slice(state.weights);
+        self.optimizer.m.copy_from_slice(state.m);
+        self.optimizer.v.copy_from_slice(state.v);
+        self.optimizer.steps = state.steps;
         self.packed.pack(&self.params);
         self.asked = false;
         Ok(())
@@ -214,26 +214,26 @@ impl PlanTrainer for LocalTrainer {
         Ok(())
     }
 
-    fn poll(&mut self, trained: &mut Trained) -> Result<bool, Fault> {
+    fn poll(&mut self, result: &mut TrainResult) -> Result<bool, Fault> {
         if !std::mem::take(&mut self.asked) {
             return Ok(false);
         }
         let ports = self.executor.plan().outputs();
-        trained.outputs.resize_with(ports.len(), || ("".into(), Vec::new()));
-        for (port, (name, values)) in ports.iter().zip(&mut trained.outputs) {
+        result.outputs.resize_with(ports.len(), || ("".into(), Vec::new()));
+        for (port, (name, values)) in ports.iter().zip(&mut result.outputs) {
             name.clone_from(&port.name);
             values.clear();
             values.extend_from_slice(self.executor.output(&port.name));
         }
         for (to, from) in [
-            (&mut trained.weights, self.params.values()),
-            (&mut trained.m, &self.optimizer.m),
-            (&mut trained.v, &self.optimizer.v),
+            (&mut result.weights, self.params.values()),
+            (&mut result.m, &self.optimizer.m),
+            (&mut result.v, &self.optimizer.v),
         ] {
             to.clear();
             to.extend_from_slice(from);
         }
-        (trained.steps, trained.norm) = (self.optimizer.steps, self.norm);
+        (result.steps, result.norm) = (self.optimizer.steps, self.norm);
         Ok(true)
     }
 }

@@ -25,20 +25,20 @@ fn a_steady_iteration_allocates_nothing() {
             let meter = Meter::new();
             rayon::broadcast(|_| meter.watch());
             let mut ppo = Ppo::new(worlds::kind(id).unwrap(), config, 1, Isa::best()).unwrap();
-            ppo.trail_clear(); // makes room for what is watched, once
+            ppo.clear_trajectory(); // makes room for what is watched, once
             let mut iterate = || while !matches!(ppo.advance(), Slice::Iteration(_)) {};
             iterate();
             let ((), taken) = meter.count(|| (0..12).for_each(|_| iterate()));
             assert_eq!(taken, 0, "{id}");
             let state = vec![0.0; ppo.kind().spec.observation.len()];
-            let mut odds = vec![0.0; ppo.odds_len()];
-            let mut judge = || {
+            let mut odds = vec![0.0; ppo.policy_len()];
+            let mut evaluate = || {
                 ppo.evaluate(200, 3);
-                ppo.think(&state, &mut odds, &mut [0.0]);
-                ppo.trail_clear();
+                ppo.predict(&state, &mut odds, &mut [0.0]);
+                ppo.clear_trajectory();
             };
-            judge(); // makes room for the games that are judged, once
-            let ((), taken) = meter.count(|| (0..3).for_each(|_| judge()));
+            evaluate(); // makes room for the evaluation games, once
+            let ((), taken) = meter.count(|| (0..3).for_each(|_| evaluate()));
             assert_eq!(taken, 0, "{id}");
         });
     }

@@ -39,10 +39,10 @@ fn exact(board: Board, known: &mut HashMap<Board, f64>) -> f64 {
     if let Some(&chance) = known.get(&board) {
         return chance;
     }
-    let mut room = Results::new();
+    let mut scratch = Results::new();
     let mut chance = 0.0;
     for roll in Roll::ALL {
-        let results = board.results(roll, &mut room).to_vec();
+        let results = board.results(roll, &mut scratch).to_vec();
         let best = results.into_iter().map(|left| 1.0 - exact(left.turned(), known)).fold(0.0, f64::max);
         chance += f64::from(roll.ways()) * best / 36.0;
     }

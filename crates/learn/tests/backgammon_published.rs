@@ -2,7 +2,7 @@
 
 use learn::Data;
 use learn::backgammon::arena::duel;
-use learn::backgammon::yardstick::Random;
+use learn::backgammon::baselines::Random;
 use learn::backgammon::{Learner, Published, PublishedConfig, PublishedError, Slice, Stats};
 use math::{Isa, Rng};
 use worlds::backgammon::{Board, Results, Roll};
@@ -10,7 +10,7 @@ use worlds::backgammon::{Board, Results, Roll};
 fn small() -> PublishedConfig {
     PublishedConfig {
         evals: 12,
-        tables: 3,
+        actors: 3,
         games: 8,
         batch: 32,
         round_batches: 60,
@@ -48,7 +48,7 @@ fn any_number_of_threads_and_a_clock_change_nothing() {
         pool.install(|| {
             let mut learner = learner();
             if clock {
-                learner.lend_clock(|| 1.0);
+                learner.set_clock(|| 1.0);
             }
             (0..4).for_each(|_| {
                 round(&mut learner);
@@ -139,12 +139,12 @@ fn what_was_not_saved_whole_is_refused() {
 #[test]
 fn a_player_thinks_of_each_decision_by_itself_and_ranks_as_it_chooses() {
     let learner = learner();
-    let (mut numbers, mut room) = (Rng::new(1, 8).sequence(0), Results::new());
+    let (mut numbers, mut scratch) = (Rng::new(1, 8).sequence(0), Results::new());
     let mut decisions = Vec::new();
     let mut board = Board::START;
     while decisions.len() < 50 {
         let roll = Roll::drawn(&mut numbers);
-        let results = board.results(roll, &mut room);
+        let results = board.results(roll, &mut scratch);
         if results.len() > 1 {
             decisions.push((board, roll));
         }
@@ -157,14 +157,14 @@ fn a_player_thinks_of_each_decision_by_itself_and_ranks_as_it_chooses() {
         player.choose(&decisions, &mut together);
         assert_eq!(together.len(), decisions.len());
         for (i, &(board, roll)) in decisions.iter().enumerate() {
-            assert!(board.results(roll, &mut room).contains(&together[i]), "{board:?} {roll:?}");
+            assert!(board.results(roll, &mut scratch).contains(&together[i]), "{board:?} {roll:?}");
             player.choose(&[(board, roll)], &mut alone);
             assert_eq!(alone, [together[i]], "{board:?} {roll:?}");
         }
         for &(board, roll) in decisions.iter().step_by(5) {
             let ranked = player.rank(board, roll);
             let mut found: Vec<_> = ranked.iter().map(|candidate| candidate.board.id()).collect();
-            let mut results: Vec<_> = board.results(roll, &mut room).iter().map(Board::id).collect();
+            let mut results: Vec<_> = board.results(roll, &mut scratch).iter().map(Board::id).collect();
             found.sort_unstable();
             results.sort_unstable();
             assert_eq!(found, results);
@@ -197,7 +197,7 @@ fn some_hundred_games_beat_random_moves() {
     const ROUNDS: usize = 14;
     let config = PublishedConfig {
         evals: 16,
-        tables: 2,
+        actors: 2,
         round_batches: 120,
         exploration: 0.3,
         duel_pairs: 0,

@@ -12,7 +12,7 @@ static COUNTING: testkit::Counting = testkit::Counting;
 fn a_steady_round_allocates_nothing() {
     let config = PublishedConfig {
         evals: 12,
-        tables: 2,
+        actors: 2,
         games: 10,
         batch: 32,
         round_batches: 80,

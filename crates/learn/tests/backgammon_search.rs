@@ -64,7 +64,7 @@ fn with_evaluations_enough_it_is_exact_one_move_ahead() {
 #[test]
 fn candidates_are_all_results_and_add_up() {
     let strong = learned(4);
-    let mut room = Results::new();
+    let mut scratch = Results::new();
     for evals in [1, 2, 7, 30, 100, 5000] {
         let (mut player, mut again) = (strong.player(evals), strong.player(evals));
         for (board, roll) in met(&mut *strong.player(1), 25) {
@@ -74,7 +74,7 @@ fn candidates_are_all_results_and_add_up() {
             assert_eq!(chosen, [ranked[0].board], "{evals}");
             let mut boards: Vec<_> = ranked.iter().map(|candidate| candidate.board.id()).collect();
             boards.sort_unstable();
-            let mut results: Vec<_> = board.results(roll, &mut room).iter().map(Board::id).collect();
+            let mut results: Vec<_> = board.results(roll, &mut scratch).iter().map(Board::id).collect();
             results.sort_unstable();
             assert_eq!(boards, results, "{evals}");
             let sum = |of: fn(&Candidate) -> f32| ranked.iter().map(of).sum::<f32>();

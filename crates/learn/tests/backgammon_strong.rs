@@ -1,10 +1,10 @@
-//! The strong learner learns: some seconds of play against itself beat the yardsticks by a margin that a broken one cannot reach, the same
+//! The strong learner learns: some seconds of play against itself beat the baselines by a margin that a broken one cannot reach, the same
 //! for any number of threads, and a learner that was saved goes on as if it had not been.
 
 use learn::Data;
 use learn::backgammon::{Learner, Strong, StrongConfig};
 #[cfg(not(target_arch = "wasm32"))]
-use learn::backgammon::{arena::duel, yardstick::Linear, yardstick::Random};
+use learn::backgammon::{arena::duel, baselines::Linear, baselines::Random};
 use math::Isa;
 
 #[cfg(target_arch = "wasm32")]
@@ -26,7 +26,7 @@ fn small() -> StrongConfig {
 
 #[test]
 #[cfg(not(target_arch = "wasm32"))] // too long for one thread
-fn six_thousand_games_beat_the_yardsticks() {
+fn six_thousand_games_beat_the_baselines() {
     let mut strong = Strong::new(StrongConfig::default(), 1, Isa::best()).expect("settings of its own");
     rounds(&mut strong, 48);
     assert_eq!(strong.progress().games, 6144);
@@ -35,7 +35,7 @@ fn six_thousand_games_beat_the_yardsticks() {
     let linear = duel(&mut *player, &mut Linear::new(), 5, 600, 50).expect("legal moves");
     // 2.54 with a standard error of 0.03, and 0.28 with one of 0.04: four, and three, of those below.
     assert!(random.mean() > 2.4, "{} points a game against random moves", random.mean());
-    assert!(linear.mean() > 0.16, "{} points a game against the linear yardstick", linear.mean());
+    assert!(linear.mean() > 0.16, "{} points a game against the linear baseline", linear.mean());
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn threads_and_clocks_change_nothing() {
         pool.install(|| {
             let settings = StrongConfig { look_after: 32, look_games: 6, ..small() };
             let mut strong = Strong::new(settings, 4, Isa::best()).expect("sound settings");
-            clock.into_iter().for_each(|clock| strong.lend_clock(clock));
+            clock.into_iter().for_each(|clock| strong.set_clock(clock));
             rounds(&mut strong, 4);
             (strong.weights().to_vec(), strong.progress())
         })

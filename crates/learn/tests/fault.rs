@@ -12,7 +12,7 @@ fn each_fault_is_a_sentence_and_a_next_step() {
         Fault::OutOfMemory,
         Fault::TooSmall { needs: 9, has: 8 },
         Fault::Unknown { what: "a plan in panels".into() },
-        Fault::Stays { why: "this learner has nothing to offload" },
+        Fault::ProcessorOnly { why: "this learner has nothing to offload" },
     ];
     for fault in faults {
         for sentence in [fault.what(), fault.next_step().into()] {

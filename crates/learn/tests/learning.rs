@@ -97,7 +97,7 @@ fn the_preset_stays_solved() {
     // Held up for good, a pole is worth 1/(1 - γ) = 500. To a critic that took the time limit for a fall, 500 steps from
     // the beginning would be worth (1 - γ⁵⁰⁰)/(1 - γ) = 316.
     let mut value = [0.0];
-    ppo.think(&[0.0; 4], &mut [0.0; 2], &mut value);
+    ppo.predict(&[0.0; 4], &mut [0.0; 2], &mut value);
     assert!((420.0..600.0).contains(&value[0]), "{value:?}");
 }
 

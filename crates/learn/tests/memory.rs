@@ -25,7 +25,7 @@ fn ppo(id: &str, config: PpoConfig) {
     let kind = worlds::kind(id).unwrap();
     check(id, config.bytes(kind), 1.3, || {
         let mut ppo = Ppo::new(kind, config.clone(), 1, Isa::best()).unwrap();
-        ppo.trail_clear();
+        ppo.clear_trajectory();
         for _ in 0..2 {
             while !matches!(ppo.advance(), learn::Slice::Iteration(_)) {}
         }
@@ -69,7 +69,7 @@ fn what_a_run_takes_is_known_before() {
         PpoConfig { envs: 1000, rollout_steps: 512, minibatches: 64, epochs: 1, ..PpoConfig::default() },
     );
 
-    let small = PublishedConfig { tables: 2, round_batches: 20, duel_pairs: 0, ..PublishedConfig::default() };
+    let small = PublishedConfig { actors: 2, round_batches: 20, duel_pairs: 0, ..PublishedConfig::default() };
     published(small.clone(), 2);
     published(PublishedConfig { evals: 2000, games: 8, ..small.clone() }, 2);
     published(
@@ -92,7 +92,7 @@ fn what_a_run_takes_is_known_before() {
     strong(StrongConfig { hidden: 128, look_after: 0, look_games: 64, ..StrongConfig::default() }, 2, 4.0);
 
     // What fits nowhere is told without allocating it.
-    let config = PublishedConfig { tables: 256, games: 1024, evals: 2000, ..PublishedConfig::default() };
+    let config = PublishedConfig { actors: 256, games: 1024, evals: 2000, ..PublishedConfig::default() };
     assert!(config.bytes() > 400 << 30);
     let config = PublishedConfig { evals: 1, ..config };
     assert_eq!(config.bytes(), u64::MAX);

@@ -1,7 +1,7 @@
 //! Training steps offloaded to a stand-in on this processor are, to the bit, those that a learner takes itself.
 
 use graph::{Adam, Executor, Graph, Init, Optimizer, Packed, Params, Plan};
-use learn::offload::{Local, Machine, Standing, Trained};
+use learn::offload::{Local, Machine, TrainResult, TrainStateRef};
 use learn::{Fault, offload};
 use math::{Isa, Rng};
 use std::sync::Arc;
@@ -22,10 +22,10 @@ fn offloaded_steps_are_those_at_home() {
     let mut packed = Packed::new(&plan, &params);
     let mut executor = Executor::new(&plan);
     let mut grads = vec![0.0; params.values().len()];
-    let standing =
-        Standing { weights: params.values(), m: &optimizer.m, v: &optimizer.v, steps: optimizer.steps };
-    let mut trainer = Local.trainer(&plan, &standing).unwrap();
-    let mut trained = Trained::default();
+    let state =
+        TrainStateRef { weights: params.values(), m: &optimizer.m, v: &optimizer.v, steps: optimizer.steps };
+    let mut trainer = Local.trainer(&plan, &state).unwrap();
+    let mut trained = TrainResult::default();
     assert_eq!(trainer.poll(&mut trained), Ok(false), "nobody asked");
     let mut x = vec![0.0; 120];
     for step in 0..12 {

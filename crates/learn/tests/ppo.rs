@@ -3,7 +3,7 @@
 //! in `learning.rs`.
 
 use learn::ppo::LR_FLOOR;
-use learn::{Data, IterationStats, Ppo, PpoConfig, PpoError, SHOWN, Slice};
+use learn::{Data, IterationStats, Ppo, PpoConfig, PpoError, RECORDED_ENVS, Slice};
 use math::Isa;
 use worlds::Kind;
 
@@ -155,10 +155,10 @@ fn judging_and_asking_leave_no_trace() {
         let state = vec![0.1; kind.spec.observation.len()];
         while watched.progress().iterations < 2 {
             watched.advance();
-            let mut odds = vec![0.0; watched.odds_len()];
-            watched.think(&state, &mut odds, &mut [0.0]);
+            let mut odds = vec![0.0; watched.policy_len()];
+            watched.predict(&state, &mut odds, &mut [0.0]);
             watched.evaluate(3, 1);
-            watched.trail_clear();
+            watched.clear_trajectory();
         }
         assert_eq!(bits(&watched), bits(&alone), "{}", kind.spec.id);
     }
@@ -171,8 +171,8 @@ fn until_an_iteration_ends_the_policy_that_acted_is_judged() {
         let mut ppo = Ppo::new(kind, PpoConfig { target_kl: 0.0, ..config }, 7, Isa::best()).unwrap();
         let states: Vec<f32> = (0..3 * kind.spec.observation.len()).map(|i| 0.1 * i as f32 - 0.2).collect();
         let thoughts = |ppo: &mut Ppo| {
-            let mut odds = vec![0.0; 3 * ppo.odds_len()];
-            ppo.think(&states, &mut odds, &mut [0.0; 3]);
+            let mut odds = vec![0.0; 3 * ppo.policy_len()];
+            ppo.predict(&states, &mut odds, &mut [0.0; 3]);
             (odds, ppo.evaluate(40, 3))
         };
         iterate(&mut ppo, 1);
@@ -188,7 +188,7 @@ fn until_an_iteration_ends_the_policy_that_acted_is_judged() {
 }
 
 /// Acting and learning are two plans, and a sample travels from one to the other: to the first minibatch the policy is
-/// still the one that acted, whatever the lens shows and however actions are drawn.
+/// still the one that acted, whatever the normaliser shows and however actions are drawn.
 #[test]
 fn the_first_minibatch_meets_the_policy_that_acted() {
     for (kind, config) in ways() {
@@ -256,39 +256,42 @@ fn the_trail_keeps_what_the_first_environments_did() {
     let config = PpoConfig { epochs: 1, ..small() };
     let mut ppo = ppo(&config);
     iterate(&mut ppo, 1);
-    assert_eq!(ppo.trail().steps, 0, "nobody watches yet");
-    ppo.trail_clear();
+    assert_eq!(ppo.trajectory().steps, 0, "nobody watches yet");
+    ppo.clear_trajectory();
     iterate(&mut ppo, 1);
-    let trail = ppo.trail();
-    let shown = SHOWN.min(config.envs);
+    let trajectory = ppo.trajectory();
+    let shown = RECORDED_ENVS.min(config.envs);
     let row = shown.next_multiple_of(32);
-    assert_eq!((trail.shown, trail.steps, trail.features), (shown, 40, 4));
-    assert_eq!((trail.observations().len(), trail.ended().len()), (row * 40 * 4, shown * 40));
-    assert!(trail.ended().contains(&1));
+    assert_eq!((trajectory.envs, trajectory.steps, trajectory.features), (shown, 40, 4));
+    assert_eq!((trajectory.observations().len(), trajectory.ended().len()), (row * 40 * 4, shown * 40));
+    assert!(trajectory.ended().contains(&1));
     for env in 0..shown {
         for t in 1..40 {
             let angle = ((env / 32) * 4 + 2) * 32 + env % 32;
-            let at = |t: usize| trail.observations()[t * row * 4 + angle];
-            if trail.ended()[(t - 1) * shown + env] == 1 {
+            let at = |t: usize| trajectory.observations()[t * row * 4 + angle];
+            if trajectory.ended()[(t - 1) * shown + env] == 1 {
                 assert!(at(t).abs() <= 0.05, "a new episode begins upright");
             }
             assert!(at(t).abs() <= 0.21);
         }
     }
     iterate(&mut ppo, 20);
-    assert!(ppo.trail().steps <= 128, "nobody cleared it, and it stays small");
-    ppo.trail_clear();
-    assert!(ppo.trail().observations().is_empty() && ppo.trail().ended().is_empty());
+    assert!(ppo.trajectory().steps <= 128, "nobody cleared it, and it stays small");
+    ppo.clear_trajectory();
+    assert!(ppo.trajectory().observations().is_empty() && ppo.trajectory().ended().is_empty());
 }
 
 #[test]
-fn live_settings_apply_and_shapes_stay() {
+fn settings_change_but_for_those_that_are_fixed() {
     let config = small();
     let mut ppo = ppo(&config);
     iterate(&mut ppo, 1);
     let before = ppo.params().values().to_vec();
-    ppo.set_live(&PpoConfig { lr: 0.0, envs: 5, hidden: 3, anneal_steps: 0.0, ..config.clone() });
-    assert_eq!((ppo.config().envs, ppo.config().hidden), (config.envs, config.hidden));
+    for fixed in [PpoConfig { envs: 5, ..config.clone() }, PpoConfig { hidden: 3, ..config.clone() }] {
+        assert!(matches!(ppo.set_config(fixed), Err(PpoError::Fixed)));
+        assert_eq!(*ppo.config(), config);
+    }
+    ppo.set_config(PpoConfig { lr: 0.0, anneal_steps: 0.0, ..config }).unwrap();
     assert_eq!(iterate(&mut ppo, 1).lr, 0.0);
     assert_eq!(ppo.params().values(), before, "a learning rate of 0 changes nothing");
 }
@@ -302,7 +305,7 @@ fn the_learning_rate_falls_to_its_floor() {
         assert!((rate - expected).abs() < 1e-4, "{rate}, not {expected}");
     }
     // A rate that is set anew cools down anew, also after a checkpoint.
-    ppo.set_live(&PpoConfig { lr: 0.002, ..ppo.config().clone() });
+    ppo.set_config(PpoConfig { lr: 0.002, ..ppo.config().clone() }).unwrap();
     assert!((iterate(&mut ppo, 1).lr / 0.002 - 0.75).abs() < 1e-4);
     let parts = ppo.state();
     let find = |name: &str| parts.iter().find(|p| p.0 == name).map(|p| (p.1.as_slice(), &p.2));

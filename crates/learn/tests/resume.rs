@@ -69,7 +69,7 @@ fn resumes<L: Learner, E: std::fmt::Display>(
 fn published_settings(numbers: &mut Sequence) -> PublishedConfig {
     PublishedConfig {
         evals: of(numbers, &[2, 2, 3, 4, 7, 30]),
-        tables: of(numbers, &[1, 2, 3]),
+        actors: of(numbers, &[1, 2, 3]),
         games: of(numbers, &[1, 2, 5]),
         batch: of(numbers, &[2, 7, 16]),
         leaves: of(numbers, &[1, 4, 64]),
@@ -115,7 +115,7 @@ fn the_published_learner_goes_on_from_any_save() {
 fn searches_too_short_for_an_opinion_are_saved_and_restored() {
     let config = PublishedConfig {
         evals: 2,
-        tables: 2,
+        actors: 2,
         games: 8,
         batch: 16,
         round_batches: 150,
@@ -218,8 +218,8 @@ fn ppo_goes_on_from_any_save_of_any_environment() {
                     config.lr = of(&mut numbers, &[0.001, 0.01]);
                     config.clip_value = numbers.below(2) == 0;
                     config.anneal_steps = of(&mut numbers, &[0.0, 20_000.0]);
-                    ppo.set_live(&config);
-                    again.set_live(&config);
+                    ppo.set_config(config.clone()).unwrap();
+                    again.set_config(config.clone()).unwrap();
                 }
                 for _ in 0..1 + 2 * moment {
                     iterate(&mut ppo);

@@ -21,11 +21,6 @@ pub fn threads() -> usize {
     }
 }
 
-/// `f` with so many threads for its pieces, where [`Threads::of`] has them.
-pub fn with_threads<R: Send>(count: usize, f: impl FnOnce() -> R + Send) -> Option<R> {
-    Threads::of(count).map(|threads| threads.run(f))
-}
-
 /// A number of threads, for tests and benches that compare numbers of them.
 pub struct Threads(Kind);
 

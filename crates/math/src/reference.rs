@@ -94,14 +94,6 @@ pub fn linear<T: Real>(
 pub fn unary<T: Real>(op: Unary, x: T) -> T {
     let (zero, one, half) = (T::of(0.0), T::of(1.0), T::of(0.5));
     match op {
-        Unary::Neg => -x,
-        Unary::Abs => {
-            if x < zero {
-                -x
-            } else {
-                x
-            }
-        }
         Unary::Relu => {
             if zero > x {
                 zero
@@ -116,7 +108,6 @@ pub fn unary<T: Real>(op: Unary, x: T) -> T {
         Unary::Square => x * x,
         Unary::Sqrt => x.sqrt(),
         Unary::Sigmoid => one / (one + (-x).exp()),
-        Unary::Recip => one / x,
     }
 }
 
@@ -131,14 +122,6 @@ fn gelu_inner<T: Real>(x: T) -> T {
 pub fn unary_slope<T: Real>(op: Unary, x: T) -> T {
     let (zero, one, two, half) = (T::of(0.0), T::of(1.0), T::of(2.0), T::of(0.5));
     match op {
-        Unary::Neg => -one,
-        Unary::Abs => {
-            if x < zero {
-                -one
-            } else {
-                one
-            }
-        }
         Unary::Relu => {
             if x > zero {
                 one
@@ -160,7 +143,6 @@ pub fn unary_slope<T: Real>(op: Unary, x: T) -> T {
             let y = unary(Unary::Sigmoid, x);
             y * (one - y)
         }
-        Unary::Recip => -(one / (x * x)),
     }
 }
 
@@ -187,7 +169,6 @@ pub fn binary<T: Real>(op: Binary, a: T, b: T) -> T {
             }
         }
         Binary::Greater => truth(a > b),
-        Binary::Less => truth(a < b),
     }
 }
 
@@ -239,6 +220,41 @@ pub fn softmax_backward<T: Real>(rows: usize, cols: usize, y: &[T], dy: &[T], dx
             dx[r * cols + c] = if log { dy[c] - y[c].exp() * sum } else { y[c] * (dy[c] - sum) };
         }
     }
+}
+
+/// y[r] = bias + the sum of the rows of a table that r's `k` indices name: none below 0, the last beyond it.
+pub fn embedding_bag<T: Real>(
+    cols: usize,
+    table: &[T],
+    k: usize,
+    index: &[f32],
+    bias: Option<&[T]>,
+    y: &mut [T],
+) {
+    for (index, y) in index.chunks(k).zip(y.chunks_mut(cols)) {
+        for c in 0..cols {
+            y[c] = bias.map_or(T::of(0.0), |bias| bias[c]);
+            for row in named(index, table.len() / cols) {
+                y[c] = y[c] + table[row * cols + c];
+            }
+        }
+    }
+}
+
+/// The sums over rows of dy for each row of the table that they name, added to what `dtable` holds.
+pub fn embedding_bag_backward<T: Real>(cols: usize, k: usize, index: &[f32], dy: &[T], dtable: &mut [T]) {
+    let rows = dtable.len() / cols;
+    for (index, dy) in index.chunks(k).zip(dy.chunks(cols)) {
+        for row in named(index, rows) {
+            for c in 0..cols {
+                dtable[row * cols + c] = dtable[row * cols + c] + dy[c];
+            }
+        }
+    }
+}
+
+fn named(index: &[f32], rows: usize) -> impl Iterator<Item = usize> {
+    index.iter().filter(|i| **i >= 0.0).map(move |i| (*i as usize).min(rows - 1))
 }
 
 /// (mean, 1/std) of one row, the variance biased as in layer norm.

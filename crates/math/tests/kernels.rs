@@ -2,6 +2,7 @@
 //! and numbers are drawn by proptest from a fixed seed; run natively with `cargo test`, in a browser with `wasm-pack test`.
 
 use math::ops::{self, AdamStep};
+use math::par::Threads;
 use math::{Act, Binary, Epilogue, Isa, Norm, PANEL, Rng, Span, Unary, gemm, panels_len, reference};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -247,9 +248,9 @@ fn any_unary() -> impl Strategy<Value = Unary> {
 #[cfg_attr(not(target_arch = "wasm32"), test)]
 #[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
 fn functions_of_one_argument() {
-    property(120, (any_unary(), 0usize..70, any::<bool>(), any::<u32>()), |(op, n, accumulate, seed)| {
+    property(120, (any_unary(), 0usize..70, any::<u32>()), |(op, n, seed)| {
         let mut x: Vec<f32> = numbers(seed, n).iter().map(|x| 4.0 * x).collect();
-        if matches!(op, Unary::Ln | Unary::Sqrt | Unary::Recip) {
+        if matches!(op, Unary::Ln | Unary::Sqrt) {
             x.iter_mut().for_each(|x| *x = x.abs() + 0.1);
         }
         let want: Vec<f64> = x.iter().map(|&x| reference::unary(op, f64::from(x))).collect();
@@ -264,17 +265,18 @@ fn functions_of_one_argument() {
             ops::unary_in_place(isa, op, &mut y);
             y
         });
-        let (dy, old) = (numbers(!seed, n), numbers(seed ^ 1, n));
-        let want: Vec<f64> = (0..n)
-            .map(|i| {
-                let slope = reference::unary_slope(op, f64::from(x[i]));
-                f64::from(dy[i]) * slope + if accumulate { f64::from(old[i]) } else { 0.0 }
-            })
-            .collect();
+        let dy = numbers(!seed, n);
+        let slope = |i: usize| f64::from(dy[i]) * reference::unary_slope(op, f64::from(x[i]));
+        let want: Vec<f64> = (0..n).map(slope).collect();
         check(&want, 5e-6, |isa| {
-            let mut dx = old.clone();
-            ops::unary_backward(isa, op, &x, &run(isa), &dy, &mut dx, accumulate);
+            let mut dx = vec![9.0; n];
+            ops::unary_backward(isa, op, &x, &run(isa), &dy, &mut dx);
             dx
+        });
+        check(&want, 5e-6, |isa| {
+            let mut d = dy.clone();
+            ops::unary_backward_in_place(isa, op, &x, &run(isa), &mut d);
+            d
         });
     });
 }
@@ -318,9 +320,9 @@ fn functions_of_two_arguments() {
 
 #[cfg_attr(not(target_arch = "wasm32"), test)]
 #[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
-fn affine_clamp_and_added() {
-    property(40, (0usize..70, any::<bool>(), any::<u32>()), |(n, accumulate, seed)| {
-        let (x, dy, old) = (numbers(seed, n), numbers(!seed, n), numbers(seed ^ 1, n));
+fn affine_and_added() {
+    property(40, (0usize..70, any::<u32>()), |(n, seed)| {
+        let (x, old) = (numbers(seed, n), numbers(seed ^ 1, n));
         let of = |f: &dyn Fn(usize) -> f64| (0..n).map(f).collect::<Vec<f64>>();
         check(&of(&|i| 0.3 * f64::from(x[i]) - 0.7), 1e-6, |isa| {
             let mut y = vec![0.0; n];
@@ -332,20 +334,6 @@ fn affine_clamp_and_added() {
             ops::add_scaled(isa, 0.3, &x, &mut y);
             y
         });
-        check(&of(&|i| f64::from(x[i].clamp(-0.25, 0.5))), 0.0, |isa| {
-            let mut y = vec![0.0; n];
-            ops::clamp(isa, -0.25, 0.5, &x, &mut y);
-            y
-        });
-        let slope = |i: usize| {
-            let kept = if accumulate { f64::from(old[i]) } else { 0.0 };
-            kept + if (-0.25..=0.5).contains(&x[i]) { f64::from(dy[i]) } else { 0.0 }
-        };
-        check(&of(&slope), 1e-6, |isa| {
-            let mut dx = old.clone();
-            ops::clamp_backward(isa, -0.25, 0.5, &x, &dy, &mut dx, accumulate);
-            dx
-        });
     });
 }
 
@@ -356,17 +344,13 @@ fn sums() {
         let n = rows * cols;
         let (x, z) = (numbers(seed, n), numbers(!seed, n));
         let total: f64 = wide(&x).iter().sum();
-        let product: f64 = wide(&x).iter().zip(wide(&z)).map(|(a, b)| a * b).sum();
         let squares: f64 = wide(&x).iter().map(|x| x * x).sum();
-        check(&[total, product, squares], 1e-5, |isa| {
-            vec![ops::sum(isa, &x), ops::dot(isa, &x, &z), ops::sum_of_squares(isa, &x)]
-        });
+        check(&[total, squares], 1e-5, |isa| vec![ops::sum(isa, &x), ops::sum_of_squares(isa, &x)]);
         let kept = |i: usize| if accumulate { f64::from(z[i]) } else { 0.0 };
-        let by_row: Vec<f64> =
-            (0..rows).map(|r| kept(r) + wide(&x[r * cols..][..cols]).iter().sum::<f64>()).collect();
+        let by_row: Vec<f64> = (0..rows).map(|r| wide(&x[r * cols..][..cols]).iter().sum::<f64>()).collect();
         check(&by_row, 1e-5, |isa| {
-            let mut y = z[..rows].to_vec();
-            ops::sum_rows(isa, rows, cols, &x, &mut y, accumulate);
+            let mut y = vec![9.0; rows];
+            ops::sum_rows(isa, rows, cols, &x, &mut y);
             y
         });
         let by_col: Vec<f64> =
@@ -382,11 +366,10 @@ fn sums() {
 #[cfg_attr(not(target_arch = "wasm32"), test)]
 #[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
 fn softmax_and_its_slope() {
-    let case = (1usize..50, 1usize..80, any::<bool>(), any::<bool>(), any::<u32>());
-    property(80, case, |(rows, cols, log, accumulate, seed)| {
+    property(80, (1usize..50, 1usize..80, any::<bool>(), any::<u32>()), |(rows, cols, log, seed)| {
         let n = rows * cols;
         let x: Vec<f32> = numbers(seed, n).iter().map(|x| 10.0 * x).collect();
-        let (dy, old) = (numbers(!seed, n), numbers(seed ^ 1, n));
+        let dy = numbers(!seed, n);
         let mut y = vec![0.0; n];
         reference::softmax(rows, cols, &wide(&x), &mut y, log);
         check(&y, 2e-6, |isa| {
@@ -404,13 +387,10 @@ fn softmax_and_its_slope() {
         let y: Vec<f32> = y.iter().map(|&y| y as f32).collect();
         let mut want = vec![0.0; n];
         reference::softmax_backward(rows, cols, &wide(&y), &wide(&dy), &mut want, log);
-        if accumulate {
-            (0..n).for_each(|i| want[i] += f64::from(old[i]));
-        }
         check(&want, 1e-5, |isa| {
-            let mut dx = old.clone();
+            let mut dx = vec![9.0; n];
             let f = if log { ops::log_softmax_backward } else { ops::softmax_backward };
-            f(isa, rows, cols, &y, &dy, &mut dx, accumulate);
+            f(isa, rows, cols, &y, &dy, &mut dx);
             dx
         });
     });
@@ -419,9 +399,9 @@ fn softmax_and_its_slope() {
 #[cfg_attr(not(target_arch = "wasm32"), test)]
 #[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
 fn layer_norm_and_its_slopes() {
-    property(60, (1usize..50, 3usize..140, any::<bool>(), any::<u32>()), |(rows, cols, accumulate, seed)| {
+    property(60, (1usize..50, 3usize..140, any::<u32>()), |(rows, cols, seed)| {
         let n = rows * cols;
-        let (x, dy, old) = (numbers(seed, n), numbers(!seed, n), numbers(seed ^ 1, n));
+        let (x, dy) = (numbers(seed, n), numbers(!seed, n));
         let (gamma, beta) = (numbers(seed ^ 2, cols), numbers(seed ^ 3, cols));
         let eps = f64::from(EPS);
         let mut want = vec![0.0; n];
@@ -458,13 +438,10 @@ fn layer_norm_and_its_slopes() {
             &mut dgamma,
             &mut dbeta,
         );
-        if accumulate {
-            (0..n).for_each(|i| dx[i] += f64::from(old[i]));
-        }
         let want = [dx, dgamma, dbeta].concat();
         check(&want, 5e-5, |isa| {
             let stats = &forward(isa)[n..];
-            let (mut dx, mut dgamma, mut dbeta) = (old.clone(), gamma.clone(), beta.clone());
+            let (mut dx, mut dgamma, mut dbeta) = (vec![9.0; n], gamma.clone(), beta.clone());
             ops::layer_norm_backward(
                 isa,
                 rows,
@@ -476,7 +453,6 @@ fn layer_norm_and_its_slopes() {
                 &mut dx,
                 &mut dgamma,
                 &mut dbeta,
-                accumulate,
             );
             [dx, dgamma, dbeta].concat()
         });
@@ -499,30 +475,11 @@ fn gathers_and_layouts() {
             ops::panels_to_rows(isa, rows, cols, &to_panels(rows, cols, &x), &mut y);
             y
         });
-        // Indices beyond either end mean the nearest row, and NaN the first.
-        let mut index: Vec<f32> =
-            numbers(!seed, 9).iter().map(|u| ((u + 1.0) / 2.0 * rows as f32).floor()).collect();
-        index.extend([-3.0, 1e9, f32::NAN]);
+        // Indices beyond either end mean the nearest column, and NaN the first.
         let place = |i: f32, n: usize| if i >= 0.0 { (i as usize).min(n - 1) } else { 0 };
-        let gathered: Vec<f64> =
-            index.iter().flat_map(|&i| wide(&x[place(i, rows) * cols..][..cols])).collect();
-        check(&gathered, 0.0, |isa| {
-            let mut y = vec![9.0; index.len() * cols];
-            ops::gather_rows(isa, cols, &x, &index, &mut y);
-            y
-        });
-        let dy = numbers(seed ^ 1, index.len() * cols);
-        let mut want = wide(&x);
-        for (i, &row) in index.iter().enumerate() {
-            (0..cols).for_each(|c| want[place(row, rows) * cols + c] += f64::from(dy[i * cols + c]));
-        }
-        check(&want, 1e-5, |isa| {
-            let mut table = x.clone();
-            ops::scatter_add_rows(isa, cols, &dy, &index, &mut table);
-            table
-        });
-        let column: Vec<f32> =
+        let mut column: Vec<f32> =
             numbers(seed ^ 2, rows).iter().map(|u| ((u + 1.0) / 2.0 * cols as f32).floor()).collect();
+        column.splice(..rows.min(3), [-3.0, 1e9, f32::NAN].into_iter().take(rows.min(3)));
         let at = |r: usize| r * cols + place(column[r], cols);
         let taken: Vec<f64> = (0..rows).map(|r| f64::from(x[at(r)])).collect();
         check(&taken, 0.0, |isa| {
@@ -530,17 +487,86 @@ fn gathers_and_layouts() {
             ops::take_columns(isa, rows, cols, &x, &column, &mut y);
             y
         });
-        for accumulate in [false, true] {
-            let dy = numbers(seed ^ 3, rows);
-            let mut want = if accumulate { wide(&x) } else { vec![0.0; rows * cols] };
-            (0..rows).for_each(|r| want[at(r)] += f64::from(dy[r]));
-            check(&want, 1e-6, |isa| {
-                let mut dx = x.clone();
-                ops::take_columns_backward(isa, rows, cols, &dy, &column, &mut dx, accumulate);
-                dx
+        let dy = numbers(seed ^ 3, rows);
+        let mut want = vec![0.0; rows * cols];
+        (0..rows).for_each(|r| want[at(r)] = f64::from(dy[r]));
+        check(&want, 0.0, |isa| {
+            let mut dx = x.clone();
+            ops::take_columns_backward(isa, rows, cols, &dy, &column, &mut dx);
+            dx
+        });
+    });
+}
+
+/// Lists that name rows of a table: now and then nothing, and what is beyond it.
+fn lists(seed: u32, entries: usize, rows: usize, k: usize, short: bool) -> Vec<f32> {
+    let mut index: Vec<f32> =
+        numbers(seed, rows * k).iter().map(|u| ((u + 1.0) / 2.0 * entries as f32).floor()).collect();
+    if short {
+        for (i, odd) in [-1.0, -1e9, 1e9, f32::NAN].into_iter().cycle().take(rows * k / 5 + 1).enumerate() {
+            index[(7 * i + i / 3) % (rows * k)] = odd;
+        }
+    }
+    index
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
+fn bags_of_rows() {
+    let entries = prop_oneof![1usize..30, 140usize..400, Just(1000usize)];
+    let cols = prop_oneof![1usize..40, Just(64usize), 100usize..200];
+    let k = prop_oneof![1usize..9, 20usize..60, Just(300usize)];
+    let case = (entries, cols, 1usize..50, k, any::<(bool, bool, u32)>());
+    property(60, case, |(entries, cols, rows, k, (short, bias, seed))| {
+        let (table, bias) = (numbers(seed, entries * cols), bias.then(|| numbers(seed ^ 1, cols)));
+        let index = lists(!seed, entries, rows, k, short);
+        // Nothing but sums in a fixed order: the twin has the bits.
+        let mut want = vec![0.0; rows * cols];
+        reference::embedding_bag(cols, &table, k, &index, bias.as_deref(), &mut want);
+        for relu in [false, true] {
+            if relu {
+                want.iter_mut().for_each(|y| *y = y.max(0.0));
+            }
+            check(&wide(&want), 0.0, |isa| {
+                let mut y = vec![9.0; rows * cols];
+                ops::embedding_bag(isa, cols, &table, k, &index, bias.as_deref(), relu, &mut y);
+                y
             });
         }
+        let (dy, mut want) = (numbers(seed ^ 2, rows * cols), table.clone());
+        reference::embedding_bag_backward(cols, k, &index, &dy, &mut want);
+        check(&wide(&want), 0.0, |isa| {
+            let mut dtable = table.clone();
+            ops::embedding_bag_backward(isa, cols, k, &index, &dy, &mut dtable);
+            dtable
+        });
     });
+}
+
+/// What is cut for threads, and copied together or not, has the bits of plain sums.
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
+fn large_bags_have_the_bits_of_plain_sums_on_any_threads() {
+    for (entries, cols, rows, k) in [(144, 529, 701, 24), (1700, 200, 900, 54)] {
+        let (table, bias, dy) = (numbers(1, entries * cols), numbers(2, cols), numbers(3, rows * cols));
+        let index = lists(4, entries, rows, k, true);
+        let (mut y, mut dtable) = (vec![0.0; rows * cols], table.clone());
+        reference::embedding_bag(cols, &table, k, &index, Some(&bias), &mut y);
+        reference::embedding_bag_backward(cols, k, &index, &dy, &mut dtable);
+        assert!(rows * k * cols > 2 * ops::BAG_PIECE);
+        for isa in Isa::available() {
+            for threads in [1, 2, 3] {
+                let run = || {
+                    let (mut y, mut dtable) = (vec![9.0; rows * cols], table.clone());
+                    ops::embedding_bag(isa, cols, &table, k, &index, Some(&bias), false, &mut y);
+                    ops::embedding_bag_backward(isa, cols, k, &index, &dy, &mut dtable);
+                    (y, dtable)
+                };
+                let Some(got) = Threads::of(threads).map(|threads| threads.run(run)) else { continue };
+                assert!(got.0 == y && got.1 == dtable, "{} on {threads} threads", isa.name());
+            }
+        }
+    }
 }
 
 #[cfg_attr(not(target_arch = "wasm32"), test)]
@@ -613,7 +639,7 @@ fn large_products_have_the_bits_of_small_ones_on_any_threads() {
                     gemm::matmul(isa, m, n, k, &a, a_strides, &b, b_strides, &mut c, accumulate);
                     c
                 };
-                let Some(got) = math::par::with_threads(threads, run) else { continue };
+                let Some(got) = Threads::of(threads).map(|threads| threads.run(run)) else { continue };
                 let what = (isa.name(), threads, a_strides, b_strides);
                 assert!(got.iter().zip(&want).all(|(a, b)| a.to_bits() == b.to_bits()), "{what:?}");
             }
@@ -629,10 +655,12 @@ fn columns_longer_than_a_share_are_summed_on_any_threads() {
     let x = numbers(1, rows * cols);
     let mut alone = vec![0.0; cols];
     ops::sum_cols(Isa::best(), rows, cols, &x, &mut alone, false);
-    let on_three = math::par::with_threads(3, || {
-        let mut shared = vec![0.0; cols];
-        ops::sum_cols(Isa::best(), rows, cols, &x, &mut shared, false);
-        shared
+    let on_three = Threads::of(3).map(|threads| {
+        threads.run(|| {
+            let mut shared = vec![0.0; cols];
+            ops::sum_cols(Isa::best(), rows, cols, &x, &mut shared, false);
+            shared
+        })
     });
     assert_eq!(on_three.unwrap_or_else(|| alone.clone()), alone);
 }

@@ -2,13 +2,14 @@
 //! both end here; a room's own are in its folder. Every share is against a peak measured in the same round,
 //! and what is reported is the median of the rounds, since machines are noisy.
 //!
-//! It refuses to judge: it prints what was measured.
+//! It refuses to rate: it prints what was measured.
 
 use crate::monitor::Writer;
 use crate::room::Schema;
-use graph::{Adam, Buffer, Executor, Graph, Layout, Optimizer, Packed, Params, Plan, models};
+use graph::{Adam, Buffer, Executor, Graph, Init, Layout, Optimizer, Packed, Params, Plan, models};
 use math::par::Threads;
 use math::{Act, Isa, gemm, peak, rivals::Rival};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// One measured number. Names are stable: scripts read them.
@@ -16,7 +17,7 @@ use std::sync::Arc;
 pub struct Figure {
     pub name: String,
     pub value: f64,
-    pub unit: &'static str,
+    pub unit: Cow<'static, str>,
 }
 
 pub(crate) const ROUNDS: usize = 15;
@@ -34,7 +35,8 @@ pub struct Bench<'a> {
 }
 
 pub fn core(isa: Isa, now: &dyn Fn() -> f64, rivals: &[Rival], sink: &mut dyn FnMut(Figure)) {
-    let mut give = |name: String, value: f64, unit| sink(Figure { name, value, unit });
+    let mut give =
+        |name: String, value: f64, unit: &'static str| sink(Figure { name, value, unit: unit.into() });
     let mut peaks = Vec::new();
     let shapes = [(128, 128, 64), (330, 128, 256)];
     let mut means = vec![1.0; rivals.len()];
@@ -47,6 +49,7 @@ pub fn core(isa: Isa, now: &dyn Fn() -> f64, rivals: &[Rival], sink: &mut dyn Fn
     for (rival, mean) in rivals.iter().zip(means) {
         give(format!("core.vs_{}_crate.ratio", rival.name), mean, "times as fast, geometric mean");
     }
+    bag(isa, now, &mut give);
     net(isa, now, &mut give);
     step(isa, now, &mut give);
     large(isa, now, &mut give);
@@ -127,6 +130,58 @@ fn give_product(
         give(format!("core.vs_{}_crate.{shape}.ratio", rival.name), ratio, "times as fast");
     }
     ratios
+}
+
+/// A first layer of 512 units, rectified, over 144 inputs of which 24 are 1 and the others 0: as sums of the rows of these 24,
+/// and as a product with all.
+fn bag(isa: Isa, now: &dyn Fn() -> f64, give: &mut dyn FnMut(String, f64, &'static str)) {
+    const BATCH: usize = 2048;
+    const INP: usize = 144;
+    const ONES: usize = 24;
+    const OUT: usize = 512;
+    let chosen = noise(BATCH * ONES);
+    let mut plans = [true, false].map(|sparse| {
+        let mut graph = Graph::new();
+        let input = graph.input("input", [BATCH, if sparse { ONES } else { INP }]);
+        let bias = graph.vector("bias", OUT, Init::FanIn);
+        let output = if sparse {
+            let table = graph.param("table", [INP, OUT], Init::FanIn);
+            graph.embedding_bag(table, input)
+        } else {
+            let weights = graph.param("weights", [OUT, INP], Init::FanIn);
+            graph.matmul(input, weights, false, true)
+        };
+        let output = graph.add(output, bias);
+        let output = graph.relu(output);
+        let plan =
+            Plan::new(&graph, &[("output", output)], Layout::Rows, isa).expect("a layer is well formed");
+        let (plan, params) = (Arc::new(plan), Params::new(graph.table(), 1));
+        let mut executor = Executor::new(&plan);
+        let values = executor.input_mut("input");
+        for (i, chosen) in chosen.iter().enumerate() {
+            // One of each so many inputs.
+            let (row, one, each) = (i / ONES, i % ONES, INP / ONES);
+            let at = one * each + ((0.5 * chosen + 0.5) * each as f32) as usize;
+            if sparse { values[i] = at as f32 } else { values[row * INP + at] = 1.0 }
+        }
+        (Packed::new(&plan, &params), params, executor)
+    });
+    let mut times = [Vec::new(), Vec::new()];
+    for _ in 0..ROUNDS {
+        for ((packed, params, executor), times) in plans.iter_mut().zip(&mut times) {
+            times.push(seconds_a_call(now, || executor.run(params, packed)));
+        }
+    }
+    let [mut ratios, mut rates] = [Vec::new(), Vec::new()];
+    for (bag_s, dense_s) in times[0].iter().zip(&times[1]) {
+        ratios.push(dense_s / bag_s);
+        rates.push(BATCH as f64 / bag_s);
+    }
+    let mut dense: Vec<f64> = times[1].iter().map(|dense_s| BATCH as f64 / dense_s).collect();
+    let name = format!("core.bag.{ONES}of{INP}x{OUT}");
+    give(format!("{name}.rows_per_s"), median(&mut rates), "rows/s");
+    give(format!("{name}.dense.rows_per_s"), median(&mut dense), "rows/s, the dense product of all inputs");
+    give(format!("{name}.vs_dense.ratio"), median(&mut ratios), "times as fast as the dense product");
 }
 
 /// 330 inputs, 128 wide, 7 residual blocks of two layers with layer norm, 65 outputs; inference.

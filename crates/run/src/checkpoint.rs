@@ -97,6 +97,12 @@ pub(crate) fn decode(bytes: &[u8], schema: &Schema) -> Result<(Header, Tensors, 
         upgrade(&mut json, schema, width)?;
     }
     let Stored { mut header, names } = serde_json::from_value(json).map_err(RunError::damaged)?;
+    if header.config.version == 1 {
+        (schema.old_knobs)(&mut header.config.knobs);
+    }
+    if is_old {
+        (schema.old_knobs)(&mut header.knobs);
+    }
     let counters: Vec<&str> = schema.counters.iter().map(|c| c.name).collect();
     let tests: Vec<&str> = schema.tests.iter().map(|c| c.name).collect();
     let ordered = |progress: &mut Progress| {

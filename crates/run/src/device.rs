@@ -3,18 +3,18 @@
 //! A shell opens the GPU, which can take a while, and offers it; until then the processor trains. Where nobody decided, both are
 //! measured for a moment on the run as it is: the processor by what it does anyway, the GPU by passes that are thrown away; for
 //! those alone training waits, and no longer than the GPU can still win. It refuses to open anything, to know the time by itself,
-//! and to know how a learner lends: that is each [`Offload`]'s.
+//! and to know how a learner offloads: that is each [`Offload`]'s.
 
 use crate::protocol::{Device, DeviceWish};
 use crate::room::{Offload, Pass};
 use learn::{Fault, Machine};
 use math::par::Pinned;
 
-/// Iterations or rounds at home that are measured before anything is tried out.
-const HOME_RATES: usize = 3;
-/// A trial is long enough after either; its first pass, in which kernels are compiled, does not count.
-const TRIAL_S: f64 = 0.15;
-const TRIAL_PASSES: u32 = 16;
+/// Iterations or rounds on the processor that are measured before anything is tried out.
+const PROCESSOR_RATES: usize = 3;
+/// A probe is long enough after either; its first pass, in which kernels are compiled, does not count.
+const PROBE_S: f64 = 0.15;
+const PROBE_PASSES: u32 = 16;
 /// A GPU whose first passes take longer is not worth waiting for.
 const PATIENCE_S: f64 = 5.0;
 
@@ -26,16 +26,16 @@ pub(crate) struct Devices {
     missing: Option<Fault>,
     /// The wish was acted upon.
     settled: bool,
-    trials: Trials,
-    /// Work a second at home, the newest last.
-    home: Vec<f64>,
+    probes: Probes,
+    /// Work a second on the processor, the newest last.
+    processor: Vec<f64>,
 }
 
-/// What can be lent, tried out one way after another.
+/// What can be offloaded, tried out one way after another.
 #[derive(Default)]
-struct Trials {
+struct Probes {
     way: usize,
-    now: Option<Trial>,
+    now: Option<Probe>,
     /// Seconds that the ways before took to be ready.
     waited_s: f64,
     /// The fastest so far, and its rate.
@@ -47,7 +47,7 @@ struct Trials {
 }
 
 /// One under way.
-struct Trial {
+struct Probe {
     began_s: f64,
     counted: Option<Counted>,
 }
@@ -59,8 +59,8 @@ struct Counted {
     work: f64,
 }
 
-/// What a look at the way that is tried now came to.
-enum Look {
+/// What a look at the way that is probed now came to.
+enum ProbeStatus {
     /// It is not ready to be timed.
     NotReady {
         waiting: bool,
@@ -85,8 +85,8 @@ pub(crate) enum Settled {
 }
 
 impl Devices {
-    pub fn wish(&mut self, lender: Option<&mut dyn Offload>, wish: DeviceWish) {
-        self.give_up_trials(lender);
+    pub fn wish(&mut self, learner: Option<&mut dyn Offload>, wish: DeviceWish) {
+        self.abandon_probes(learner);
         (self.wish, self.settled) = (wish, false);
         if wish != DeviceWish::Cpu {
             // Asked for again: perhaps it is back.
@@ -103,8 +103,8 @@ impl Devices {
         self.wish != DeviceWish::Cpu && self.machine.is_none() && self.missing.is_none()
     }
 
-    pub fn offer(&mut self, lender: Option<&mut dyn Offload>, machine: Result<Box<dyn Machine>, Fault>) {
-        self.give_up_trials(lender);
+    pub fn offer(&mut self, learner: Option<&mut dyn Offload>, machine: Result<Box<dyn Machine>, Fault>) {
+        self.abandon_probes(learner);
         match machine {
             Ok(machine) => (self.machine, self.missing) = (Some(Pinned::new(machine)), None),
             Err(fault) => (self.machine, self.missing) = (None, Some(fault)),
@@ -122,31 +122,31 @@ impl Devices {
         self.machine.as_ref().map(|machine| machine.name())
     }
 
-    /// An iteration or a round ended at home.
+    /// An iteration or a round ended on the processor.
     pub fn note_rate(&mut self, work_per_s: f64) {
         if !self.settled && work_per_s > 0.0 {
-            if self.home.len() == 2 * HOME_RATES {
-                self.home.remove(0);
+            if self.processor.len() == 2 * PROCESSOR_RATES {
+                self.processor.remove(0);
             }
-            self.home.push(work_per_s);
+            self.processor.push(work_per_s);
         }
     }
 
     /// The run pauses, and no pass can be timed that a pause falls into.
     pub fn pause(&mut self) {
-        self.trials.paused = true;
+        self.probes.paused = true;
     }
 
-    fn give_up_trials(&mut self, lender: Option<&mut dyn Offload>) {
-        if let (Some(_), Some(lender)) = (std::mem::take(&mut self.trials).now, lender) {
-            lender.end_trial();
+    fn abandon_probes(&mut self, learner: Option<&mut dyn Offload>) {
+        if let (Some(_), Some(learner)) = (std::mem::take(&mut self.probes).now, learner) {
+            learner.end_probe();
         }
     }
 
-    /// Lends the run again to the GPU that it is with, where what it does has changed.
-    pub fn lend_again(&mut self, lender: &mut dyn Offload) -> Result<(), Fault> {
+    /// Offloads the run again to the GPU that it is with, where what it does has changed.
+    pub fn offload_again(&mut self, learner: &mut dyn Offload) -> Result<(), Fault> {
         match &self.machine {
-            Some(machine) => lender.lend(machine, lender.ways().len() - 1),
+            Some(machine) => learner.begin_offload(machine, learner.ways().len() - 1),
             None => Ok(()),
         }
     }
@@ -162,20 +162,20 @@ impl Devices {
     /// At a boundary: acts upon the wish, if that is still to be done and possible.
     pub fn settle(
         &mut self,
-        lender: Option<&mut dyn Offload>,
-        stays: Option<&'static str>,
+        learner: Option<&mut dyn Offload>,
+        processor_only: Option<&'static str>,
         now_s: f64,
     ) -> Settled {
         if self.settled {
             return Settled::Already;
         }
-        let lender = match (lender, stays) {
-            (Some(lender), None) => lender,
+        let learner = match (learner, processor_only) {
+            (Some(learner), None) => learner,
             _ if self.wish == DeviceWish::Cpu => {
                 return self.decide(false, None, "The processor was asked for.".into());
             }
             (_, why) => {
-                let fault = Fault::Stays { why: why.unwrap_or("This learner has nothing to lend") };
+                let fault = Fault::ProcessorOnly { why: why.unwrap_or("This learner has nothing to lend") };
                 return match self.wish {
                     DeviceWish::Gpu => self.refuse(fault),
                     _ => self.decide(false, None, fault.what()),
@@ -184,7 +184,7 @@ impl Devices {
         };
         match (self.wish, &self.machine, &self.missing) {
             (DeviceWish::Cpu, ..) => {
-                lender.come_home();
+                learner.end_offload();
                 self.decide(false, None, "The processor was chosen.".into())
             }
             (DeviceWish::Auto, None, Some(fault)) => {
@@ -202,70 +202,70 @@ impl Devices {
                 } else {
                     "The GPU was chosen."
                 };
-                match lender.lend(machine, lender.ways().len() - 1) {
+                match learner.begin_offload(machine, learner.ways().len() - 1) {
                     Ok(()) => self.decide(true, None, why.into()),
                     Err(fault) => self.refuse(fault),
                 }
             }
             (DeviceWish::Auto, Some(machine), _) if machine.is_software() => {
                 let why = format!("{} is the processor pretending to be a GPU.", machine.name());
-                lender.come_home();
+                learner.end_offload();
                 self.decide(false, None, why)
             }
             (DeviceWish::Auto, Some(_), _) => {
-                if lender.is_away() {
-                    // It was chosen by hand until now; its rate at home is not known.
-                    lender.come_home();
+                if learner.is_offloaded() {
+                    // It was chosen by hand until now; its rate on the processor is not known.
+                    learner.end_offload();
                 }
-                if self.home.len() < HOME_RATES {
+                if self.processor.len() < PROCESSOR_RATES {
                     return Settled::Already;
                 }
-                self.go_on_trying(lender, now_s)
+                self.go_on_trying(learner, now_s)
             }
         }
     }
 
     /// One way after another; then takes what was fastest.
-    fn go_on_trying(&mut self, lender: &mut dyn Offload, now_s: f64) -> Settled {
+    fn go_on_trying(&mut self, learner: &mut dyn Offload, now_s: f64) -> Settled {
         let Some(machine) = &self.machine else { return Settled::Already };
-        let home = self.home.iter().copied().fold(0.0, f64::max);
-        let trials = &mut self.trials;
-        while trials.way < lender.ways().len() {
-            match trials.look(lender, machine, home, now_s) {
+        let processor = self.processor.iter().copied().fold(0.0, f64::max);
+        let probes = &mut self.probes;
+        while probes.way < learner.ways().len() {
+            match probes.poll(learner, machine, processor, now_s) {
                 // While the GPU gets ready, the processor trains on.
-                Ok(Look::NotReady { .. }) if lender.trains_meanwhile() => return Settled::Already,
-                Ok(Look::NotReady { waiting } | Look::Timing { waiting }) => {
+                Ok(ProbeStatus::NotReady { .. }) if learner.trains_meanwhile() => return Settled::Already,
+                Ok(ProbeStatus::NotReady { waiting } | ProbeStatus::Timing { waiting }) => {
                     return Settled::Trying { waiting };
                 }
-                Ok(Look::Measured(rate)) => {
-                    if trials.best.is_none_or(|(_, best)| rate > best) {
-                        trials.best = Some((trials.way, rate));
+                Ok(ProbeStatus::Measured(rate)) => {
+                    if probes.best.is_none_or(|(_, best)| rate > best) {
+                        probes.best = Some((probes.way, rate));
                     }
-                    trials.way += 1;
+                    probes.way += 1;
                 }
-                Ok(Look::Late) => {
-                    trials.failed = Some(format!("The GPU was not ready within {PATIENCE_S} seconds."));
-                    trials.way = lender.ways().len();
+                Ok(ProbeStatus::Late) => {
+                    probes.failed = Some(format!("The GPU was not ready within {PATIENCE_S} seconds."));
+                    probes.way = learner.ways().len();
                 }
                 Err(fault) => {
-                    trials.failed = Some(fault.what());
-                    trials.way += 1;
+                    probes.failed = Some(fault.what());
+                    probes.way += 1;
                     if let Fault::Lost { .. } = fault {
-                        (trials.way, trials.best) = (lender.ways().len(), None);
+                        (probes.way, probes.best) = (learner.ways().len(), None);
                     }
                 }
             }
         }
-        match trials.best {
+        match probes.best {
             None => {
-                let why = trials.failed.take().unwrap_or_default();
+                let why = probes.failed.take().unwrap_or_default();
                 self.decide(false, None, why)
             }
-            Some((_, rate)) if rate <= home => {
-                self.decide(false, Some([home, rate]), "The processor turned out to be faster.".into())
+            Some((_, rate)) if rate <= processor => {
+                self.decide(false, Some([processor, rate]), "The processor turned out to be faster.".into())
             }
-            Some((way, rate)) => match lender.lend(machine, way) {
-                Ok(()) => self.decide(true, Some([home, rate]), lender.ways()[way].into()),
+            Some((way, rate)) => match learner.begin_offload(machine, way) {
+                Ok(()) => self.decide(true, Some([processor, rate]), learner.ways()[way].into()),
                 Err(fault) => self.refuse(fault),
             },
         }
@@ -281,62 +281,62 @@ impl Devices {
     }
 
     fn tell(&mut self, on_gpu: bool, rates: Option<[f64; 2]>, why: String) -> Device {
-        (self.settled, self.trials) = (true, Trials::default());
+        (self.settled, self.probes) = (true, Probes::default());
         Device { wish: self.wish, on_gpu, gpu: self.gpu(), rates, why }
     }
 }
 
-impl Trials {
-    /// One look at the way that is tried now; where that leaves nothing more to look at, its trial has ended.
-    fn look(
+impl Probes {
+    /// One look at the way that is tried now; where that leaves nothing more to look at, its probe has ended.
+    fn poll(
         &mut self,
-        lender: &mut dyn Offload,
+        learner: &mut dyn Offload,
         machine: &dyn Machine,
-        home: f64,
+        processor: f64,
         now_s: f64,
-    ) -> Result<Look, Fault> {
-        let mut trial = match self.now.take() {
-            Some(trial) => trial,
+    ) -> Result<ProbeStatus, Fault> {
+        let mut probe = match self.now.take() {
+            Some(probe) => probe,
             None => {
-                lender.begin_trial(machine, self.way)?;
-                Trial { began_s: now_s, counted: None }
+                learner.begin_probe(machine, self.way)?;
+                Probe { began_s: now_s, counted: None }
             }
         };
         if std::mem::take(&mut self.paused) {
-            (trial.began_s, trial.counted) = (now_s, None);
+            (probe.began_s, probe.counted) = (now_s, None);
         }
-        if trial.counted.is_none() && self.waited_s + now_s - trial.began_s > PATIENCE_S {
-            lender.end_trial();
-            return Ok(Look::Late);
+        if probe.counted.is_none() && self.waited_s + now_s - probe.began_s > PATIENCE_S {
+            learner.end_probe();
+            return Ok(ProbeStatus::Late);
         }
         let waiting = loop {
-            match (lender.advance_trial()?, &mut trial.counted) {
+            match (learner.advance_probe()?, &mut probe.counted) {
                 (Pass::Worked, _) => break false,
                 (Pass::Waiting, _) => break true,
                 (Pass::Ended(_), None) => {
-                    self.waited_s += now_s - trial.began_s;
-                    trial.counted = Some(Counted { since_s: now_s, passes: 0, work: 0.0 });
+                    self.waited_s += now_s - probe.began_s;
+                    probe.counted = Some(Counted { since_s: now_s, passes: 0, work: 0.0 });
                 }
                 (Pass::Ended(work), Some(counted)) => {
                     (counted.passes, counted.work) = (counted.passes + 1, counted.work + work);
                     let took_s = now_s - counted.since_s;
-                    if took_s >= TRIAL_S || counted.passes >= TRIAL_PASSES {
-                        lender.end_trial();
-                        return Ok(Look::Measured(counted.work / took_s.max(1e-9)));
+                    if took_s >= PROBE_S || counted.passes >= PROBE_PASSES {
+                        learner.end_probe();
+                        return Ok(ProbeStatus::Measured(counted.work / took_s.max(1e-9)));
                     }
                 }
             }
         };
-        if let Some(counted) = &trial.counted {
+        if let Some(counted) = &probe.counted {
             let took_s = now_s - counted.since_s;
-            let at_most = (counted.work + lender.pass_work()) / took_s.max(1e-9);
-            if took_s >= TRIAL_S && at_most < self.best.map_or(home, |(_, best)| best.max(home)) {
-                lender.end_trial();
-                return Ok(Look::Measured(at_most));
+            let at_most = (counted.work + learner.pass_work()) / took_s.max(1e-9);
+            if took_s >= PROBE_S && at_most < self.best.map_or(processor, |(_, best)| best.max(processor)) {
+                learner.end_probe();
+                return Ok(ProbeStatus::Measured(at_most));
             }
         }
-        let is_counted = trial.counted.is_some();
-        self.now = Some(trial);
-        Ok(if is_counted { Look::Timing { waiting } } else { Look::NotReady { waiting } })
+        let is_counted = probe.counted.is_some();
+        self.now = Some(probe);
+        Ok(if is_counted { ProbeStatus::Timing { waiting } } else { ProbeStatus::NotReady { waiting } })
     }
 }

@@ -1,5 +1,5 @@
 //! The knobs of a learner: one table ties each to its field, its range and its words. Nothing else lists them: `--help`, the
-//! page, links and checkpoints all read this table, and whether a knob is live is said in it alone.
+//! page, links and checkpoints all read this table. Which knobs are live follows from what the learner can go on with.
 
 use crate::error::RunError;
 use crate::protocol::{Knob, KnobKind, Knobs, Named, Value};
@@ -37,26 +37,30 @@ impl<C> Access<C> {
 /// The knobs of some settings, which begin as the preset.
 pub struct Table<C> {
     preset: C,
+    can_become: fn(&C, &C) -> bool,
     pub entries: Vec<Entry<C>>,
 }
 
 impl<C: Clone> Table<C> {
-    pub fn new(preset: C) -> Self {
-        Table { preset, entries: Vec::new() }
+    /// `can_become` says whether a learner with some settings can go on with others.
+    pub fn new(preset: C, can_become: fn(&C, &C) -> bool) -> Self {
+        Table { preset, can_become, entries: Vec::new() }
     }
 
-    /// Its default is what the preset has.
+    /// Its default is what the preset has; it is live where the learner can go on with another value.
     pub fn with(
         mut self,
         name: &'static str,
         label: &'static str,
         kind: KnobKind,
         unit: &'static str,
-        live: bool,
         access: Access<C>,
         help: &'static str,
     ) -> Self {
         let default = access.get(&self.preset);
+        let mut other = self.preset.clone();
+        access.set(&mut other, &another(kind, &default));
+        let live = (self.can_become)(&self.preset, &other);
         self.entries.push(Entry { knob: Knob { name, label, kind, default, unit, help, live }, access });
         self
     }
@@ -140,8 +144,23 @@ pub const fn choice(options: &'static [Named]) -> KnobKind {
     KnobKind::Choice { options }
 }
 
+/// A value of this kind beside the default.
+fn another(kind: KnobKind, default: &Value) -> Value {
+    match (kind, default) {
+        (KnobKind::Float { min, max, .. } | KnobKind::Int { min, max, .. }, default) => {
+            Value::Number(if *default == Value::Number(min) { max } else { min })
+        }
+        (KnobKind::Bool, default) => Value::Number(if *default == Value::Number(0.0) { 1.0 } else { 0.0 }),
+        (KnobKind::Choice { options }, default) => {
+            let other = options.iter().find(|option| *default != Value::Text(option.name.into()));
+            other.map_or(default.clone(), |option| Value::Text(option.name.into()))
+        }
+        (KnobKind::Text { .. }, default) => Value::Text(format!("{default} ")),
+    }
+}
+
 /// The shortest decimal that a 32-bit float prints as.
-fn tidy(value: f64) -> f64 {
+pub(crate) fn tidy(value: f64) -> f64 {
     (value as f32).to_string().parse().unwrap_or(value)
 }
 

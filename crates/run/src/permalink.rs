@@ -46,9 +46,11 @@ pub fn decode(link: &str, host: Host) -> Result<Link, RunError> {
         }
     }
     // The version decides how the rest is read, so it comes first.
-    if let Some(v) = pairs.remove("v") {
-        check_version(v.parse().map_err(|_| bad(format!("version '{v}' is no number")))?)?;
-    }
+    let version = match pairs.remove("v") {
+        Some(v) => v.parse().map_err(|_| bad(format!("version '{v}' is no number")))?,
+        None => crate::VERSION,
+    };
+    check_version(version)?;
     let room = crate::room(name.trim_end_matches('/'))?;
     let mut config = crate::config_of(room);
     for word in [VARIANT, "env", room.schema().variant_word] {
@@ -75,6 +77,9 @@ pub fn decode(link: &str, host: Host) -> Result<Link, RunError> {
                 config.knobs.insert(key.to_string(), value);
             }
         }
+    }
+    if version == 1 {
+        (room.schema().old_knobs)(&mut config.knobs);
     }
     room.check(&config, host)?;
     Ok(Link { config, digest })
@@ -157,6 +162,19 @@ mod tests {
     fn an_empty_link_is_the_default_run() {
         for link in ["", "#", "#/"] {
             assert_eq!(decode(link, host()).unwrap().config, crate::default_config());
+        }
+    }
+
+    /// Before there was a floor, an annealed learning rate fell to almost nothing, and what was linked then still does.
+    #[test]
+    fn old_links_anneal_as_they_did() {
+        let floor = |link: &str| decode(link, host()).unwrap().config.knobs.get("lr_floor").cloned();
+        assert_eq!(floor("#/control?v=1&anneal_steps=5000000"), Some(0.001.into()));
+        assert_eq!(floor("#/control?v=1&anneal_steps=5000000&lr_floor=0.2"), Some(0.2.into()));
+        for link in
+            ["#/control?v=1&lr=0.01", "#/control?v=2&anneal_steps=5000000", "#/control?anneal_steps=5000000"]
+        {
+            assert_eq!(floor(link), None, "{link}");
         }
     }
 

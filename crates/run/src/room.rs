@@ -19,14 +19,16 @@ pub struct Schema {
     pub counters: &'static [Column],
     pub metrics: &'static [Column],
     pub tests: &'static [Column],
-    /// What the learner measures of its own time; `tests` and `rest` are the run's ([`HOUSE_PARTS`]).
+    /// What the learner measures of its own time; `tests` and `rest` are the run's ([`COMMON_PARTS`]).
     pub parts: &'static [Part],
     /// Names of the columns of a history of format 1 that is so wide, in their order; where there was none, `|_| None`.
     pub old_history: fn(usize) -> Option<&'static [&'static str]>,
+    /// Adds what knobs of format 1 meant without saying it; where that is nothing, `|_| {}`.
+    pub old_knobs: fn(&mut Knobs),
 }
 
 /// Time between two slices of a learner, which every room has.
-pub const HOUSE_PARTS: [Part; 2] = [
+pub const COMMON_PARTS: [Part; 2] = [
     Part { name: "tests", label: "Tests", help: "Testing what was learned, which trains nothing." },
     Part { name: "rest", label: "Rest", help: "Between two slices: showing, answering, saving." },
 ];
@@ -34,7 +36,7 @@ pub const HOUSE_PARTS: [Part; 2] = [
 impl Schema {
     /// All parts of an iteration's time, in the order in which their shares follow a row's metrics.
     pub fn all_parts(&self) -> impl Iterator<Item = &Part> {
-        self.parts.iter().chain(&HOUSE_PARTS)
+        self.parts.iter().chain(&COMMON_PARTS)
     }
 
     /// Where a column of the metrics stands in a row.
@@ -52,7 +54,7 @@ impl Schema {
 
     /// Numbers in a row of metrics.
     pub fn row_len(&self) -> usize {
-        self.metrics.len() + self.parts.len() + HOUSE_PARTS.len()
+        self.metrics.len() + self.parts.len() + COMMON_PARTS.len()
     }
 
     pub(crate) fn info(&self, variants: Vec<Variant>) -> RoomInfo {
@@ -150,7 +152,7 @@ pub enum Slice {
     Waiting,
     /// An iteration ended.
     Ended(Iteration),
-    /// The other machine stopped; the learner is at home again and goes on where it was.
+    /// The other machine stopped; the learner works here again and goes on where it was.
     Stopped(Fault),
 }
 
@@ -159,7 +161,7 @@ pub enum Slice {
 pub struct Iteration {
     /// In the order of [`Schema::metrics`]; the run computes those that are rates.
     pub values: Vec<Option<f64>>,
-    /// Seconds by the clock that was lent, in the order of [`Schema::parts`].
+    /// Seconds by the clock that was set, in the order of [`Schema::parts`].
     pub parts_s: Vec<f64>,
     /// Losses and gradients are numbers still.
     pub finite: bool,
@@ -170,10 +172,10 @@ pub struct Iteration {
 
 /// Which machine worked on what has been done of this iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Where {
-    Home,
+pub enum WorkedOn {
+    Processor,
     /// All of what the digest covers.
-    Away,
+    Offloaded,
     Both,
 }
 
@@ -218,7 +220,7 @@ pub trait Room: Send + Sync + Sized + 'static {
     /// For the digest.
     fn weights(&self) -> &[f32];
     /// Tells where the time goes by this clock, in seconds from anywhere. It leaves no trace in what is learned.
-    fn lend_clock(&mut self, _clock: fn() -> f64) {}
+    fn set_clock(&mut self, _clock: fn() -> f64) {}
 
     /// Every knob with its value in force.
     fn values(&self) -> Knobs;
@@ -234,17 +236,17 @@ pub trait Room: Send + Sync + Sized + 'static {
     /// A slice of the test; its values once it is done. It leaves no trace in what is learned.
     fn advance_test(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError>;
 
-    /// Itself, where it can lend work to another machine.
+    /// Itself, where it can offload work to another machine.
     fn offload(&mut self) -> Option<&mut dyn Offload> {
         None
     }
     /// Why it trains on the processor alone, where it does.
-    fn stays(&self) -> Option<&'static str> {
+    fn processor_only(&self) -> Option<&'static str> {
         Some("This learner has nothing to lend to a GPU")
     }
     /// Where the newest work was done.
-    fn whereabouts(&self) -> Where {
-        Where::Home
+    fn worked_on(&self) -> WorkedOn {
+        WorkedOn::Processor
     }
 
     /// At each boundary, with the seconds trained so far: what the room has to tell, as in its `protocol.rs`, and in a sentence.
@@ -257,31 +259,31 @@ pub trait Room: Send + Sync + Sized + 'static {
     fn bench(_bench: &mut Bench) {}
 }
 
-/// Whoever trains and can lend its work to another machine, all of it between two iterations.
+/// Whoever trains and can offload its work to another machine, all of it between two iterations.
 pub trait Offload {
-    /// What can be lent, in the order in which it is tried out, the last of them all there is: what is said where it turned
+    /// What can be offloaded, in the order in which it is tried out, the last of them all there is: what is said where it turned
     /// out to be fastest.
     fn ways(&self) -> &'static [&'static str];
-    /// Training goes on at home until the other machine is ready to be timed.
+    /// Training goes on here until the other machine is ready to be timed.
     fn trains_meanwhile(&self) -> bool;
-    fn is_away(&self) -> bool;
-    fn lend(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault>;
-    /// Where a knob has changed what is to be done, a learner that is away is lent anew.
-    fn wants_lending_again(&self) -> bool {
+    fn is_offloaded(&self) -> bool;
+    fn begin_offload(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault>;
+    /// Where a knob has changed what is to be done, a learner that is offloaded is offloaded anew.
+    fn must_offload_again(&self) -> bool {
         false
     }
-    fn come_home(&mut self);
+    fn end_offload(&mut self);
 
     /// Has the machine work in this way, pass after pass, so that nothing of it stays.
-    fn begin_trial(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault>;
+    fn begin_probe(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault>;
     /// Goes on with it; after a fault it is over.
-    fn advance_trial(&mut self) -> Result<Pass, Fault>;
+    fn advance_probe(&mut self) -> Result<Pass, Fault>;
     /// What a pass does at most, in the unit of the rates.
     fn pass_work(&mut self) -> f64;
-    fn end_trial(&mut self);
+    fn end_probe(&mut self);
 }
 
-/// What a look at a trial came to.
+/// What a look at a probe came to.
 pub enum Pass {
     Worked,
     /// Nothing can be done until the other machine answers.

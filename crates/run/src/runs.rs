@@ -12,7 +12,7 @@ use crate::protocol::{
     Backend, Began, Command, Config, Device, DeviceWish, Digest, Event, Knob, Level, Mark, Progress,
     RoomInfo, Row, Value, Variant,
 };
-use crate::room::{Answer, HOUSE_PARTS, Iteration, Room, Saved, Schema, Setup, Slice, Where, reached};
+use crate::room::{Answer, COMMON_PARTS, Iteration, Room, Saved, Schema, Setup, Slice, WorkedOn, reached};
 use crate::{DIGEST_EVERY, Host, RunError, VERSION, check_version};
 use learn::{Fault, Machine};
 use math::Isa;
@@ -38,7 +38,7 @@ pub trait AnyRun: Send + Sync {
     fn ask(&mut self, question: serde_json::Value) -> Result<Answer, RunError>;
     /// Tests what is learned by now, whatever the pace.
     fn test(&mut self) -> Result<Row, RunError>;
-    /// The whole run as one file, once the iteration in progress is done: at home, where the other machine does not answer.
+    /// The whole run as one file, once the iteration in progress is done: on the processor, where the other machine does not answer.
     fn save(&mut self) -> Result<Vec<u8>, RunError>;
 
     /// Whether a shell should open a GPU, and [`AnyRun::offer`] it.
@@ -47,7 +47,7 @@ pub trait AnyRun: Send + Sync {
     fn offer(&mut self, machine: Result<Box<dyn Machine>, Fault>);
     fn device_wish(&self) -> DeviceWish;
     /// Tells where the time goes by this clock, in seconds from anywhere. It leaves no trace in the training.
-    fn lend_clock(&mut self, clock: fn() -> f64);
+    fn set_clock(&mut self, clock: fn() -> f64);
     /// Compare the run with what whoever shared it got.
     fn expect(&mut self, digest: Digest);
 
@@ -277,7 +277,7 @@ impl<R: Room> Run<R> {
         let mut events = std::mem::take(&mut self.events);
         events.append(&mut other.events);
         other.events = events;
-        other.lend_clock(self.clock.lent);
+        other.set_clock(self.clock.lent);
         other.devices = self.devices.for_another_run();
         other.set_running(self.running);
         std::mem::replace(self, other).room
@@ -291,8 +291,8 @@ impl<R: Room> Run<R> {
         }
     }
 
-    fn is_away(&mut self) -> bool {
-        self.room.offload().is_some_and(|offload| offload.is_away())
+    fn is_offloaded(&mut self) -> bool {
+        self.room.offload().is_some_and(|offload| offload.is_offloaded())
     }
 
     /// The time since the last slice was training; whose, that slice says.
@@ -307,7 +307,7 @@ impl<R: Room> Run<R> {
 
     /// One slice of the learner's.
     fn work(&mut self) {
-        let at = self.room.whereabouts();
+        let at = self.room.worked_on();
         match self.room.advance() {
             Slice::Worked => {}
             Slice::Waiting => self.waiting = true,
@@ -323,14 +323,14 @@ impl<R: Room> Run<R> {
         }
     }
 
-    /// The learner is at home again, and goes on where it was.
-    fn fall_back(&mut self, at: Where, fault: &Fault) {
-        self.partly_away |= at == Where::Away && !self.room.at_boundary();
+    /// The learner works here again, and goes on where it was.
+    fn fall_back(&mut self, at: WorkedOn, fault: &Fault) {
+        self.partly_away |= at == WorkedOn::Offloaded && !self.room.at_boundary();
         let device = self.devices.lose(fault);
         self.told_device(device, Some(fault));
     }
 
-    fn end_iteration(&mut self, iteration: Iteration, at: Where) {
+    fn end_iteration(&mut self, iteration: Iteration, at: WorkedOn) {
         while self.testing.is_some() {
             self.advance_test();
         }
@@ -340,12 +340,12 @@ impl<R: Room> Run<R> {
         self.before = progress.clone();
         self.events.push(Event::Metrics(row.clone()));
         let now = match (std::mem::take(&mut self.partly_away), at) {
-            (false, Where::Home) => arithmetic(self.host.isa),
-            (false, Where::Away) => GPU,
+            (false, WorkedOn::Processor) => arithmetic(self.host.isa),
+            (false, WorkedOn::Offloaded) => GPU,
             _ => MIXED,
         };
         self.arithmetic.note(progress.iteration, now);
-        if let (Where::Home, Some(work)) = (at, iteration.work)
+        if let (WorkedOn::Processor, Some(work)) = (at, iteration.work)
             && round_s > 0.0
         {
             self.devices.note_rate(work / round_s);
@@ -398,7 +398,7 @@ impl<R: Room> Run<R> {
         let rest = (round_s - known).max(0.0);
         let whole = known + tests_s + rest;
         values.extend(iteration.parts_s.iter().chain(&[tests_s, rest]).map(|&part| Some(share(part, whole))));
-        debug_assert_eq!(values.len(), schema.metrics.len() + schema.parts.len() + HOUSE_PARTS.len());
+        debug_assert_eq!(values.len(), schema.metrics.len() + schema.parts.len() + COMMON_PARTS.len());
         Row { progress, values }
     }
 
@@ -454,13 +454,13 @@ impl<R: Room> Run<R> {
             }
         }
         let again = match self.room.offload() {
-            Some(offload) if offload.is_away() && offload.wants_lending_again() => {
-                self.devices.lend_again(offload)
+            Some(offload) if offload.is_offloaded() && offload.must_offload_again() => {
+                self.devices.offload_again(offload)
             }
             _ => Ok(()),
         };
         if let Err(fault) = again {
-            self.fall_back(Where::Home, &fault);
+            self.fall_back(WorkedOn::Processor, &fault);
         }
     }
 
@@ -561,7 +561,7 @@ impl<R: Room> AnyRun for Run<R> {
             return false;
         }
         // At home a test comes first, and is ended also where the run pauses; beside another machine, while that works.
-        if self.testing.is_some() && (paused || !self.is_away()) {
+        if self.testing.is_some() && (paused || !self.is_offloaded()) {
             self.take_time(now_s);
             self.advance_test();
             return true;
@@ -569,8 +569,8 @@ impl<R: Room> AnyRun for Run<R> {
         // Where a link's digest is still to be reached, the run stays on what can reach it until somebody decides.
         let bound = self.expected.is_ahead() && self.devices.wished() == DeviceWish::Auto;
         if self.room.at_boundary() && !bound {
-            let stays = self.room.stays();
-            match self.devices.settle(self.room.offload(), stays, now_s) {
+            let processor_only = self.room.processor_only();
+            match self.devices.settle(self.room.offload(), processor_only, now_s) {
                 Settled::Already => {}
                 Settled::Trying { waiting } => {
                     self.clock.rest();
@@ -627,9 +627,9 @@ impl<R: Room> AnyRun for Run<R> {
             self.work();
             looks = if self.waiting { looks + 1 } else { 0 };
             if looks > MOST_LOOKS {
-                let at = self.room.whereabouts();
+                let at = self.room.worked_on();
                 if let Some(offload) = self.room.offload() {
-                    offload.come_home();
+                    offload.end_offload();
                 }
                 self.fall_back(at, &Fault::Lost { why: "it did not answer".into() });
             }
@@ -638,7 +638,7 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn wants_machine(&self) -> bool {
-        self.room.stays().is_none() && self.devices.wanted()
+        self.room.processor_only().is_none() && self.devices.wanted()
     }
 
     fn offer(&mut self, machine: Result<Box<dyn Machine>, Fault>) {
@@ -649,9 +649,9 @@ impl<R: Room> AnyRun for Run<R> {
         self.devices.wished()
     }
 
-    fn lend_clock(&mut self, clock: fn() -> f64) {
+    fn set_clock(&mut self, clock: fn() -> f64) {
         self.clock.lent = clock;
-        self.room.lend_clock(clock);
+        self.room.set_clock(clock);
     }
 
     fn expect(&mut self, digest: Digest) {

@@ -76,8 +76,8 @@ fn of_backgammon() -> String {
     out += "import type { Progress } from \"../../run/protocol\";\n\n";
     declare_all!(
         out:
-        Question RoomEvent Frozen Who Inquiry Analysis Position Candidate Step Outlook Unfold Branch Setup Engine Act Table
-        Phase May Reply Did Ending How Played Review Verdict
+        Question RoomEvent Frozen PlayerKind AnalysisRequest Analysis Position Candidate Step Outlook Unfold Branch Setup Engine Act Session
+        Phase AllowedActs Reply EngineAct Ending EndedBy Played Review Verdict
     );
     out += &answers(ANSWERS);
     writeln!(out, "/** Evaluations a decision that may be asked for at most. */").unwrap();

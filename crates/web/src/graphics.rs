@@ -1,4 +1,4 @@
-//! A GPU as the browser lends it. It belongs to the thread that opened it, which is the lab's worker.
+//! A GPU as the browser gives it. It belongs to the thread that opened it, which is the lab's worker.
 
 use gpu::{Fault, Gpu, OpenOptions};
 use std::cell::RefCell;

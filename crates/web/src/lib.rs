@@ -6,6 +6,8 @@
 
 mod graphics;
 mod panic;
+#[cfg(target_family = "wasm")]
+mod rooms;
 
 use gpu::Fault;
 use math::Isa;
@@ -26,27 +28,6 @@ pub use wasm_bindgen_rayon::init_thread_pool;
 
 /// What a run may allocate of the module's memory, which is 1 GiB at most: the rest is for threads, saves and answers.
 const RUN_BYTES: u64 = 900 << 20;
-
-/// Adds this module's rooms. (The tests' own room has a start of its own.)
-#[cfg(any(feature = "control", feature = "backgammon"))]
-#[wasm_bindgen(start)]
-fn add_rooms() {
-    use run::Entry;
-    // Every thread of the pool begins here too.
-    if !run::rooms().is_empty() {
-        return;
-    }
-    #[cfg(feature = "control")]
-    {
-        run::add_room(&Entry::<run::control::Control>::NEW);
-        gpu::add_special(gpu::control::special);
-    }
-    #[cfg(feature = "backgammon")]
-    {
-        run::add_room(&Entry::<run::backgammon::Backgammon>::NEW);
-        gpu::add_special(gpu::backgammon::special);
-    }
-}
 
 fn host() -> Host {
     Host { memory_bytes: RUN_BYTES, ..Host::new(Isa::best()) }
@@ -157,7 +138,7 @@ impl Run {
 
     fn of(run: Result<Box<dyn AnyRun>, RunError>) -> Result<Run, JsValue> {
         let mut run = run.map_err(refusal)?;
-        run.lend_clock(now_s);
+        run.set_clock(now_s);
         let memory = monitor::heap(run.schema());
         let monitor = Writer::new(Box::new(memory.clone()), run.schema(), "").map_err(refusal)?;
         Ok(Run { run, monitor, memory, cursor: Cursor::default() })

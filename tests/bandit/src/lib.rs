@@ -30,6 +30,7 @@ static SCHEMA: Schema = Schema {
         .share()],
     parts: &[],
     old_history: |_| None,
+    old_knobs: |_| {},
 };
 
 #[derive(Clone)]
@@ -45,11 +46,11 @@ const BASELINES: [Named; 2] =
 
 fn table() -> Table<Settings> {
     let preset = Settings { lr: 0.1, pulls: 256, baseline: "mean".into(), payouts: "0.2 0.5 0.9".into() };
-    Table::new(preset)
-        .with("lr", "Learning rate", float(1e-3, 1.0, true), "", true, number!(lr), "Of an update.")
-        .with("pulls", "Pulls", int(1.0, 65536.0), "pulls", false, count!(pulls), "An iteration.")
-        .with("baseline", "Baseline", choice(&BASELINES), "", true, text!(baseline), "Of rewards.")
-        .with("payouts", "Payouts", KnobKind::Text { most: 200 }, "", false, text!(payouts), "On average.")
+    Table::new(preset, |old, new| old.pulls == new.pulls && old.payouts == new.payouts)
+        .with("lr", "Learning rate", float(1e-3, 1.0, true), "", number!(lr), "Of an update.")
+        .with("pulls", "Pulls", int(1.0, 65536.0), "pulls", count!(pulls), "An iteration.")
+        .with("baseline", "Baseline", choice(&BASELINES), "", text!(baseline), "Of rewards.")
+        .with("payouts", "Payouts", KnobKind::Text { most: 200 }, "", text!(payouts), "On average.")
 }
 
 fn means(settings: &Settings) -> Result<Vec<f32>, RunError> {

@@ -1,15 +1,15 @@
 // Any position by its id: what is expected of it, and with dice every move ranked, each to be looked at on a board and
 // followed one level further.
 
-import type { Analysis, Branch, Candidate, Frozen, Position, Who } from "./protocol";
+import type { Analysis, Branch, Candidate, Frozen, Position, PlayerKind } from "./protocol";
 import type { Announcer } from "../../parts/announce";
 import { copyField } from "../../parts/dialog";
 import { h, id, write } from "../../parts/dom";
 import type { Backgammon } from "./client";
 import { Board } from "./board";
-import { candidateTable, folding, outcomeLegend, outcomeTable, signed } from "./thoughts";
+import { candidateTable, folding, outcomeLegend, outcomeTable, signed } from "./candidates";
 import { Tree } from "./tree";
-import { capital, lookAheadField, whoIs, WhoField } from "./who";
+import { capital, lookAheadField, whoIs, WhoField } from "./players";
 
 export const START = "4HPwATDgc/ABMA";
 const MOST = 12;
@@ -35,7 +35,7 @@ export class AnalysisPane {
   private analysis: Analysis | undefined;
   private chosen: Candidate | undefined;
   private all = false;
-  private asked: Who = { kind: "now" };
+  private asked: PlayerKind = { kind: "now" };
   /** Counts questions, so that a late answer to an older one is dropped. */
   private question = 0;
   private closed = false;
@@ -118,7 +118,7 @@ export class AnalysisPane {
     const dice = digits ? (digits.split("").map(Number) as [number, number]) : null;
     this.asked = this.who.who;
     try {
-      const analysis = await this.client.ask({ ask: "analyse", inquiry: { id: this.position.value.trim(), dice, who: this.asked, evals: this.lookAhead.evals() } });
+      const analysis = await this.client.ask({ ask: "analyse", request: { id: this.position.value.trim(), dice, who: this.asked, evals: this.lookAhead.evals() } });
       if (this.closed || question !== this.question) return;
       this.analysis = analysis;
       this.all = false;

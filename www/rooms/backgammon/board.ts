@@ -153,7 +153,7 @@ export class Board {
     }
   }
 
-  /** How a side came from where it was to what is shown; nothing for no steps. */
+  /** EndedBy a side came from where it was to what is shown; nothing for no steps. */
   point(side: Side, steps: Step[], guess = false): void {
     this.arrows.classList.toggle("guess", guess);
     this.arrows.replaceChildren();

@@ -4,7 +4,7 @@
 
 import type { Progress } from "../../run/protocol";
 
-export type Question = { "ask": "analyse", inquiry: Inquiry, } | { "ask": "unfold", unfold: Unfold, } | { "ask": "sit", setup: Setup, } | { "ask": "act", act: Act, } | { "ask": "hint", engine: Engine, } | { "ask": "review", engine: Engine, } | { "ask": "transcript", } | { "ask": "table", };
+export type Question = { "ask": "analyse", request: AnalysisRequest, } | { "ask": "unfold", unfold: Unfold, } | { "ask": "new_session", setup: Setup, } | { "ask": "act", act: Act, } | { "ask": "hint", engine: Engine, } | { "ask": "review", engine: Engine, } | { "ask": "transcript", } | { "ask": "session", };
 
 /**
  * What the room tells of itself, in [`crate::protocol::Event::Room`].
@@ -23,12 +23,12 @@ minutes: number, progress: Progress, };
 /**
  * Somebody who plays, or who is asked for an opinion.
  */
-export type Who = { "kind": "now" } | { "kind": "frozen", minutes: number, } | { "kind": "random" } | { "kind": "linear" };
+export type PlayerKind = { "kind": "now" } | { "kind": "frozen", minutes: number, } | { "kind": "random" } | { "kind": "linear" };
 
 /**
  * A question about a position, of money play.
  */
-export type Inquiry = {
+export type AnalysisRequest = {
 /**
  * Seen by the player who rolls. An id of GNU Backgammon, with or without the match's id behind a colon.
  */
@@ -36,7 +36,7 @@ id: string,
 /**
  * The roll to be played; null asks about the position before it.
  */
-dice: [number, number] | null, who: Who,
+dice: [number, number] | null, who: PlayerKind,
 /**
  * Boards that may be valued for each decision; 0 and 1 mean no look-ahead.
  */
@@ -126,7 +126,7 @@ export type Unfold = {
 /**
  * After the move, seen by whoever moved: a candidate's id.
  */
-id: string, who: Who, evals: number, };
+id: string, who: PlayerKind, evals: number, };
 
 /**
  * One roll of the other player, and their best reply.
@@ -150,7 +150,7 @@ equity: number, };
  */
 export type Setup = {
 /**
- * The first seat is the one that the table is drawn for. A person against the agent: `[null, {...}]`; the agent can also
+ * The first seat is the one that the board is drawn for. A person against the agent: `[null, {...}]`; the agent can also
  * play itself, and two persons each other.
  */
 seats: [Engine | null, Engine | null],
@@ -170,17 +170,17 @@ seed: number, };
 /**
  * A seat that no person has.
  */
-export type Engine = { who: Who, evals: number, };
+export type Engine = { who: PlayerKind, evals: number, };
 
 /**
- * What is done at a table. What may not be done is refused, and changes nothing.
+ * What is done in a session. What may not be done is refused, and changes nothing.
  */
 export type Act = { "kind": "roll" } | { "kind": "double" } | { "kind": "take" } | { "kind": "pass" } | { "kind": "step", from: number, to: number, } | { "kind": "play", id: string, } | { "kind": "write", text: string, } | { "kind": "undo", all: boolean, } | { "kind": "confirm" } | { "kind": "reply" } | { "kind": "resign", points: number, } | { "kind": "next_game" };
 
 /**
- * A table as it stands, for the one whom it is drawn for.
+ * A game session as it stands, for the one whom it is drawn for.
  */
-export type Table = { setup: Setup,
+export type Session = { setup: Setup,
 /**
  * In a few words.
  */
@@ -224,7 +224,7 @@ steps: Array<Step>,
 /**
  * Steps that a person can make now, as they count points; each leads on to a whole legal move.
  */
-legal: Array<Step>, may: May,
+legal: Array<Step>, may: AllowedActs,
 /**
  * The last turn of an engine, to be shown.
  */
@@ -243,7 +243,7 @@ export type Phase = "opening" | "to_roll" | "doubled" | "to_play" | "over";
 /**
  * What a person can do now.
  */
-export type May = { roll: boolean, double: boolean,
+export type AllowedActs = { roll: boolean, double: boolean,
 /**
  * Take or pass.
  */
@@ -257,14 +257,14 @@ confirm: boolean,
  */
 reply: boolean, resign: boolean, next_game: boolean, hint: boolean,
 /**
- * A turn of a person's can be judged.
+ * A turn of a person's can be evaluated.
  */
 review: boolean, };
 
 /**
  * What an engine did.
  */
-export type Reply = { seat: number, did: Did, dice: [number, number] | null, text: string,
+export type Reply = { seat: number, did: EngineAct, dice: [number, number] | null, text: string,
 /**
  * Seen by the engine, before its move.
  */
@@ -274,7 +274,7 @@ before: Position | null, steps: Array<Step>,
  */
 candidates: Array<Candidate>, };
 
-export type Did = "played" | "doubled" | "took" | "passed";
+export type EngineAct = "played" | "doubled" | "took" | "passed";
 
 export type Ending = { winner: number,
 /**
@@ -284,13 +284,13 @@ points: number,
 /**
  * 1, a gammon 2, a backgammon 3.
  */
-level: number, how: How,
+level: number, how: EndedBy,
 /**
  * The match is over.
  */
 match_over: boolean, };
 
-export type How = "borne_off" | "passed" | "resigned";
+export type EndedBy = "borne_off" | "passed" | "resigned";
 
 /**
  * One thing done in a game.
@@ -330,12 +330,12 @@ export type Verdict = "best" | "good" | "doubtful" | "bad" | "blunder";
 export interface Answers {
   analyse: Analysis;
   unfold: Array<Branch>;
-  sit: Table;
-  act: Table;
+  new_session: Session;
+  act: Session;
   hint: Analysis;
   review: Review;
   transcript: string;
-  table: Table | null;
+  session: Session | null;
 }
 
 /** Evaluations a decision that may be asked for at most. */

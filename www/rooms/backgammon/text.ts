@@ -42,8 +42,8 @@ const equity: Explanation = {
   ],
 };
 
-const yardsticks: Explanation = {
-  heading: "The two yardsticks",
+const baselines: Explanation = {
+  heading: "The two baselines",
   words:
     "One moves at random among all legal moves; everybody who understands anything wins more than a point a game from it. " +
     "The other is a linear evaluation that Gerald Tesauro gave away in 1993 as a benchmark: a weighted sum of what stands where, never learned further, and a club beginner's match. " +
@@ -128,7 +128,7 @@ const learners: Record<string, Explanation> = {
 export const explanations = (learner: string, summary: string): Explanation[] => [
   learners[learner] ?? { heading: "How does it learn?", words: summary, equation: [] },
   equity,
-  yardsticks,
+  baselines,
   lookAhead,
   reviews,
 ];

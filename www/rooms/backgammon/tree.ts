@@ -3,7 +3,7 @@
 
 import type { Branch, Candidate } from "./protocol";
 import { h, write } from "../../parts/dom";
-import { signed } from "./thoughts";
+import { signed } from "./candidates";
 import { svg } from "./svg";
 
 const MOST = 5;

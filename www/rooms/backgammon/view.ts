@@ -8,7 +8,7 @@ import type { Band, Explanation, RoomPage, View } from "../../parts/room";
 import type { Shortcut } from "../../parts/shortcuts";
 import { AnalysisPane } from "./analysis";
 import type { Frozen, RoomEvent } from "./protocol";
-import { TablePane } from "./table";
+import { SessionPane } from "./session";
 import * as text from "./text";
 
 /** What the room tells of itself when a run begins. */
@@ -22,7 +22,7 @@ export class BackgammonView implements View {
     { shown: "enter", does: "on the board: take up a checker, put it down; twice moves it by the larger die" },
     { shown: "esc", does: "on the board: let go of the checker" },
   ];
-  private readonly table: TablePane;
+  private readonly table: SessionPane;
   private readonly analysis: AnalysisPane;
   /** Agents that were kept, to be played. */
   private frozen: Frozen[] = [];
@@ -30,7 +30,7 @@ export class BackgammonView implements View {
   constructor(private readonly page: RoomPage) {
     const { client, announcer } = page;
     this.analysis = new AnalysisPane(client, announcer);
-    this.table = new TablePane(client, announcer, (id, dice) => this.analysis.show(id, dice));
+    this.table = new SessionPane(client, announcer, (id, dice) => this.analysis.show(id, dice));
     this.bands = [{ name: "analysis-band", heading: "Analyse a position", element: this.analysis.element, place: "before knobs" }];
     this.keys = [
       { key: "d", shown: "d", does: "at the table: roll, or done", run: () => this.table.go() },
@@ -68,7 +68,7 @@ export class BackgammonView implements View {
     if (random === undefined || linear === undefined) return `It knows the rules and nothing else. ${so} so far.`;
     const against = (points: number, whom: string): string =>
       `${points >= 0 ? "wins" : "loses"} ${figure(Math.abs(Math.round(100 * points) / 100))} points a game ${points >= 0 ? "from" : "to"} ${whom}`;
-    return `${so}: it ${against(random, "one who moves at random")} and ${against(linear, "the linear yardstick")}.`;
+    return `${so}: it ${against(random, "one who moves at random")} and ${against(linear, "the linear baseline")}.`;
   }
 
   spoken(): string {

@@ -1,11 +1,11 @@
 //! Leaves of two lanes: one program, which the device works through in the order it was asked, and a way back for each lane.
 
-use super::{refused, with_inputs};
+use super::inputs::{refused, with_inputs};
 use crate::device::{Gpu, Submitted};
 use crate::plan::Lowered;
 use crate::program::{Arrived, Memory, Program, Readback, Region, Space, groups};
 use learn::Fault;
-use learn::backgammon::published::away::{Answer, Blueprint, DECISION_WORDS, LANES};
+use learn::backgammon::published::accelerator::{Answer, DECISION_WORDS, LANES, OffloadSpec};
 use learn::backgammon::published::{HEADS, INPUTS, WIDTH, plan_leaves};
 use std::ops::Range;
 
@@ -31,15 +31,15 @@ struct Asked {
 }
 
 impl Leaves {
-    pub fn new(gpu: &Gpu, blueprint: &Blueprint) -> Result<Leaves, Fault> {
-        let rows = blueprint.lane_rows;
-        let plan = plan_leaves(rows, blueprint.isa).map_err(refused)?;
+    pub fn new(gpu: &Gpu, spec: &OffloadSpec) -> Result<Leaves, Fault> {
+        let rows = spec.lane_rows;
+        let plan = plan_leaves(rows, spec.isa).map_err(refused)?;
         let (mut space, mut program) = (Space::default(), Program::new(gpu));
         let params = space.floats(plan.table().len());
         let none = space.floats(0);
         let decisions = space.words(rows * DECISION_WORDS);
         let lowered = Lowered::new(&plan, params, none, &mut space, &mut program)?;
-        let kernel = program.kernel("inputs of leaves", &with_inputs(include_str!("leaves.wgsl")));
+        let kernel = program.kernel("inputs of leaves", &with_inputs(include_str!("leaf_inputs.wgsl")));
         let begin = program.len();
         let args = [decisions.at, lowered.input("inputs").at, rows as u32];
         program.dispatch(&kernel, &args, groups(rows * INPUTS, 256));
@@ -53,7 +53,7 @@ impl Leaves {
         Ok(Leaves { gpu: gpu.clone(), memory, program, params, decisions, lists, lanes })
     }
 
-    pub fn play_with(&mut self, weights: &[f32]) -> Result<(), Fault> {
+    pub fn set_weights(&mut self, weights: &[f32]) -> Result<(), Fault> {
         self.memory.write_floats(self.params, weights);
         self.gpu.check()
     }

@@ -2,17 +2,18 @@
 //! beside it: from how many leaves on the device is worth asking, and for which minibatches. And rounds of the published learner
 //! with each of the arrangements that a run has to choose from.
 
-use super::{Sink, give, median};
+use super::report::{Sink, give, median};
 use crate::Gpu;
-use crate::backgammon::worth_from;
+use crate::backgammon::break_even;
 use graph::{Adam, Executor, Optimizer, Packed, Params};
-use learn::backgammon::published::away::{
-    Answer, Blueprint, LESSON_WORDS, Learned, Lesson, Standing, Work, decision_words, lesson,
+use learn::backgammon::published::accelerator::{
+    Answer, OffloadSpec, PACKED_SAMPLE_WORDS, PackedSample, TrainResult, TrainStateRef, Work, decision_words,
+    packed_sample,
 };
 use learn::backgammon::published::{
     ACTIONS, Decision, Evaluator, HEADS, INPUTS, Weights, each_input, plan_learning, plan_search,
 };
-use learn::backgammon::{Learner, Lendable, Published, PublishedConfig, Slice};
+use learn::backgammon::{Learner, Offloading, Published, PublishedConfig, Slice};
 use learn::{Fault, offload};
 use math::{Isa, PANEL, Rng, ops, par};
 use worlds::backgammon::{Board, Results, Roll};
@@ -20,8 +21,8 @@ use worlds::backgammon::{Board, Results, Roll};
 /// Rows of a batch on the processor, more of which bring nothing, and of a learner's shard.
 const PROCESSOR_ROWS: usize = 128;
 const SHARD: usize = 32;
-/// Words of a lesson before its legal actions.
-const SAMPLE: usize = LESSON_WORDS - ACTIONS.div_ceil(32);
+/// Words of a packed sample before its legal actions.
+const SAMPLE: usize = PACKED_SAMPLE_WORDS - ACTIONS.div_ceil(32);
 
 pub fn all(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(), Fault> {
     leaves(gpu, isa, now, sink)?;
@@ -36,11 +37,11 @@ fn refused(error: impl std::fmt::Display) -> Fault {
 /// Decisions as random play meets them.
 fn met(count: usize) -> Vec<Decision> {
     let mut numbers = Rng::new(1, 5).sequence(0);
-    let (mut board, mut room) = (Board::START, Results::new());
+    let (mut board, mut scratch) = (Board::START, Results::new());
     let mut one = || {
         let roll = Roll::drawn(&mut numbers);
         let decision = Decision::new(board, roll);
-        let results = board.results(roll, &mut room);
+        let results = board.results(roll, &mut scratch);
         let after = results[numbers.below(results.len() as u32) as usize];
         board = if after.points() == 0 { after.turned() } else { Board::START };
         decision
@@ -92,13 +93,13 @@ fn leaves(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(), 
             Ok(())
         })?;
         let work = Work { leaves: true, learning: false };
-        let mut coach =
-            offload::request(gpu, &Blueprint { work, isa, lane_rows: size, minibatch: 0, replay: 0 })?;
-        coach.play_with(params.values())?;
+        let mut accelerator =
+            offload::request(gpu, &OffloadSpec { work, isa, lane_rows: size, minibatch: 0, replay: 0 })?;
+        accelerator.set_weights(params.values())?;
         let mut answer = Answer::default();
         let device_s = call_s(now, || {
-            coach.ask(0, &words[..size])?;
-            while !coach.answer(0, &mut answer)? {}
+            accelerator.ask(0, &words[..size])?;
+            while !accelerator.answer(0, &mut answer)? {}
             Ok(())
         })?;
         let (processor, device) = (size as f64 / processor_s, size as f64 / device_s);
@@ -109,7 +110,7 @@ fn leaves(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(), 
         give(sink, format!("gpu.beside.{name}.{size}.states_per_s"), processor, beside);
         rates.push((size, processor, device));
     }
-    let (from, unit) = match worth_from(&rates) {
+    let (from, unit) = match break_even(&rates) {
         Some(size) => (size, "states a batch, from which on the device is taken"),
         None => (0, "the processor is taken for all of these batches"),
     };
@@ -123,25 +124,25 @@ fn updates(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(),
     let (sizes, steps): (&[usize], usize) = if software { (&[256], 2) } else { (&[256, 1024, 4096], 64) };
     for &rows in sizes {
         let decisions = met(rows);
-        let lessons = lessons(&decisions);
+        let packed_samples = packed_samples(&decisions);
         let adam = Adam { max_grad_norm: 5.0, ..Adam::default() };
         let mut processor = Processor::new(rows, isa)?;
         let processor_s = call_s(now, || {
-            processor.update(&decisions, &lessons, &adam);
+            processor.update(&decisions, &packed_samples, &adam);
             Ok(())
         })?;
         let work = Work::LEARNING;
-        let mut coach =
-            offload::request(gpu, &Blueprint { work, isa, lane_rows: 0, minibatch: rows, replay: rows })?;
+        let mut accelerator =
+            offload::request(gpu, &OffloadSpec { work, isa, lane_rows: 0, minibatch: rows, replay: rows })?;
         let (weights, none) = (processor.params.values(), vec![0.0; processor.grads.len()]);
-        coach.stand(&Standing { weights, m: &none, v: &none, steps: 0 })?;
-        coach.keep(0, &lessons)?;
+        accelerator.set_state(&TrainStateRef { weights, m: &none, v: &none, steps: 0 })?;
+        accelerator.store_samples(0, &packed_samples)?;
         let drawn: Vec<u32> = (0..rows as u32).collect();
-        let mut learned = Learned::default();
+        let mut learned = TrainResult::default();
         let device_s = call_s(now, || {
-            (0..steps).try_for_each(|_| coach.step(&adam, 1.0, &drawn))?;
-            coach.ask_learned()?;
-            while !coach.learned(&mut learned)? {}
+            (0..steps).try_for_each(|_| accelerator.step(&adam, 1.0, &drawn))?;
+            accelerator.request_result()?;
+            while !accelerator.poll_result(&mut learned)? {}
             Ok(())
         })? / steps as f64;
         let name = format!("backgammon.published.updates.{rows}.per_s");
@@ -155,30 +156,30 @@ fn updates(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(),
     Ok(())
 }
 
-/// Rounds at home, with learning lent, and with leaves and learning lent: for the learner's own settings, whose batches are small,
+/// Rounds on the processor, with learning offloaded, and with leaves and learning offloaded: for the learner's own settings, whose batches are small,
 /// and for thousands of games at once.
 fn runs(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(), Fault> {
     // Without duels, which come after some rounds and not after others.
     let own = PublishedConfig { duel_pairs: 0, ..PublishedConfig::default() };
-    let many = PublishedConfig { tables: 32, games: 128, batch: 512, round_batches: 25, ..own.clone() };
+    let many = PublishedConfig { actors: 32, games: 128, batch: 512, round_batches: 25, ..own.clone() };
     let less = PublishedConfig { evals: 8, replay: 4096, minibatch: 64, passes: 1, ..own.clone() };
     let sizes = match gpu.about().software {
         false => [("own", own), ("many", many)],
         true => [
-            ("own", PublishedConfig { tables: 2, games: 16, batch: 32, round_batches: 40, ..less.clone() }),
-            ("many", PublishedConfig { tables: 4, games: 64, batch: 256, round_batches: 5, ..less }),
+            ("own", PublishedConfig { actors: 2, games: 16, batch: 32, round_batches: 40, ..less.clone() }),
+            ("many", PublishedConfig { actors: 4, games: 64, batch: 256, round_batches: 5, ..less }),
         ],
     };
     for (name, config) in sizes {
-        let games = config.tables * config.games;
+        let games = config.actors * config.games;
         let mut learner = Published::new(config, 1, isa).map_err(refused)?;
         while !learner.is_steady() {
             round(&mut learner)?;
         }
         let mut rate = |work: Option<Work>| -> Result<f64, Fault> {
-            learner.come_home();
+            learner.end_offload();
             if let Some(work) = work {
-                learner.lend(gpu, work)?;
+                learner.begin_offload(gpu, work)?;
             }
             let mut rates = Vec::new();
             // The first makes what the others find made.
@@ -218,12 +219,12 @@ fn round(learner: &mut Published) -> Result<(), Fault> {
 }
 
 /// Lessons of these decisions: visits and ends by chance.
-fn lessons(decisions: &[Decision]) -> Vec<Lesson> {
-    let (mut numbers, mut room) = (Rng::new(2, 5).sequence(0), Results::new());
+fn packed_samples(decisions: &[Decision]) -> Vec<PackedSample> {
+    let (mut numbers, mut scratch) = (Rng::new(2, 5).sequence(0), Results::new());
     let mut one = |decision: &Decision| {
         let mut sample = [0; SAMPLE];
         sample[..9].copy_from_slice(&decision_words(decision));
-        let bare = lesson(&sample, &mut room);
+        let bare = packed_sample(&sample, &mut scratch);
         let legal = (0..ACTIONS as u32).filter(|&action| is_legal(&bare, action));
         let mut shares = 0;
         for (to, action) in sample[10..].iter_mut().zip(legal) {
@@ -232,13 +233,13 @@ fn lessons(decisions: &[Decision]) -> Vec<Lesson> {
         }
         sample[8] |= shares << 16;
         sample[9] = numbers.below(6);
-        lesson(&sample, &mut room)
+        packed_sample(&sample, &mut scratch)
     };
     decisions.iter().map(&mut one).collect()
 }
 
-fn is_legal(lesson: &Lesson, action: u32) -> bool {
-    lesson[SAMPLE + (action / 32) as usize] >> (action % 32) & 1 == 1
+fn is_legal(packed_sample: &PackedSample, action: u32) -> bool {
+    packed_sample[SAMPLE + (action / 32) as usize] >> (action % 32) & 1 == 1
 }
 
 /// The same steps on the processor, in shards.
@@ -267,26 +268,27 @@ impl Processor {
         })
     }
 
-    fn update(&mut self, decisions: &[Decision], lessons: &[Lesson], adam: &Adam) {
+    fn update(&mut self, decisions: &[Decision], packed_samples: &[PackedSample], adam: &Adam) {
         let (params, packed) = (&self.params, &self.packed);
         par::each_mut(&mut self.shards, |i, (executor, grads)| {
             executor.input_mut("inputs").fill(0.0);
             executor.input_mut("share").fill(0.0);
             for row in 0..SHARD {
-                let (decision, lesson) = (&decisions[i * SHARD + row], &lessons[i * SHARD + row]);
+                let (decision, packed_sample) =
+                    (&decisions[i * SHARD + row], &packed_samples[i * SHARD + row]);
                 let inputs = &mut executor.input_mut("inputs")[row * INPUTS..][..INPUTS];
                 each_input(decision, |input, x| inputs[input] = x);
                 let mask = &mut executor.input_mut("mask")[row * ACTIONS..][..ACTIONS];
                 for (action, mask) in (0..).zip(mask) {
-                    *mask = if is_legal(lesson, action) { 0.0 } else { -1e9 };
+                    *mask = if is_legal(packed_sample, action) { 0.0 } else { -1e9 };
                 }
-                let shares = &lesson[10..][..(lesson[8] >> 16) as usize];
+                let shares = &packed_sample[10..][..(packed_sample[8] >> 16) as usize];
                 let visits: u32 = shares.iter().map(|share| share & 0xFFFF).sum();
                 let to = &mut executor.input_mut("share")[row * ACTIONS..][..ACTIONS];
                 for share in shares {
                     to[(share >> 16) as usize] = (share & 0xFFFF) as f32 / visits as f32;
                 }
-                let won = f32::from(u8::from(lesson[9] < 3));
+                let won = f32::from(u8::from(packed_sample[9] < 3));
                 executor.input_mut("outcome")[row * HEADS] = won;
             }
             executor.input_mut("value_coef")[0] = 1.0;

@@ -5,10 +5,10 @@ pub(crate) mod worlds;
 
 use crate::Gpu;
 use learn::offload::serve;
-use learn::{Accelerator, Fault, Start};
+use learn::{Accelerator, Fault, Snapshot};
 use std::any::Any;
 
 /// Whole iterations of PPO.
 pub fn special(gpu: &Gpu, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
-    serve(request, |start: &Start| Ok(Box::new(ppo::OnGpu::new(gpu, start)?) as Box<dyn Accelerator>))
+    serve(request, |from: &Snapshot| Ok(Box::new(ppo::GpuPpo::new(gpu, from)?) as Box<dyn Accelerator>))
 }

@@ -23,7 +23,7 @@ pub const RNG: &str = include_str!("../rng.wgsl");
 const ANGLE: &str = include_str!("worlds/angle.wgsl");
 const MOUNTAIN_CAR: &str = include_str!("worlds/mountain_car.wgsl");
 const ROWS: &str = include_str!("worlds/rows.wgsl");
-const GOING: &str = include_str!("worlds/going.wgsl");
+const EPISODE: &str = include_str!("worlds/episode.wgsl");
 
 /// One kind of world in WGSL.
 #[derive(Clone)]
@@ -42,10 +42,10 @@ pub struct World {
     /// ```
     /// and on top of these, with limits, lengths and new episodes,
     /// ```wgsl
-    /// struct Going { state: State, shown: Shown, steps: u32, episodes: u32 }
-    /// struct Gone { now: Going, reached: Shown, reward: f32, ended: u32 }
-    /// fn world_begin(env: u32, episode: u32, key: vec4<u32>) -> Going
-    /// fn world_go(at: Going, action: f32, env: u32, key: vec4<u32>) -> Gone
+    /// struct EnvState { state: State, shown: Shown, steps: u32, episodes: u32 }
+    /// struct StepResult { now: EnvState, reached: Shown, reward: f32, ended: u32 }
+    /// fn world_begin(env: u32, episode: u32, key: vec4<u32>) -> EnvState
+    /// fn world_go(at: EnvState, action: f32, env: u32, key: vec4<u32>) -> StepResult
     /// ```
     pub text: String,
     /// Numbers of a state.
@@ -134,7 +134,7 @@ pub fn world(id: &str) -> Option<World> {
     // What a step that draws numbers draws them by.
     text += "struct Moment { key: vec4<u32>, env: u32, episode: u32, steps: u32 }\n";
     text += &unrolled(rules, &[("#BEND ", 11), ("#PIECE ", 10)]);
-    text += GOING;
+    text += EPISODE;
     let observation = spec.observation.len();
     Some(World { spec, text, state, observation, step_limit: spec.step_limit, key, coins, throws })
 }
@@ -245,7 +245,7 @@ fn acrobots() -> Constants {
     ]
 }
 
-/// Invocations of a workgroup, as in `worlds/many.wgsl`.
+/// Invocations of a workgroup, as in `worlds/common.wgsl`.
 const GROUP: usize = 64;
 /// No region.
 const NOWHERE: u32 = u32::MAX;
@@ -381,7 +381,7 @@ impl Worlds {
     /// Appends many steps in one dispatch, with actions that are thrown; which, [`Worlds::thrown`] tells. Only states,
     /// clocks and the number of episodes that ended are left of it.
     pub fn play(&self, program: &mut Program, steps: u32) {
-        let mut text = include_str!("worlds/tally.wgsl").to_string();
+        let mut text = include_str!("worlds/count.wgsl").to_string();
         let mut word = |name: &str, word: u32| {
             let _ = writeln!(text, "const {name}: u32 = {word}u;");
         };
@@ -389,19 +389,19 @@ impl Worlds {
             (Throws::Coins, _) => {
                 word("STEP_BITS", cartpole::EPISODES.leading_zeros() + 1);
                 word("SHORTEST", cartpole::SHORTEST);
-                text += include_str!("worlds/play_cartpole.wgsl");
+                text += include_str!("worlds/random_steps_cartpole.wgsl");
             }
             (Throws::Parts, Actions::Choices(choices)) => {
                 text +=
                     &format!("fn thrown(half: u32) -> f32 {{ return f32((half * {choices}u) >> 16u); }}\n");
-                text += include_str!("worlds/play.wgsl");
+                text += include_str!("worlds/random_steps.wgsl");
             }
             (Throws::Parts, Actions::Range(low, high)) => {
                 let [step, lowest] = levels(low, high);
                 constant(&mut text, "LEVEL_STEP", step);
                 constant(&mut text, "LEVEL_LOWEST", lowest);
                 text += "fn thrown(half: u32) -> f32 { return fma(f32(half), LEVEL_STEP, LEVEL_LOWEST); }\n";
-                text += include_str!("worlds/play.wgsl");
+                text += include_str!("worlds/random_steps.wgsl");
             }
         }
         self.append(program, "play", &text, Args { ended: self.ended.at, steps, ..Args::default() });
@@ -413,7 +413,7 @@ impl Worlds {
             ("#OBSERVATION ", self.world.observation),
             ("#SHORTEST ", cartpole::SHORTEST as usize),
         ];
-        let own = unrolled(&format!("{}{text}", include_str!("worlds/many.wgsl")), &times);
+        let own = unrolled(&format!("{}{text}", include_str!("worlds/common.wgsl")), &times);
         let text = format!("{}{own}", self.world.text);
         let kernel = program.kernel(label, &text);
         let Args { actions, shown, reached, rewards, ended, steps, anew } = args;

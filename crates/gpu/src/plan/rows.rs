@@ -1,12 +1,12 @@
 //! Nodes whose kernels are their own: wide rows, and the gradient of a table. Products are product.rs's.
 
-use super::work::Op;
+use super::dataflow::Op;
 use crate::product::FUNCTIONS;
 use crate::program::{Program, groups};
 use math::Act;
 
 const ROWS: &str = include_str!("rows.wgsl");
-const TABLE: &str = include_str!("table.wgsl");
+const TABLE: &str = include_str!("embedding_grad.wgsl");
 const SIZE: usize = 256;
 
 /// Threads to a row.
@@ -23,21 +23,21 @@ fn rows(
     at: &[u32],
     text: &str,
 ) {
-    let (lanes, fold) = (lanes(cols), program.gpu().shared.fold);
-    let main = ROWS.replace("#BUILTINS", fold.builtins()).replace("#PLACE", fold.place());
-    let folds = fold.across(lanes, &[("sum_of", "+"), ("top_of", "max")]);
+    let (lanes, reduce) = (lanes(cols), program.gpu().shared.reduce);
+    let main = ROWS.replace("#BUILTINS", reduce.builtins()).replace("#PLACE", reduce.place());
+    let reductions = reduce.across(lanes, &[("sum_of", "+"), ("top_of", "max")]);
     let fields: String = names.iter().map(|name| format!(" {name}: u32,")).collect();
     let text = format!(
         "struct Args {{ rows: u32,{fields} }}
 const LANES = {lanes}u;
 const COLS = {cols}u;
-{FUNCTIONS}{folds}{main}
+{FUNCTIONS}{reductions}{main}
 fn row_of(row: u32, mine: bool, lane: u32, local: u32) {{
     let first = row * COLS;
 {text}}}
 "
     );
-    let kernel = program.kernel_with(label, fold.directives(), &text);
+    let kernel = program.kernel_with(label, reduce.directives(), &text);
     let args: Vec<u32> = [rows as u32].into_iter().chain(at.iter().copied()).collect();
     program.dispatch(&kernel, &args, groups(rows, SIZE / lanes));
 }
@@ -83,17 +83,20 @@ pub(super) fn emit(op: &Op, reads: &[u32], writes: &[u32], adds: bool, program: 
             let names = ["x", "gamma", "stats", "dy", "dx"];
             rows(program, "layer norm gradient", [r, cols], &names, &at, NORM_GRAD);
         }
-        Op::EmbeddingGrad { rows, cols, table } => embedding_grad([rows, cols, table], &at, adds, program),
+        Op::EmbeddingBagGrad { rows, cols, table, k } => {
+            embedding_bag_grad([rows, cols, table, k], &at, adds, program);
+        }
         _ => unreachable!("groups take all others"),
     }
 }
 
 /// A workgroup for each row of the table, or for each index where there are fewer of those.
-fn embedding_grad([rows, cols, table]: [usize; 3], at: &[u32], adds: bool, program: &mut Program) {
-    let by_index = rows < table;
-    let args = [at[0], at[1], at[2], rows as u32, cols as u32, table as u32];
+fn embedding_bag_grad([rows, cols, table, k]: [usize; 4], at: &[u32], adds: bool, program: &mut Program) {
+    let indices = rows * k;
+    let by_index = indices < table;
+    let args = [at[0], at[1], at[2], indices as u32, cols as u32, table as u32, k as u32];
     if by_index && !adds {
-        let text = "struct Args { index: u32, dy: u32, to: u32, rows: u32, cols: u32, table: u32 }
+        let text = "struct Args { index: u32, dy: u32, to: u32, indices: u32, cols: u32, table: u32, k: u32 }
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
@@ -106,7 +109,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     }
     let text = format!("const BY_INDEX = {by_index};\nconst ADDS = {};\n{TABLE}", adds || by_index);
     let kernel = program.kernel("gradient of a table", &text);
-    let [x, y, _] = groups(if by_index { rows } else { table }, 1);
+    let [x, y, _] = groups(if by_index { indices } else { table }, 1);
     program.dispatch(&kernel, &args, [x, y, cols.div_ceil(SIZE) as u32]);
 }
 

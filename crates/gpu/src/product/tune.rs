@@ -3,7 +3,8 @@
 //! knows nothing of a clock; and one whose product is seen to differ on this adapter, since its compiler may join what
 //! stands apart, is not taken however fast it is.
 
-use super::{Passing, Product, Side, append, product};
+use super::dispatch::{append, product};
+use super::shape::{Fused, Product, Side};
 use crate::device::{Gpu, lock};
 use crate::program::{Memory, Program, Readback, Region, Space, groups};
 use crate::tile::{Class, Tile, Tuned, class};
@@ -155,7 +156,7 @@ impl Timed {
         };
         match tile {
             Some(tile) => {
-                append(&mut program, &mut space, &[(p, Passing::default())], [tile, class.rule()]);
+                append(&mut program, &mut space, &[(p, Fused::default())], [tile, class.rule()]);
             }
             None => product(&mut program, &mut space, &p),
         }
@@ -292,8 +293,8 @@ mod tests {
                     act: Act::Tanh,
                     adds: false,
                 };
-                let passing = Passing { slope: Some((Unary::Tanh, at.at)), row_sums: Some((sums.at, false)) };
-                append(&mut program, &mut space, &[(p, passing)], [tile, of.rule()]);
+                let fused = Fused { slope: Some((Unary::Tanh, at.at)), row_sums: Some((sums.at, false)) };
+                append(&mut program, &mut space, &[(p, fused)], [tile, of.rule()]);
                 let memory = space.allocate(&gpu).unwrap();
                 program.bind(&memory);
                 for (stream, region) in (0..).zip([a, b, bias, residual, at]) {

@@ -4,7 +4,7 @@ use super::{
     Call, Chain, Layout, NOWHERE, Pack, Packing, Place, PlanError, PlanNode, Planner, Port, Slot, Step,
 };
 use crate::buffer::LINE;
-use crate::graph::Shape;
+use crate::graph::{Node, Shape};
 use crate::op::{Map, Op, Sums, Wrt, Zip};
 use math::gemm::{packed_panels_len, packed_rows_len, packed_rows_t_len};
 use math::{Act, Binary, Isa, PANEL, Span, Unary, panels_len};
@@ -88,7 +88,9 @@ impl Planner<'_> {
         if self.layout == Layout::Panels {
             let any = panels || (0..ids.len()).any(|slot| self.is_panels(shape_of(slot)));
             let param = |slot: usize| matches!(self.graph.nodes[ids[slot]].op, Op::Param(_));
-            let has = match node.op {
+            let chain = self.chains.get(&id).map(|chain| &self.graph.nodes[chain.product].op);
+            let op = chain.filter(|op| **op == Op::EmbeddingBag).unwrap_or(&node.op);
+            let has = match *op {
                 Op::MatMul { ta: false, tb: true } => panels && param(1),
                 // A parameter is never in panels, whatever its shape.
                 Op::Param(_) | Op::Input(_) | Op::Constant(_) => true,
@@ -98,7 +100,7 @@ impl Planner<'_> {
                 _ => !any,
             };
             if !has {
-                return Err(PlanError::NoPanels { op: node.op.text(), shape: node.shape });
+                return Err(PlanError::NoPanels { op: op.text(), shape: node.shape });
             }
         }
         if let Some(chain) = self.chains.get(&id).cloned() {
@@ -174,13 +176,10 @@ impl Planner<'_> {
                 let dx = self.slot_for(id);
                 self.emit(Call::TakeGrad { rows, cols }, &read, &[dx]);
             }
-            Op::Embedding => {
-                let y = self.slot_for(id);
-                self.emit(Call::Embedding { cols }, &read, &[y]);
-            }
-            Op::EmbeddingGrad => {
-                let dtable = self.target(id);
-                self.emit(Call::EmbeddingGrad { cols }, &read, &[dtable]);
+            Op::EmbeddingBag => unreachable!("the head of a chain"),
+            Op::EmbeddingBagGrad => {
+                let (dtable, [rows, k]) = (self.target(id), shape_of(0));
+                self.emit(Call::EmbeddingBagGrad { rows, cols, k }, &read, &[dtable]);
             }
             Op::Concat => {
                 let (y, left, right) = (self.slot_for(id), shape_of(0)[1], shape_of(1)[1]);
@@ -205,6 +204,9 @@ impl Planner<'_> {
     fn lower_chain(&mut self, id: usize, chain: &Chain) {
         let graph = self.graph;
         let product = &graph.nodes[chain.product];
+        if product.op == Op::EmbeddingBag {
+            return self.lower_bag(id, chain);
+        }
         let (x, w) = (product.inputs[0].0, product.inputs[1].0);
         let Op::Param(param) = graph.nodes[w].op else { unreachable!("chains start at parameters") };
         let [out, inp] = graph.nodes[w].shape;
@@ -249,6 +251,17 @@ impl Planner<'_> {
         }
         let ids = [Some(x), Some(w), chain.bias, gamma, beta, chain.residual];
         self.draw(id, text, &ids.into_iter().flatten().collect::<Vec<_>>());
+    }
+
+    fn lower_bag(&mut self, id: usize, chain: &Chain) {
+        let Node { inputs, shape: [rows, cols], .. } = &self.graph.nodes[chain.product];
+        let (k, relu) = (self.graph.shape(inputs[1])[1], chain.act == Act::Relu);
+        let ids: Vec<usize> = inputs.iter().map(|i| i.0).chain(chain.bias).collect();
+        let reads: Vec<Place> = ids.iter().map(|&id| self.place[id].clone()).collect();
+        let y = self.slot_for(id);
+        self.emit(Call::EmbeddingBag { rows: *rows, cols: *cols, k, relu }, &reads, &[y]);
+        let bias = if chain.bias.is_some() { " + bias" } else { "" };
+        self.draw(id, format!("embedding bag{bias}{}", if relu { " + relu" } else { "" }), &ids);
     }
 
     fn lower_matmul(&mut self, id: usize, [ta, tb]: [bool; 2], ids: &[usize]) {

@@ -1,15 +1,11 @@
-//! PyTorch's losses, gradients and Adam steps for three small nets, and files that the safetensors
-//! package wrote (tests/golden/graph_nets.py).
+//! PyTorch's losses, gradients and Adam steps for three small nets (tests/golden/graph_nets.py).
 
 use crate::nets;
-use graph::{
-    Act, Adam, Executor, Graph, Init, Isa, NodeId, Optimizer, Packed, Params, ParamsError, Plan, models,
-};
+use graph::{Act, Adam, Executor, Graph, Isa, NodeId, Optimizer, Packed, Params, Plan, models};
 use serde_json::Value;
 use std::sync::Arc;
 
 const NETS: &str = include_str!("../../../../tests/golden/graph_nets.json");
-const FILE: &[u8] = include_bytes!("../../../../tests/golden/graph_nets.safetensors");
 
 /// A net by its name in the script; it gives its outputs, the loss first.
 type Net = (&'static str, fn(&mut Graph) -> Vec<(&'static str, NodeId)>);
@@ -105,60 +101,4 @@ fn losses_gradients_and_adam_agree_with_pytorch() {
             }
         }
     }
-}
-
-fn classifier() -> Params {
-    let mut g = Graph::new();
-    BUILD[0].1(&mut g);
-    Params::new(g.table(), 5)
-}
-
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
-fn a_file_from_python_loads() {
-    let golden: Value = serde_json::from_str(NETS).unwrap();
-    let (mut loaded, mut expected) = (classifier(), classifier());
-    loaded.load_safetensors(FILE).unwrap();
-    set(&mut expected, &golden["nets"][0]["params"]);
-    assert_eq!(loaded.values(), expected.values());
-    // Saved again it is the file that the safetensors package wrote, byte for byte, so that package loads it.
-    assert!(loaded.to_safetensors().unwrap() == FILE);
-}
-
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
-fn files_round_trip() {
-    let saved = classifier();
-    let file = saved.to_safetensors().unwrap();
-    let mut loaded = classifier();
-    loaded.values_mut().fill(0.0);
-    loaded.load_safetensors(&file).unwrap();
-    assert_eq!(loaded.values(), saved.values());
-}
-
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
-fn files_that_do_not_fit_change_nothing() {
-    let mut g = Graph::new();
-    let x = g.input("x", [2, 9]);
-    models::mlp(&mut g, x, "net", &[17, 12, 5], Act::Relu);
-    let mut other = Params::new(g.table(), 1);
-    let before = other.values().to_vec();
-
-    assert!(matches!(other.load_safetensors(FILE), Err(ParamsError::Shape { .. })));
-    assert!(matches!(other.load_safetensors(&FILE[..FILE.len() - 1]), Err(ParamsError::File(_))));
-    assert!(matches!(other.load_safetensors(b"not a file"), Err(ParamsError::File(_))));
-    assert!(matches!(other.load_safetensors(&[]), Err(ParamsError::File(_))));
-    let named = |name: &str| {
-        let mut g = Graph::new();
-        g.vector(name, 3, Init::Ones);
-        Params::new(g.table(), 1)
-    };
-    let found = named("a").load_safetensors(&named("b").to_safetensors().unwrap());
-    assert!(matches!(found, Err(ParamsError::Missing { .. })));
-    let mut broken = named("a");
-    broken.values_mut()[1] = f32::NAN;
-    let found = named("a").load_safetensors(&broken.to_safetensors().unwrap());
-    assert!(matches!(found, Err(ParamsError::NotFinite { .. })));
-    assert_eq!(other.values(), before);
 }

@@ -3,7 +3,8 @@
 
 use crate::nets::{self, Case, ppo_loss};
 use graph::{
-    Adam, Executor, Gradients, Graph, Init, Isa, Layout, NodeId, Optimizer, PANEL, Packed, Plan, panels_len,
+    Act, Adam, Executor, Gradients, Graph, Init, Isa, Layout, NodeId, Optimizer, PANEL, Packed, Plan, models,
+    panels_len,
 };
 use std::sync::Arc;
 
@@ -228,17 +229,39 @@ fn indices_and_columns() {
         let y = g.take(x, index);
         weigh(g, y)
     });
-    check("embedding", |g| {
-        let (table, index) = (g.param("table", [5, 3], INIT), g.input("index5", [12, 1]));
-        let y = g.embedding(table, index);
-        weigh(g, y)
-    });
-    check("embedding used twice", |g| {
-        let (table, index) = (g.param("table", [5, 3], INIT), g.input("index5", [12, 1]));
-        let y = g.embedding(table, index);
-        let y = g.matmul(y, table, false, true);
-        weigh(g, y)
-    });
+    // One row each, and lists in which some name nothing and some go beyond the table; alone, with what its kernel takes
+    // along, and in sums that it must not.
+    for k in [1, 7] {
+        let bag = |g: &mut Graph| {
+            let (table, index) = (g.param("table", [5, 19], INIT), g.input("index8", [12, k]));
+            let index = g.affine(index, 1.0, -2.0);
+            g.embedding_bag(table, index)
+        };
+        check("embedding bag", |g| {
+            let y = bag(g);
+            weigh(g, y)
+        });
+        for (name, act) in [("bias", Act::None), ("bias and relu", Act::Relu), ("bias and tanh", Act::Tanh)] {
+            check(&format!("embedding bag, {name}"), |g| {
+                let (y, bias) = (bag(g), g.vector("bias", 19, INIT));
+                let y = g.add(bias, y);
+                let y = models::activate(g, y, act);
+                weigh(g, y)
+            });
+        }
+        check("relu of an embedding bag and another tensor", |g| {
+            let (y, other) = (bag(g), g.param("other", [12, 19], INIT));
+            let y = g.add(y, other);
+            let y = g.relu(y);
+            weigh(g, y)
+        });
+        check("embedding bag used twice", |g| {
+            let y = bag(g);
+            let table = g.param("table", [5, 19], INIT);
+            let y = g.matmul(y, table, false, true);
+            weigh(g, y)
+        });
+    }
     check("concat and slices", |g| {
         let (a, b) = (g.param("a", [4, 3], INIT), g.param("b", [4, 2], INIT));
         let ab = g.concat(a, b);

@@ -1,7 +1,7 @@
 //! What a plan looks like: which nodes become one kernel, and what it says of itself.
 
 use crate::nets;
-use graph::{Act, Graph, Isa, Layout, Plan, PlanNode, models};
+use graph::{Act, Graph, Init, Isa, Layout, Plan, PlanNode, models};
 
 /// Name and operation of each kernel.
 fn kernels(plan: &Plan) -> Vec<(&str, &str)> {
@@ -32,6 +32,20 @@ fn a_layer_is_one_kernel() {
         ];
         assert_eq!(plan.describe(), expected);
     }
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+fn a_layer_over_indices_is_one_kernel() {
+    let mut g = Graph::new();
+    let (index, table) = (g.input("index", [64, 5]), g.param("cube.weight", [30, 16], Init::Zeros));
+    let bias = g.vector("cube.bias", 16, Init::Zeros);
+    let y = g.embedding_bag(table, index);
+    let y = g.add(y, bias);
+    let y = g.relu(y);
+    let plan = Plan::new(&g, &[("y", y)], Layout::Rows, Isa::best()).unwrap();
+    assert_eq!(kernels(&plan), [("index", "input"), ("cube", "embedding bag + bias + relu")]);
+    assert!(Plan::new(&g, &[("y", y)], Layout::Panels, Isa::best()).is_err());
 }
 
 #[cfg_attr(not(target_arch = "wasm32"), test)]

@@ -2,7 +2,7 @@
 
 use crate::nets::{Case, cross_entropy};
 use graph::{Act, Adam, Executor, Graph, Isa, Layout, NodeId, Optimizer, Packed, Plan, models};
-use math::par;
+use math::par::Threads;
 use std::sync::Arc;
 
 /// Products and rows that are long enough to be cut.
@@ -10,7 +10,11 @@ const ROWS: usize = 331;
 const WIDTH: usize = 320;
 
 fn classifier(g: &mut Graph) -> NodeId {
-    let x = g.input("x", [ROWS, 257]);
+    let (index, table) = (g.input("index130", [ROWS, 60]), g.param("table", [130, 257], graph::Init::FanIn));
+    let x = g.embedding_bag(table, index);
+    let bias = g.vector("table.bias", 257, graph::Init::Ones);
+    let x = g.add(x, bias);
+    let x = g.relu(x);
     let y = models::residual_net(g, x, WIDTH, 1, 290);
     let h = g.gelu(y);
     let h = models::mlp(g, h, "tail", &[4 * WIDTH, WIDTH], Act::Tanh);
@@ -62,12 +66,16 @@ fn acted(isa: Isa, layout: Layout) -> Vec<f32> {
     executor.output("y").to_vec()
 }
 
+fn run_on(threads: usize, run: &(impl Fn() -> Vec<f32> + Sync)) -> Option<Vec<f32>> {
+    Threads::of(threads).map(|threads| threads.run(run))
+}
+
 #[track_caller]
 fn alike(what: &str, run: impl Fn() -> Vec<f32> + Sync) {
-    let one = par::with_threads(1, &run).expect("one thread there always is");
+    let one = run_on(1, &run).expect("one thread there always is");
     assert!(one.iter().all(|x| x.is_finite()));
     for threads in [2, 3] {
-        let Some(more) = par::with_threads(threads, &run) else { continue };
+        let Some(more) = run_on(threads, &run) else { continue };
         let apart = one.iter().zip(&more).position(|(a, b)| a.to_bits() != b.to_bits());
         assert_eq!(apart, None, "{what} on {threads} threads");
     }

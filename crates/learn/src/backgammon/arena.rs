@@ -4,7 +4,7 @@
 //!
 //! It refuses to trust a player: a choice that the roll cannot lead to ends the duel. It keeps no record of the games.
 //!
-//! The dice are a function of the seed, the pair and the turn; players answer alike in any company; so a tally depends on
+//! The dice are a function of the seed, the pair and the turn; players answer alike whatever else is in the batch; so a tally depends on
 //! nothing else, however many games run abreast and however the work is cut into slices.
 
 use super::Player;
@@ -108,7 +108,7 @@ pub struct Duel {
     /// Points of pairs from the first that is not in the tally yet; nothing where a game still runs.
     open: std::collections::VecDeque<[Option<i32>; 2]>,
     tally: Tally,
-    room: Results,
+    scratch: Results,
     /// By player: the games that wait for it, their decisions, and its answers.
     waiting: [Vec<usize>; 2],
     decisions: [Vec<(Board, Roll)>; 2],
@@ -126,7 +126,7 @@ impl Duel {
             running: Vec::new(),
             open: Default::default(),
             tally: Tally::default(),
-            room: Results::new(),
+            scratch: Results::new(),
             waiting: Default::default(),
             decisions: Default::default(),
             chosen: Default::default(),
@@ -167,7 +167,7 @@ impl Duel {
                 Roll::drawn(&mut game.dice)
             };
             let (board, turn) = (game.board, game.turn);
-            match board.results(roll, &mut self.room) {
+            match board.results(roll, &mut self.scratch) {
                 &[forced] => self.played(i, forced),
                 _ => {
                     self.waiting[turn].push(i);
@@ -192,15 +192,15 @@ impl Duel {
     }
 
     /// Plays what a player has chosen.
-    fn obey(&mut self, player: usize, mind: &dyn Player) -> Result<(), DuelError> {
+    fn obey(&mut self, player: usize, answering: &dyn Player) -> Result<(), DuelError> {
         let (asked, answered) = (self.decisions[player].len(), self.chosen[player].len());
         if asked != answered {
-            return Err(DuelError::Count { name: mind.name(), asked, answered });
+            return Err(DuelError::Count { name: answering.name(), asked, answered });
         }
         for k in 0..asked {
             let ((from, roll), to) = (self.decisions[player][k], self.chosen[player][k]);
-            if !from.results(roll, &mut self.room).contains(&to) {
-                let (name, high, low) = (mind.name(), roll.high(), roll.low());
+            if !from.results(roll, &mut self.scratch).contains(&to) {
+                let (name, high, low) = (answering.name(), roll.high(), roll.low());
                 return Err(DuelError::Illegal { name, from: from.id(), high, low, to: to.id() });
             }
             self.played(self.waiting[player][k], to);

@@ -2,7 +2,7 @@
 //! stand in every place, and what players count by eye: shots, primes, anchors, timing. Each input is a small whole number, 0
 //! where there is nothing to say, and each of its values is a row of the first layer (`math::graded`).
 //!
-//! It refuses to judge: nothing here says what is good. In a race only pips and places are read.
+//! It does not evaluate: nothing here says what is good. In a race only pips and places are read.
 
 use math::graded::Grade;
 use math::{Isa, Kernel, Simd, dispatch};
@@ -435,10 +435,10 @@ mod tests {
 
     /// Boards of games that are played at random, each as one player left it to the other.
     fn met(count: usize) -> Vec<Board> {
-        let (mut numbers, mut room) = (math::Rng::new(5, 5).sequence(0), Results::new());
+        let (mut numbers, mut scratch) = (math::Rng::new(5, 5).sequence(0), Results::new());
         let (mut boards, mut board) = (Vec::new(), Board::START);
         while boards.len() < count {
-            let results = board.results(Roll::drawn(&mut numbers), &mut room);
+            let results = board.results(Roll::drawn(&mut numbers), &mut scratch);
             let left = results[numbers.below(results.len() as u32) as usize];
             boards.push(left);
             board = if left.points() == 0 { left.turned() } else { Board::START };
@@ -506,7 +506,7 @@ mod tests {
     #[test]
     fn shots_are_the_rolls_that_can_hit() {
         const SHOTS: usize = 2 * PLACES + READ;
-        let (boards, mut room) = (met(3000), Results::new());
+        let (boards, mut scratch) = (met(3000), Results::new());
         let (mut asked, mut waiting, mut beyond) = (0, 0, 0);
         for (board, inputs) in boards.iter().zip(read_all(Isa::best(), &boards)) {
             if !board.contact() || board.points() != 0 {
@@ -523,7 +523,7 @@ mod tests {
                 };
                 ways += if hit { roll.ways() } else { 0 };
                 // The rules forbid some of them, since as many dice have to be played as can be, and allow no others.
-                let results = board.turned().results(roll, &mut room);
+                let results = board.turned().results(roll, &mut scratch);
                 let allowed = results.iter().any(|after| after.theirs().bar() > board.mine().bar());
                 assert!(hit || !allowed, "{board:?} {roll:?}");
                 beyond += u32::from(hit && !allowed);

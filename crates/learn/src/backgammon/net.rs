@@ -2,7 +2,7 @@
 //! -> the six ways a game ends, as a softmax over those that the board still allows. Two of them, for contact and for races;
 //! what is finished or stands in the bear-off table needs none.
 //!
-//! Weights lie in one flat vector, network after network. A [`Mind`] is what weights become for valuing: tables and packed
+//! Weights lie in one flat vector, network after network. A [`Network`] is what weights become for valuing: tables and packed
 //! matrices, which nobody changes while they are played with. Gradients are summed in one order, whoever computes them.
 
 use super::inputs::{self, Changes, Inputs};
@@ -176,21 +176,21 @@ impl Ready {
 
 /// Weights, ready to value boards.
 #[derive(Clone)]
-pub struct Mind {
+pub struct Network {
     pub isa: Isa,
     pub shape: Shape,
     nets: [Ready; NETS],
 }
 
-impl Mind {
+impl Network {
     pub fn bytes(shape: Shape) -> usize {
-        size_of::<Mind>() + NETS * Ready::bytes(shape)
+        size_of::<Network>() + NETS * Ready::bytes(shape)
     }
 
-    pub fn new(isa: Isa, shape: Shape, weights: &[f32]) -> Mind {
-        let mut mind = Mind { isa, shape, nets: std::array::from_fn(|_| Ready::new(shape)) };
-        mind.take(weights);
-        mind
+    pub fn new(isa: Isa, shape: Shape, weights: &[f32]) -> Network {
+        let mut network = Network { isa, shape, nets: std::array::from_fn(|_| Ready::new(shape)) };
+        network.take(weights);
+        network
     }
 
     pub fn take(&mut self, weights: &[f32]) {
@@ -205,13 +205,13 @@ impl Mind {
 
 /// Tells by a clock where time goes; without one it is not asked.
 #[derive(Default)]
-pub struct Watch {
+pub struct Stopwatch {
     clock: Option<fn() -> f64>,
     since_s: f64,
     pub spent_s: [f64; PARTS.len()],
 }
 
-impl Watch {
+impl Stopwatch {
     pub fn begin(&mut self, clock: Option<fn() -> f64>) {
         self.clock = clock;
         self.spent_s = [0.0; PARTS.len()];
@@ -253,7 +253,7 @@ pub struct Valuer {
     shares: Vec<f32>,
     /// Boards that a network valued.
     pub evaluations: u64,
-    pub watch: Watch,
+    pub stopwatch: Stopwatch,
 }
 
 impl Valuer {
@@ -266,7 +266,7 @@ impl Valuer {
 
     /// Values what a move can leave, each seen by who moved, into [`Valuer::ends`]. All of them come from `root`, seen by the
     /// same player: what has not changed is summed once.
-    pub fn value(&mut self, mind: &Mind, root: &Board, boards: &[Board]) {
+    pub fn value(&mut self, network: &Network, root: &Board, boards: &[Board]) {
         self.ends.clear();
         self.known.clear();
         self.inputs.resize(boards.len().max(self.inputs.len()), [0; inputs::INPUTS]);
@@ -278,21 +278,21 @@ impl Valuer {
             self.ends.push(ends);
             self.known.push(by);
         }
-        inputs::read(mind.isa, boards, &mut self.inputs);
-        self.watch.spent(INPUTS);
-        for (net, ready) in mind.nets.iter().enumerate() {
+        inputs::read(network.isa, boards, &mut self.inputs);
+        self.stopwatch.spent(INPUTS);
+        for (net, ready) in network.nets.iter().enumerate() {
             self.which.clear();
             let by = self.known.iter().zip(0..).filter(|(known, _)| **known == Some(net));
             self.which.extend(by.map(|(_, i)| i));
             if !self.which.is_empty() {
-                self.value_by(mind, ready, root, boards);
+                self.value_by(network, ready, root, boards);
             }
         }
-        self.watch.spent(NETWORK);
+        self.stopwatch.spent(NETWORK);
     }
 
-    fn value_by(&mut self, mind: &Mind, net: &Ready, root: &Board, boards: &[Board]) {
-        let (isa, wide, rows) = (mind.isa, mind.shape.hidden, self.which.len());
+    fn value_by(&mut self, network: &Network, net: &Ready, root: &Board, boards: &[Board]) {
+        let (isa, wide, rows) = (network.isa, network.shape.hidden, self.which.len());
         let layout = inputs::layout();
         let mut at_root = [0; inputs::INPUTS];
         inputs::read(isa, std::slice::from_ref(root), std::slice::from_mut(&mut at_root));
@@ -386,7 +386,7 @@ struct Group {
 }
 
 /// One network that learns.
-pub struct Pupil {
+pub struct Trainer {
     shape: Shape,
     isa: Isa,
     blocks: Vec<Block>,
@@ -398,7 +398,7 @@ pub struct Pupil {
 
 /// Learning one minibatch came to this.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Learned {
+pub struct StepStats {
     pub loss: f32,
     pub grad_norm: f32,
 }
@@ -417,7 +417,7 @@ impl Block {
     }
 }
 
-impl Pupil {
+impl Trainer {
     /// Of one that learns from so many samples at a time.
     pub fn bytes(shape: Shape, batch: usize) -> usize {
         let layout = inputs::layout();
@@ -427,7 +427,7 @@ impl Pupil {
         rows + 4 * shape.net_len() + 8 * shape.upper_len() + blocks * Block::bytes(shape)
     }
 
-    pub fn new(isa: Isa, shape: Shape) -> Pupil {
+    pub fn new(isa: Isa, shape: Shape) -> Trainer {
         let layout = inputs::layout();
         let grades = &layout.grades;
         let mut groups: Vec<Group> = Vec::new();
@@ -448,7 +448,7 @@ impl Pupil {
                 first = row;
             }
         }
-        Pupil {
+        Trainer {
             shape,
             isa,
             blocks: Vec::new(),
@@ -459,9 +459,9 @@ impl Pupil {
         }
     }
 
-    /// The slopes of the mean cross-entropy of some samples, into what [`Pupil::grads`] has. `mind` has the weights.
-    fn slopes(&mut self, mind: &Mind, net: usize, weights: &[f32], samples: &[Sample]) -> f32 {
-        let (shape, isa, ready) = (self.shape, self.isa, &mind.nets[net]);
+    /// The slopes of the mean cross-entropy of some samples, into what [`Trainer::grads`] has. `network` has the weights.
+    fn slopes(&mut self, network: &Network, net: usize, weights: &[f32], samples: &[Sample]) -> f32 {
+        let (shape, isa, ready) = (self.shape, self.isa, &network.nets[net]);
         let upper = shape.upper(&weights[shape.steps_len()..]);
         gemm::pack_rows_t(isa, upper.w2, NARROW, shape.hidden, &mut self.w2_t);
         gemm::pack_rows_t(isa, upper.w3, ENDS, NARROW, &mut self.w3_t);
@@ -496,25 +496,25 @@ impl Pupil {
         (loss / samples.len() as f64) as f32
     }
 
-    /// One step of the optimiser; `mind` follows.
+    /// One step of the optimiser; `network` follows.
     pub fn learn(
         &mut self,
-        mind: &mut Mind,
+        network: &mut Network,
         net: usize,
         weights: &mut [f32],
         [m, v]: [&mut [f32]; 2],
         step: AdamStep,
         samples: &[Sample],
-    ) -> Learned {
+    ) -> StepStats {
         let (shape, isa) = (self.shape, self.isa);
-        let loss = self.slopes(mind, net, weights, samples);
+        let loss = self.slopes(network, net, weights, samples);
         let grad_norm = ops::sum_of_squares(isa, &self.grads).sqrt();
         let step = AdamStep { grad_scale: (MOST_NORM / grad_norm.max(1e-12)).min(1.0), ..step };
         let at = shape.steps_len();
         let [(w_low, w_up), (m_low, m_up), (v_low, v_up)] = [weights, m, v].map(|all| all.split_at_mut(at));
         let (g_low, g_up) = self.grads.split_at(at);
         ops::adam(isa, w_up, g_up, m_up, v_up, &step);
-        let ready = &mut mind.nets[net];
+        let ready = &mut network.nets[net];
         ready.take_upper(isa, shape, w_up);
         let lens = || self.groups.iter().map(|g| g.steps.len() * shape.hidden);
         let [mut w, mut m, mut v] = [w_low, m_low, v_low].map(|low| split_by(low, lens()));
@@ -531,7 +531,7 @@ impl Pupil {
                 graded::fill(isa, shape.hidden, &group.grades, w, table);
             }
         });
-        Learned { loss, grad_norm }
+        StepStats { loss, grad_norm }
     }
 }
 
@@ -636,10 +636,10 @@ mod tests {
 
     /// Boards of a game played at random, and all that could have been left instead of each.
     fn met(count: usize) -> Vec<(Board, Vec<Board>)> {
-        let (mut numbers, mut room) = (Rng::new(6, 5).sequence(0), Results::new());
+        let (mut numbers, mut scratch) = (Rng::new(6, 5).sequence(0), Results::new());
         let (mut met, mut board) = (Vec::new(), Board::START);
         while met.len() < count {
-            let results = board.results(Roll::drawn(&mut numbers), &mut room).to_vec();
+            let results = board.results(Roll::drawn(&mut numbers), &mut scratch).to_vec();
             let left = results[numbers.below(results.len() as u32) as usize];
             met.push((board, results));
             board = if left.points() == 0 { left.turned() } else { Board::START };
@@ -662,12 +662,12 @@ mod tests {
     fn a_board_is_worth_the_same_wherever_it_came_from() {
         let mut first: [Option<Vec<Ends>>; 2] = [None, None];
         for isa in Isa::available() {
-            let mind = Mind::new(isa, SHAPE, &weights(Isa::best()));
+            let network = Network::new(isa, SHAPE, &weights(Isa::best()));
             let (mut valuer, mut alone, mut all) = (Valuer::default(), Valuer::default(), Vec::new());
             for (root, boards) in met(150) {
-                valuer.value(&mind, &root, &boards);
+                valuer.value(&network, &root, &boards);
                 for (board, ends) in boards.iter().zip(&valuer.ends) {
-                    alone.value(&mind, board, &[*board]);
+                    alone.value(&network, board, &[*board]);
                     assert_eq!(alone.ends[0], *ends, "{isa:?} {board:?}");
                     assert!((ends.iter().sum::<f32>() - 1.0).abs() < 1e-5, "{board:?} {ends:?}");
                     let shut = (0..ENDS).filter(|end| open(board) >> end & 1 == 0);
@@ -682,7 +682,7 @@ mod tests {
 
     #[test]
     fn any_board_that_there_is_can_be_valued() {
-        let mind = Mind::new(Isa::best(), SHAPE, &weights(Isa::best()));
+        let network = Network::new(Isa::best(), SHAPE, &weights(Isa::best()));
         let (mut numbers, mut valuer, mut valued) = (Rng::new(7, 7).sequence(0), Valuer::default(), 0);
         for _ in 0..20_000 {
             let mut sides = [[0; worlds::backgammon::BAR]; 2];
@@ -694,7 +694,7 @@ mod tests {
                 }
             }
             let Ok(board) = Board::new(sides[0], sides[1]) else { continue };
-            valuer.value(&mind, &board, &[board]);
+            valuer.value(&network, &board, &[board]);
             let sum: f32 = valuer.ends[0].iter().sum();
             assert!((sum - 1.0).abs() < 1e-4 && valuer.ends[0].iter().all(|end| *end >= -1e-6), "{board:?}");
             valued += 1;
@@ -742,7 +742,7 @@ mod tests {
     fn slopes_are_those_of_the_loss() {
         let isa = Isa::best();
         let weights = weights(isa);
-        let mut mind = Mind::new(isa, SHAPE, &weights);
+        let mut network = Network::new(isa, SHAPE, &weights);
         let boards: Vec<Board> = met(90).iter().map(|(_, results)| results[0]).collect();
         let mut inputs = vec![[0; inputs::INPUTS]; boards.len()];
         inputs::read(isa, &boards, &mut inputs);
@@ -753,14 +753,14 @@ mod tests {
         };
         let samples: Vec<Sample> = boards.iter().zip(inputs).enumerate().map(sample).collect();
         let net = &weights[..SHAPE.net_len()];
-        let mut pupil = Pupil::new(isa, SHAPE);
-        let said = pupil.slopes(&mind, 0, net, &samples);
+        let mut trainer = Trainer::new(isa, SHAPE);
+        let said = trainer.slopes(&network, 0, net, &samples);
         let exact: Vec<f64> = net.iter().map(|&w| f64::from(w)).collect();
         assert!((f64::from(said) - loss(&exact, &samples)).abs() < 1e-5);
         // The steepest of each part, some from all over, and the last of all.
         let part = |range: std::ops::Range<usize>| {
             let mut places: Vec<usize> = range.collect();
-            places.sort_by(|&a, &b| pupil.grads[b].abs().total_cmp(&pupil.grads[a].abs()));
+            places.sort_by(|&a, &b| trainer.grads[b].abs().total_cmp(&trainer.grads[a].abs()));
             places.truncate(12);
             places
         };
@@ -773,16 +773,16 @@ mod tests {
                 loss(&moved, &samples)
             };
             let by = 1e-5;
-            let (there, here) = ((slope(by) - slope(-by)) / (2.0 * by), f64::from(pupil.grads[place]));
+            let (there, here) = ((slope(by) - slope(-by)) / (2.0 * by), f64::from(trainer.grads[place]));
             assert!((there - here).abs() < 1e-4 * (1.0 + 10.0 * there.abs()), "{place}: {here} {there}");
         }
         // And a step goes down, with what is played with in step with what is learned.
         let (mut learned, mut m, mut v) = (weights.clone(), vec![0.0; net.len()], vec![0.0; net.len()]);
         let step = AdamStep::new(1, 1e-3, 0.9, 0.999, 1e-8);
-        pupil.learn(&mut mind, 0, &mut learned[..len], [&mut m, &mut v], step, &samples);
-        let less = pupil.slopes(&mind, 0, &learned[..len], &samples);
+        trainer.learn(&mut network, 0, &mut learned[..len], [&mut m, &mut v], step, &samples);
+        let less = trainer.slopes(&network, 0, &learned[..len], &samples);
         assert!(less < said - 1e-3, "{less} {said}");
-        let fresh = Mind::new(isa, SHAPE, &learned);
-        assert!(fresh.nets[0].table == mind.nets[0].table && fresh.nets[0].w2 == mind.nets[0].w2);
+        let fresh = Network::new(isa, SHAPE, &learned);
+        assert!(fresh.nets[0].table == network.nets[0].table && fresh.nets[0].w2 == network.nets[0].w2);
     }
 }

@@ -4,44 +4,44 @@
 //!
 //!   L = E[-Σ π·ln p] + c·E[Σ BCE(chance, outcome)],  π the shares of a search's visits
 //!
-//! A **round** is so many batches at each table. While tables play with the weights that the round began with, the learner takes
-//! its steps on samples of the rounds before, and at the end the tables get its weights: playing and learning share all cores and
+//! A **round** is so many batches at each actor. While actors play with the weights that the round began with, the learner takes
+//! its steps on samples of the rounds before, and at the end the actors get its weights: playing and learning share all cores and
 //! neither waits, and what a round does depends on no clock and no number of threads. Searches begin anew with a round, so a game
 //! is saved by where it stands.
 //!
 //! It refuses to be the strong one: there is no look-ahead by rolls and no table of endings, and a generation takes the
 //! place of the last whether or not it has beaten it; how it did is told.
 
-pub mod away;
+pub mod accelerator;
 mod inputs;
-mod lending;
+mod local;
 mod net;
-mod on_processor;
+mod offload;
 mod player;
 mod replay;
 mod search;
 mod selfplay;
-mod student;
+mod trainer;
 mod tree;
 
 use super::arena::{Duel, Tally};
-use super::{Learner, Lendable, PARTS, Player, Progress, Slice, Stats};
+use super::{Learner, Offloading, PARTS, Player, Progress, Slice, Stats};
 use crate::{Data, Fault, Find};
-use away::Work;
+use accelerator::Work;
 use graph::{Adam, Params, Plan};
-use lending::{Lent, Trial};
 use math::{Isa, Rng, par};
-use player::Mind;
+use offload::{Offloaded, Probe};
+use player::PublishedPlayer;
 use replay::{Replay, WORDS};
-use search::Spent;
-use selfplay::{Playing, SAVED, Table};
+use search::Seconds;
+use selfplay::{Actor, Playing, SAVED};
 use std::ops::Range;
 use std::sync::Arc;
-use student::{SHARDS, Standing, Student};
+use trainer::{SHARDS, TrainState, Trainer};
 use tree::Rule;
 use worlds::backgammon::{Board, Results};
 
-pub use on_processor::OnProcessor;
+pub use local::LocalAccelerator;
 
 pub use inputs::{Decision, INPUTS, each as each_input};
 pub use net::{
@@ -53,12 +53,12 @@ pub use net::{
 pub struct PublishedConfig {
     /// Ways down a search's tree for each decision; the two halves of a double share a turn's.
     pub evals: usize,
-    /// Tables, which threads share; games at each, decisions of a batch of the network, and ways down one tree in a batch.
-    pub tables: usize,
+    /// Actors, which threads share; games at each, decisions of a batch of the network, and ways down one tree in a batch.
+    pub actors: usize,
     pub games: usize,
     pub batch: usize,
     pub leaves: usize,
-    /// Batches of each table in a round.
+    /// Batches of each actor in a round.
     pub round_batches: usize,
     /// c of PUCT; what an action nobody tried is thought to be worse; what a way down counts until it comes back. In points.
     pub exploration: f32,
@@ -89,7 +89,7 @@ impl Default for PublishedConfig {
     fn default() -> PublishedConfig {
         PublishedConfig {
             evals: 100,
-            tables: 8,
+            actors: 8,
             games: 48,
             batch: 160,
             leaves: 4,
@@ -144,13 +144,21 @@ impl PublishedConfig {
         let player = net::plan_search(player::ROWS, isa)?;
         let rows = self.minibatch / SHARDS;
         let learning = net::plan_learning(rows, isa)?;
-        let tables = self.tables as f64 * Table::bytes(&search, self);
+        let actors = self.actors as f64 * Actor::bytes(&search, self);
         let replay = self.replay as f64 * size_of::<replay::Sample>() as f64;
         // The weights, those of the generation before, two moments, the gradient's shards and their sum; packed both ways.
         let weights = 4.0 * net::PARAMETERS as f64 * (2.0 + 2.0 + SHARDS as f64 + 1.0 + 2.0);
-        let student = weights + SHARDS as f64 * (learning.arena_bytes() + Results::BYTES) as f64;
-        let duel = if self.duel_pairs > 0 { 2.0 * Mind::bytes(&player) } else { 0.0 };
-        Ok(tables + replay + student + Weights::bytes() + duel)
+        let trainer = weights + SHARDS as f64 * (learning.arena_bytes() + Results::BYTES) as f64;
+        let duel = if self.duel_pairs > 0 { 2.0 * PublishedPlayer::bytes(&player) } else { 0.0 };
+        Ok(actors + replay + trainer + Weights::bytes() + duel)
+    }
+
+    /// Whether a learner with these settings can go on with others: actors, trees and samples stay as they are. It is the only place
+    /// that says which settings may change while training goes on.
+    pub fn can_become(&self, other: &Self) -> bool {
+        let Self { passes, most_updates, lr, weight_decay, value_coef, max_grad_norm, .. } = *other;
+        let live = Self { passes, most_updates, lr, weight_decay, value_coef, max_grad_norm, ..self.clone() };
+        live == *other
     }
 
     pub fn check(&self) -> Result<(), PublishedError> {
@@ -158,7 +166,7 @@ impl PublishedConfig {
         let float = |name, value: f32, min: f32, max: f32| (name, value.into(), min.into(), max.into());
         for (name, value, min, max) in [
             whole("evals", self.evals, 2, 10_000),
-            whole("tables", self.tables, 1, 256),
+            whole("tables", self.actors, 1, 256),
             whole("games", self.games, 1, 1024),
             whole("batch", self.batch, 2, 1024),
             whole("leaves", self.leaves, 1, 64),
@@ -199,6 +207,8 @@ pub enum PublishedError {
     Range { name: &'static str, value: f64, min: f64, max: f64 },
     #[error("a minibatch of {minibatch} cannot be cut into {SHARDS} shards; choose a multiple of {SHARDS}")]
     Shards { minibatch: usize },
+    #[error("settings that games and searches are made for were changed; begin a new run with them")]
+    Fixed,
     #[error(
         "the checkpoint has no {name} of the right kind and shape; load one saved with the same settings"
     )]
@@ -242,7 +252,7 @@ pub struct Generation {
     pub standard_error: f64,
 }
 
-/// Batches of each table in a slice.
+/// Batches of each actor in a slice.
 const SLICE: usize = 4;
 /// Where steps have to be caught up with, so many times as many a slice as usual.
 const CATCH_UP: usize = 3;
@@ -260,7 +270,7 @@ enum Phase {
         batches: usize,
         updates: usize,
     },
-    Duel(Box<(Duel, Mind, Mind)>),
+    Duel(Box<(Duel, PublishedPlayer, PublishedPlayer)>),
 }
 
 const ROUND_BEGINS: Phase = Phase::Play { batches: 0, updates: 0 };
@@ -272,12 +282,12 @@ pub struct Published {
     isa: Isa,
     /// For players, whose batches are small.
     player_plan: Arc<Plan>,
-    /// What is learned, and what tables play with.
-    student: Student,
+    /// What is learned, and what actors play with.
+    trainer: Trainer,
     playing: Weights,
     /// Of the generation before.
     last: Params,
-    tables: Vec<Table>,
+    actors: Vec<Actor>,
     replay: Replay,
     /// Places in it that a step learns from.
     drawn: Vec<u32>,
@@ -290,10 +300,10 @@ pub struct Published {
     diverged: bool,
     clock: fn() -> f64,
     learning_s: f64,
-    /// Work that another machine does, a machine that failed between two slices, and a trial of one.
-    lent: Option<Lent>,
+    /// Work that another machine does, a machine that failed between two slices, and a probe of one.
+    offloaded: Option<Offloaded>,
     failed: Option<Fault>,
-    trial: Option<Box<Trial>>,
+    probe: Option<Box<Probe>>,
 }
 
 impl Published {
@@ -301,13 +311,13 @@ impl Published {
         config.check()?;
         let search_plan = net::plan_search(config.batch, isa)?;
         let player_plan = net::plan_search(player::ROWS, isa)?;
-        let student = Student::new(config.minibatch, seed, isa)?;
-        let params = &student.standing.params;
-        let table = |i| Table::new(&search_plan, &config, seed, i * config.games);
+        let trainer = Trainer::new(config.minibatch, seed, isa)?;
+        let params = &trainer.state.params;
+        let actor = |i| Actor::new(&search_plan, &config, seed, i * config.games);
         Ok(Published {
             playing: Weights::new(&search_plan, params),
             last: params.clone(),
-            tables: (0..config.tables).map(table).collect(),
+            actors: (0..config.actors).map(actor).collect(),
             replay: Replay::new(config.replay),
             drawn: vec![0; config.minibatch],
             fresh: 0,
@@ -317,10 +327,10 @@ impl Published {
             diverged: false,
             clock: || 0.0,
             learning_s: 0.0,
-            lent: None,
+            offloaded: None,
             failed: None,
-            trial: None,
-            student,
+            probe: None,
+            trainer,
             player_plan,
             config,
             seed,
@@ -338,7 +348,7 @@ impl Published {
         let missing = |name: &str| PublishedError::Missing { name: name.into() };
         // Before anything is allocated: the checkpoint is of as many games as the settings say.
         config.check()?;
-        let words = config.tables * config.games * SAVED;
+        let words = config.actors * config.games * SAVED;
         if find("games").is_none_or(|(_, data)| data.len() != words) {
             return Err(missing("games"));
         }
@@ -355,7 +365,7 @@ impl Published {
             Some((_, Data::U32(values))) => Ok(values),
             _ => Err(missing(name)),
         };
-        let Standing { params, optimizer } = &mut it.student.standing;
+        let TrainState { params, optimizer } = &mut it.trainer.state;
         for spec in params.table().clone().specs() {
             let values = floats(&spec.name, spec.len())?;
             params.values_mut()[spec.range()].copy_from_slice(values);
@@ -377,7 +387,7 @@ impl Published {
         };
         it.progress = Progress { rounds, games, moves, evaluations, updates };
         it.generation = Generation { number, points, standard_error };
-        it.student.standing.optimizer.steps = steps;
+        it.trainer.state.optimizer.steps = steps;
         let (samples, rest) = words("replay")?.as_chunks::<WORDS>();
         if !rest.is_empty() || !samples.iter().all(replay::is_sound) {
             return Err(bad("replay"));
@@ -393,55 +403,49 @@ impl Published {
         }
         it.fresh = (fresh as usize).min(it.replay.samples.len());
         let (games, traces) = (words("games")?, words("traces")?);
-        it.seat(games, traces).ok_or_else(|| bad("games"))?;
-        it.student.pack();
-        it.playing.set(&it.student.standing.params);
+        it.restore_games(games, traces).ok_or_else(|| bad("games"))?;
+        it.trainer.pack();
+        it.playing.set(&it.trainer.state.params);
         Ok(it)
     }
 
     /// Games as they stand go on; nothing where they cannot be.
-    fn seat(&mut self, games: &[u32], traces: &[u32]) -> Option<()> {
+    fn restore_games(&mut self, games: &[u32], traces: &[u32]) -> Option<()> {
         let each = self.config.games * SAVED;
         let mut traces = traces;
-        for (table, games) in self.tables.iter_mut().zip(games.chunks_exact(each)) {
-            traces = table.restore(&self.config, self.seed, games, traces)?;
+        for (actor, games) in self.actors.iter_mut().zip(games.chunks_exact(each)) {
+            traces = actor.restore(&self.config, self.seed, games, traces)?;
         }
         Some(())
     }
 
     /// At a boundary.
     fn games(&self) -> Games {
-        if let Some(trial) = &self.trial {
-            return trial.games.clone();
+        if let Some(probe) = &self.probe {
+            return probe.games.clone();
         }
         let Games { mut games, mut traces } = Games::default();
-        self.tables.iter().for_each(|table| table.save(&mut games, &mut traces));
+        self.actors.iter().for_each(|actor| actor.save(&mut games, &mut traces));
         Games { games, traces }
     }
 
     /// What was learned by the end of the last round.
-    fn standing(&self) -> &Standing {
-        self.trial.as_ref().map_or(&self.student.standing, |trial| &trial.standing)
+    fn state(&self) -> &TrainState {
+        self.probe.as_ref().map_or(&self.trainer.state, |probe| &probe.state)
     }
 
     pub fn config(&self) -> &PublishedConfig {
         &self.config
     }
 
-    /// Between two rounds. What tables, trees and samples are made of stays as it is.
-    pub fn set_live(&mut self, config: &PublishedConfig) -> Result<(), PublishedError> {
+    /// Goes on with other settings, between two rounds; refuses those that need another learner
+    /// ([`PublishedConfig::can_become`]).
+    pub fn set_config(&mut self, config: PublishedConfig) -> Result<(), PublishedError> {
         config.check()?;
-        let PublishedConfig { passes, most_updates, lr, weight_decay, value_coef, max_grad_norm, .. } =
-            *config;
-        self.config = PublishedConfig {
-            passes,
-            most_updates,
-            lr,
-            weight_decay,
-            value_coef,
-            max_grad_norm,
-            ..self.config.clone()
-        };
+        if !self.config.can_become(&config) {
+            return Err(PublishedError::Fixed);
+        }
+        self.config = config;
         Ok(())
     }
 
@@ -463,46 +467,46 @@ impl Published {
         (due * batches / all).min(updates + most)
     }
 
-    /// Plays on at all tables, and learns beside it as much as is due by then; whether the round has been played.
+    /// Plays on at all actors, and learns beside it as much as is due by then; whether the round has been played.
     fn play(&mut self, batches: usize, updates: usize) -> bool {
         let steps = SLICE.min(self.config.round_batches - batches);
         let batches = batches + steps;
         let until = self.updates_until(batches, updates);
-        self.beside(0..self.tables.len(), updates..until, |table, playing| {
-            (0..steps).for_each(|_| table.step(playing));
+        self.beside(0..self.actors.len(), updates..until, |actor, playing| {
+            (0..steps).for_each(|_| actor.step(playing));
         });
         self.phase = Phase::Play { batches, updates: until };
         batches == self.config.round_batches && until == self.updates_due()
     }
 
-    /// Some tables at work, and beside them these updates of the round.
+    /// Some actors at work, and beside them these updates of the round.
     fn beside(
         &mut self,
-        tables: Range<usize>,
+        actors: Range<usize>,
         updates: Range<usize>,
-        work: impl Fn(&mut Table, Playing) + Sync,
+        work: impl Fn(&mut Actor, Playing) + Sync,
     ) {
         let clock = self.clock;
         let playing = Playing { config: &self.config, isa: self.isa, weights: &self.playing, clock };
         let untimed = Playing { clock: || 0.0, ..playing };
-        // One table's time stands for all.
-        let timed = usize::from(tables.start > 0);
-        let tables = &mut self.tables[tables];
-        let (config, samples, drawn, student) =
-            (&self.config, &self.replay.samples, &mut self.drawn, &mut self.student);
+        // One actor's time stands for all.
+        let timed = usize::from(actors.start > 0);
+        let actors = &mut self.actors[actors];
+        let (config, samples, drawn, trainer) =
+            (&self.config, &self.replay.samples, &mut self.drawn, &mut self.trainer);
         let (seed, done) = (self.seed, self.progress.updates);
         let (count, adam) = (updates.len() as u64, self.config.adam());
         let (_, learning_s) = par::join(
             || {
-                par::each_mut(tables, |i, table| {
-                    work(table, if timed + i == 0 { playing } else { untimed });
+                par::each_mut(actors, |i, actor| {
+                    work(actor, if timed + i == 0 { playing } else { untimed });
                 });
             },
             || {
                 let began_s = clock();
                 for n in done..done + count {
                     draw(config, seed, n, samples.len(), drawn);
-                    student.step(&adam, config.value_coef, samples, drawn);
+                    trainer.step(&adam, config.value_coef, samples, drawn);
                 }
                 clock() - began_s
             },
@@ -511,22 +515,22 @@ impl Published {
         self.progress.updates += count;
     }
 
-    /// Takes in what the tables brought, and gives them what was learned.
+    /// Takes in what the actors brought, and gives them what was learned.
     fn end_round(&mut self) -> Stats {
         let (mut endings, mut fresh) = (Endings::default(), 0);
         let first = self.replay.next;
-        for table in &self.tables {
-            self.replay.add(&table.harvest);
-            fresh += table.harvest.len();
-            endings.add(&table.endings);
-            self.progress.moves += table.moves;
-            self.progress.evaluations += table.evaluated();
+        for actor in &self.actors {
+            self.replay.add(&actor.finished_samples);
+            fresh += actor.finished_samples.len();
+            endings.add(&actor.endings);
+            self.progress.moves += actor.moves;
+            self.progress.evaluations += actor.evaluated();
         }
         let updates = self.updates_due().max(1) as f64;
-        let [rules, inputs, network, tree]: Spent =
-            self.tables[0].spent.map(|s| s * self.tables.len() as f64);
+        let [rules, inputs, network, tree]: Seconds =
+            self.actors[0].seconds.map(|s| s * self.actors.len() as f64);
         let [policy_loss, value_loss, grad_norm] =
-            std::mem::take(&mut self.student.sums).map(|sum| sum / updates);
+            std::mem::take(&mut self.trainer.sums).map(|sum| sum / updates);
         let share = |count: u64| count as f32 / endings.games.max(1) as f32;
         let stats = Stats {
             loss: (policy_loss + f64::from(self.config.value_coef) * value_loss) as f32,
@@ -541,21 +545,21 @@ impl Published {
         self.diverged = !stats.is_finite();
         // No more than can be learned from, also by who goes on from a save.
         self.fresh = fresh.min(self.config.replay);
-        self.playing.set(&self.student.standing.params);
-        for table in &mut self.tables {
-            table.begin_round(&self.config);
+        self.playing.set(&self.trainer.state.params);
+        for actor in &mut self.actors {
+            actor.begin_round(&self.config);
         }
         self.learning_s = 0.0;
-        self.tell_round(first, fresh);
+        self.announce_round(first, fresh);
         self.progress.rounds += 1;
         self.progress.games += endings.games;
         self.phase = ROUND_BEGINS;
         stats
     }
 
-    fn mind(&self, params: &Params, evals: u32) -> Mind {
+    fn player_of(&self, params: &Params, evals: u32) -> PublishedPlayer {
         let weights = Arc::new(Weights::new(&self.player_plan, params));
-        Mind::new(&self.player_plan, weights, self.config.rule(), evals.min(10_000))
+        PublishedPlayer::new(&self.player_plan, weights, self.config.rule(), evals.min(10_000))
     }
 
     /// The generation that ends with this round against the one before.
@@ -565,7 +569,7 @@ impl Published {
             return None;
         }
         let seed = Rng::new(self.seed, DUEL).block([self.generation.number as u32, 0, 0, 0])[0];
-        let (one, other) = (self.mind(&self.student.standing.params, 1), self.mind(&self.last, 1));
+        let (one, other) = (self.player_of(&self.trainer.state.params, 1), self.player_of(&self.last, 1));
         Some(Phase::Duel(Box::new((Duel::new(seed, pairs, ABREAST), one, other))))
     }
 
@@ -575,20 +579,20 @@ impl Published {
             points: tally.mean(),
             standard_error: tally.standard_error().unwrap_or(0.0),
         };
-        self.last.values_mut().copy_from_slice(self.student.standing.params.values());
+        self.last.values_mut().copy_from_slice(self.trainer.state.params.values());
     }
 }
 
 impl Learner for Published {
     fn advance(&mut self) -> Slice {
         if let Some(fault) = self.failed.take() {
-            self.lent = None;
+            self.offloaded = None;
             return Slice::Stopped(fault);
         }
         match &mut self.phase {
             &mut Phase::Play { batches, updates } => {
-                let played = match self.lent.is_some() {
-                    true => match self.play_lent() {
+                let played = match self.offloaded.is_some() {
+                    true => match self.play_offloaded() {
                         Ok(played) => played,
                         Err(other) => return other,
                     },
@@ -620,36 +624,36 @@ impl Learner for Published {
     }
 
     fn at_boundary(&self) -> bool {
-        self.trial.is_some()
+        self.probe.is_some()
             || matches!(self.phase, Phase::Play { batches: 0, updates: 0 })
-                && self.lent.as_ref().is_none_or(Lent::is_idle)
+                && self.offloaded.as_ref().is_none_or(Offloaded::is_idle)
     }
 
-    fn lendable(&mut self) -> Option<&mut dyn Lendable> {
+    fn offloading(&mut self) -> Option<&mut dyn Offloading> {
         Some(self)
     }
 
-    fn lent(&self) -> Option<Work> {
-        self.lent.as_ref().filter(|_| self.trial.is_none()).map(|lent| lent.work)
+    fn offloaded(&self) -> Option<Work> {
+        self.offloaded.as_ref().filter(|_| self.probe.is_none()).map(|offloaded| offloaded.work)
     }
 
     fn progress(&self) -> Progress {
-        if let Some(trial) = &self.trial {
-            return trial.progress;
+        if let Some(probe) = &self.probe {
+            return probe.progress;
         }
-        let evaluations = self.progress.evaluations + self.tables.iter().map(Table::evaluated).sum::<u64>();
+        let evaluations = self.progress.evaluations + self.actors.iter().map(Actor::evaluated).sum::<u64>();
         Progress { evaluations, ..self.progress }
     }
 
     fn player_with(&self, weights: &[f32], evals: u32) -> Box<dyn Player> {
-        let mut params = self.student.standing.params.clone();
+        let mut params = self.trainer.state.params.clone();
         params.values_mut().copy_from_slice(weights);
-        Box::new(self.mind(&params, evals))
+        Box::new(self.player_of(&params, evals))
     }
 
     fn parts(&self) -> Vec<(String, Vec<usize>, Data)> {
         let mut parts: Vec<(String, Vec<usize>, Data)> = Vec::new();
-        let Standing { params, optimizer } = self.standing();
+        let TrainState { params, optimizer } = self.state();
         for spec in params.table().specs() {
             let values = params.values()[spec.range()].to_vec();
             parts.push((spec.name.to_string(), spec.file_shape().to_vec(), Data::F32(values)));
@@ -683,16 +687,16 @@ impl Learner for Published {
     }
 
     fn is_finite(&self) -> bool {
-        let Standing { params, optimizer } = self.standing();
+        let TrainState { params, optimizer } = self.state();
         let all = [params.values(), &optimizer.m, &optimizer.v, self.last.values()];
         !self.diverged && all.iter().all(|values| values.iter().all(|x| x.is_finite()))
     }
 
     fn weights(&self) -> &[f32] {
-        self.standing().params.values()
+        self.state().params.values()
     }
 
-    fn lend_clock(&mut self, clock: fn() -> f64) {
+    fn set_clock(&mut self, clock: fn() -> f64) {
         self.clock = clock;
     }
 }

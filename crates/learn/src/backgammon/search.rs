@@ -6,7 +6,7 @@
 //! same rolls, in an order that mixes high and low, and the worse half is dropped, until two are left; with all 21 rolls a
 //! value is the exact expectation one move ahead. What is backed up are the chances of the six ends.
 
-use super::net::{self, ENDS, Ends, Mind, Valuer};
+use super::net::{self, ENDS, Ends, Network, Valuer};
 use super::{Candidate, Player};
 use worlds::backgammon::{Board, Chances, Results, Roll};
 
@@ -21,8 +21,8 @@ const GAP: f32 = 0.25;
 const ORDER: [usize; 21] = [15, 11, 8, 5, 18, 1, 12, 19, 6, 2, 17, 10, 9, 3, 13, 16, 4, 20, 7, 0, 14];
 
 /// Plays what it values most, or finds best by a search.
-pub struct Thinker {
-    mind: Mind,
+pub struct SearchPlayer {
+    network: Network,
     evals: u32,
     valuer: Valuer,
     results: Results,
@@ -62,10 +62,10 @@ impl Branch {
     }
 }
 
-impl Thinker {
-    pub fn new(mind: Mind, evals: u32) -> Thinker {
-        Thinker {
-            mind,
+impl SearchPlayer {
+    pub fn new(network: Network, evals: u32) -> SearchPlayer {
+        SearchPlayer {
+            network,
             evals,
             valuer: Valuer::default(),
             results: Results::new(),
@@ -77,13 +77,13 @@ impl Thinker {
     }
 
     /// Finds the order of all results of a roll.
-    fn think(&mut self, board: &Board, roll: Roll) {
+    fn rank_results(&mut self, board: &Board, roll: Roll) {
         self.value(board, &[roll]);
         self.branches.clear();
         let best = net::equity(&self.valuer.ends[net::best(&self.valuer.ends)]);
         let mut all = 0.0;
         for ((board, ends), known) in self.boards.iter().zip(&self.valuer.ends).zip(&self.valuer.known) {
-            let prior = math::poly::exp_1(self.mind.isa, (net::equity(ends) - best) / TAU);
+            let prior = math::poly::exp_1(self.network.isa, (net::equity(ends) - best) / TAU);
             all += prior;
             self.branches.push(Branch {
                 board: *board,
@@ -114,7 +114,7 @@ impl Thinker {
             let halvings = left.next_power_of_two().trailing_zeros() as usize;
             let rolls = budget / halvings / left;
             for i in 0..left {
-                budget -= self.look(self.order[i], rolls);
+                budget -= self.spend(self.order[i], rolls);
             }
             let branches = &self.branches;
             self.order[..left].sort_by(|&a, &b| branches[b].equity().total_cmp(&branches[a].equity()));
@@ -123,7 +123,7 @@ impl Thinker {
     }
 
     /// Tries so many rolls more from a branch, where there are; tells how many.
-    fn look(&mut self, place: usize, rolls: usize) -> usize {
+    fn spend(&mut self, place: usize, rolls: usize) -> usize {
         let mut branch = self.branches[place];
         let end = (branch.tried + rolls).min(ORDER.len());
         if branch.exact || end == branch.tried {
@@ -159,11 +159,11 @@ impl Thinker {
             self.boards.extend_from_slice(board.results(*roll, &mut self.results));
             self.ends_of.push(self.boards.len());
         }
-        self.valuer.value(&self.mind, board, &self.boards);
+        self.valuer.value(&self.network, board, &self.boards);
     }
 }
 
-impl Player for Thinker {
+impl Player for SearchPlayer {
     fn name(&self) -> String {
         if self.evals > 1 { format!("strong, {} evaluations", self.evals) } else { "strong".into() }
     }
@@ -171,13 +171,13 @@ impl Player for Thinker {
     fn choose(&mut self, decisions: &[(Board, Roll)], chosen: &mut Vec<Board>) {
         chosen.clear();
         for (board, roll) in decisions {
-            self.think(board, *roll);
+            self.rank_results(board, *roll);
             chosen.push(self.branches[self.order[0]].board);
         }
     }
 
     fn rank(&mut self, board: Board, roll: Roll) -> Vec<Candidate> {
-        self.think(&board, roll);
+        self.rank_results(&board, roll);
         let all: usize = self.branches.iter().map(|branch| branch.tried).sum();
         let candidate = |&place: &usize| {
             let branch = &self.branches[place];
@@ -195,7 +195,7 @@ impl Player for Thinker {
 
     fn expects(&mut self, board: Board) -> Option<Chances> {
         let left = board.turned();
-        self.valuer.value(&self.mind, &left, &[left]);
+        self.valuer.value(&self.network, &left, &[left]);
         Some(Chances(net::turned(&self.valuer.ends[0])))
     }
 }

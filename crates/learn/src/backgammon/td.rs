@@ -6,8 +6,8 @@
 //! mean of the weights over the last stretch of the training, which grows with it. A game depends on seed, its number and the
 //! weights of its round, so threads change nothing.
 
-use super::net::{self, ENDS, Ends, Learned, Mind, NETS, Pupil, Sample, Shape, Valuer};
-use super::search::Thinker;
+use super::net::{self, ENDS, Ends, NETS, Network, Sample, Shape, StepStats, Trainer, Valuer};
+use super::search::SearchPlayer;
 use super::{Learner, PARTS, Player, Progress, Slice, Stats};
 use crate::{Data, Find};
 use math::{AdamStep, Isa, Rng, graded, par};
@@ -82,13 +82,19 @@ impl StrongConfig {
         let games = self.games.max(if self.look_after == u64::MAX { 0 } else { self.look_games }) as f64;
         // Usually a tenth of it, but players who have learned nothing may never get past each other.
         let samples = games * LONGEST as f64 * size_of::<Sample>() as f64;
-        // Once all rolls are looked at, some tables value the boards of 21.
-        let (tables, looking) = (SLICE.min(self.games), LOOKING_SLICE.min(self.games));
+        // Once all rolls are looked at, some games value the boards of 21.
+        let (self_plays, looking) = (SLICE.min(self.games), LOOKAHEAD_SLICE.min(self.games));
         let looking = if self.look_after == u64::MAX { 0 } else { looking };
-        let tables = (tables - looking) as f64 * Table::bytes(shape, RESULTS)
-            + looking as f64 * Table::bytes(shape, 21 * RESULTS / 4);
-        let learning = (Mind::bytes(shape) + Pupil::bytes(shape, self.batch)) as f64;
-        (4.0 * weights * float + learning + tables + samples).ceil() as u64
+        let self_plays = (self_plays - looking) as f64 * SelfPlay::bytes(shape, RESULTS)
+            + looking as f64 * SelfPlay::bytes(shape, 21 * RESULTS / 4);
+        let learning = (Network::bytes(shape) + Trainer::bytes(shape, self.batch)) as f64;
+        (4.0 * weights * float + learning + self_plays + samples).ceil() as u64
+    }
+
+    /// Whether a learner with these settings can go on with others: what networks are made of stays as it is. It is the only place
+    /// that says which settings may change while training goes on.
+    pub fn can_become(&self, other: &Self) -> bool {
+        self.hidden == other.hidden
     }
 
     pub fn check(&self) -> Result<(), StrongError> {
@@ -122,7 +128,7 @@ const DICE: u32 = 0x4449_4345;
 
 /// Games that one slice of work plays.
 const SLICE: usize = 16;
-const LOOKING_SLICE: usize = 4;
+const LOOKAHEAD_SLICE: usize = 4;
 /// No game of sensible players lasts as long; one that does is broken off, and its boards are worth what they were thought to be.
 const LONGEST: usize = 2000;
 /// The player's weights are a mean over about the last of so many parts of all evaluations so far.
@@ -131,8 +137,8 @@ const PARTS_OF_MEAN: f32 = 8.0;
 /// Results that a roll has at most in some games; all rolls together have about a quarter of that each.
 const RESULTS: usize = 400;
 
-/// One game's room.
-struct Table {
+/// One game of self-play: its buffers, and the samples that it brought.
+struct SelfPlay {
     results: Results,
     boards: Vec<Board>,
     /// Where the boards of each roll end.
@@ -140,7 +146,7 @@ struct Table {
     valuer: Valuer,
     samples: Vec<Sample>,
     /// What was thought of each board, or known.
-    thought: Vec<Ends>,
+    estimates: Vec<Ends>,
     /// What each was thought to lead to, over all rolls; empty where that was not asked.
     ahead: Vec<Ends>,
     moves: u64,
@@ -148,42 +154,42 @@ struct Table {
     ends: Ends,
 }
 
-impl Table {
+impl SelfPlay {
     /// Of one that has played the longest of games.
     fn bytes(shape: Shape, boards: usize) -> f64 {
         let game = LONGEST * (size_of::<Sample>() + 2 * size_of::<Ends>());
         (Results::BYTES + Valuer::bytes(shape, boards) + boards * size_of::<Board>() + game) as f64
     }
 
-    fn new() -> Table {
-        Table {
+    fn new() -> SelfPlay {
+        SelfPlay {
             results: Results::new(),
             boards: Vec::new(),
             ends_of: Vec::new(),
             valuer: Valuer::default(),
             samples: Vec::new(),
-            thought: Vec::new(),
+            estimates: Vec::new(),
             ahead: Vec::new(),
             moves: 0,
             ends: [0.0; ENDS],
         }
     }
 
-    /// One whole game, and what is to be learned from it. With `look`, all rolls are tried at each board.
-    fn play(&mut self, mind: &Mind, seed: u32, game: u64, lambda: f32, look: bool) {
+    /// One whole game, and what is to be learned from it. With `lookahead`, all rolls are tried at each board.
+    fn play(&mut self, network: &Network, seed: u32, game: u64, lambda: f32, lookahead: bool) {
         let mut dice = Rng { key: [seed, DICE, game as u32, (game >> 32) as u32] }.sequence(0);
         self.samples.clear();
-        self.thought.clear();
+        self.estimates.clear();
         self.ahead.clear();
         self.moves = 0;
         let mut board = Board::START;
         let mut roll = Roll::drawn_to_open(&mut dice);
-        self.value(mind, &board, &[roll]);
+        self.value(network, &board, &[roll]);
         let mut best = self.best(0).0;
         loop {
             let (left, ends) = (self.boards[best], self.valuer.ends[best]);
             self.moves += 1;
-            self.thought.push(ends);
+            self.estimates.push(ends);
             self.ends = ends;
             let Some(net) = self.valuer.known[best] else { break };
             self.samples.push(Sample {
@@ -197,8 +203,8 @@ impl Table {
             }
             board = left.turned();
             roll = Roll::drawn(&mut dice);
-            if look {
-                self.value(mind, &board, &Roll::ALL);
+            if lookahead {
+                self.value(network, &board, &Roll::ALL);
                 let mut ahead = [0.0; ENDS];
                 for (i, of) in Roll::ALL.iter().enumerate() {
                     let (place, ends) = self.best(i);
@@ -210,14 +216,14 @@ impl Table {
                 }
                 self.ahead.push(net::turned(&ahead));
             } else {
-                self.value(mind, &board, &[roll]);
+                self.value(network, &board, &[roll]);
                 best = self.best(0).0;
             }
         }
         // Backwards: what the next board was thought to be worth, and what came of it.
         let mut came = self.ends;
         for t in (0..self.samples.len()).rev() {
-            if let Some(next) = self.thought.get(t + 1) {
+            if let Some(next) = self.estimates.get(t + 1) {
                 let ahead = self.ahead.get(t).copied().unwrap_or(net::turned(next));
                 let mut surprise = [0.0; ENDS];
                 for end in 0..ENDS {
@@ -230,19 +236,19 @@ impl Table {
             }
             self.samples[t].target = came;
         }
-        self.valuer.watch.spent(net::TARGETS);
+        self.valuer.stopwatch.spent(net::TARGETS);
     }
 
     /// Values all that some rolls can lead to.
-    fn value(&mut self, mind: &Mind, board: &Board, rolls: &[Roll]) {
+    fn value(&mut self, network: &Network, board: &Board, rolls: &[Roll]) {
         self.boards.clear();
         self.ends_of.clear();
         for roll in rolls {
             self.boards.extend_from_slice(board.results(*roll, &mut self.results));
             self.ends_of.push(self.boards.len());
         }
-        self.valuer.watch.spent(net::RULES);
-        self.valuer.value(mind, board, &self.boards);
+        self.valuer.stopwatch.spent(net::RULES);
+        self.valuer.value(network, board, &self.boards);
     }
 
     /// The best of those that one of the rolls led to.
@@ -274,9 +280,9 @@ pub struct Strong {
     moments: [Vec<f32>; 2],
     /// Of each network.
     steps: [u64; NETS],
-    mind: Mind,
-    pupil: Pupil,
-    tables: Vec<Table>,
+    network: Network,
+    trainer: Trainer,
+    self_plays: Vec<SelfPlay>,
     samples: [Vec<Sample>; NETS],
     stage: Stage,
     progress: Progress,
@@ -310,13 +316,13 @@ impl Strong {
             seed,
             shape,
             isa,
-            mind: Mind::new(isa, shape, &weights),
+            network: Network::new(isa, shape, &weights),
             learned: weights.clone(),
             moments: [vec![0.0; shape.len()], vec![0.0; shape.len()]],
             weights,
             steps: [0; NETS],
-            pupil: Pupil::new(isa, shape),
-            tables: std::iter::repeat_with(Table::new).take(SLICE.min(settings.games)).collect(),
+            trainer: Trainer::new(isa, shape),
+            self_plays: std::iter::repeat_with(SelfPlay::new).take(SLICE.min(settings.games)).collect(),
             samples: Default::default(),
             stage: Stage::Playing(0),
             progress: Progress::default(),
@@ -355,7 +361,7 @@ impl Strong {
             counters.try_into().map_err(|_| missing("strong.progress"))?;
         strong.progress = Progress { rounds, games, moves, evaluations, updates };
         strong.steps = [contact, race];
-        strong.mind.take(&strong.learned);
+        strong.network.take(&strong.learned);
         Ok(strong)
     }
 
@@ -363,14 +369,14 @@ impl Strong {
         &self.settings
     }
 
-    /// Between two rounds. What networks are made of stays as it is.
-    pub fn set(&mut self, settings: StrongConfig) -> Result<(), StrongError> {
+    /// Goes on with other settings, between two rounds; refuses those that need another learner ([`StrongConfig::can_become`]).
+    pub fn set_config(&mut self, settings: StrongConfig) -> Result<(), StrongError> {
         settings.check()?;
-        if settings.hidden != self.settings.hidden {
+        if !self.settings.can_become(&settings) {
             let value = settings.hidden.to_string();
             return Err(StrongError::Setting { name: "hidden", value, range: "what it began with" });
         }
-        self.tables.resize_with(SLICE.min(settings.games), Table::new);
+        self.self_plays.resize_with(SLICE.min(settings.games), SelfPlay::new);
         self.settings = settings;
         Ok(())
     }
@@ -381,35 +387,35 @@ impl Strong {
 
     fn rate(&self, net: usize) -> f32 {
         let worn = 1.0 + self.steps[net] as f32 / self.settings.lr_steps;
-        self.settings.lr / worn.sqrt() * if self.looks() { self.settings.look_lr } else { 1.0 }
+        self.settings.lr / worn.sqrt() * if self.looks_ahead() { self.settings.look_lr } else { 1.0 }
     }
 
     /// Whether this round looks at all rolls: asked where its first game has not been counted or its last one has.
-    fn looks(&self) -> bool {
+    fn looks_ahead(&self) -> bool {
         self.progress.games - self.round.games >= self.settings.look_after
     }
 
     fn games(&self) -> usize {
-        if self.looks() { self.settings.look_games } else { self.settings.games }
+        if self.looks_ahead() { self.settings.look_games } else { self.settings.games }
     }
 
     fn play(&mut self, played: usize) -> Stage {
-        let (look, games) = (self.looks(), self.games());
-        let (mind, seed, first) = (&self.mind, self.seed, self.progress.games);
-        let lambda = if look { self.settings.look_lambda } else { self.settings.lambda };
-        let most = if look { LOOKING_SLICE } else { SLICE };
-        let count = self.tables.len().min(most).min(games - played);
+        let (lookahead, games) = (self.looks_ahead(), self.games());
+        let (network, seed, first) = (&self.network, self.seed, self.progress.games);
+        let lambda = if lookahead { self.settings.look_lambda } else { self.settings.lambda };
+        let most = if lookahead { LOOKAHEAD_SLICE } else { SLICE };
+        let count = self.self_plays.len().min(most).min(games - played);
         let (start, clock) = (self.now(), self.clock);
-        par::each_mut(&mut self.tables[..count], |i, table| {
+        par::each_mut(&mut self.self_plays[..count], |i, self_play| {
             // The first one stands for all.
-            table.valuer.watch.begin(if i == 0 { clock } else { None });
-            table.play(mind, seed, first + i as u64, lambda, look);
+            self_play.valuer.stopwatch.begin(if i == 0 { clock } else { None });
+            self_play.play(network, seed, first + i as u64, lambda, lookahead);
         });
-        let spent_s = self.tables[0].valuer.watch.spent_s;
+        let spent_s = self.self_plays[0].valuer.stopwatch.spent_s;
         let share = (self.now() - start) / spent_s.iter().sum::<f64>().max(f64::MIN_POSITIVE);
         self.round.parts_s.iter_mut().zip(spent_s).for_each(|(sum, spent)| *sum += share * spent);
-        for table in &mut self.tables[..count] {
-            for sample in &table.samples {
+        for self_play in &mut self.self_plays[..count] {
+            for sample in &self_play.samples {
                 let samples = &mut self.samples[usize::from(sample.net)];
                 if samples.len() == samples.capacity() {
                     // To twice its size, but no more than a round can have.
@@ -418,12 +424,13 @@ impl Strong {
                 }
                 samples.push(*sample);
             }
-            let [_, won_gammon, won_backgammon, _, lost_gammon, lost_backgammon] = table.ends.map(f64::from);
+            let [_, won_gammon, won_backgammon, _, lost_gammon, lost_backgammon] =
+                self_play.ends.map(f64::from);
             self.round.gammons += won_gammon + lost_gammon;
             self.round.backgammons += won_backgammon + lost_backgammon;
-            self.round.moves += table.moves;
-            self.round.evaluations += table.valuer.evaluations;
-            self.progress.evaluations += std::mem::take(&mut table.valuer.evaluations);
+            self.round.moves += self_play.moves;
+            self.round.evaluations += self_play.valuer.evaluations;
+            self.progress.evaluations += std::mem::take(&mut self_play.valuer.evaluations);
         }
         self.round.games += count as u64;
         self.progress.games += count as u64;
@@ -441,7 +448,7 @@ impl Strong {
         let all = &self.samples[net];
         // The last minibatch takes what is left, if that is little.
         let count = (all.len() / self.settings.batch).max(1);
-        let passes = if self.looks() { self.settings.look_passes } else { 1 };
+        let passes = if self.looks_ahead() { self.settings.look_passes } else { 1 };
         let piece = learned % count;
         let end = if piece + 1 == count { all.len() } else { (piece + 1) * self.settings.batch };
         let samples = &all[piece * self.settings.batch..end];
@@ -453,8 +460,8 @@ impl Strong {
             let [m, v] = &mut self.moments;
             let moments = [&mut m[here.clone()], &mut v[here.clone()]];
             let weights = &mut self.learned[here];
-            let Learned { loss, grad_norm } =
-                self.pupil.learn(&mut self.mind, net, weights, moments, step, samples);
+            let StepStats { loss, grad_norm } =
+                self.trainer.learn(&mut self.network, net, weights, moments, step, samples);
             self.round.loss += f64::from(loss);
             self.round.grad_norm += f64::from(grad_norm);
             self.round.updates += 1;
@@ -518,7 +525,7 @@ impl Learner for Strong {
     }
 
     fn player_with(&self, weights: &[f32], evals: u32) -> Box<dyn Player> {
-        Box::new(Thinker::new(Mind::new(self.isa, self.shape, weights), evals))
+        Box::new(SearchPlayer::new(Network::new(self.isa, self.shape, weights), evals))
     }
 
     fn parts(&self) -> Vec<(String, Vec<usize>, Data)> {
@@ -546,7 +553,7 @@ impl Learner for Strong {
         &self.weights
     }
 
-    fn lend_clock(&mut self, clock: fn() -> f64) {
+    fn set_clock(&mut self, clock: fn() -> f64) {
         self.clock = Some(clock);
     }
 }
@@ -557,19 +564,19 @@ mod tests {
 
     const SHAPE: Shape = Shape { hidden: 32 };
 
-    fn mind() -> Mind {
+    fn network() -> Network {
         let mut weights = SHAPE.first_weights(Isa::best(), 3, 1);
         // Opinions that differ from board to board.
         weights.iter_mut().for_each(|w| *w *= 2.0);
-        Mind::new(Isa::best(), SHAPE, &weights)
+        Network::new(Isa::best(), SHAPE, &weights)
     }
 
     /// A game and the targets of its boards.
-    fn played(lambda: f32, look: bool) -> Table {
-        let mut table = Table::new();
-        table.play(&mind(), 5, 2, lambda, look);
-        assert!(table.samples.len() > 20 && table.thought.len() > table.samples.len());
-        table
+    fn played(lambda: f32, lookahead: bool) -> SelfPlay {
+        let mut self_play = SelfPlay::new();
+        self_play.play(&network(), 5, 2, lambda, lookahead);
+        assert!(self_play.samples.len() > 20 && self_play.estimates.len() > self_play.samples.len());
+        self_play
     }
 
     fn close(one: &Ends, other: &Ends, t: usize) {
@@ -580,18 +587,18 @@ mod tests {
     #[test]
     fn at_one_a_target_is_the_outcome_and_at_zero_the_next_thought() {
         let (whole, next) = (played(1.0, false), played(0.0, false));
-        let last = whole.thought.len() - 1;
+        let last = whole.estimates.len() - 1;
         for (t, sample) in whole.samples.iter().enumerate() {
             let turns = (last - t) % 2 == 1;
-            let outcome = whole.thought[last];
+            let outcome = whole.estimates[last];
             close(&sample.target, &if turns { net::turned(&outcome) } else { outcome }, t);
-            close(&next.samples[t].target, &net::turned(&next.thought[t + 1]), t);
+            close(&next.samples[t].target, &net::turned(&next.estimates[t + 1]), t);
         }
         // In between it is the mixture of what comes next.
         let mixed = played(0.6, false);
         for t in 0..last - 1 {
             let came = mixed.samples[t + 1].target;
-            let ends: Ends = std::array::from_fn(|end| 0.4 * mixed.thought[t + 1][end] + 0.6 * came[end]);
+            let ends: Ends = std::array::from_fn(|end| 0.4 * mixed.estimates[t + 1][end] + 0.6 * came[end]);
             close(&mixed.samples[t].target, &net::turned(&ends), t);
         }
     }
@@ -599,26 +606,26 @@ mod tests {
     #[test]
     fn with_all_rolls_at_zero_a_target_is_the_mean_of_the_best_replies_and_the_game_is_the_same() {
         let (plain, looked) = (played(0.0, false), played(0.0, true));
-        assert!(plain.thought == looked.thought && looked.ahead.len() == looked.samples.len());
+        assert!(plain.estimates == looked.estimates && looked.ahead.len() == looked.samples.len());
         for (t, sample) in looked.samples.iter().enumerate() {
             close(&sample.target, &looked.ahead[t], t);
         }
         // The mean over the rolls, from the first board on: what followed is one of them.
-        let mut table = Table::new();
-        let (mut dice, mind) = (Rng { key: [5, DICE, 2, 0] }.sequence(0), mind());
-        table.value(&mind, &Board::START, &[Roll::drawn_to_open(&mut dice)]);
-        let left = table.boards[table.best(0).0];
+        let mut self_play = SelfPlay::new();
+        let (mut dice, network) = (Rng { key: [5, DICE, 2, 0] }.sequence(0), network());
+        self_play.value(&network, &Board::START, &[Roll::drawn_to_open(&mut dice)]);
+        let left = self_play.boards[self_play.best(0).0];
         let mut mean = [0.0; ENDS];
         for roll in Roll::ALL {
-            table.value(&mind, &left.turned(), &[roll]);
-            let best = table.best(0).1;
+            self_play.value(&network, &left.turned(), &[roll]);
+            let best = self_play.best(0).1;
             mean.iter_mut().zip(best).for_each(|(sum, end)| *sum += roll.ways() as f32 / 36.0 * end);
         }
         close(&looked.samples[0].target, &net::turned(&mean), 0);
         // And what the next one's target says more than was thought of it is handed on in part.
         let mixed = played(0.5, true);
         for t in 0..mixed.samples.len() - 1 {
-            let (next, came) = (mixed.thought[t + 1], mixed.samples[t + 1].target);
+            let (next, came) = (mixed.estimates[t + 1], mixed.samples[t + 1].target);
             let surprise = net::turned(&std::array::from_fn(|end| came[end] - next[end]));
             let ends: Ends = std::array::from_fn(|end| mixed.ahead[t][end] + 0.5 * surprise[end]);
             close(&mixed.samples[t].target, &ends, t);

@@ -11,7 +11,7 @@ pub(super) fn run(bench: &mut Bench) {
     let (isa, cores, now) = (bench.isa, math::par::threads(), bench.now);
     let sink = &mut *bench.sink;
     let name = "backgammon.rules.decisions_per_s_core".into();
-    sink(Figure { name, value: decided(&now), unit: "decisions/s" });
+    sink(Figure { name, value: decided(&now), unit: "decisions/s".into() });
     published_net(isa, &now, sink);
     searched(isa, cores, &now, sink);
     played_out(isa, now, sink);
@@ -34,14 +34,15 @@ fn published_net(isa: Isa, now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) 
         rates.push(BATCH as f64 / call_s);
         shares.push(gflop / call_s / peak);
     }
-    let mut give = |name: &str, value, unit| sink(Figure { name: name.into(), value, unit });
+    let mut give =
+        |name: &str, value, unit: &'static str| sink(Figure { name: name.into(), value, unit: unit.into() });
     give("backgammon.published.net_states_per_s_core", median(&mut rates), "states/s");
     give("backgammon.published.net_share", median(&mut shares), "of peak");
 }
 
 /// The published learner that plays and does not learn.
-fn players(isa: Isa, tables: usize) -> Published {
-    let config = PublishedConfig { tables, most_updates: 0, duel_pairs: 0, ..PublishedConfig::default() };
+fn players(isa: Isa, actors: usize) -> Published {
+    let config = PublishedConfig { actors, most_updates: 0, duel_pairs: 0, ..PublishedConfig::default() };
     Published::new(config, 1, isa).expect("the settings are in range")
 }
 
@@ -70,7 +71,8 @@ fn searched(isa: Isa, cores: usize, now: &dyn Fn() -> f64, sink: &mut dyn FnMut(
         whole.push(2e-9 * published::PRODUCTS as f64 * rate / peak);
         done.push(2e-9 * published::SEARCH_PRODUCTS as f64 * rate / peak);
     }
-    let mut give = |name: &str, value, unit| sink(Figure { name: name.into(), value, unit });
+    let mut give =
+        |name: &str, value, unit: &'static str| sink(Figure { name: name.into(), value, unit: unit.into() });
     give("backgammon.selfplay.evals_per_s_core", median(&mut rates), "evaluations/s");
     give(
         "backgammon.selfplay.share",
@@ -86,26 +88,27 @@ fn played_out(isa: Isa, now: fn() -> f64, sink: &mut dyn FnMut(Figure)) {
     /// Evaluations of each table before games end as often as they begin, and those that count.
     const WARM_UP: u64 = 800_000;
     const COUNTED: u64 = 1_000_000;
-    let tables = math::par::threads();
-    let mut players = players(isa, tables);
-    players.lend_clock(now);
+    let actors = math::par::threads();
+    let mut players = players(isa, actors);
+    players.set_clock(now);
     let (mut parts, mut shared) = ([0.0; PARTS.len()], 0.0);
     let (mut began_s, mut before) = (now(), players.progress());
     loop {
         let backgammon::Slice::Round(stats) = players.advance() else { continue };
         let progress = players.progress();
-        if progress.evaluations < WARM_UP * tables as u64 {
+        if progress.evaluations < WARM_UP * actors as u64 {
             (began_s, before) = (now(), progress);
             continue;
         }
         parts.iter_mut().zip(stats.parts_s).for_each(|(sum, part_s)| *sum += part_s);
         shared += stats.parts_s.iter().sum::<f64>();
-        if progress.evaluations >= (WARM_UP + COUNTED) * tables as u64 {
+        if progress.evaluations >= (WARM_UP + COUNTED) * actors as u64 {
             break;
         }
     }
     let (after, took_s) = (players.progress(), now() - began_s);
-    let mut give = |name: &str, value, unit| sink(Figure { name: name.into(), value, unit });
+    let mut give =
+        |name: &str, value, unit: &'static str| sink(Figure { name: name.into(), value, unit: unit.into() });
     let a_minute = |count: u64| 60.0 * count as f64 / took_s;
     give(
         "backgammon.selfplay.games_per_min",
@@ -141,7 +144,8 @@ fn taught(now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) {
         }
         (began_s, before) = (ended_s, after);
     }
-    let mut give = |name: &str, value, unit| sink(Figure { name: name.into(), value, unit });
+    let mut give =
+        |name: &str, value, unit: &'static str| sink(Figure { name: name.into(), value, unit: unit.into() });
     give("backgammon.td.games_per_s_core", median(&mut games), "games/s");
     give("backgammon.td.evals_per_s_core", median(&mut evaluations), "evaluations/s");
 }
@@ -150,14 +154,14 @@ fn taught(now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) {
 /// game. Each call plays the same games, some forty of them, so that the best one is no luckier than the rest.
 fn decided(now: &dyn Fn() -> f64) -> f64 {
     const DECISIONS: u32 = 4096;
-    let mut room = Results::new();
+    let mut scratch = Results::new();
     let mut play = || {
         let mut numbers = math::Rng::new(7, 1).sequence(0);
         let mut board = Board::START;
         for _ in 0..DECISIONS {
             let opening = board == Board::START;
             let roll = if opening { Roll::drawn_to_open(&mut numbers) } else { Roll::drawn(&mut numbers) };
-            let results = board.results(roll, &mut room);
+            let results = board.results(roll, &mut scratch);
             let after = results[numbers.below(results.len() as u32) as usize];
             board = if after.points() == 0 { after.turned() } else { Board::START };
         }

@@ -1,9 +1,9 @@
-//! Decisions that a strong player has judged, and what another player loses by choosing otherwise: points a game, told in
+//! Decisions that a strong player has evaluated, and what another player loses by choosing otherwise: points a game, told in
 //! thousandths. Between strong players this says in seconds what a great many games would not.
 //!
 //! A line is a JSON object: `{"id":"4HPwATDgc/ABMA","dice":[3,1],"moves":[["sGfwATDgc/ABMA",0.159],…]}`, every result of the
 //! roll once with its equity in points a game, ids seen by the player who makes the roll. It refuses lines that leave a
-//! result out or have one too many, so that no choice goes unjudged.
+//! result out or have one too many, so that no choice goes without one.
 
 use learn::backgammon::Player;
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,7 @@ struct Line {
     moves: Vec<(String, f64)>,
 }
 
-/// One decision, every result judged.
+/// One decision, every result evaluated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
     pub board: Board,
@@ -49,13 +49,13 @@ pub struct Decision {
 }
 
 impl Decision {
-    pub fn read(line: &str, room: &mut Results) -> Result<Decision, DecisionError> {
+    pub fn read(line: &str, scratch: &mut Results) -> Result<Decision, DecisionError> {
         let line: Line = serde_json::from_str(line)?;
         let (board, roll) = (Board::from_id(&line.id)?, Roll::new(line.dice[0], line.dice[1])?);
         if board.points() != 0 {
             return Err(DecisionError::Over(board.id()));
         }
-        let possible = board.results(roll, room);
+        let possible = board.results(roll, scratch);
         let mut results: Vec<(Board, f64)> = Vec::with_capacity(possible.len());
         for (id, equity) in &line.moves {
             let result = Board::from_id(id)?;

@@ -6,8 +6,8 @@ use crate::knobs::{Access, Table, float, int};
 use crate::protocol::{Goal, Knob, KnobKind, Knobs, Value, Variant};
 use crate::room::{Offload, Pass, Setup};
 use crate::{RunError, count, number};
-use learn::backgammon::published::away::Work;
-use learn::backgammon::{Learner, Lendable, Published, PublishedConfig, Strong, StrongConfig, TrialSlice};
+use learn::backgammon::published::accelerator::Work;
+use learn::backgammon::{Learner, Offloading, ProbeSlice, Published, PublishedConfig, Strong, StrongConfig};
 use learn::{Fault, Find, Machine};
 use math::Isa;
 
@@ -19,7 +19,7 @@ pub(super) trait Tuned: Send + Sync {
     fn learner_mut(&mut self) -> &mut dyn Learner;
 
     /// Why it trains on the processor alone, where it does.
-    fn stays(&self) -> Option<&'static str>;
+    fn processor_only(&self) -> Option<&'static str>;
 
     /// Every knob with its value in force.
     fn values(&self) -> Knobs;
@@ -40,51 +40,51 @@ impl Offload for Box<dyn Tuned> {
         ]
     }
 
-    /// A trial plays on at the learner's own tables.
+    /// A probe plays on with the learner's own games.
     fn trains_meanwhile(&self) -> bool {
         false
     }
 
-    fn is_away(&self) -> bool {
-        self.learner().lent().is_some()
+    fn is_offloaded(&self) -> bool {
+        self.learner().offloaded().is_some()
     }
 
-    fn lend(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault> {
-        lendable(self).lend(machine, WORK[way])
+    fn begin_offload(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault> {
+        offloading(self).begin_offload(machine, WORK[way])
     }
 
-    fn come_home(&mut self) {
-        if let Some(learner) = self.learner_mut().lendable() {
-            learner.come_home();
+    fn end_offload(&mut self) {
+        if let Some(learner) = self.learner_mut().offloading() {
+            learner.end_offload();
         }
     }
 
-    fn begin_trial(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault> {
-        lendable(self).begin_trial(machine, WORK[way])
+    fn begin_probe(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault> {
+        offloading(self).begin_probe(machine, WORK[way])
     }
 
-    fn advance_trial(&mut self) -> Result<Pass, Fault> {
-        match lendable(self).advance_trial() {
-            TrialSlice::Worked => Ok(Pass::Worked),
-            TrialSlice::Waiting => Ok(Pass::Waiting),
-            TrialSlice::Passed { evaluations } => Ok(Pass::Ended(evaluations as f64)),
-            TrialSlice::Stopped(fault) => Err(fault),
+    fn advance_probe(&mut self) -> Result<Pass, Fault> {
+        match offloading(self).advance_probe() {
+            ProbeSlice::Worked => Ok(Pass::Worked),
+            ProbeSlice::Waiting => Ok(Pass::Waiting),
+            ProbeSlice::Passed { evaluations } => Ok(Pass::Ended(evaluations as f64)),
+            ProbeSlice::Stopped(fault) => Err(fault),
         }
     }
 
     fn pass_work(&mut self) -> f64 {
-        lendable(self).trial_evaluations() as f64
+        offloading(self).probe_evaluations() as f64
     }
 
-    fn end_trial(&mut self) {
-        lendable(self).end_trial();
+    fn end_probe(&mut self) {
+        offloading(self).end_probe();
     }
 }
 
 const WORK: [Work; 2] = [Work::LEARNING, Work::ALL];
 
-fn lendable(tuned: &mut Box<dyn Tuned>) -> &mut dyn Lendable {
-    tuned.learner_mut().lendable().expect("one that does not stay can lend")
+fn offloading(tuned: &mut Box<dyn Tuned>) -> &mut dyn Offloading {
+    tuned.learner_mut().offloading().expect("one that does not stay can lend")
 }
 
 /// One of the learners.
@@ -151,7 +151,7 @@ static KINDS: [Kind; 2] = [
 /// What a learner has to have to be among them.
 trait Tunable: Learner + Sized + 'static {
     type Settings: Clone + Send + Sync;
-    const STAYS: Option<&'static str>;
+    const PROCESSOR_ONLY: Option<&'static str>;
     fn table() -> Table<Self::Settings>;
     fn begin(settings: Self::Settings, seed: u32, isa: Isa) -> Result<Self, RunError>;
     fn restore(settings: Self::Settings, seed: u32, isa: Isa, find: &Find) -> Result<Self, RunError>;
@@ -200,8 +200,8 @@ impl<L: Tunable> Tuned for With<L> {
         &mut self.learner
     }
 
-    fn stays(&self) -> Option<&'static str> {
-        L::STAYS
+    fn processor_only(&self) -> Option<&'static str> {
+        L::PROCESSOR_ONLY
     }
 
     fn values(&self) -> Knobs {
@@ -225,18 +225,17 @@ impl<L: Tunable> Tuned for With<L> {
 
 impl Tunable for Strong {
     type Settings = StrongConfig;
-    const STAYS: Option<&'static str> = Some(
+    const PROCESSOR_ONLY: Option<&'static str> = Some(
         "The strong learner lends nothing to a GPU: of each board its first layer sums a few rows of whole numbers, chosen so that a result costs only those that the move changes",
     );
 
     fn table() -> Table<StrongConfig> {
-        Table::new(StrongConfig::default())
+        Table::new(StrongConfig::default(), StrongConfig::can_become)
             .with(
                 "lr",
                 "Learning rate",
                 float(1e-5, 0.05, true),
                 "",
-                true,
                 number!(lr),
                 "How far each update moves the networks at the beginning. Too small and nothing happens; too large and they forget what they knew.",
             )
@@ -245,7 +244,6 @@ impl Tunable for Strong {
                 "Learning-rate decay: slow down over",
                 float(1.0, 1e6, true),
                 "updates",
-                true,
                 number!(lr_steps),
                 "After this many updates the learning rate is down to 0.7 of what it was, and it goes on falling with the root of their number.",
             )
@@ -254,7 +252,6 @@ impl Tunable for Strong {
                 "TD λ: trust in the outcome",
                 float(0.0, 1.0, false),
                 "",
-                true,
                 number!(lambda),
                 "At 0 a position is worth what the next one is thought to be worth, at 1 what the game came to in the end.",
             )
@@ -263,7 +260,6 @@ impl Tunable for Strong {
                 "Games a round",
                 int(1.0, 4096.0),
                 "games",
-                true,
                 count!(games),
                 "How many games are played by the same networks before they learn from them.",
             )
@@ -272,7 +268,6 @@ impl Tunable for Strong {
                 "Minibatch: positions an update",
                 int(16.0, 8192.0),
                 "positions",
-                true,
                 count!(batch),
                 "How many positions each update of the networks is a mean over.",
             )
@@ -281,7 +276,6 @@ impl Tunable for Strong {
                 "Look ahead after",
                 KnobKind::Int { min: 0.0, max: 1e7, log: false },
                 "games",
-                true,
                 Access::Number(|c| if c.look_after == u64::MAX { 0.0 } else { c.look_after as f64 }, |c, v| {
                     c.look_after = if v == 0.0 { u64::MAX } else { v as u64 };
                 }),
@@ -292,7 +286,6 @@ impl Tunable for Strong {
                 "Games a round then",
                 int(1.0, 4096.0),
                 "games",
-                true,
                 count!(look_games),
                 "How many games are then played by the same networks before they learn from them.",
             )
@@ -301,7 +294,6 @@ impl Tunable for Strong {
                 "TD λ then",
                 float(0.0, 1.0, false),
                 "",
-                true,
                 number!(look_lambda),
                 "How much an outcome counts then beside the mean over all rolls.",
             )
@@ -310,7 +302,6 @@ impl Tunable for Strong {
                 "Epochs then: passes over the games",
                 int(1.0, 16.0),
                 "",
-                true,
                 count!(look_passes),
                 "How often each position is then learned from.",
             )
@@ -319,7 +310,6 @@ impl Tunable for Strong {
                 "Learning rate then",
                 float(0.01, 10.0, true),
                 "times",
-                true,
                 number!(look_lr),
                 "The learning rate is then so many times what it would be.",
             )
@@ -328,7 +318,6 @@ impl Tunable for Strong {
                 "Hidden units: width of the networks",
                 int(16.0, 1024.0),
                 "units",
-                false,
                 count!(hidden),
                 "Units in the first layer of each network, a multiple of 16. More can know more, and take longer.",
             )
@@ -351,22 +340,21 @@ impl Tunable for Strong {
     }
 
     fn set(&mut self, settings: StrongConfig) -> Result<(), RunError> {
-        Ok(Strong::set(self, settings)?)
+        Ok(self.set_config(settings)?)
     }
 }
 
 impl Tunable for Published {
     type Settings = PublishedConfig;
-    const STAYS: Option<&'static str> = None;
+    const PROCESSOR_ONLY: Option<&'static str> = None;
 
     fn table() -> Table<PublishedConfig> {
-        Table::new(PublishedConfig::default())
+        Table::new(PublishedConfig::default(), PublishedConfig::can_become)
             .with(
                 "lr",
                 "Learning rate",
                 float(1e-5, 0.1, true),
                 "",
-                true,
                 number!(lr),
                 "How far each update moves the network. Too small and nothing happens; too large and it forgets what it knew.",
             )
@@ -375,7 +363,6 @@ impl Tunable for Published {
                 "Search: simulations a decision",
                 int(2.0, 2000.0),
                 "ways down",
-                false,
                 count!(evals),
                 "How often each decision of its own games is followed down the tree. More play better, and fewer games.",
             )
@@ -384,7 +371,6 @@ impl Tunable for Published {
                 "Exploration c (PUCT): curiosity of the search",
                 float(0.0, 10.0, false),
                 "",
-                false,
                 number!(exploration),
                 "How much the search tries what the network thinks likely beside what has turned out well (c of PUCT).",
             )
@@ -393,7 +379,6 @@ impl Tunable for Published {
                 "Dirichlet noise",
                 float(0.0, 1.0, false),
                 "",
-                false,
                 number!(noise),
                 "Share of chance in what is searched first, so that games differ.",
             )
@@ -402,7 +387,6 @@ impl Tunable for Published {
                 "Dirichlet α: shape of the noise",
                 float(0.01, 1.0, false),
                 "",
-                false,
                 number!(noise_alpha),
                 "Parameter of the Dirichlet distribution: small gives chance to few moves, large to all.",
             )
@@ -411,7 +395,6 @@ impl Tunable for Published {
                 "Temperature",
                 float(0.0, 4.0, false),
                 "",
-                false,
                 number!(temperature),
                 "How freely the first moves of a game are drawn from those searched; at 0 the most searched is always played.",
             )
@@ -420,25 +403,22 @@ impl Tunable for Published {
                 "Temperature moves",
                 KnobKind::Int { min: 0.0, max: 500.0, log: false },
                 "moves",
-                false,
                 count!(warm_decisions),
                 "How many first moves of a game are drawn so.",
             )
             .with(
                 "tables",
-                "Tables",
+                "Self-play actors",
                 int(1.0, 256.0),
-                "tables",
-                false,
-                count!(tables),
+                "actors",
+                count!(actors),
                 "Groups of games that threads share.",
             )
             .with(
                 "games",
-                "Games a table",
+                "Games an actor",
                 int(1.0, 1024.0),
                 "games",
-                false,
                 count!(games),
                 "How many games each table plays at once.",
             )
@@ -447,7 +427,6 @@ impl Tunable for Published {
                 "Positions a batch",
                 int(2.0, 1024.0),
                 "positions",
-                false,
                 count!(batch),
                 "How many positions of a table's games the network values together.",
             )
@@ -456,16 +435,14 @@ impl Tunable for Published {
                 "Length of a round",
                 int(1.0, 1e5),
                 "batches",
-                false,
                 count!(round_batches),
-                "Batches that each table has valued before its games are learned from.",
+                "Batches that each actor has valued before its games are learned from.",
             )
             .with(
                 "replay",
                 "Replay: positions kept",
                 int(256.0, 1_000_000.0),
                 "positions",
-                false,
                 count!(replay),
                 "How many positions of the last games are kept to learn from.",
             )
@@ -474,7 +451,6 @@ impl Tunable for Published {
                 "Minibatch: positions an update",
                 int(32.0, 8192.0),
                 "positions",
-                false,
                 count!(minibatch),
                 "How many positions each update of the network is a mean over.",
             )
@@ -483,7 +459,6 @@ impl Tunable for Published {
                 "Epochs: passes over the data",
                 int(1.0, 100.0),
                 "",
-                true,
                 count!(passes),
                 "How often the positions of a round are learned from, about.",
             )
@@ -492,7 +467,6 @@ impl Tunable for Published {
                 "Updates a round at most",
                 int(1.0, 10_000.0),
                 "updates",
-                true,
                 count!(most_updates),
                 "A cap on learning, so that it does not hold up the games.",
             )
@@ -501,7 +475,6 @@ impl Tunable for Published {
                 "Weight decay",
                 float(0.0, 0.1, false),
                 "",
-                true,
                 number!(weight_decay),
                 "How fast weights shrink that nothing holds up.",
             )
@@ -510,7 +483,6 @@ impl Tunable for Published {
                 "Value coefficient: weight of the outcome",
                 float(0.0, 10.0, false),
                 "",
-                true,
                 number!(value_coef),
                 "How much how the game ended counts beside what the search preferred.",
             )
@@ -519,7 +491,6 @@ impl Tunable for Published {
                 "Max gradient norm: gradient limit",
                 float(0.05, 100.0, true),
                 "",
-                true,
                 number!(max_grad_norm),
                 "Longer gradients are shortened to this length, so that one odd batch cannot wreck the network.",
             )
@@ -528,7 +499,6 @@ impl Tunable for Published {
                 "Rounds a generation",
                 int(1.0, 1000.0),
                 "rounds",
-                false,
                 count!(generation_rounds),
                 "After so many rounds it plays against itself as it was at the last such time.",
             )
@@ -537,7 +507,6 @@ impl Tunable for Published {
                 "Games of that match",
                 KnobKind::Int { min: 0.0, max: 10_000.0, log: false },
                 "pairs",
-                false,
                 count!(duel_pairs),
                 "Pairs of games with the same dice in that match; 0 plays none.",
             )
@@ -560,6 +529,6 @@ impl Tunable for Published {
     }
 
     fn set(&mut self, settings: PublishedConfig) -> Result<(), RunError> {
-        Ok(self.set_live(&settings)?)
+        Ok(self.set_config(settings)?)
     }
 }

@@ -1,11 +1,11 @@
 //! The room where backgammon is learned and played: a run of a learner, an analysis and a game session beside it, and the rules for
 //! other programs.
 
+mod analysis;
 mod bench;
 pub mod decisions;
 pub mod fibs;
 mod learners;
-mod opinion;
 mod player_lines;
 pub mod protocol;
 mod room;
@@ -14,7 +14,7 @@ mod schema;
 mod session;
 mod transcript;
 
-pub use learn::backgammon::{Player, arena, yardstick};
+pub use learn::backgammon::{Player, arena, baselines};
 pub use player_lines::{PlayerLines, Reply};
 pub use room::{Backgammon, player_from_checkpoint};
 pub use rules_lines::{LineError, RulesLines};

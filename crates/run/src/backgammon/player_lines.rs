@@ -13,7 +13,7 @@ pub const MOST_TOGETHER: usize = 100_000;
 /// Answers one who asks for moves.
 pub struct PlayerLines {
     player: Box<dyn Player>,
-    room: Results,
+    scratch: Results,
     /// Lines of the batch that are still to come, and the decisions so far: None where a line could not be read.
     missing: usize,
     batch: Vec<Result<(Board, Roll), String>>,
@@ -50,7 +50,7 @@ enum SeatError {
 
 impl PlayerLines {
     pub fn new(player: Box<dyn Player>) -> PlayerLines {
-        PlayerLines { player, room: Results::new(), missing: 0, batch: Vec::new() }
+        PlayerLines { player, scratch: Results::new(), missing: 0, batch: Vec::new() }
     }
 
     /// `hello`: the player's name. `move ID D1 D2`: the id that it leaves. `batch N` and N lines of moves: N ids, all thought
@@ -135,7 +135,7 @@ impl PlayerLines {
         let mut line = |read: Result<(Board, Roll), String>| match read {
             Err(error) => format!("error: {error}"),
             Ok((board, roll)) => match chosen.next() {
-                Some(left) if board.results(roll, &mut self.room).contains(&left) => left.id().to_string(),
+                Some(left) if board.results(roll, &mut self.scratch).contains(&left) => left.id().to_string(),
                 _ => told(SeatError::Illegal),
             },
         };

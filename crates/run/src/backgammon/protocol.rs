@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 crate::questions! {
-    Analyse { inquiry: Inquiry } -> Analysis,
+    Analyse { request: AnalysisRequest } -> Analysis,
     /// The tree one level on from a move.
     Unfold { unfold: Unfold } -> Vec<Branch>,
     /// Begins a game session, in place of the one that was there.
-    Sit { setup: Setup } -> Table,
-    Act { act: Act } -> Table,
+    NewSession { setup: Setup } -> Session,
+    Act { act: Act } -> Session,
     /// What somebody would do now in the game.
     Hint { engine: Engine } -> Analysis,
     /// How bad was a person's last turn.
@@ -23,7 +23,7 @@ crate::questions! {
     /// The games so far as text that other programs import.
     Transcript {} -> String,
     /// The game session as it stands, where there is one.
-    Table {} -> Option<Table>,
+    Session {} -> Option<Session>,
 }
 
 /// What the room tells of itself, in [`crate::protocol::Event::Room`].
@@ -51,7 +51,7 @@ pub const FREEZE_MINUTES: [u32; 3] = [1, 3, 10];
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Who {
+pub enum PlayerKind {
     /// The agent as it is now; it goes on learning while it plays.
     #[default]
     Now,
@@ -59,7 +59,7 @@ pub enum Who {
     Frozen {
         minutes: u32,
     },
-    /// The yardsticks. They play, and have no opinion to tell.
+    /// The baselines. They play, and have no opinion to tell.
     Random,
     Linear,
 }
@@ -70,12 +70,12 @@ pub const MOST_EVALS: u32 = 50_000;
 /// A question about a position, of money play.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Inquiry {
+pub struct AnalysisRequest {
     /// Seen by the player who rolls. An id of GNU Backgammon, with or without the match's id behind a colon.
     pub id: String,
     /// The roll to be played; null asks about the position before it.
     pub dice: Option<[u8; 2]>,
-    pub who: Who,
+    pub who: PlayerKind,
     /// Boards that may be valued for each decision; 0 and 1 mean no look-ahead.
     pub evals: u32,
 }
@@ -156,7 +156,7 @@ pub struct Outlook {
 pub struct Unfold {
     /// After the move, seen by whoever moved: a candidate's id.
     pub id: String,
-    pub who: Who,
+    pub who: PlayerKind,
     pub evals: u32,
 }
 
@@ -178,7 +178,7 @@ pub struct Branch {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Setup {
-    /// The first seat is the one that the table is drawn for. A person against the agent: `[null, {...}]`; the agent can also
+    /// The first seat is the one that the board is drawn for. A person against the agent: `[null, {...}]`; the agent can also
     /// play itself, and two persons each other.
     pub seats: [Option<Engine>; 2],
     /// Points of the match, 64 at most; 0 is money play without end.
@@ -193,11 +193,11 @@ pub struct Setup {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Engine {
-    pub who: Who,
+    pub who: PlayerKind,
     pub evals: u32,
 }
 
-/// What is done at a table. What may not be done is refused, and changes nothing.
+/// What is done in a session. What may not be done is refused, and changes nothing.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -236,10 +236,10 @@ pub enum Act {
     NextGame,
 }
 
-/// A table as it stands, for the one whom it is drawn for.
+/// A game session as it stands, for the one whom it is drawn for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Table {
+pub struct Session {
     pub setup: Setup,
     /// In a few words.
     pub names: [String; 2],
@@ -265,7 +265,7 @@ pub struct Table {
     pub steps: Vec<Step>,
     /// Steps that a person can make now, as they count points; each leads on to a whole legal move.
     pub legal: Vec<Step>,
-    pub may: May,
+    pub may: AllowedActs,
     /// The last turn of an engine, to be shown.
     pub reply: Option<Reply>,
     /// Once the game has ended.
@@ -291,7 +291,7 @@ pub enum Phase {
 /// What a person can do now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
-pub struct May {
+pub struct AllowedActs {
     pub roll: bool,
     pub double: bool,
     /// Take or pass.
@@ -304,7 +304,7 @@ pub struct May {
     pub resign: bool,
     pub next_game: bool,
     pub hint: bool,
-    /// A turn of a person's can be judged.
+    /// A turn of a person's can be evaluated.
     pub review: bool,
 }
 
@@ -313,7 +313,7 @@ pub struct May {
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Reply {
     pub seat: u8,
-    pub did: Did,
+    pub did: EngineAct,
     pub dice: Option<[u8; 2]>,
     pub text: String,
     /// Seen by the engine, before its move.
@@ -326,7 +326,7 @@ pub struct Reply {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 #[serde(rename_all = "snake_case")]
-pub enum Did {
+pub enum EngineAct {
     Played,
     Doubled,
     Took,
@@ -341,7 +341,7 @@ pub struct Ending {
     pub points: u32,
     /// 1, a gammon 2, a backgammon 3.
     pub level: u32,
-    pub how: How,
+    pub how: EndedBy,
     /// The match is over.
     pub match_over: bool,
 }
@@ -349,7 +349,7 @@ pub struct Ending {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 #[serde(rename_all = "snake_case")]
-pub enum How {
+pub enum EndedBy {
     BorneOff,
     Passed,
     Resigned,

@@ -1,46 +1,46 @@
-//! Backgammon as a room: a learner that teaches itself, tested now and then against yardsticks; the agent as it was, kept to play
+//! Backgammon as a room: a learner that teaches itself, tested now and then against baselines; the agent as it was, kept to play
 //! against; and beside the training an analysis and a game session, which leave no trace in what is learned. What is asked is
 //! answered by the weights of the last round that has ended.
 
+use super::analysis::{self, Players, check_evals};
 use super::learners::{self, Tuned};
-use super::opinion::{self, Players, check_evals};
-use super::protocol::{Engine, FREEZE_MINUTES, Frozen, Question, RoomEvent, Who};
+use super::protocol::{Engine, FREEZE_MINUTES, Frozen, PlayerKind, Question, RoomEvent};
 use super::schema::SCHEMA;
 use super::session::{GameSession, SavedSession};
 use crate::bench::Bench;
 use crate::checkpoint;
 use crate::protocol::{Knob, Knobs, Progress, Row, Value, Variant};
-use crate::room::{Answer, Iteration, Offload, Room, Saved, Schema, Setup, Slice, Tensors, Where};
+use crate::room::{Answer, Iteration, Offload, Room, Saved, Schema, Setup, Slice, Tensors, WorkedOn};
 use crate::{Host, RunError};
 use learn::Data;
 use learn::backgammon::arena::{Duel, Tally};
-use learn::backgammon::published::away::Work;
-use learn::backgammon::yardstick::{Linear, Random};
+use learn::backgammon::baselines::{Linear, Random};
+use learn::backgammon::published::accelerator::Work;
 use learn::backgammon::{self, Player};
 use serde::{Deserialize, Serialize};
 
-/// Pairs of games against each yardstick.
+/// Pairs of games against each baseline.
 const TEST_PAIRS: u64 = 100;
-/// About what a test costs, in boards valued: two yardsticks, each pair two games of some thirty decisions.
+/// About what a test costs, in boards valued: two baselines, each pair two games of some thirty decisions.
 const TEST_EVALUATIONS: u64 = 2 * TEST_PAIRS * 2 * 30 * 20;
 /// Training goes on for so many times that between two tests; and early on for so many times what it has come to.
 const TEST_SHARE: u64 = 20;
 const TEST_GROWTH: u64 = 3;
 /// Players that are kept ready.
-const READY_KEPT: usize = 6;
+const CACHED_PLAYERS: usize = 6;
 
 /// An agent that is kept as it was.
-struct Kept {
+struct FrozenAgent {
     frozen: Frozen,
     weights: Vec<f32>,
 }
 
 pub struct Backgammon {
     tuned: Box<dyn Tuned>,
-    kept: Vec<Kept>,
-    judging: Option<Judging>,
+    frozen_agents: Vec<FrozenAgent>,
+    baseline_test: Option<BaselineTest>,
     session: Option<GameSession>,
-    ready: Vec<Ready>,
+    player_cache: Vec<CachedPlayer>,
     /// Boards valued by the end of the round before.
     valued: u64,
 }
@@ -49,70 +49,73 @@ pub struct Backgammon {
 #[derive(Default, Serialize, Deserialize)]
 struct Notes {
     frozen: Vec<Frozen>,
-    table: Option<SavedSession>,
+    #[serde(rename = "table")]
+    session: Option<SavedSession>,
 }
 
 /// A player at hand; of the agent as it is, as it was after so many rounds.
-struct Ready {
+struct CachedPlayer {
     engine: Engine,
     rounds: u64,
     player: Box<dyn Player>,
 }
 
 /// Whom one can ask and play.
-struct AtHand<'a> {
+struct PlayerPool<'a> {
     tuned: &'a dyn Tuned,
-    kept: &'a [Kept],
-    ready: &'a mut Vec<Ready>,
+    frozen_agents: &'a [FrozenAgent],
+    player_cache: &'a mut Vec<CachedPlayer>,
 }
 
-impl Players for AtHand<'_> {
+impl Players for PlayerPool<'_> {
     fn player(&mut self, engine: Engine) -> Result<&mut dyn Player, RunError> {
         check_evals(engine.evals)?;
         let learner = self.tuned.learner();
-        let rounds = if engine.who == Who::Now { learner.progress().rounds } else { 0 };
-        let at = self.ready.iter().position(|ready| (ready.engine, ready.rounds) == (engine, rounds));
-        let ready = match at {
-            Some(at) => self.ready.remove(at),
+        let rounds = if engine.who == PlayerKind::Now { learner.progress().rounds } else { 0 };
+        let at =
+            self.player_cache.iter().position(|cached| (cached.engine, cached.rounds) == (engine, rounds));
+        let cached = match at {
+            Some(at) => self.player_cache.remove(at),
             None => {
                 let evals = engine.evals.max(1);
                 let player: Box<dyn Player> = match engine.who {
-                    Who::Now => learner.player(evals),
-                    Who::Frozen { minutes } => {
-                        let kept = self.kept.iter().find(|kept| kept.frozen.minutes == minutes);
-                        let kept = kept.ok_or_else(|| self.not_frozen(minutes))?;
-                        learner.player_with(&kept.weights, evals)
+                    PlayerKind::Now => learner.player(evals),
+                    PlayerKind::Frozen { minutes } => {
+                        let agent = self.frozen_agents.iter().find(|agent| agent.frozen.minutes == minutes);
+                        let agent = agent.ok_or_else(|| self.not_frozen(minutes))?;
+                        learner.player_with(&agent.weights, evals)
                     }
-                    Who::Random => Box::new(Random::new(engine.evals)),
-                    Who::Linear => Box::new(Linear::new()),
+                    PlayerKind::Random => Box::new(Random::new(engine.evals)),
+                    PlayerKind::Linear => Box::new(Linear::new()),
                 };
-                self.ready.retain(|ready| ready.engine != engine);
-                Ready { engine, rounds, player }
+                self.player_cache.retain(|cached| cached.engine != engine);
+                CachedPlayer { engine, rounds, player }
             }
         };
         // The one asked last comes last.
-        if self.ready.len() >= READY_KEPT {
-            self.ready.remove(0);
+        if self.player_cache.len() >= CACHED_PLAYERS {
+            self.player_cache.remove(0);
         }
-        self.ready.push(ready);
-        let last = self.ready.last_mut().expect("it was just put there");
+        self.player_cache.push(cached);
+        let last = self.player_cache.last_mut().expect("it was just put there");
         Ok(&mut *last.player)
     }
 
     fn name(&mut self, engine: Engine) -> Result<String, RunError> {
         let name = match engine.who {
-            Who::Now => "agent".into(),
-            Who::Frozen { minutes } => format!("agent at {minutes} min"),
-            Who::Random | Who::Linear => return Ok(self.player(engine)?.name()),
+            PlayerKind::Now => "agent".into(),
+            PlayerKind::Frozen { minutes } => format!("agent at {minutes} min"),
+            PlayerKind::Random | PlayerKind::Linear => return Ok(self.player(engine)?.name()),
         };
         self.player(engine)?;
         Ok(name)
     }
 }
 
-impl AtHand<'_> {
+impl PlayerPool<'_> {
     fn not_frozen(&self, minutes: u32) -> RunError {
-        let have: Vec<String> = self.kept.iter().map(|kept| kept.frozen.minutes.to_string()).collect();
+        let have: Vec<String> =
+            self.frozen_agents.iter().map(|agent| agent.frozen.minutes.to_string()).collect();
         let next = match have.is_empty() {
             true => "Train for longer, or choose the agent as it is now".into(),
             false => format!("Choose from {}, or the agent as it is now", have.join(", ")),
@@ -121,26 +124,26 @@ impl AtHand<'_> {
     }
 }
 
-/// Games against the yardsticks under way.
-struct Judging {
+/// Games against the baselines under way.
+struct BaselineTest {
     player: Box<dyn Player>,
     /// Those still to be played, the first of them last; and the scores of the others.
     left: Vec<(Box<dyn Player>, Duel)>,
     scores: Vec<[f64; 6]>,
 }
 
-impl Judging {
-    fn new(player: Box<dyn Player>, rounds: u32) -> Judging {
+impl BaselineTest {
+    fn new(player: Box<dyn Player>, rounds: u32) -> BaselineTest {
         let duel = || Duel::new(rounds, TEST_PAIRS, 2 * TEST_PAIRS as usize);
         let random: Box<dyn Player> = Box::new(Random::new(rounds));
         let linear: Box<dyn Player> = Box::new(Linear::new());
-        Judging { player, left: vec![(linear, duel()), (random, duel())], scores: Vec::new() }
+        BaselineTest { player, left: vec![(linear, duel()), (random, duel())], scores: Vec::new() }
     }
 
     /// One turn in each game; what came of them, in the order of the schema, once all have ended.
     fn advance(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError> {
-        let Some((yardstick, duel)) = self.left.last_mut() else { return Ok(None) };
-        duel.advance(&mut *self.player, &mut **yardstick)?;
+        let Some((baselines, duel)) = self.left.last_mut() else { return Ok(None) };
+        duel.advance(&mut *self.player, &mut **baselines)?;
         if !duel.is_over() {
             return Ok(None);
         }
@@ -173,12 +176,23 @@ fn frozen_name(minutes: u32) -> String {
 
 impl Backgammon {
     fn around(tuned: Box<dyn Tuned>) -> Backgammon {
-        Backgammon { tuned, kept: Vec::new(), judging: None, session: None, ready: Vec::new(), valued: 0 }
+        Backgammon {
+            tuned,
+            frozen_agents: Vec::new(),
+            baseline_test: None,
+            session: None,
+            player_cache: Vec::new(),
+            valued: 0,
+        }
     }
 
-    fn at_hand(&mut self) -> (AtHand<'_>, Option<&mut GameSession>) {
-        let at_hand = AtHand { tuned: &*self.tuned, kept: &self.kept, ready: &mut self.ready };
-        (at_hand, self.session.as_mut())
+    fn player_pool(&mut self) -> (PlayerPool<'_>, Option<&mut GameSession>) {
+        let player_pool = PlayerPool {
+            tuned: &*self.tuned,
+            frozen_agents: &self.frozen_agents,
+            player_cache: &mut self.player_cache,
+        };
+        (player_pool, self.session.as_mut())
     }
 }
 
@@ -224,29 +238,29 @@ impl Room for Backgammon {
                 Some((_, Data::F32(weights)))
                     if weights.len() == len && weights.iter().all(|w| w.is_finite()) =>
                 {
-                    room.kept.push(Kept { frozen, weights: weights.clone() });
+                    room.frozen_agents.push(FrozenAgent { frozen, weights: weights.clone() });
                 }
                 _ => return Err(RunError::damaged(format!("{name} is missing or no agent"))),
             }
         }
         room.valued = room.tuned.learner().progress().evaluations;
-        room.session = notes.table.as_ref().map(GameSession::from_saved).transpose()?;
+        room.session = notes.session.as_ref().map(GameSession::from_saved).transpose()?;
         Ok(room)
     }
 
     fn tensors(&self) -> Tensors {
         let mut tensors = self.tuned.learner().parts();
-        tensors.extend(self.kept.iter().map(|kept| {
-            let name = frozen_name(kept.frozen.minutes);
-            (name, vec![kept.weights.len()], Data::F32(kept.weights.clone()))
+        tensors.extend(self.frozen_agents.iter().map(|agent| {
+            let name = frozen_name(agent.frozen.minutes);
+            (name, vec![agent.weights.len()], Data::F32(agent.weights.clone()))
         }));
         tensors
     }
 
     fn notes(&self) -> serde_json::Value {
         let notes = Notes {
-            frozen: self.kept.iter().map(|kept| kept.frozen.clone()).collect(),
-            table: self.session.as_ref().map(GameSession::saved),
+            frozen: self.frozen_agents.iter().map(|agent| agent.frozen.clone()).collect(),
+            session: self.session.as_ref().map(GameSession::saved),
         };
         serde_json::to_value(notes).expect("plain data with string keys")
     }
@@ -274,7 +288,7 @@ impl Room for Backgammon {
             own(stats.gammons),
             own(stats.backgammons),
         ];
-        let steady = self.tuned.learner_mut().lendable().is_some_and(|learner| learner.is_steady());
+        let steady = self.tuned.learner_mut().offloading().is_some_and(|learner| learner.is_steady());
         let valued = self.tuned.learner().progress().evaluations;
         let work = (valued - std::mem::replace(&mut self.valued, valued)) as f64;
         Slice::Ended(Iteration {
@@ -302,8 +316,8 @@ impl Room for Backgammon {
         self.tuned.learner().weights()
     }
 
-    fn lend_clock(&mut self, clock: fn() -> f64) {
-        self.tuned.learner_mut().lend_clock(clock);
+    fn set_clock(&mut self, clock: fn() -> f64) {
+        self.tuned.learner_mut().set_clock(clock);
     }
 
     fn values(&self) -> Knobs {
@@ -327,34 +341,34 @@ impl Room for Backgammon {
     }
 
     fn begin_test(&mut self) {
-        self.judging = Some(Judging::new(self.tuned.learner().player(1), self.iteration()));
+        self.baseline_test = Some(BaselineTest::new(self.tuned.learner().player(1), self.iteration()));
     }
 
     fn advance_test(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError> {
-        let Some(judging) = &mut self.judging else { return Ok(None) };
-        let values = judging.advance()?;
+        let Some(baseline_test) = &mut self.baseline_test else { return Ok(None) };
+        let values = baseline_test.advance()?;
         if values.is_some() {
-            self.judging = None;
+            self.baseline_test = None;
         }
         Ok(values)
     }
 
     fn offload(&mut self) -> Option<&mut dyn Offload> {
-        match self.tuned.stays() {
+        match self.tuned.processor_only() {
             None => Some(&mut self.tuned),
             Some(_) => None,
         }
     }
 
-    fn stays(&self) -> Option<&'static str> {
-        self.tuned.stays()
+    fn processor_only(&self) -> Option<&'static str> {
+        self.tuned.processor_only()
     }
 
-    fn whereabouts(&self) -> Where {
-        match self.tuned.learner().lent() {
-            None => Where::Home,
-            Some(Work::ALL) => Where::Away,
-            Some(_) => Where::Both,
+    fn worked_on(&self) -> WorkedOn {
+        match self.tuned.learner().offloaded() {
+            None => WorkedOn::Processor,
+            Some(Work::ALL) => WorkedOn::Offloaded,
+            Some(_) => WorkedOn::Both,
         }
     }
 
@@ -362,12 +376,12 @@ impl Room for Backgammon {
     fn tell(&mut self, train_s: f64) -> Vec<(serde_json::Value, String)> {
         let mut told = Vec::new();
         for minutes in FREEZE_MINUTES {
-            let here = self.kept.iter().any(|kept| kept.frozen.minutes == minutes);
+            let here = self.frozen_agents.iter().any(|agent| agent.frozen.minutes == minutes);
             if !here && train_s >= 60.0 * f64::from(minutes) {
                 let progress = Progress { iteration: self.iteration(), counts: self.counts(), train_s };
                 let frozen = Frozen { minutes, progress };
                 let event = RoomEvent::Frozen(frozen.clone());
-                self.kept.push(Kept { frozen, weights: self.weights().to_vec() });
+                self.frozen_agents.push(FrozenAgent { frozen, weights: self.weights().to_vec() });
                 let text = format!("The agent as it is after {minutes} min is kept, to play against later.");
                 told.push((serde_json::to_value(event).expect("plain data with string keys"), text));
             }
@@ -376,11 +390,11 @@ impl Room for Backgammon {
     }
 
     fn ask(&mut self, question: Question) -> Result<Answer, RunError> {
-        let (mut players, session) = self.at_hand();
+        let (mut players, session) = self.player_pool();
         Ok(match question {
-            Question::Analyse { inquiry } => Box::new(opinion::analyse(&mut players, &inquiry)?),
-            Question::Unfold { unfold } => Box::new(opinion::unfold(&mut players, &unfold)?),
-            Question::Sit { setup } => {
+            Question::Analyse { request } => Box::new(analysis::analyse(&mut players, &request)?),
+            Question::Unfold { unfold } => Box::new(analysis::unfold(&mut players, &unfold)?),
+            Question::NewSession { setup } => {
                 let begun = GameSession::new(setup, &mut players)?;
                 Box::new(self.session.insert(begun).view())
             }
@@ -396,7 +410,7 @@ impl Room for Backgammon {
                 Box::new(session.ok_or_else(no_session)?.review(engine, &mut players)?)
             }
             Question::Transcript {} => Box::new(session.ok_or_else(no_session)?.transcript()),
-            Question::Table {} => Box::new(session.map(|session| session.view())),
+            Question::Session {} => Box::new(session.map(|session| session.view())),
         })
     }
 

@@ -5,7 +5,7 @@ use worlds::backgammon::{Board, BoardError, Id, NoSuchRoll, Results, Roll};
 
 /// Answers what a roll can lead to and what a game has counted.
 pub struct RulesLines {
-    room: Results,
+    scratch: Results,
     ids: Vec<Id>,
 }
 
@@ -29,7 +29,7 @@ pub enum LineError {
 
 impl RulesLines {
     pub fn new() -> RulesLines {
-        RulesLines { room: Results::new(), ids: Vec::new() }
+        RulesLines { scratch: Results::new(), ids: Vec::new() }
     }
 
     /// `ID D1 D2`: the ids of every distinct result, sorted, with spaces between; the same id where no move is legal.
@@ -54,7 +54,7 @@ impl RulesLines {
             return Err(LineError::Over);
         }
         self.ids.clear();
-        self.ids.extend(board.results(roll, &mut self.room).iter().map(Board::id));
+        self.ids.extend(board.results(roll, &mut self.scratch).iter().map(Board::id));
         self.ids.sort_unstable();
         Ok(self.ids.iter().map(Id::as_str).collect::<Vec<_>>().join(" "))
     }

@@ -95,6 +95,7 @@ pub(super) static SCHEMA: Schema = Schema {
         Part { name: "learning", label: "Learning", help: "Gradients and steps of the optimiser." },
         Part { name: "device", label: "GPU", help: "Waiting for another machine." },
     ],
+    old_knobs: |_| {},
     old_history: |width| match width {
         22 => Some(&NAMES),
         21 => Some(&NAMES_BEFORE_DEVICES),

@@ -1,12 +1,13 @@
-//! A table where a game is played: persons and engines in two seats, money or a match, with the dice of a seed. It keeps a record
+//! A game session: persons and engines in two seats, money or a match, with the dice of a seed. It keeps a record
 //! from which all else follows, so that a game is saved, gone on with and written out as text.
 //!
 //! It refuses what the rules refuse, and then nothing has changed. It never acts by itself: an engine does one thing when it is
 //! told to.
 
-use super::opinion::{self, Players, position, steps};
+use super::analysis::{self, Players, position, steps};
 use super::protocol::{
-    Act, Analysis, Did, Ending, Engine, How, May, Phase, Played, Reply, Review, Setup, Table,
+    Act, AllowedActs, Analysis, EndedBy, Ending, Engine, EngineAct, Phase, Played, Reply, Review, Session,
+    Setup,
 };
 use crate::RunError;
 use math::Rng;
@@ -56,7 +57,7 @@ impl Record {
     }
 }
 
-/// What is saved of a table.
+/// What is saved of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SavedSession {
     setup: Setup,
@@ -88,7 +89,7 @@ pub(crate) struct GameSession {
     turn_done: Option<(Board, Roll, Board, bool)>,
     reviewed: u32,
     lost: f64,
-    room: Results,
+    scratch: Results,
 }
 
 fn seat(player: Seat) -> u8 {
@@ -140,7 +141,7 @@ impl GameSession {
             turn_done: None,
             reviewed: 0,
             lost: 0.0,
-            room: Results::new(),
+            scratch: Results::new(),
         }
     }
 
@@ -293,7 +294,7 @@ impl GameSession {
     fn end_turn(&mut self, after: Board) -> Result<(), RunError> {
         let Stage::ToPlay(roll) = self.game.stage() else { return Err(no_move_due()) };
         let (before, player) = (self.game.board(), self.game.on_roll());
-        self.game.play(after, &mut self.room)?;
+        self.game.play(after, &mut self.scratch)?;
         self.play = None;
         if self.engine(player).is_none() {
             self.turn_done = Some((before, roll, after, false));
@@ -337,7 +338,7 @@ impl GameSession {
                 // Who has no opinion plays on.
                 let take = chances.is_none_or(|theirs| self.game.should_take(&theirs.turned()));
                 self.answer(take)?;
-                self.replied(player, if take { Did::Took } else { Did::Passed });
+                self.replied(player, if take { EngineAct::Took } else { EngineAct::Passed });
                 return Ok(());
             }
             Stage::ToRoll if self.may_double() => {
@@ -345,7 +346,7 @@ impl GameSession {
                 let chances = players.player(engine)?.expects(self.game.board());
                 if chances.is_some_and(|chances| self.game.should_double(&chances)) {
                     self.do_double()?;
-                    self.replied(player, Did::Doubled);
+                    self.replied(player, EngineAct::Doubled);
                     return Ok(());
                 }
                 self.throw()?;
@@ -366,11 +367,11 @@ impl GameSession {
             }
         };
         let way = notation::route(&before, roll, &after)?;
-        let candidates = opinion::candidates(&before, roll, &ranked, CONSIDERED)?;
+        let candidates = analysis::candidates(&before, roll, &ranked, CONSIDERED)?;
         self.end_turn(after)?;
         self.reply = Some(Reply {
             seat: seat(player),
-            did: Did::Played,
+            did: EngineAct::Played,
             dice: Some([roll.high(), roll.low()]),
             text: notation::words(&way),
             before: Some(position(&before)),
@@ -380,7 +381,7 @@ impl GameSession {
         Ok(())
     }
 
-    fn replied(&mut self, player: Seat, did: Did) {
+    fn replied(&mut self, player: Seat, did: EngineAct) {
         let text = self.now.actions.last().map_or(String::new(), |action| self.words(*action));
         self.reply = Some(Reply {
             seat: seat(player),
@@ -469,7 +470,7 @@ impl GameSession {
             }
             Action::Moved(after) => self.end_turn(after),
             Action::Doubled if self.setup.cube => self.do_double(),
-            Action::Doubled => Err(refused("This table has no cube", "Begin another")),
+            Action::Doubled => Err(refused("This session has no cube", "Begin another")),
             Action::Took | Action::Passed => self.answer(action == Action::Took),
             Action::Resigned { seat, level } => {
                 if self.ending().is_some() || !(1..=3).contains(&level) {
@@ -506,13 +507,13 @@ impl GameSession {
             Stage::ToPlay(roll) => Some(roll),
             _ => None,
         };
-        opinion::opinion(players, engine, &self.game, self.setup.cube, roll)
+        analysis::analysis(players, engine, &self.game, self.setup.cube, roll)
     }
 
     pub fn review(&mut self, engine: Engine, players: &mut dyn Players) -> Result<Review, RunError> {
         let (before, roll, after, told) =
             self.turn_done.ok_or_else(|| refused("You have not moved yet in this game", "Move first"))?;
-        let mut review = opinion::review(players.player(engine)?, &before, roll, &after)?;
+        let mut review = analysis::review(players.player(engine)?, &before, roll, &after)?;
         // What was forced says nothing about who played it.
         if !told && review.of > 1 {
             self.reviewed += 1;
@@ -523,7 +524,7 @@ impl GameSession {
         Ok(review)
     }
 
-    pub fn view(&self) -> Table {
+    pub fn view(&self) -> Session {
         let ending = self.ending();
         let on_roll = self.game.on_roll();
         let board = self.play.as_ref().map_or(self.game.board(), Play::board);
@@ -538,7 +539,7 @@ impl GameSession {
             Stakes::Match(standing) => Some(ending.map_or(standing, |ending| standing.after(ending))),
         };
         let match_over = standing.is_some_and(|standing| standing.winner().is_some());
-        Table {
+        Session {
             setup: self.setup.clone(),
             names: self.names.clone(),
             position: position(&seen_by_first),
@@ -564,7 +565,7 @@ impl GameSession {
             left: self.play.as_ref().map_or(Vec::new(), Play::left),
             steps: self.play.as_ref().map_or(Vec::new(), |play| steps(play.taken())),
             legal: play.map_or(Vec::new(), |play| steps(&play.open())),
-            may: May {
+            may: AllowedActs {
                 roll: opening && !self.no_person_plays() || person && stage == Stage::ToRoll,
                 double: person && self.may_double(),
                 answer: person && stage == Stage::Doubled,
@@ -582,9 +583,9 @@ impl GameSession {
                 points: ending.points,
                 level: ending.points / self.game.cube().value,
                 how: match self.now.actions.last() {
-                    Some(Action::Resigned { .. }) => How::Resigned,
-                    Some(Action::Passed) => How::Passed,
-                    _ => How::BorneOff,
+                    Some(Action::Resigned { .. }) => EndedBy::Resigned,
+                    Some(Action::Passed) => EndedBy::Passed,
+                    _ => EndedBy::BorneOff,
                 },
                 match_over,
             }),
@@ -666,9 +667,9 @@ impl GameSession {
         }
     }
 
-    /// A table as it was kept; nothing where it was not kept by this program.
+    /// A session as it was saved; nothing where it was not saved by this program.
     pub fn from_saved(saved: &SavedSession) -> Result<GameSession, RunError> {
-        let damaged = |why: &str| RunError::Damaged { why: format!("its table {why}") };
+        let damaged = |why: &str| RunError::Damaged { why: format!("its game session {why}") };
         let setup = saved.setup.clone();
         if setup.length > LONGEST_MATCH || saved.games.is_empty() {
             return Err(damaged("is none that can be sat at"));

@@ -1,7 +1,7 @@
 //! Games as text in the layout of Jellyfish's match files (.mat), which GNU Backgammon and most other programs import: a line for
 //! the turns of both sides, every step of a move by itself, 25 for the bar and 0 for off.
 //!
-//! It refuses to judge what was played, and writes what it is given.
+//! It refuses to evaluate what was played, and writes what it is given.
 
 use super::protocol::Setup;
 use super::session::{Action, Record};
@@ -69,7 +69,7 @@ fn columns(left: &str, right: &str) -> String {
 fn turns(record: &Record) -> Vec<(u8, String)> {
     let mut told = Vec::new();
     let mut game = Game::new(record.stakes);
-    let mut room = worlds::backgammon::Results::new();
+    let mut scratch = worlds::backgammon::Results::new();
     for &action in &record.actions {
         let on_roll = game.on_roll();
         let done = match action {
@@ -82,7 +82,7 @@ fn turns(record: &Record) -> Vec<(u8, String)> {
                     }
                     _ => None,
                 };
-                game.play(after, &mut room).map(|()| text.map(|text| (on_roll as u8, text)))
+                game.play(after, &mut scratch).map(|()| text.map(|text| (on_roll as u8, text)))
             }
             Action::Doubled => {
                 let text = format!(" Doubles => {}", 2 * game.cube().value);

@@ -13,7 +13,7 @@ use worlds::{Actions, CartPoles, Spec, Vector};
 pub(super) fn run(bench: &mut Bench) {
     let Bench { isa, now, attach, sink } = bench;
     let (isa, now): (Isa, &dyn Fn() -> f64) = (*isa, now);
-    let mut give = |name: &str, value: f64| sink(Figure { name: name.into(), value, unit: "steps/s" });
+    let mut give = |name: &str, value: f64| sink(Figure { name: name.into(), value, unit: "steps/s".into() });
     for kind in worlds::kinds() {
         let make = kind.many;
         let (name, _) = kind.spec.id.split_once('-').unwrap_or((kind.spec.id, ""));
@@ -25,10 +25,10 @@ pub(super) fn run(bench: &mut Bench) {
     let (rate, reached) = small_ppo(isa, now);
     give("control.ppo.cartpole.small.steps_per_s", rate);
     let name = "control.ppo.cartpole.small.mean_return".into();
-    sink(Figure { name, value: reached.into(), unit: "best test of that run" });
+    sink(Figure { name, value: reached.into(), unit: "best test of that run".into() });
     if let Some(value) = monitored(isa, now, attach) {
         let (name, unit) = ("control.monitor.overhead".into(), "of the time without a monitor");
-        sink(Figure { name, value, unit });
+        sink(Figure { name, value, unit: unit.into() });
     }
 }
 

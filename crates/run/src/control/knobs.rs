@@ -1,6 +1,6 @@
 //! The knobs of PPO; see `crate::knobs`.
 
-use crate::knobs::{Access, Table, float, int};
+use crate::knobs::{Table, float, int};
 use crate::protocol::KnobKind;
 use crate::{count, number, switch};
 use learn::PpoConfig;
@@ -8,13 +8,12 @@ use worlds::Actions;
 
 /// The knobs of an environment; their defaults are its preset.
 pub(super) fn table(env: &str) -> Table<PpoConfig> {
-    let table = Table::new(PpoConfig::preset(env))
+    let table = Table::new(PpoConfig::preset(env), PpoConfig::can_become)
         .with(
             "lr",
             "Learning rate",
             float(1e-5, 0.1, true),
             "",
-            true,
             number!(lr),
             "How far each update moves the network. Too small and nothing happens; too large and it forgets what it knew.",
         )
@@ -23,7 +22,6 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
             "Entropy bonus: curiosity",
             float(0.0, 0.2, false),
             "",
-            true,
             number!(entropy),
             "A reward for staying undecided (the entropy bonus). It keeps the agent trying things; too much and it never commits.",
         )
@@ -32,7 +30,6 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
             "Discount γ: patience",
             float(0.8, 0.9999, false),
             "",
-            true,
             number!(gamma),
             "The discount: how much a reward one step later is still worth now. 0.99 looks about 100 steps ahead.",
         )
@@ -41,7 +38,6 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
             "GAE λ: trust in outcomes",
             float(0.0, 1.0, false),
             "",
-            true,
             number!(lambda),
             "Lambda of the advantage estimate. At 0 the critic's guess decides alone, at 1 only what really happened counts.",
         )
@@ -50,7 +46,6 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
             "Clip range ε: step limit",
             float(0.02, 0.8, false),
             "",
-            true,
             number!(clip),
             "How far one update may change the odds of an action before PPO stops rewarding the change.",
         )
@@ -59,7 +54,6 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
             "Epochs: passes over the data",
             int(1.0, 20.0),
             "",
-            true,
             count!(epochs),
             "How often each batch of experience is learned from before it is thrown away.",
         )
@@ -68,7 +62,6 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
             "Value coefficient: weight of the critic",
             float(0.0, 2.0, false),
             "",
-            true,
             number!(value_coef),
             "How much the error of the value estimate counts beside the policy's own loss.",
         )
@@ -77,7 +70,6 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
             "Max gradient norm: gradient limit",
             float(0.05, 10.0, true),
             "",
-            true,
             number!(max_grad_norm),
             "Longer gradients are shortened to this length, so that one odd batch cannot wreck the network.",
         )
@@ -86,7 +78,6 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
             "Normalise advantages",
             KnobKind::Bool,
             "",
-            true,
             switch!(normalize_advantage),
             "Rescale the advantages of every rollout to mean 0 and spread 1, so that the size of the rewards does not matter.",
         )
@@ -95,7 +86,6 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
             "Value clipping: limit the critic too",
             KnobKind::Bool,
             "",
-            true,
             switch!(clip_value),
             "Keep the value estimate from moving further in one update than the step limit allows.",
         )
@@ -104,7 +94,6 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
             "Target KL: leash",
             float(0.0, 0.1, false),
             "",
-            true,
             number!(target_kl),
             "Stop learning from a batch once the policy has moved this far from the one that gathered it (half as much again ends it). 0 lets it go on.",
         )
@@ -113,19 +102,14 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
             "Learning-rate decay: cool down over",
             float(0.0, 1e8, false),
             "steps",
-            true,
-            // Whoever names it, as all do that were saved before there was a floor, gets the schedule that ends at almost nothing.
-            Access::Number(|c| f64::from(c.anneal_steps), |c, v| {
-                (c.anneal_steps, c.lr_floor) = (v as f32, learn::ppo::LR_FLOOR);
-            }),
-            "Lower the learning rate evenly to almost nothing over this many environment steps, counted from your last change of a knob. 0 keeps it constant.",
+            number!(anneal_steps),
+            "Lower the learning rate evenly to its final share over this many environment steps, counted from your last change of a knob. 0 keeps it constant.",
         )
         .with(
             "lr_floor",
             "Final learning rate",
             float(0.001, 1.0, true),
             "times",
-            true,
             number!(lr_floor),
             "The share of the learning rate that stays after its decay, so that learning goes on however long the run is.",
         )
@@ -134,7 +118,6 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
             "Environments",
             int(32.0, 65536.0),
             "environments",
-            false,
             count!(envs),
             "How many environments are played at once. All of them share one network.",
         )
@@ -143,7 +126,6 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
             "Rollout steps",
             int(4.0, 1024.0),
             "steps",
-            false,
             count!(rollout_steps),
             "How many steps every environment takes before the network learns from them.",
         )
@@ -152,7 +134,6 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
             "Minibatches",
             int(1.0, 64.0),
             "",
-            false,
             count!(minibatches),
             "Into how many parts the collected experience is cut; the network is updated after each.",
         )
@@ -161,7 +142,6 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
             "Hidden units: width of the network",
             int(8.0, 512.0),
             "units",
-            false,
             count!(hidden),
             "Units in each of the two hidden layers.",
         )
@@ -170,7 +150,6 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
             "Shared trunk",
             KnobKind::Bool,
             "",
-            false,
             switch!(shared),
             "Policy and critic share their hidden layers: faster, but each pulls at what the other needs.",
         )
@@ -179,7 +158,6 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
             "Tanh: smooth units",
             KnobKind::Bool,
             "",
-            false,
             switch!(tanh),
             "Hidden units bend smoothly (hyperbolic tangent) instead of at a corner (rectified linear).",
         )
@@ -188,7 +166,6 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
             "Normalise observations",
             KnobKind::Bool,
             "",
-            false,
             switch!(normalize_observation),
             "Rescale every number of the observation to mean 0 and spread 1 over all that was seen so far.",
         )
@@ -197,7 +174,6 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
             "Normalise rewards",
             KnobKind::Bool,
             "",
-            false,
             switch!(normalize_reward),
             "Divide rewards by the spread of the return, so that the critic's task has the same size everywhere.",
         );
@@ -208,7 +184,6 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
                 "Initial std: first spread",
                 float(0.05, 5.0, true),
                 "of half the range",
-                false,
                 number!(spread),
                 "How widely the first policy scatters its actions around nothing. It narrows by itself as it learns.",
             )
@@ -217,7 +192,6 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
                 "Tanh squashing: bend actions",
                 KnobKind::Bool,
                 "",
-                false,
                 switch!(squash),
                 "Bend actions smoothly into their range instead of cutting them off at its ends.",
             );
@@ -260,6 +234,17 @@ mod tests {
         assert!(refused("envs", 64.5).contains("whole number"));
         assert!(refused("learning_rate", 0.1).contains("lr, entropy"));
         let mut config = PpoConfig::default();
+        table.set_live(&mut config, "anneal_steps", &1e6.into()).unwrap();
+        assert_eq!(
+            config,
+            PpoConfig { anneal_steps: 1e6, ..PpoConfig::default() },
+            "a knob sets what it names alone"
+        );
+        let live: Vec<&str> = table.knobs().iter().filter(|knob| knob.live).map(|knob| knob.name).collect();
+        assert_eq!(
+            live.join(" "),
+            "lr entropy gamma lambda clip epochs value_coef max_grad_norm normalize_advantage clip_value target_kl anneal_steps lr_floor"
+        );
         let mut set = |name: &str, value: Value| table.set_live(&mut config, name, &value);
         assert!(set("envs", 64.0.into()).unwrap_err().to_string().contains("Reset"));
         assert_eq!(set("clip", 0.3.into()).unwrap().1, Value::Number(0.3));

@@ -8,8 +8,8 @@ use super::stage::Stage;
 use crate::RunError;
 use crate::bench::Bench;
 use crate::protocol::{Goal, Knob, Knobs, Row, Value, Variant};
-use crate::room::{Answer, Iteration, Offload, Pass, Room, Saved, Schema, Setup, Slice, Tensors, Where};
-use learn::{Accelerator, Fault, Harvest, Machine, Ppo, PpoConfig, Times};
+use crate::room::{Answer, Iteration, Offload, Pass, Room, Saved, Schema, Setup, Slice, Tensors, WorkedOn};
+use learn::{Accelerator, Fault, IterationOutput, Machine, Ppo, PpoConfig, Times};
 use math::par::Pinned;
 use worlds::{Actions, Kind, Of, Spec};
 
@@ -30,20 +30,20 @@ pub struct Control {
     mean_length: Option<f32>,
     /// The iteration after which a test began: the seed of its episodes.
     tested: u32,
-    trial: Option<Trial>,
+    probe: Option<Probe>,
 }
 
 /// A second learner at work on the other machine, of which nothing is taken.
-struct Trial {
+struct Probe {
     accelerator: Pinned<Box<dyn Accelerator>>,
-    harvest: Harvest,
+    output: IterationOutput,
     under_way: bool,
 }
 
 impl Control {
     fn around(seed: u32, settings: PpoConfig, ppo: Ppo) -> Control {
         let stage = Stage::new(ppo.kind(), seed);
-        Control { settings, ppo, stage, mean_length: None, tested: 0, trial: None }
+        Control { settings, ppo, stage, mean_length: None, tested: 0, probe: None }
     }
 
     fn spec(&self) -> &'static Spec {
@@ -62,15 +62,15 @@ impl Control {
 
     /// What the shown environments lived through since the last call.
     pub fn frame(&mut self) -> Frame {
-        let trail = self.ppo.trail();
+        let trajectory = self.ppo.trajectory();
         let frame = Frame {
-            shown: trail.shown as u32,
-            steps: trail.steps as u32,
-            features: trail.features as u32,
-            observations: trail.observations().to_vec(),
-            ended: trail.ended().to_vec(),
+            shown: trajectory.envs as u32,
+            steps: trajectory.steps as u32,
+            features: trajectory.features as u32,
+            observations: trajectory.observations().to_vec(),
+            ended: trajectory.ended().to_vec(),
         };
-        self.ppo.trail_clear();
+        self.ppo.clear_trajectory();
         frame
     }
 
@@ -86,9 +86,9 @@ impl Control {
             let (x, y) = (at(spec.plane.x, x, width), at(spec.plane.y, y, height));
             observations.extend(spec.plane.observation(x, y).into_iter().map(|x| x as f32));
         }
-        let mut odds = vec![0.0; (width * height) as usize * self.ppo.odds_len()];
+        let mut odds = vec![0.0; (width * height) as usize * self.ppo.policy_len()];
         let mut values = vec![0.0; (width * height) as usize];
-        self.ppo.think(&observations, &mut odds, &mut values);
+        self.ppo.predict(&observations, &mut odds, &mut values);
         let (channels, policy) = match spec.actions {
             Actions::Choices(count) => (count, odds),
             Actions::Range(low, high) => {
@@ -243,8 +243,8 @@ impl Room for Control {
         self.ppo.params().values()
     }
 
-    fn lend_clock(&mut self, clock: fn() -> f64) {
-        self.ppo.lend_clock(clock);
+    fn set_clock(&mut self, clock: fn() -> f64) {
+        self.ppo.set_clock(clock);
     }
 
     fn values(&self) -> Knobs {
@@ -256,8 +256,10 @@ impl Room for Control {
     }
 
     fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
-        let change = knobs::table(self.spec().id).set_live(&mut self.settings, name, value)?;
-        self.ppo.set_live(&self.settings);
+        let mut settings = self.settings.clone();
+        let change = knobs::table(self.spec().id).set_live(&mut settings, name, value)?;
+        self.ppo.set_config(settings.clone()).map_err(RunError::below)?;
+        self.settings = settings;
         Ok(change)
     }
 
@@ -282,12 +284,12 @@ impl Room for Control {
         Some(self)
     }
 
-    fn stays(&self) -> Option<&'static str> {
+    fn processor_only(&self) -> Option<&'static str> {
         None
     }
 
-    fn whereabouts(&self) -> Where {
-        if self.ppo.is_away() { Where::Away } else { Where::Home }
+    fn worked_on(&self) -> WorkedOn {
+        if self.ppo.is_offloaded() { WorkedOn::Offloaded } else { WorkedOn::Processor }
     }
 
     fn ask(&mut self, question: Question) -> Result<Answer, RunError> {
@@ -304,7 +306,7 @@ impl Room for Control {
     }
 }
 
-/// Whole iterations are lent, and nothing less.
+/// Whole iterations are offloaded, and nothing less.
 impl Offload for Control {
     fn ways(&self) -> &'static [&'static str] {
         &["The GPU turned out to be faster."]
@@ -314,31 +316,31 @@ impl Offload for Control {
         true
     }
 
-    fn is_away(&self) -> bool {
-        self.ppo.is_away()
+    fn is_offloaded(&self) -> bool {
+        self.ppo.is_offloaded()
     }
 
-    fn lend(&mut self, machine: &dyn Machine, _: usize) -> Result<(), Fault> {
-        self.ppo.lend(machine)
+    fn begin_offload(&mut self, machine: &dyn Machine, _: usize) -> Result<(), Fault> {
+        self.ppo.begin_offload(machine)
     }
 
-    fn come_home(&mut self) {
-        self.ppo.come_home();
+    fn end_offload(&mut self) {
+        self.ppo.end_offload();
     }
 
-    fn begin_trial(&mut self, machine: &dyn Machine, _: usize) -> Result<(), Fault> {
+    fn begin_probe(&mut self, machine: &dyn Machine, _: usize) -> Result<(), Fault> {
         let accelerator = Pinned::new(self.ppo.accelerator(machine)?);
-        self.trial = Some(Trial { accelerator, harvest: Harvest::default(), under_way: false });
+        self.probe = Some(Probe { accelerator, output: IterationOutput::default(), under_way: false });
         Ok(())
     }
 
-    fn advance_trial(&mut self) -> Result<Pass, Fault> {
-        let Some(trial) = &mut self.trial else { return Ok(Pass::Waiting) };
-        if !trial.under_way {
-            self.ppo.with_turn(false, |turn| trial.accelerator.begin(turn))?;
-            trial.under_way = true;
-        } else if trial.accelerator.poll(&mut trial.harvest)? {
-            trial.under_way = false;
+    fn advance_probe(&mut self) -> Result<Pass, Fault> {
+        let Some(probe) = &mut self.probe else { return Ok(Pass::Waiting) };
+        if !probe.under_way {
+            self.ppo.with_input(false, |input| probe.accelerator.begin(input))?;
+            probe.under_way = true;
+        } else if probe.accelerator.poll(&mut probe.output)? {
+            probe.under_way = false;
             return Ok(Pass::Ended(self.pass_work()));
         }
         Ok(Pass::Waiting)
@@ -349,7 +351,7 @@ impl Offload for Control {
         self.samples()
     }
 
-    fn end_trial(&mut self) {
-        self.trial = None;
+    fn end_probe(&mut self) {
+        self.probe = None;
     }
 }

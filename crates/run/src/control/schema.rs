@@ -1,7 +1,9 @@
 //! The numbers of control's runs, and the words for them.
 
+use crate::knobs::tidy;
 use crate::protocol::{Column, Part};
 use crate::room::Schema;
+use learn::ppo::LR_FLOOR;
 
 pub(super) static SCHEMA: Schema = Schema {
     id: "control",
@@ -92,6 +94,12 @@ pub(super) static SCHEMA: Schema = Schema {
         Part { name: "update", label: "Update", help: "Steps of the optimiser." },
         Part { name: "device", label: "GPU", help: "Whole iterations on a GPU." },
     ],
+    // Before there was a floor, an annealed learning rate fell to almost nothing.
+    old_knobs: |knobs| {
+        if knobs.contains_key("anneal_steps") {
+            knobs.entry("lr_floor".into()).or_insert(tidy(LR_FLOOR.into()).into());
+        }
+    },
     old_history: |width| {
         // Before time was told by parts, the last column was the share of acting, which no column here has.
         (16..=NAMES.len()).contains(&width).then(|| if width == 16 { &NAMES[..15] } else { &NAMES[..width] })

@@ -105,17 +105,17 @@ impl Stage {
             self.owed_s += dt_s;
         }
         let step_s = self.spec.shown_step_s;
-        let mut odds = vec![0.0; ppo.odds_len()];
+        let mut policy = vec![0.0; ppo.policy_len()];
         while self.owed_s >= step_s && !self.over() {
             self.owed_s -= step_s;
             match (&mut self.rival, touch.drive) {
                 (Some(rival), Some(action)) => {
-                    let own = agents_action(ppo, &rival.body, &mut odds);
+                    let own = agents_action(ppo, &rival.body, &mut policy);
                     rival.step(own, [0.0; 2]);
                     self.player.step(allowed(self.spec, action), forces);
                 }
                 _ => {
-                    let action = agents_action(ppo, &self.player.body, &mut odds);
+                    let action = agents_action(ppo, &self.player.body, &mut policy);
                     self.player.step(action, forces);
                 }
             }
@@ -124,12 +124,12 @@ impl Stage {
                 self.note_end();
             }
         }
-        let value = think(ppo, &self.player.body, &mut odds);
+        let value = predict(ppo, &self.player.body, &mut policy);
         View {
             player: self.player.body.clone(),
             rival: self.rival.as_ref().map(|rival| rival.body.clone()),
             rounds: self.rounds.clone(),
-            odds: odds.into_iter().map(f64::from).collect(),
+            odds: policy.into_iter().map(f64::from).collect(),
             value: f64::from(value),
             best: self.best,
             ahead: (self.owed_s / step_s).clamp(0.0, 1.0),
@@ -155,16 +155,16 @@ impl Stage {
 }
 
 /// What the critic expects of a state, and the policy's odds.
-fn think(ppo: &mut Ppo, body: &Body, odds: &mut [f32]) -> f32 {
+fn predict(ppo: &mut Ppo, body: &Body, policy: &mut [f32]) -> f32 {
     let observation: Vec<f32> = body.observation.iter().map(|&x| x as f32).collect();
     let mut value = [0.0];
-    ppo.think(&observation, odds, &mut value);
+    ppo.predict(&observation, policy, &mut value);
     value[0]
 }
 
-fn agents_action(ppo: &mut Ppo, body: &Body, odds: &mut [f32]) -> f64 {
-    think(ppo, body, odds);
-    f64::from(ppo.greedy(odds))
+fn agents_action(ppo: &mut Ppo, body: &Body, policy: &mut [f32]) -> f64 {
+    predict(ppo, body, policy);
+    f64::from(ppo.greedy(policy))
 }
 
 /// The action that the rules know nearest to what a hand does.

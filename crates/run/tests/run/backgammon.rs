@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use run::backgammon::player_from_checkpoint;
-use run::backgammon::protocol::{Analysis, Branch, Engine, Inquiry, Setup, Table, Who};
+use run::backgammon::protocol::{Analysis, AnalysisRequest, Branch, Engine, PlayerKind, Session, Setup};
 use run::backgammon::{Board, Roll};
 use run::protocol::{Command, Config, Event, Row};
 use run::{AnyRun, RunError};
@@ -12,33 +12,33 @@ fn strong(seed: u32) -> Config {
     small("backgammon", "strong", seed)
 }
 
-const NOW: Engine = Engine { who: Who::Now, evals: 1 };
+const NOW: Engine = Engine { who: PlayerKind::Now, evals: 1 };
 const START: &str = "4HPwATDgc/ABMA";
 
-fn analyse(run: &mut dyn AnyRun, inquiry: &Inquiry) -> Result<Analysis, RunError> {
-    let Inquiry { id, dice, who, evals } = inquiry;
-    let inquiry = json!({ "id": id, "dice": dice, "who": who, "evals": evals });
-    ask(run, json!({ "ask": "analyse", "inquiry": inquiry }))
+fn analyse(run: &mut dyn AnyRun, request: &AnalysisRequest) -> Result<Analysis, RunError> {
+    let AnalysisRequest { id, dice, who, evals } = request;
+    let request = json!({ "id": id, "dice": dice, "who": who, "evals": evals });
+    ask(run, json!({ "ask": "analyse", "request": request }))
 }
 
-fn sit(run: &mut dyn AnyRun, setup: &Setup) -> Result<Table, RunError> {
-    ask(run, json!({ "ask": "sit", "setup": setup }))
+fn sit(run: &mut dyn AnyRun, setup: &Setup) -> Result<Session, RunError> {
+    ask(run, json!({ "ask": "new_session", "setup": setup }))
 }
 
-fn act(run: &mut dyn AnyRun, kind: &str) -> Table {
+fn act(run: &mut dyn AnyRun, kind: &str) -> Session {
     ask(run, json!({ "ask": "act", "act": { "kind": kind } })).unwrap()
 }
 
-fn table(run: &mut dyn AnyRun) -> Table {
-    ask::<Option<Table>>(run, json!({ "ask": "table" })).unwrap().expect("somebody sat down")
+fn table(run: &mut dyn AnyRun) -> Session {
+    ask::<Option<Session>>(run, json!({ "ask": "session" })).unwrap().expect("somebody sat down")
 }
 
-fn asked(dice: [u8; 2], who: Who, evals: u32) -> Inquiry {
-    Inquiry { id: START.into(), dice: Some(dice), who, evals }
+fn asked(dice: [u8; 2], who: PlayerKind, evals: u32) -> AnalysisRequest {
+    AnalysisRequest { id: START.into(), dice: Some(dice), who, evals }
 }
 
-fn frozen_at(minutes: u32) -> Who {
-    Who::Frozen { minutes }
+fn frozen_at(minutes: u32) -> PlayerKind {
+    PlayerKind::Frozen { minutes }
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn clocks_questions_and_games_leave_no_trace_in_the_weights() {
         busy.advance(now_s);
         let reply = table(&mut *busy).may.reply;
         act(&mut *busy, if reply { "reply" } else { "next_game" });
-        analyse(&mut *busy, &asked([3, 1], Who::Now, 50)).unwrap();
+        analyse(&mut *busy, &asked([3, 1], PlayerKind::Now, 50)).unwrap();
     }
     assert_eq!(plain.digest(), busy.digest());
 }
@@ -63,7 +63,7 @@ fn clocks_questions_and_games_leave_no_trace_in_the_weights() {
 fn what_is_asked_within_a_round_is_answered_by_the_round_before() {
     let mut run = start(&strong(2));
     train(&mut *run, 2);
-    let asked = asked([6, 5], Who::Now, 1);
+    let asked = asked([6, 5], PlayerKind::Now, 1);
     let before = analyse(&mut *run, &asked).unwrap();
     assert!(before.candidates.windows(2).all(|pair| pair[0].equity >= pair[1].equity));
     assert_eq!(before.candidates[0].loss, 0.0);
@@ -108,7 +108,7 @@ fn a_reset_begins_again_and_keeps_the_table() {
     // One that was restored brings its own.
     let other = begin(&strong(2)).save().unwrap();
     run.command(Command::Restore { bytes: other }).unwrap();
-    assert_eq!(ask::<Option<Table>>(&mut *run, json!({ "ask": "table" })).unwrap(), None);
+    assert_eq!(ask::<Option<Session>>(&mut *run, json!({ "ask": "session" })).unwrap(), None);
 }
 
 /// Works until so many tests have been done; gives those since the last call.
@@ -152,8 +152,8 @@ fn the_agent_is_tested_as_training_goes_on_and_the_same_after_a_resume() {
     assert_eq!(value(&first, "random_games"), 200.0);
     assert!(second.progress.counts[0] > first.progress.counts[0]);
     for row in [&first, &second] {
-        for yardstick in ["random", "linear"] {
-            let of = |what: &str| value(row, &format!("{yardstick}_{what}"));
+        for baselines in ["random", "linear"] {
+            let of = |what: &str| value(row, &format!("{baselines}_{what}"));
             let (points, error) = (of("points"), of("error"));
             assert!(points.abs() <= 3.0 && error > 0.0 && error < 0.3, "{row:?}");
             assert!((0.0..=1.0).contains(&of("wins")) && of("gammons_won") <= of("wins"));
@@ -199,7 +199,7 @@ fn the_agent_is_kept_as_it_was_and_can_be_played() {
     let rounds = run.progress().iteration;
     train(&mut *run, rounds + 1);
     assert_eq!(analyse(&mut *run, &asked([2, 1], frozen_at(1), 1)).unwrap().candidates, then.candidates);
-    assert_ne!(analyse(&mut *run, &asked([2, 1], Who::Now, 1)).unwrap().candidates, then.candidates);
+    assert_ne!(analyse(&mut *run, &asked([2, 1], PlayerKind::Now, 1)).unwrap().candidates, then.candidates);
 
     sit(&mut *run, &setup).unwrap();
     let mut restored = run::restore(&run.save().unwrap(), host()).unwrap();
@@ -223,7 +223,7 @@ fn a_player_from_a_file_is_the_agent_of_the_run() {
     player.choose(&decisions, &mut chosen);
     for ((board, roll), after) in decisions.into_iter().zip(chosen) {
         let dice = Some([roll.high(), roll.low()]);
-        let asked = Inquiry { id: board.id().to_string(), dice, who: Who::Now, evals: 1 };
+        let asked = AnalysisRequest { id: board.id().to_string(), dice, who: PlayerKind::Now, evals: 1 };
         assert_eq!(analyse(&mut *run, &asked).unwrap().candidates[0].id, after.id().to_string());
     }
     let published = begin(&small("backgammon", "published", 6)).save().unwrap();
@@ -236,15 +236,15 @@ fn a_player_from_a_file_is_the_agent_of_the_run() {
 #[test]
 fn questions_that_make_no_sense_are_refused() {
     let mut run = begin(&strong(1));
-    let asked = |id: &str, dice, who, evals| Inquiry { id: id.into(), dice, who, evals };
-    let mut said = |inquiry| analyse(&mut *run, &inquiry).unwrap_err().to_string();
-    assert!(said(asked("4HPwATDgc", None, Who::Now, 1)).contains("14 characters"));
-    assert!(said(asked("4HPwATDgc/AB!!", None, Who::Now, 1)).contains("no position id"));
-    assert!(said(asked("////////////AA", None, Who::Now, 1)).len() > 20);
-    assert!(said(asked(START, Some([7, 1]), Who::Now, 1)).contains("no die shows 7"));
-    assert!(said(asked(START, Some([2, 1]), Who::Random, 1)).contains("no opinion"));
+    let asked = |id: &str, dice, who, evals| AnalysisRequest { id: id.into(), dice, who, evals };
+    let mut said = |request| analyse(&mut *run, &request).unwrap_err().to_string();
+    assert!(said(asked("4HPwATDgc", None, PlayerKind::Now, 1)).contains("14 characters"));
+    assert!(said(asked("4HPwATDgc/AB!!", None, PlayerKind::Now, 1)).contains("no position id"));
+    assert!(said(asked("////////////AA", None, PlayerKind::Now, 1)).len() > 20);
+    assert!(said(asked(START, Some([7, 1]), PlayerKind::Now, 1)).contains("no die shows 7"));
+    assert!(said(asked(START, Some([2, 1]), PlayerKind::Random, 1)).contains("no opinion"));
     assert!(said(asked(START, Some([2, 1]), frozen_at(3), 1)).contains("3 minutes"));
-    assert!(said(asked(START, Some([2, 1]), Who::Now, 1_000_000)).contains("at most"));
+    assert!(said(asked(START, Some([2, 1]), PlayerKind::Now, 1_000_000)).contains("at most"));
     // All of one side are off.
     let over = Board::new([0; 25], {
         let mut places = [0; 25];
@@ -253,10 +253,10 @@ fn questions_that_make_no_sense_are_refused() {
     })
     .unwrap()
     .id();
-    assert!(said(asked(over.as_str(), None, Who::Now, 1)).contains("has ended"));
+    assert!(said(asked(over.as_str(), None, PlayerKind::Now, 1)).contains("has ended"));
 
     // With the match's id behind it, as GNU Backgammon copies it.
-    let both = analyse(&mut *run, &asked("4HPwATDgc/ABMA:cAkAAAAAAAAA", None, Who::Now, 1)).unwrap();
+    let both = analyse(&mut *run, &asked("4HPwATDgc/ABMA:cAkAAAAAAAAA", None, PlayerKind::Now, 1)).unwrap();
     let outlook = both.outlook.unwrap();
     assert!((outlook.chances.iter().sum::<f64>() - 1.0).abs() < 1e-4 && outlook.may_double);
 }
@@ -264,8 +264,8 @@ fn questions_that_make_no_sense_are_refused() {
 #[test]
 fn the_tree_one_level_on_has_every_roll() {
     let mut run = begin(&strong(1));
-    let best = analyse(&mut *run, &asked([3, 1], Who::Now, 1)).unwrap().candidates.remove(0);
-    let unfold = json!({ "id": best.id, "who": Who::Now, "evals": 1 });
+    let best = analyse(&mut *run, &asked([3, 1], PlayerKind::Now, 1)).unwrap().candidates.remove(0);
+    let unfold = json!({ "id": best.id, "who": PlayerKind::Now, "evals": 1 });
     let branches: Vec<Branch> = ask(&mut *run, json!({ "ask": "unfold", "unfold": unfold })).unwrap();
     assert_eq!(branches.iter().map(|branch| branch.ways).sum::<u32>(), 36);
     assert!(branches.iter().all(|branch| branch.equity.abs() <= 3.0 && !branch.text.is_empty()));
@@ -275,6 +275,6 @@ fn the_tree_one_level_on_has_every_roll() {
 fn the_published_learner_searches_where_it_is_asked_to() {
     let mut run = start(&small("backgammon", "published", 1));
     train(&mut *run, 2);
-    let opinion = analyse(&mut *run, &asked([3, 1], Who::Now, 20)).unwrap();
-    assert!((opinion.candidates.iter().map(|c| c.share).sum::<f64>() - 1.0).abs() < 1e-3);
+    let analysis = analyse(&mut *run, &asked([3, 1], PlayerKind::Now, 20)).unwrap();
+    assert!((analysis.candidates.iter().map(|c| c.share).sum::<f64>() - 1.0).abs() < 1e-3);
 }

@@ -165,7 +165,7 @@ fn checkpoints_that_are_damaged_foreign_or_cut_short() {
         if config.room == "backgammon" {
             let agent = json!({ "who": { "kind": "now" }, "evals": 1 });
             let setup = json!({ "seats": [null, agent], "length": 3, "cube": true, "seed": 1 });
-            source.ask(json!({ "ask": "sit", "setup": setup })).unwrap();
+            source.ask(json!({ "ask": "new_session", "setup": setup })).unwrap();
             source.ask(json!({ "ask": "act", "act": { "kind": "roll" } })).unwrap();
         }
         let file = source.save().unwrap();
@@ -316,7 +316,7 @@ fn questions_that_cannot_be_asked_here() {
         }
         match room.schema().id {
             "control" => {
-                said(json!({ "ask": "table" }));
+                said(json!({ "ask": "session" }));
                 said(json!({ "ask": "picture", "width": -1, "height": 3 }));
                 said(json!({ "ask": "picture", "width": 3 }));
                 said(json!({ "ask": "touch", "touch": { "dt_s": "now" } }));
@@ -333,10 +333,10 @@ fn questions_that_cannot_be_asked_here() {
                 said(json!({ "ask": "review", "engine": agent }));
                 said(json!({ "ask": "transcript" }));
                 let setup = json!({ "seats": [null, agent], "length": 65, "cube": true, "seed": 1 });
-                said(json!({ "ask": "sit", "setup": setup }));
+                said(json!({ "ask": "new_session", "setup": setup }));
             }
             _ => {
-                said(json!({ "ask": "table" }));
+                said(json!({ "ask": "session" }));
             }
         }
         assert_eq!((run.digest(), run.progress()), before);

@@ -1,5 +1,5 @@
 //! Training on another machine, which is a stand-in on this processor: what it does must be, bit for bit, what the run would
-//! have been at home.
+//! have been on the processor.
 
 use crate::common::*;
 use run::AnyRun;
@@ -93,7 +93,8 @@ impl<R: Room> Driven<R> {
 mod control {
     use super::*;
 
-    use learn::{Accelerator, Data, Fault, Harvest, IterationStats, Machine, Ppo, PpoConfig, Slice, Turn};
+    use learn::{Accelerator, Data, Fault, IterationOutput, IterationStats, Machine, Ppo, PpoConfig, Slice};
+    use learn::{IterationInput, Snapshot, ppo::LossSums};
     use math::Isa;
     use run::control::Control;
     use std::sync::Arc;
@@ -153,21 +154,20 @@ mod control {
         }
 
         fn special(&self, request: &dyn std::any::Any) -> Option<Result<Box<dyn std::any::Any>, Fault>> {
-            learn::offload::serve(request, |start: &learn::Start| self.take_on(start))
+            learn::offload::serve(request, |snapshot: &Snapshot| self.connect(snapshot))
         }
     }
 
     impl Twin {
-        fn take_on(&self, start: &learn::Start) -> Result<Box<dyn Accelerator>, Fault> {
+        fn connect(&self, snapshot: &Snapshot) -> Result<Box<dyn Accelerator>, Fault> {
             if let Some(fault) = &self.refuses {
                 return Err(fault.clone());
             }
             self.taken_on.fetch_add(1, Relaxed);
-            let parts = &start.state;
+            let parts = &snapshot.state;
             let find = |name: &str| parts.iter().find(|p| p.0 == name).map(|p| (p.1.as_slice(), &p.2));
-            let blueprint = start.blueprint.clone();
-            let twin =
-                Ppo::restore(blueprint.kind, blueprint.config, blueprint.seed, Isa::best(), &find).unwrap();
+            let spec = snapshot.spec.clone();
+            let twin = Ppo::restore(spec.kind, spec.config, spec.seed, Isa::best(), &find).unwrap();
             Ok(Box::new(TwinAtWork { twin, machine: self.clone(), looks: 0, done: 0, watch: false }))
         }
     }
@@ -181,15 +181,15 @@ mod control {
     }
 
     impl Accelerator for TwinAtWork {
-        fn begin(&mut self, turn: &Turn) -> Result<(), Fault> {
+        fn begin(&mut self, input: &IterationInput) -> Result<(), Fault> {
             self.machine.begun.fetch_add(1, Relaxed);
-            let config = PpoConfig { lr: turn.config.lr, ..turn.config.clone() };
-            self.twin.set_live(&config);
-            (self.looks, self.watch) = (0, turn.watch);
+            let config = PpoConfig { lr: input.config.lr, ..input.config.clone() };
+            self.twin.set_config(config).unwrap();
+            (self.looks, self.watch) = (0, input.record);
             Ok(())
         }
 
-        fn poll(&mut self, harvest: &mut Harvest) -> Result<bool, Fault> {
+        fn poll(&mut self, output: &mut IterationOutput) -> Result<bool, Fault> {
             self.looks += 1;
             if self.looks < self.machine.looks {
                 return Ok(false);
@@ -200,7 +200,7 @@ mod control {
             self.done += 1;
             let before = self.twin.progress().episodes;
             if self.watch {
-                self.twin.trail_clear();
+                self.twin.clear_trajectory();
             }
             let mut updates = 1;
             let stats = loop {
@@ -210,13 +210,13 @@ mod control {
                     _ => {}
                 }
             };
-            self.reap(harvest, &stats, updates, before);
+            self.write(output, &stats, updates, before);
             Ok(true)
         }
     }
 
     impl TwinAtWork {
-        fn reap(&self, harvest: &mut Harvest, stats: &IterationStats, updates: u32, before: u64) {
+        fn write(&self, output: &mut IterationOutput, stats: &IterationStats, updates: u32, before: u64) {
             let parts = self.twin.state();
             let part = |name: &str| &parts.iter().find(|p| p.0 == name).unwrap().2;
             let floats = |name: &str| match part(name) {
@@ -233,34 +233,37 @@ mod control {
             let ended = self.twin.progress().episodes - before;
             let (returns, lengths) = (floats("recent.returns"), words("recent.lengths"));
             let newest = self.twin.progress().episodes - ended.min(100)..self.twin.progress().episodes;
-            *harvest = Harvest {
+            let sum = |mean: f32| f64::from(mean) * f64::from(updates);
+            *output = IterationOutput {
                 params: self.twin.params().values().to_vec(),
                 adam_m: floats("adam.m"),
                 adam_v: floats("adam.v"),
-                updates,
-                sums: [policy_loss, value_loss, entropy, approx_kl, clip_fraction, grad_norm]
-                    .map(|mean| f64::from(mean) * f64::from(updates)),
+                sums: LossSums {
+                    metrics: [policy_loss, value_loss, entropy, approx_kl, clip_fraction].map(sum),
+                    grad_norm: sum(grad_norm),
+                    updates,
+                },
                 explained_variance: stats.explained_variance,
                 states: floats("environments.state"),
                 steps: words("environments.steps"),
                 episodes: words("environments.episodes"),
-                totals: floats("environments.returns"),
-                ended,
+                episode_returns: floats("environments.returns"),
+                episodes_ended: ended,
                 finished: newest
                     .map(|n| (returns[(n % 100) as usize], lengths[(n % 100) as usize]))
                     .collect(),
-                trail_observations: if self.watch {
-                    self.twin.trail().observations().to_vec()
+                recorded_observations: if self.watch {
+                    self.twin.trajectory().observations().to_vec()
                 } else {
                     Vec::new()
                 },
-                trail_ended: if self.watch { self.twin.trail().ended().to_vec() } else { Vec::new() },
-                ..Harvest::default()
+                recorded_ended: if self.watch { self.twin.trajectory().ended().to_vec() } else { Vec::new() },
+                ..IterationOutput::default()
             };
         }
     }
 
-    /// The same run at home all the time.
+    /// The same run on the processor all the time.
     fn at_home(iterations: u32) -> (String, Vec<Option<f64>>, Vec<f32>) {
         let mut run = Run::start(DeviceWish::Cpu);
         control(&mut run).frame();
@@ -361,7 +364,7 @@ mod control {
 
     #[test]
     fn left_alone_it_takes_the_faster_one_and_says_why() {
-        // Its iteration takes two looks, one at home several slices.
+        // Its iteration takes two looks, one on the processor several slices.
         let mut run = Run::start(DeviceWish::Auto);
         let quick = Twin::new();
         run.run.offer(quick.boxed());
@@ -370,10 +373,10 @@ mod control {
         let [home, away] = device.rates.expect("both were measured");
         assert!(device.on_gpu && away > home && home > 0.0, "{device:?}");
         assert_eq!(quick.taken_on.load(Relaxed), 2, "one was thrown away");
-        assert_eq!(run.weights(), at_home(6).0, "a trial leaves no trace");
+        assert_eq!(run.weights(), at_home(6).0, "a probe leaves no trace");
 
         let mut run = Run::start(DeviceWish::Auto);
-        // Ready after twenty iterations at home, and slower than they are when it is timed.
+        // Ready after twenty iterations on the processor, and slower than they are when it is timed.
         run.run.offer(Twin { looks: 20, ..Twin::new() }.boxed());
         run.to(30);
         let [device] = run.devices()[..] else { panic!("{:?}", run.devices()) };
@@ -463,9 +466,9 @@ mod control {
 /// Learning, and valuing boards, of the published learner of backgammon.
 mod backgammon {
     use super::*;
-    use learn::backgammon::published::OnProcessor;
-    use learn::backgammon::published::away::{
-        Answer, Blueprint, Coach, DECISION_WORDS, Learned, Lesson, Standing, Work,
+    use learn::backgammon::published::LocalAccelerator;
+    use learn::backgammon::published::accelerator::{
+        Accelerator, Answer, DECISION_WORDS, OffloadSpec, PackedSample, TrainResult, TrainStateRef, Work,
     };
     use learn::{Fault, Machine};
     use run::DIGEST_EVERY;
@@ -473,7 +476,7 @@ mod backgammon {
     use std::sync::atomic::{AtomicI64, AtomicU32, Ordering::Relaxed};
     use std::sync::{Arc, Mutex};
 
-    /// Seconds of a slice at home.
+    /// Seconds of a slice on the processor.
     const HOME_S: f64 = 0.01;
 
     type Run = Driven<Backgammon>;
@@ -536,20 +539,20 @@ mod backgammon {
         }
 
         fn special(&self, request: &dyn std::any::Any) -> Option<Result<Box<dyn std::any::Any>, Fault>> {
-            learn::offload::serve(request, |blueprint: &Blueprint| self.coach(blueprint))
+            learn::offload::serve(request, |spec: &OffloadSpec| self.accelerator(spec))
         }
     }
 
     impl Twin {
-        fn coach(&self, blueprint: &Blueprint) -> Result<Box<dyn Coach>, Fault> {
+        fn accelerator(&self, spec: &OffloadSpec) -> Result<Box<dyn Accelerator>, Fault> {
             if let Some(fault) = &self.refuses {
                 return Err(fault.clone());
             }
-            let kind = usize::from(blueprint.work == Work::ALL);
+            let kind = usize::from(spec.work == Work::ALL);
             self.taken_on[kind].fetch_add(1, Relaxed);
             self.at_work[kind].fetch_add(1, Relaxed);
             Ok(Box::new(Working {
-                coach: OnProcessor::new(blueprint)?,
+                accelerator: LocalAccelerator::new(spec)?,
                 machine: self.clone(),
                 kind,
                 looks: 0,
@@ -558,7 +561,7 @@ mod backgammon {
     }
 
     struct Working {
-        coach: OnProcessor,
+        accelerator: LocalAccelerator,
         machine: Twin,
         kind: usize,
         looks: u32,
@@ -584,45 +587,45 @@ mod backgammon {
         }
     }
 
-    impl Coach for Working {
-        fn play_with(&mut self, weights: &[f32]) -> Result<(), Fault> {
+    impl Accelerator for Working {
+        fn set_weights(&mut self, weights: &[f32]) -> Result<(), Fault> {
             self.live()?;
-            self.coach.play_with(weights)
+            self.accelerator.set_weights(weights)
         }
 
         fn ask(&mut self, lane: usize, decisions: &[[u32; DECISION_WORDS]]) -> Result<(), Fault> {
             self.live()?;
-            self.coach.ask(lane, decisions)
+            self.accelerator.ask(lane, decisions)
         }
 
         fn answer(&mut self, lane: usize, answer: &mut Answer) -> Result<bool, Fault> {
             self.live()?;
-            if self.is_here() { self.coach.answer(lane, answer) } else { Ok(false) }
+            if self.is_here() { self.accelerator.answer(lane, answer) } else { Ok(false) }
         }
 
-        fn stand(&mut self, standing: &Standing) -> Result<(), Fault> {
+        fn set_state(&mut self, state: &TrainStateRef) -> Result<(), Fault> {
             self.live()?;
-            self.coach.stand(standing)
+            self.accelerator.set_state(state)
         }
 
-        fn keep(&mut self, first: usize, lessons: &[Lesson]) -> Result<(), Fault> {
+        fn store_samples(&mut self, first: usize, packed_samples: &[PackedSample]) -> Result<(), Fault> {
             self.live()?;
-            self.coach.keep(first, lessons)
+            self.accelerator.store_samples(first, packed_samples)
         }
 
         fn step(&mut self, adam: &graph::Adam, value_coef: f32, drawn: &[u32]) -> Result<(), Fault> {
             self.live()?;
-            self.coach.step(adam, value_coef, drawn)
+            self.accelerator.step(adam, value_coef, drawn)
         }
 
-        fn ask_learned(&mut self) -> Result<(), Fault> {
+        fn request_result(&mut self) -> Result<(), Fault> {
             self.live()?;
-            self.coach.ask_learned()
+            self.accelerator.request_result()
         }
 
-        fn learned(&mut self, learned: &mut Learned) -> Result<bool, Fault> {
+        fn poll_result(&mut self, result: &mut TrainResult) -> Result<bool, Fault> {
             self.live()?;
-            if self.is_here() { self.coach.learned(learned) } else { Ok(false) }
+            if self.is_here() { self.accelerator.poll_result(result) } else { Ok(false) }
         }
     }
 
@@ -670,7 +673,7 @@ mod backgammon {
             (self.run.progress().counts, self.weights())
         }
 
-        /// It is, from its next boundary on, the run that was at home all the time.
+        /// It is, from its next boundary on, the run that was on the processor all the time.
         #[track_caller]
         fn is_the_one_at_home(&mut self) {
             let rounds = self.run.progress().iteration;
@@ -682,7 +685,7 @@ mod backgammon {
         }
     }
 
-    /// Where the run stands after so many rounds at home.
+    /// Where the run stands after so many rounds on the processor.
     fn at_home(rounds: u32) -> (Vec<f64>, String) {
         type Known = (Option<Run>, Vec<(Vec<f64>, String)>);
         static KNOWN: Mutex<Known> = Mutex::new((None, Vec::new()));
@@ -722,7 +725,7 @@ mod backgammon {
 
     #[test]
     fn left_alone_it_takes_the_fastest_way_and_says_both_rates() {
-        // Seconds of a slice where learning is lent, and where all is: of the latter a pass takes many more slices.
+        // Seconds of a slice where learning is offloaded, and where all is: of the latter a pass takes many more slices.
         for (slice_s, way, words) in [
             ([HOME_S / 10.0, HOME_S], Some(0), "Learning on the GPU beside games on the processor"),
             ([HOME_S * 2.0, HOME_S / 100.0], Some(1), "Learning and valuing boards on the GPU"),
@@ -753,7 +756,7 @@ mod backgammon {
 
     #[test]
     fn what_is_slower_is_not_tried_for_long() {
-        // A pass takes a second where learning is lent, and a seventh of one where all is.
+        // A pass takes a second where learning is offloaded, and a seventh of one where all is.
         let twin = Twin { slice_s: [HOME_S, HOME_S / 50.0], looks: 100, ..Twin::new() };
         let mut run = Run::with(&twin, DeviceWish::Auto);
         run.until(|_| twin.taken_on()[0] == 1);
@@ -776,13 +779,13 @@ mod backgammon {
         assert_eq!(device.why, "The GPU was not ready within 5 seconds.");
         assert!(!device.on_gpu && device.rates.is_none());
         assert!((4.9..5.2).contains(&(run.now_s - began_s)), "{}", run.now_s - began_s);
-        assert!(run.run.progress().train_s - trained_s < 0.1, "a trial is not training");
+        assert!(run.run.progress().train_s - trained_s < 0.1, "a probe is not training");
         assert_eq!((run.run.progress().iteration, twin.taken_on()), (rounds, [1, 0]));
         run.is_the_one_at_home();
     }
 
     #[test]
-    fn a_pause_is_not_part_of_a_trial() {
+    fn a_pause_is_not_part_of_a_probe() {
         let twin = Twin { looks: 3, slice_s: [HOME_S * 3.0, HOME_S / 1000.0], ..Twin::new() };
         let mut run = Run::with(&twin, DeviceWish::Auto);
         for way in 0..2 {
@@ -833,7 +836,7 @@ mod backgammon {
             assert!(run.devices().last().unwrap().on_gpu);
             run.is_the_one_at_home();
         }
-        // In the middle of a trial nobody asked for it.
+        // In the middle of a probe nobody asked for it.
         let twin = Twin::with_lives(12);
         let mut run = Run::with(&twin, DeviceWish::Auto);
         let device = run.decided();
@@ -928,7 +931,7 @@ mod backgammon {
     }
 
     #[test]
-    fn a_save_made_in_a_trial_is_of_the_run_and_the_trial_goes_on() {
+    fn a_save_made_in_a_probe_is_of_the_run_and_the_probe_goes_on() {
         let twin = Twin { slice_s: [HOME_S / 10.0, HOME_S], ..Twin::new() };
         let mut run = Run::with(&twin, DeviceWish::Auto);
         run.until(|_| twin.at_work[0].load(Relaxed) > 0);

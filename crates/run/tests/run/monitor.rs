@@ -251,7 +251,7 @@ fn the_time_of_training_is_counted_by_part() {
             }
             writer.event(&Event::Metrics(row));
         };
-        // The last two are the house's: tests and rest.
+        // The last two are common to all rooms: tests and rest.
         tell(65 + 64, &[(0, 0.5), (parts - 1, 0.25)]);
         tell(65 + 192, &[(parts - 2, 0.5), (parts - 1, 0.5)]);
         let mut expected = vec![0.0; parts];

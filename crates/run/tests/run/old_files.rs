@@ -175,7 +175,7 @@ fn a_file_of_backgammon_is_read_whole() {
     assert_eq!((&*mark.knob, &mark.from, &mark.to), ("lr", &Value::Number(0.001), &Value::Number(0.002)));
     assert_eq!((mark.progress.iteration, mark.progress.counts[0]), (2, 48.0));
 
-    // What was judged, by the names of the columns.
+    // What was tested, by the names of the columns.
     let [test] = &began.tests[..] else { panic!("{:?}", began.tests) };
     assert_eq!(
         (test.progress.iteration, &test.progress.counts[..]),
@@ -201,9 +201,12 @@ fn a_file_of_backgammon_is_read_whole() {
 
     // No agent was kept, and the game in progress.
     assert_eq!(began.room["frozen"], json!([]));
-    let table: serde_json::Value = ask(&mut *run, json!({ "ask": "table" })).unwrap();
-    assert_eq!((&table["position"]["id"], &table["phase"]), (&json!("kl+RATDgc/ABCQ"), &json!("to_play")));
-    assert_eq!((table["moves"].as_array().unwrap().len(), &table["setup"]["length"]), (7, &json!(3)));
+    let session: serde_json::Value = ask(&mut *run, json!({ "ask": "session" })).unwrap();
+    assert_eq!(
+        (&session["position"]["id"], &session["phase"]),
+        (&json!("kl+RATDgc/ABCQ"), &json!("to_play"))
+    );
+    assert_eq!((session["moves"].as_array().unwrap().len(), &session["setup"]["length"]), (7, &json!(3)));
 }
 
 /// The file is of a run's first minute. Later ones of format 1 have agents as they were, each with its weights, here the learner's.
@@ -224,8 +227,8 @@ fn agents_that_a_file_of_backgammon_kept_are_there_to_play() {
     assert_eq!(frozen[0]["progress"]["iteration"], 6);
     assert_eq!(frozen[0]["progress"]["counts"], json!([144.0, 39_205.0, 747_998.0, 298.0]));
     let mut asked = |who: serde_json::Value| -> serde_json::Value {
-        let inquiry = json!({ "id": "4HPwATDgc/ABMA", "dice": [3, 1], "who": who, "evals": 1 });
-        ask(&mut *run, json!({ "ask": "analyse", "inquiry": inquiry })).unwrap()
+        let request = json!({ "id": "4HPwATDgc/ABMA", "dice": [3, 1], "who": who, "evals": 1 });
+        ask(&mut *run, json!({ "ask": "analyse", "request": request })).unwrap()
     };
     let (then, now) = (asked(json!({ "kind": "frozen", "minutes": 1 })), asked(json!({ "kind": "now" })));
     assert_eq!(then["name"], "agent at 1 min");

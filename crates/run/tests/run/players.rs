@@ -1,8 +1,8 @@
-//! Players of backgammon and other programs: what GNU Backgammon was asked and answered, decisions that it judged, and the
+//! Players of backgammon and other programs: what GNU Backgammon was asked and answered, decisions that it evaluated, and the
 //! lines by which a player can be asked for its moves.
 
+use run::backgammon::baselines::{Linear, Random};
 use run::backgammon::decisions::{Decision, score};
-use run::backgammon::yardstick::{Linear, Random};
 use run::backgammon::{Board, Player, PlayerLines, Reply, Results, Roll, fibs};
 
 const SPOKEN: &str = include_str!("../../../../tests/golden/backgammon_gnubg.txt");
@@ -46,7 +46,7 @@ fn judged() -> Vec<Decision> {
     JUDGED.lines().map(|line| Decision::read(line, &mut room).unwrap()).collect()
 }
 
-/// Chooses by what the judge thinks.
+/// Chooses by the equities that are given.
 struct Told {
     best: bool,
     decisions: Vec<Decision>,

@@ -58,11 +58,11 @@ fn any_config(room: &dyn AnyRoom, small: &Config, dice: &mut Sequence) -> Config
 struct Turn {
     knob: Option<(u32, String, Value)>,
     /// Where the run is saved and another takes its place: after so many slices, and how.
-    cut: Option<(u32, How)>,
+    cut: Option<(u32, EndedBy)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum How {
+enum EndedBy {
     /// As a shell saves.
     Command,
     /// At once.
@@ -127,7 +127,7 @@ fn play(run: &mut dyn AnyRun, sit: bool) -> Option<serde_json::Value> {
         let engine = |kind: &str| json!({ "who": { "kind": kind }, "evals": 1 });
         let setup =
             json!({ "seats": [engine("random"), engine("linear")], "length": 5, "cube": true, "seed": 4 });
-        ask::<serde_json::Value>(run, json!({ "ask": "sit", "setup": setup })).unwrap();
+        ask::<serde_json::Value>(run, json!({ "ask": "new_session", "setup": setup })).unwrap();
     }
     let mut act =
         |kind: &str| ask::<serde_json::Value>(run, json!({ "ask": "act", "act": { "kind": kind } }));
@@ -156,7 +156,7 @@ fn live(config: &Config, turns: &[Turn], cut: bool, now_s: &mut f64) -> (Story, 
             if cut_to_do.is_some_and(|(at, _)| at == slice) {
                 let how = cut_to_do.take().map(|(_, how)| how);
                 let file = match how {
-                    Some(How::Command) => {
+                    Some(EndedBy::Command) => {
                         run.command(Command::Save).unwrap();
                         loop {
                             if let Some(file) = story.take(&mut *run) {
@@ -174,13 +174,13 @@ fn live(config: &Config, turns: &[Turn], cut: bool, now_s: &mut f64) -> (Story, 
                 story.take(&mut *run);
                 let Ok(file) = file else { break };
                 let digest = run.digest();
-                if how == Some(How::Restore) {
+                if how == Some(EndedBy::Restore) {
                     run.command(Command::Restore { bytes: file }).unwrap();
                 } else {
                     run = go_on(&file);
                 }
                 assert_eq!(run.digest(), digest, "{how:?}");
-                let now = ask::<serde_json::Value>(&mut *run, json!({ "ask": "table" })).ok();
+                let now = ask::<serde_json::Value>(&mut *run, json!({ "ask": "session" })).ok();
                 assert!(table.is_none() || now == table, "the game goes on where it was");
                 continue;
             }
@@ -206,7 +206,7 @@ fn holds(room: &dyn AnyRoom, small: &Config, case: u32) {
     let knobs: Vec<Knob> = room.knobs(&small.variant).into_iter().filter(|knob| knob.live).collect();
     let turns: Vec<Turn> = (0..5)
         .map(|_| {
-            let cut = [How::Command, How::Save, How::Restore][dice.below(3) as usize];
+            let cut = [EndedBy::Command, EndedBy::Save, EndedBy::Restore][dice.below(3) as usize];
             // The knob comes first: what is pending is in force from the boundary, and in the file.
             let at = dice.below(3);
             let knob = &knobs[dice.below(knobs.len() as u32) as usize];

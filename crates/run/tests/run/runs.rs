@@ -331,7 +331,7 @@ fn divergence_stops_the_run_says_so_and_is_never_saved() {
         assert!(matches!(run.command(Command::Save), Err(RunError::Diverged)), "{id}");
         let question = match room.schema().id {
             "control" => serde_json::json!({ "ask": "picture", "width": 3, "height": 3 }),
-            "backgammon" => serde_json::json!({ "ask": "table" }),
+            "backgammon" => serde_json::json!({ "ask": "session" }),
             _ => serde_json::json!({ "ask": "policy" }),
         };
         run.ask(question).unwrap();
@@ -556,7 +556,7 @@ fn a_run_may_be_lent_a_clock_and_says_where_its_time_went() {
         let mut plain = start(&config);
         train(&mut *plain, 2);
         let mut run: Box<dyn AnyRun> = start(&config);
-        run.lend_clock(ticks);
+        run.set_clock(ticks);
         let mut told = Told(Vec::new());
         while run.progress().iteration < 2 {
             run.advance(ticks());

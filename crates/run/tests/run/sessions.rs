@@ -1,13 +1,15 @@
 //! Game sessions of backgammon: what is refused leaves everything as it was, and what is kept can be gone on with.
 
 use crate::common::{ask, begin, host, small};
-use run::backgammon::protocol::{Act, Analysis, Did, Engine, How, Phase, Review, Setup, Table, Verdict, Who};
+use run::backgammon::protocol::{
+    Act, Analysis, EndedBy, Engine, EngineAct, Phase, PlayerKind, Review, Session, Setup, Verdict,
+};
 use run::{AnyRun, RunError};
 use serde_json::json;
 
-const AGENT: Engine = Engine { who: Who::Now, evals: 1 };
-const RANDOM: Engine = Engine { who: Who::Random, evals: 1 };
-const LINEAR: Engine = Engine { who: Who::Linear, evals: 1 };
+const AGENT: Engine = Engine { who: PlayerKind::Now, evals: 1 };
+const RANDOM: Engine = Engine { who: PlayerKind::Random, evals: 1 };
+const LINEAR: Engine = Engine { who: PlayerKind::Linear, evals: 1 };
 
 /// A run at which one can sit down.
 struct Room(Box<dyn AnyRun>);
@@ -17,15 +19,15 @@ fn room() -> Room {
 }
 
 impl Room {
-    fn table(&mut self) -> Option<Table> {
-        ask(&mut *self.0, json!({ "ask": "table" })).unwrap()
+    fn table(&mut self) -> Option<Session> {
+        ask(&mut *self.0, json!({ "ask": "session" })).unwrap()
     }
 
-    fn sit(&mut self, setup: Setup) -> Result<Table, RunError> {
-        ask(&mut *self.0, json!({ "ask": "sit", "setup": setup }))
+    fn sit(&mut self, setup: Setup) -> Result<Session, RunError> {
+        ask(&mut *self.0, json!({ "ask": "new_session", "setup": setup }))
     }
 
-    fn act(&mut self, act: &Act) -> Result<Table, RunError> {
+    fn act(&mut self, act: &Act) -> Result<Session, RunError> {
         ask(&mut *self.0, json!({ "ask": "act", "act": as_json(act) }))
     }
 
@@ -65,7 +67,7 @@ fn setup(seats: [Option<Engine>; 2], length: u16, seed: u32) -> Setup {
 }
 
 /// Does whatever can be done next, a person choosing the first step there is, until a game has ended.
-fn play_on(room: &mut Room, until: impl Fn(&Table) -> bool) -> Table {
+fn play_on(room: &mut Room, until: impl Fn(&Session) -> bool) -> Session {
     let mut table = room.table().unwrap();
     while !until(&table) {
         let act = if table.may.reply {
@@ -87,7 +89,7 @@ fn play_on(room: &mut Room, until: impl Fn(&Table) -> bool) -> Table {
     table
 }
 
-fn checkers(table: &Table) -> u32 {
+fn checkers(table: &Session) -> u32 {
     let sum = |counts: &[u8]| counts.iter().map(|&count| u32::from(count)).sum::<u32>();
     sum(&table.position.mine) + sum(&table.position.theirs)
 }
@@ -154,7 +156,7 @@ fn a_person_plays_a_turn_by_steps_takes_back_and_confirms() {
 
     let replied = room.act(&Act::Reply).unwrap();
     let reply = replied.reply.unwrap();
-    assert_eq!((reply.seat, reply.did), (1, Did::Played));
+    assert_eq!((reply.seat, reply.did), (1, EngineAct::Played));
     assert!(replied.may.roll && replied.turn == 0);
 }
 
@@ -163,7 +165,7 @@ fn a_match_is_played_to_its_end_and_the_same_dice_give_the_same_match() {
     let play = || {
         let mut room = room();
         room.sit(setup([Some(LINEAR), Some(RANDOM)], 5, 3)).unwrap();
-        let over = |table: &Table| table.ending.is_some_and(|ending| ending.match_over);
+        let over = |table: &Session| table.ending.is_some_and(|ending| ending.match_over);
         let table = play_on(&mut room, over);
         assert_eq!(table.score.iter().max(), Some(&5));
         assert!(room.act(&Act::NextGame).is_err() && room.act(&Act::Reply).is_err());
@@ -176,7 +178,7 @@ fn a_match_is_played_to_its_end_and_the_same_dice_give_the_same_match() {
 fn the_cube_is_turned_taken_and_passed_by_the_rules() {
     let mut room = room();
     room.sit(setup([None, None], 0, 4)).unwrap();
-    let to_roll = |table: &Table| table.phase == Phase::ToRoll;
+    let to_roll = |table: &Session| table.phase == Phase::ToRoll;
     let first = play_on(&mut room, to_roll);
     assert!(first.may.double);
     let doubled = room.act(&Act::Double).unwrap();
@@ -191,7 +193,7 @@ fn the_cube_is_turned_taken_and_passed_by_the_rules() {
     room.act(&Act::Double).unwrap();
     let passed = room.act(&Act::Pass).unwrap();
     let ending = passed.ending.unwrap();
-    assert_eq!((ending.points, ending.how, ending.winner), (2, How::Passed, next.turn));
+    assert_eq!((ending.points, ending.how, ending.winner), (2, EndedBy::Passed, next.turn));
     assert_eq!(passed.score[usize::from(next.turn)], 2);
 
     let second = room.act(&Act::NextGame).unwrap();
@@ -199,7 +201,7 @@ fn the_cube_is_turned_taken_and_passed_by_the_rules() {
     play_on(&mut room, to_roll);
     let given_up = room.act(&Act::Resign { points: 2 }).unwrap();
     let ending = given_up.ending.unwrap();
-    assert_eq!((ending.points, ending.level, ending.how), (2, 2, How::Resigned));
+    assert_eq!((ending.points, ending.level, ending.how), (2, 2, EndedBy::Resigned));
     assert!(!given_up.may.roll && given_up.may.next_game && given_up.legal.is_empty());
 
     room.sit(Setup { cube: false, ..setup([None, None], 0, 4) }).unwrap();
@@ -216,9 +218,9 @@ fn a_table_is_saved_and_gone_on_with_in_the_middle_of_a_match() {
     play_on(&mut whole, |table| table.game == 2 && table.moves.len() == 9);
     let file = whole.0.save().unwrap();
     let mut resumed = Room(run::restore(&file, host()).unwrap());
-    let seen = |room: &mut Room| Table { reply: None, ..room.table().unwrap() };
+    let seen = |room: &mut Room| Session { reply: None, ..room.table().unwrap() };
     assert_eq!(seen(&mut resumed), seen(&mut whole));
-    let over = |table: &Table| table.ending.is_some_and(|ending| ending.match_over);
+    let over = |table: &Session| table.ending.is_some_and(|ending| ending.match_over);
     assert_eq!(play_on(&mut resumed, over), play_on(&mut whole, over));
     assert_eq!(resumed.transcript().unwrap(), whole.transcript().unwrap());
 }

@@ -1,5 +1,5 @@
 //! `hothouse eval backgammon`: how well somebody plays, by games with duplicate dice against somebody else, or by decisions
-//! that a strong player has judged.
+//! that a strong player has evaluated.
 
 use super::gnubg::{Gnubg, MOST_PLIES};
 use crate::args::{MachineArgs, count, up_to_a_million};
@@ -11,8 +11,8 @@ use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use run::Host;
 use run::backgammon::arena::{Duel, Tally};
+use run::backgammon::baselines::{Linear, Random};
 use run::backgammon::decisions::{Decision, Score, score};
-use run::backgammon::yardstick::{Linear, Random};
 use run::backgammon::{Player, Results, player_from_checkpoint};
 use serde::Serialize;
 use std::io::{BufRead, BufReader, IsTerminal, Write};
@@ -35,13 +35,13 @@ mEMG is what a decision loses against the best one on the average, in thousandth
 
 #[derive(Clone, Debug, Args)]
 struct JudgeArgs {
-    /// Who is judged: a checkpoint, linear, random or gnubg
+    /// Who is evaluated: a checkpoint, linear, random or gnubg
     #[arg(default_value = "linear", value_name = "CHECKPOINT")]
     player: String,
     /// Play games against gnubg, random, linear or a checkpoint
     #[arg(long, value_name = "PLAYER")]
     against: Option<String>,
-    /// Score the choices in this file of judged decisions
+    /// Score the choices in this file of evaluated decisions
     #[arg(long, value_name = "FILE")]
     decisions: Option<PathBuf>,
     /// Evaluations that a checkpoint's agent may spend on each move; 1 means no look-ahead
@@ -125,7 +125,7 @@ fn run(args: &JudgeArgs, host: Host, threads: usize, signals: &Signals) -> Resul
     }
 }
 
-/// Who goes by this name: a yardstick, GNU Backgammon, or the agent of a checkpoint.
+/// Who goes by this name: a baseline, GNU Backgammon, or the agent of a checkpoint.
 fn contestant(name: &str, args: &JudgeArgs, seed: u32, host: Host, threads: usize) -> Result<Contestant> {
     match name {
         "gnubg" => Ok(Contestant::Gnubg(Gnubg::start(args.plies, threads.min(MOST_PROGRAMS))?)),

@@ -245,8 +245,8 @@ impl Seat {
 mod tests {
     use super::*;
     use run::backgammon::arena::Duel;
+    use run::backgammon::baselines::Linear;
     use run::backgammon::notation;
-    use run::backgammon::yardstick::Linear;
 
     const SPOKEN: &str = include_str!("../../../../../tests/golden/backgammon_gnubg.txt");
     const VERSION: &str = "Interface: 2\nRFBF: 0\nEngine: 1.00\nSoftware: 1.07.001\n";
@@ -287,7 +287,7 @@ mod tests {
         (board, Roll::new(numbers[27] as u8, numbers[28] as u8).unwrap())
     }
 
-    /// Plays as the linear yardstick does, and writes its moves.
+    /// Plays as the linear baseline does, and writes its moves.
     fn linear(question: &str) -> Option<String> {
         let (board, roll) = understood(question);
         let mut chosen = Vec::new();

@@ -47,7 +47,11 @@ pub fn solve(machine: &Machine, give: &mut dyn FnMut(Figure) -> std::io::Result<
     }
     times_s.sort_by(f64::total_cmp);
     let median_s = times_s[times_s.len() / 2];
-    give(Figure { name: "control.ppo.cartpole.solve_s".into(), value: median_s, unit: "s" })?;
-    give(Figure { name: "control.ppo.cartpole.solved_of_20".into(), value: solved.into(), unit: "seeds" })?;
+    give(Figure { name: "control.ppo.cartpole.solve_s".into(), value: median_s, unit: "s".into() })?;
+    give(Figure {
+        name: "control.ppo.cartpole.solved_of_20".into(),
+        value: solved.into(),
+        unit: "seeds".into(),
+    })?;
     Ok(())
 }

@@ -150,7 +150,7 @@ With --stdio, each line read is one request and gets one line in answer:
       -> {"obs":[…],"reward":1.0,"terminated":false,"truncated":false}
 A line that cannot be obeyed, a step before a reset and a step after the end of an episode are answered
   {"error":"what is wrong; what would do"}
-and change nothing. Observations are in f64: Gymnasium's, before it rounds them to f32. Where Gymnasium
+and change nothing. Observations are in f64: Gymnasium's, before it rounds them to f32. WorkedOn Gymnasium
 rounds a state or an action to f32, so does this; an action that f32 cannot hold is taken as f64. A seed
 does not begin the episode that NumPy would draw from it, but one from the same distribution.
 The end of the input ends the program."#;

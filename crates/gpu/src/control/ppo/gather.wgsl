@@ -3,7 +3,7 @@
 
 struct Args {
     rows: u32, envs: u32, minibatches: u32, minibatch_places: u32,
-    samples: u32, lens: u32, moments: u32, turn: u32, tally: u32,
+    samples: u32, normalizer: u32, moments: u32, input: u32, counters: u32,
     rounds: u32, mask: u32, shift: u32,
     observation: u32, action: u32, old_log_prob: u32, advantage: u32, returned: u32, old_value: u32,
 }
@@ -23,7 +23,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
         @builtin(local_invocation_index) local: u32) {
     let row = group_index(group, many) * THREADS + local;
     if (row >= args.rows) { return; }
-    let update = words[args.tally + UPDATE];
+    let update = words[args.counters + UPDATE];
     let minibatch = update % args.minibatches;
     let number = shuffled(minibatch * args.minibatch_places + row, update / args.minibatches);
     let actor = number / (128u * STEPS);
@@ -33,11 +33,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     let sample = args.samples + (of_actor / lanes * args.envs + env) * SAMPLE_LEN;
 
     let observation = args.observation + row * FEATURES;
-    #FEATURES mem[observation + #u] = through_lens(mem[sample + #u], #u);
+    #FEATURES mem[observation + #u] = normalized(mem[sample + #u], #u);
     let advantage = mem[sample + FEATURES + 2u];
     let value = mem[sample + FEATURES + 3u];
     var shown = advantage;
-    if (mem[args.turn + CENTRED] > 0.0) {
+    if (mem[args.input + NORMALIZED_ADVANTAGES] > 0.0) {
         // Count, mean, and squares apart from it, of the advantages.
         let spread = sqrt(mem[args.moments + 2u] / mem[args.moments]);
         shown = (advantage - mem[args.moments + 1u]) / (spread + 1e-8);

@@ -9,9 +9,9 @@ use crate::plan::Lowered;
 use crate::program::{Program, Region, Space, groups};
 use ::worlds::vector::{LENGTH_SHIFT, TERMINATED};
 use graph::Table;
-use learn::ppo::away::Shuffle;
-use learn::ppo::{FARTHEST, Head, METRICS, SPREAD};
-use learn::{Blueprint, Fault, PpoConfig, SHOWN};
+use learn::ppo::accelerator::Shuffle;
+use learn::ppo::{Head, METRICS, NORMALIZED_LIMIT, SPREAD};
+use learn::{Fault, LearnerSpec, PpoConfig, RECORDED_ENVS};
 use math::PANEL;
 use std::fmt::{Display, Write as _};
 use std::ops::Range;
@@ -24,7 +24,7 @@ const SPAN: usize = 16 * MANY_THREADS;
 /// Newest episodes that are told.
 pub const RECENT: usize = 100;
 /// Steps of a rollout whose observations are told.
-const TRAIL: usize = 128;
+const TRAJECTORY_STEPS: usize = 128;
 /// Rounds of a shuffle, and epochs that there is room for.
 pub const ROUNDS: usize = 4;
 pub const MOST_EPOCHS: usize = 1000;
@@ -33,39 +33,39 @@ pub const MOST_STEPS: usize = 1 << 14;
 pub const MOST_UPDATES: usize = 1 << 14;
 
 /// Where among the floats that are written before an iteration stands what.
-pub mod turn {
+pub mod input {
     pub const GAMMA: usize = 0;
     /// γλ
     pub const DECAY: usize = 1;
     /// Not 0 where advantages are normalised.
-    pub const CENTRED: usize = 2;
+    pub const NORMALIZED_ADVANTAGES: usize = 2;
     pub const KL_LIMIT: usize = 3;
     /// Of all rewards so far, those before this iteration and those in it; mean and variance of those before.
-    pub const EARNED_SHARE: usize = 4;
+    pub const RETURN_SHARE: usize = 4;
     pub const NEW_SHARE: usize = 5;
-    pub const EARNED_MEAN: usize = 6;
-    pub const EARNED_VARIANCE: usize = 7;
+    pub const RETURN_MEAN: usize = 6;
+    pub const RETURN_VARIANCE: usize = 7;
     /// Of the metrics and the gradient's length, over the minibatches.
     pub const SUMS: usize = 8;
     pub const SUMMED: usize = 6;
-    /// The lens follows.
+    /// The normaliser follows.
     pub const LEN: usize = SUMS + SUMMED;
 
     pub const NAMES: [(&str, usize); 9] = [
         ("GAMMA", GAMMA),
         ("DECAY", DECAY),
-        ("CENTRED", CENTRED),
+        ("NORMALIZED_ADVANTAGES", NORMALIZED_ADVANTAGES),
         ("KL_LIMIT", KL_LIMIT),
-        ("EARNED_SHARE", EARNED_SHARE),
+        ("RETURN_SHARE", RETURN_SHARE),
         ("NEW_SHARE", NEW_SHARE),
-        ("EARNED_MEAN", EARNED_MEAN),
-        ("EARNED_VARIANCE", EARNED_VARIANCE),
+        ("RETURN_MEAN", RETURN_MEAN),
+        ("RETURN_VARIANCE", RETURN_VARIANCE),
         ("SUMS", SUMS),
     ];
 }
 
 /// The same of the whole numbers.
-pub mod tally {
+pub mod counters {
     /// Minibatches begun, and learned from.
     pub const UPDATE: usize = 0;
     pub const UPDATES: usize = 1;
@@ -86,27 +86,27 @@ pub struct Places {
     pub states: Region,
     pub steps: Region,
     pub episodes: Region,
-    pub totals: Region,
-    pub discounted: Region,
-    pub turn: Region,
-    pub tally: Region,
+    pub episode_returns: Region,
+    pub discounted_returns: Region,
+    pub input: Region,
+    pub counters: Region,
     /// Count, mean and squares apart from it, of discounted sums of rewards, returns, advantages and observations.
     pub moments: Region,
     pub finished: Region,
     pub lengths: Region,
-    trail: Region,
-    trail_ended: Region,
+    trajectory: Region,
+    trajectory_ended: Region,
 }
 
 /// Arrays of a rollout.
 struct Rollout {
-    lens: Region,
+    normalizer: Region,
     samples: Region,
     rewards: Region,
     ended: Region,
     returns: Region,
-    /// Of each environment, how often its episodes were cut short, and by then what it showed through the lens.
-    cuts: Region,
+    /// Of each environment, how often its episodes were cut short, and by then what it showed, normalised.
+    truncations: Region,
     reached: Region,
     /// The critic's values of the states after the rollout, and of those.
     last: Region,
@@ -115,12 +115,12 @@ struct Rollout {
 
 /// Ranges of the program.
 pub struct Lists {
-    pub look: Range<usize>,
+    pub observe: Range<usize>,
     /// A dispatch each: a step, and what is kept of each of the policy's runs after the last.
     pub steps: Range<usize>,
-    pub keeps: Range<usize>,
-    pub estimate: Range<usize>,
-    pub trail: Range<usize>,
+    pub value_copies: Range<usize>,
+    pub estimate_advantages: Range<usize>,
+    pub trajectory: Range<usize>,
     /// Around the gradient of a minibatch.
     pub gather: Range<usize>,
     pub learn: Range<usize>,
@@ -141,13 +141,13 @@ pub struct Layout {
 
 impl Layout {
     pub fn new(
-        blueprint: &Blueprint,
+        spec: &LearnerSpec,
         table: &Table,
         space: &mut Space,
         program: &mut Program,
     ) -> Result<Layout, Fault> {
-        let (config, spec) = (&blueprint.config, blueprint.kind.spec);
-        let world = world(spec.id).ok_or_else(|| Fault::Unknown { what: spec.id.into() })?;
+        let (config, kind) = (&spec.config, spec.kind.spec);
+        let world = world(kind.id).ok_or_else(|| Fault::Unknown { what: kind.id.into() })?;
         let &PpoConfig { envs, rollout_steps: steps, .. } = config;
         if steps > MOST_STEPS {
             return Err(Fault::Unknown { what: format!("a rollout of more than {MOST_STEPS} steps") });
@@ -155,17 +155,17 @@ impl Layout {
         let (state, features) = (world.state, world.observation);
         let samples = envs * steps;
         // An environment is cut short at most so often in a rollout.
-        let cuts = steps.div_ceil(world.step_limit as usize);
+        let truncations = steps.div_ceil(world.step_limit as usize);
         // Places are counted in words of 32 bits: what cannot fit is refused before it is laid out.
-        let floats = (samples + cuts * envs) * (features + 4);
-        let plans = blueprint.acting.arena_bytes() + blueprint.learning.arena_bytes();
+        let floats = (samples + truncations * envs) * (features + 4);
+        let plans = spec.acting.arena_bytes() + spec.learning.arena_bytes();
         let (needs, has) = (plans as u64 + 4 * floats as u64, program.gpu().largest_buffer());
         if needs > has {
             return Err(Fault::TooSmall { needs, has });
         }
 
         let len = table.len();
-        let (trail, shown) = (steps.min(TRAIL), SHOWN.min(envs));
+        let (trajectory, shown) = (steps.min(TRAJECTORY_STEPS), RECORDED_ENVS.min(envs));
         let quantities = 2 + if config.normalize_observation { features } else { 0 };
         let (params, grads) = (space.floats(len), space.floats(len));
         let places = Places {
@@ -174,62 +174,64 @@ impl Layout {
             states: space.floats(envs * state),
             steps: space.words(envs),
             episodes: space.words(envs),
-            totals: space.floats(envs),
-            discounted: space.floats(if config.normalize_reward { envs } else { 0 }),
-            turn: space.floats(turn::LEN + 2 * features),
-            tally: space.words(tally::LEN + 2 * ROUNDS * MOST_EPOCHS),
+            episode_returns: space.floats(envs),
+            discounted_returns: space.floats(if config.normalize_reward { envs } else { 0 }),
+            input: space.floats(input::LEN + 2 * features),
+            counters: space.words(counters::LEN + 2 * ROUNDS * MOST_EPOCHS),
             moments: space.floats(3 * (1 + quantities)),
             finished: space.floats(RECENT),
             lengths: space.words(RECENT),
-            trail: space.floats(trail * shown.next_multiple_of(PANEL) * features),
-            trail_ended: space.words(trail * shown),
+            trajectory: space.floats(trajectory * shown.next_multiple_of(PANEL) * features),
+            trajectory_ended: space.words(trajectory * shown),
         };
         let rollout = Rollout {
-            lens: places.turn.part(turn::LEN, 2 * features),
+            normalizer: places.input.part(input::LEN, 2 * features),
             samples: space.floats(samples * (features + 4)),
             rewards: space.floats(samples),
             ended: space.words(samples),
             returns: space.floats(samples),
-            cuts: space.words(envs),
-            reached: space.floats(cuts * envs * features),
+            truncations: space.words(envs),
+            reached: space.floats(truncations * envs * features),
             last: space.floats(envs),
-            bootstraps: space.floats(cuts * envs),
+            bootstraps: space.floats(truncations * envs),
         };
-        let acting = Lowered::new(&blueprint.acting, params, grads, space, program)?;
-        let learning = Lowered::new(&blueprint.learning, params, grads, space, program)?;
-        let maker = Maker { blueprint, world: &world, places: &places, rollout: &rollout, cuts, quantities };
+        let acting = Lowered::new(&spec.acting, params, grads, space, program)?;
+        let learning = Lowered::new(&spec.learning, params, grads, space, program)?;
+        let builder =
+            Builder { spec, world: &world, places: &places, rollout: &rollout, truncations, quantities };
         let lists = Lists {
-            look: maker.look(program, &acting),
-            steps: maker.steps(program, &acting, table),
-            keeps: maker.keeps(program, &acting),
-            estimate: maker.estimate(space, program),
-            trail: maker.trail(program, trail, shown),
-            gather: maker.gather(program, &learning),
-            learn: maker.learn(space, program, &learning, grads),
+            observe: builder.observe(program, &acting),
+            steps: builder.steps(program, &acting, table),
+            value_copies: builder.value_copies(program, &acting),
+            estimate_advantages: builder.estimate_advantages(space, program),
+            trajectory: builder.trajectory(program, trajectory, shown),
+            gather: builder.gather(program, &learning),
+            learn: builder.learn(space, program, &learning, grads),
         };
         Ok(Layout { envs, features, state, samples, places, lists, acting, learning })
     }
 
     /// Regions of floats and of whole numbers that an iteration gives back, in the order in which they are taken in.
-    pub fn told(&self, watched: bool) -> [Vec<Region>; 2] {
-        let Places { params, optimizer, states, totals, discounted, turn, moments, .. } = self.places;
-        let sums = turn.part(turn::SUMS, turn::SUMMED);
+    pub fn outputs(&self, recorded: bool) -> [Vec<Region>; 2] {
+        let Places { params, optimizer, states, episode_returns, discounted_returns, input, moments, .. } =
+            self.places;
+        let sums = input.part(input::SUMS, input::SUMMED);
         let mut floats = vec![
             params,
             optimizer.m,
             optimizer.v,
             states,
-            totals,
-            discounted,
+            episode_returns,
+            discounted_returns,
             sums,
             moments,
             self.places.finished,
         ];
-        let Places { steps, episodes, tally, lengths, .. } = self.places;
-        let mut words = vec![steps, episodes, tally.part(0, tally::LEN), lengths];
-        if watched {
-            floats.push(self.places.trail);
-            words.push(self.places.trail_ended);
+        let Places { steps, episodes, counters, lengths, .. } = self.places;
+        let mut words = vec![steps, episodes, counters.part(0, counters::LEN), lengths];
+        if recorded {
+            floats.push(self.places.trajectory);
+            words.push(self.places.trajectory_ended);
         }
         [floats, words]
     }
@@ -295,66 +297,70 @@ impl Text {
     }
 }
 
-const LENS: &str = include_str!("lens.wgsl");
+const NORMALIZE: &str = include_str!("normalize.wgsl");
 const MOMENTS: &str = include_str!("moments.wgsl");
 
-struct Maker<'a> {
-    blueprint: &'a Blueprint,
+struct Builder<'a> {
+    spec: &'a LearnerSpec,
     world: &'a World,
     places: &'a Places,
     rollout: &'a Rollout,
-    cuts: usize,
+    truncations: usize,
     quantities: usize,
 }
 
-impl Maker<'_> {
+impl Builder<'_> {
     fn envs(&self) -> usize {
-        self.blueprint.config.envs
+        self.spec.config.envs
     }
 
     /// What kernels that see observations know.
     fn text(&self, threads: usize) -> Text {
-        let config = &self.blueprint.config;
+        let config = &self.spec.config;
         let features = self.world.observation;
         Text::new(threads)
             .word("FEATURES", features)
             .word("SAMPLE_LEN", features + 4)
             .word("STEPS", config.rollout_steps)
             .flag("NORMALIZED", config.normalize_observation)
-            .float("FARTHEST", FARTHEST)
+            .float("NORMALIZED_LIMIT", NORMALIZED_LIMIT)
             .count("STATE", self.world.state)
     }
 
     /// What kernels know that see what became of a rollout.
     fn later_text(&self, threads: usize) -> Text {
         self.text(threads)
-            .flag("REWARDS_NORMALIZED", self.blueprint.config.normalize_reward)
+            .flag("REWARDS_NORMALIZED", self.spec.config.normalize_reward)
             .word("TERMINATED", TERMINATED as usize)
             .word("LENGTH_SHIFT", LENGTH_SHIFT as usize)
-            .names(&turn::NAMES)
-            .names(&tally::NAMES)
+            .names(&input::NAMES)
+            .names(&counters::NAMES)
     }
 
-    fn look(&self, program: &mut Program, acting: &Lowered) -> Range<usize> {
-        let text = self.text(THREADS).add(&self.world.text).add(LENS).add(include_str!("look.wgsl"));
-        let Rollout { samples, lens, cuts, .. } = self.rollout;
+    fn observe(&self, program: &mut Program, acting: &Lowered) -> Range<usize> {
+        let text = self.text(THREADS).add(&self.world.text).add(NORMALIZE).add(include_str!("observe.wgsl"));
+        let Rollout { samples, normalizer, truncations, .. } = self.rollout;
         let shown = acting.input("observation");
-        let args = [self.envs() as u32, self.places.states.at, samples.at, shown.at, lens.at, cuts.at];
-        each(program, "look", &text, &args, self.envs())
+        let args =
+            [self.envs() as u32, self.places.states.at, samples.at, shown.at, normalizer.at, truncations.at];
+        each(program, "observe", &text, &args, self.envs())
     }
 
     fn steps(&self, program: &mut Program, acting: &Lowered, table: &Table) -> Range<usize> {
-        let Blueprint { head, config, draws, seed, .. } = self.blueprint;
-        let text = self.text(THREADS).add(&self.world.text).add(LENS).add(include_str!("act.wgsl"));
+        let LearnerSpec { head, config, draws, seed, .. } = self.spec;
+        let text =
+            self.text(THREADS).add(&self.world.text).add(NORMALIZE).add(include_str!("rollout_step.wgsl"));
         let (text, middle, half) = match *head {
-            Head::Choices(count) => (text.word("CHOICES", count).add(include_str!("choose.wgsl")), 0.0, 0.0),
-            Head::Level { middle, half, squash } => {
-                (text.flag("SQUASHED", squash).add(include_str!("sway.wgsl")), middle, half)
+            Head::Choices(count) => {
+                (text.word("CHOICES", count).add(include_str!("sample_choice.wgsl")), 0.0, 0.0)
+            }
+            Head::Gaussian { middle, half, squash } => {
+                (text.flag("SQUASHED", squash).add(include_str!("sample_gaussian.wgsl")), middle, half)
             }
         };
         let spread = table.specs().iter().find(|spec| *spec.name == *SPREAD).map_or(0, |spec| spec.offset);
-        let Places { params, states, steps, episodes, totals, tally, .. } = self.places;
-        let Rollout { lens, samples, rewards, ended, returns, cuts, reached, .. } = self.rollout;
+        let Places { params, states, steps, episodes, episode_returns, counters, .. } = self.places;
+        let Rollout { normalizer, samples, rewards, ended, returns, truncations, reached, .. } = self.rollout;
         let from = program.len();
         for step in 0..config.rollout_steps {
             let mut args = vec![
@@ -363,140 +369,145 @@ impl Maker<'_> {
                 states.at,
                 steps.at,
                 episodes.at,
-                totals.at,
+                episode_returns.at,
                 acting.output("policy").at,
                 acting.output("value").at,
                 acting.input("observation").at,
-                lens.at,
+                normalizer.at,
                 samples.at,
                 rewards.at,
                 ended.at,
                 returns.at,
-                cuts.at,
+                truncations.at,
                 reached.at,
-                tally.at + tally::CLOCK as u32,
+                counters.at + counters::CLOCK as u32,
                 params.at + spread as u32,
                 middle.to_bits(),
                 half.to_bits(),
             ];
             args.extend((self.world.key)(*seed));
             args.extend(draws);
-            each(program, "act", &text, &args, config.envs);
+            each(program, "rollout step", &text, &args, config.envs);
         }
         from..program.len()
     }
 
-    fn keeps(&self, program: &mut Program, acting: &Lowered) -> Range<usize> {
+    fn value_copies(&self, program: &mut Program, acting: &Lowered) -> Range<usize> {
         let envs = self.envs();
         let width = envs * self.world.observation;
-        let text = self.text(THREADS).add(include_str!("keep.wgsl"));
+        let text = self.text(THREADS).add(include_str!("copy_values.wgsl"));
         let Rollout { reached, last, bootstraps, .. } = *self.rollout;
         let (value, shown) = (acting.output("value"), acting.input("observation"));
         let from = program.len();
-        for run in 0..=self.cuts {
+        for run in 0..=self.truncations {
             let kept = if run == 0 { last } else { bootstraps.part((run - 1) * envs, envs) };
-            let (next, items) =
-                if run < self.cuts { (reached.part(run * width, width).at, width) } else { (u32::MAX, envs) };
-            each(program, "keep", &text, &[envs as u32, value.at, kept.at, next, shown.at], items);
+            let (next, items) = if run < self.truncations {
+                (reached.part(run * width, width).at, width)
+            } else {
+                (u32::MAX, envs)
+            };
+            each(program, "copy values", &text, &[envs as u32, value.at, kept.at, next, shown.at], items);
         }
         from..program.len()
     }
 
-    fn estimate(&self, space: &mut Space, program: &mut Program) -> Range<usize> {
-        let config = &self.blueprint.config;
+    fn estimate_advantages(&self, space: &mut Space, program: &mut Program) -> Range<usize> {
+        let config = &self.spec.config;
         let envs = config.envs;
         let blocks = envs.div_ceil(THREADS);
-        let Rollout { lens, samples, rewards, ended, returns, cuts, last, bootstraps, .. } = self.rollout;
-        let Places { discounted, turn, moments, tally, finished, lengths, .. } = self.places;
-        let earned_parts = space.floats(if config.normalize_reward { 3 * blocks } else { 0 });
+        let Rollout { normalizer, samples, rewards, ended, returns, truncations, last, bootstraps, .. } =
+            self.rollout;
+        let Places { discounted_returns, input, moments, counters, finished, lengths, .. } = self.places;
+        let return_parts = space.floats(if config.normalize_reward { 3 * blocks } else { 0 });
         let parts = space.floats(3 * blocks * self.quantities);
-        let merge = Text::new(MANY_THREADS).add(MOMENTS).add(include_str!("merge.wgsl"));
+        let merge = Text::new(MANY_THREADS).add(MOMENTS).add(include_str!("merge_moments.wgsl"));
         let merge = program.kernel("merge", &merge.text);
         let from = program.len();
         if config.normalize_reward {
-            let text = self.later_text(THREADS).add(MOMENTS).add(include_str!("earn.wgsl"));
-            let args = [envs as u32, rewards.at, ended.at, discounted.at, turn.at, earned_parts.at];
-            each(program, "earn", &text, &args, envs);
-            program.dispatch(&merge, &[blocks as u32, earned_parts.at, moments.at], [1, 1, 1]);
+            let text = self.later_text(THREADS).add(MOMENTS).add(include_str!("discounted_returns.wgsl"));
+            let args = [envs as u32, rewards.at, ended.at, discounted_returns.at, input.at, return_parts.at];
+            each(program, "discounted returns", &text, &args, envs);
+            program.dispatch(&merge, &[blocks as u32, return_parts.at, moments.at], [1, 1, 1]);
         }
         let text = self
             .later_text(THREADS)
-            .count("SEEN", self.quantities - 2)
+            .count("OBSERVED", self.quantities - 2)
             .add(MOMENTS)
-            .add(include_str!("estimate.wgsl"));
+            .add(include_str!("advantages.wgsl"));
         let args = [
             envs as u32,
             blocks as u32,
             samples.at,
             rewards.at,
             ended.at,
-            cuts.at,
+            truncations.at,
             last.at,
             bootstraps.at,
-            turn.at,
+            input.at,
             moments.at,
-            lens.at,
+            normalizer.at,
             parts.at,
         ];
-        each(program, "estimate", &text, &args, envs);
+        each(program, "advantages", &text, &args, envs);
         let others = moments.part(3, 3 * self.quantities);
         let args = [blocks as u32, parts.at, others.at];
         program.dispatch(&merge, &args, [self.quantities as u32, 1, 1]);
 
         let places = envs * config.rollout_steps;
         let spans = places.div_ceil(SPAN);
-        let tallies = space.words(spans);
+        let counts = space.words(spans);
         let counting =
             |text| self.later_text(MANY_THREADS).word("SPAN", SPAN).word("RECENT", RECENT).add(text).text;
-        let kernel = program.kernel("tally", &counting(include_str!("tally.wgsl")));
-        let args = [places as u32, spans as u32, ended.at, tallies.at];
+        let kernel = program.kernel("count episodes", &counting(include_str!("count_episodes.wgsl")));
+        let args = [places as u32, spans as u32, ended.at, counts.at];
         program.dispatch(&kernel, &args, groups(spans, 1));
-        let kernel = program.kernel("newest", &counting(include_str!("newest.wgsl")));
+        let kernel = program.kernel("recent episodes", &counting(include_str!("recent_episodes.wgsl")));
         let args = [
             places as u32,
             spans as u32,
             ended.at,
-            tallies.at,
+            counts.at,
             returns.at,
             finished.at,
             lengths.at,
-            tally.at + tally::ENDED as u32,
+            counters.at + counters::ENDED as u32,
         ];
         program.dispatch(&kernel, &args, groups(spans, 1));
         from..program.len()
     }
 
-    fn trail(&self, program: &mut Program, steps: usize, shown: usize) -> Range<usize> {
-        let text = self.text(THREADS).word("SHOWN", shown).add(include_str!("trail.wgsl"));
+    fn trajectory(&self, program: &mut Program, steps: usize, shown: usize) -> Range<usize> {
+        let text = self.text(THREADS).word("RECORDED", shown).add(include_str!("trajectory.wgsl"));
         let Rollout { samples, ended, .. } = self.rollout;
-        let Places { trail, trail_ended, .. } = self.places;
-        let args = [self.envs() as u32, steps as u32, samples.at, ended.at, trail.at, trail_ended.at];
-        each(program, "trail", &text, &args, steps * shown.next_multiple_of(PANEL))
+        let Places { trajectory, trajectory_ended, .. } = self.places;
+        let args =
+            [self.envs() as u32, steps as u32, samples.at, ended.at, trajectory.at, trajectory_ended.at];
+        each(program, "trajectory", &text, &args, steps * shown.next_multiple_of(PANEL))
     }
 
     fn gather(&self, program: &mut Program, learning: &Lowered) -> Range<usize> {
-        let Blueprint { config, minibatch, .. } = self.blueprint;
+        let LearnerSpec { config, minibatch, .. } = self.spec;
         let samples = config.envs * config.rollout_steps;
         let text = self
             .later_text(THREADS)
             .word("ROUNDS", ROUNDS)
             .flag("VALUE_CLIPPED", config.clip_value)
-            .add(LENS)
+            .add(NORMALIZE)
             .add(include_str!("gather.wgsl"));
-        let Places { turn, moments, tally, .. } = self.places;
+        let Places { input, moments, counters, .. } = self.places;
         // Of every shuffle of so many, the rounds apart.
-        let shuffle = Shuffle::new(self.blueprint.shuffles, samples, 0, 0);
+        let shuffle = Shuffle::new(self.spec.shuffles, samples, 0, 0);
         let mut args = vec![
             *minibatch as u32,
             config.envs as u32,
             config.minibatches as u32,
             (samples / config.minibatches) as u32,
             self.rollout.samples.at,
-            self.rollout.lens.at,
+            self.rollout.normalizer.at,
             moments.part(6, 3).at,
-            turn.at,
-            tally.at,
-            tally.at + tally::LEN as u32,
+            input.at,
+            counters.at,
+            counters.at + counters::LEN as u32,
             shuffle.mask,
             shuffle.shift,
         ];
@@ -513,12 +524,12 @@ impl Maker<'_> {
         learning: &Lowered,
         grads: Region,
     ) -> Range<usize> {
-        let Places { params, optimizer, turn, tally, .. } = self.places;
+        let Places { params, optimizer, input, counters, .. } = self.places;
         let from = program.len();
         optimizer.step(*params, grads, space, program);
-        let text = self.later_text(1).add(include_str!("books.wgsl"));
-        let kernel = program.kernel("books", &text.text);
-        let mut args = vec![turn.at, tally.at, optimizer.norm.at, optimizer.hold.at];
+        let text = self.later_text(1).add(include_str!("add_metrics.wgsl"));
+        let kernel = program.kernel("add metrics", &text.text);
+        let mut args = vec![input.at, counters.at, optimizer.norm.at, optimizer.hold.at];
         args.extend(METRICS.map(|name| learning.output(name).at));
         program.dispatch(&kernel, &args, [1, 1, 1]);
         from..program.len()

@@ -8,8 +8,8 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(num_workgroups) many: ve
     var shown: Shown;
     if (env < args.envs) {
         if (args.anew == 1u) {
-            keep_state(env, world_first(told_first() + env, 0u, told_key()));
-            keep_clocks(env, 0u, 0u);
+            store_state(env, world_first(setup_first() + env, 0u, setup_key()));
+            store_clocks(env, 0u, 0u);
         }
         shown = world_shown(state_of(env));
     }

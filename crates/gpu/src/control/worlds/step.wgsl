@@ -5,19 +5,19 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(num_workgroups) many: ve
         @builtin(local_invocation_index) local: u32) {
     let group = group_index(wid, many);
     let env = group * GROUP + local;
-    var gone: Gone;
+    var result: StepResult;
     if (env < args.envs) {
         let state = state_of(env);
-        let before = Going(
+        let before = EnvState(
             state, world_shown(state), words[args.clocks + env], words[args.clocks + args.stride + env],
         );
-        gone = world_go(before, mem[args.actions + env], told_first() + env, told_key());
-        keep_state(env, gone.now.state);
-        words[args.clocks + env] = gone.now.steps;
-        if (gone.ended != 0u) { words[args.clocks + args.stride + env] = gone.now.episodes; }
-        mem[args.rewards + env] = gone.reward;
-        words[args.ended + env] = gone.ended;
+        result = world_go(before, mem[args.actions + env], setup_first() + env, setup_key());
+        store_state(env, result.now.state);
+        words[args.clocks + env] = result.now.steps;
+        if (result.ended != 0u) { words[args.clocks + args.stride + env] = result.now.episodes; }
+        mem[args.rewards + env] = result.reward;
+        words[args.ended + env] = result.ended;
     }
-    write_rows(args.shown, group, local, gone.now.shown);
-    if (args.reached != NOWHERE) { write_rows(args.reached, group, local, gone.reached); }
+    write_rows(args.shown, group, local, result.now.shown);
+    if (args.reached != NOWHERE) { write_rows(args.reached, group, local, result.reached); }
 }

@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn every_input_is_what_the_table_says_and_each_is_met() {
         let mut numbers = Rng::new(3, 3).sequence(0);
-        let (mut board, mut room) = (Board::START, Results::new());
+        let (mut board, mut scratch) = (Board::START, Results::new());
         let (mut met, mut most) = (vec![false; INPUTS], 0);
         for _ in 0..60_000 {
             let roll = Roll::drawn(&mut numbers);
@@ -196,7 +196,7 @@ mod tests {
                 }
             }
             met.iter_mut().zip(&found).for_each(|(met, &x)| *met |= x != 0.0);
-            let results = board.results(roll, &mut room);
+            let results = board.results(roll, &mut scratch);
             let after = results[numbers.below(results.len() as u32) as usize];
             board = if after.points() == 0 { after.turned() } else { Board::START };
         }

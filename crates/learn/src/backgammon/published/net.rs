@@ -164,17 +164,17 @@ impl Weights {
             last: [range("policy.1.weight"), range("policy.1.bias")],
             params: params.clone(),
         };
-        weights.turn();
+        weights.transpose();
         weights
     }
 
     pub fn set(&mut self, params: &Params) {
         self.params.values_mut().copy_from_slice(params.values());
         self.packed.pack(params);
-        self.turn();
+        self.transpose();
     }
 
-    fn turn(&mut self) {
+    fn transpose(&mut self) {
         let stem = self.params.get("stem.weight").unwrap_or_default();
         for (out, row) in stem.chunks_exact(INPUTS).enumerate() {
             for (input, &weight) in row.iter().enumerate() {
@@ -273,7 +273,7 @@ impl Evaluator {
         dispatch(
             self.isa,
             Stem {
-                table: weights.stem.as_chunks().0,
+                actor: weights.stem.as_chunks().0,
                 biases: weights.params.values()[weights.biases.clone()].first_chunk(),
                 inputs: &self.inputs,
                 ends: &self.ends,
@@ -315,7 +315,7 @@ impl Evaluator {
 
 /// Biases and the rows of inputs that are not 0, each times its input: in the order that a dense product adds them.
 struct Stem<'a> {
-    table: &'a [[f32; WIDTH]],
+    actor: &'a [[f32; WIDTH]],
     biases: Option<&'a [f32; WIDTH]>,
     inputs: &'a [(u32, f32)],
     ends: &'a [usize],
@@ -339,7 +339,7 @@ impl Kernel for Stem<'_> {
                     sums[v] = s.load(&biases[at + v * S::LANES..]);
                 }
                 for &(input, x) in inputs {
-                    let (row, x) = (&self.table[input as usize], s.splat(x));
+                    let (row, x) = (&self.actor[input as usize], s.splat(x));
                     for v in 0..PASS {
                         sums[v] = s.mul_add(x, s.load(&row[at + v * S::LANES..]), sums[v]);
                     }
@@ -408,20 +408,20 @@ mod tests {
     /// Decisions of random games, halves of doubles too.
     pub fn met(count: usize, seed: u32) -> Vec<Decision> {
         let mut numbers = Rng::new(seed, 5).sequence(0);
-        let (mut board, mut room, mut all) = (Board::START, Results::new(), Vec::new());
+        let (mut board, mut scratch, mut all) = (Board::START, Results::new(), Vec::new());
         while all.len() < count {
             let roll = Roll::drawn(&mut numbers);
             let mut decision = Decision::new(board, roll);
             all.push(decision);
             if roll.is_double() {
-                let halves = board.halves(roll, &mut room);
+                let halves = board.halves(roll, &mut scratch);
                 let board = halves[numbers.below(halves.len() as u32) as usize];
                 decision = Decision { board, second: true, ..decision };
                 if board.can_move(roll.high()) {
                     all.push(decision);
                 }
             }
-            let results = board.results(roll, &mut room);
+            let results = board.results(roll, &mut scratch);
             let after = results[numbers.below(results.len() as u32) as usize];
             board = if after.points() == 0 { after.turned() } else { Board::START };
         }
@@ -440,12 +440,12 @@ mod tests {
 
     #[test]
     fn actions_name_every_result_once_and_lead_to_it() {
-        let (mut room, mut whole_room) = (Results::new(), Results::new());
+        let (mut scratch, mut whole_room) = (Results::new(), Results::new());
         let mut doubles = 0;
         for decision in met(3000, 1).into_iter().filter(|decision| !decision.second) {
             let (board, roll) = (decision.board, decision.roll());
-            tree::list(&decision, &mut room);
-            let firsts: Vec<u16> = room.plays().iter().map(|p| action([p[0], p[1]])).collect();
+            tree::list(&decision, &mut scratch);
+            let firsts: Vec<u16> = scratch.plays().iter().map(|p| action([p[0], p[1]])).collect();
             assert_eq!(firsts.iter().collect::<BTreeSet<_>>().len(), firsts.len());
             let mut reached = BTreeSet::new();
             for first in firsts {
@@ -453,8 +453,8 @@ mod tests {
                 let after = board.moved(roll, play(first));
                 if roll.is_double() && after.can_move(roll.high()) {
                     doubles += 1;
-                    tree::list(&Decision { board: after, second: true, ..decision }, &mut room);
-                    let seconds: Vec<u16> = room.plays().iter().map(|p| action([p[0], p[1]])).collect();
+                    tree::list(&Decision { board: after, second: true, ..decision }, &mut scratch);
+                    let seconds: Vec<u16> = scratch.plays().iter().map(|p| action([p[0], p[1]])).collect();
                     assert_eq!(seconds.iter().collect::<BTreeSet<_>>().len(), seconds.len());
                     reached.extend(seconds.into_iter().map(|second| after.moved(roll, play(second)).id()));
                 } else {
@@ -485,7 +485,7 @@ mod tests {
             }
             evaluator.run(&weights);
             executor.run(&params, &Packed::new(&all, &params));
-            let mut room = Results::new();
+            let mut scratch = Results::new();
             for (row, decision) in decisions.iter().enumerate() {
                 let of = |name: &str, i: usize, count: usize| {
                     executor.output(name)[(row / PANEL * count + i) * PANEL + row % PANEL]
@@ -493,8 +493,8 @@ mod tests {
                 // To the bit.
                 assert_eq!(evaluator.heads(row), std::array::from_fn(|i| of("value", i, HEADS)));
                 let logits: Vec<f32> = (0..ACTIONS).map(|i| of("policy", i, ACTIONS)).collect();
-                tree::list(decision, &mut room);
-                let actions: Vec<u16> = room.plays().iter().map(|p| action([p[0], p[1]])).collect();
+                tree::list(decision, &mut scratch);
+                let actions: Vec<u16> = scratch.plays().iter().map(|p| action([p[0], p[1]])).collect();
                 let mut found = vec![0.0; tree::MOST_ACTIONS];
                 evaluator.policy(&weights, row, &actions, &mut found);
                 let e: Vec<f64> = actions.iter().map(|&a| f64::from(logits[usize::from(a)]).exp()).collect();

@@ -1,9 +1,9 @@
 //! Who plays with the network: by the policy's most likely action, or by a search of so many evaluations without noise. Each decision
-//! is thought about by itself, so company changes no answer.
+//! is thought about by itself, so what else is in the batch changes no answer.
 
 use super::inputs::Decision;
 use super::net::{self, Evaluator, HEADS, Weights, play};
-use super::search::{Search, Spent};
+use super::search::{Search, Seconds};
 use super::tree::{self, Edge, MOST_ACTIONS, ROOT, Rule, Tree};
 use crate::backgammon::{Candidate, Player};
 use graph::Plan;
@@ -24,23 +24,25 @@ struct Searching {
     evals: u32,
 }
 
-pub struct Mind {
+pub struct PublishedPlayer {
     weights: Arc<Weights>,
     evaluator: Evaluator,
-    room: Results,
+    scratch: Results,
     searching: Option<Searching>,
     actions: Vec<u16>,
     priors: Box<[f32; MOST_ACTIONS]>,
 }
 
-impl Mind {
+impl PublishedPlayer {
     /// Of one that does not search.
     pub fn bytes(plan: &Plan) -> f64 {
-        Evaluator::bytes(plan, ROWS) + Weights::bytes() + (Results::BYTES + size_of::<Mind>()) as f64
+        Evaluator::bytes(plan, ROWS)
+            + Weights::bytes()
+            + (Results::BYTES + size_of::<PublishedPlayer>()) as f64
     }
 
     /// With two evaluations or more it searches. The plan is one of [`ROWS`].
-    pub fn new(plan: &Arc<Plan>, weights: Arc<Weights>, rule: Rule, evals: u32) -> Mind {
+    pub fn new(plan: &Arc<Plan>, weights: Arc<Weights>, rule: Rule, evals: u32) -> PublishedPlayer {
         let searching = (evals > 1).then(|| Searching {
             search: Search::new(plan, ROWS, ROWS / LEAVES, LEAVES, evals as usize),
             spare: Tree::new(evals as usize),
@@ -48,10 +50,10 @@ impl Mind {
             rule,
             evals,
         });
-        Mind {
+        PublishedPlayer {
             weights,
             evaluator: Evaluator::new(plan, ROWS),
-            room: Results::new(),
+            scratch: Results::new(),
             searching,
             actions: Vec::new(),
             priors: Box::new([0.0; MOST_ACTIONS]),
@@ -59,15 +61,19 @@ impl Mind {
     }
 
     /// What the network says of each decision: its heads, and, where it is asked for, what it thinks of the legal actions.
-    fn look(&mut self, decisions: &[Decision], mut tell: impl FnMut(usize, [f32; HEADS], &[u16], &[f32])) {
+    fn evaluate(
+        &mut self,
+        decisions: &[Decision],
+        mut tell: impl FnMut(usize, [f32; HEADS], &[u16], &[f32]),
+    ) {
         for (chunk, decisions) in decisions.chunks(ROWS).enumerate() {
             self.evaluator.clear();
             decisions.iter().for_each(|decision| self.evaluator.see(decision));
             self.evaluator.run(&self.weights);
             for (row, decision) in decisions.iter().enumerate() {
-                tree::list(decision, &mut self.room);
+                tree::list(decision, &mut self.scratch);
                 self.actions.clear();
-                self.actions.extend(self.room.plays().iter().map(|play| net::action([play[0], play[1]])));
+                self.actions.extend(self.scratch.plays().iter().map(|play| net::action([play[0], play[1]])));
                 self.evaluator.policy(&self.weights, row, &self.actions, &mut *self.priors);
                 tell(chunk * ROWS + row, self.evaluator.heads(row), &self.actions, &*self.priors);
             }
@@ -81,7 +87,7 @@ impl Mind {
         while !open.is_empty() {
             let asked: Vec<Decision> = open.iter().map(|open| open.1).collect();
             let mut best = vec![0; asked.len()];
-            self.look(&asked, |i, _, actions, priors| {
+            self.evaluate(&asked, |i, _, actions, priors| {
                 let likelier =
                     |best: usize, next: usize| if priors[next] > priors[best] { next } else { best };
                 best[i] = actions[(0..actions.len()).reduce(likelier).unwrap_or(0)];
@@ -105,7 +111,7 @@ impl Mind {
             .collect();
         let mut sums = vec![[0.0f32; 6]; boards.len()];
         let rolls = Roll::ALL.len();
-        self.look(&decisions, |i, heads, _, _| {
+        self.evaluate(&decisions, |i, heads, _, _| {
             let weight = Roll::ALL[i % rolls].ways() as f32 / 36.0;
             let chances = net::chances(heads, &boards[i / rolls]);
             sums[i / rolls].iter_mut().zip(chances.0).for_each(|(sum, chance)| *sum += weight * chance);
@@ -120,7 +126,7 @@ impl Mind {
         while !open.is_empty() {
             let asked: Vec<Decision> = open.iter().map(|open| open.0).collect();
             let mut left = Vec::new();
-            self.look(&asked, |i, _, actions, priors| {
+            self.evaluate(&asked, |i, _, actions, priors| {
                 for (&action, prior) in actions.iter().zip(priors) {
                     let share = open[i].1 * prior;
                     match after(&asked[i], action) {
@@ -163,7 +169,7 @@ impl Searching {
 
     fn choose(&mut self, weights: &Weights, decisions: &[(Board, Roll)], chosen: &mut [Board]) {
         let mut next = decisions.iter().map(|&(board, roll)| Decision::new(board, roll)).enumerate();
-        let mut spent: Spent = [0.0; 4];
+        let mut seconds: Seconds = [0.0; 4];
         loop {
             for slot in 0..self.asked.len() {
                 if self.asked[slot].is_none()
@@ -175,7 +181,7 @@ impl Searching {
             if self.asked.iter().all(Option::is_none) {
                 return;
             }
-            self.search.step(weights, &self.rule, &|| 0.0, &mut spent, |_, _| {});
+            self.search.step(weights, &self.rule, &|| 0.0, &mut seconds, |_, _| {});
             for slot in 0..self.asked.len() {
                 let Some((i, decision)) = self.asked[slot] else { continue };
                 if self.search.slots[slot].left > 0 {
@@ -185,7 +191,7 @@ impl Searching {
                 let best = most_visited(tree.edges(ROOT));
                 match after(&decision, tree.edges(ROOT)[best].action) {
                     Ok(second) => {
-                        tree.go_on(best, second, 0, &mut self.spare, self.evals as usize);
+                        tree.reuse_subtree(best, second, 0, &mut self.spare, self.evals as usize);
                         self.asked[slot] = Some((i, second));
                         self.search.slots[slot].left = self.budget(&second);
                     }
@@ -201,11 +207,11 @@ impl Searching {
     /// Results with their share of the visits and the sum of what came back from them.
     fn shares(&mut self, weights: &Weights, decision: Decision) -> Vec<(Board, f32, f32, u32)> {
         self.begin(0, 0, decision);
-        let mut spent: Spent = [0.0; 4];
+        let mut seconds: Seconds = [0.0; 4];
         // All of a double's evaluations at once, so that both halves are of one tree.
         self.search.slots[0].left = self.evals;
         while self.search.slots[0].left > 0 {
-            self.search.step(weights, &self.rule, &|| 0.0, &mut spent, |_, _| {});
+            self.search.step(weights, &self.rule, &|| 0.0, &mut seconds, |_, _| {});
         }
         self.asked[0] = None;
         let tree = &self.search.slots[0].tree;
@@ -238,7 +244,7 @@ impl Searching {
     }
 }
 
-impl Player for Mind {
+impl Player for PublishedPlayer {
     fn name(&self) -> String {
         match &self.searching {
             None => "published, without search".into(),

@@ -55,9 +55,9 @@ pub fn read_decision(words: &[u32]) -> Option<Decision> {
 }
 
 /// The actions that are legal.
-pub fn legal<'a>(decision: &Decision, room: &'a mut Results) -> impl Iterator<Item = u16> + 'a {
-    tree::list(decision, room);
-    room.plays().iter().map(|play| net::action([play[0], play[1]]))
+pub fn legal<'a>(decision: &Decision, scratch: &'a mut Results) -> impl Iterator<Item = u16> + 'a {
+    tree::list(decision, scratch);
+    scratch.plays().iter().map(|play| net::action([play[0], play[1]]))
 }
 
 /// Whether words that were saved are a sample. One without shares is: a search may be too short to try any action, or try more

@@ -23,7 +23,7 @@ struct Waiting {
 }
 
 /// Where the time of searching goes, in seconds: rules, inputs, network, tree.
-pub type Spent = [f64; 4];
+pub type Seconds = [f64; 4];
 
 pub struct Search {
     pub slots: Vec<Slot>,
@@ -34,7 +34,7 @@ pub struct Search {
     next: usize,
     waiting: Vec<Waiting>,
     way: Vec<Step>,
-    pub room: Results,
+    pub scratch: Results,
     actions: Vec<u16>,
     priors: Box<[f32; MOST_ACTIONS]>,
     /// Filled rows of all batches, and batches.
@@ -66,7 +66,7 @@ impl Search {
             next: 0,
             waiting: Vec::with_capacity(rows),
             way: Vec::with_capacity(STEPS * rows),
-            room: Results::new(),
+            scratch: Results::new(),
             actions: Vec::with_capacity(MOST_ACTIONS),
             priors: Box::new([0.0; MOST_ACTIONS]),
             evaluated: 0,
@@ -87,41 +87,41 @@ impl Search {
         weights: &Weights,
         rule: &Rule,
         clock: &dyn Fn() -> f64,
-        spent: &mut Spent,
+        seconds: &mut Seconds,
         opened: impl FnMut(usize, &mut Tree),
     ) {
-        self.ask(rule, clock, spent);
-        self.look(weights, clock, spent);
-        self.answer(weights, clock, spent, opened);
+        self.select(rule, clock, seconds);
+        self.evaluate(weights, clock, seconds);
+        self.back_up(weights, clock, seconds, opened);
     }
 
     /// Goes down all trees for a batch's decisions.
-    pub fn ask(&mut self, rule: &Rule, clock: &dyn Fn() -> f64, spent: &mut Spent) {
+    pub fn select(&mut self, rule: &Rule, clock: &dyn Fn() -> f64, seconds: &mut Seconds) {
         let began_s = clock();
         self.gather(rule);
         let gathered_s = clock();
         for waiting in &self.waiting {
-            self.slots[waiting.slot].tree.list(waiting.node, &mut self.room);
+            self.slots[waiting.slot].tree.list(waiting.node, &mut self.scratch);
         }
-        spent[3] += gathered_s - began_s;
-        spent[0] += clock() - gathered_s;
+        seconds[3] += gathered_s - began_s;
+        seconds[0] += clock() - gathered_s;
     }
 
     /// What is asked, in the order in which answers are to stand.
-    pub fn asked(&self) -> impl ExactSizeIterator<Item = &Decision> {
+    pub fn selected(&self) -> impl ExactSizeIterator<Item = &Decision> {
         self.waiting.iter().map(|waiting| self.slots[waiting.slot].tree.decision(waiting.node))
     }
 
     /// The network's answers.
-    pub fn look(&mut self, weights: &Weights, clock: &dyn Fn() -> f64, spent: &mut Spent) {
+    pub fn evaluate(&mut self, weights: &Weights, clock: &dyn Fn() -> f64, seconds: &mut Seconds) {
         let began_s = clock();
         self.see();
         let seen_s = clock();
         if !self.waiting.is_empty() {
             self.evaluator.run(weights);
         }
-        spent[1] += seen_s - began_s;
-        spent[2] += clock() - seen_s;
+        seconds[1] += seen_s - began_s;
+        seconds[2] += clock() - seen_s;
     }
 
     /// Another machine's instead.
@@ -130,11 +130,11 @@ impl Search {
     }
 
     /// Brings the answers back up the trees.
-    pub fn answer(
+    pub fn back_up(
         &mut self,
         weights: &Weights,
         clock: &dyn Fn() -> f64,
-        spent: &mut Spent,
+        seconds: &mut Seconds,
         mut opened: impl FnMut(usize, &mut Tree),
     ) {
         let began_s = clock();
@@ -155,7 +155,7 @@ impl Search {
             slot.left -= 1;
         }
         // The policy's last layer takes most of it.
-        spent[2] += clock() - began_s;
+        seconds[2] += clock() - began_s;
     }
 
     /// Ways down, until the batch is full or no tree has more.

@@ -1,11 +1,11 @@
-//! Games that a network plays against itself, some of them side by side at one table, each decision after a search of its own.
+//! Games that a network plays against itself, some of them side by side in one actor, each decision after a search of its own.
 //! Rolls with one result are played without any. Nothing is allocated while games go on, but for games far longer than most.
 
-use super::away::Answer;
+use super::accelerator::Answer;
 use super::inputs::Decision;
 use super::net::{Weights, play};
 use super::replay::{self, Sample};
-use super::search::{Search, Spent};
+use super::search::{Search, Seconds};
 use super::tree::{self, ROOT};
 use super::{Endings, PublishedConfig};
 use graph::Plan;
@@ -30,11 +30,11 @@ struct Game {
     turns: u32,
     numbers: Sequence,
     /// Whether the root of this search has its noise.
-    stirred: bool,
+    has_noise: bool,
     trace: Vec<Sample>,
 }
 
-/// What a slice of play needs besides the table.
+/// What a slice of play needs besides the actor.
 #[derive(Clone, Copy)]
 pub struct Playing<'a> {
     pub config: &'a PublishedConfig,
@@ -43,19 +43,19 @@ pub struct Playing<'a> {
     pub clock: fn() -> f64,
 }
 
-pub struct Table {
+pub struct Actor {
     search: Search,
     games: Vec<Game>,
     /// Trees are copied into it when a game goes on.
     spare: tree::Tree,
     /// Samples of games that ended in this round.
-    pub harvest: Vec<Sample>,
+    pub finished_samples: Vec<Sample>,
     pub endings: Endings,
     pub moves: u64,
-    pub spent: Spent,
+    pub seconds: Seconds,
 }
 
-impl Table {
+impl Actor {
     pub fn bytes(plan: &Plan, config: &PublishedConfig) -> f64 {
         let &PublishedConfig { evals, games, batch, round_batches, .. } = config;
         let sample = size_of::<Sample>() as f64;
@@ -70,39 +70,39 @@ impl Table {
     }
 
     /// Games `first` and on of a seed.
-    pub fn new(plan: &Arc<Plan>, config: &PublishedConfig, seed: u32, first: usize) -> Table {
+    pub fn new(plan: &Arc<Plan>, config: &PublishedConfig, seed: u32, first: usize) -> Actor {
         let game = |i| {
             let numbers = Rng::new(seed, GAMES).sequence(((first + i) as u64) << 40);
             let decision = Decision::new(Board::START, Roll::ALL[1]);
             let trace = Vec::with_capacity(LONG);
             let mut game =
-                Game { decision, decider: 0, decisions: 0, turns: 0, numbers, stirred: false, trace };
+                Game { decision, decider: 0, decisions: 0, turns: 0, numbers, has_noise: false, trace };
             game.begin();
             game
         };
-        let mut table = Table {
+        let mut actor = Actor {
             search: Search::new(plan, config.batch, config.games, config.leaves, config.evals),
             games: (0..config.games).map(game).collect(),
             spare: tree::Tree::new(config.evals),
-            harvest: Vec::with_capacity(LONG * config.games),
+            finished_samples: Vec::with_capacity(LONG * config.games),
             endings: Endings::default(),
             moves: 0,
-            spent: [0.0; 4],
+            seconds: [0.0; 4],
         };
-        table.begin_round(config);
-        table
+        actor.begin_round(config);
+        actor
     }
 
     /// Every search begins anew, so that what a round does follows from where its games stand.
     pub fn begin_round(&mut self, config: &PublishedConfig) {
-        self.harvest.clear();
+        self.finished_samples.clear();
         self.endings = Endings::default();
-        (self.moves, self.spent) = (0, [0.0; 4]);
+        (self.moves, self.seconds) = (0, [0.0; 4]);
         self.search.rewind();
         for (slot, game) in self.search.slots.iter_mut().zip(&mut self.games) {
             slot.tree.begin(game.decision, game.salt());
             slot.left = game.evals(config);
-            game.stirred = false;
+            game.has_noise = false;
         }
     }
 
@@ -112,29 +112,29 @@ impl Table {
 
     /// One batch.
     pub fn step(&mut self, playing: Playing) {
-        self.ask(playing);
-        self.look(playing);
-        self.answer(playing);
+        self.select(playing);
+        self.evaluate(playing);
+        self.back_up(playing);
     }
 
     /// The first third of a batch: which decisions the network is to be asked about.
-    pub fn ask(&mut self, playing: Playing) {
-        self.search.ask(&playing.config.rule(), &playing.clock, &mut self.spent);
+    pub fn select(&mut self, playing: Playing) {
+        self.search.select(&playing.config.rule(), &playing.clock, &mut self.seconds);
     }
 
-    pub fn asked(&self) -> impl ExactSizeIterator<Item = &Decision> {
-        self.search.asked()
+    pub fn selected(&self) -> impl ExactSizeIterator<Item = &Decision> {
+        self.search.selected()
     }
 
     /// The second: the network's answers,
-    pub fn look(&mut self, playing: Playing) {
-        self.search.look(playing.weights, &playing.clock, &mut self.spent);
+    pub fn evaluate(&mut self, playing: Playing) {
+        self.search.evaluate(playing.weights, &playing.clock, &mut self.seconds);
     }
 
     /// or another machine's, which stand there from a row on; gives the row after the last.
     pub fn take(&mut self, answer: &Answer, first: usize) -> usize {
         let (hidden, heads) = (answer.hidden.as_chunks().0, answer.heads.as_chunks().0);
-        let rows = self.asked().len();
+        let rows = self.selected().len();
         for row in 0..rows {
             self.search.put(row, &hidden[first + row], &heads[first + row]);
         }
@@ -142,12 +142,12 @@ impl Table {
     }
 
     /// The third: they go up the trees, and whoever has searched enough moves.
-    pub fn answer(&mut self, playing: Playing) {
+    pub fn back_up(&mut self, playing: Playing) {
         let Playing { config, isa, weights, clock } = playing;
         let games = &mut self.games;
-        self.search.answer(weights, &clock, &mut self.spent, |i, tree| {
-            tree.stir(isa, &mut games[i].numbers, config.noise, config.noise_alpha);
-            games[i].stirred = true;
+        self.search.back_up(weights, &clock, &mut self.seconds, |i, tree| {
+            tree.add_noise(isa, &mut games[i].numbers, config.noise, config.noise_alpha);
+            games[i].has_noise = true;
         });
         let began_s = clock();
         for i in 0..self.games.len() {
@@ -155,7 +155,7 @@ impl Table {
                 self.decide(i, playing);
             }
         }
-        self.spent[3] += clock() - began_s;
+        self.seconds[3] += clock() - began_s;
     }
 
     /// A search has ended: chooses, and goes on to the next decision that is one.
@@ -171,23 +171,29 @@ impl Table {
         let mut forced = false;
         // Forced turns are played at once.
         while following {
-            tree::list(&game.decision, &mut self.search.room);
-            let &[only] = self.search.room.plays() else { break };
+            tree::list(&game.decision, &mut self.search.scratch);
+            let &[only] = self.search.scratch.plays() else { break };
             forced = true;
             following = game.play([only[0], only[1]]);
         }
         let salt = game.salt();
-        game.stirred = false;
+        game.has_noise = false;
         if !following {
             self.endings.count(&game.decision.board, game.turns);
-            game.end(&mut self.harvest);
+            game.end(&mut self.finished_samples);
             game.begin();
             slot.tree.begin(game.decision, game.salt());
         } else if forced {
             slot.tree.begin(game.decision, salt);
-        } else if slot.tree.go_on(chosen, game.decision, salt, &mut self.spare, playing.config.evals) {
-            slot.tree.stir(playing.isa, &mut game.numbers, playing.config.noise, playing.config.noise_alpha);
-            game.stirred = true;
+        } else if slot.tree.reuse_subtree(chosen, game.decision, salt, &mut self.spare, playing.config.evals)
+        {
+            slot.tree.add_noise(
+                playing.isa,
+                &mut game.numbers,
+                playing.config.noise,
+                playing.config.noise_alpha,
+            );
+            game.has_noise = true;
         }
         slot.left = game.evals(playing.config);
     }
@@ -213,7 +219,7 @@ impl Table {
         }
     }
 
-    /// The reverse of [`Table::save`], from words of this table's games and all that is left of the samples; gives what is left
+    /// The reverse of [`Actor::save`], from words of this actor's games and all that is left of the samples; gives what is left
     /// after it, or nothing where it cannot be.
     pub fn restore<'a>(
         &mut self,
@@ -235,8 +241,8 @@ impl Table {
             if !game.trace.iter().all(|sample| replay::is_sound(sample) && sample[9] < 2) {
                 return None;
             }
-            tree::list(&game.decision, &mut self.search.room);
-            if self.search.room.plays().len() < 2 {
+            tree::list(&game.decision, &mut self.search.scratch);
+            if self.search.scratch.plays().len() < 2 {
                 return None;
             }
         }
@@ -312,12 +318,12 @@ impl Game {
     }
 
     /// Gives its samples with how it ended for each: the last to decide has won.
-    fn end(&mut self, harvest: &mut Vec<Sample>) {
+    fn end(&mut self, finished_samples: &mut Vec<Sample>) {
         let points = self.decision.board.points().clamp(1, 3) as u32;
         for sample in &mut self.trace {
             let lost = u32::from(sample[9] != self.decider);
             sample[9] = 3 * lost + points - 1;
         }
-        harvest.extend(&self.trace);
+        finished_samples.extend(&self.trace);
     }
 }

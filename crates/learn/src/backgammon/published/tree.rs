@@ -115,7 +115,7 @@ pub struct Tree {
     chances: Vec<Chance>,
     edges: Vec<Edge>,
     /// Open addressing: 16 bits of a hash above 16 of an index, whose highest tells nodes from chance nodes.
-    table: Box<[u32]>,
+    actor: Box<[u32]>,
     most_nodes: usize,
     most_edges: usize,
     /// Changes the order of the dice from search to search.
@@ -129,26 +129,26 @@ pub const ROOT: u16 = 0;
 
 impl Tree {
     /// Nodes and edges at most.
-    fn room(evals: usize) -> (usize, usize) {
+    fn scratch(evals: usize) -> (usize, usize) {
         let most_nodes = (2 * evals + 64).min(MOST_NODES);
         (most_nodes, 32 * most_nodes + 8 * MOST_ACTIONS)
     }
 
     pub fn bytes(evals: usize) -> usize {
-        let (most_nodes, most_edges) = Self::room(evals);
+        let (most_nodes, most_edges) = Self::scratch(evals);
         let nodes = most_nodes * (size_of::<Node>() + size_of::<Chance>() + 2 * size_of::<u16>());
-        let table = (2 * most_nodes).next_power_of_two() * size_of::<u32>();
-        size_of::<Tree>() + nodes + table + most_edges * size_of::<Edge>()
+        let actor = (2 * most_nodes).next_power_of_two() * size_of::<u32>();
+        size_of::<Tree>() + nodes + actor + most_edges * size_of::<Edge>()
     }
 
     /// Room for searches of so many evaluations, and for what is kept of the one before.
     pub fn new(evals: usize) -> Tree {
-        let (most_nodes, most_edges) = Self::room(evals);
+        let (most_nodes, most_edges) = Self::scratch(evals);
         Tree {
             nodes: Vec::with_capacity(most_nodes),
             chances: Vec::with_capacity(most_nodes),
             edges: Vec::with_capacity(most_edges),
-            table: vec![EMPTY; (2 * most_nodes).next_power_of_two()].into(),
+            actor: vec![EMPTY; (2 * most_nodes).next_power_of_two()].into(),
             most_nodes,
             most_edges,
             salt: 0,
@@ -161,7 +161,7 @@ impl Tree {
         self.nodes.clear();
         self.chances.clear();
         self.edges.clear();
-        self.table.fill(EMPTY);
+        self.actor.fill(EMPTY);
         self.salt = salt;
         self.push(decision);
     }
@@ -263,7 +263,7 @@ impl Tree {
             });
             return found.unwrap_or_else(|slot| {
                 let id = self.push(decision) | SECOND;
-                self.table[slot] = tagged(hash, id);
+                self.actor[slot] = tagged(hash, id);
                 id
             });
         }
@@ -284,7 +284,7 @@ impl Tree {
             let stride = STRIDES[(mixed / 36 % 12) as usize];
             self.chances.push(Chance { board, rolls: [NONE; 21], start, stride, visits: 0 });
             let id = (self.chances.len() - 1) as u16;
-            self.table[slot] = tagged(hash, id);
+            self.actor[slot] = tagged(hash, id);
             id
         })
     }
@@ -292,10 +292,10 @@ impl Tree {
     /// The index that the table has of a hash, or the place where one goes.
     #[inline]
     fn find(&self, hash: u64, is_it: impl Fn(&Tree, u16) -> bool) -> Result<u16, usize> {
-        let mask = self.table.len() - 1;
+        let mask = self.actor.len() - 1;
         let mut slot = hash as usize & mask;
         loop {
-            let entry = self.table[slot];
+            let entry = self.actor[slot];
             if entry == EMPTY {
                 return Err(slot);
             }
@@ -354,13 +354,13 @@ impl Tree {
     }
 
     /// Gives a decision its legal actions.
-    pub fn list(&mut self, at: u16, room: &mut Results) {
+    pub fn list(&mut self, at: u16, scratch: &mut Results) {
         let node = &mut self.nodes[usize::from(at)];
-        list(&node.decision, room);
-        (node.first, node.count) = (self.edges.len() as u32, room.plays().len() as u16);
+        list(&node.decision, scratch);
+        (node.first, node.count) = (self.edges.len() as u32, scratch.plays().len() as u16);
         let edge =
             |play: &[u8; 4]| Edge { action: action([play[0], play[1]]), child: UNKNOWN, ..Edge::default() };
-        self.edges.extend(room.plays().iter().map(edge));
+        self.edges.extend(scratch.plays().iter().map(edge));
     }
 
     pub fn actions(&self, at: u16, to: &mut Vec<u16>) {
@@ -378,7 +378,7 @@ impl Tree {
     }
 
     /// Mixes noise into the root's priors, so that every action is looked at now and then.
-    pub fn stir(&mut self, isa: Isa, numbers: &mut Sequence, share: f32, alpha: f32) {
+    pub fn add_noise(&mut self, isa: Isa, numbers: &mut Sequence, share: f32, alpha: f32) {
         let node = &self.nodes[0];
         let edges = &mut self.edges[node.first as usize..][..usize::from(node.count)];
         let mut noise = [0.0f32; MOST_ACTIONS];
@@ -396,7 +396,7 @@ impl Tree {
 
     /// Goes on from the decision that was reached: keeps what is known below it, and gives whether anything is. `spare` becomes the
     /// old tree.
-    pub fn go_on(
+    pub fn reuse_subtree(
         &mut self,
         edge: usize,
         reached: Decision,
@@ -494,18 +494,18 @@ impl Tree {
     /// Puts into the table what is known not to be there.
     fn enter(&mut self, hash: u64, id: u16) {
         if let Err(slot) = self.find(hash, |_, _| false) {
-            self.table[slot] = tagged(hash, id);
+            self.actor[slot] = tagged(hash, id);
         }
     }
 }
 
 /// Finds what a decision can lead to: a whole move, or two moves of a double.
-pub fn list(decision: &Decision, room: &mut Results) {
+pub fn list(decision: &Decision, scratch: &mut Results) {
     let roll = decision.roll();
     if roll.is_double() {
-        decision.board.halves(roll, room);
+        decision.board.halves(roll, scratch);
     } else {
-        decision.board.results(roll, room);
+        decision.board.results(roll, scratch);
     }
 }
 
@@ -622,7 +622,7 @@ mod tests {
 
     /// So many ways down, `abreast` of them under way at once.
     fn search(tree: &mut Tree, count: u32, abreast: usize, value: &dyn Fn(&Decision) -> f32) {
-        let (mut room, mut actions, mut left) = (Results::new(), Vec::new(), count);
+        let (mut scratch, mut actions, mut left) = (Results::new(), Vec::new(), count);
         while left > 0 {
             let (mut way, mut waiting) = (Vec::new(), Vec::new());
             while waiting.len() < abreast.min(left as usize) {
@@ -643,7 +643,7 @@ mod tests {
                 }
             }
             for (node, range) in waiting {
-                tree.list(node, &mut room);
+                tree.list(node, &mut scratch);
                 tree.actions(node, &mut actions);
                 let decision = *tree.decision(node);
                 tree.open(node, value(&decision), &priors_of(&decision, &actions));
@@ -678,9 +678,9 @@ mod tests {
                 self.known.insert(key, HashMap::new());
                 return value_of(&decision);
             };
-            let mut room = Results::new();
-            list(&decision, &mut room);
-            let actions: Vec<u16> = room.plays().iter().map(|p| action([p[0], p[1]])).collect();
+            let mut scratch = Results::new();
+            list(&decision, &mut scratch);
+            let actions: Vec<u16> = scratch.plays().iter().map(|p| action([p[0], p[1]])).collect();
             let all: u32 = known.values().map(|edge| edge.0).sum();
             let score = |i: usize, prior: f32| {
                 let (n, sum) = known.get(&actions[i]).copied().unwrap_or((0, 0.0));
@@ -836,7 +836,7 @@ mod tests {
 
     #[test]
     fn what_is_known_below_a_decision_is_kept() {
-        let mut kept = 0;
+        let mut done = 0;
         for seed in 0..30 {
             let mut numbers = Rng::new(seed, 2).sequence(0);
             let roll = Roll::drawn(&mut numbers);
@@ -852,11 +852,11 @@ mod tests {
             };
             let at = tree.nodes.iter().position(|node| node.decision == reached && node.state == State::Open);
             let before = at.map(|at| (visits(&tree, at as u16), tree.nodes[at].value));
-            let known = tree.go_on(best, reached, 7, &mut spare, 400);
+            let known = tree.reuse_subtree(best, reached, 7, &mut spare, 400);
             assert_eq!(known, before.is_some());
             assert_eq!(*tree.decision(ROOT), reached);
             if let Some((edges, value)) = before {
-                kept += 1;
+                done += 1;
                 assert_eq!(visits(&tree, ROOT), edges);
                 assert_eq!(tree.nodes[0].value, value);
                 // Nothing that cannot be reached came along, and everything points to where it went.
@@ -872,7 +872,7 @@ mod tests {
             search(&mut tree, 300, 4, &value_of);
             assert_eq!(tree.nodes[0].visits, before + 300);
         }
-        assert!(kept > 10, "{kept}");
+        assert!(done > 10, "{done}");
     }
 
     #[test]
@@ -883,7 +883,7 @@ mod tests {
         let mut means = vec![0.0; before.len()];
         for _ in 0..4000 {
             let mut noisy = grown(Decision::new(Board::START, Roll::ALL[4]), 1, 1);
-            noisy.stir(Isa::best(), &mut numbers, 1.0, 0.3);
+            noisy.add_noise(Isa::best(), &mut numbers, 1.0, 0.3);
             let sum: f32 = noisy.edges(ROOT).iter().map(|edge| edge.prior).sum();
             assert!((sum - 1.0).abs() < 1e-4, "{sum}");
             let most = noisy.edges(ROOT).iter().fold(0.0f32, |most, edge| most.max(edge.prior));
@@ -897,7 +897,7 @@ mod tests {
         let n = before.len() as f32;
         let error = ((n - 1.0) / (n * n * (0.3 * n + 1.0)) / 4000.0).sqrt();
         assert!(means.iter().all(|mean| (mean - 1.0 / n).abs() < 4.5 * error), "{means:?}");
-        tree.stir(Isa::best(), &mut numbers, 0.0, 0.3);
+        tree.add_noise(Isa::best(), &mut numbers, 0.0, 0.3);
         let mut after: Vec<f32> = tree.edges(ROOT).iter().map(|edge| edge.prior).collect();
         let mut sorted = before.clone();
         sorted.sort_by(f32::total_cmp);

@@ -114,6 +114,35 @@ impl PpoConfig {
         }
     }
 
+    /// Whether a learner with these settings can go on with others: networks, plans and buffers stay as they are. It is the only
+    /// place that says which settings may change while training goes on.
+    pub fn can_become(&self, other: &Self) -> bool {
+        let Self { envs, rollout_steps, minibatches, hidden, shared, tanh, .. } = *self;
+        let Self { normalize_observation, normalize_reward, spread, squash, .. } = *self;
+        let fixed = Self {
+            envs,
+            rollout_steps,
+            minibatches,
+            hidden,
+            shared,
+            tanh,
+            normalize_observation,
+            normalize_reward,
+            spread,
+            squash,
+            ..other.clone()
+        };
+        fixed == *other
+    }
+
+    /// The learning rate, so many environment steps after a setting was last changed.
+    pub fn lr_after(&self, env_steps: u64, reaches_goal: bool) -> f32 {
+        let Self { lr, anneal_steps, lr_floor, settle, .. } = *self;
+        let left = 1.0 - env_steps as f32 / anneal_steps;
+        let floor = if settle && reaches_goal { lr_floor.min(LR_FLOOR) } else { lr_floor };
+        if anneal_steps > 0.0 { lr * left.max(floor) } else { lr }
+    }
+
     pub fn check(&self) -> Result<(), PpoError> {
         let whole = |name, value: usize, min: usize, max: usize| (name, value as f64, min as f64, max as f64);
         let float = |name, value: f32, min: f32, max: f32| (name, value.into(), min.into(), max.into());
@@ -167,6 +196,8 @@ pub enum PpoError {
     TooFewSamples { samples: usize, minibatches: usize },
     #[error("{id} has {choices} choices, more than {MAX_CHOICES}; choose another environment")]
     TooManyChoices { id: &'static str, choices: usize },
+    #[error("settings that networks and buffers are made for were changed; begin a new run with them")]
+    Fixed,
     #[error(
         "the checkpoint has no {name} of the right kind and shape; load one saved with the same settings"
     )]

@@ -1,7 +1,7 @@
 //! The networks as graphs: a policy and a critic for acting, and PPO's loss on top of them for learning.
 
 use super::config::{MAX_CHOICES, PpoConfig, PpoError};
-use graph::{Graph, Init, Layout, NodeId, Plan};
+use graph::{Graph, Init, Layout, NodeId, Params, Plan};
 use math::{Isa, Simd, poly};
 use std::f32::consts::{LN_2, PI};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ pub enum Head {
     Choices(usize),
     /// The mean of a Gaussian whose spread is a parameter of its own; an action of 0 lies in the middle of
     /// the range and ±1 at its ends.
-    Level { middle: f32, half: f32, squash: bool },
+    Gaussian { middle: f32, half: f32, squash: bool },
 }
 
 impl Head {
@@ -22,7 +22,7 @@ impl Head {
     pub fn outputs(self) -> usize {
         match self {
             Head::Choices(count) => count,
-            Head::Level { .. } => 1,
+            Head::Gaussian { .. } => 1,
         }
     }
 }
@@ -41,7 +41,7 @@ impl Task {
             Actions::Choices(count) => {
                 return Err(PpoError::TooManyChoices { id: kind.spec.id, choices: count as usize });
             }
-            Actions::Range(low, high) => Head::Level {
+            Actions::Range(low, high) => Head::Gaussian {
                 middle: 0.5 * (low + high) as f32,
                 half: 0.5 * (high - low) as f32,
                 squash: config.squash,
@@ -53,13 +53,19 @@ impl Task {
 
 /// What an environment is given for a number that the policy drew.
 #[inline(always)]
-pub(super) fn level<S: Simd>(s: S, drawn: S::F, middle: f32, half: f32, squash: bool) -> S::F {
+pub(super) fn to_range<S: Simd>(s: S, drawn: S::F, middle: f32, half: f32, squash: bool) -> S::F {
     let within = if squash { poly::tanh(s, drawn) } else { s.max(s.min(drawn, s.splat(1.0)), s.splat(-1.0)) };
     s.add(s.mul(within, s.splat(half)), s.splat(middle))
 }
 
 /// The logarithm of a policy's spread, where its actions are numbers.
 pub const SPREAD: &str = "policy.spread";
+
+/// ln σ and σ of the policy's actions, where they are numbers.
+pub(super) fn spread(params: &Params, isa: Isa) -> (f32, f32) {
+    let log = params.get(SPREAD).map_or(0.0, |spread| spread[0]);
+    (log, poly::exp_1(isa, log))
+}
 
 fn layer(g: &mut Graph, x: NodeId, name: &str, config: &PpoConfig) -> NodeId {
     let x = g.dense(x, name, config.hidden, Init::Orthogonal(2f32.sqrt()));
@@ -80,7 +86,7 @@ fn networks(g: &mut Graph, task: Task, config: &PpoConfig, rows: usize) -> (Node
     } else {
         (trunk(g, observation, "policy", config), trunk(g, observation, "critic", config))
     };
-    if let Head::Level { .. } = task.head {
+    if let Head::Gaussian { .. } = task.head {
         // Acting reads it without the graph; named here so that all graphs have the same parameters.
         g.vector(SPREAD, 1, Init::Zeros);
     }
@@ -127,7 +133,7 @@ pub(super) fn plan_learning(
     // The clipped surrogate.
     let (log_prob, entropy) = match task.head {
         Head::Choices(_) => choice(g, policy, action, rows),
-        Head::Level { squash, .. } => gaussian(g, policy, action, squash),
+        Head::Gaussian { squash, .. } => gaussian(g, policy, action, squash),
     };
     let log_ratio = g.sub(log_prob, old_log_prob);
     let ratio = g.exp(log_ratio);
@@ -249,7 +255,7 @@ mod tests {
         {
             let on = |name: &str| case[name].as_bool().unwrap();
             let head = match case["choices"].as_u64().unwrap() as usize {
-                0 => Head::Level { middle: 0.0, half: 1.0, squash: on("squash") },
+                0 => Head::Gaussian { middle: 0.0, half: 1.0, squash: on("squash") },
                 count => Head::Choices(count),
             };
             let rows = case["batch"]["action"].as_array().unwrap().len();

@@ -1,0 +1,40 @@
+// What a step learns from, of the samples in the places that were drawn, a workgroup a sample. After the decision's nine words,
+// the ninth of which has from bit 16 on how many shares there are, a sample has how the game ended for who decided, an action and
+// its visits for each share, and from SAMPLE_WORDS on a bit for each action that is legal.
+
+struct Args {
+    packed_samples: u32, drawn: u32, rows: u32,
+    inputs: u32, mask: u32, share: u32, outcome: u32,
+}
+
+// Far below any logit, and no less than an f32 can add to one.
+const ILLEGAL = -1e9;
+
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+    let row = group_index(group, many);
+    if (row >= args.rows) { return; }
+    let packed_sample = args.packed_samples + words[args.drawn + row] * PACKED_SAMPLE_WORDS;
+    for (var i = local; i < INPUTS; i += 256u) { mem[args.inputs + row * INPUTS + i] = input(packed_sample, i); }
+    for (var i = local; i < ACTIONS; i += 256u) {
+        let legal = ((words[packed_sample + SAMPLE_WORDS + i / 32u] >> (i % 32u)) & 1u) == 1u;
+        mem[args.mask + row * ACTIONS + i] = select(ILLEGAL, 0.0, legal);
+        mem[args.share + row * ACTIONS + i] = 0.0;
+    }
+    storageBarrier();
+    let shares = words[packed_sample + 8u] >> 16u;
+    if (local < shares) {
+        var visits = 0u;
+        for (var i = 0u; i < shares; i++) { visits += words[packed_sample + 10u + i] & 0xFFFFu; }
+        let share = words[packed_sample + 10u + local];
+        mem[args.share + row * ACTIONS + (share >> 16u)] = f32(share & 0xFFFFu) / f32(visits);
+    }
+    if (local < HEADS) {
+        let ending = words[packed_sample + 9u];
+        // To win, a gammon, a backgammon; to lose a gammon, a backgammon.
+        let first = array<u32, HEADS>(0u, 1u, 2u, 4u, 5u)[local];
+        let end = select(6u, 3u, local < 3u);
+        mem[args.outcome + row * HEADS + local] = f32(ending >= first && ending < end);
+    }
+}

@@ -1,0 +1,118 @@
+//! PPO whole on the device, and the same by the processor beside it.
+
+use super::report::{Sink, give, median};
+use crate::{Gpu, GpuPpo, OpenOptions};
+use learn::{Fault, Ppo, PpoConfig, Slice};
+use math::Isa;
+
+pub fn all(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(), Fault> {
+    let software = gpu.about().software;
+    let (envs, minibatches) = if software { (256, 4) } else { (65_536, 16) };
+    let of_size = PpoConfig { envs, minibatches, ..PpoConfig::default() };
+    let shared = PpoConfig { shared: true, epochs: 1, ..of_size.clone() };
+    let separate = PpoConfig { hidden: 64, ..of_size };
+    for (name, config) in [("gpu.ppo.cartpole", shared), ("gpu.ppo.cartpole.4_64_64", separate)] {
+        let apart = if config.shared { "shared" } else { "separate" };
+        let PpoConfig { hidden, epochs, envs, rollout_steps, minibatches, .. } = config;
+        let of = format!(
+            "steps/s, {hidden}-{hidden} {apart}, epochs: {epochs}, minibatches: {minibatches}, {envs} environments x {rollout_steps}"
+        );
+        let mut ppo = cart_pole(config.clone(), isa)?;
+        let snapshot = ppo.snapshot().map_err(|error| Fault::Refused { why: error.to_string() })?;
+        let dispatches = GpuPpo::new(gpu, &snapshot)?.dispatches(epochs);
+        ppo.begin_offload(gpu)?;
+        iteration_s(&mut ppo, now)?;
+        let before = gpu.counts();
+        iteration_s(&mut ppo, now)?;
+        let after = gpu.counts();
+        give(sink, format!("{name}.steps_per_s"), rate(&mut ppo, now)?, of.clone());
+        give(sink, format!("{name}.submits"), (after[0] - before[0]) as f64, "an iteration");
+        give(sink, format!("{name}.readbacks"), (after[1] - before[1]) as f64, "an iteration");
+        give(sink, format!("{name}.dispatches"), dispatches as f64, "an iteration");
+        let mut ppo = cart_pole(config, isa)?;
+        iteration_s(&mut ppo, now)?;
+        let name = name.replacen("gpu.", "gpu.beside.", 1);
+        give(
+            sink,
+            format!("{name}.steps_per_s"),
+            rate(&mut ppo, now)?,
+            format!("{of}, all threads beside it"),
+        );
+    }
+    solve(isa, software, now, sink)
+}
+
+/// From no device at all to an evaluation that solves the task: what a person waits for.
+fn solve(isa: Isa, software: bool, now: &dyn Fn() -> f64, sink: Sink) -> Result<(), Fault> {
+    const EPISODES: u32 = 100;
+    const ITERATIONS_BETWEEN: u32 = 2;
+    const SEEDS: u32 = 5;
+    const GIVE_UP_S: f64 = 60.0;
+    let envs = if software { 1024 } else { 4096 };
+    let config = PpoConfig { envs, shared: true, epochs: 1, lr: 0.005, ..PpoConfig::default() };
+    let seeds = if software { 1 } else { SEEDS };
+    let mut times_s = Vec::new();
+    for seed in 1..=seeds {
+        let began_s = now();
+        let gpu = Gpu::open_blocking(OpenOptions::default())?;
+        let mut ppo = seeded(config.clone(), seed, isa)?;
+        ppo.begin_offload(&gpu)?;
+        let goal = ppo.kind().spec.solved_at as f32;
+        let mut evaluations = 0;
+        let took_s = loop {
+            for _ in 0..ITERATIONS_BETWEEN {
+                iteration_s(&mut ppo, now)?;
+            }
+            evaluations += 1;
+            let took_s = now() - began_s;
+            if ppo.evaluate(EPISODES, evaluations).mean >= goal {
+                break now() - began_s;
+            }
+            if took_s > GIVE_UP_S {
+                break f64::INFINITY;
+            }
+        };
+        times_s.push(took_s);
+    }
+    let solved = times_s.iter().filter(|s| s.is_finite()).count();
+    give(sink, "gpu.ppo.cartpole.solved", solved as f64, format!("of {seeds} seeds, within {GIVE_UP_S} s"));
+    if solved > 0 {
+        times_s.retain(|s| s.is_finite());
+        let unit = "s from opening the device to an evaluation that solves it, median of those";
+        give(sink, "gpu.ppo.cartpole.solve_s", median(&mut times_s), unit);
+    }
+    Ok(())
+}
+
+fn cart_pole(config: PpoConfig, isa: Isa) -> Result<Ppo, Fault> {
+    seeded(config, 1, isa)
+}
+
+fn seeded(config: PpoConfig, seed: u32, isa: Isa) -> Result<Ppo, Fault> {
+    let unknown = || Fault::Unknown { what: "CartPole".into() };
+    let kind = ::worlds::kind("CartPole-v1").ok_or_else(unknown)?;
+    Ppo::new(kind, config, seed, isa).map_err(|error| Fault::Refused { why: error.to_string() })
+}
+
+fn iteration_s(ppo: &mut Ppo, now: &dyn Fn() -> f64) -> Result<f64, Fault> {
+    let began_s = now();
+    loop {
+        match ppo.advance() {
+            Slice::Iteration(_) => return Ok(now() - began_s),
+            Slice::Stopped(fault) => return Err(fault),
+            _ => {}
+        }
+    }
+}
+
+/// Environment steps a second: the median over iterations that fill some time.
+fn rate(ppo: &mut Ppo, now: &dyn Fn() -> f64) -> Result<f64, Fault> {
+    const LEAST: usize = 3;
+    const FILL_S: f64 = 1.0;
+    let began_s = now();
+    let mut times_s = Vec::new();
+    while times_s.len() < LEAST || now() - began_s < FILL_S {
+        times_s.push(iteration_s(ppo, now)?);
+    }
+    Ok((ppo.config().envs * ppo.config().rollout_steps) as f64 / median(&mut times_s))
+}

@@ -1,0 +1,18 @@
+// Before a rollout: what every environment shows, raw as the first samples and normalised for the policy.
+
+struct Args { envs: u32, state: u32, samples: u32, shown: u32, normalizer: u32, truncations: u32 }
+
+@compute @workgroup_size(THREADS)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+    let env = group_index(group, many) * THREADS + local;
+    if (env >= args.envs) { return; }
+    let shown = world_shown(State(
+        #STATE mem[args.state + #u * args.envs + env],
+    ));
+    let sample = args.samples + env * SAMPLE_LEN;
+    let to = args.shown + env * FEATURES;
+    #FEATURES mem[sample + #u] = shown[#];
+    #FEATURES mem[to + #u] = normalized(shown[#], #u);
+    words[args.truncations + env] = 0u;
+}

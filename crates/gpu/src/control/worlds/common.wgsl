@@ -1,0 +1,59 @@
+// What all kernels over many environments share. Stands after a world's text. A line behind `#STATE`, `#OBSERVATION`
+// or `#SHORTEST` is repeated so many times, with # for the number of the time.
+
+const GROUP: u32 = 64u;
+
+struct Args {
+    envs: u32,
+    // Between the rows of `state` and of `clocks`.
+    stride: u32,
+    // [STATE][stride] in mem.
+    state: u32,
+    // [2][stride] in words: steps, episodes.
+    clocks: u32,
+    // In words: the world's key, the key of what `play` throws, the first environment, the game.
+    setup: u32,
+    // [envs] in mem.
+    actions: u32,
+    // [envs][OBSERVATION] in mem, or NOWHERE.
+    shown: u32,
+    // As `shown`.
+    reached: u32,
+    // [envs] in mem.
+    rewards: u32,
+    // [envs] in words, or [groups] of episodes that ended.
+    ended: u32,
+    // How many `play` takes.
+    steps: u32,
+    // Begin anew, or only show what there is.
+    anew: u32,
+}
+
+const NOWHERE: u32 = 0xFFFFFFFFu;
+
+fn setup_key() -> vec4<u32> {
+    return vec4<u32>(words[args.setup], words[args.setup + 1u], words[args.setup + 2u], words[args.setup + 3u]);
+}
+
+fn setup_coins() -> vec2<u32> { return vec2<u32>(words[args.setup + 4u], words[args.setup + 5u]); }
+
+fn setup_first() -> u32 { return words[args.setup + 6u]; }
+
+fn setup_game() -> u32 { return words[args.setup + 7u]; }
+
+fn state_of(env: u32) -> State {
+    let at = args.state + env;
+    return State(
+        #STATE mem[at + #u * args.stride],
+    );
+}
+
+fn store_state(env: u32, state: State) {
+    let at = args.state + env;
+    #STATE mem[at + #u * args.stride] = state[#];
+}
+
+fn store_clocks(env: u32, steps: u32, episodes: u32) {
+    words[args.clocks + env] = steps;
+    words[args.clocks + args.stride + env] = episodes;
+}

@@ -1,0 +1,38 @@
+// Many environments as `worlds::vector` has them, whatever the world: a new episode begins by itself. Stands after a
+// world's own text.
+
+// An environment between two steps.
+struct EnvState {
+    state: State,
+    shown: Shown,
+    // Taken in this episode.
+    steps: u32,
+    // Begun before this one.
+    episodes: u32,
+}
+
+struct StepResult {
+    now: EnvState,
+    // What the step led to: of an episode that ended, its last.
+    reached: Shown,
+    reward: f32,
+    // Flags and length, 0 while the episode goes on.
+    ended: u32,
+}
+
+fn world_begin(env: u32, episode: u32, key: vec4<u32>) -> EnvState {
+    let state = world_first(env, episode, key);
+    return EnvState(state, world_shown(state), 0u, episode);
+}
+
+fn world_go(at: EnvState, action: f32, env: u32, key: vec4<u32>) -> StepResult {
+    let step = world_step(at.state, at.shown, action, Moment(key, env, at.episodes, at.steps));
+    let reached = world_shown(step.state);
+    let steps = at.steps + 1u;
+    let flags = select(0u, TERMINATED, step.terminated) | select(0u, TRUNCATED, steps == STEP_LIMIT);
+    if (flags == 0u) {
+        return StepResult(EnvState(step.state, reached, steps, at.episodes), reached, step.reward, 0u);
+    }
+    let next = (at.episodes + 1u) & EPISODE_MASK;
+    return StepResult(world_begin(env, next, key), reached, step.reward, flags | (steps << LENGTH_SHIFT));
+}

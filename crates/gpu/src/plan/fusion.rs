@@ -1,0 +1,340 @@
+//! Which nodes become one kernel. A group has so many threads, and each thread has some neighbouring numbers of
+//! every value in registers: a row of a narrow matrix, or one element of a wide one. A node joins the first group
+//! whose threads can work on it and behind which nothing that it needs still lies.
+//!
+//! A group's place in time is 2·index + 1, and 2·index + 2 that of its sums and of what single numbers are made of
+//! them. What is given is there at 0.
+
+use super::dataflow::{Dataflow, Location, Op};
+use math::Span;
+use std::collections::BTreeMap;
+
+/// Numbers of one value that a thread holds at most.
+pub(super) const WIDEST: usize = 8;
+/// Columns that a group sums at most.
+pub(super) const MOST_SUMS: usize = 16;
+/// Nodes in a group at most.
+const MOST_NODES: usize = 128;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// As many threads as this.
+    Threads(usize),
+    /// A thread for each column and some of the rows: one element at a time, for sums of columns.
+    Walk { rows: usize, cols: usize },
+    /// One node with a kernel of its own, or two products that are alike.
+    Own,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    pub kind: Kind,
+    pub nodes: Vec<usize>,
+    /// Of a group of threads: its sums once more, and the arithmetic on single numbers that follows them.
+    pub finish: Vec<usize>,
+    /// Columns that are summed.
+    pub sums: usize,
+}
+
+pub(super) struct Groups {
+    pub groups: Vec<Group>,
+    /// When each value is there.
+    pub time: Vec<usize>,
+    /// Single numbers of what is given: every kernel computes them for itself.
+    pub given: Vec<bool>,
+}
+
+pub(super) fn body(group: usize) -> usize {
+    2 * group + 1
+}
+
+pub(super) fn finish(group: usize) -> usize {
+    2 * group + 2
+}
+
+impl Op {
+    fn is_elementwise(&self) -> bool {
+        matches!(self, Op::Same | Op::Affine { .. } | Op::Unary(_) | Op::UnaryGrad(_) | Op::Binary { .. })
+    }
+
+    /// Rows and columns, where they matter.
+    fn matrix(&self) -> Option<[usize; 2]> {
+        match *self {
+            Op::Binary { rows, cols, .. } if rows > 1 => Some([rows, cols]),
+            Op::SumRows { rows, cols }
+            | Op::Softmax { rows, cols, .. }
+            | Op::SoftmaxGrad { rows, cols, .. }
+            | Op::Take { rows, cols }
+            | Op::TakeGrad { rows, cols }
+            | Op::Columns { rows, cols, .. }
+            | Op::EmbeddingBag { rows, cols, .. }
+            | Op::SumCols { rows, cols }
+            | Op::Norm { rows, cols, .. }
+            | Op::NormGrad { rows, cols } => Some([rows, cols]),
+            Op::Product { shape: [m, n, _], .. } => Some([m, n]),
+            _ => None,
+        }
+    }
+}
+
+/// Whether so many threads can work on a node.
+pub(super) fn fits(dataflow: &Dataflow, node: usize, threads: usize) -> bool {
+    let node = &dataflow.nodes[node];
+    let even = |len: usize| len.is_multiple_of(threads) && len / threads <= WIDEST;
+    match node.op {
+        Op::Binary { rows, cols, .. } if rows > 1 => {
+            threads == rows && cols <= WIDEST || threads == rows * cols
+        }
+        Op::Same | Op::Affine { .. } | Op::Unary(_) | Op::UnaryGrad(_) | Op::Binary { .. } => {
+            even(dataflow.len(node.writes[0]))
+        }
+        Op::Normed { .. } => threads == dataflow.len(node.reads[0]),
+        Op::SumRows { rows, cols }
+        | Op::Softmax { rows, cols, .. }
+        | Op::SoftmaxGrad { rows, cols, .. }
+        | Op::SumCols { rows, cols } => threads == rows && cols <= WIDEST,
+        Op::Take { rows, .. } => threads == rows,
+        Op::TakeGrad { rows, cols }
+        | Op::Columns { rows, cols, .. }
+        | Op::EmbeddingBag { rows, cols, .. } => threads == rows && cols <= WIDEST || threads == rows * cols,
+        Op::SumAll => even(dataflow.len(node.reads[0])),
+        Op::Product { .. } | Op::Norm { .. } | Op::NormGrad { .. } | Op::EmbeddingBagGrad { .. } => false,
+    }
+}
+
+/// Whether a thread reads of this operand only what the same thread wrote.
+pub(super) fn is_own(dataflow: &Dataflow, node: usize, operand: usize, threads: usize) -> bool {
+    let node = &dataflow.nodes[node];
+    match node.op {
+        Op::Binary { spans, rows, .. } => match spans[operand] {
+            Span::Full => true,
+            Span::Column => threads == rows,
+            Span::Row => false,
+            Span::Scalar => threads == 1,
+        },
+        Op::Normed { .. } => operand == 0,
+        Op::TakeGrad { rows, .. } | Op::Columns { rows, .. } => threads == rows,
+        Op::EmbeddingBag { .. } => false,
+        _ => true,
+    }
+}
+
+/// Single numbers that are functions of what is given alone and that only arithmetic reads, by value.
+fn everywhere(dataflow: &Dataflow) -> Vec<bool> {
+    let mut given: Vec<bool> = dataflow
+        .values
+        .iter()
+        .map(|v| v.len == 1 && !matches!(v.location, Location::Arena | Location::Grad { .. }))
+        .collect();
+    let mut elsewhere = vec![false; dataflow.values.len()];
+    for node in dataflow.nodes.iter().filter(|node| !node.op.is_elementwise()) {
+        node.reads.iter().for_each(|v| elsewhere[*v] = true);
+    }
+    for node in &dataflow.nodes {
+        let to = node.writes[0];
+        given[to] |= node.op.is_elementwise()
+            && dataflow.values[to].location == Location::Arena
+            && dataflow.len(to) == 1
+            && !elsewhere[to]
+            && node.reads.iter().all(|&v| given[v]);
+    }
+    given
+}
+
+/// For values whose shape matters to some node, how many rows they have.
+fn rows(dataflow: &Dataflow) -> Vec<Option<usize>> {
+    let mut rows = vec![None; dataflow.values.len()];
+    for node in &dataflow.nodes {
+        let Some([r, c]) = node.op.matrix() else { continue };
+        for &v in node.reads.iter().chain(&node.writes) {
+            let len = dataflow.len(v);
+            if len == r * c || len == r && len > 1 {
+                rows[v] = Some(r);
+            }
+        }
+    }
+    // What flat nodes read and write has one shape.
+    for back in [false, true] {
+        for i in 0..dataflow.nodes.len() {
+            let node = &dataflow.nodes[if back { dataflow.nodes.len() - 1 - i } else { i }];
+            if !node.op.is_elementwise() {
+                continue;
+            }
+            let to = node.writes[0];
+            let same = || node.reads.iter().chain([&to]).filter(|v| dataflow.len(**v) == dataflow.len(to));
+            let known = same().find_map(|v| rows[*v]);
+            same().for_each(|v| rows[*v] = rows[*v].or(known));
+        }
+    }
+    rows
+}
+
+pub(super) fn group(dataflow: &Dataflow, fuse: bool) -> Groups {
+    let mut grouping = Grouping {
+        dataflow,
+        rows: rows(dataflow),
+        groups: Vec::new(),
+        time: vec![0; dataflow.values.len()],
+        gradients: BTreeMap::new(),
+        fuse,
+        given: if fuse { everywhere(dataflow) } else { vec![false; dataflow.values.len()] },
+    };
+    let (late, now): (Vec<usize>, Vec<usize>) =
+        (0..dataflow.nodes.len()).partition(|&node| grouping.given[dataflow.nodes[node].writes[0]]);
+    for node in now {
+        grouping.place(node);
+    }
+    for node in late {
+        let to = dataflow.nodes[node].writes[0];
+        if dataflow.outputs.iter().any(|(_, v)| *v == to) {
+            grouping.place_given(node);
+        }
+    }
+    Groups { groups: grouping.groups, time: grouping.time, given: grouping.given }
+}
+
+struct Grouping<'a> {
+    dataflow: &'a Dataflow,
+    rows: Vec<Option<usize>>,
+    groups: Vec<Group>,
+    time: Vec<usize>,
+    /// When each gradient was last written.
+    gradients: BTreeMap<usize, usize>,
+    fuse: bool,
+    given: Vec<bool>,
+}
+
+impl Grouping<'_> {
+    fn place(&mut self, n: usize) {
+        let node = &self.dataflow.nodes[n];
+        let gradients = node.writes.iter().filter_map(|&v| match self.dataflow.values[v].location {
+            Location::Grad { at, .. } => Some(at),
+            _ => None,
+        });
+        let gradients: Vec<usize> = gradients.collect();
+        let after = gradients.iter().filter_map(|at| self.gradients.get(at)).copied().max().unwrap_or(0);
+        let tried = if self.fuse { 0 } else { self.groups.len() };
+        let time = (tried..self.groups.len()).find_map(|group| self.join(n, group, after));
+        let time = time.unwrap_or_else(|| self.begin(n));
+        node.writes.iter().for_each(|&v| self.time[v] = time);
+        gradients.into_iter().for_each(|at| _ = self.gradients.insert(at, time));
+    }
+
+    /// When a node's results are there, if it can join this group.
+    fn join(&mut self, n: usize, index: usize, after: usize) -> Option<usize> {
+        let (dataflow, node) = (self.dataflow, &self.dataflow.nodes[n]);
+        let group = &self.groups[index];
+        let there = |v: usize, by: usize| self.given[v] || self.time[v] < by;
+        let count = match group.kind {
+            Kind::Threads(count) => count,
+            Kind::Walk { rows, cols } => rows * cols,
+            Kind::Own => {
+                let alone = group.nodes.len() == 1 && dataflow.are_alike(group.nodes[0], n);
+                let ready = node.reads.iter().all(|&v| there(v, body(index)));
+                if !alone || !ready || after >= body(index) {
+                    return None;
+                }
+                self.groups[index].nodes.push(n);
+                return Some(body(index));
+            }
+        };
+        let ready = (0..node.reads.len()).all(|i| {
+            let v = node.reads[i];
+            there(v, body(index)) || self.time[v] == body(index) && is_own(dataflow, n, i, count)
+        });
+        let sums = match node.op {
+            Op::SumCols { cols, .. } => cols,
+            Op::SumAll => 1,
+            _ => 0,
+        };
+        // Sums, and what is made of them, are stored in their order.
+        let in_order = after < if sums > 0 { finish(index) + 1 } else { body(index) };
+        if ready && in_order && group.nodes.len() < MOST_NODES {
+            let kind = match (group.kind, &node.op) {
+                (Kind::Threads(count), &Op::SumCols { rows, cols }) if cols > WIDEST => {
+                    (count == rows * cols && group.sums == 0).then_some(Kind::Walk { rows, cols })
+                }
+                (Kind::Walk { .. }, &Op::SumCols { rows, cols }) => {
+                    (group.kind == Kind::Walk { rows, cols }).then_some(group.kind)
+                }
+                (Kind::Walk { .. }, Op::SumAll) => None,
+                (kind, _) => (fits(dataflow, n, count) && group.sums + sums <= MOST_SUMS).then_some(kind),
+            };
+            if let Some(kind) = kind {
+                let group = &mut self.groups[index];
+                group.kind = kind;
+                group.nodes.push(n);
+                group.sums += sums;
+                if sums > 0 && matches!(kind, Kind::Threads(_)) {
+                    group.finish.push(n);
+                }
+                return Some(if sums > 0 { finish(index) } else { body(index) });
+            }
+        }
+        let single = node.op.is_elementwise() && dataflow.len(node.writes[0]) == 1;
+        let summed = matches!(group.kind, Kind::Threads(_)) && group.sums > 0;
+        let ready = node.reads.iter().all(|&v| there(v, finish(index) + 1));
+        if single && summed && ready && after <= finish(index) {
+            self.groups[index].finish.push(n);
+            return Some(finish(index));
+        }
+        None
+    }
+
+    /// Opens a group with a node.
+    fn begin(&mut self, n: usize) -> usize {
+        let (dataflow, node) = (self.dataflow, &self.dataflow.nodes[n]);
+        let mut sums = 0;
+        let try_rows = |rows: usize, other: usize| {
+            [rows, other].into_iter().find(|&count| fits(dataflow, n, count)).map_or(Kind::Own, Kind::Threads)
+        };
+        let kind = match node.op {
+            Op::SumCols { rows, cols } if cols > WIDEST => {
+                sums = cols;
+                Kind::Walk { rows, cols }
+            }
+            Op::SumAll => {
+                sums = 1;
+                let len = dataflow.len(node.reads[0]);
+                try_rows(self.rows[node.reads[0]].unwrap_or(len), len)
+            }
+            _ => match node.op.matrix() {
+                Some([rows, cols]) => {
+                    if let Op::SumCols { .. } = node.op {
+                        sums = cols;
+                    }
+                    try_rows(rows, rows * cols)
+                }
+                None => {
+                    let len = dataflow.len(node.writes[0]);
+                    try_rows(self.rows[node.writes[0]].unwrap_or(len), len)
+                }
+            },
+        };
+        let finish_nodes = if sums > 0 && matches!(kind, Kind::Threads(_)) { vec![n] } else { Vec::new() };
+        self.groups.push(Group { kind, nodes: vec![n], finish: finish_nodes, sums });
+        let index = self.groups.len() - 1;
+        if sums > 0 { finish(index) } else { body(index) }
+    }
+
+    /// A kernel that stores a number that all others compute for themselves.
+    fn place_given(&mut self, n: usize) {
+        let summed = |group: &Group| matches!(group.kind, Kind::Threads(_)) && group.sums > 0;
+        let index = self.groups.iter().rposition(summed);
+        self.time[self.dataflow.nodes[n].writes[0]] = match index {
+            Some(index) => {
+                self.groups[index].finish.push(n);
+                finish(index)
+            }
+            None => {
+                self.groups.push(Group {
+                    kind: Kind::Threads(1),
+                    nodes: vec![n],
+                    finish: Vec::new(),
+                    sums: 0,
+                });
+                body(self.groups.len() - 1)
+            }
+        };
+    }
+}

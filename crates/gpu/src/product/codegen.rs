@@ -1,0 +1,755 @@
+//! The text of a product's kernels, for one tile, one way to read each factor and one epilogue. What would be a loop over
+//! registers is written out.
+//!
+//! A tile of each factor lies in workgroup memory as `[depth / 4][4][rows or columns / 4]` of four floats, whichever way it
+//! lay before. It is read from global memory as blocks of 4 x 4, a block a thread, while the tile before it is multiplied,
+//! and turned on its way if four k lay beside each other. Lanes beside each other store beside each other and read
+//! beside each other or the same, so that no two are in each other's way.
+
+use super::shape::{FUNCTIONS, Fused, Product, Side};
+use crate::tile::Tile;
+use math::{Act, Unary};
+use std::fmt::Write;
+
+pub(super) struct Made {
+    /// `mem` is of four floats each.
+    pub vectors: bool,
+    pub text: String,
+}
+
+/// How a factor is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reads {
+    /// Four k of one row (of a; column of b).
+    Along,
+    /// Four rows at one k.
+    Across,
+    /// One by one, k beside each other or not.
+    Single { along: bool },
+}
+
+fn reads(side: Side, count: usize, k: usize) -> Reads {
+    let aligned = |stride: u32, len: usize| {
+        stride.is_multiple_of(4) && side.at.is_multiple_of(4) && len.is_multiple_of(4)
+    };
+    match (side.outer, side.inner) {
+        (outer, 1) if aligned(outer, k) => Reads::Along,
+        (1, inner) if aligned(inner, count) => Reads::Across,
+        (_, inner) => Reads::Single { along: inner == 1 },
+    }
+}
+
+/// How sums are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Writes {
+    /// Four columns at a time.
+    Fours,
+    /// A thread has four whole rows, of 1 to 3 columns: so many fours.
+    Rows,
+    /// One by one.
+    Single,
+}
+
+/// One factor in one kernel.
+struct Factor {
+    /// `a`
+    name: char,
+    /// `m`
+    count: char,
+    reads: Reads,
+    /// Fours of rows (columns) of a tile.
+    fours: usize,
+    /// Blocks of a tile.
+    blocks: usize,
+}
+
+pub(super) fn product(p: &Product, fused: &Fused, tile: &Tile, split: bool, twins: bool) -> Made {
+    let (a, b) = (reads(p.a, p.m, p.k), reads(p.b, p.n, p.k));
+    let some_fours = [a, b].iter().any(|reads| !matches!(reads, Reads::Single { .. }));
+    let with = [p.residual, fused.slope.map(|slope| slope.1), fused.row_sums.map(|sums| sums.0)];
+    let aligned = p.c.is_multiple_of(4) && with.iter().flatten().all(|at| at.is_multiple_of(4));
+    let writes = match p.n {
+        n if some_fours && (split || aligned && n.is_multiple_of(4)) => Writes::Fours,
+        ..=3 if some_fours && aligned && tile.columns == 4 => Writes::Rows,
+        _ => Writes::Single,
+    };
+    let vectors = writes != Writes::Single;
+    // Without it there is nothing to read four floats at once from.
+    let read = |reads| match reads {
+        Reads::Along if !vectors => Reads::Single { along: true },
+        Reads::Across if !vectors => Reads::Single { along: false },
+        reads => reads,
+    };
+    let kernel = Kernel {
+        p,
+        fused,
+        tile,
+        a: Factor {
+            name: 'a',
+            count: 'm',
+            reads: read(a),
+            fours: tile.rows / 4,
+            blocks: tile.rows * tile.depth / 16,
+        },
+        b: Factor {
+            name: 'b',
+            count: 'n',
+            reads: read(b),
+            fours: tile.columns / 4,
+            blocks: tile.columns * tile.depth / 16,
+        },
+        writes,
+        split,
+        twins,
+    };
+    Made { vectors, text: kernel.text() }
+}
+
+struct Kernel<'p> {
+    p: &'p Product,
+    fused: &'p Fused,
+    tile: &'p Tile,
+    a: Factor,
+    b: Factor,
+    writes: Writes,
+    split: bool,
+    /// The second of two products is the third dimension's second workgroup.
+    twins: bool,
+}
+
+const ARGS: &str = "\
+struct Args {
+    m: u32, n: u32, k: u32,
+    a: u32, a_outer: u32, a_inner: u32,
+    b: u32, b_outer: u32, b_inner: u32,
+    c: u32, bias: u32, residual: u32,
+    tiles_n: u32, tiles: u32, chunk: u32, c_row: u32, c_split: u32,
+    slope: u32, row_sums: u32,
+";
+
+/// Ends the arguments' struct; for twins, with how far each place is from the first one's to the second one's.
+fn end_of_args(places: &[&str], twins: bool) -> String {
+    if !twins {
+        return "}\n".into();
+    }
+    let mut text: String = places.iter().map(|place| format!("    {place}_step: u32,\n")).collect();
+    text += "}\nfn of_product(which: u32) -> Args {\n    var moved = args;\n";
+    places.iter().for_each(|place| _ = writeln!(text, "    moved.{place} += which * args.{place}_step;"));
+    text + "    return moved;\n}\n"
+}
+
+/// Hides the arguments behind those of one's own product.
+fn choose(twins: bool) -> &'static str {
+    if twins { "let args = of_product(group.z);" } else { "" }
+}
+
+impl Kernel<'_> {
+    fn text(&self) -> String {
+        let tile = self.tile;
+        let threads = tile.threads() * tile.slices;
+        let mut text = String::from(ARGS);
+        text += &end_of_args(&["a", "b", "c", "bias", "residual", "slope", "row_sums"], self.twins);
+        if !self.split {
+            text += functions(self.p.act, self.fused);
+        }
+        text += if self.writes == Writes::Single {
+            "fn read(at: u32) -> f32 { return mem[at]; }\n"
+        } else {
+            "fn read(at: u32) -> f32 { return mem[at >> 2u][at & 3u]; }\n"
+        };
+        let depths = tile.depth / 4;
+        for Factor { name, fours, .. } in [&self.a, &self.b] {
+            let _ = writeln!(
+                text,
+                "var<workgroup> {name}_tile: array<array<array<vec4<f32>, {fours}>, 4>, {depths}>;"
+            );
+        }
+        if tile.slices > 1 {
+            let len = tile.slices / 2 * tile.rows * tile.columns / 4;
+            let _ = writeln!(text, "var<workgroup> sums: array<vec4<f32>, {len}>;");
+        }
+        let summed = self.fused.row_sums.is_some();
+        let (slots, threads_of_slice) = (self.slots(threads), tile.threads());
+        let _ = writeln!(
+            text,
+            "@compute @workgroup_size({threads})
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {{
+    {chosen}
+    let index = group_index(group, many);
+    let part = index / args.tiles;
+    let k_begin = part * args.chunk;
+    if (k_begin >= args.k) {{ return; }}
+    let k_end = min(args.k, k_begin + args.chunk);
+    let first_m = (index % args.tiles) / args.tiles_n * {rows}u;
+    let first_n = (index % args.tiles) % args.tiles_n * {columns}u;
+    let slice = local / {threads_of_slice}u;
+    let thread = local % {threads_of_slice}u;",
+            rows = tile.rows,
+            columns = tile.columns,
+            chosen = choose(self.twins),
+        );
+        text += &self.fragments();
+        for row in 0..tile.thread_rows {
+            for four in 0..tile.thread_columns / 4 {
+                let _ = writeln!(text, "var c{row}_{four} = vec4<f32>();");
+            }
+        }
+        for slot in 0..slots.len() {
+            let _ = writeln!(text, "var at{slot} = vec4<u32>(); var four{slot} = 0u; var deep{slot} = 0u;");
+            (0..4).for_each(|i| _ = writeln!(text, "var x{slot}_{i} = vec4<f32>();"));
+            if summed {
+                let _ = writeln!(text, "var row_sum{slot} = vec4<f32>();");
+            }
+        }
+        let each = |what: &dyn Fn(&Factor, usize, &str) -> String| -> String {
+            let chosen = |slot: usize, choices: &[Choice]| -> String {
+                let texts: Vec<String> = choices
+                    .iter()
+                    .map(|choice| {
+                        let body = what(self.factor(choice), slot, &choice.block);
+                        choice
+                            .condition
+                            .as_ref()
+                            .map_or(format!("{{ {body} }}"), |c| format!("if ({c}) {{ {body} }}"))
+                    })
+                    .collect();
+                texts.join(" else ") + "\n"
+            };
+            slots.iter().enumerate().map(|(slot, choices)| chosen(slot, choices)).collect()
+        };
+        text += &each(&|factor, slot, block| self.place(factor, slot, block));
+        let load = each(&|factor, slot, _| self.load(factor, slot));
+        let store = each(&|factor, slot, _| self.store(factor, slot) + &self.sum_rows(factor, slot));
+        let depth = tile.depth;
+        let multiply = self.multiply();
+        let _ = writeln!(
+            text,
+            "var k0 = k_begin;
+loop {{
+if (k0 < k_end) {{
+{load}
+}}
+if (k0 > k_begin) {{
+{multiply}
+}}
+if (k0 >= k_end) {{ break; }}
+workgroupBarrier();
+{store}
+workgroupBarrier();
+k0 += {depth}u;
+}}"
+        );
+        if summed {
+            text += &self.finish_rows(&each(&|factor, slot, _| self.keep_rows(factor, slot)));
+        }
+        text += &self.join();
+        text += &self.finish();
+        text + "}\n"
+    }
+
+    // ---- sums of a's rows, of what each thread reads on its way into the tile ----
+
+    fn sum_rows(&self, factor: &Factor, slot: usize) -> String {
+        if factor.name != 'a' || self.fused.row_sums.is_none() {
+            return String::new();
+        }
+        match factor.reads {
+            Reads::Along => {
+                let of = |i: usize| format!("dot(x{slot}_{i}, vec4<f32>(1.0))");
+                format!("row_sum{slot} += vec4<f32>({});", [0, 1, 2, 3].map(of).join(", "))
+            }
+            _ => format!("row_sum{slot} += (x{slot}_0 + x{slot}_1) + (x{slot}_2 + x{slot}_3);"),
+        }
+    }
+
+    /// Where a thread leaves its sums for the others: where the tile was.
+    fn of_rows(&self, depth: &str, four: &str) -> String {
+        format!("a_tile[{depth}][0][{four}]")
+    }
+
+    fn keep_rows(&self, factor: &Factor, slot: usize) -> String {
+        if factor.name != 'a' {
+            return String::new();
+        }
+        let kept = self.of_rows(&format!("(deep{slot} / 4u)"), &format!("four{slot}"));
+        format!("{kept} = row_sum{slot};")
+    }
+
+    /// The first workgroup along n has them for all.
+    fn finish_rows(&self, keep: &str) -> String {
+        let Kernel { tile, split, .. } = self;
+        let fours = self.a.fours;
+        let threads = tile.threads() * tile.slices;
+        let adds = self.fused.row_sums.is_some_and(|sums| sums.1);
+        let single = |to: &str| match (self.writes, split) {
+            (Writes::Single, true) => format!("mem[{to}] = sum[i];"),
+            (Writes::Single, false) => format!("mem[{to}] {} sum[i];", if adds { "+=" } else { "=" }),
+            _ => format!("mem[({to}) >> 2u] = vec4<f32>(sum[i], 0.0, 0.0, 0.0);"),
+        };
+        let write = if !split && self.writes != Writes::Single {
+            // What lies behind the last row is written as it was.
+            format!(
+                "let to = (args.row_sums + row) >> 2u;
+let old = mem[to];
+mem[to] = select(old, {}sum, row + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(args.m));",
+                if adds { "old + " } else { "" }
+            )
+        } else {
+            // Split, they have four columns of their own behind the others.
+            let to = if *split {
+                "args.c + part * args.c_split + (row + i) * args.c_row + args.c_row - 4u"
+            } else {
+                "args.row_sums + row + i"
+            };
+            format!("for (var i = 0u; i < 4u; i++) {{ if (row + i < args.m) {{ {} }} }}", single(to))
+        };
+        format!(
+            "if (first_n == 0u) {{
+workgroupBarrier();
+{keep}workgroupBarrier();
+for (var four = local; four < {fours}u; four += {threads}u) {{
+    let row = first_m + four * 4u;
+    if (row >= args.m) {{ break; }}
+    var sum = vec4<f32>();
+    for (var i = 0u; i < {depths}u; i++) {{ sum += {kept}; }}
+    {write}
+}}
+}}
+",
+            depths = tile.depth / 4,
+            kept = self.of_rows("i", "four"),
+        )
+    }
+
+    fn factor(&self, choice: &Choice) -> &Factor {
+        if choice.of_a { &self.a } else { &self.b }
+    }
+
+    /// Which blocks a thread reads: one of either factor where there are as many threads as blocks, else some of each.
+    fn slots(&self, threads: usize) -> Vec<Vec<Choice>> {
+        let (of_a, of_b) = (self.a.blocks, self.b.blocks);
+        if of_a.is_multiple_of(32) && of_a + of_b <= threads {
+            let all = of_a + of_b;
+            let below = (all < threads).then(|| format!("local < {all}u"));
+            let condition = Some(format!("local < {of_a}u"));
+            return vec![vec![
+                Choice { of_a: true, condition, block: "local".into() },
+                Choice { of_a: false, condition: below, block: format!("(local - {of_a}u)") },
+            ]];
+        }
+        let some = |of_a: bool, blocks: usize| {
+            (0..blocks.div_ceil(threads)).map(move |i| {
+                let block = format!("(local + {}u)", i * threads);
+                let condition = ((i + 1) * threads > blocks).then(|| format!("{block} < {blocks}u"));
+                vec![Choice { of_a, condition, block }]
+            })
+        };
+        some(true, of_a).chain(some(false, of_b)).collect()
+    }
+
+    /// Where in the tiles the factors of a thread lie. 8 x 4 neighbours form a rectangle, a warp on most GPUs.
+    fn fragments(&self) -> String {
+        let tile = self.tile;
+        let (down, across) = (tile.rows / tile.thread_rows, tile.columns / tile.thread_columns);
+        let lanes_across = across.min(32 / down.min(8));
+        let lanes_down = down.min(32 / lanes_across);
+        let lanes = lanes_down * lanes_across;
+        let rectangles_down = down / lanes_down;
+        let a_step = lanes_down * (tile.thread_rows / 4);
+        let b_step = lanes_across * (tile.thread_columns / 4);
+        format!(
+            "let rectangle = thread / {lanes}u;
+let a_four = (rectangle % {rectangles_down}u) * {a_step}u + thread % {lanes_down}u;
+let b_four = (rectangle / {rectangles_down}u) * {b_step}u + thread % {lanes}u / {lanes_down}u;
+"
+        )
+    }
+
+    /// From one four of a thread to its next, in fours: of rows, of columns.
+    fn steps(&self) -> (usize, usize) {
+        let tile = self.tile;
+        let (down, across) = (tile.rows / tile.thread_rows, tile.columns / tile.thread_columns);
+        let lanes_across = across.min(32 / down.min(8));
+        (down.min(32 / lanes_across), lanes_across)
+    }
+
+    /// Where a block lies: `deep` k from the tile's first, `four` fours of rows, its rows from `at` on.
+    fn place(&self, factor: &Factor, slot: usize, block: &str) -> String {
+        let &Factor { name, count, fours, reads, .. } = factor;
+        let deep = self.tile.depth / 4;
+        let along = matches!(reads, Reads::Along | Reads::Single { along: true });
+        let (four, deep) = if along && fours >= 8 {
+            // Four times 16 bytes of a row in a warp, for sectors that are read whole.
+            let wide = 8 * deep;
+            (format!("{block} % 8u + {block} / {wide}u * 8u"), format!("{block} / 8u % {deep}u"))
+        } else {
+            (format!("{block} % {fours}u"), format!("{block} / {fours}u"))
+        };
+        // Rows beyond the last repeat it: they are never written.
+        let at = match reads {
+            Reads::Across => {
+                format!("vec4<u32>(args.{name} + min(first_{count} + four{slot} * 4u, args.{count} - 4u))")
+            }
+            _ => format!(
+                "min(first_{count} + four{slot} * 4u + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(args.{count} - 1u)) * \
+                 args.{name}_outer + args.{name}"
+            ),
+        };
+        format!("four{slot} = {four}; deep{slot} = {deep} * 4u; at{slot} = {at};")
+    }
+
+    /// Reads a block into `x`; what lies beyond the last k is 0.
+    fn load(&self, factor: &Factor, slot: usize) -> String {
+        let name = factor.name;
+        let fours = |at: &str| format!("mem[({at}) >> 2u]");
+        let mut text = format!("let k = k0 + deep{slot};");
+        match factor.reads {
+            Reads::Along => {
+                text += "let near = min(k, k_end - 4u);";
+                for (i, row) in "xyzw".chars().enumerate() {
+                    let _ = write!(
+                        text,
+                        "x{slot}_{i} = select(vec4<f32>(), {}, k < k_end);",
+                        fours(&format!("at{slot}.{row} + near"))
+                    );
+                }
+            }
+            Reads::Across => {
+                for i in 0..4 {
+                    let _ = write!(
+                        text,
+                        "x{slot}_{i} = select(vec4<f32>(), {}, k + {i}u < k_end);",
+                        fours(&format!("at{slot}.x + min(k + {i}u, k_end - 1u) * args.{name}_inner"))
+                    );
+                }
+            }
+            Reads::Single { .. } => {
+                for i in 0..4 {
+                    let _ = write!(
+                        text,
+                        "{{ let at = at{slot} + min(k + {i}u, k_end - 1u) * args.{name}_inner;
+x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), read(at.w)), k + {i}u < k_end); }}\n"
+                    );
+                }
+            }
+        }
+        text
+    }
+
+    /// Puts a block into the tile, each k a row.
+    fn store(&self, factor: &Factor, slot: usize) -> String {
+        let name = factor.name;
+        let mut text = String::new();
+        for (i, k) in "xyzw".chars().enumerate() {
+            let value = match factor.reads {
+                Reads::Along => {
+                    format!("vec4<f32>(x{slot}_0.{k}, x{slot}_1.{k}, x{slot}_2.{k}, x{slot}_3.{k})")
+                }
+                _ => format!("x{slot}_{i}"),
+            };
+            let to = format!("{name}_tile[deep{slot} / 4u][{i}][four{slot}]");
+            let _ = write!(text, "{to} = {value};");
+        }
+        text
+    }
+
+    /// Multiplies what is in the tiles, four k written out and around them a loop: longer texts take as long to compile as
+    /// they save. Every index into workgroup memory is held within its bounds by compilers that trust nobody; written so,
+    /// it costs one comparison for four k, and the others are done before the loops.
+    fn multiply(&self) -> String {
+        let tile = self.tile;
+        let (a_step, b_step) = self.steps();
+        let value =
+            |name: char, k: usize, step: usize| format!("{name}_tile[deep][{k}][{name}_four + {step}u]");
+        let mut body = String::new();
+        for k in 0..4 {
+            body += "{";
+            for i in 0..tile.thread_rows / 4 {
+                let _ = write!(body, "let a{i} = {};", value('a', k, i * a_step));
+            }
+            for i in 0..tile.thread_columns / 4 {
+                let _ = write!(body, "let b{i} = {};", value('b', k, i * b_step));
+            }
+            for row in 0..tile.thread_rows {
+                let (a, part) = (row / 4, ["x", "y", "z", "w"][row % 4]);
+                for four in 0..tile.thread_columns / 4 {
+                    let _ =
+                        write!(body, "c{row}_{four} = fma(vec4<f32>(a{a}.{part}), b{four}, c{row}_{four});");
+                }
+            }
+            body += "}\n";
+        }
+        match (tile.depth / 4 / tile.slices, tile.slices) {
+            (1, 1) => format!("let deep = 0u;\n{body}"),
+            (1, _) => format!("let deep = slice;\n{body}"),
+            (own, 1) => format!("for (var deep = 0u; deep < {own}u; deep++) {{\n{body}}}\n"),
+            (own, _) => {
+                format!("for (var i = 0u; i < {own}u; i++) {{ let deep = slice * {own}u + i;\n{body}}}\n")
+            }
+        }
+    }
+
+    /// Adds the slices' sums, half of them to the other half until one is left; only the first slice goes on.
+    fn join(&self) -> String {
+        let tile = self.tile;
+        let (threads, fours) = (tile.threads(), tile.thread_columns / 4);
+        let held = tile.thread_rows * fours;
+        let mut text = String::new();
+        let mut half = tile.slices / 2;
+        while half > 0 {
+            let moved = |what: &dyn Fn(String, String) -> String| -> String {
+                let at = |i| format!("sums[at + {}u]", i * threads);
+                (0..held).map(|i| what(format!("c{}_{}", i / fours, i % fours), at(i))).collect()
+            };
+            let give = moved(&|sum, at| format!("{at} = {sum};"));
+            let take = moved(&|sum, at| format!("{sum} += {at};"));
+            let all = held * threads;
+            let _ = writeln!(
+                text,
+                "if (slice >= {half}u && slice < {whole}u) {{ let at = (slice - {half}u) * {all}u + thread; {give} }}
+workgroupBarrier();
+if (slice < {half}u) {{ let at = slice * {all}u + thread; {take} }}
+workgroupBarrier();",
+                whole = 2 * half,
+            );
+            half /= 2;
+        }
+        if tile.slices > 1 {
+            text += "if (slice > 0u) { return; }\n";
+        }
+        text
+    }
+
+    /// What a sum becomes; `read` reads one or four of the same place in c or the residual.
+    fn value(&self, sum: String, read: &dyn Fn(&str) -> String, wide: bool) -> String {
+        let p = self.p;
+        if self.split {
+            return sum;
+        }
+        let y = if p.residual.is_some() { format!("{sum} + {}", read("residual")) } else { sum };
+        let y = activated(p.act, &y, wide);
+        if let Some((of, _)) = self.fused.slope {
+            return sloped(of, &y, &read("slope"), wide);
+        }
+        if p.adds { format!("{} + {y}", read("c")) } else { y }
+    }
+
+    fn finish(&self) -> String {
+        let tile = self.tile;
+        let (a_step, b_step) = self.steps();
+        let fours = tile.thread_columns / 4;
+        let biased = self.p.bias.is_some() && !self.split;
+        let mut text = String::new();
+        for four in 0..fours {
+            let _ = writeln!(text, "let column{four} = first_n + (b_four + {}u) * 4u;", four * b_step);
+            if biased {
+                // Read before anything is written, which might change them for all that a compiler knows.
+                let one = |i| format!("read(args.bias + min(column{four} + {i}u, args.n - 1u))");
+                let bias = [0, 1, 2, 3].map(one).join(", ");
+                let _ = writeln!(text, "let bias{four} = vec4<f32>({bias});");
+                (0..tile.thread_rows).for_each(|row| _ = writeln!(text, "c{row}_{four} += bias{four};"));
+            }
+        }
+        for i in 0..tile.thread_rows / 4 {
+            let _ = writeln!(text, "{{ let row = first_m + (a_four + {}u) * 4u;", i * a_step);
+            match self.writes {
+                Writes::Fours => {
+                    (0..4 * fours).for_each(|j| text += &self.write_four(4 * i, j / fours, j % fours))
+                }
+                Writes::Rows => text += &self.write_rows(4 * i),
+                Writes::Single => {
+                    (0..4 * fours).for_each(|j| text += &self.write_single(4 * i, j / fours, j % fours))
+                }
+            }
+            text += "}\n";
+        }
+        text
+    }
+
+    /// Four columns of row `row + j`.
+    fn write_four(&self, first: usize, j: usize, four: usize) -> String {
+        let value =
+            self.value(format!("c{}_{four}", first + j), &|of| format!("mem[(args.{of} + at) >> 2u]"), true);
+        format!(
+            "if (row + {j}u < args.m && column{four} < args.n) {{
+let at = part * args.c_split + (row + {j}u) * args.c_row + column{four};
+mem[(args.c + at) >> 2u] = {value};
+}}\n"
+        )
+    }
+
+    /// The same one by one.
+    fn write_single(&self, first: usize, j: usize, four: usize) -> String {
+        let mut text = format!("if (row + {j}u < args.m) {{\n");
+        for (e, part) in "xyzw".chars().enumerate() {
+            let sum = format!("c{}_{four}.{part}", first + j);
+            let value = self.value(sum, &|of| format!("mem[args.{of} + at]"), false);
+            let _ = writeln!(
+                text,
+                "if (column{four} + {e}u < args.n) {{
+let at = part * args.c_split + (row + {j}u) * args.c_row + column{four} + {e}u;
+mem[args.c + at] = {value};
+}}"
+            );
+        }
+        text + "}\n"
+    }
+
+    /// Four rows of fewer than four columns, which lie one after the other. What lies behind the last row is written as
+    /// it was: nobody else writes in this dispatch.
+    fn write_rows(&self, first: usize) -> String {
+        let n = self.p.n;
+        let mut text = String::new();
+        for v in 0..n {
+            let all = 4 * v..4 * v + 4;
+            let part = |i: usize| format!("c{}_0.{}", first + i / n, ["x", "y", "z"][i % n]);
+            let sums: Vec<String> = all.clone().map(part).collect();
+            let exists: Vec<String> = all.map(|i| format!("row + {}u < args.m", i / n)).collect();
+            let read = |of: &str| format!("mem[((args.{of} + row * {n}u) >> 2u) + {v}u]");
+            let value = self.value(format!("vec4<f32>({})", sums.join(", ")), &read, true);
+            let _ = writeln!(
+                text,
+                "if ({}) {{
+var y = {value};
+if (row + 4u > args.m) {{ y = select({}, y, vec4<bool>({})); }}
+{} = y;
+}}",
+                exists[0],
+                read("c"),
+                exists.join(", "),
+                read("c"),
+            );
+        }
+        text
+    }
+}
+
+/// A thread's share of one factor: under which condition it reads which block.
+struct Choice {
+    of_a: bool,
+    condition: Option<String>,
+    block: String,
+}
+
+/// What [`activated`] and [`sloped`] need.
+fn functions(act: Act, fused: &Fused) -> &'static str {
+    let sloped = matches!(fused.slope, Some((Unary::Gelu, _)));
+    if matches!(act, Act::Tanh | Act::Gelu) || sloped { FUNCTIONS } else { "" }
+}
+
+/// dy through a function; `at` is its y (GELU: its x).
+fn sloped(of: Unary, dy: &str, at: &str, wide: bool) -> String {
+    let zero = if wide { "vec4<f32>()" } else { "0.0" };
+    match of {
+        Unary::Relu => format!("select({zero}, {dy}, {at} > {zero})"),
+        Unary::Tanh => format!("{dy} * (1.0 - {at} * {at})"),
+        Unary::Sigmoid => format!("{dy} * {at} * (1.0 - {at})"),
+        Unary::Gelu if wide => {
+            let parts = ["x", "y", "z", "w"].map(|part| format!("gelu_slope({at}.{part})"));
+            format!("{dy} * vec4<f32>({})", parts.join(", "))
+        }
+        Unary::Gelu => format!("{dy} * gelu_slope({at})"),
+        _ => unreachable!("checked by whoever asks"),
+    }
+}
+
+fn activated(act: Act, y: &str, wide: bool) -> String {
+    let each = |name: &str| match wide {
+        true => {
+            format!(
+                "vec4<f32>({})",
+                ["x", "y", "z", "w"].map(|part| format!("{name}(({y}).{part})")).join(", ")
+            )
+        }
+        false => format!("{name}({y})"),
+    };
+    match act {
+        Act::None => format!("({y})"),
+        Act::Relu if wide => format!("max({y}, vec4<f32>())"),
+        Act::Relu => format!("max({y}, 0.0)"),
+        Act::Tanh => each("tanh_of"),
+        Act::Gelu => each("gelu_of"),
+    }
+}
+
+/// Threads that add the partial sums of one output.
+fn adders(splits: usize) -> usize {
+    if splits > 32 { 16 } else { 4 }
+}
+
+const THREADS: usize = 256;
+
+/// Outputs that a workgroup of [`sum`] finishes.
+pub(super) fn outputs_a_group(splits: usize) -> usize {
+    THREADS / adders(splits)
+}
+
+/// Adds the partial sums of a product that was split, always in the same order.
+pub(super) fn sum(p: &Product, fused: &Fused, splits: usize, twins: bool) -> String {
+    let (adders, outputs) = (adders(splits), outputs_a_group(splits));
+    let mut y = String::from("total");
+    if p.bias.is_some() {
+        y += " + mem[args.bias + i % args.n]";
+    }
+    if p.residual.is_some() {
+        y += " + mem[args.residual + i]";
+    }
+    let mut y = activated(p.act, &y, false);
+    if let Some((of, _)) = fused.slope {
+        y = sloped(of, &y, "mem[args.slope + i]", false);
+    }
+    let old = if p.adds { "mem[args.c + i] + " } else { "" };
+    let functions = functions(p.act, fused);
+    let sums_write = match fused.row_sums {
+        None => String::new(),
+        Some((_, adds)) => format!(
+            "if (column == args.n) {{ mem[args.row_sums + row] {} total; return; }}\n        ",
+            if adds { "+=" } else { "=" }
+        ),
+    };
+    // Sums of rows are one column more, behind the padded ones.
+    let (columns, from_column) = match fused.row_sums {
+        None => ("args.n", "column"),
+        Some(_) => ("(args.n + 1u)", "select(column, args.padded - 4u, column == args.n)"),
+    };
+    format!(
+        "{functions}struct Args {{ m: u32, n: u32, splits: u32, padded: u32, sums: u32, c: u32, bias: u32, residual: u32, slope: u32,
+    row_sums: u32,
+{end}var<workgroup> shares: array<f32, {THREADS}>;
+@compute @workgroup_size({THREADS})
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {{
+    {chosen}
+    let output = group_index(group, many) * {outputs}u + local % {outputs}u;
+    let row = output / {columns};
+    let column = output % {columns};
+    let i = row * args.n + column;
+    let first = args.sums + row * args.padded + {from_column};
+    let step = args.m * args.padded;
+    var share = vec4<f32>();
+    if (row < args.m) {{
+        for (var part = local / {outputs}u; part < args.splits; part += {all}u) {{
+            // Four at once, for their way is long.
+            let parts = part + vec4<u32>(0u, {adders}u, {twice}u, {thrice}u);
+            let at = first + min(parts, vec4<u32>(args.splits - 1u)) * step;
+            let sums = vec4<f32>(mem[at.x], mem[at.y], mem[at.z], mem[at.w]);
+            share += select(vec4<f32>(), sums, parts < vec4<u32>(args.splits));
+        }}
+    }}
+    shares[local] = (share.x + share.y) + (share.z + share.w);
+    workgroupBarrier();
+    if (local < {outputs}u && row < args.m) {{
+        var total = 0.0;
+        for (var adder = 0u; adder < {adders}u; adder++) {{ total += shares[local + adder * {outputs}u]; }}
+        {sums_write}mem[args.c + i] = {old}{y};
+    }}
+}}
+",
+        all = 4 * adders,
+        twice = 2 * adders,
+        thrice = 3 * adders,
+        end = end_of_args(&["sums", "c", "bias", "residual", "slope", "row_sums"], twins),
+        chosen = choose(twins),
+    )
+}

@@ -1,0 +1,43 @@
+//! What a product computes and where its factors lie.
+
+use math::{Act, Unary};
+
+/// Functions that the platform's own are too coarse for.
+pub(crate) const FUNCTIONS: &str = include_str!("../functions.wgsl");
+
+/// Where a factor lies in `mem`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Side {
+    pub at: u32,
+    /// From one row of a, or one column of b, to the next.
+    pub outer: u32,
+    /// From one k to the next.
+    pub inner: u32,
+}
+
+/// c `[m][n]` = act(Σ_k a`[m][k]`·b`[k][n]` + bias`[n]` + residual`[m][n]`), added to what is there where it `adds`.
+#[derive(Clone, Debug)]
+pub struct Product {
+    pub m: usize,
+    pub n: usize,
+    pub k: usize,
+    pub a: Side,
+    pub b: Side,
+    /// Row-major. Neither factor may lie here; the residual may.
+    pub c: u32,
+    pub bias: Option<u32>,
+    /// Row-major as c.
+    pub residual: Option<u32>,
+    pub act: Act,
+    pub adds: bool,
+}
+
+/// What else is fused to a product, for gradients.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Fused {
+    /// c is multiplied by the slope of a function where it gave y (GELU: where it was given x), which lies like c:
+    /// act' (y)·(Σ + residual). Nothing is added to what is there.
+    pub slope: Option<(Unary, u32)>,
+    /// Σ_k a`[m][k]` goes there, in place of what is there or added to it: dy in a is summed for the bias.
+    pub row_sums: Option<(u32, bool)>,
+}

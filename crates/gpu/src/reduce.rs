@@ -1,0 +1,218 @@
+//! Sums and maxima over the threads of a workgroup, in one order and with the same bits by either of two ways: halves of
+//! a tree in workgroup memory, a barrier each; or, where the adapter has subgroups, the near halves of the same tree by
+//! exchanges within a subgroup, which wait for nobody.
+//!
+//! A tree adds thread i + half to thread i for each half from the farthest to 1. What lies a subgroup or more apart is
+//! added by each thread for itself, from workgroup memory; the rest by `subgroupShuffleXor`, after which every thread has
+//! the sum, since a + b is b + a to the last bit. Which thread lies where in a subgroup is nobody's guess: a thread's
+//! place is what WGSL calls its number in its subgroup, behind as many places as its subgroup takes from a counter. Who
+//! works on which row thus differs from run to run, and what comes of it does not. Full subgroups are the one thing that
+//! is assumed, so an adapter has to show that it has them when it is opened (`open.rs`).
+
+use std::fmt::Write;
+
+/// Threads of most workgroups that reduce.
+pub(crate) const THREADS: usize = 256;
+/// A narrower subgroup spares too little.
+const NARROWEST: u32 = 8;
+/// As wide as the smallest workgroup that reduces: wider ones would not be full.
+const WIDEST: u32 = 64;
+
+/// How an adapter reduces: by subgroups of at least so many threads, or without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reduce {
+    width: Option<usize>,
+    /// WGSL wants it said; wgpu's own reader of WGSL knows subgroups without, and does not know the words.
+    said: bool,
+}
+
+impl Reduce {
+    pub const PLAIN: Reduce = Reduce { width: None, said: false };
+
+    /// For an adapter whose subgroups have so many threads at least and at most.
+    pub fn by_subgroups(least: u32, most: u32, in_browser: bool) -> Reduce {
+        let fits = least.is_power_of_two() && least >= NARROWEST && most <= WIDEST;
+        Reduce { width: fits.then_some(least as usize), said: in_browser }
+    }
+
+    pub fn has_subgroups(self) -> bool {
+        self.width.is_some()
+    }
+
+    /// What a kernel's text begins with.
+    pub fn directives(self) -> &'static str {
+        if self.width.is_some() && self.said { "enable subgroups;" } else { "" }
+    }
+
+    /// What `main` needs to know of a thread; the place that [`Reduce::place`] gives it is made of it.
+    pub fn builtins(self) -> &'static str {
+        match self.width {
+            None => "@builtin(local_invocation_index) index: u32",
+            Some(_) => {
+                "@builtin(local_invocation_index) index: u32,
+        @builtin(subgroup_invocation_id) in_subgroup: u32, @builtin(subgroup_size) subgroup_len: u32"
+            }
+        }
+    }
+
+    /// Begins `main`: `local` is the place of this thread from here on.
+    pub fn place(self) -> &'static str {
+        match self.width {
+            None => "    let local = index;\n",
+            Some(_) => {
+                "    if (index == 0u) { atomicStore(&places_taken, 0u); }
+    workgroupBarrier();
+    var places_begin = 0u;
+    if (in_subgroup == 0u) { places_begin = atomicAdd(&places_taken, subgroup_len); }
+    let local = subgroupBroadcastFirst(places_begin) + in_subgroup;
+"
+            }
+        }
+    }
+
+    /// `fn NAME(x: f32, local: u32) -> f32` for each of some names, over `lanes` neighbours each, that all of the workgroup
+    /// enter together. What joins two numbers is `+`, or a function's name.
+    pub fn across(self, lanes: usize, names: &[(&str, &str)]) -> String {
+        let mut text = self.declared();
+        text += "var<workgroup> reduce_lanes: array<f32, 256>;\n";
+        for (name, op) in names {
+            let _ = writeln!(text, "fn {name}(x: f32, local: u32) -> f32 {{");
+            match self.width {
+                None => text += &tree(lanes, op),
+                Some(width) if lanes <= width => {
+                    text += "    var y = x;\n";
+                    text += &exchanges(lanes, op);
+                    text += "    return y;\n";
+                }
+                Some(width) => {
+                    let near = near(width, lanes, op, "reduce_lanes", "first");
+                    let _ = write!(
+                        text,
+                        "    reduce_lanes[local] = x;
+    workgroupBarrier();
+    let first = local - local % {lanes}u + local % {width}u;
+    var y = {near};
+    workgroupBarrier();
+{}    return y;
+",
+                        exchanges(width, op)
+                    );
+                }
+            }
+            text += "}\n";
+        }
+        text
+    }
+
+    /// `fn reduce_segments(local: u32)`: sums each of `count` segments of `len` numbers of `sums`, which the workgroup has
+    /// just written, into its first.
+    pub fn segments(self, count: usize, len: usize, threads: usize) -> String {
+        let mut text = self.declared();
+        text += "fn reduce_segments(local: u32) {\n    workgroupBarrier();\n";
+        match self.width {
+            Some(width) if len > width => {
+                let blocks = threads / width;
+                let near = near(width, len, "+", "sums", "first");
+                let _ = write!(
+                    text,
+                    "    for (var pass_index = 0u; pass_index < {passes}u; pass_index++) {{
+        let segment = pass_index * {blocks}u + local / {width}u;
+        let first = segment * {len}u + local % {width}u;
+        var y = 0.0;
+        if (segment < {count}u) {{ y = {near}; }}
+{exchanges}        if (segment < {count}u && local % {width}u == 0u) {{ sums[first] = y; }}
+    }}
+    workgroupBarrier();
+",
+                    passes = count.div_ceil(blocks),
+                    exchanges = exchanges(width, "+"),
+                );
+            }
+            Some(_) => {
+                let all = count * len;
+                let _ = write!(
+                    text,
+                    "    for (var pass_index = 0u; pass_index < {passes}u; pass_index++) {{
+        let at = pass_index * {threads}u + local;
+        var y = 0.0;
+        if (at < {all}u) {{ y = sums[at]; }}
+{exchanges}        if (at < {all}u && at % {len}u == 0u) {{ sums[at] = y; }}
+    }}
+    workgroupBarrier();
+",
+                    passes = all.div_ceil(threads),
+                    exchanges = exchanges(len, "+"),
+                );
+            }
+            None => {
+                let _ = write!(
+                    text,
+                    "    for (var half = {half}u; half > 0u; half >>= 1u) {{
+        for (var i = local; i < {all}u; i += {threads}u) {{
+            if (i % {len}u < half) {{ sums[i] += sums[i + half]; }}
+        }}
+        workgroupBarrier();
+    }}
+",
+                    half = len / 2,
+                    all = count * len,
+                );
+            }
+        }
+        text + "}\n"
+    }
+
+    fn declared(self) -> String {
+        match self.width {
+            None => String::new(),
+            Some(_) => "var<workgroup> places_taken: atomic<u32>;\n".into(),
+        }
+    }
+}
+
+fn joined(op: &str, a: &str, b: &str) -> String {
+    if op == "+" { format!("({a} + {b})") } else { format!("{op}({a}, {b})") }
+}
+
+/// The whole tree in workgroup memory.
+fn tree(lanes: usize, op: &str) -> String {
+    format!(
+        "    reduce_lanes[local] = x;
+    workgroupBarrier();
+    for (var half = {}u; half > 0u; half >>= 1u) {{
+        if (local % {lanes}u < half) {{ reduce_lanes[local] = {}; }}
+        workgroupBarrier();
+    }}
+    let y = reduce_lanes[local - local % {lanes}u];
+    workgroupBarrier();
+    return y;
+",
+        lanes / 2,
+        joined(op, "reduce_lanes[local]", "reduce_lanes[local + half]")
+    )
+}
+
+/// The tree's far halves, of those `width` apart from `first` on.
+fn near(width: usize, lanes: usize, op: &str, array: &str, first: &str) -> String {
+    /// Number `at` of `count` that are left.
+    fn left(at: usize, count: usize, all: usize, op: &str, one: &dyn Fn(usize) -> String) -> String {
+        if count == all {
+            return one(at);
+        }
+        let (a, b) = (left(at, 2 * count, all, op, one), left(at + count, 2 * count, all, op, one));
+        joined(op, &a, &b)
+    }
+    let all = lanes / width;
+    left(0, 1, all, op, &|i| format!("{array}[{first} + {}u]", i * width))
+}
+
+/// Its near halves.
+fn exchanges(lanes: usize, op: &str) -> String {
+    let mut text = String::new();
+    let mut half = lanes / 2;
+    while half > 0 {
+        let _ = writeln!(text, "    y = {};", joined(op, "y", &format!("subgroupShuffleXor(y, {half}u)")));
+        half /= 2;
+    }
+    text
+}

@@ -1,0 +1,402 @@
+//! The published learner while another machine does some of its work, and probes of that.
+//!
+//! Where leaves are offloaded, actors are two lanes: one lane's trees grow while the other's leaves are away. As actors share nothing,
+//! and steps depend on nothing but their number and the samples, what comes of a round is the same as here, but for how the
+//! other machine rounds.
+
+use super::accelerator::{
+    Accelerator, Answer, DECISION_WORDS, LANES, OffloadSpec, TrainResult, Work, decision_words, packed_sample,
+};
+use super::selfplay::Actor;
+use super::trainer::TrainState;
+use super::{Games, Phase, Published, ROUND_BEGINS, accelerator, draw};
+use crate::backgammon::{Offloading, ProbeSlice, Progress, Slice};
+use crate::offload;
+use crate::{Fault, Machine};
+use math::par::{self, Pinned};
+use std::ops::Range;
+use worlds::backgammon::Results;
+
+/// Of a round's batches, what a probe plays.
+const PROBE_SHARE: usize = 8;
+
+pub(super) struct Offloaded {
+    pub work: Work,
+    accelerator: Pinned<Box<dyn Accelerator>>,
+    lanes: [Lane; LANES],
+    /// The round's steps were all begun and their result asked for.
+    result_requested: bool,
+    learned: TrainResult,
+    answer: Answer,
+    words: Vec<[u32; DECISION_WORDS]>,
+    /// Since when there is nothing to do, and how long that and talking to the machine has been in this round.
+    waiting_since_s: Option<f64>,
+    waited_s: f64,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Lane {
+    /// Batches of this round whose answers are in.
+    batches: usize,
+    /// One more is away.
+    asked: bool,
+}
+
+impl Offloaded {
+    /// Nothing is under way.
+    pub fn is_idle(&self) -> bool {
+        self.lanes.iter().all(|lane| lane.batches == 0 && !lane.asked)
+    }
+}
+
+/// What there was before a probe, and how far its pass has come.
+pub(super) struct Probe {
+    pub progress: Progress,
+    pub games: Games,
+    pub state: TrainState,
+    offloaded: Option<Offloaded>,
+    /// Boards valued before this pass.
+    before: u64,
+}
+
+impl Published {
+    fn lane(&self, lane: usize) -> Range<usize> {
+        let half = self.actors.len().div_ceil(LANES);
+        if lane == 0 { 0..half } else { half..self.actors.len() }
+    }
+
+    fn connect(&self, machine: &dyn Machine, work: Work) -> Result<Offloaded, Fault> {
+        let spec = OffloadSpec {
+            work,
+            isa: self.isa,
+            lane_rows: self.lane(0).len() * self.config.batch,
+            minibatch: self.config.minibatch,
+            replay: self.config.replay,
+        };
+        let mut accelerator = Pinned::new(offload::request(machine, &spec)?);
+        let TrainState { params, optimizer } = &self.trainer.state;
+        if work.leaves {
+            accelerator.set_weights(params.values())?;
+        }
+        if work.learning {
+            let (m, v) = (&optimizer.m, &optimizer.v);
+            accelerator.set_state(&accelerator::TrainStateRef {
+                weights: params.values(),
+                m,
+                v,
+                steps: optimizer.steps,
+            })?;
+            self.store_samples(&mut accelerator, 0..self.replay.samples.len())?;
+        }
+        Ok(Offloaded {
+            work,
+            accelerator,
+            lanes: [Lane::default(); LANES],
+            result_requested: false,
+            learned: TrainResult::default(),
+            answer: Answer::default(),
+            words: Vec::new(),
+            waiting_since_s: None,
+            waited_s: 0.0,
+        })
+    }
+
+    /// Gives the samples in these places to whoever learns from them.
+    fn store_samples(
+        &self,
+        accelerator: &mut Pinned<Box<dyn Accelerator>>,
+        places: Range<usize>,
+    ) -> Result<(), Fault> {
+        /// At a time.
+        const MOST: usize = 4096;
+        let mut scratch = Results::new();
+        let first = places.start;
+        for (i, samples) in self.replay.samples[places].chunks(MOST).enumerate() {
+            let packed_samples: Vec<_> =
+                samples.iter().map(|sample| packed_sample(sample, &mut scratch)).collect();
+            accelerator.store_samples(first + i * MOST, &packed_samples)?;
+        }
+        Ok(())
+    }
+
+    /// One slice while work is offloaded: whether the round has been played, or why there is nothing more to do.
+    pub(super) fn play_offloaded(&mut self) -> Result<bool, Slice> {
+        let Some(mut offloaded) = self.offloaded.take() else { return Ok(false) };
+        if let Some(since_s) = offloaded.waiting_since_s.take() {
+            offloaded.waited_s += (self.clock)() - since_s;
+        }
+        match self.advance_offloaded(&mut offloaded, self.config.round_batches) {
+            Ok(OffloadSlice::Worked) => {
+                self.offloaded = Some(offloaded);
+                Ok(false)
+            }
+            Ok(OffloadSlice::Waiting) => {
+                offloaded.waiting_since_s = Some((self.clock)());
+                self.offloaded = Some(offloaded);
+                Err(Slice::Waiting)
+            }
+            Ok(OffloadSlice::Played) => {
+                if offloaded.work.learning {
+                    self.take_result(&offloaded.learned);
+                }
+                self.offloaded = Some(offloaded);
+                Ok(true)
+            }
+            Err(fault) => {
+                self.go_on_here(&offloaded);
+                Err(Slice::Stopped(fault))
+            }
+        }
+    }
+
+    /// One slice of a round that is so many batches long.
+    fn advance_offloaded(&mut self, offloaded: &mut Offloaded, all: usize) -> Result<OffloadSlice, Fault> {
+        let Phase::Play { batches, updates } = self.phase else { return Ok(OffloadSlice::Played) };
+        let work = offloaded.work;
+        // What this slice plays; where leaves are offloaded, that depends on what has been answered.
+        let steps = if work.leaves { 0 } else { super::SLICE.min(all - batches) };
+        let until = self.updates_until(batches + steps, updates);
+        if work.learning {
+            self.step_offloaded(offloaded, updates..until)?;
+            self.phase = Phase::Play { batches, updates: until };
+        }
+        let mut actors = if work.leaves { 0..0 } else { 0..self.actors.len() };
+        if work.leaves {
+            (0..LANES).try_for_each(|lane| self.ask(offloaded, lane, all))?;
+            // The one that was asked first.
+            let asked = (0..LANES).filter(|&lane| offloaded.lanes[lane].asked);
+            if let Some(lane) = asked.min_by_key(|&lane| offloaded.lanes[lane].batches) {
+                if !self.timed(&mut offloaded.waited_s, || {
+                    offloaded.accelerator.answer(lane, &mut offloaded.answer)
+                })? {
+                    return Ok(OffloadSlice::Waiting);
+                }
+                actors = self.lane(lane);
+                let mut row = 0;
+                for actor in &mut self.actors[actors.clone()] {
+                    row = actor.take(&offloaded.answer, row);
+                }
+                offloaded.lanes[lane] = Lane { batches: offloaded.lanes[lane].batches + 1, asked: false };
+            }
+        }
+        let here = if work.learning { 0..0 } else { updates..until };
+        self.beside(actors, here, |actor, playing| {
+            if work.leaves {
+                actor.back_up(playing);
+            }
+            (0..steps).for_each(|_| actor.step(playing));
+        });
+        let batches = match work.leaves {
+            true => offloaded.lanes.iter().map(|lane| lane.batches).min().unwrap_or(all),
+            false => batches + steps,
+        };
+        self.phase = Phase::Play { batches, updates: until };
+        if batches < all || until < self.updates_due() * all / self.config.round_batches {
+            return Ok(OffloadSlice::Worked);
+        }
+        if work.learning {
+            if !offloaded.result_requested {
+                offloaded.accelerator.request_result()?;
+                offloaded.result_requested = true;
+            }
+            if !self.timed(&mut offloaded.waited_s, || {
+                offloaded.accelerator.poll_result(&mut offloaded.learned)
+            })? {
+                return Ok(OffloadSlice::Waiting);
+            }
+        }
+        offloaded.lanes = [Lane::default(); LANES];
+        offloaded.result_requested = false;
+        Ok(OffloadSlice::Played)
+    }
+
+    /// A word with the machine, which may wait for a moment.
+    fn timed<T>(&self, waited_s: &mut f64, talk: impl FnOnce() -> T) -> T {
+        let since_s = (self.clock)();
+        let said = talk();
+        *waited_s += (self.clock)() - since_s;
+        said
+    }
+
+    /// Sends a lane's next batch, unless one is away or all have been.
+    fn ask(&mut self, offloaded: &mut Offloaded, lane: usize, all: usize) -> Result<(), Fault> {
+        let actors = self.lane(lane);
+        while !offloaded.lanes[lane].asked && offloaded.lanes[lane].batches < all {
+            self.beside(actors.clone(), 0..0, |actor, playing| actor.select(playing));
+            offloaded.words.clear();
+            for actor in &self.actors[actors.clone()] {
+                offloaded.words.extend(actor.selected().map(decision_words));
+            }
+            if offloaded.words.is_empty() {
+                // Every way ended by the rules.
+                self.beside(actors.clone(), 0..0, |actor, playing| actor.back_up(playing));
+                offloaded.lanes[lane].batches += 1;
+            } else {
+                // Also where that fails: then they are looked at here.
+                offloaded.lanes[lane].asked = true;
+                self.timed(&mut offloaded.waited_s, || offloaded.accelerator.ask(lane, &offloaded.words))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn step_offloaded(&mut self, offloaded: &mut Offloaded, updates: Range<usize>) -> Result<(), Fault> {
+        let count = updates.len() as u64;
+        for n in self.progress.updates..self.progress.updates + count {
+            draw(&self.config, self.seed, n, self.replay.samples.len(), &mut self.drawn);
+            let (adam, value_coef) = (self.config.adam(), self.config.value_coef);
+            self.timed(&mut offloaded.waited_s, || {
+                offloaded.accelerator.step(&adam, value_coef, &self.drawn)
+            })?;
+        }
+        self.progress.updates += count;
+        Ok(())
+    }
+
+    /// What was learned elsewhere in this round.
+    fn take_result(&mut self, learned: &TrainResult) {
+        let TrainState { params, optimizer } = &mut self.trainer.state;
+        params.values_mut().copy_from_slice(&learned.weights);
+        optimizer.m.copy_from_slice(&learned.m);
+        optimizer.v.copy_from_slice(&learned.v);
+        optimizer.steps = learned.steps;
+        self.trainer.sums = learned.sums;
+        self.trainer.pack();
+    }
+
+    /// In the middle of a round: what the machine did not answer is looked at here, both lanes come to stand alike, and its steps
+    /// are done anew.
+    fn go_on_here(&mut self, offloaded: &Offloaded) {
+        let Phase::Play { mut batches, updates } = self.phase else { return };
+        if offloaded.work.leaves {
+            let mut lanes = offloaded.lanes;
+            for (lane, Lane { batches, asked }) in lanes.iter_mut().enumerate().filter(|(_, lane)| lane.asked)
+            {
+                self.beside(self.lane(lane), 0..0, |actor, playing| {
+                    actor.evaluate(playing);
+                    actor.back_up(playing);
+                });
+                (*batches, *asked) = (*batches + 1, false);
+            }
+            batches = lanes.iter().map(|lane| lane.batches).max().unwrap_or(0);
+            for (lane, Lane { batches: behind, .. }) in lanes.into_iter().enumerate() {
+                self.beside(self.lane(lane), 0..0, |actor, playing| {
+                    (behind..batches).for_each(|_| actor.step(playing));
+                });
+            }
+        }
+        let done = if offloaded.work.learning { 0 } else { updates };
+        self.progress.updates -= (updates - done) as u64;
+        self.phase = Phase::Play { batches, updates: done };
+    }
+
+    /// A new round begins: whoever plays elsewhere needs its weights, and whoever learns there the samples of the last one, which
+    /// begin at this place.
+    pub(super) fn announce_round(&mut self, first: usize, fresh: usize) {
+        let Some(mut offloaded) = self.offloaded.take() else { return };
+        let since_s = (self.clock)();
+        let mut tell = || {
+            if offloaded.work.leaves {
+                offloaded.accelerator.set_weights(self.trainer.state.params.values())?;
+            }
+            if offloaded.work.learning {
+                let all = self.replay.samples.len();
+                let last = first + fresh.min(self.config.replay);
+                self.store_samples(&mut offloaded.accelerator, first..last.min(all))?;
+                self.store_samples(&mut offloaded.accelerator, 0..last.saturating_sub(self.config.replay))?;
+            }
+            Ok(())
+        };
+        let told = tell();
+        offloaded.waited_s = (self.clock)() - since_s;
+        match told {
+            Ok(()) => self.offloaded = Some(offloaded),
+            // The round has ended and is told first.
+            Err(fault) => self.failed = Some(fault),
+        }
+    }
+
+    /// In this round, summed as actors' times are: over threads.
+    pub(super) fn waited_s(&self) -> f64 {
+        self.offloaded.as_ref().map_or(0.0, |offloaded| offloaded.waited_s * par::threads() as f64)
+    }
+}
+
+enum OffloadSlice {
+    Worked,
+    Waiting,
+    /// Everything is back.
+    Played,
+}
+
+impl Published {
+    fn probe_batches(&self) -> usize {
+        self.config.round_batches.div_ceil(PROBE_SHARE)
+    }
+
+    fn evaluated(&self) -> u64 {
+        self.actors.iter().map(Actor::evaluated).sum()
+    }
+}
+
+impl Offloading for Published {
+    fn begin_offload(&mut self, machine: &dyn Machine, work: Work) -> Result<(), Fault> {
+        self.offloaded = Some(self.connect(machine, work)?);
+        Ok(())
+    }
+
+    fn end_offload(&mut self) {
+        if let Some(offloaded) = self.offloaded.take() {
+            self.go_on_here(&offloaded);
+        }
+    }
+
+    fn is_steady(&self) -> bool {
+        self.progress.games >= (self.config.actors * self.config.games) as u64
+    }
+
+    fn begin_probe(&mut self, machine: &dyn Machine, work: Work) -> Result<(), Fault> {
+        let offloaded = self.connect(machine, work)?;
+        self.probe = Some(Box::new(Probe {
+            progress: self.progress,
+            games: self.games(),
+            state: self.trainer.state.clone(),
+            offloaded: self.offloaded.replace(offloaded),
+            before: 0,
+        }));
+        Ok(())
+    }
+
+    fn advance_probe(&mut self) -> ProbeSlice {
+        let Some(mut offloaded) = self.offloaded.take() else { return ProbeSlice::Worked };
+        let slice = self.advance_offloaded(&mut offloaded, self.probe_batches());
+        self.offloaded = Some(offloaded);
+        match slice {
+            Ok(OffloadSlice::Worked) => ProbeSlice::Worked,
+            Ok(OffloadSlice::Waiting) => ProbeSlice::Waiting,
+            Ok(OffloadSlice::Played) => {
+                self.phase = ROUND_BEGINS;
+                let now = self.evaluated();
+                let before = self.probe.as_mut().map_or(0, |probe| std::mem::replace(&mut probe.before, now));
+                ProbeSlice::Passed { evaluations: now - before }
+            }
+            Err(fault) => {
+                self.end_probe();
+                ProbeSlice::Stopped(fault)
+            }
+        }
+    }
+
+    fn probe_evaluations(&self) -> u64 {
+        (self.probe_batches() * self.config.actors * self.config.batch) as u64
+    }
+
+    fn end_probe(&mut self) {
+        let Some(probe) = self.probe.take() else { return };
+        let Probe { progress, games, state, offloaded, .. } = *probe;
+        (self.progress, self.offloaded, self.phase) = (progress, offloaded, ROUND_BEGINS);
+        (self.trainer.state, self.trainer.sums, self.learning_s) = (state, [0.0; 3], 0.0);
+        self.trainer.pack();
+        self.restore_games(&games.games, &games.traces).expect("they were saved from these tables");
+    }
+}

@@ -1,0 +1,581 @@
+//! An actor: environments, the policy that acts in them, and the rollout that comes of it.
+
+use super::advantages::Advantages;
+use super::nets::{Head, Task};
+use super::normalizer::{NORMALIZED_LIMIT, Normalizer};
+use super::sampling::{Draw, SampleChoice, SampleGaussian};
+use super::stats::Episode;
+use graph::{Executor, Packed, Params, Plan};
+use math::{Isa, PANEL, Rng, dispatch};
+use std::sync::Arc;
+use worlds::vector::{LENGTH_SHIFT, TERMINATED};
+use worlds::{Kind, Vector};
+
+/// Environments an actor steps: as many panels as a random block has words.
+pub(super) const LANES: usize = 4 * PANEL;
+
+/// Floats of a sample beside its observation.
+pub(super) const SAMPLE: usize = 4;
+
+/// Up to 128 environments and their rollout of T steps. Panels of the last
+/// actor that hold no environment are stepped too and never looked at.
+pub(super) struct Actor {
+    pub world: Box<dyn Vector>,
+    executor: Executor,
+    /// Index among the actors, and environments that count.
+    index: u32,
+    count: usize,
+    features: usize,
+    /// `[T][LANES/PANEL][features][PANEL]`
+    pub observations: Vec<f32>,
+    /// As the policy drew them, `[T][LANES]`, as the next ones.
+    actions: Vec<f32>,
+    log_probs: Vec<f32>,
+    /// `[T + 1][LANES]`
+    values: Vec<f32>,
+    pub ended: Vec<u32>,
+    /// The critic's value of the state in which an episode was cut short, else 0.
+    bootstraps: Vec<f32>,
+    advantages: Vec<f32>,
+    rewards: Vec<f32>,
+    /// As the environments take them, `[LANES]`.
+    env_actions: Vec<f32>,
+    /// What the newest step led to, before a new episode began.
+    next_observations: Vec<f32>,
+    /// Places of the rollout at which the time limit cut an episode short: what it would still have earned
+    /// is the critic's value of the state it had reached, `[truncations][features]`.
+    truncations: Vec<usize>,
+    truncated_states: Vec<f32>,
+    /// Return so far of each lane's episode, and its discounted sum of rewards.
+    pub episode_returns: Vec<f32>,
+    pub discounted_returns: Vec<f32>,
+    pub finished: Vec<Episode>,
+    /// `[T][count][features + 4]`: observation, action, log-probability, advantage, value.
+    pub samples: Vec<f32>,
+    /// Sums over the samples of R, R², R - V and (R - V)².
+    pub value_errors: [f64; 4],
+    /// Sums of each feature of the observations, less the normaliser's mean, and of its square.
+    pub observation_sums: Vec<[f64; 2]>,
+    /// Of the discounted sums of rewards, and of its square.
+    pub return_sums: [f64; 2],
+    /// Seconds in the policy and in the world, by the clock that the first actor is given.
+    pub seconds: [f64; 2],
+}
+
+/// What all actors share in a slice.
+#[derive(Clone, Copy)]
+pub(super) struct RolloutContext<'a> {
+    pub isa: Isa,
+    pub task: Task,
+    pub params: &'a Params,
+    pub packed: &'a Packed,
+    pub normalizer: Option<&'a Normalizer>,
+    pub rng: Rng,
+    /// Steps every environment had taken when the rollout began.
+    pub first_step: u64,
+    /// ln σ and σ, where actions are numbers.
+    pub spread: (f32, f32),
+    pub gamma: f32,
+    pub lambda: f32,
+    /// What rewards are multiplied by.
+    pub reward_scale: f32,
+    pub normalize_reward: bool,
+    pub clock: fn() -> f64,
+}
+
+impl Actor {
+    /// Of one that has `count` environments for so many steps.
+    pub fn bytes(plan: &Plan, kind: &Kind, isa: Isa, count: usize, steps: usize) -> f64 {
+        let features = kind.spec.observation.len() as f64;
+        let (lanes, steps, count) = (LANES as f64, steps as f64, count as f64);
+        let truncations = lanes * (steps / f64::from(kind.spec.step_limit)).ceil();
+        // Observations; seven more numbers of each step; what is finished; then once what a step needs.
+        let rollout = lanes * steps * (features + 7.0 + 2.0) + lanes * (features + 4.0);
+        let samples = steps * count * (features + SAMPLE as f64);
+        let once = (kind.many)(isa, 0, 0, LANES).bytes() + plan.arena_bytes() + size_of::<Self>();
+        once as f64 + 4.0 * (rollout + samples) + truncations * (8.0 + 4.0 * features)
+    }
+
+    pub fn new(
+        plan: &Arc<Plan>,
+        kind: &Kind,
+        isa: Isa,
+        seed: u32,
+        first: usize,
+        count: usize,
+        steps: usize,
+    ) -> Self {
+        let features = kind.spec.observation.len();
+        let truncations = LANES * steps.div_ceil(kind.spec.step_limit as usize);
+        Self {
+            // All of the lanes, so that buffers have one shape.
+            world: (kind.many)(isa, seed, first as u32, LANES),
+            executor: Executor::new(plan),
+            index: (first / LANES) as u32,
+            count,
+            features,
+            observations: vec![0.0; steps * LANES * features],
+            actions: vec![0.0; steps * LANES],
+            log_probs: vec![0.0; steps * LANES],
+            values: vec![0.0; (steps + 1) * LANES],
+            ended: vec![0; steps * LANES],
+            bootstraps: vec![0.0; steps * LANES],
+            advantages: vec![0.0; steps * LANES],
+            rewards: vec![0.0; steps * LANES],
+            env_actions: vec![0.0; LANES],
+            next_observations: vec![0.0; LANES * features],
+            truncations: Vec::with_capacity(truncations),
+            truncated_states: Vec::with_capacity(truncations * features),
+            episode_returns: vec![0.0; LANES],
+            discounted_returns: vec![0.0; LANES],
+            finished: Vec::with_capacity(LANES * steps),
+            samples: vec![0.0; steps * count * (features + SAMPLE)],
+            value_errors: [0.0; 4],
+            observation_sums: vec![[0.0; 2]; features],
+            return_sums: [0.0; 2],
+            seconds: [0.0; 2],
+        }
+    }
+
+    /// Takes steps `from..to` of the rollout.
+    pub fn rollout(&mut self, with: RolloutContext, from: usize, to: usize) {
+        if from == 0 {
+            self.truncations.clear();
+            self.truncated_states.clear();
+        }
+        self.finished.clear();
+        self.seconds = [0.0; 2];
+        // A clock costs something: the first actor stands for all.
+        let timed = self.index == 0;
+        let now = || if timed { (with.clock)() } else { 0.0 };
+        let mut began_s = now();
+        for t in from..to {
+            let lanes = t * LANES..(t + 1) * LANES;
+            let observation = &mut self.observations[t * LANES * self.features..][..LANES * self.features];
+            observation.copy_from_slice(self.world.observations());
+            Normalizer::apply(with.normalizer, with.isa, observation, self.executor.input_mut("observation"));
+            self.executor.run(with.params, with.packed);
+            self.values[lanes.clone()].copy_from_slice(self.executor.output("value"));
+            let step = with.first_step + t as u64;
+            let draw = Draw {
+                key: with.rng.key,
+                counter: [self.index * PANEL as u32, step as u32, (step >> 32) as u32],
+                policy: self.executor.output("policy"),
+                actions: &mut self.actions[lanes.clone()],
+                log_probs: &mut self.log_probs[lanes.clone()],
+            };
+            let env_actions = match with.task.head {
+                Head::Choices(count) => {
+                    dispatch(with.isa, SampleChoice { draw, count });
+                    &self.actions[lanes.clone()]
+                }
+                Head::Gaussian { middle, half, squash } => {
+                    let (log_spread, spread) = with.spread;
+                    let env_actions = &mut self.env_actions;
+                    dispatch(
+                        with.isa,
+                        SampleGaussian { draw, log_spread, spread, middle, half, squash, env_actions },
+                    );
+                    &self.env_actions
+                }
+            };
+            let policy_s = now();
+            let (rewards, ended) = (&mut self.rewards[lanes.clone()], &mut self.ended[lanes]);
+            self.world.step(env_actions, &mut self.next_observations, rewards, ended);
+            self.episode_returns.iter_mut().zip(&*rewards).for_each(|(total, reward)| *total += reward);
+            let stepped_s = now();
+            self.seconds[0] += policy_s - began_s;
+            self.seconds[1] += stepped_s - policy_s;
+            began_s = stepped_s;
+            self.record_episodes(t);
+        }
+    }
+
+    /// Records the episodes that ended at step t, and the states in which they were cut short.
+    fn record_episodes(&mut self, t: usize) {
+        let ended = &self.ended[t * LANES..(t + 1) * LANES];
+        for panel in (0..self.count).step_by(PANEL) {
+            if ended[panel..panel + PANEL].iter().fold(0, |any, end| any | end) == 0 {
+                continue;
+            }
+            for lane in panel..(panel + PANEL).min(self.count) {
+                let end = ended[lane];
+                if end == 0 {
+                    continue;
+                }
+                let total = std::mem::take(&mut self.episode_returns[lane]);
+                self.finished.push(Episode { total, length: end >> LENGTH_SHIFT });
+                if end & TERMINATED == 0 {
+                    self.truncations.push(t * LANES + lane);
+                    let state = &self.next_observations[panel * self.features..];
+                    self.truncated_states.extend((0..self.features).map(|i| state[i * PANEL + lane % PANEL]));
+                }
+            }
+        }
+    }
+
+    /// The discounted sums of rewards, whose spread rewards are divided by.
+    pub fn accumulate_returns(&mut self, gamma: f32) {
+        self.return_sums = [0.0; 2];
+        for (rewards, ended) in self.rewards.chunks_exact(LANES).zip(self.ended.chunks_exact(LANES)) {
+            for lane in 0..self.count {
+                let sum = self.discounted_returns[lane] * gamma + rewards[lane];
+                self.discounted_returns[lane] = if ended[lane] == 0 { sum } else { 0.0 };
+                self.return_sums[0] += f64::from(sum);
+                self.return_sums[1] += f64::from(sum) * f64::from(sum);
+            }
+        }
+    }
+
+    /// Values of a batch of observations: `self.values` of the states after the rollout, and the
+    /// bootstraps of the episodes that were cut short.
+    fn bootstrap(&mut self, with: RolloutContext) {
+        let Self { executor, features, .. } = self;
+        Normalizer::apply(
+            with.normalizer,
+            with.isa,
+            self.world.observations(),
+            executor.input_mut("observation"),
+        );
+        executor.run(with.params, with.packed);
+        let last = self.values.len() - LANES;
+        self.values[last..].copy_from_slice(executor.output("value"));
+
+        self.bootstraps.fill(0.0);
+        for (truncations, states) in
+            self.truncations.chunks(LANES).zip(self.truncated_states.chunks(LANES * *features))
+        {
+            for (lane, state) in states.chunks_exact(*features).enumerate() {
+                let at = lane / PANEL * PANEL * *features + lane % PANEL;
+                state.iter().enumerate().for_each(|(i, &x)| self.next_observations[at + i * PANEL] = x);
+            }
+            Normalizer::apply(
+                with.normalizer,
+                with.isa,
+                &self.next_observations,
+                executor.input_mut("observation"),
+            );
+            executor.run(with.params, with.packed);
+            let values = executor.output("value");
+            truncations.iter().zip(values).for_each(|(&place, &value)| self.bootstraps[place] = value);
+        }
+    }
+
+    /// Advantages, and the samples in the form in which minibatches gather them.
+    pub fn estimate_advantages(&mut self, with: RolloutContext) {
+        self.bootstrap(with);
+        dispatch(
+            with.isa,
+            Advantages {
+                gamma: with.gamma,
+                decay: with.gamma * with.lambda,
+                scale: with.reward_scale,
+                limit: if with.normalize_reward { NORMALIZED_LIMIT } else { f32::MAX },
+                rewards: &self.rewards,
+                values: &self.values,
+                bootstraps: &self.bootstraps,
+                ended: &self.ended,
+                advantages: &mut self.advantages,
+            },
+        );
+        // Loops of known length are a few moves a sample.
+        match self.features {
+            2 => self.write_samples::<2>(with),
+            3 => self.write_samples::<3>(with),
+            4 => self.write_samples::<4>(with),
+            6 => self.write_samples::<6>(with),
+            8 => self.write_samples::<8>(with),
+            _ => self.write_samples::<0>(with),
+        }
+    }
+
+    /// `F` is the number of features, or 0 for any.
+    fn write_samples<const F: usize>(&mut self, with: RolloutContext) {
+        let mut value_errors = [0.0; 4];
+        self.observation_sums.fill([0.0; 2]);
+        let (count, features) = (self.count, if F > 0 { F } else { self.features });
+        let shown = &mut self.next_observations;
+        let rows = self.samples.chunks_exact_mut(count * (features + SAMPLE));
+        for (t, rows) in rows.enumerate() {
+            let observations = &self.observations[t * LANES * features..][..LANES * features];
+            if let Some(normalizer) = with.normalizer {
+                for (lane, i) in (0..count).flat_map(|lane| (0..features).map(move |i| (lane, i))) {
+                    let at = (lane / PANEL * features + i) * PANEL + lane % PANEL;
+                    let apart = f64::from(observations[at]) - f64::from(normalizer.mean[i]);
+                    self.observation_sums[i][0] += apart;
+                    self.observation_sums[i][1] += apart * apart;
+                }
+                Normalizer::apply(with.normalizer, with.isa, observations, shown);
+            }
+            let shown = if with.normalizer.is_some() { &*shown } else { observations };
+            let lanes = t * LANES..(t + 1) * LANES;
+            let (actions, log_probs) = (&self.actions[lanes.clone()], &self.log_probs[lanes.clone()]);
+            let (advantages, values) = (&self.advantages[lanes.clone()], &self.values[lanes]);
+            for (lane, sample) in rows.chunks_exact_mut(features + SAMPLE).enumerate() {
+                let panel = &shown[lane / PANEL * PANEL * features..][..PANEL * features];
+                let (advantage, value) = (advantages[lane], values[lane]);
+                let (observation, rest) = sample.split_at_mut(features);
+                for i in 0..features {
+                    observation[i] = panel[i * PANEL + lane % PANEL];
+                }
+                rest.copy_from_slice(&[actions[lane], log_probs[lane], advantage, value]);
+                let (error, target) = (f64::from(advantage), f64::from(advantage + value));
+                for (sum, x) in value_errors.iter_mut().zip([target, target * target, error, error * error]) {
+                    *sum += x;
+                }
+            }
+        }
+        self.value_errors = value_errors;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::config::PpoConfig;
+    use super::super::nets::plan_acting;
+    use super::super::testing::close;
+    use super::*;
+    use worlds::vector::TRUNCATED;
+    use worlds::{Actions, Axis, Impossible, Of, Plane, Spec};
+
+    const FEATURES: usize = 2;
+
+    /// Steps of a rollout, and lanes that count: neither a multiple of what it is cut into.
+    const STEPS: usize = 17;
+
+    const COUNT: usize = 100;
+
+    /// A world without chance, in which nothing that is done matters: what every lane shows, earns and when its
+    /// episodes end can be told without stepping.
+    struct Clocks {
+        /// Episodes and steps of each lane.
+        at: [(u32, u32); LANES],
+        observations: Vec<f32>,
+    }
+
+    impl Clocks {
+        const LIMIT: u32 = 5;
+
+        fn shown(lane: usize, episode: u32, step: u32) -> [f32; FEATURES] {
+            [1.0 + 0.25 * lane as f32 + step as f32 + 20.0 * episode as f32, -(step as f32)]
+        }
+
+        fn reward(lane: usize, step: u32) -> f32 {
+            1.5 - 0.5 * step as f32 - 0.01 * lane as f32
+        }
+
+        /// Some episodes end by themselves, some of those just when their time is over, and others by time alone.
+        fn end(lane: usize, episode: u32, length: u32) -> u32 {
+            let own = [2, 5, 9, 4, 7][(lane + episode as usize) % 5];
+            (u32::from(length == own) * TERMINATED) | (u32::from(length == Self::LIMIT) * TRUNCATED)
+        }
+
+        fn write(to: &mut [f32], lane: usize, shown: [f32; FEATURES]) {
+            for (i, x) in shown.into_iter().enumerate() {
+                to[(lane / PANEL * FEATURES + i) * PANEL + lane % PANEL] = x;
+            }
+        }
+    }
+
+    impl Vector for Clocks {
+        fn bytes(&self) -> usize {
+            4 * self.observations.len()
+        }
+
+        fn count(&self) -> usize {
+            LANES
+        }
+        fn observations(&self) -> &[f32] {
+            &self.observations
+        }
+        fn reset(&mut self, _seed: u32, _first: u32) {
+            self.at = [(0, 0); LANES];
+            (0..LANES).for_each(|lane| Self::write(&mut self.observations, lane, Self::shown(lane, 0, 0)));
+        }
+        fn step(
+            &mut self,
+            _actions: &[f32],
+            next_observations: &mut [f32],
+            rewards: &mut [f32],
+            ended: &mut [u32],
+        ) {
+            for (lane, (episode, step)) in self.at.iter_mut().enumerate() {
+                rewards[lane] = Self::reward(lane, *step);
+                *step += 1;
+                Self::write(next_observations, lane, Self::shown(lane, *episode, *step));
+                let flags = Self::end(lane, *episode, *step);
+                ended[lane] = if flags == 0 { 0 } else { flags | (*step << LENGTH_SHIFT) };
+                if flags != 0 {
+                    (*episode, *step) = (*episode + 1, 0);
+                }
+                Self::write(&mut self.observations, lane, Self::shown(lane, *episode, *step));
+            }
+        }
+        fn state_len(&self) -> usize {
+            0
+        }
+        fn environment(&self, env: usize, _state: &mut [f32]) -> (u32, u32) {
+            (self.at[env].1, self.at[env].0)
+        }
+        fn set_environment(
+            &mut self,
+            env: usize,
+            _: &[f32],
+            steps: u32,
+            episodes: u32,
+        ) -> Result<(), Impossible> {
+            self.at[env] = (episodes, steps);
+            Ok(())
+        }
+    }
+
+    const AXIS: Axis = Axis { name: "time", low: 0.0, high: 1.0, of: Of::Number(0) };
+
+    static SPEC: Spec = Spec {
+        id: "Clocks",
+        summary: "time passes",
+        actions: Actions::Choices(2),
+        choices: &["wait", "hope"],
+        state: &[],
+        observation: &["time", "step"],
+        step_limit: Clocks::LIMIT,
+        solved_at: 0.0,
+        returns: [0.0, 1.0],
+        shown_step_s: 1.0,
+        plane: Plane { x: AXIS, y: AXIS, base: &[0.0; FEATURES] },
+    };
+
+    static KIND: Kind = Kind {
+        spec: &SPEC,
+        twin: || (worlds::kinds()[0].twin)(),
+        many: |_, seed, first, _| {
+            let mut clocks = Clocks { at: [(0, 0); LANES], observations: vec![0.0; LANES * FEATURES] };
+            clocks.reset(seed, first);
+            Box::new(clocks)
+        },
+    };
+
+    /// All that becomes of two rollouts, against what is known of the world: episodes that end stop what flows back,
+    /// those that time cuts short go on at the value of the state that was reached, and never at the next one's.
+    #[test]
+    fn a_rollout_becomes_the_samples_that_it_should() {
+        let (gamma, lambda, reward_scale) = (0.9, 0.8, 8.0);
+        let normalizer = Normalizer { moments: Vec::new(), mean: vec![0.5, 0.0], scale: vec![0.125, 1.0] };
+        let config = PpoConfig { hidden: 1, ..PpoConfig::default() };
+        let task = Task { observation: FEATURES, head: Head::Choices(2) };
+        for (isa, normalizer) in
+            Isa::available().into_iter().flat_map(|isa| [(isa, None), (isa, Some(&normalizer))])
+        {
+            // The critic gives back the first number that it is shown; no choice is better than another.
+            let plan = plan_acting(task, &config, LANES, graph::Layout::Panels, isa).unwrap();
+            let mut params = Params::new(plan.table(), 0);
+            params.values_mut().fill(0.0);
+            params.get_mut("critic.0.weight").unwrap()[0] = 1.0;
+            params.get_mut("critic.1.weight").unwrap()[0] = 1.0;
+            params.get_mut("critic.2.weight").unwrap()[0] = 1.0;
+            let value = |lane, episode, step| {
+                let x = f64::from(Clocks::shown(lane, episode, step)[0]);
+                if normalizer.is_some() { ((x - 0.5) * 0.125).min(10.0) } else { x }
+            };
+            let packed = Packed::new(&plan, &params);
+            let mut actor = Actor::new(&plan, &KIND, isa, 0, 0, COUNT, STEPS);
+            let mut at = [(0, 0); COUNT];
+            let mut discounted_returns = [0.0; COUNT];
+            let mut episode_returns = [0.0; COUNT];
+            for rollout in 0..2 {
+                let with = RolloutContext {
+                    isa,
+                    task,
+                    params: &params,
+                    packed: &packed,
+                    normalizer,
+                    rng: Rng::new(1, 2),
+                    first_step: rollout * STEPS as u64,
+                    spread: (0.0, 1.0),
+                    gamma: gamma as f32,
+                    lambda: lambda as f32,
+                    reward_scale: reward_scale as f32,
+                    normalize_reward: normalizer.is_some(),
+                    clock: || 0.0,
+                };
+                let mut finished = Vec::new();
+                for (from, to) in [(0, 7), (7, STEPS)] {
+                    actor.rollout(with, from, to);
+                    finished.extend(actor.finished.iter().map(|e| (e.length, e.total)));
+                }
+                actor.accumulate_returns(gamma as f32);
+                actor.estimate_advantages(with);
+
+                let (mut return_sums, mut value_errors, mut ends) = ([0.0; 2], [0.0; 4], Vec::new());
+                let mut observation_sums = [[0.0; 2]; FEATURES];
+                for lane in 0..COUNT {
+                    let mut steps = Vec::new();
+                    for t in 0..STEPS {
+                        let (episode, step) = at[lane];
+                        let flags = Clocks::end(lane, episode, step + 1);
+                        let reward = f64::from(Clocks::reward(lane, step));
+                        let sum = discounted_returns[lane] * gamma + reward;
+                        return_sums = [return_sums[0] + sum, return_sums[1] + sum * sum];
+                        episode_returns[lane] += reward;
+                        discounted_returns[lane] = if flags == 0 { sum } else { 0.0 };
+                        let after =
+                            if flags & TERMINATED != 0 { 0.0 } else { value(lane, episode, step + 1) };
+                        let reward = reward * reward_scale;
+                        let reward = if normalizer.is_some() { reward.clamp(-10.0, 10.0) } else { reward };
+                        let mean = normalizer.map_or(0.0, |normalizer| f64::from(normalizer.mean[0]));
+                        for (i, x) in Clocks::shown(lane, episode, step).into_iter().enumerate() {
+                            let apart = f64::from(x) - if i == 0 { mean } else { 0.0 };
+                            observation_sums[i] =
+                                [observation_sums[i][0] + apart, observation_sums[i][1] + apart * apart];
+                        }
+                        steps.push((
+                            reward + gamma * after - value(lane, episode, step),
+                            flags,
+                            episode,
+                            step,
+                        ));
+                        at[lane] = if flags == 0 { (episode, step + 1) } else { (episode + 1, 0) };
+                        if flags != 0 {
+                            ends.push((t, lane, step + 1, std::mem::take(&mut episode_returns[lane])));
+                        }
+                    }
+                    let mut later = 0.0;
+                    for (t, &(delta, flags, episode, step)) in steps.iter().enumerate().rev() {
+                        later = delta + if flags == 0 { gamma * lambda * later } else { 0.0 };
+                        let sample =
+                            &actor.samples[(t * COUNT + lane) * (FEATURES + SAMPLE)..][..FEATURES + SAMPLE];
+                        let what = |what| format!("{}: {what} of lane {lane} at step {t}", isa.name());
+                        let v = value(lane, episode, step);
+                        close(&what("the advantage"), sample[FEATURES + 2], later, 1e-5);
+                        close(&what("the value"), sample[FEATURES + 3], v, 1e-6);
+                        close(&what("the observation"), sample[0], v, 1e-6);
+                        close(&what("the log-probability"), sample[FEATURES + 1], -(2f64.ln()), 1e-6);
+                        assert!([0.0, 1.0].contains(&sample[FEATURES]));
+                        let target = later + v;
+                        for (sum, x) in
+                            value_errors.iter_mut().zip([target, target * target, later, later * later])
+                        {
+                            *sum += x;
+                        }
+                    }
+                }
+                for (found, expected) in actor.return_sums.into_iter().zip(return_sums) {
+                    assert!((found / expected - 1.0).abs() < 1e-5, "{found}, not {expected}");
+                }
+                for (found, expected) in actor.value_errors.into_iter().zip(value_errors) {
+                    assert!((found / expected - 1.0).abs() < 1e-5, "{found}, not {expected}");
+                }
+                if normalizer.is_some() {
+                    assert_eq!(actor.observation_sums, observation_sums);
+                }
+                ends.sort_by_key(|&(t, lane, ..)| (t, lane));
+                assert!(ends.len() > LANES, "several batches of bootstraps");
+                assert_eq!(finished.len(), ends.len());
+                for (found, (t, lane, length, total)) in finished.into_iter().zip(ends) {
+                    assert_eq!(found.0, length, "lane {lane} at step {t}");
+                    close("a return", found.1, total, 1e-5);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Generalised advantage estimation (Schulman et al. 2016) over a rollout.
+
+use super::actor::LANES;
+use math::{Kernel, Simd};
+
+/// Backwards through the rollout: δ = r + γ·V' - V, A = δ + γλ·A'. Where an episode ended, A' is 0 and
+/// V' the bootstrap.
+pub(super) struct Advantages<'a> {
+    pub gamma: f32,
+    /// γλ
+    pub decay: f32,
+    pub scale: f32,
+    /// Of a scaled reward, either way.
+    pub limit: f32,
+    pub rewards: &'a [f32],
+    pub values: &'a [f32],
+    pub bootstraps: &'a [f32],
+    pub ended: &'a [u32],
+    pub advantages: &'a mut [f32],
+}
+
+impl Kernel for Advantages<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let zero = s.splat(0.0);
+        let (gamma, decay) = (s.splat(self.gamma), s.splat(self.decay));
+        let (scale, limit) = (s.splat(self.scale), s.splat(self.limit));
+        for lane in (0..LANES).step_by(S::LANES) {
+            let mut later = zero;
+            for at in (0..self.ended.len() / LANES).rev().map(|t| t * LANES + lane) {
+                let going = s.eq_u(s.load_u(&self.ended[at..]), s.splat_u(0));
+                let next = s.load(&self.values[at + LANES..]);
+                let next = s.select(going, next, s.load(&self.bootstraps[at..]));
+                let reward = s.mul(s.load(&self.rewards[at..]), scale);
+                let reward = s.max(s.min(reward, limit), s.neg(limit));
+                let delta = s.sub(s.mul_add(gamma, next, reward), s.load(&self.values[at..]));
+                later = s.mul_add(decay, s.select(going, later, zero), delta);
+                s.store(later, &mut self.advantages[at..]);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::close;
+    use super::*;
+    use math::{Isa, dispatch};
+    use serde_json::Value;
+
+    /// The definition, each sum from scratch, in NumPy (`tests/golden/ppo_loss.py`), and its recursion in f64 under
+    /// scaled and limited rewards.
+    #[test]
+    fn advantages_are_as_they_are_defined() {
+        let golden: Value =
+            serde_json::from_str(include_str!("../../../../../tests/golden/ppo_loss.json")).unwrap();
+        let golden = &golden["advantages"];
+        let list = |name: &str| -> Vec<f64> {
+            golden[name].as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
+        };
+        let (gamma, lambda) = (golden["gamma"].as_f64().unwrap(), golden["lambda"].as_f64().unwrap());
+        let [rewards, values, next_observations, ends] = ["rewards", "values", "reached", "ends"].map(list);
+        let steps = rewards.len();
+        // Lane l is the golden one, begun l steps later; the beginning follows the end.
+        let turned = |list: &[f64], lane: usize, t: usize| list[(t + lane) % steps] as f32;
+        let grid = |list: &[f64]| -> Vec<f32> {
+            (0..steps * LANES).map(|i| turned(list, i % LANES, i / LANES)).collect()
+        };
+        let (rewards, bootstraps) = (grid(&rewards), grid(&next_observations));
+        let ended: Vec<u32> = grid(&ends).iter().map(|&end| end as u32).collect();
+        let mut all_values = grid(&values);
+        all_values.extend((0..LANES).map(|lane| if lane == 0 { values[steps] as f32 } else { 0.25 }));
+        for isa in Isa::available() {
+            let run = |scale, limit| {
+                let mut advantages = vec![0.0; steps * LANES];
+                let kernel = Advantages {
+                    gamma: gamma as f32,
+                    decay: (gamma * lambda) as f32,
+                    scale,
+                    limit,
+                    rewards: &rewards,
+                    values: &all_values,
+                    bootstraps: &bootstraps,
+                    ended: &ended,
+                    advantages: &mut advantages,
+                };
+                dispatch(isa, kernel);
+                advantages
+            };
+            for (t, expected) in list("advantages").into_iter().enumerate() {
+                close(&format!("step {t}"), run(1.0, f32::MAX)[t * LANES], expected, 2e-6);
+            }
+            let (scale, limit) = (0.7, 0.9);
+            let found = run(scale as f32, limit as f32);
+            for lane in 0..LANES {
+                let mut later = 0.0;
+                for at in (0..steps).rev().map(|t| t * LANES + lane) {
+                    let reward = (f64::from(rewards[at]) * scale).clamp(-limit, limit);
+                    let going = ended[at] == 0;
+                    let next = if going { all_values[at + LANES] } else { bootstraps[at] };
+                    let delta = reward + gamma * f64::from(next) - f64::from(all_values[at]);
+                    later = delta + if going { gamma * lambda * later } else { 0.0 };
+                    close(&format!("lane {lane}"), found[at], later, 2e-6);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! The gradient of a minibatch: its samples gathered in their shuffled order, cut into shards on which all threads work.
+//!
+//! A shard has at most 512 samples, shards make at most 16 groups, each with memory of its own, and gradients are added group after
+//! group: the same sums for any number of threads.
+
+use super::actor::{Actor, LANES, SAMPLE};
+use super::config::PpoConfig;
+use super::nets::METRICS;
+use super::shuffle::Shuffle;
+use super::stats::LossSums;
+use graph::{Executor, Packed, Params, Plan};
+use math::par;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Samples of one shard at most, and as many as there are where that would leave threads idle.
+const SHARD: usize = 512;
+const SMALL_SHARD: usize = 256;
+/// Shards that a minibatch is cut into before they grow.
+const PARALLEL_SHARDS: usize = 8;
+/// Groups of shards that can be worked on at once.
+const GROUPS: usize = 16;
+/// Samples looked up before they are copied.
+const BATCH: usize = 64;
+
+/// How a minibatch is cut; what shards do not share evenly is left out.
+#[derive(Clone, Copy)]
+pub(super) struct Sharding {
+    /// Samples of a shard.
+    pub rows: usize,
+    /// Shards of a minibatch.
+    pub shards: usize,
+}
+
+impl Sharding {
+    pub fn of(config: &PpoConfig) -> Self {
+        let minibatch = config.envs * config.rollout_steps / config.minibatches;
+        let shards = minibatch.div_ceil(SHARD).max(minibatch.div_ceil(SMALL_SHARD).min(PARALLEL_SHARDS));
+        Self { rows: minibatch / shards, shards }
+    }
+
+    pub fn groups(self) -> usize {
+        self.shards.min(GROUPS)
+    }
+}
+
+pub(super) struct Gradients {
+    pub plan: Arc<Plan>,
+    pub sharding: Sharding,
+    packed: Packed,
+    workers: Vec<Worker>,
+    /// Of the newest minibatch.
+    pub mean: Vec<f32>,
+}
+
+impl Gradients {
+    pub fn new(plan: Arc<Plan>, params: &Params, sharding: Sharding, features: usize) -> Self {
+        Self {
+            packed: Packed::new(&plan, params),
+            workers: (0..sharding.groups()).map(|_| Worker::new(&plan, sharding.rows, features)).collect(),
+            mean: vec![0.0; plan.table().len()],
+            plan,
+            sharding,
+        }
+    }
+
+    /// Bytes that it takes beside parameters and gradients.
+    pub fn bytes(plan: &Plan, sharding: Sharding, features: usize) -> f64 {
+        let samples = 4 * sharding.rows * (features + SAMPLE);
+        sharding.groups() as f64 * (plan.arena_bytes() + samples) as f64
+    }
+
+    /// After the weights changed.
+    pub fn pack(&mut self, params: &Params) {
+        self.packed.pack(params);
+    }
+
+    /// The gradient of a minibatch, in `mean`; its metrics are added to the sums.
+    pub fn compute(&mut self, minibatch: Minibatch, sums: &mut LossSums) {
+        let Self { sharding: Sharding { rows, shards }, packed, workers, mean, .. } = self;
+        let (rows, shards, groups) = (*rows, *shards, workers.len());
+        par::each_mut(workers, |group, worker| {
+            let begin = |group: usize| minibatch.first + group * shards / groups * rows;
+            worker.learn(minibatch, packed, begin(group)..begin(group + 1), group == 0);
+        });
+        mean.fill(0.0);
+        for worker in workers {
+            mean.iter_mut().zip(&worker.grads).for_each(|(sum, g)| *sum += g);
+            sums.metrics.iter_mut().zip(worker.metrics).for_each(|(sum, m)| *sum += m / shards as f64);
+        }
+        mean.iter_mut().for_each(|g| *g /= shards as f32);
+    }
+
+    /// Seconds in gathering and in the gradient that the first worker spent on the newest minibatch.
+    pub fn seconds(&self) -> [f64; 2] {
+        self.workers[0].seconds
+    }
+}
+
+/// Works on some shards of each minibatch, one after the other.
+struct Worker {
+    executor: Executor,
+    /// Samples of the shard in progress, `[rows][features + SAMPLE]`.
+    samples: Vec<f32>,
+    rows: usize,
+    features: usize,
+    /// Sum over this worker's shards.
+    grads: Vec<f32>,
+    metrics: [f64; METRICS.len()],
+    /// Seconds in gathering and in the gradient, by the clock that the first worker is given.
+    seconds: [f64; 2],
+}
+
+/// A minibatch: where its samples come from, and what they are learned with.
+#[derive(Clone, Copy)]
+pub(super) struct Minibatch<'a> {
+    pub config: &'a PpoConfig,
+    pub params: &'a Params,
+    pub actors: &'a [Actor],
+    pub shuffle: Shuffle,
+    /// Its first place of the shuffle.
+    pub first: usize,
+    /// Mean and 1/spread of the advantages.
+    pub advantages: (f32, f32),
+    pub clock: fn() -> f64,
+}
+
+impl Minibatch<'_> {
+    /// Copies the samples at these places of the shuffle, each W numbers wide.
+    fn copy<const W: usize>(&self, first: usize, to: &mut [f32]) {
+        let actor_samples = (LANES * self.config.rollout_steps) as u32;
+        // Samples come from all over: a batch of places first, so that many are on their way at once.
+        for (batch, to) in to.as_chunks_mut::<W>().0.chunks_mut(BATCH).enumerate() {
+            let mut places = [[0; 2]; BATCH];
+            for (i, place) in places.iter_mut().enumerate().take(to.len()) {
+                let index = self.shuffle.at((first + batch * BATCH + i) as u32);
+                *place = [index / actor_samples, index % actor_samples];
+            }
+            for (to, [actor, row]) in to.iter_mut().zip(places) {
+                *to = self.actors[actor as usize].samples.as_chunks::<W>().0[row as usize];
+            }
+        }
+    }
+
+    /// The same for any width.
+    fn copy_any(&self, first: usize, width: usize, to: &mut [f32]) {
+        let actor_samples = (LANES * self.config.rollout_steps) as u32;
+        for (place, to) in to.chunks_exact_mut(width).enumerate() {
+            let index = self.shuffle.at((first + place) as u32);
+            let (actor, row) = (index / actor_samples, (index % actor_samples) as usize);
+            to.copy_from_slice(&self.actors[actor as usize].samples[row * width..][..width]);
+        }
+    }
+}
+
+impl Worker {
+    fn new(plan: &Arc<Plan>, rows: usize, features: usize) -> Self {
+        let width = features + SAMPLE;
+        Self {
+            features,
+            executor: Executor::new(plan),
+            samples: vec![0.0; rows * width],
+            rows,
+            grads: vec![0.0; plan.table().len()],
+            metrics: [0.0; METRICS.len()],
+            seconds: [0.0; 2],
+        }
+    }
+
+    /// Gradients and metrics of the samples at these places of the shuffle, some rows at a time.
+    fn learn(&mut self, with: Minibatch, packed: &Packed, places: Range<usize>, timed: bool) {
+        self.metrics = [0.0; METRICS.len()];
+        self.seconds = [0.0; 2];
+        let config = with.config;
+        for (name, value) in
+            [("clip", config.clip), ("entropy_coef", config.entropy), ("value_coef", config.value_coef)]
+        {
+            self.executor.input_mut(name)[0] = value;
+        }
+        let now = || if timed { (with.clock)() } else { 0.0 };
+        let first = places.start;
+        for place in places.step_by(self.rows) {
+            let began_s = now();
+            self.gather(with, place);
+            let gathered_s = now();
+            self.executor.train(with.params, packed, &mut self.grads, place > first);
+            for (sum, name) in self.metrics.iter_mut().zip(METRICS) {
+                *sum += f64::from(self.executor.output(name)[0]);
+            }
+            self.seconds[0] += gathered_s - began_s;
+            self.seconds[1] += now() - gathered_s;
+        }
+    }
+
+    fn gather(&mut self, with: Minibatch, first: usize) {
+        let (features, width) = (self.features, self.features + SAMPLE);
+        let samples = &mut self.samples;
+        // A copy of known size is a few moves.
+        match width {
+            6 => with.copy::<6>(first, samples),
+            7 => with.copy::<7>(first, samples),
+            8 => with.copy::<8>(first, samples),
+            10 => with.copy::<10>(first, samples),
+            12 => with.copy::<12>(first, samples),
+            _ => with.copy_any(first, width, samples),
+        }
+        let observations = self.executor.input_mut("observation").chunks_exact_mut(features);
+        for (to, sample) in observations.zip(self.samples.chunks_exact(width)) {
+            to.iter_mut().zip(sample).for_each(|(to, &x)| *to = x);
+        }
+        let (mean, scale) = with.advantages;
+        let mut column = |name, of: &dyn Fn(&[f32; SAMPLE]) -> f32| {
+            let columns = self.executor.input_mut(name);
+            for (to, sample) in columns.iter_mut().zip(self.samples.chunks_exact(width)) {
+                *to = of(sample[features..].as_chunks().0.first().expect("four numbers"));
+            }
+        };
+        column("action", &|s| s[0]);
+        column("old_log_prob", &|s| s[1]);
+        column("advantage", &|s| (s[2] - mean) * scale);
+        column("return", &|s| s[2] + s[3]);
+        if with.config.clip_value {
+            column("old_value", &|s| s[3]);
+        }
+    }
+}

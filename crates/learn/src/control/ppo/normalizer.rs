@@ -1,0 +1,162 @@
+//! Running mean and variance, and observations normalised by them.
+
+use math::{Isa, Kernel, PANEL, Simd, dispatch};
+
+/// Normalised numbers are clipped here, on both sides.
+pub const NORMALIZED_LIMIT: f32 = 10.0;
+
+/// Mean and spread of what was seen so far, merged a rollout at a time (Chan, Golub & LeVeque 1979).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Moments {
+    pub count: f64,
+    pub mean: f64,
+    pub squares: f64,
+}
+
+impl Moments {
+    /// Adds `count` numbers x by the sums of x - `about` and of its square.
+    pub fn merge(&mut self, count: f64, about: f64, sum: f64, sum_of_squares: f64) {
+        if count == 0.0 {
+            return;
+        }
+        let (mean, squares) = (about + sum / count, sum_of_squares - sum * sum / count);
+        let (all, apart) = (self.count + count, mean - self.mean);
+        self.squares += squares.max(0.0) + apart * apart * self.count * count / all;
+        self.mean += apart * count / all;
+        self.count = all;
+    }
+
+    /// What a number is multiplied by to have spread 1.
+    pub fn scale(&self) -> f32 {
+        if self.count > 0.0 { (1.0 / (self.squares / self.count + 1e-8).sqrt()) as f32 } else { 1.0 }
+    }
+}
+
+/// Observations as the networks see them: less `mean`, times `scale`. Both hold still for an iteration, so that the policy that is
+/// learned from is the one that acted; `moments` has what was observed since.
+#[derive(Clone, Debug)]
+pub(super) struct Normalizer {
+    pub moments: Vec<Moments>,
+    pub mean: Vec<f32>,
+    pub scale: Vec<f32>,
+}
+
+impl Normalizer {
+    pub fn new(features: usize) -> Self {
+        Self {
+            moments: vec![Moments::default(); features],
+            mean: vec![0.0; features],
+            scale: vec![1.0; features],
+        }
+    }
+
+    /// Adds `count` observations by the sums, for each feature, of its difference from `mean` and of the difference's square.
+    pub fn merge(&mut self, count: f64, sums: impl Fn(usize) -> [f64; 2]) {
+        for (i, (moments, &mean)) in self.moments.iter_mut().zip(&self.mean).enumerate() {
+            let [sum, squares] = sums(i);
+            moments.merge(count, mean.into(), sum, squares);
+        }
+    }
+
+    /// From here on by all that was observed so far.
+    pub fn refresh(&mut self) {
+        for (i, moments) in self.moments.iter().enumerate() {
+            (self.mean[i], self.scale[i]) = (moments.mean as f32, moments.scale());
+        }
+    }
+
+    /// Feature i of an observation.
+    pub fn normalize(&self, i: usize, x: f32) -> f32 {
+        ((x - self.mean[i]) * self.scale[i]).clamp(-NORMALIZED_LIMIT, NORMALIZED_LIMIT)
+    }
+
+    /// Panels of observations; as they are where there is no normaliser.
+    pub fn apply(normalizer: Option<&Normalizer>, isa: Isa, observations: &[f32], to: &mut [f32]) {
+        match normalizer {
+            None => to.copy_from_slice(observations),
+            Some(normalizer) => dispatch(isa, Normalize { normalizer, observations, to }),
+        }
+    }
+}
+
+struct Normalize<'a> {
+    normalizer: &'a Normalizer,
+    observations: &'a [f32],
+    to: &'a mut [f32],
+}
+
+impl Kernel for Normalize<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let panel = self.normalizer.mean.len() * PANEL;
+        let (low, high) = (s.splat(-NORMALIZED_LIMIT), s.splat(NORMALIZED_LIMIT));
+        for (from, to) in self.observations.chunks_exact(panel).zip(self.to.chunks_exact_mut(panel)) {
+            for (i, (&mean, &scale)) in self.normalizer.mean.iter().zip(&self.normalizer.scale).enumerate() {
+                for l in (i * PANEL..(i + 1) * PANEL).step_by(S::LANES) {
+                    let x = s.mul(s.sub(s.load(&from[l..]), s.splat(mean)), s.splat(scale));
+                    s.store(s.max(s.min(x, high), low), &mut to[l..]);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::close;
+    use super::*;
+    use math::{Rng, rng::uniform_from_word};
+
+    #[test]
+    fn merged_moments_are_those_of_all_together() {
+        for (offset, tolerance) in [(0.0, 1e-12), (-3.0, 1e-12), (1e4, 1e-7), (-1e6, 1e-3)] {
+            let rng = Rng::new(5, 6);
+            let numbers: Vec<f64> = (0..9000)
+                .map(|i| {
+                    offset + f64::from(uniform_from_word(rng.block([i, 0, 0, 0])[0])) + f64::from(i) * 1e-4
+                })
+                .collect();
+            let mut merged = Moments::default();
+            assert_eq!(merged.scale(), 1.0, "nothing was seen yet");
+            let (mut from, mut about) = (0, 0.0);
+            for count in [1, 2, 997, 3000, 0, 5000] {
+                let part = &numbers[from..from + count];
+                let sum = part.iter().map(|x| x - about).sum();
+                let squares = part.iter().map(|x| (x - about).powi(2)).sum();
+                merged.merge(count as f64, about, sum, squares);
+                // As the normaliser does: from the second part on, about what was the mean.
+                (from, about) = (from + count, f64::from(merged.mean as f32));
+            }
+            assert_eq!(from, numbers.len());
+            let n = numbers.len() as f64;
+            let mean = numbers.iter().sum::<f64>() / n;
+            let variance = numbers.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n;
+            assert_eq!(merged.count, n);
+            assert!((merged.mean - mean).abs() < 1e-12 * offset.abs().max(1.0), "{} of {mean}", merged.mean);
+            let found = merged.squares / n;
+            assert!((found / variance - 1.0).abs() < tolerance, "{offset}: {found}, not {variance}");
+            close("the scale", merged.scale(), 1.0 / (variance + 1e-8).sqrt(), tolerance.max(1e-6));
+        }
+    }
+
+    #[test]
+    fn normalised_is_less_the_mean_over_the_spread() {
+        let normalizer =
+            Normalizer { moments: Vec::new(), mean: vec![0.5, -30.0, 0.0], scale: vec![4.0, 0.1, 1000.0] };
+        let observations: Vec<f32> = (0..2 * 3 * PANEL).map(|i| (i as f32 - 90.0) * 0.07).collect();
+        for isa in Isa::available() {
+            let mut shown = vec![0.0; observations.len()];
+            Normalizer::apply(Some(&normalizer), isa, &observations, &mut shown);
+            for (at, (&x, &y)) in observations.iter().zip(&shown).enumerate() {
+                let i = at / PANEL % 3;
+                let expected =
+                    (f64::from(x) - f64::from(normalizer.mean[i])) * f64::from(normalizer.scale[i]);
+                close("a number", y, expected.clamp(-10.0, 10.0), 1e-6);
+            }
+            assert!(shown.contains(&10.0) && shown.contains(&-10.0));
+            Normalizer::apply(None, isa, &observations, &mut shown);
+            assert_eq!(shown, observations);
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Iterations on another machine: the learner's side of `accelerator.rs`.
+
+use super::accelerator::{Accelerator, IterationInput, IterationOutput, LearnerSpec, Snapshot};
+use super::actor::LANES;
+use super::normalizer::Moments;
+use super::stats::Episode;
+use super::{ACT, IterationStats, Ppo, PpoError, SHUFFLE, Slice, nets};
+use crate::Fault;
+use crate::offload::{Machine, request};
+use graph::Layout;
+use math::{Rng, par::Pinned};
+
+/// A machine that works for a learner.
+pub(super) struct Offloaded {
+    accelerator: Pinned<Box<dyn Accelerator>>,
+    /// Of the newest iteration, once there is one: then the environments stand here.
+    output: IterationOutput,
+    has_output: bool,
+    in_flight: bool,
+    began_s: f64,
+}
+
+impl Offloaded {
+    pub fn is_in_flight(&self) -> bool {
+        self.in_flight
+    }
+
+    pub fn newest(&self) -> Option<&IterationOutput> {
+        self.has_output.then_some(&self.output)
+    }
+}
+
+impl Ppo {
+    /// Lets a machine do the iterations from here on. Call it at a boundary.
+    pub fn begin_offload(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
+        self.end_offload();
+        self.offloaded = Some(Offloaded {
+            accelerator: Pinned::new(self.accelerator(machine)?),
+            output: IterationOutput::default(),
+            has_output: false,
+            in_flight: false,
+            began_s: 0.0,
+        });
+        Ok(())
+    }
+
+    /// A machine that is ready to do iterations from here on. Call it at a boundary.
+    pub fn accelerator(&self, machine: &dyn Machine) -> Result<Box<dyn Accelerator>, Fault> {
+        let snapshot = self.snapshot().map_err(|error| Fault::Refused { why: error.to_string() })?;
+        request(machine, &snapshot)
+    }
+
+    pub fn is_offloaded(&self) -> bool {
+        self.offloaded.is_some()
+    }
+
+    /// Goes on here from the last boundary; an iteration in flight is given up.
+    pub fn end_offload(&mut self) {
+        if let Some(offloaded) = self.offloaded.take() {
+            self.take_environments(&offloaded);
+        }
+    }
+
+    /// What another machine has to know to do the same.
+    pub fn spec(&self) -> Result<LearnerSpec, PpoError> {
+        let (task, config) = (self.task, &self.config);
+        let minibatch = self.gradients.sharding.rows * self.gradients.sharding.shards;
+        Ok(LearnerSpec {
+            kind: self.kind,
+            config: config.clone(),
+            seed: self.seed,
+            head: task.head,
+            acting: nets::plan_acting(task, config, config.envs, Layout::Rows, self.isa)?,
+            learning: nets::plan_learning(task, config, minibatch, self.isa)?,
+            minibatch,
+            draws: Rng::new(self.seed, ACT).key,
+            shuffles: Rng::new(self.seed, SHUFFLE),
+        })
+    }
+
+    /// All that another machine begins with.
+    pub fn snapshot(&self) -> Result<Snapshot, PpoError> {
+        Ok(Snapshot { spec: self.spec()?, params: self.params.clone(), state: self.state() })
+    }
+
+    /// What the next iteration begins with.
+    pub fn with_input<R>(&self, record: bool, begin: impl FnOnce(&IterationInput) -> R) -> R {
+        let Moments { count, mean, squares } = self.return_moments;
+        begin(&IterationInput {
+            config: &self.config,
+            iteration: self.progress.iterations,
+            lr: self.lr_at(self.progress.env_steps + self.samples() as u64),
+            adam_steps: self.optimizer.steps,
+            normalizer_mean: self.normalizer.as_ref().map_or(&[], |normalizer| &normalizer.mean),
+            normalizer_scale: self.normalizer.as_ref().map_or(&[], |normalizer| &normalizer.scale),
+            return_moments: [count, mean, if count > 0.0 { squares / count } else { 0.0 }],
+            record,
+        })
+    }
+
+    pub(super) fn advance_offloaded(&mut self, mut offloaded: Offloaded) -> Slice {
+        match self.poll_offloaded(&mut offloaded) {
+            Ok(slice) => {
+                self.offloaded = Some(offloaded);
+                slice
+            }
+            Err(fault) => {
+                self.take_environments(&offloaded);
+                Slice::Stopped(fault)
+            }
+        }
+    }
+
+    fn poll_offloaded(&mut self, offloaded: &mut Offloaded) -> Result<Slice, Fault> {
+        if !offloaded.in_flight {
+            offloaded.began_s = (self.clock)();
+            let record = self.trajectory.is_recording();
+            self.with_input(record, |input| offloaded.accelerator.begin(input))?;
+            offloaded.in_flight = true;
+        } else if offloaded.accelerator.poll(&mut offloaded.output)? {
+            (offloaded.in_flight, offloaded.has_output) = (false, true);
+            self.times.device += (self.clock)() - offloaded.began_s;
+            return Ok(Slice::Iteration(self.take_output(&offloaded.output)));
+        }
+        Ok(Slice::Waiting)
+    }
+
+    /// Puts the environments where the machine left them.
+    fn take_environments(&mut self, offloaded: &Offloaded) {
+        let Some(output) = offloaded.newest() else { return };
+        let IterationOutput { states, steps, episodes, episode_returns, discounted_returns, .. } = output;
+        let width = self.actors[0].world.state_len();
+        for (env, state) in states.chunks_exact(width).enumerate() {
+            let (actor, lane) = (&mut self.actors[env / LANES], env % LANES);
+            // One in no possible state, from weights that are no numbers, stays where it was here.
+            let _ = actor.world.set_environment(lane, state, steps[env], episodes[env]);
+            actor.episode_returns[lane] = episode_returns[env];
+            if let Some(&sum) = discounted_returns.get(env) {
+                actor.discounted_returns[lane] = sum;
+            }
+        }
+    }
+
+    /// Ends an iteration by what a machine made of it.
+    fn take_output(&mut self, output: &IterationOutput) -> IterationStats {
+        self.params.values_mut().copy_from_slice(&output.params);
+        self.optimizer.m.copy_from_slice(&output.adam_m);
+        self.optimizer.v.copy_from_slice(&output.adam_v);
+        self.optimizer.steps += u64::from(output.sums.updates);
+        let samples = self.samples();
+        self.progress.env_steps += samples as u64;
+        self.progress.episodes += output.episodes_ended;
+        let newest = self.progress.episodes - output.finished.len() as u64;
+        for (episode, &(total, length)) in (newest..).zip(&output.finished) {
+            self.recent.set(episode, Episode { total, length });
+        }
+        if self.config.normalize_reward {
+            let [sum, squares] = output.return_sums;
+            self.return_moments.merge(samples as f64, 0.0, sum, squares);
+        }
+        if let Some(normalizer) = &mut self.normalizer {
+            normalizer.merge(samples as f64, |i| output.observation_sums[i]);
+        }
+        self.trajectory.extend(&output.recorded_observations, &output.recorded_ended);
+        self.stats.episodes = output.episodes_ended;
+        self.stats.explained_variance = output.explained_variance;
+        self.sums = output.sums;
+        self.end_iteration()
+    }
+}

@@ -1,0 +1,318 @@
+//! Actions from the policy's outputs: drawn at random for a rollout, or the most likely ones.
+
+use super::config::MAX_CHOICES;
+use super::nets::to_range;
+use math::{Kernel, PANEL, Simd, poly, rng};
+use std::f32::consts::{PI, TAU};
+
+/// Draws an action for each of 128 environments. A random block gives four words; word w of lane l is for
+/// environment l of panel w.
+pub(super) struct Draw<'a> {
+    pub key: [u32; 4],
+    /// First lane, and the step's number.
+    pub counter: [u32; 3],
+    /// `[LANES/PANEL][outputs][PANEL]`
+    pub policy: &'a [f32],
+    pub actions: &'a mut [f32],
+    pub log_probs: &'a mut [f32],
+}
+
+impl Draw<'_> {
+    #[inline(always)]
+    fn words<S: Simd>(&self, s: S, l: usize) -> [S::U; 4] {
+        let [lane, low, high] = self.counter;
+        let counter = [s.count_u(lane + l as u32), s.splat_u(low), s.splat_u(high), s.splat_u(0)];
+        rng::threefry(s, self.key, counter)
+    }
+}
+
+/// One of `count` choices: the first whose cumulative probability is above a uniform number.
+pub(super) struct SampleChoice<'a> {
+    pub draw: Draw<'a>,
+    pub count: usize,
+}
+
+impl Kernel for SampleChoice<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let Self { draw, count } = self;
+        let (zero, one) = (s.splat(0.0), s.splat(1.0));
+        for l in (0..PANEL).step_by(S::LANES) {
+            for (panel, word) in draw.words(s, l).into_iter().enumerate() {
+                let logit = |i: usize| s.load(&draw.policy[(count * panel + i) * PANEL + l..]);
+                let mut top = logit(0);
+                for i in 1..count {
+                    top = s.max(top, logit(i));
+                }
+                let mut reached = [zero; MAX_CHOICES];
+                let mut sum = zero;
+                for i in 0..count {
+                    sum = s.add(sum, poly::exp(s, s.sub(logit(i), top)));
+                    reached[i] = sum;
+                }
+                let target = s.mul(rng::uniform(s, word), sum);
+                let (mut choice, mut chosen) = (zero, logit(0));
+                for i in 1..count {
+                    let beyond = s.ge(target, reached[i - 1]);
+                    choice = s.add(choice, s.select(beyond, one, zero));
+                    chosen = s.select(beyond, logit(i), chosen);
+                }
+                let at = panel * PANEL + l;
+                s.store(choice, &mut draw.actions[at..]);
+                s.store(s.sub(s.sub(chosen, top), poly::ln(s, sum)), &mut draw.log_probs[at..]);
+            }
+        }
+    }
+}
+
+/// A number from a Gaussian (Box & Muller 1958), and what the environment is given for it.
+pub(super) struct SampleGaussian<'a> {
+    pub draw: Draw<'a>,
+    pub log_spread: f32,
+    pub spread: f32,
+    pub middle: f32,
+    pub half: f32,
+    pub squash: bool,
+    pub env_actions: &'a mut [f32],
+}
+
+impl Kernel for SampleGaussian<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let Self { draw, log_spread, spread, middle, half, squash, env_actions } = self;
+        let constant = s.splat(-log_spread - 0.5 * LN_TAU);
+        for l in (0..PANEL).step_by(S::LANES) {
+            let [a, b, c, d] = draw.words(s, l);
+            let [a, b] = normals(s, a, b);
+            let [c, d] = normals(s, c, d);
+            for (panel, noise) in [a, b, c, d].into_iter().enumerate() {
+                let at = panel * PANEL + l;
+                let drawn = s.mul_add(noise, s.splat(spread), s.load(&draw.policy[at..]));
+                s.store(drawn, &mut draw.actions[at..]);
+                s.store(to_range(s, drawn, middle, half, squash), &mut env_actions[at..]);
+                let log_prob = s.mul_add(s.mul(noise, noise), s.splat(-0.5), constant);
+                s.store(log_prob, &mut draw.log_probs[at..]);
+            }
+        }
+    }
+}
+
+/// ln 2π
+const LN_TAU: f32 = 1.837_877_1;
+
+/// Two independent normal numbers from two words.
+#[inline(always)]
+fn normals<S: Simd>(s: S, a: S::U, b: S::U) -> [S::F; 2] {
+    // 1 - u lies above 0.
+    let log = poly::ln(s, s.sub(s.splat(1.0), rng::uniform(s, a)));
+    let radius = s.sqrt(s.mul(s.splat(-2.0), log));
+    let angle = s.sub(s.mul(rng::uniform(s, b), s.splat(TAU)), s.splat(PI));
+    let (sin, cos) = poly::sin_cos(s, angle);
+    [s.mul(radius, cos), s.mul(radius, sin)]
+}
+
+/// The choice with the highest logit; the first of equals.
+pub(super) fn greedy(logit: impl Fn(usize) -> f32, count: usize) -> usize {
+    (1..count).fold(0, |best, i| if logit(i) > logit(best) { i } else { best })
+}
+
+/// What environments are given for the policy's means.
+pub(super) struct MeanActions<'a> {
+    pub means: &'a [f32],
+    pub middle: f32,
+    pub half: f32,
+    pub squash: bool,
+    pub env_actions: &'a mut [f32],
+}
+
+impl Kernel for MeanActions<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let Self { means, middle, half, squash, env_actions } = self;
+        for l in (0..env_actions.len()).step_by(S::LANES) {
+            let mean = s.load(&means[l..]);
+            s.store(to_range(s, mean, middle, half, squash), &mut env_actions[l..]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::actor::LANES;
+    use super::super::testing::close;
+    use super::*;
+    use math::{Isa, Rng, dispatch, rng::uniform_from_word};
+
+    const KEY: Rng = Rng { key: [11, 22, 33, 44] };
+
+    /// Above 2³², so that both words count.
+    const FIRST: u64 = (1 << 33) + 5;
+
+    const LANE: u32 = 96;
+
+    /// The words of a step, `[LANES]`.
+    fn words(step: u64) -> [u32; LANES] {
+        std::array::from_fn(|at| {
+            let lane = LANE + (at % PANEL) as u32;
+            KEY.block([lane, step as u32, (step >> 32) as u32, 0])[at / PANEL]
+        })
+    }
+
+    fn draw<'a>(step: u64, policy: &'a [f32], actions: &'a mut [f32], log_probs: &'a mut [f32]) -> Draw<'a> {
+        Draw { key: KEY.key, counter: [LANE, step as u32, (step >> 32) as u32], policy, actions, log_probs }
+    }
+
+    /// What frequencies are off by, beside what chance makes of it: Σ (found - expected)² / expected.
+    fn chi_square(found: &[u32], probabilities: &[f64]) -> f64 {
+        let n = f64::from(found.iter().sum::<u32>());
+        found.iter().zip(probabilities).map(|(&f, p)| (f64::from(f) - n * p).powi(2) / (n * p)).sum()
+    }
+
+    #[test]
+    fn choices_are_drawn_by_their_probabilities() {
+        let logits = [[0.3, -0.4, 1.1, -1.6], [-20.0, 3.0, 3.5, 2.0], [0.0; 4], [60.0, 59.0, -60.0, 58.0]];
+        // Of 1 to 3 degrees of freedom, 1 in 1000 is beyond.
+        let beyond = [10.8, 13.8, 16.3];
+        for isa in Isa::available() {
+            for (logits, count) in logits.iter().flat_map(|logits| (2..=4).map(move |n| (logits, n))) {
+                let top = logits[..count].iter().fold(f64::MIN, |top: f64, &x| top.max(x));
+                let sum: f64 = logits[..count].iter().map(|x| (x - top).exp()).sum();
+                let probabilities: Vec<f64> = logits[..count].iter().map(|x| (x - top).exp() / sum).collect();
+                let policy: Vec<f32> = (0..LANES * count).map(|i| logits[i / PANEL % count] as f32).collect();
+                let (mut actions, mut log_probs) = ([9.0; LANES], [9.0; LANES]);
+                let mut found = vec![0; count];
+                for step in FIRST..FIRST + 300 {
+                    dispatch(
+                        isa,
+                        SampleChoice { draw: draw(step, &policy, &mut actions, &mut log_probs), count },
+                    );
+                    for (at, word) in words(step).into_iter().enumerate() {
+                        let choice = actions[at] as usize;
+                        found[choice] += 1;
+                        let below: f64 = probabilities[..choice].iter().sum();
+                        let u = f64::from(uniform_from_word(word));
+                        let (low, high) = (below - 1e-6, below + probabilities[choice] + 1e-6);
+                        assert!((low..=high).contains(&u), "{u} is not of choice {choice} of {logits:?}");
+                        close("the log-probability", log_probs[at], probabilities[choice].ln(), 2e-6);
+                    }
+                }
+                // What is not to be expected once in all draws does not happen.
+                let rare = |p: f64| p * 300.0 * (LANES as f64) < 1e-3;
+                let impossible: u32 =
+                    found.iter().zip(&probabilities).filter(|(_, p)| rare(**p)).map(|(f, _)| f).sum();
+                assert_eq!(impossible, 0, "{logits:?}");
+                let (found, expected): (Vec<u32>, Vec<f64>) =
+                    found.iter().zip(&probabilities).filter(|(_, p)| !rare(**p)).unzip();
+                let apart = chi_square(&found, &expected);
+                assert!(
+                    found.len() < 2 || apart < beyond[found.len() - 2],
+                    "{apart}: {found:?} for {expected:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn lanes_panels_and_steps_draw_apart() {
+        let policy = [0.0; LANES * 2];
+        let steps: Vec<[f32; LANES]> = (0..400)
+            .map(|step| {
+                let (mut actions, mut log_probs) = ([0.0; LANES], [0.0; LANES]);
+                let draw = draw(step, &policy, &mut actions, &mut log_probs);
+                dispatch(Isa::best(), SampleChoice { draw, count: 2 });
+                actions
+            })
+            .collect();
+        // Neighbours in the panel, in the next panel, and in time: the four pairs of coins are as frequent.
+        for (name, lanes, ahead) in [("lane", 1, 0), ("panel", PANEL, 0), ("step", 0, 1)] {
+            let mut found = [0; 4];
+            for t in 0..steps.len() - ahead {
+                for lane in 0..LANES - lanes {
+                    found[(steps[t][lane] + 2.0 * steps[t + ahead][lane + lanes]) as usize] += 1;
+                }
+            }
+            let apart = chi_square(&found, &[0.25; 4]);
+            assert!(apart < 16.3, "{name}: {apart}, {found:?}");
+        }
+    }
+
+    /// The error function, by its series: good to 1e-12 where it is asked here.
+    fn erf(x: f64) -> f64 {
+        let (mut term, mut sum, mut n) = (x, x, 0.0);
+        while term.abs() > 1e-17 {
+            n += 1.0;
+            term *= -x * x / n;
+            sum += term / (2.0 * n + 1.0);
+        }
+        sum * 2.0 / std::f64::consts::PI.sqrt()
+    }
+
+    #[test]
+    fn numbers_are_drawn_from_the_gaussian() {
+        let (middle, half) = (1.0, 3.0);
+        let means: Vec<f32> = (0..LANES).map(|lane| -1.5 + 0.025 * lane as f32).collect();
+        for (isa, squash, spread) in
+            Isa::available().into_iter().flat_map(|isa| [(isa, false, 0.5f32), (isa, true, 1.25)])
+        {
+            let log_spread = spread.ln();
+            let (mut actions, mut log_probs, mut env_actions) = ([9.0; LANES], [9.0; LANES], [9.0; LANES]);
+            let mut noises = Vec::new();
+            for step in FIRST..FIRST + 400 {
+                let draw = draw(step, &means, &mut actions, &mut log_probs);
+                dispatch(
+                    isa,
+                    SampleGaussian {
+                        draw,
+                        log_spread,
+                        spread,
+                        middle,
+                        half,
+                        squash,
+                        env_actions: &mut env_actions,
+                    },
+                );
+                let words = words(step).map(|word| f64::from(uniform_from_word(word)));
+                for at in 0..LANES {
+                    // Panels 0 and 1 make a pair, and so do 2 and 3.
+                    let pair = at / PANEL / 2 * 2 * PANEL + at % PANEL;
+                    let radius = (-2.0 * (1.0 - words[pair]).ln()).sqrt();
+                    let angle = std::f64::consts::TAU * words[pair + PANEL] - std::f64::consts::PI;
+                    let noise =
+                        radius * if (at / PANEL).is_multiple_of(2) { angle.cos() } else { angle.sin() };
+                    let drawn = f64::from(means[at]) + f64::from(spread) * noise;
+                    close("the number", actions[at], drawn, 3e-6);
+                    let density =
+                        -0.5 * noise * noise - f64::from(log_spread) - 0.5 * std::f64::consts::TAU.ln();
+                    close("the log-probability", log_probs[at], density, 5e-6);
+                    let within = if squash { drawn.tanh() } else { drawn.clamp(-1.0, 1.0) };
+                    close(
+                        "what is given",
+                        env_actions[at],
+                        f64::from(middle) + f64::from(half) * within,
+                        5e-6,
+                    );
+                    assert!((-2.0..=4.0).contains(&env_actions[at]), "{}", env_actions[at]);
+                    noises.push((f64::from(actions[at]) - f64::from(means[at])) / f64::from(spread));
+                }
+            }
+            let n = noises.len() as f64;
+            let mean = |power: i32| noises.iter().map(|x| x.powi(power)).sum::<f64>() / n;
+            // Each moment lies within 3.3 of its own spreads: √1, √2, √15 and √96 parts of √n.
+            for (power, expected, spread) in [(1, 0.0, 1.0f64), (2, 1.0, 2.0), (3, 0.0, 15.0), (4, 3.0, 96.0)]
+            {
+                let apart = (mean(power) - expected).abs() / (spread / n).sqrt();
+                assert!(apart < 3.3, "moment {power} is {}", mean(power));
+            }
+            // Kolmogorov and Smirnov: 1 in 1000 is further than 1.95/√n from the normal distribution.
+            noises.sort_by(f64::total_cmp);
+            let farthest = noises.iter().enumerate().fold(0.0, |far: f64, (i, x)| {
+                let below = 0.5 * (1.0 + erf(x / 2f64.sqrt()));
+                far.max((below - i as f64 / n).abs()).max((below - (i + 1) as f64 / n).abs())
+            });
+            assert!(farthest * n.sqrt() < 1.95, "{farthest}");
+        }
+    }
+}

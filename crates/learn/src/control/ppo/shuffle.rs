@@ -1,0 +1,74 @@
+//! The order of an epoch's samples.
+
+use math::Rng;
+
+/// A shuffle of `0..count` of which each place can be asked by itself: rounds of invertible arithmetic on
+/// as many bits as the count needs, begun again where one leads out of the range.
+#[derive(Clone, Copy, Debug)]
+pub struct Shuffle {
+    pub count: u32,
+    pub mask: u32,
+    pub shift: u32,
+    /// Odd factors and summands of the rounds.
+    pub rounds: [[u32; 2]; ROUNDS],
+}
+
+pub const ROUNDS: usize = 4;
+
+impl Shuffle {
+    pub fn new(rng: Rng, count: usize, iteration: u64, epoch: usize) -> Self {
+        let bits = usize::BITS - (count.max(2) - 1).leading_zeros();
+        let mut rounds = [[0; 2]; ROUNDS];
+        for (i, pair) in rounds.as_chunks_mut::<2>().0.iter_mut().enumerate() {
+            let [a, b, c, d] =
+                rng.block([i as u32, epoch as u32, iteration as u32, (iteration >> 32) as u32]);
+            *pair = [[a | 1, b], [c | 1, d]];
+        }
+        Self { count: count as u32, mask: (1u32 << bits) - 1, shift: bits.div_ceil(2), rounds }
+    }
+
+    /// What stands at a place.
+    #[inline]
+    pub fn at(&self, place: u32) -> u32 {
+        let mut x = place;
+        loop {
+            for [factor, summand] in self.rounds {
+                x = x.wrapping_mul(factor).wrapping_add(summand) & self.mask;
+                x ^= x >> self.shift;
+            }
+            if x < self.count {
+                return x;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shuffle_has_each_number_once_and_mixes_them() {
+        for count in [1, 2, 3, 100, 4096, 5000, 32_768] {
+            let shuffle = |epoch| {
+                let shuffle = Shuffle::new(Rng::new(1, 2), count, 9, epoch);
+                (0..count as u32).map(|i| shuffle.at(i)).collect::<Vec<_>>()
+            };
+            let (a, b) = (shuffle(0), shuffle(1));
+            let mut sorted = a.clone();
+            sorted.sort_unstable();
+            assert!(sorted.into_iter().eq(0..count as u32), "{count}");
+            if count >= 4096 {
+                assert_ne!(a, b);
+                // Neighbours land apart: of two random numbers below n, the mean distance is n/3.
+                let far = a.windows(2).map(|w| f64::from(w[0].abs_diff(w[1]))).sum::<f64>() / count as f64;
+                assert!((far / count as f64 - 1.0 / 3.0).abs() < 0.02, "{far} of {count}");
+                // A minibatch holds numbers from everywhere: their mean is the middle, give or take.
+                for part in a.chunks_exact(count / 4) {
+                    let mean = part.iter().map(|&x| f64::from(x)).sum::<f64>() / part.len() as f64;
+                    assert!((mean / count as f64 - 0.5).abs() < 0.04, "{mean} of {count}");
+                }
+            }
+        }
+    }
+}

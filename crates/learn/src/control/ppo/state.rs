@@ -1,0 +1,193 @@
+//! What a learner saves of itself at a boundary, and a learner that goes on from it.
+
+use super::accelerator::IterationOutput;
+use super::actor::{Actor, LANES};
+use super::normalizer::Moments;
+use super::offload::Offloaded;
+use super::stats::{Episode, RECENT};
+use super::{Ppo, PpoConfig, PpoError, PpoProgress};
+use crate::{Data, Find};
+use graph::Optimizer;
+use math::Isa;
+use worlds::Kind;
+
+impl Ppo {
+    /// All there is to go on from, at a boundary.
+    pub fn state(&self) -> Vec<(String, Vec<usize>, Data)> {
+        let envs = self.config.envs;
+        let mut parts: Vec<_> = self
+            .params
+            .table()
+            .specs()
+            .iter()
+            .map(|spec| {
+                let values = self.params.values()[spec.range()].to_vec();
+                (spec.name.to_string(), spec.file_shape().to_vec(), Data::F32(values))
+            })
+            .collect();
+        let mut part = |name: &str, shape: &[usize], data| parts.push((name.into(), shape.to_vec(), data));
+        let Optimizer { m, v, steps } = &self.optimizer;
+        part("adam.m", &[m.len()], Data::F32(m.to_vec()));
+        part("adam.v", &[v.len()], Data::F32(v.to_vec()));
+        part("adam.steps", &[1], Data::U64(vec![*steps]));
+
+        let width = self.actors[0].world.state_len();
+        let mut states = vec![0.0; envs * width];
+        let (mut steps, mut episodes) = (Vec::new(), Vec::new());
+        let offloaded = self.offloaded.as_ref().and_then(Offloaded::newest);
+        if let Some(output) = offloaded {
+            states.copy_from_slice(&output.states);
+            (steps, episodes) = (output.steps.clone(), output.episodes.clone());
+        } else {
+            for (env, state) in states.chunks_exact_mut(width).enumerate() {
+                let clock = self.actors[env / LANES].world.environment(env % LANES, state);
+                steps.push(clock.0);
+                episodes.push(clock.1);
+            }
+        }
+        part("environments.state", &[envs, width], Data::F32(states));
+        part("environments.steps", &[envs], Data::U32(steps));
+        part("environments.episodes", &[envs], Data::U32(episodes));
+        let lanes = |there: fn(&IterationOutput) -> &[f32], here: fn(&Actor) -> &[f32]| match offloaded {
+            Some(output) => Data::F32(there(output).to_vec()),
+            None => Data::F32((0..envs).map(|env| here(&self.actors[env / LANES])[env % LANES]).collect()),
+        };
+        part(
+            "environments.returns",
+            &[envs],
+            lanes(|there| &there.episode_returns, |actor| &actor.episode_returns),
+        );
+        if self.config.normalize_reward {
+            let sums = lanes(|there| &there.discounted_returns, |actor| &actor.discounted_returns);
+            part("environments.discounted", &[envs], sums);
+            part("moments.reward", &[3], Data::F64(numbers(&self.return_moments).to_vec()));
+        }
+        if let Some(normalizer) = &self.normalizer {
+            let all = normalizer.moments.iter().flat_map(numbers).collect();
+            part("moments.observation", &[normalizer.moments.len(), 3], Data::F64(all));
+        }
+        part("recent.returns", &[RECENT], Data::F32(self.recent.0.iter().map(|e| e.total).collect()));
+        part("recent.lengths", &[RECENT], Data::U32(self.recent.0.iter().map(|e| e.length).collect()));
+        let PpoProgress { iterations, env_steps, episodes } = self.progress;
+        part("progress", &[4], Data::U64(vec![iterations, env_steps, episodes, self.annealed_from]));
+        parts
+    }
+
+    /// Whether there is anything worth saving: [`Ppo::restore`] would take what [`Ppo::state`] gives, and the losses and gradients
+    /// of the last iteration were numbers. A learner that has diverged should not overwrite a good save.
+    pub fn is_finite(&self) -> bool {
+        !self.diverged && self.state().iter().all(|(_, _, data)| data.is_finite())
+    }
+
+    /// Goes on exactly from what [`Ppo::state`] gave, with the same settings and seed.
+    pub fn restore<'a>(
+        kind: &'static Kind,
+        config: PpoConfig,
+        seed: u32,
+        isa: Isa,
+        find: &Find<'a>,
+    ) -> Result<Self, PpoError> {
+        let missing = |name: &str| PpoError::Missing { name: name.into() };
+        // Before anything is allocated: the checkpoint is of as many environments as the settings say.
+        let named = |name: &str, len| find(name).is_some_and(|(_, data)| data.len() == len);
+        if !named("environments.steps", config.envs) {
+            return Err(missing("environments.steps"));
+        }
+        let mut ppo = Self::new(kind, config, seed, isa)?;
+        let bad = |name: &str| PpoError::BadValue { name: name.into() };
+        let floats = |name: &str, shape: &[usize]| match find(name) {
+            Some((found, Data::F32(values)))
+                if found == shape && values.len() == shape.iter().product::<usize>() =>
+            {
+                if values.iter().all(|v| v.is_finite()) { Ok(values) } else { Err(bad(name)) }
+            }
+            _ => Err(missing(name)),
+        };
+        let moments = |name: &str, shape: &[usize]| match find(name) {
+            Some((found, Data::F64(values)))
+                if found == shape && values.len() == shape.iter().product::<usize>() =>
+            {
+                let all: Vec<_> = values.as_chunks::<3>().0.iter().map(|&x| moments_from(x)).collect();
+                let sound = |m: &Moments| m.count >= 0.0 && m.mean.is_finite() && m.squares >= 0.0;
+                let finite = |m: &Moments| m.count.is_finite() && m.squares.is_finite();
+                if all.iter().all(|m| sound(m) && finite(m)) { Ok(all) } else { Err(bad(name)) }
+            }
+            _ => Err(missing(name)),
+        };
+        let words = |name: &str, len: usize| match find(name) {
+            Some((_, Data::U32(values))) if values.len() == len => Ok(values),
+            _ => Err(missing(name)),
+        };
+        let longs = |name: &str, len: usize| match find(name) {
+            Some((_, Data::U64(values))) if values.len() == len => Ok(values),
+            _ => Err(missing(name)),
+        };
+
+        for spec in ppo.params.table().clone().specs() {
+            let values = floats(&spec.name, spec.file_shape())?;
+            ppo.params.values_mut()[spec.range()].copy_from_slice(values);
+        }
+        let len = ppo.params.values().len();
+        let (m, v) = (floats("adam.m", &[len])?, floats("adam.v", &[len])?);
+        ppo.optimizer.m.copy_from_slice(m);
+        ppo.optimizer.v.copy_from_slice(v);
+        ppo.optimizer.steps = longs("adam.steps", 1)?[0];
+
+        let envs = ppo.config.envs;
+        let width = ppo.actors[0].world.state_len();
+        let states = floats("environments.state", &[envs, width])?;
+        let steps = words("environments.steps", envs)?;
+        let episodes = words("environments.episodes", envs)?;
+        for (env, state) in states.chunks_exact(width).enumerate() {
+            let world = &mut ppo.actors[env / LANES].world;
+            world.set_environment(env % LANES, state, steps[env], episodes[env])?;
+        }
+        // A file of CartPole from before there were other worlds: every step is worth 1.
+        let without = |name| find(name).is_none();
+        let old =
+            kind.spec.id == "CartPole-v1" && without("recent.returns") && without("environments.returns");
+        let from_counts = |counts: &[u32]| counts.iter().map(|&n| n as f32).collect::<Vec<_>>();
+        let totals = if old { from_counts(steps) } else { floats("environments.returns", &[envs])?.clone() };
+        for (env, total) in totals.into_iter().enumerate() {
+            ppo.actors[env / LANES].episode_returns[env % LANES] = total;
+        }
+        if ppo.config.normalize_reward {
+            for (env, &sum) in floats("environments.discounted", &[envs])?.iter().enumerate() {
+                ppo.actors[env / LANES].discounted_returns[env % LANES] = sum;
+            }
+            ppo.return_moments = moments("moments.reward", &[3])?[0];
+        }
+        if let Some(normalizer) = &mut ppo.normalizer {
+            normalizer.moments = moments("moments.observation", &[normalizer.moments.len(), 3])?;
+        }
+        let lengths = words("recent.lengths", RECENT)?;
+        if lengths.iter().any(|&length| length > kind.spec.step_limit) {
+            return Err(bad("recent.lengths"));
+        }
+        let returns = if old { from_counts(lengths) } else { floats("recent.returns", &[RECENT])?.clone() };
+        for ((episode, &length), total) in ppo.recent.0.iter_mut().zip(lengths).zip(returns) {
+            *episode = Episode { total, length };
+        }
+        let progress = longs("progress", 4)?;
+        let per_iteration = (envs * ppo.config.rollout_steps) as u64;
+        if progress[0].checked_mul(per_iteration) != Some(progress[1])
+            || progress[2] > progress[1]
+            || progress[3] > progress[1]
+        {
+            return Err(bad("progress"));
+        }
+        ppo.annealed_from = progress[3];
+        ppo.progress = PpoProgress { iterations: progress[0], env_steps: progress[1], episodes: progress[2] };
+        ppo.reaches_goal = ppo.recent_reach_goal();
+        ppo.publish_weights();
+        Ok(ppo)
+    }
+}
+
+fn numbers(moments: &Moments) -> [f64; 3] {
+    [moments.count, moments.mean, moments.squares]
+}
+
+fn moments_from([count, mean, squares]: [f64; 3]) -> Moments {
+    Moments { count, mean, squares }
+}

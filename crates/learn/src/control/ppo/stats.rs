@@ -1,0 +1,118 @@
+//! What PPO tells of itself: progress, the numbers of an iteration, and where the time goes.
+
+use super::Ppo;
+use super::nets::METRICS;
+
+/// Episodes that the training curve is a mean of.
+pub(super) const RECENT: usize = 100;
+
+/// One iteration in numbers; losses are means over all its minibatches.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct IterationStats {
+    /// Of the last 100 finished episodes, or of as many as there are.
+    pub mean_return: Option<f32>,
+    pub mean_length: Option<f32>,
+    pub policy_loss: f32,
+    pub value_loss: f32,
+    pub entropy: f32,
+    pub approx_kl: f32,
+    pub clip_fraction: f32,
+    pub explained_variance: f32,
+    pub grad_norm: f32,
+    pub lr: f32,
+    /// Episodes that ended in this iteration.
+    pub episodes: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PpoProgress {
+    pub iterations: u64,
+    /// Of all environments together.
+    pub env_steps: u64,
+    pub episodes: u64,
+}
+
+/// Seconds since the last iteration ended, by the clock of [`super::Ppo::set_clock`].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Times {
+    pub policy: f64,
+    pub world: f64,
+    pub advantages: f64,
+    pub gather: f64,
+    pub gradient: f64,
+    pub update: f64,
+    /// Of whole iterations, on a machine that does not tell where it goes.
+    pub device: f64,
+}
+
+/// An episode that has ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Episode {
+    pub total: f32,
+    pub length: u32,
+}
+
+/// The last episodes; episode n stands at n modulo 100.
+pub(super) struct RecentEpisodes(pub [Episode; RECENT]);
+
+impl RecentEpisodes {
+    pub fn new() -> Self {
+        Self([Episode { total: 0.0, length: 0 }; RECENT])
+    }
+
+    pub fn set(&mut self, n: u64, episode: Episode) {
+        self.0[(n % RECENT as u64) as usize] = episode;
+    }
+
+    /// Mean return and length of the last hundred of so many episodes, or of as many as there are.
+    pub fn means(&self, episodes: u64) -> Option<[f32; 2]> {
+        let recent = &self.0[..episodes.min(RECENT as u64) as usize];
+        let mean = |sum: f64| (sum / recent.len() as f64) as f32;
+        let returns = mean(recent.iter().map(|e| f64::from(e.total)).sum());
+        let lengths = mean(recent.iter().map(|e| f64::from(e.length)).sum());
+        (!recent.is_empty()).then_some([returns, lengths])
+    }
+}
+
+/// Sums over the minibatches of an iteration.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LossSums {
+    /// Of the loss's metrics, in the order of [`METRICS`].
+    pub metrics: [f64; METRICS.len()],
+    pub grad_norm: f64,
+    pub updates: u32,
+}
+
+impl LossSums {
+    /// Sums of the divergence from the policy that acted.
+    pub fn approx_kl(&self) -> f64 {
+        self.metrics[KL]
+    }
+}
+
+/// Where the divergence stands among the metrics.
+const KL: usize = 3;
+const _: () = assert!(METRICS.len() == 5 && matches!(METRICS[KL].as_bytes(), b"approx_kl"));
+
+/// Number by number, in the order in which they come.
+pub(super) fn sum<const N: usize>(parts: impl Iterator<Item = [f64; N]>) -> [f64; N] {
+    parts.fold([0.0; N], |sum, part| std::array::from_fn(|i| sum[i] + part[i]))
+}
+
+/// A time divided as one of many threads spent its own.
+pub(super) fn divided(whole: f64, [a, b]: [f64; 2]) -> (f64, f64) {
+    let first = if a + b > 0.0 { whole * a / (a + b) } else { whole };
+    (first, whole - first)
+}
+
+impl Ppo {
+    /// Measures where the time goes by this clock, in seconds from anywhere; it changes nothing else.
+    pub fn set_clock(&mut self, clock: fn() -> f64) {
+        self.clock = clock;
+    }
+
+    /// Where the time went since the last call.
+    pub fn take_times(&mut self) -> Times {
+        std::mem::take(&mut self.times)
+    }
+}

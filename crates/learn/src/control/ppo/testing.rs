@@ -1,0 +1,7 @@
+//! What the tests of several parts of PPO share.
+
+#[track_caller]
+pub fn close(what: &str, found: f32, expected: f64, tolerance: f64) {
+    let error = (f64::from(found) - expected).abs() / expected.abs().max(1.0);
+    assert!(error < tolerance, "{what} is {found}, not {expected}");
+}

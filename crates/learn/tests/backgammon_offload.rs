@@ -1,0 +1,296 @@
+//! The published learner while another machine does some of its work: a stand-in on this processor, which answers late, and is lost
+//! when it is told to. Whatever happens, what is learned is to the bit what it would have been on the processor.
+
+use learn::backgammon::published::LocalAccelerator;
+use learn::backgammon::published::accelerator::{
+    Accelerator, Answer, DECISION_WORDS, OffloadSpec, PackedSample, TrainResult, TrainStateRef, Work,
+};
+use learn::backgammon::{Learner, ProbeSlice, Progress, Published, PublishedConfig, Slice, Stats};
+use learn::offload::serve;
+use learn::{Data, Fault, Machine};
+use math::Isa;
+use std::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+
+const LEAVES: Work = Work { leaves: true, learning: false };
+
+fn small() -> PublishedConfig {
+    PublishedConfig {
+        evals: 12,
+        actors: 3,
+        games: 8,
+        batch: 32,
+        round_batches: 60,
+        replay: 300,
+        minibatch: 64,
+        generation_rounds: 2,
+        duel_pairs: 4,
+        ..PublishedConfig::default()
+    }
+}
+
+#[derive(Clone)]
+struct StandIn {
+    /// Looks at an answer until it is there.
+    looks: u32,
+    /// Calls after which it is lost.
+    lives: Arc<AtomicI64>,
+}
+
+fn stand_in(looks: u32, lives: i64) -> StandIn {
+    StandIn { looks, lives: Arc::new(AtomicI64::new(lives)) }
+}
+
+impl Machine for StandIn {
+    fn name(&self) -> String {
+        "stand-in".into()
+    }
+
+    fn is_software(&self) -> bool {
+        false
+    }
+
+    fn special(&self, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
+        serve(request, |spec: &OffloadSpec| {
+            let accelerator = LocalAccelerator::new(spec)?;
+            let working = Working { accelerator, work: spec.work, machine: self.clone(), looks: 0 };
+            Ok(Box::new(working) as Box<dyn Accelerator>)
+        })
+    }
+}
+
+struct Working {
+    accelerator: LocalAccelerator,
+    work: Work,
+    machine: StandIn,
+    looks: u32,
+}
+
+impl Working {
+    fn live(&self) -> Result<(), Fault> {
+        match self.machine.lives.fetch_sub(1, Relaxed) {
+            0 => Err(Fault::Lost { why: "a test pulled its plug".into() }),
+            _ => Ok(()),
+        }
+    }
+
+    fn is_here(&mut self) -> bool {
+        self.looks += 1;
+        self.looks.is_multiple_of(self.machine.looks)
+    }
+}
+
+impl Accelerator for Working {
+    fn set_weights(&mut self, weights: &[f32]) -> Result<(), Fault> {
+        assert!(self.work.leaves);
+        self.live()?;
+        self.accelerator.set_weights(weights)
+    }
+
+    fn ask(&mut self, lane: usize, decisions: &[[u32; DECISION_WORDS]]) -> Result<(), Fault> {
+        assert!(self.work.leaves && !decisions.is_empty());
+        self.live()?;
+        self.accelerator.ask(lane, decisions)
+    }
+
+    fn answer(&mut self, lane: usize, answer: &mut Answer) -> Result<bool, Fault> {
+        self.live()?;
+        if self.is_here() { self.accelerator.answer(lane, answer) } else { Ok(false) }
+    }
+
+    fn set_state(&mut self, state: &TrainStateRef) -> Result<(), Fault> {
+        assert!(self.work.learning);
+        self.live()?;
+        self.accelerator.set_state(state)
+    }
+
+    fn store_samples(&mut self, first: usize, packed_samples: &[PackedSample]) -> Result<(), Fault> {
+        assert!(self.work.learning);
+        self.live()?;
+        self.accelerator.store_samples(first, packed_samples)
+    }
+
+    fn step(&mut self, adam: &graph::Adam, value_coef: f32, drawn: &[u32]) -> Result<(), Fault> {
+        assert!(self.work.learning);
+        self.live()?;
+        self.accelerator.step(adam, value_coef, drawn)
+    }
+
+    fn request_result(&mut self) -> Result<(), Fault> {
+        self.live()?;
+        self.accelerator.request_result()
+    }
+
+    fn poll_result(&mut self, learned: &mut TrainResult) -> Result<bool, Fault> {
+        self.live()?;
+        if self.is_here() { self.accelerator.poll_result(learned) } else { Ok(false) }
+    }
+}
+
+fn learner() -> Published {
+    Published::new(small(), 5, Isa::best()).unwrap()
+}
+
+/// The numbers of the next round, and the faults on the way.
+fn round(learner: &mut Published) -> (Stats, Vec<Fault>) {
+    let mut faults = Vec::new();
+    loop {
+        match learner.advance() {
+            Slice::Round(stats) => return (stats, faults),
+            Slice::Stopped(fault) => faults.push(fault),
+            Slice::Worked | Slice::Waiting => {}
+        }
+    }
+}
+
+#[track_caller]
+fn same(what: &str, one: &[(String, Vec<usize>, Data)], other: &[(String, Vec<usize>, Data)]) {
+    assert_eq!(one.len(), other.len());
+    for (one, other) in one.iter().zip(other) {
+        assert!(one == other, "{what}: {} differs", one.0);
+    }
+}
+
+/// Parts and numbers of the first rounds on the processor.
+fn at_home(rounds: usize) -> (Published, Vec<Stats>) {
+    let mut home = learner();
+    let stats = (0..rounds).map(|_| round(&mut home).0).collect();
+    (home, stats)
+}
+
+#[test]
+fn with_work_lent_a_run_is_the_one_at_home() {
+    let (home, stats) = at_home(6);
+    let Progress { updates, games, .. } = home.progress();
+    assert!(updates > 20 && games > 5, "{updates} updates, {games} games");
+    for work in [LEAVES, Work::LEARNING, Work::ALL] {
+        for looks in [1, 3] {
+            let mut offloaded = learner();
+            round(&mut offloaded);
+            assert_eq!(offloaded.offloaded(), None);
+            offloaded.offloading().unwrap().begin_offload(&stand_in(looks, -1), work).unwrap();
+            assert_eq!(offloaded.offloaded(), Some(work));
+            for stats in &stats[1..6] {
+                assert_eq!(round(&mut offloaded), (*stats, vec![]), "{work:?}");
+                assert!(offloaded.at_boundary());
+            }
+            same(&format!("{work:?}"), &offloaded.parts(), &home.parts());
+            assert_eq!(offloaded.progress(), home.progress());
+        }
+    }
+}
+
+#[test]
+fn it_comes_home_between_two_rounds_and_goes_again() {
+    let (home, _) = at_home(6);
+    let mut offloaded = learner();
+    for work in [Work::ALL, Work::LEARNING, LEAVES] {
+        offloaded.offloading().unwrap().begin_offload(&stand_in(2, -1), work).unwrap();
+        round(&mut offloaded);
+        offloaded.offloading().unwrap().end_offload();
+        assert_eq!(offloaded.offloaded(), None);
+        round(&mut offloaded);
+    }
+    same("home and away", &offloaded.parts(), &home.parts());
+}
+
+#[test]
+fn it_comes_home_in_the_middle_of_a_round_too() {
+    let (home, _) = at_home(4);
+    for work in [LEAVES, Work::LEARNING, Work::ALL] {
+        for slices in [1, 7, 40, 100] {
+            let mut offloaded = learner();
+            round(&mut offloaded);
+            offloaded.offloading().unwrap().begin_offload(&stand_in(3, -1), work).unwrap();
+            for _ in 0..slices {
+                offloaded.advance();
+            }
+            offloaded.offloading().unwrap().end_offload();
+            while offloaded.progress().rounds < 4 {
+                assert!(!matches!(offloaded.advance(), Slice::Waiting | Slice::Stopped(_)));
+            }
+            same(&format!("{work:?}, home after {slices} slices"), &offloaded.parts(), &home.parts());
+        }
+    }
+}
+
+#[test]
+fn whenever_the_machine_is_lost_nothing_else_is() {
+    let (home, _) = at_home(4);
+    let mut stopped = [0; 2];
+    for work in [LEAVES, Work::LEARNING, Work::ALL] {
+        for lives in (0..700).step_by(47) {
+            let mut offloaded = learner();
+            round(&mut offloaded);
+            if offloaded.offloading().unwrap().begin_offload(&stand_in(2, lives), work).is_err() {
+                stopped[0] += 1;
+                continue;
+            }
+            let faults: Vec<Fault> = (0..3).flat_map(|_| round(&mut offloaded).1).collect();
+            same(&format!("{work:?}, lost after {lives} calls"), &offloaded.parts(), &home.parts());
+            assert_eq!(faults.len(), usize::from(offloaded.offloaded().is_none()));
+            stopped[1] += faults.len();
+        }
+    }
+    assert!(stopped[0] > 0 && stopped[1] > 15, "{stopped:?}");
+}
+
+#[test]
+fn a_trial_leaves_no_trace() {
+    let (home, _) = at_home(5);
+    let mut tried = learner();
+    let mut passes = 0;
+    for work in [Work::LEARNING, Work::ALL, LEAVES, Work::ALL] {
+        round(&mut tried);
+        let (before, progress) = (tried.parts(), tried.progress());
+        tried.offloading().unwrap().begin_probe(&stand_in(2, -1), work).unwrap();
+        let most = tried.offloading().unwrap().probe_evaluations();
+        for _ in 0..2 {
+            loop {
+                assert!(tried.at_boundary() && tried.offloaded().is_none());
+                match tried.offloading().unwrap().advance_probe() {
+                    ProbeSlice::Passed { evaluations } => {
+                        assert!(evaluations <= most && evaluations > most / 2, "{evaluations} of {most}");
+                        break;
+                    }
+                    ProbeSlice::Stopped(fault) => panic!("{fault}"),
+                    ProbeSlice::Worked | ProbeSlice::Waiting => {}
+                }
+                // Who saves in the middle of it saves what was there before.
+                same("in a trial", &tried.parts(), &before);
+                assert_eq!(tried.progress(), progress);
+                passes += 1;
+            }
+        }
+        tried.offloading().unwrap().end_probe();
+        same("after a trial", &tried.parts(), &before);
+    }
+    round(&mut tried);
+    same("later", &tried.parts(), &home.parts());
+    assert!(passes > 20);
+}
+
+#[test]
+fn a_trial_that_breaks_off_leaves_no_trace_either() {
+    let (home, _) = at_home(3);
+    let mut stopped = 0;
+    for lives in (8..60).step_by(7) {
+        let mut tried = learner();
+        round(&mut tried);
+        tried.offloading().unwrap().begin_probe(&stand_in(1, lives), Work::ALL).unwrap();
+        for _ in 0..60 {
+            if let ProbeSlice::Stopped(fault) = tried.offloading().unwrap().advance_probe() {
+                assert!(matches!(fault, Fault::Lost { .. }));
+                stopped += 1;
+                break;
+            }
+        }
+        tried.offloading().unwrap().end_probe();
+        (0..2).for_each(|_| {
+            round(&mut tried);
+        });
+        same(&format!("broken off after {lives}"), &tried.parts(), &home.parts());
+    }
+    assert!(stopped > 3, "{stopped}");
+}

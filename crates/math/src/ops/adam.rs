@@ -1,0 +1,105 @@
+//! The optimiser's pass.
+
+use super::elementwise::hot;
+use crate::isa::{Isa, Kernel, Simd, dispatch};
+use crate::par::{self, CHUNK};
+
+/// The numbers of one Adam or AdamW step, the same for every parameter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AdamStep {
+    pub lr: f32,
+    pub beta1: f32,
+    pub beta2: f32,
+    pub eps: f32,
+    /// Decoupled, as in AdamW.
+    pub weight_decay: f32,
+    /// Multiplies every gradient: the global-norm clip, or 1/batch.
+    pub grad_scale: f32,
+    /// 1 - beta1ᵗ
+    pub correction1: f32,
+    /// 1 - beta2ᵗ
+    pub correction2: f32,
+}
+
+impl AdamStep {
+    /// The t-th step (t counts from 1), with no weight decay and gradients as they are.
+    pub fn new(t: u64, lr: f32, beta1: f32, beta2: f32, eps: f32) -> AdamStep {
+        AdamStep {
+            lr,
+            beta1,
+            beta2,
+            eps,
+            weight_decay: 0.0,
+            grad_scale: 1.0,
+            correction1: (1.0 - power(f64::from(beta1), t)) as f32,
+            correction2: (1.0 - power(f64::from(beta2), t)) as f32,
+        }
+    }
+}
+
+/// xᵗ by squaring: the same bits everywhere, which `powi` does not promise.
+fn power(mut x: f64, mut t: u64) -> f64 {
+    let mut y = 1.0;
+    while t > 0 {
+        if t & 1 == 1 {
+            y *= x;
+        }
+        x *= x;
+        t >>= 1;
+    }
+    y
+}
+
+/// One Adam/AdamW step over equally long slices.
+pub fn adam(isa: Isa, params: &mut [f32], grads: &[f32], m: &mut [f32], v: &mut [f32], step: &AdamStep) {
+    let n = params.len();
+    assert!(grads.len() == n && m.len() == n && v.len() == n);
+    par::chunks_mut([params, m, v], [CHUNK; 3], |i, [params, m, v]| {
+        dispatch(isa, Adam { grads: &grads[i * CHUNK..][..params.len()], params, m, v, step });
+    });
+}
+
+struct Adam<'a> {
+    params: &'a mut [f32],
+    grads: &'a [f32],
+    m: &'a mut [f32],
+    v: &'a mut [f32],
+    step: &'a AdamStep,
+}
+
+impl Kernel for Adam<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let step = self.step;
+        let (lr, beta1, beta2) = (s.splat(step.lr), s.splat(step.beta1), s.splat(step.beta2));
+        let (rest1, rest2) = (s.splat(1.0 - step.beta1), s.splat(1.0 - step.beta2));
+        let (unbias1, unbias2) = (s.splat(1.0 / step.correction1), s.splat(1.0 / step.correction2));
+        let (eps, decay, scale) = (s.splat(step.eps), s.splat(step.weight_decay), s.splat(step.grad_scale));
+        let n = self.params.len();
+        for i in (0..n).step_by(S::LANES) {
+            let end = (i + S::LANES).min(n);
+            let whole = end - i == S::LANES;
+            let load = hot(
+                #[inline(always)]
+                |x: &[f32]| {
+                    if whole { s.load(&x[i..]) } else { s.load_part(&x[i..end], 0.0) }
+                },
+            );
+            let grad = s.mul(load(self.grads), scale);
+            let param = load(self.params);
+            let m = s.mul_add(beta1, load(self.m), s.mul(rest1, grad));
+            let v = s.mul_add(beta2, load(self.v), s.mul(s.mul(rest2, grad), grad));
+            let root = s.add(s.sqrt(s.mul(v, unbias2)), eps);
+            let change = s.mul_add(decay, param, s.div(s.mul(m, unbias1), root));
+            let param = s.neg_mul_add(lr, change, param);
+            for (x, slice) in [(param, &mut *self.params), (m, &mut *self.m), (v, &mut *self.v)] {
+                if whole {
+                    s.store(x, &mut slice[i..]);
+                } else {
+                    s.store_part(x, &mut slice[i..end]);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! Functions of one and of two numbers, their slopes, and broadcasting.
+
+use crate::isa::{Isa, Kernel, Simd, dispatch};
+use crate::poly;
+
+/// Functions of one argument. Gelu is the tanh form (Hendrycks and Gimpel 2016).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unary {
+    Relu,
+    Tanh,
+    Gelu,
+    Exp,
+    Ln,
+    Square,
+    Sqrt,
+    Sigmoid,
+}
+
+impl Unary {
+    pub const ALL: [Unary; 8] = [
+        Unary::Relu,
+        Unary::Tanh,
+        Unary::Gelu,
+        Unary::Exp,
+        Unary::Ln,
+        Unary::Square,
+        Unary::Sqrt,
+        Unary::Sigmoid,
+    ];
+}
+
+/// Functions of two arguments. Min and Max give b where one is NaN; Greater gives 1 or 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Binary {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Min,
+    Max,
+    Greater,
+}
+
+impl Binary {
+    pub const ALL: [Binary; 7] =
+        [Binary::Add, Binary::Sub, Binary::Mul, Binary::Div, Binary::Min, Binary::Max, Binary::Greater];
+}
+
+/// How an operand covers `[rows][cols]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Span {
+    /// `[rows][cols]`
+    Full,
+    /// `[cols]`, the same for every row.
+    Row,
+    /// `[rows]`, the same for every column.
+    Column,
+    /// One number.
+    Scalar,
+}
+
+/// Names a closure that must be inlined: the attribute is allowed on a call's argument, not on a `let`.
+#[inline(always)]
+pub(super) fn hot<F>(f: F) -> F {
+    f
+}
+
+/// y[i] = f(inputs[..][i]); an input's step is 1, or 0 for one vector that serves every i. y may be one of the inputs.
+///
+/// # Safety
+/// Every input of step 1, and y, must be valid for n floats, an input of step 0 for 16.
+#[inline(always)]
+pub(super) unsafe fn map<S: Simd, const N: usize>(
+    s: S,
+    n: usize,
+    inputs: [(*const f32, usize); N],
+    y: *mut f32,
+    f: impl Fn([S::F; N]) -> S::F,
+) {
+    // SAFETY: the caller's; the tail goes through buffers.
+    unsafe {
+        let mut x = [s.splat(0.0); N];
+        let mut i = 0;
+        while i + S::LANES <= n {
+            for j in 0..N {
+                x[j] = s.load_ptr(inputs[j].0.add(i * inputs[j].1));
+            }
+            s.store_ptr(f(x), y.add(i));
+            i += S::LANES;
+        }
+        if i < n {
+            let mut lanes = [0.0f32; 16];
+            for j in 0..N {
+                std::ptr::copy_nonoverlapping(inputs[j].0.add(i * inputs[j].1), lanes.as_mut_ptr(), n - i);
+                x[j] = s.load(&lanes);
+            }
+            s.store(f(x), &mut lanes);
+            std::ptr::copy_nonoverlapping(lanes.as_ptr(), y.add(i), n - i);
+        }
+    }
+}
+
+/// [`map`] of an expression over inputs by the names it has for them.
+macro_rules! each {
+    ($s:expr, $n:expr, $y:expr, [$($x:ident),+], $f:expr) => {
+        $crate::ops::elementwise::each!($s, $n, $y, [$($x = $x),+], $f)
+    };
+    ($s:expr, $n:expr, $y:expr, [$($x:ident = $from:expr),+], $f:expr) => {
+        $crate::ops::elementwise::map($s, $n, [$($from),+], $y, #[inline(always)] |[$($x),+]| $f)
+    };
+}
+pub(super) use each;
+
+const GELU_ROOT: f32 = 0.797_884_6; // sqrt(2/π)
+const GELU_CUBE: f32 = 0.044_715;
+
+/// tanh(sqrt(2/π)·(x + 0.044715·x³))
+#[inline(always)]
+fn gelu_tanh<S: Simd>(s: S, x: S::F) -> S::F {
+    let cube = s.mul_add(s.mul(s.splat(GELU_CUBE), s.mul(x, x)), x, x);
+    poly::tanh(s, s.mul(s.splat(GELU_ROOT), cube))
+}
+
+/// y = op(x)
+pub fn unary(isa: Isa, op: Unary, x: &[f32], y: &mut [f32]) {
+    assert_eq!(x.len(), y.len());
+    dispatch(isa, UnaryMap { op, n: y.len(), x: x.as_ptr(), y: y.as_mut_ptr() });
+}
+
+/// y = op(y)
+pub fn unary_in_place(isa: Isa, op: Unary, y: &mut [f32]) {
+    let p = y.as_mut_ptr();
+    dispatch(isa, UnaryMap { op, n: y.len(), x: p, y: p });
+}
+
+struct UnaryMap {
+    op: Unary,
+    n: usize,
+    x: *const f32,
+    y: *mut f32,
+}
+
+impl Kernel for UnaryMap {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let UnaryMap { op, n, x, y } = self;
+        let x = (x, 1);
+        let (zero, half) = (s.splat(0.0), s.splat(0.5));
+        // SAFETY: both pointers came from slices of n floats, or from the same one.
+        unsafe {
+            match op {
+                Unary::Relu => each!(s, n, y, [x], s.max(zero, x)),
+                Unary::Tanh => each!(s, n, y, [x], poly::tanh(s, x)),
+                Unary::Gelu => each!(s, n, y, [x], {
+                    let h = s.mul(half, x);
+                    s.mul_add(h, gelu_tanh(s, x), h)
+                }),
+                Unary::Exp => each!(s, n, y, [x], poly::exp(s, x)),
+                Unary::Ln => each!(s, n, y, [x], poly::ln(s, x)),
+                Unary::Square => each!(s, n, y, [x], s.mul(x, x)),
+                Unary::Sqrt => each!(s, n, y, [x], s.sqrt(x)),
+                Unary::Sigmoid => each!(s, n, y, [x], poly::sigmoid(s, x)),
+            }
+        }
+    }
+}
+
+/// dx = dy · op'(x). Both x and y = op(x) are given; each function reads what it needs.
+pub fn unary_backward(isa: Isa, op: Unary, x: &[f32], y: &[f32], dy: &[f32], dx: &mut [f32]) {
+    let n = dx.len();
+    let (x, y, dy) = (x[..n].as_ptr(), y[..n].as_ptr(), dy[..n].as_ptr());
+    dispatch(isa, UnaryBackward { op, n, x, y, dy, dx: dx.as_mut_ptr() });
+}
+
+/// d = d · op'(x): [`unary_backward`] where the slope takes the place of what came in.
+pub fn unary_backward_in_place(isa: Isa, op: Unary, x: &[f32], y: &[f32], d: &mut [f32]) {
+    let n = d.len();
+    let p = d.as_mut_ptr();
+    dispatch(isa, UnaryBackward { op, n, x: x[..n].as_ptr(), y: y[..n].as_ptr(), dy: p, dx: p });
+}
+
+struct UnaryBackward {
+    op: Unary,
+    n: usize,
+    x: *const f32,
+    y: *const f32,
+    dy: *const f32,
+    dx: *mut f32,
+}
+
+impl Kernel for UnaryBackward {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let UnaryBackward { op, n, x, y, dy, dx } = self;
+        let (x, y, dy) = ((x, 1), (y, 1), (dy, 1));
+        let (zero, one, two, half) = (s.splat(0.0), s.splat(1.0), s.splat(2.0), s.splat(0.5));
+        // SAFETY: the pointers came from slices of n floats, dy and dx perhaps from the same one.
+        unsafe {
+            match op {
+                Unary::Relu => each!(s, n, dx, [y, dy], s.select(s.gt(y, zero), dy, zero)),
+                Unary::Tanh => each!(s, n, dx, [y, dy], s.mul(dy, s.neg_mul_add(y, y, one))),
+                Unary::Gelu => each!(s, n, dx, [x, dy], {
+                    // ½(1 + t) + ½x(1 - t²)·√(2/π)(1 + 3·0.044715·x²)
+                    let t = gelu_tanh(s, x);
+                    let h = s.mul(half, x);
+                    let inner =
+                        s.mul_add(s.mul(s.splat(3.0 * GELU_CUBE * GELU_ROOT), x), x, s.splat(GELU_ROOT));
+                    let left = s.mul_add(half, t, half);
+                    s.mul(dy, s.mul_add(s.mul(h, s.neg_mul_add(t, t, one)), inner, left))
+                }),
+                Unary::Exp => each!(s, n, dx, [y, dy], s.mul(dy, y)),
+                Unary::Ln => each!(s, n, dx, [x, dy], s.div(dy, x)),
+                Unary::Square => each!(s, n, dx, [x, dy], s.mul(dy, s.mul(two, x))),
+                Unary::Sqrt => each!(s, n, dx, [y, dy], s.div(s.mul(half, dy), y)),
+                Unary::Sigmoid => each!(s, n, dx, [y, dy], s.mul(dy, s.neg_mul_add(y, y, y))),
+            }
+        }
+    }
+}
+
+/// y[rows][cols] = a (op) b, either of which may be broadcast.
+pub fn binary(
+    isa: Isa,
+    op: Binary,
+    rows: usize,
+    cols: usize,
+    a: (&[f32], Span),
+    b: (&[f32], Span),
+    y: &mut [f32],
+) {
+    let y = y[..rows * cols].as_mut_ptr();
+    dispatch(
+        isa,
+        BinaryMap { op, rows, cols, a: Operand::new(rows, cols, a), b: Operand::new(rows, cols, b), y },
+    );
+}
+
+/// y = y (op) b, b broadcast to [rows][cols].
+pub fn binary_in_place(isa: Isa, op: Binary, rows: usize, cols: usize, y: &mut [f32], b: (&[f32], Span)) {
+    let y = y[..rows * cols].as_mut_ptr();
+    let a = Operand { p: y, row: cols, step: 1 };
+    dispatch(isa, BinaryMap { op, rows, cols, a, b: Operand::new(rows, cols, b), y });
+}
+
+/// A broadcast operand: element (r, c) is at p[r·row + c·step].
+#[derive(Clone, Copy)]
+struct Operand {
+    p: *const f32,
+    row: usize,
+    step: usize,
+}
+
+impl Operand {
+    fn new(rows: usize, cols: usize, (x, span): (&[f32], Span)) -> Operand {
+        let (len, row, step) = match span {
+            Span::Full => (rows * cols, cols, 1),
+            Span::Row => (cols, 0, 1),
+            Span::Column => (rows, 1, 0),
+            Span::Scalar => (1, 0, 0),
+        };
+        Operand { p: x[..len].as_ptr(), row, step }
+    }
+
+    /// Whether the rows follow one another as if they were one long row.
+    fn flat(self, rows: usize, cols: usize) -> bool {
+        rows == 1 || self.row == cols * self.step
+    }
+}
+
+struct BinaryMap {
+    op: Binary,
+    rows: usize,
+    cols: usize,
+    a: Operand,
+    b: Operand,
+    y: *mut f32,
+}
+
+impl Kernel for BinaryMap {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(mut self, s: S) {
+        if self.cols == 1 {
+            // One column: walk down it as along a row.
+            (self.rows, self.cols) = (1, self.rows);
+            for x in [&mut self.a, &mut self.b] {
+                x.step = x.row;
+            }
+        } else if self.a.flat(self.rows, self.cols) && self.b.flat(self.rows, self.cols) {
+            (self.rows, self.cols) = (1, self.rows * self.cols);
+        }
+        let BinaryMap { op, rows, cols: n, a, b, y } = self;
+        let (zero, one) = (s.splat(0.0), s.splat(1.0));
+        for r in 0..rows {
+            let (mut a_lanes, mut b_lanes) = ([0.0; 16], [0.0; 16]);
+            // SAFETY: `Operand::new` checked the lengths; an operand of step 0 is spread over 16 lanes.
+            unsafe {
+                let spread = |x: Operand, lanes: &mut [f32; 16]| {
+                    let p = x.p.add(r * x.row);
+                    if x.step == 1 {
+                        return (p, 1);
+                    }
+                    *lanes = [*p; 16];
+                    (lanes.as_ptr(), 0)
+                };
+                let (a, b) = (spread(a, &mut a_lanes), spread(b, &mut b_lanes));
+                let y = y.add(r * n);
+                match op {
+                    Binary::Add => each!(s, n, y, [a, b], s.add(a, b)),
+                    Binary::Sub => each!(s, n, y, [a, b], s.sub(a, b)),
+                    Binary::Mul => each!(s, n, y, [a, b], s.mul(a, b)),
+                    Binary::Div => each!(s, n, y, [a, b], s.div(a, b)),
+                    Binary::Min => each!(s, n, y, [a, b], s.min(a, b)),
+                    Binary::Max => each!(s, n, y, [a, b], s.max(a, b)),
+                    Binary::Greater => each!(s, n, y, [a, b], s.select(s.gt(a, b), one, zero)),
+                }
+            }
+        }
+    }
+}
+
+/// y = scale·x + shift
+pub fn affine(isa: Isa, scale: f32, shift: f32, x: &[f32], y: &mut [f32]) {
+    dispatch(isa, Affine { scale, shift, x: &x[..y.len()], y });
+}
+
+struct Affine<'a> {
+    scale: f32,
+    shift: f32,
+    x: &'a [f32],
+    y: &'a mut [f32],
+}
+
+impl Kernel for Affine<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let (scale, shift) = (s.splat(self.scale), s.splat(self.shift));
+        // SAFETY: both slices have y's length.
+        unsafe {
+            each!(
+                s,
+                self.y.len(),
+                self.y.as_mut_ptr(),
+                [x = (self.x.as_ptr(), 1)],
+                s.mul_add(scale, x, shift)
+            );
+        }
+    }
+}
+
+/// y += scale·x
+pub fn add_scaled(isa: Isa, scale: f32, x: &[f32], y: &mut [f32]) {
+    dispatch(isa, AddScaled { scale, x: &x[..y.len()], y });
+}
+
+struct AddScaled<'a> {
+    scale: f32,
+    x: &'a [f32],
+    y: &'a mut [f32],
+}
+
+impl Kernel for AddScaled<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let scale = s.splat(self.scale);
+        let y = self.y.as_mut_ptr();
+        // SAFETY: both slices have y's length.
+        unsafe {
+            each!(
+                s,
+                self.y.len(),
+                y,
+                [x = (self.x.as_ptr(), 1), y = (y.cast_const(), 1)],
+                s.mul_add(scale, x, y)
+            );
+        }
+    }
+}

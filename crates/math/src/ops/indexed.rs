@@ -1,0 +1,431 @@
+//! What indices name: rows of a table, a column of each row. Indices travel as whole f32 numbers, as every tensor does; one
+//! beyond the last means the last.
+
+use crate::isa::{Isa, Kernel, Simd, dispatch};
+use crate::par::{self, CHUNK};
+
+/// Numbers added that are worth another thread.
+pub const BAG_PIECE: usize = 32 * CHUNK;
+/// Places of rows that are held at a time.
+const PLACES: usize = 1024;
+/// Floats of a strip: some columns of a whole table, copied together into the first-level cache. Where they lie in the table,
+/// they would share sets of it.
+const STRIP: usize = 12 << 10;
+/// Columns that one thread takes at a time.
+const COLUMNS: usize = 64;
+
+/// y[r] = bias + Σ_k table[index[r][k]], rectified or not: `k` indices a row, of which those below 0 name nothing. The sum is
+/// one chain in the order of k from the bias on.
+pub fn embedding_bag(
+    isa: Isa,
+    cols: usize,
+    table: &[f32],
+    k: usize,
+    index: &[f32],
+    bias: Option<&[f32]>,
+    relu: bool,
+    y: &mut [f32],
+) {
+    let rows = y.len() / cols;
+    let index = &index[..rows * k];
+    check(cols, table, k, index);
+    let (bias, packed) = (bias.map(|bias| &bias[..cols]), is_packed(table.len() / cols, rows * k));
+    let y = Shared(y[..rows * cols].as_mut_ptr());
+    let width = if packed { COLUMNS.min(cols) } else { cols };
+    let (height, across) = (BAG_PIECE.div_ceil(k * width), cols.div_ceil(width));
+    let piece = |i: usize| {
+        let (first, c) = (i / across * height, i % across * width);
+        let rows = [first, rows.min(first + height)];
+        dispatch(
+            isa,
+            Bag { cols, table, k, index, bias, relu, packed, rows, columns: [c, cols.min(c + width)], y: &y },
+        );
+    };
+    each(rows * k * cols, rows.div_ceil(height) * across, piece);
+}
+
+/// dtable[index[r][k]] += dy[r], in the order of r, then k.
+pub fn embedding_bag_backward(
+    isa: Isa,
+    cols: usize,
+    k: usize,
+    index: &[f32],
+    dy: &[f32],
+    dtable: &mut [f32],
+) {
+    let rows = dy.len() / cols;
+    let index = &index[..rows * k];
+    check(cols, dtable, k, index);
+    let (n, table) = (dtable.len() / cols, Shared(dtable.as_mut_ptr()));
+    let packed = is_packed(n, rows * k);
+    // Threads share the columns, so that each sum stays one chain.
+    let piece = |i: usize| {
+        let columns = [i * COLUMNS, cols.min((i + 1) * COLUMNS)];
+        dispatch(
+            isa,
+            BagBackward { cols, n, k, index, dy: &dy[..rows * cols], packed, columns, table: &table },
+        );
+    };
+    each(rows * k * cols, cols.div_ceil(COLUMNS), piece);
+}
+
+/// What threads write parts of their own of.
+struct Shared(*mut f32);
+
+// SAFETY: see there.
+unsafe impl Sync for Shared {}
+
+fn each(additions: usize, pieces: usize, piece: impl Fn(usize) + Sync) {
+    if additions < 2 * BAG_PIECE { (0..pieces).for_each(piece) } else { par::each(pieces, piece) }
+}
+
+fn check(cols: usize, table: &[f32], k: usize, index: &[f32]) {
+    let rows = table.len() / cols;
+    assert!(rows > 0 && k > 0 && table.len() == rows * cols, "a table of whole rows, and lists");
+    assert!(u32::try_from(table.len()).is_ok() && rows < 1 << 24 && index.len().is_multiple_of(k));
+}
+
+/// Whether it is less work to copy a table together than to read it where it lies.
+fn is_packed(rows: usize, named: usize) -> bool {
+    rows * 16 <= STRIP && named >= 4 * rows
+}
+
+/// The largest number of vectors, of 8, 4, 2 and 1, that this many columns, and a strip of a table, have room for.
+fn vectors<S: Simd>(cols: usize, rows: usize) -> usize {
+    let fits = |n: &usize| n * S::LANES <= cols && n * S::LANES * rows <= STRIP;
+    [8, 4, 2].into_iter().find(fits).unwrap_or(1)
+}
+
+/// Where the rows named begin, in rows of `stride`; gives how many there are. Those that name nothing are left out.
+#[inline(always)]
+fn places<S: Simd>(s: S, rows: usize, stride: usize, index: &[f32], at: &mut [u32; PLACES]) -> usize {
+    let (zero, last, stride) = (s.splat(0.0), s.splat((rows - 1) as f32), s.splat_u(stride as u32));
+    let every = s.eq(zero, zero);
+    let mut known = every;
+    for i in (0..index.len()).step_by(S::LANES) {
+        let part = &index[i..];
+        let x = if part.len() < S::LANES { s.load_part(part, 0.0) } else { s.load(part) };
+        known = s.and_mask(known, s.ge(x, zero));
+        // The first row in place of what is not a number.
+        let row = s.i32_from_f32(s.min(last, s.max(x, zero)));
+        s.store_u(s.mul_u(row, stride), &mut at[i..]);
+    }
+    if s.mask_bits(known) == s.mask_bits(every) {
+        return index.len();
+    }
+    let mut count = 0;
+    for i in 0..index.len() {
+        at[count] = at[i];
+        count += usize::from(index[i] >= 0.0);
+    }
+    count
+}
+
+/// At the start of a line.
+#[repr(align(64))]
+struct Strip([f32; STRIP]);
+
+struct Bag<'a> {
+    cols: usize,
+    table: &'a [f32],
+    k: usize,
+    index: &'a [f32],
+    bias: Option<&'a [f32]>,
+    relu: bool,
+    packed: bool,
+    /// From, to.
+    rows: [usize; 2],
+    columns: [usize; 2],
+    y: &'a Shared,
+}
+
+impl Kernel for Bag<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let [first, end] = self.columns;
+        let whole = first + (end - first) / S::LANES * S::LANES;
+        if self.packed {
+            self.pack(s, whole);
+        } else {
+            for r in self.rows[0]..self.rows[1] {
+                let mut c = first;
+                while c < whole {
+                    let vectors = vectors::<S>(whole - c, 0);
+                    self.strip(s, vectors, [r, r + 1], c, &self.table[c..], self.cols);
+                    c += vectors * S::LANES;
+                }
+            }
+        }
+        if whole < end {
+            self.rest(s, whole);
+        }
+    }
+}
+
+impl Bag<'_> {
+    #[inline(always)]
+    fn pack<S: Simd>(&self, s: S, whole: usize) {
+        let mut strip = Strip([0.0; STRIP]);
+        let mut c = self.columns[0];
+        while c < whole {
+            let vectors = vectors::<S>(whole - c, self.table.len() / self.cols);
+            let width = vectors * S::LANES;
+            for (to, from) in strip.0.chunks_exact_mut(width).zip(self.table.chunks_exact(self.cols)) {
+                to.copy_from_slice(&from[c..][..width]);
+            }
+            self.strip(s, vectors, self.rows, c, &strip.0, width);
+            c += width;
+        }
+    }
+
+    /// Vectors of columns from `c` on; the table's lie in `from`, in rows of `stride`.
+    #[inline(always)]
+    fn strip<S: Simd>(&self, s: S, vectors: usize, rows: [usize; 2], c: usize, from: &[f32], stride: usize) {
+        match vectors {
+            8 => self.sums::<S, 8, 1>(s, rows, c, from, stride),
+            4 if S::LANES == 16 => self.sums::<S, 4, 4>(s, rows, c, from, stride),
+            4 => self.sums::<S, 4, 2>(s, rows, c, from, stride),
+            2 => self.sums::<S, 2, 4>(s, rows, c, from, stride),
+            _ => self.sums::<S, 1, 4>(s, rows, c, from, stride),
+        }
+    }
+
+    /// N vectors; R rows side by side where all of their indices name something.
+    #[inline(always)]
+    fn sums<S: Simd, const N: usize, const R: usize>(
+        &self,
+        s: S,
+        [first, end]: [usize; 2],
+        c: usize,
+        from: &[f32],
+        stride: usize,
+    ) {
+        let (n, k) = (self.table.len() / self.cols, self.k);
+        assert!(from.len() >= (n - 1) * stride + N * S::LANES);
+        let from = from.as_ptr();
+        let mut at = [0; PLACES];
+        let mut start = [s.splat(0.0); N];
+        if let Some(bias) = self.bias {
+            for v in 0..N {
+                start[v] = s.load(&bias[c + v * S::LANES..]);
+            }
+        }
+        let mut r = first;
+        let mut one_by_one = 0;
+        while r < end {
+            let rows = (end - r).min(PLACES / k) / R * R;
+            let named = &self.index[r * k..][..rows * k];
+            if one_by_one == 0 && rows > 0 && places(s, n, stride, named, &mut at) == rows * k {
+                for at in at[..rows * k].chunks_exact(R * k) {
+                    let mut sums = [start; R];
+                    // SAFETY: places are those of rows, of which `from` has N vectors each.
+                    unsafe { add_rows(s, &mut sums, from, at, k) };
+                    for i in 0..R {
+                        self.store(s, &sums[i], (r + i) * self.cols + c);
+                    }
+                    r += R;
+                }
+                continue;
+            }
+            one_by_one = if one_by_one > 0 { one_by_one - 1 } else { rows.saturating_sub(1) };
+            let mut sums = [start; 1];
+            for index in self.index[r * k..][..k].chunks(PLACES) {
+                let count = places(s, n, stride, index, &mut at);
+                // SAFETY: as above.
+                unsafe { add_rows(s, &mut sums, from, &at[..count], count) };
+            }
+            self.store(s, &sums[0], r * self.cols + c);
+            r += 1;
+        }
+    }
+
+    #[inline(always)]
+    fn floor(&self) -> f32 {
+        if self.relu { 0.0 } else { f32::NEG_INFINITY }
+    }
+
+    #[inline(always)]
+    fn store<S: Simd, const N: usize>(&self, s: S, sums: &[S::F; N], at: usize) {
+        let floor = s.splat(self.floor());
+        for v in 0..N {
+            // SAFETY: rows and columns of y that are this call's alone.
+            unsafe { s.store_ptr(s.max(floor, sums[v]), self.y.0.add(at + v * S::LANES)) };
+        }
+    }
+
+    /// The columns that fill no vector.
+    #[inline(always)]
+    fn rest<S: Simd>(&self, s: S, first: usize) {
+        let (n, width) = (self.table.len() / self.cols, self.columns[1] - first);
+        let mut at = [0; PLACES];
+        for r in self.rows[0]..self.rows[1] {
+            let mut sums = [0.0f32; 16];
+            if let Some(bias) = self.bias {
+                sums[..width].copy_from_slice(&bias[first..][..width]);
+            }
+            for index in self.index[r * self.k..][..self.k].chunks(PLACES) {
+                let count = places(s, n, self.cols, index, &mut at);
+                for &at in &at[..count] {
+                    let row = &self.table[at as usize + first..][..width];
+                    for i in 0..width {
+                        sums[i] += row[i];
+                    }
+                }
+            }
+            for i in 0..width {
+                let y = if self.floor() > sums[i] { self.floor() } else { sums[i] };
+                // SAFETY: as in `store`.
+                unsafe { *self.y.0.add(r * self.cols + first + i) = y };
+            }
+        }
+    }
+}
+
+/// R chains a vector: each adds `k` rows, which begin at these places, of N vectors.
+///
+/// # Safety
+/// There must be R·k places, and `from` be valid for N vectors at each.
+#[inline(always)]
+unsafe fn add_rows<S: Simd, const N: usize, const R: usize>(
+    s: S,
+    sums: &mut [[S::F; N]; R],
+    from: *const f32,
+    at: &[u32],
+    k: usize,
+) {
+    let mut x = *sums;
+    // SAFETY: the caller's.
+    unsafe {
+        for i in 0..k {
+            for r in 0..R {
+                let row = from.add(*at.get_unchecked(r * k + i) as usize);
+                for v in 0..N {
+                    x[r][v] = s.add(x[r][v], s.load_ptr(row.add(v * S::LANES)));
+                }
+            }
+        }
+    }
+    *sums = x;
+}
+
+struct BagBackward<'a> {
+    cols: usize,
+    /// Rows of the table.
+    n: usize,
+    k: usize,
+    index: &'a [f32],
+    dy: &'a [f32],
+    packed: bool,
+    /// From, to.
+    columns: [usize; 2],
+    table: &'a Shared,
+}
+
+impl Kernel for BagBackward<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let [first, end] = self.columns;
+        let whole = first + (end - first) / S::LANES * S::LANES;
+        let mut c = first;
+        while c < whole {
+            let vectors = vectors::<S>(whole - c, if self.packed { self.n } else { 0 });
+            match vectors {
+                8 => self.strip::<S, 8>(s, c),
+                4 => self.strip::<S, 4>(s, c),
+                2 => self.strip::<S, 2>(s, c),
+                _ => self.strip::<S, 1>(s, c),
+            }
+            c += vectors * S::LANES;
+        }
+        if whole < end {
+            self.rest(s, whole);
+        }
+    }
+}
+
+impl BagBackward<'_> {
+    /// N vectors of columns.
+    #[inline(always)]
+    fn strip<S: Simd, const N: usize>(&self, s: S, c: usize) {
+        // SAFETY: these columns of the table are this thread's alone.
+        unsafe {
+            let to = self.table.0.add(c);
+            if !self.packed {
+                return self.add::<S, N>(s, c, to, self.cols);
+            }
+            let mut strip = Strip([0.0; STRIP]);
+            let (width, strip) = (N * S::LANES, strip.0.as_mut_ptr());
+            for r in 0..self.n {
+                std::ptr::copy_nonoverlapping(to.add(r * self.cols), strip.add(r * width), width);
+            }
+            self.add::<S, N>(s, c, strip, width);
+            for r in 0..self.n {
+                std::ptr::copy_nonoverlapping(strip.add(r * width), to.add(r * self.cols), width);
+            }
+        }
+    }
+
+    /// # Safety
+    /// `to` must be valid for N vectors at each row of the table, in rows of `stride`.
+    #[inline(always)]
+    unsafe fn add<S: Simd, const N: usize>(&self, s: S, c: usize, to: *mut f32, stride: usize) {
+        let mut at = [0; PLACES];
+        for (index, dy) in self.index.chunks_exact(self.k).zip(self.dy.chunks_exact(self.cols)) {
+            let mut d = [s.splat(0.0); N];
+            for v in 0..N {
+                d[v] = s.load(&dy[c + v * S::LANES..]);
+            }
+            for index in index.chunks(PLACES) {
+                let count = places(s, self.n, stride, index, &mut at);
+                for &at in &at[..count] {
+                    // SAFETY: the caller's.
+                    unsafe {
+                        let row = to.add(at as usize);
+                        for v in 0..N {
+                            let p = row.add(v * S::LANES);
+                            s.store_ptr(s.add(s.load_ptr(p), d[v]), p);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The columns that fill no vector.
+    #[inline(always)]
+    fn rest<S: Simd>(&self, s: S, first: usize) {
+        let mut at = [0; PLACES];
+        for (index, dy) in self.index.chunks_exact(self.k).zip(self.dy.chunks_exact(self.cols)) {
+            for index in index.chunks(PLACES) {
+                let count = places(s, self.n, self.cols, index, &mut at);
+                for &at in &at[..count] {
+                    for c in first..self.columns[1] {
+                        // SAFETY: a column of the table that is this thread's alone.
+                        unsafe { *self.table.0.add(at as usize + c) += dy[c] };
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn clamp_index(index: f32, rows: usize) -> usize {
+    (index as usize).min(rows - 1)
+}
+
+/// y[r] = x[r][index[r]]
+pub fn take_columns(_isa: Isa, rows: usize, cols: usize, x: &[f32], index: &[f32], y: &mut [f32]) {
+    for r in 0..rows {
+        y[r] = x[r * cols + clamp_index(index[r], cols)];
+    }
+}
+
+/// dx[r][index[r]] = dy[r]; the other columns are 0.
+pub fn take_columns_backward(_isa: Isa, rows: usize, cols: usize, dy: &[f32], index: &[f32], dx: &mut [f32]) {
+    dx[..rows * cols].fill(0.0);
+    for r in 0..rows {
+        dx[r * cols + clamp_index(index[r], cols)] = dy[r];
+    }
+}

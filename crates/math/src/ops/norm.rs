@@ -1,0 +1,479 @@
+//! Layer norm and its slopes; the ends of products use its parts.
+
+use super::elementwise::each;
+use super::reduce::total;
+use crate::PANEL;
+use crate::isa::{Isa, Kernel, Simd, dispatch};
+use crate::par::{self, CHUNK};
+
+/// (mean, 1/std) of one row.
+#[inline(always)]
+pub(crate) fn row_stats<S: Simd>(s: S, x: &[f32], eps: f32) -> (f32, f32) {
+    let n = x.len() as f32;
+    // SAFETY: the pointer is to x.len() floats.
+    unsafe {
+        let mean = total!(s, x.len(), [x = x.as_ptr()], x) / n;
+        let centre = s.splat(mean);
+        let squares = total!(s, x.len(), [x = x.as_ptr()], {
+            let d = s.sub(x, centre);
+            s.mul(d, d)
+        });
+        (mean, 1.0 / (squares / n + eps).sqrt())
+    }
+}
+
+/// Two neighbouring vectors.
+pub(crate) type Pair<S> = [<S as Simd>::F; 2];
+
+/// (mean, 1/std) down the features of the two vectors at `lane` of a panel: four chains, the feature's number mod 4.
+#[inline(always)]
+pub(crate) fn column_stats<S: Simd>(
+    s: S,
+    features: usize,
+    x: &[f32],
+    lane: usize,
+    eps: f32,
+) -> (Pair<S>, Pair<S>) {
+    assert!(x.len() >= features * PANEL && lane + 2 * S::LANES <= PANEL);
+    let x = x.as_ptr();
+    let mut means = [s.splat(0.0); 2];
+    let mut rstds = means;
+    // SAFETY: feature f's two vectors end before (f + 1)·PANEL.
+    unsafe {
+        let sums = sum_down(
+            s,
+            features,
+            x.add(lane),
+            #[inline(always)]
+            |x, _, sum| s.add(sum, x),
+        );
+        for v in 0..2 {
+            means[v] = s.div(sums[v], s.splat(features as f32));
+        }
+        let sums = sum_down(
+            s,
+            features,
+            x.add(lane),
+            #[inline(always)]
+            |x, v, sum| {
+                let d = s.sub(x, means[v]);
+                s.mul_add(d, d, sum)
+            },
+        );
+        for v in 0..2 {
+            let var = s.div(sums[v], s.splat(features as f32));
+            rstds[v] = s.div(s.splat(1.0), s.sqrt(s.add(var, s.splat(eps))));
+        }
+    }
+    (means, rstds)
+}
+
+/// Folds f(x, vector, sum) down `features` pairs of vectors that lie PANEL floats apart.
+///
+/// # Safety
+/// x must be valid for that.
+#[inline(always)]
+unsafe fn sum_down<S: Simd>(
+    s: S,
+    features: usize,
+    x: *const f32,
+    f: impl Fn(S::F, usize, S::F) -> S::F,
+) -> Pair<S> {
+    let mut sums = [[s.splat(0.0); 2]; 4];
+    let whole = features / 4 * 4;
+    // SAFETY: the caller's.
+    unsafe {
+        for first in (0..whole).step_by(4) {
+            for i in 0..4 {
+                for v in 0..2 {
+                    sums[i][v] = f(s.load_ptr(x.add((first + i) * PANEL + v * S::LANES)), v, sums[i][v]);
+                }
+            }
+        }
+        for i in 0..3 {
+            if whole + i < features {
+                for v in 0..2 {
+                    sums[i][v] = f(s.load_ptr(x.add((whole + i) * PANEL + v * S::LANES)), v, sums[i][v]);
+                }
+            }
+        }
+    }
+    let mut total = [s.splat(0.0); 2];
+    for v in 0..2 {
+        total[v] = s.add(s.add(sums[0][v], sums[1][v]), s.add(sums[2][v], sums[3][v]));
+    }
+    total
+}
+
+/// (mean, 1/std) of each lane, one pair after the other.
+#[inline(always)]
+pub(crate) fn store_stats<S: Simd>(s: S, means: Pair<S>, rstds: Pair<S>, stats: &mut [f32]) {
+    let mut lanes = [[0.0; 16]; 2];
+    for v in 0..2 {
+        s.store(means[v], &mut lanes[0]);
+        s.store(rstds[v], &mut lanes[1]);
+        for l in 0..S::LANES {
+            let at = 2 * (v * S::LANES + l);
+            (stats[at], stats[at + 1]) = (lanes[0][l], lanes[1][l]);
+        }
+    }
+}
+
+/// y[features][PANEL] = max(norm(x) + residual, floor) in the two vectors at `lane`; what is absent is left out. x may be y.
+///
+/// # Safety
+/// Every pointer must be valid for its shape: gamma and beta `[features]`, the others `[features][PANEL]`.
+#[inline(always)]
+pub(crate) unsafe fn finish_pair<S: Simd>(
+    s: S,
+    features: usize,
+    lane: usize,
+    x: *const f32,
+    y: *mut f32,
+    norm: Option<(Pair<S>, Pair<S>, *const f32, *const f32)>,
+    residual: Option<*const f32>,
+    floor: f32,
+) {
+    let floor = s.splat(floor);
+    // SAFETY: the caller's.
+    unsafe {
+        for f in 0..features {
+            let at = f * PANEL + lane;
+            for v in 0..2 {
+                let mut value = s.load_ptr(x.add(at + v * S::LANES));
+                if let Some((means, rstds, gamma, beta)) = norm {
+                    let hat = s.mul(s.sub(value, means[v]), rstds[v]);
+                    value = s.mul_add(hat, s.splat(*gamma.add(f)), s.splat(*beta.add(f)));
+                }
+                if let Some(residual) = residual {
+                    value = s.add(value, s.load_ptr(residual.add(at + v * S::LANES)));
+                }
+                s.store_ptr(s.max(floor, value), y.add(at + v * S::LANES));
+            }
+        }
+    }
+}
+
+/// y = (x - mean)·rstd·gamma + beta of each row (Ba et al. 2016); `stats` takes `[rows][2]`, mean and 1/std.
+pub fn layer_norm(
+    isa: Isa,
+    rows: usize,
+    cols: usize,
+    x: &[f32],
+    gamma: &[f32],
+    beta: &[f32],
+    eps: f32,
+    y: &mut [f32],
+    stats: Option<&mut [f32]>,
+) {
+    let n = rows * cols;
+    let stats = stats.map(|s| &mut s[..2 * rows]);
+    dispatch(
+        isa,
+        LayerNorm {
+            cols,
+            x: &x[..n],
+            gamma: &gamma[..cols],
+            beta: &beta[..cols],
+            eps,
+            y: &mut y[..n],
+            stats,
+        },
+    );
+}
+
+struct LayerNorm<'a> {
+    cols: usize,
+    x: &'a [f32],
+    gamma: &'a [f32],
+    beta: &'a [f32],
+    eps: f32,
+    y: &'a mut [f32],
+    stats: Option<&'a mut [f32]>,
+}
+
+impl Kernel for LayerNorm<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(mut self, s: S) {
+        for (r, y) in self.y.chunks_exact_mut(self.cols).enumerate() {
+            let x = &self.x[r * self.cols..][..self.cols];
+            let (mean, rstd) = row_stats(s, x, self.eps);
+            if let Some(stats) = &mut self.stats {
+                stats[2 * r] = mean;
+                stats[2 * r + 1] = rstd;
+            }
+            let (mean, rstd) = (s.splat(mean), s.splat(rstd));
+            let x = (x.as_ptr(), 1);
+            let (gamma, beta) = ((self.gamma.as_ptr(), 1), (self.beta.as_ptr(), 1));
+            let y = y.as_mut_ptr();
+            // SAFETY: a row, gamma and beta have `cols` floats.
+            unsafe {
+                each!(s, self.cols, y, [x, gamma, beta], s.mul_add(s.mul(s.sub(x, mean), rstd), gamma, beta));
+            }
+        }
+    }
+}
+
+/// y = max(norm(y)·gamma + beta + residual, floor) of one row whose mean and 1/std are known; what is absent is left out.
+#[inline(always)]
+pub(crate) fn finish_row<S: Simd>(
+    s: S,
+    y: &mut [f32],
+    norm: Option<(f32, f32, &[f32], &[f32])>,
+    residual: Option<&[f32]>,
+    floor: f32,
+) {
+    let (n, floor) = (y.len(), s.splat(floor));
+    let p = y.as_mut_ptr();
+    let (y, nothing) = ((p.cast_const(), 1), [0.0; 16]);
+    let residual = residual.map_or((nothing.as_ptr(), 0), |x| (x[..n].as_ptr(), 1));
+    // SAFETY: every slice was cut to the row's length; the absent residual has 16 lanes and step 0.
+    unsafe {
+        if let Some((mean, rstd, gamma, beta)) = norm {
+            let (mean, rstd) = (s.splat(mean), s.splat(rstd));
+            let (gamma, beta) = ((gamma[..n].as_ptr(), 1), (beta[..n].as_ptr(), 1));
+            each!(s, n, p, [x = y, gamma = gamma, beta = beta, residual = residual], {
+                let x = s.mul_add(s.mul(s.sub(x, mean), rstd), gamma, beta);
+                s.max(floor, s.add(x, residual))
+            });
+        } else {
+            each!(s, n, p, [x = y, residual = residual], s.max(floor, s.add(x, residual)));
+        }
+    }
+}
+
+/// [`row_stats`] and [`finish_row`] of four rows side by side, which hides the latency of the sums; the same bits. For 16
+/// lanes and whole blocks of 32 columns. Returns (mean, 1/std) of each row.
+///
+/// # Safety
+/// y (and the residual) must be valid for `[4][cols]`, gamma and beta for `[cols]`.
+#[inline(always)]
+pub(crate) unsafe fn finish_four_rows<S: Simd>(
+    s: S,
+    cols: usize,
+    y: *mut f32,
+    gamma: *const f32,
+    beta: *const f32,
+    eps: f32,
+    residual: Option<*const f32>,
+    floor: f32,
+) -> [(f32, f32); 4] {
+    let zero = s.splat(0.0);
+    let n = cols as f32;
+    let mut stats = [(0.0, 0.0); 4];
+    let (mut means, mut rstds) = ([zero; 4], [zero; 4]);
+    // SAFETY: the caller's.
+    unsafe {
+        for squares in [false, true] {
+            let mut sums = [[zero; 2]; 4];
+            for c in (0..cols).step_by(32) {
+                for r in 0..4 {
+                    for half in 0..2 {
+                        let x = s.sub(s.load_ptr(y.add(r * cols + c + 16 * half)), means[r]);
+                        sums[r][half] = s.add(sums[r][half], if squares { s.mul(x, x) } else { x });
+                    }
+                }
+            }
+            for r in 0..4 {
+                let sum = s.sum_lanes([s.add(sums[r][0], sums[r][1]), zero, zero, zero]);
+                if squares {
+                    stats[r].1 = 1.0 / (sum / n + eps).sqrt();
+                    rstds[r] = s.splat(stats[r].1);
+                } else {
+                    stats[r].0 = sum / n;
+                    means[r] = s.splat(stats[r].0);
+                }
+            }
+        }
+        let floor = s.splat(floor);
+        for c in (0..cols).step_by(16) {
+            let (gamma, beta) = (s.load_ptr(gamma.add(c)), s.load_ptr(beta.add(c)));
+            for r in 0..4 {
+                let hat = s.mul(s.sub(s.load_ptr(y.add(r * cols + c)), means[r]), rstds[r]);
+                let mut x = s.mul_add(hat, gamma, beta);
+                x = s.add(
+                    x,
+                    residual.map_or(
+                        zero,
+                        #[inline(always)]
+                        |p| s.load_ptr(p.add(r * cols + c)),
+                    ),
+                );
+                s.store_ptr(s.max(floor, x), y.add(r * cols + c));
+            }
+        }
+    }
+    stats
+}
+
+/// dx =, dgamma += and dbeta += of [`layer_norm`], from its input x and its `stats`.
+pub fn layer_norm_backward(
+    isa: Isa,
+    rows: usize,
+    cols: usize,
+    x: &[f32],
+    gamma: &[f32],
+    stats: &[f32],
+    dy: &[f32],
+    dx: &mut [f32],
+    dgamma: &mut [f32],
+    dbeta: &mut [f32],
+) {
+    let n = rows * cols;
+    let (x, dy, gamma, stats) = (&x[..n], &dy[..n], &gamma[..cols], &stats[..2 * rows]);
+    let height = CHUNK.div_ceil(cols.max(1));
+    par::chunks_mut([&mut dx[..n]], [height * cols], |i, [dx]| {
+        let (first, len) = (i * height, dx.len());
+        let (x, dy, stats) = (&x[first * cols..][..len], &dy[first * cols..][..len], &stats[2 * first..]);
+        dispatch(isa, LayerNormBackward { x, gamma, stats, dy, dx });
+    });
+    let width = (CHUNK / rows.max(1)).max(1).next_multiple_of(64);
+    par::chunks_mut([&mut dgamma[..cols], &mut dbeta[..cols]], [width; 2], |i, [dgamma, dbeta]| {
+        dispatch(isa, LayerNormSums { first: i * width, stride: cols, x, stats, dy, dgamma, dbeta });
+    });
+}
+
+struct LayerNormBackward<'a> {
+    x: &'a [f32],
+    gamma: &'a [f32],
+    stats: &'a [f32],
+    dy: &'a [f32],
+    dx: &'a mut [f32],
+}
+
+impl Kernel for LayerNormBackward<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let cols = self.gamma.len();
+        let n = cols as f32;
+        for r in 0..self.x.len() / cols.max(1) {
+            let row = r * cols..(r + 1) * cols;
+            let (x, dy) = (self.x[row.clone()].as_ptr(), self.dy[row.clone()].as_ptr());
+            let (gamma, dx) = (self.gamma.as_ptr(), self.dx[row].as_mut_ptr());
+            let (mean, rstd) = (s.splat(self.stats[2 * r]), s.splat(self.stats[2 * r + 1]));
+            // SAFETY: a row and gamma have `cols` floats.
+            unsafe {
+                let g = total!(s, cols, [dy, gamma], s.mul(dy, gamma)) / n;
+                let gh =
+                    total!(s, cols, [dy, gamma, x], s.mul(s.mul(dy, gamma), s.mul(s.sub(x, mean), rstd))) / n;
+                let (g, gh) = (s.splat(g), s.splat(gh));
+                let (x, dy, gamma) = ((x, 1), (dy, 1), (gamma, 1));
+                each!(s, cols, dx, [x, dy, gamma], {
+                    let hat = s.mul(s.sub(x, mean), rstd);
+                    let inner = s.sub(s.mul(dy, gamma), s.mul_add(hat, gh, g));
+                    s.mul(rstd, inner)
+                });
+            }
+        }
+    }
+}
+
+/// The parameters' sums: down the columns, in the order of the rows.
+struct LayerNormSums<'a> {
+    /// The first of these columns in x and dy, and the length of their rows.
+    first: usize,
+    stride: usize,
+    x: &'a [f32],
+    stats: &'a [f32],
+    dy: &'a [f32],
+    dgamma: &'a mut [f32],
+    dbeta: &'a mut [f32],
+}
+
+impl Kernel for LayerNormSums<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let cols = self.dgamma.len();
+        for c in (0..cols).step_by(S::LANES) {
+            let width = S::LANES.min(cols - c);
+            let part = c..c + width;
+            let mut dgamma = s.load_part(&self.dgamma[part.clone()], 0.0);
+            let mut dbeta = s.load_part(&self.dbeta[part.clone()], 0.0);
+            for r in 0..self.stats.len() / 2 {
+                let at = r * self.stride + self.first + c..r * self.stride + self.first + c + width;
+                let (x, dy) = if width == S::LANES {
+                    (s.load(&self.x[at.clone()]), s.load(&self.dy[at]))
+                } else {
+                    (s.load_part(&self.x[at.clone()], 0.0), s.load_part(&self.dy[at], 0.0))
+                };
+                let (mean, rstd) = (s.splat(self.stats[2 * r]), s.splat(self.stats[2 * r + 1]));
+                dgamma = s.mul_add(dy, s.mul(s.sub(x, mean), rstd), dgamma);
+                dbeta = s.add(dbeta, dy);
+            }
+            s.store_part(dgamma, &mut self.dgamma[part.clone()]);
+            s.store_part(dbeta, &mut self.dbeta[part]);
+        }
+    }
+}
+
+/// [`layer_norm`] of a batch in panels; `stats` takes `[batch, rounded up to whole panels][2]`.
+pub fn layer_norm_panels(
+    isa: Isa,
+    batch: usize,
+    cols: usize,
+    x: &[f32],
+    gamma: &[f32],
+    beta: &[f32],
+    eps: f32,
+    y: &mut [f32],
+    stats: Option<&mut [f32]>,
+) {
+    let n = crate::panels_len(batch, cols);
+    let stats = stats.map(|s| &mut s[..crate::panels_len(batch, 2)]);
+    dispatch(
+        isa,
+        LayerNormPanels {
+            cols,
+            x: &x[..n],
+            gamma: &gamma[..cols],
+            beta: &beta[..cols],
+            eps,
+            y: &mut y[..n],
+            stats,
+        },
+    );
+}
+
+struct LayerNormPanels<'a> {
+    cols: usize,
+    x: &'a [f32],
+    gamma: &'a [f32],
+    beta: &'a [f32],
+    eps: f32,
+    y: &'a mut [f32],
+    stats: Option<&'a mut [f32]>,
+}
+
+impl Kernel for LayerNormPanels<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(mut self, s: S) {
+        let size = self.cols * PANEL;
+        for (panel, y) in self.y.chunks_exact_mut(size).enumerate() {
+            let x = &self.x[panel * size..][..size];
+            for lane in (0..PANEL).step_by(2 * S::LANES) {
+                let (means, rstds) = column_stats(s, self.cols, x, lane, self.eps);
+                if let Some(stats) = &mut self.stats {
+                    store_stats(s, means, rstds, &mut stats[2 * (panel * PANEL + lane)..]);
+                }
+                let norm = Some((means, rstds, self.gamma.as_ptr(), self.beta.as_ptr()));
+                // SAFETY: x and y are one panel, gamma and beta have `cols` floats.
+                unsafe {
+                    finish_pair(
+                        s,
+                        self.cols,
+                        lane,
+                        x.as_ptr(),
+                        y.as_mut_ptr(),
+                        norm,
+                        None,
+                        f32::NEG_INFINITY,
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Sums: of all numbers, of rows and of columns.
+
+use crate::isa::{Isa, Kernel, Simd, dispatch};
+use crate::par::{self, CHUNK};
+
+/// Σ_i f(inputs[..][i]) with 16 virtual lanes, twice: the even blocks of 16 and the odd ones.
+///
+/// # Safety
+/// Every input must be valid for n floats.
+#[inline(always)]
+pub(super) unsafe fn reduce<S: Simd, const N: usize>(
+    s: S,
+    n: usize,
+    inputs: [*const f32; N],
+    f: impl Fn([S::F; N]) -> S::F,
+) -> f32 {
+    let (mut even, mut odd) = ([s.splat(0.0); 4], [s.splat(0.0); 4]);
+    let mut x = [s.splat(0.0); N];
+    // SAFETY: the caller's; the tail goes through buffers.
+    unsafe {
+        let mut i = 0;
+        while i + 32 <= n {
+            for (sums, i) in [(&mut even, i), (&mut odd, i + 16)] {
+                for p in 0..S::PARTS {
+                    for j in 0..N {
+                        x[j] = s.load_ptr(inputs[j].add(i + p * S::LANES));
+                    }
+                    sums[p] = s.add(sums[p], f(x));
+                }
+            }
+            i += 32;
+        }
+        while i < n {
+            let count = (n - i).min(16);
+            let mut lanes = [[0.0f32; 16]; N];
+            for j in 0..N {
+                std::ptr::copy_nonoverlapping(inputs[j].add(i), lanes[j].as_mut_ptr(), count);
+            }
+            let mut terms = [0.0f32; 16];
+            for p in 0..S::PARTS {
+                for j in 0..N {
+                    x[j] = s.load(&lanes[j][p * S::LANES..]);
+                }
+                s.store(f(x), &mut terms[p * S::LANES..]);
+            }
+            terms[count..].fill(0.0);
+            let sums = if i % 32 == 0 { &mut even } else { &mut odd };
+            for p in 0..S::PARTS {
+                sums[p] = s.add(sums[p], s.load(&terms[p * S::LANES..]));
+            }
+            i += 16;
+        }
+    }
+    for p in 0..S::PARTS {
+        even[p] = s.add(even[p], odd[p]);
+    }
+    s.sum_lanes(even)
+}
+
+/// [`reduce`] of an expression over inputs by the names it has for them.
+macro_rules! total {
+    ($s:expr, $n:expr, [$($x:ident),+], $f:expr) => {
+        $crate::ops::reduce::total!($s, $n, [$($x = $x),+], $f)
+    };
+    ($s:expr, $n:expr, [$($x:ident = $from:expr),+], $f:expr) => {
+        $crate::ops::reduce::reduce($s, $n, [$($from),+], #[inline(always)] |[$($x),+]| $f)
+    };
+}
+pub(super) use total;
+
+/// Σ x
+pub fn sum(isa: Isa, x: &[f32]) -> f32 {
+    dispatch(isa, Sum { kind: SumOf::Values, a: x, b: x })
+}
+
+/// Σ x²; of more than a million numbers as the sum of equal blocks', so that threads can share them.
+pub fn sum_of_squares(isa: Isa, x: &[f32]) -> f32 {
+    const BLOCKS: usize = 256;
+    if x.len() <= 1 << 20 {
+        return dot(isa, x, x);
+    }
+    let size = x.len().div_ceil(BLOCKS).next_multiple_of(32);
+    let (mut sums, together) = ([0.0; BLOCKS], CHUNK.div_ceil(size));
+    par::chunks_mut([&mut sums], [together], |i, [sums]| {
+        for (j, sum) in sums.iter_mut().enumerate() {
+            let first = ((i * together + j) * size).min(x.len());
+            let block = &x[first..x.len().min(first + size)];
+            *sum = dot(isa, block, block);
+        }
+    });
+    self::sum(isa, &sums)
+}
+
+/// Σ a·b
+fn dot(isa: Isa, a: &[f32], b: &[f32]) -> f32 {
+    assert_eq!(a.len(), b.len());
+    dispatch(isa, Sum { kind: SumOf::Products, a, b })
+}
+
+enum SumOf {
+    Values,
+    Products,
+}
+
+struct Sum<'a> {
+    kind: SumOf,
+    a: &'a [f32],
+    b: &'a [f32],
+}
+
+impl Kernel for Sum<'_> {
+    type Output = f32;
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) -> f32 {
+        // SAFETY: the slices are equally long.
+        unsafe {
+            match self.kind {
+                SumOf::Values => total!(s, self.a.len(), [x = self.a.as_ptr()], x),
+                SumOf::Products => {
+                    total!(s, self.a.len(), [a = self.a.as_ptr(), b = self.b.as_ptr()], s.mul(a, b))
+                }
+            }
+        }
+    }
+}
+
+/// y[r] = Σ_c x[r][c]
+pub fn sum_rows(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32]) {
+    dispatch(isa, SumRows { cols, x: &x[..rows * cols], y: &mut y[..rows] });
+}
+
+struct SumRows<'a> {
+    cols: usize,
+    x: &'a [f32],
+    y: &'a mut [f32],
+}
+
+impl Kernel for SumRows<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        for (r, y) in self.y.iter_mut().enumerate() {
+            let x = &self.x[r * self.cols..][..self.cols];
+            *y = if self.cols < 16 {
+                x.iter().fold(0.0, |sum, x| sum + x)
+            } else {
+                // SAFETY: the row has `cols` floats.
+                unsafe { total!(s, self.cols, [x = x.as_ptr()], x) }
+            };
+        }
+    }
+}
+
+/// y[c] (+)= Σ_r x[r][c]
+pub fn sum_cols(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32], accumulate: bool) {
+    if cols == 1 {
+        let sum = sum(isa, &x[..rows]);
+        y[0] = if accumulate { y[0] + sum } else { sum };
+        return;
+    }
+    let x = &x[..rows * cols];
+    let width = (CHUNK / rows.max(1)).max(1).next_multiple_of(STRIP);
+    par::chunks_mut([&mut y[..cols]], [width], |i, [y]| {
+        dispatch(isa, SumCols { first: i * width, stride: cols, x, y, accumulate });
+    });
+}
+
+/// Columns that are summed at the same time, at most.
+const STRIP: usize = 128;
+
+struct SumCols<'a> {
+    /// The first of y's columns in x, and the length of x's rows.
+    first: usize,
+    stride: usize,
+    x: &'a [f32],
+    y: &'a mut [f32],
+    accumulate: bool,
+}
+
+impl Kernel for SumCols<'_> {
+    type Output = ();
+    /// One chain down each column, in the order of the rows.
+    #[inline(always)]
+    fn run<S: Simd>(mut self, s: S) {
+        let cols = self.y.len();
+        let mut c = 0;
+        while c + 8 * S::LANES <= cols {
+            self.strip::<S, 8>(s, c);
+            c += 8 * S::LANES;
+        }
+        while c + 2 * S::LANES <= cols {
+            self.strip::<S, 2>(s, c);
+            c += 2 * S::LANES;
+        }
+        let old = |y: f32| if self.accumulate { y } else { 0.0 };
+        while c < cols {
+            let width = S::LANES.min(cols - c);
+            let mut sums = [0.0f32; 16];
+            for row in self.x.chunks_exact(self.stride) {
+                let x = &row[self.first + c..][..width];
+                for i in 0..width {
+                    sums[i] += x[i];
+                }
+            }
+            for i in 0..width {
+                self.y[c + i] = old(self.y[c + i]) + sums[i];
+            }
+            c += width;
+        }
+    }
+}
+
+impl SumCols<'_> {
+    /// N vectors from column c of y on.
+    #[inline(always)]
+    fn strip<S: Simd, const N: usize>(&mut self, s: S, c: usize) {
+        let mut sums = [s.splat(0.0); N];
+        for row in self.x.chunks_exact(self.stride) {
+            let x = &row[self.first + c..][..N * S::LANES];
+            for v in 0..N {
+                sums[v] = s.add(sums[v], s.load(&x[v * S::LANES..]));
+            }
+        }
+        for v in 0..N {
+            let y = &mut self.y[c + v * S::LANES..][..S::LANES];
+            let sum = if self.accumulate { s.add(s.load(y), sums[v]) } else { sums[v] };
+            s.store(sum, y);
+        }
+    }
+}

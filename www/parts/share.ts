@@ -1,0 +1,124 @@
+// Where a run leaves the page and comes back: a file, a link, the command for a terminal, and what earlier visits left. It
+// refuses to know what a run is.
+
+import type { Announcer } from "./announce";
+import { copy, copyField, Dialog } from "./dialog";
+import { h } from "./dom";
+import { chooser, download } from "./files";
+import { ago } from "./format";
+import type { Notices } from "./notices";
+
+export interface Run {
+  readonly keptRuns: { bytes: Uint8Array; savedAtMs: number }[];
+  save(): Promise<Uint8Array>;
+  permalink(): Promise<string>;
+  nativeCommand(): Promise<string>;
+}
+
+export interface Does {
+  /** What a saved run of this room holds, and what a link does. */
+  about: string;
+  /** The curves as a table, comma-separated. */
+  csv(): string;
+  /** What a file of the run as it is now is called. */
+  fileName(): string;
+  load(name: string, bytes: Uint8Array): void;
+  /** Takes up a run that this browser kept. */
+  goOn(bytes: Uint8Array): void;
+}
+
+export class Share {
+  readonly element: HTMLElement;
+  private readonly link = h("button", { type: "button" }, "Copy link");
+  private readonly native = new Dialog("Run it natively");
+  private readonly nativeBody = h("div");
+  private readonly resume = h("div");
+  private savedAs: string | undefined;
+
+  constructor(
+    private readonly run: Run,
+    private readonly does: Does,
+    private readonly around: { notices: Notices; announcer: Announcer },
+  ) {
+    this.native.element.append(this.nativeBody);
+    this.link.addEventListener("click", () => void this.copyLink());
+    const kept = run.keptRuns.map(({ bytes, savedAtMs }, k) =>
+      h(
+        "p",
+        { class: "row" },
+        h("button", { type: "button", onclick: () => does.goOn(bytes) }, k === 0 ? "Go on from your last visit" : "Go on from the visit before"),
+        h("span", { class: "small" }, `kept in this browser ${ago(savedAtMs)}`),
+      ),
+    );
+    this.element = h(
+      "div",
+      {},
+      h("p", {}, does.about),
+      h(
+        "div",
+        { class: "row" },
+        h("button", { type: "button", onclick: () => void this.save() }, "Save run"),
+        chooser("Load run", (name, bytes) => does.load(name, bytes)),
+        this.link,
+        h("button", { type: "button", onclick: () => void this.showNative() }, "Run it natively"),
+        h("button", { type: "button", onclick: () => this.saveCurves() }, "Curves as CSV"),
+      ),
+      ...kept,
+      h("p", { class: "small" }, "A file can also be dropped anywhere on the page."),
+    );
+  }
+
+  close(): void {
+    this.native.remove();
+  }
+
+  private async save(): Promise<void> {
+    const { announcer, notices } = this.around;
+    try {
+      const bytes = await this.run.save();
+      this.savedAs = this.does.fileName();
+      download(this.savedAs, bytes);
+      this.writeResume();
+      announcer.say("The run is saved.");
+    } catch (error) {
+      notices.show("error", `The run could not be saved: ${error instanceof Error ? error.message : error}`, "Try again; training goes on.");
+    }
+  }
+
+  private saveCurves(): void {
+    const name = this.does.fileName().replace(/\.[a-z]+$/, ".csv");
+    download(name, new TextEncoder().encode(this.does.csv()));
+    this.around.announcer.say("The curves are saved.");
+  }
+
+  private async showNative(): Promise<void> {
+    const command = await this.run.nativeCommand();
+    this.nativeBody.replaceChildren(
+      h("p", {}, "The same run at the full speed of this machine: in a copy of the repository, with Rust installed,"),
+      copyField("Command", command),
+      h("p", {}, "To go on from here instead of from the start, save the run and resume the file:"),
+      h("p", {}, h("button", { type: "button", onclick: () => void this.save() }, "Save run")),
+      this.resume,
+    );
+    this.writeResume();
+    this.native.open();
+  }
+
+  /** The command that goes on from the file last saved, or from the one that a save would write now. */
+  private writeResume(): void {
+    this.resume.replaceChildren(copyField("Resume command", `cargo run --release -- resume ${this.savedAs ?? this.does.fileName()}`));
+  }
+
+  private async copyLink(): Promise<void> {
+    const link = new URL(location.pathname + (await this.run.permalink()), location.href).href;
+    if (await copy(link)) {
+      this.link.textContent = "Link copied";
+      this.around.announcer.say("Link copied");
+      setTimeout(() => (this.link.textContent = "Copy link"), 2000);
+      return;
+    }
+    const dialog = new Dialog("A link to this run", h("p", {}, "The browser refused the clipboard. Copy the link from here."), copyField("Link", link));
+    dialog.element.addEventListener("close", () => dialog.remove());
+    dialog.open();
+  }
+}
