@@ -5,7 +5,7 @@
 //! Judging is not counted in the seconds; with `--every 10` it judges after every ten as well.
 
 use learn::cube::{
-    Cube, Evaluator, Exhaustive, Limits, Method, Search, Signal, Supervised, SupervisedConfig,
+    Cube, Evaluator, Exhaustive, Inputs, Limits, Method, Search, Signal, Supervised, SupervisedConfig,
 };
 use math::{Isa, Rng};
 use std::sync::Arc;
@@ -76,6 +76,10 @@ fn config<P: Cube>(asked: &Asked) -> SupervisedConfig {
             "metric" => config.metric = if value == "htm" { Metric::Half } else { Metric::Quarter },
             "hidden" => {
                 config.net.hidden = value.split('-').map(|units| units.parse().expect("units")).collect()
+            }
+            "inputs" => {
+                let found = Inputs::ALL.into_iter().find(|inputs| inputs.id() == value);
+                config.net.inputs = found.unwrap_or_else(|| panic!("no inputs {value}"));
             }
             "blocks" => config.net.blocks = number() as usize,
             "norm" => config.net.norm = value == "yes",

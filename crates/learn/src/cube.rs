@@ -7,7 +7,7 @@ pub mod search;
 pub mod supervised;
 
 pub use evaluate::{Exhaustive, Report};
-pub use net::{Evaluator, NetConfig, Trainer};
+pub use net::{Evaluator, Inputs, NetConfig, Trainer};
 pub use search::{Limits, Method, Outcome, Search};
 pub use supervised::{Signal, Supervised, SupervisedConfig, SupervisedError};
 

@@ -7,8 +7,8 @@ use learn::cube::net::{Loss, plan_learning};
 use learn::cube::search::{SearchError, Stop};
 use learn::cube::supervised::{Slice, SupervisedError};
 use learn::cube::{
-    Cube, Exhaustive, Judge, Limits, Method, NetConfig, Outcome, Report, Scores, Search, Signal, Supervised,
-    SupervisedConfig,
+    Cube, Exhaustive, Inputs, Judge, Limits, Method, NetConfig, Outcome, Report, Scores, Search, Signal,
+    Supervised, SupervisedConfig,
 };
 use math::{Isa, Rng, par};
 use std::collections::HashMap;
@@ -265,7 +265,7 @@ fn judging_all_states_counts_what_following_each_counts() {
 /// Small enough for a test.
 fn small(signal: Signal) -> SupervisedConfig {
     SupervisedConfig {
-        net: NetConfig { hidden: vec![64, 32], blocks: 0, norm: false },
+        net: NetConfig { inputs: Inputs::Stickers, hidden: vec![64, 32], blocks: 0, norm: false },
         batch: 260,
         updates: 4,
         ..SupervisedConfig::preset::<Two>(signal)
@@ -302,12 +302,15 @@ fn same_as_the_plan<P: Cube>(config: SupervisedConfig) {
     let mut params = graph::Params::new(plan.table(), 0);
     params.values_mut().copy_from_slice(learner.weights());
     let mut g = graph::Graph::new();
-    let stickers = g.input("stickers", [states.len(), P::INPUTS]);
-    let y = config.net.network::<P>(&mut g, stickers, outputs);
+    let active = config.net.inputs.active::<P>();
+    let named = g.input("active", [states.len(), active]);
+    let y = config.net.network::<P>(&mut g, named, outputs);
     let plan =
         Arc::new(graph::Plan::unfused(&g, &[("y", y)], None, graph::Layout::Rows, isa).expect("a plan"));
     let (packed, mut executor) = (graph::Packed::new(&plan, &params), graph::Executor::new(&plan));
-    P::fill_one_hot(&states, executor.input_mut("stickers"));
+    let mut inputs = vec![0; states.len() * active];
+    config.net.inputs.fill(&states, &mut inputs);
+    executor.input_mut("active").iter_mut().zip(&inputs).for_each(|(to, &input)| *to = f32::from(input));
     executor.run(&params, &packed);
     let walk = config.walk as f32;
     for (said, plain) in scores.chunks_exact(outputs).zip(executor.output("y").chunks_exact(outputs)) {
@@ -334,12 +337,12 @@ fn same_as_the_plan<P: Cube>(config: SupervisedConfig) {
 fn summed_rows_judge_as_the_plan_does() {
     same_as_the_plan::<Two>(small(Signal::WalkLength));
     same_as_the_plan::<Two>(small(Signal::LastMove));
-    let net = NetConfig { hidden: vec![80, 48], blocks: 2, norm: true };
+    let net = NetConfig { inputs: Inputs::Stickers, hidden: vec![80, 48], blocks: 2, norm: true };
     let large =
         SupervisedConfig { net, metric: Metric::Half, ..SupervisedConfig::preset::<Three>(Signal::LastMove) };
     same_as_the_plan::<Three>(large.clone());
     same_as_the_plan::<Three>(SupervisedConfig { signal: Signal::WalkLength, ..large });
-    let one = NetConfig { hidden: vec![16], blocks: 0, norm: false };
+    let one = NetConfig { inputs: Inputs::Stickers, hidden: vec![16], blocks: 0, norm: false };
     same_as_the_plan::<Two>(SupervisedConfig { net: one, ..small(Signal::WalkLength) });
 }
 
@@ -347,7 +350,7 @@ fn summed_rows_judge_as_the_plan_does() {
 #[cfg(not(target_arch = "wasm32"))] // a page has no such pools
 fn threads_and_clocks_change_nothing() {
     let config = SupervisedConfig {
-        net: NetConfig { hidden: vec![512, 256], blocks: 0, norm: false },
+        net: NetConfig { inputs: Inputs::Stickers, hidden: vec![512, 256], blocks: 0, norm: false },
         batch: 1000,
         ..small(Signal::WalkLength)
     };
@@ -408,7 +411,7 @@ fn what_was_saved_goes_on_as_if_it_had_not_been() {
         };
         let error = restore(small(signal), &broken).err().expect("a number is none").to_string();
         assert!(error.contains("adam.v.hidden.1.bias") && error.contains("earlier"), "{error}");
-        let wider = NetConfig { hidden: vec![80, 32], ..small(signal).net };
+        let wider = NetConfig { inputs: Inputs::Stickers, hidden: vec![80, 32], ..small(signal).net };
         let error = restore(SupervisedConfig { net: wider, ..small(signal) }, &find).err();
         assert!(error.expect("another size").to_string().contains("load one saved with the same"));
     }
@@ -417,7 +420,12 @@ fn what_was_saved_goes_on_as_if_it_had_not_been() {
 #[test]
 fn settings_that_cannot_be_used_are_refused() {
     let base = || small(Signal::WalkLength);
-    let net = |hidden: &[usize]| NetConfig { hidden: hidden.to_vec(), blocks: 0, norm: false };
+    let net = |hidden: &[usize]| NetConfig {
+        inputs: Inputs::Stickers,
+        hidden: hidden.to_vec(),
+        blocks: 0,
+        norm: false,
+    };
     for (config, what) in [
         (SupervisedConfig { walk: 0, ..base() }, "walk is 0"),
         (SupervisedConfig { batch: 19, ..base() }, "batch is 19"),
@@ -461,7 +469,7 @@ fn worth(learner: &Supervised<Two>) -> (usize, f64) {
 #[cfg(not(target_arch = "wasm32"))] // too long for one thread
 fn some_seconds_of_walks_solve_the_small_cube() {
     let config = SupervisedConfig {
-        net: NetConfig { hidden: vec![256, 128], blocks: 0, norm: false },
+        net: NetConfig { inputs: Inputs::Stickers, hidden: vec![256, 128], blocks: 0, norm: false },
         ..SupervisedConfig::preset::<Two>(Signal::WalkLength)
     };
     let mut walk = learner::<Two>(config.clone(), 1, Isa::best());
@@ -479,7 +487,7 @@ fn some_seconds_of_walks_solve_the_small_cube() {
 fn last_moves_and_distances_are_learned_as_well() {
     for (signal, least) in [(Signal::LastMove, 0.02), (Signal::Exact, 0.002)] {
         let config = SupervisedConfig {
-            net: NetConfig { hidden: vec![256, 128], blocks: 0, norm: false },
+            net: NetConfig { inputs: Inputs::Stickers, hidden: vec![256, 128], blocks: 0, norm: false },
             ..SupervisedConfig::preset::<Two>(signal)
         };
         let mut learner = learner::<Two>(config, 1, Isa::best());

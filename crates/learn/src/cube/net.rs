@@ -1,16 +1,62 @@
-//! The network that learners of the cube share: stickers, one-hot -> layers of rectified units -> a value or a score an action. A
-//! plan trains it; for judging, the rows that each cubie's stickers name are summed once for each change of the weights, so that
-//! the first layer is a sum of as many rows as cubies move.
+//! The network that learners of the cube share: what a state shows, one-hot -> layers of rectified units -> a value or a score an
+//! action. The first layer is a sum of rows of a table. For judging, the rows that each cubie's stickers name are summed once
+//! for each change of the weights, so that it is a sum of as many rows as cubies move.
 
 use super::{Judge, Scores};
-use graph::{Adam, Executor, Graph, Init, Isa, Layout, NodeId, Optimizer, Packed, Params, Plan, PlanError};
-use math::{Kernel, Simd, dispatch, par};
+use graph::{
+    Adam, Executor, Graph, Init, Isa, Layout, NodeId, Optimizer, Packed, Params, Plan, PlanError, Table,
+};
+use math::{ops, par};
 use std::sync::Arc;
 use worlds::cube::{CODES, Puzzle};
 
-/// What the network is like between stickers and scores.
+/// What the network is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inputs {
+    /// Each facelet in each colour: 144 or 324 inputs, the published form.
+    Stickers,
+    /// Each place with each cubie, turned each way: 168 or 480 inputs.
+    Cubies,
+}
+
+impl Inputs {
+    pub const ALL: [Inputs; 2] = [Inputs::Stickers, Inputs::Cubies];
+
+    pub const fn id(self) -> &'static str {
+        match self {
+            Inputs::Stickers => "stickers",
+            Inputs::Cubies => "cubies",
+        }
+    }
+
+    pub const fn count<P: Puzzle>(self) -> usize {
+        match self {
+            Inputs::Stickers => P::INPUTS,
+            Inputs::Cubies => P::CUBIES * CODES,
+        }
+    }
+
+    /// How many of them are 1.
+    pub const fn active<P: Puzzle>(self) -> usize {
+        match self {
+            Inputs::Stickers => P::FACELETS,
+            Inputs::Cubies => P::CUBIES,
+        }
+    }
+
+    /// Those that are 1, `[states][active]`.
+    pub fn fill<P: Puzzle>(self, states: &[P], active: &mut [u16]) {
+        match self {
+            Inputs::Stickers => P::fill_inputs(states, active),
+            Inputs::Cubies => P::fill_rows(states, active),
+        }
+    }
+}
+
+/// What the network is like.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetConfig {
+    pub inputs: Inputs,
     /// Units of each layer.
     pub hidden: Vec<usize>,
     /// Residual blocks of two layers each, as wide as the last one.
@@ -27,24 +73,15 @@ impl NetConfig {
         between + 2 * self.blocks * last * last + last * outputs
     }
 
-    /// From stickers to scores.
-    pub fn network<P: Puzzle>(&self, g: &mut Graph, stickers: NodeId, outputs: usize) -> NodeId {
-        let sums = self.first::<P>(g, stickers);
-        self.upper(g, sums, outputs)
-    }
-
-    /// The first layer, before its activation.
-    fn first<P: Puzzle>(&self, g: &mut Graph, stickers: NodeId) -> NodeId {
-        // As many inputs are 1, whatever their number.
-        let init = Init::Uniform(1.0 / (P::FACELETS as f32).sqrt());
-        let table = g.param(TABLE, [P::INPUTS, self.hidden[0]], init);
-        let bias = g.vector(BIAS, self.hidden[0], Init::Zeros);
-        let sums = g.matmul(stickers, table, false, false);
-        g.add(sums, bias)
-    }
-
-    /// From the first layer's sums to scores.
-    fn upper(&self, g: &mut Graph, sums: NodeId, outputs: usize) -> NodeId {
+    /// From the inputs that are 1, `[rows][active]`, to scores.
+    pub fn network<P: Puzzle>(&self, g: &mut Graph, active: NodeId, outputs: usize) -> NodeId {
+        let width = self.hidden[0];
+        // What is summed decides how large sums are.
+        let init = Init::Uniform(1.0 / (g.shape(active)[1] as f32).sqrt());
+        let table = g.param(TABLE, [self.inputs.count::<P>(), width], init);
+        let bias = g.vector(BIAS, width, Init::Zeros);
+        let sums = g.embedding_bag(table, active);
+        let sums = g.add(sums, bias);
         let mut x = self.norm(g, sums, "first");
         x = g.relu(x);
         for (i, &width) in self.hidden.iter().enumerate().skip(1) {
@@ -85,7 +122,7 @@ pub enum Loss {
     CrossEntropy,
 }
 
-/// Reads `stickers`, `[rows][inputs]`, and `target`, `[rows]`; gives `loss`.
+/// Reads `active`, `[rows][active]`, and `target`, `[rows]`; gives `loss`.
 pub fn plan_learning<P: Puzzle>(
     net: &NetConfig,
     outputs: usize,
@@ -94,9 +131,9 @@ pub fn plan_learning<P: Puzzle>(
     isa: Isa,
 ) -> Result<Plan, PlanError> {
     let mut g = Graph::new();
-    let stickers = g.input("stickers", [rows, P::INPUTS]);
+    let active = g.input("active", [rows, net.inputs.active::<P>()]);
     let target = g.input("target", [rows, 1]);
-    let y = net.network::<P>(&mut g, stickers, outputs);
+    let y = net.network::<P>(&mut g, active, outputs);
     let loss = match loss {
         Loss::Squares => {
             let error = g.sub(y, target);
@@ -174,15 +211,14 @@ const WORKERS: usize = 8;
 
 /// The network as a judge.
 pub struct Evaluator<P> {
+    inputs: Inputs,
     scores: Scores,
     outputs: usize,
-    width: usize,
     isa: Isa,
+    /// What is trained, and what judges.
+    table: Table,
     params: Params,
     packed: Packed,
-    /// Of the first layer: a row for each cubie in each place, and what never changes.
-    table: Vec<f32>,
-    bias: Vec<f32>,
     workers: Vec<Worker>,
     cube: std::marker::PhantomData<fn(P)>,
 }
@@ -204,13 +240,12 @@ impl<P: Puzzle> Evaluator<P> {
         weights: &[f32],
         isa: Isa,
     ) -> Result<Evaluator<P>, PlanError> {
-        // The whole network names the parameters in their order; the plan begins above the first layer.
-        let mut whole = Graph::new();
-        let stickers = whole.input("stickers", [ROWS, P::INPUTS]);
-        net.network::<P>(&mut whole, stickers, outputs);
-        let mut g = Graph::like(&whole);
-        let sums = g.input("sums", [ROWS, net.hidden[0]]);
-        let y = net.upper(&mut g, sums, outputs);
+        let mut trained = Graph::new();
+        let active = trained.input("active", [ROWS, net.inputs.active::<P>()]);
+        net.network::<P>(&mut trained, active, outputs);
+        let (mut g, cubies) = (Graph::new(), NetConfig { inputs: Inputs::Cubies, ..net.clone() });
+        let active = g.input("active", [ROWS, P::CUBIES]);
+        let y = cubies.network::<P>(&mut g, active, outputs);
         let y = match scores {
             Scores::Value => g.affine(y, scale, shift),
             Scores::Policy => g.log_softmax(y),
@@ -220,14 +255,13 @@ impl<P: Puzzle> Evaluator<P> {
         let worker =
             || Worker { executor: Executor::new(&plan), rows: vec![0; ROWS * P::CUBIES], scores: Vec::new() };
         let mut evaluator = Evaluator {
+            inputs: net.inputs,
             scores,
             outputs,
-            width: net.hidden[0],
             isa,
+            table: trained.table().clone(),
             packed: Packed::new(&plan, &params),
             params,
-            table: vec![0.0; P::CUBIES * CODES * net.hidden[0]],
-            bias: vec![0.0; net.hidden[0]],
             workers: std::iter::repeat_with(worker).take(WORKERS).collect(),
             cube: std::marker::PhantomData,
         };
@@ -238,27 +272,32 @@ impl<P: Puzzle> Evaluator<P> {
     /// Bytes that one takes.
     pub fn bytes(net: &NetConfig) -> usize {
         let widest = net.hidden.iter().max().copied().unwrap_or(0);
-        let weights = net.products::<P>(P::MOVES.len()) + P::INPUTS * net.hidden[0];
-        4 * (2 * weights + P::CUBIES * CODES * net.hidden[0] + 3 * WORKERS * ROWS * widest)
+        let weights = net.products::<P>(P::MOVES.len()) + P::CUBIES * CODES * net.hidden[0];
+        4 * (2 * weights + 3 * WORKERS * ROWS * widest)
     }
 
     /// Takes other weights.
     pub fn set(&mut self, weights: &[f32]) {
-        self.params.values_mut().copy_from_slice(weights);
-        self.packed.pack(&self.params);
-        let (width, isa) = (self.width, self.isa);
-        let inputs = self.params.get(TABLE).expect("the first layer's");
-        let input = |input: &u16| &inputs[usize::from(*input) * width..][..width];
-        self.bias.copy_from_slice(self.params.get(BIAS).expect("the first layer's"));
-        for fixed in P::FIXED {
-            math::ops::add_scaled(isa, 1.0, input(fixed), &mut self.bias);
-        }
-        self.table.fill(0.0);
-        for (i, row) in self.table.chunks_exact_mut(width).enumerate() {
-            for of in P::row_inputs(i) {
-                math::ops::add_scaled(isa, 1.0, input(of), row);
+        assert_eq!(weights.len(), self.table.len(), "weights of the same network");
+        for spec in self.table.specs() {
+            let weights = &weights[spec.range()];
+            let to = self.params.get_mut(&spec.name).expect("the same parameters");
+            if &*spec.name != TABLE || self.inputs == Inputs::Cubies {
+                to.copy_from_slice(weights);
+                continue;
+            }
+            let width = spec.shape[1];
+            let input = |input: &u16| &weights[usize::from(*input) * width..][..width];
+            to.fill(0.0);
+            for (i, row) in to.chunks_exact_mut(width).enumerate() {
+                // What never changes goes with one of those that move.
+                let fixed = if i < CODES { P::FIXED } else { &[] };
+                for of in P::row_inputs(i).iter().chain(fixed) {
+                    ops::add_scaled(self.isa, 1.0, input(of), row);
+                }
             }
         }
+        self.packed.pack(&self.params);
     }
 }
 
@@ -268,9 +307,8 @@ impl<P: Puzzle> Judge<P> for Evaluator<P> {
     }
 
     fn judge(&mut self, states: &[P], scores: &mut [f32]) {
-        let Evaluator { params, packed, table, bias, workers, .. } = self;
-        let (params, packed, table, bias) = (&*params, &*packed, &**table, &**bias);
-        let (outputs, width, isa) = (self.outputs, self.width, self.isa);
+        let Evaluator { outputs, params, packed, workers, .. } = self;
+        let (outputs, params, packed) = (*outputs, &*params, &*packed);
         assert_eq!(scores.len(), states.len() * outputs, "scores for each state");
         // Whole blocks for each, so that few states are few blocks.
         let share = states.len().div_ceil(ROWS).div_ceil(WORKERS).max(1) * ROWS;
@@ -282,8 +320,8 @@ impl<P: Puzzle> Judge<P> for Evaluator<P> {
             for (states, scores) in states.chunks(ROWS).zip(scores.chunks_mut(ROWS * outputs)) {
                 let rows = &mut rows[..states.len() * P::CUBIES];
                 P::fill_rows(states, rows);
-                let y = &mut executor.input_mut("sums")[..states.len() * width];
-                dispatch(isa, RowSums { cubies: P::CUBIES, width, rows, table, bias, y });
+                let active = executor.input_mut("active");
+                active.iter_mut().zip(rows).for_each(|(active, row)| *active = f32::from(*row));
                 executor.run(params, packed);
                 let said = &executor.output("scores")[..states.len() * outputs];
                 scores[..said.len()].copy_from_slice(said);
@@ -292,62 +330,5 @@ impl<P: Puzzle> Judge<P> for Evaluator<P> {
         for (scores, worker) in scores.chunks_mut(share * outputs).zip(workers) {
             scores.copy_from_slice(&worker.scores[..scores.len()]);
         }
-    }
-}
-
-/// y[state] = bias + Σ table[row] over the state's rows.
-struct RowSums<'a> {
-    cubies: usize,
-    width: usize,
-    rows: &'a [u16],
-    table: &'a [f32],
-    bias: &'a [f32],
-    y: &'a mut [f32],
-}
-
-/// Vectors of a sum that are held at once.
-const PASS: usize = 8;
-
-impl Kernel for RowSums<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let RowSums { cubies, width, rows, table, bias, y } = self;
-        for (rows, y) in rows.chunks_exact(cubies).zip(y.chunks_exact_mut(width)) {
-            let mut first = 0;
-            while first + PASS * S::LANES <= width {
-                sum::<S, PASS>(s, width, first, rows, table, bias, y);
-                first += PASS * S::LANES;
-            }
-            while first < width {
-                sum::<S, 1>(s, width, first, rows, table, bias, y);
-                first += S::LANES;
-            }
-        }
-    }
-}
-
-#[inline(always)]
-fn sum<S: Simd, const N: usize>(
-    s: S,
-    width: usize,
-    first: usize,
-    rows: &[u16],
-    table: &[f32],
-    bias: &[f32],
-    y: &mut [f32],
-) {
-    let mut x = [s.splat(0.0); N];
-    for i in 0..N {
-        x[i] = s.load(&bias[first + i * S::LANES..]);
-    }
-    for &row in rows {
-        let row = &table[usize::from(row) * width + first..][..N * S::LANES];
-        for i in 0..N {
-            x[i] = s.add(x[i], s.load(&row[i * S::LANES..]));
-        }
-    }
-    for i in 0..N {
-        s.store(x[i], &mut y[first + i * S::LANES..]);
     }
 }

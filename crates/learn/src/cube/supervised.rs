@@ -6,7 +6,7 @@
 //! Walks never take a move back. All states along a walk are samples. What judges has the mean of the weights over the last
 //! stretch of the training, which grows with it. A walk depends on seed, step and its number, so threads change nothing.
 
-use super::net::{self, Evaluator, Learned, Loss, NetConfig, Trainer};
+use super::net::{self, Evaluator, Inputs, Learned, Loss, NetConfig, Trainer};
 use super::{Cube, Scores};
 use crate::{Data, Find};
 use graph::{Adam, PlanError};
@@ -21,7 +21,7 @@ pub enum Signal {
     WalkLength,
     /// The last move of a random walk to the state: what takes it back is the action to take.
     LastMove,
-    /// The distance of uniform states.
+    /// The distance of each state of a random walk.
     Exact,
 }
 
@@ -77,6 +77,7 @@ impl SupervisedConfig {
             metric: Metric::Quarter,
             signal,
             net: NetConfig {
+                inputs: Inputs::Cubies,
                 hidden: if two { vec![512, 256] } else { vec![1024, 256] },
                 blocks: if two { 0 } else { 1 },
                 norm: !two,
@@ -96,7 +97,8 @@ impl SupervisedConfig {
         let Ok(outputs) = self.check::<P>() else { return u64::MAX };
         let plan = net::plan_learning::<P>(&self.net, outputs, self.signal.loss(), self.rows(), Isa::best());
         plan.map_or(u64::MAX, |plan| {
-            let samples = self.rows() * (size_of::<P>() + size_of::<f32>() + 1);
+            let active = self.net.inputs.active::<P>();
+            let samples = self.rows() * (size_of::<P>() + size_of::<f32>() + 1 + active * size_of::<u16>());
             (Trainer::bytes(&plan) + Evaluator::<P>::bytes(&self.net) + samples) as u64
         })
     }
@@ -133,10 +135,7 @@ impl SupervisedConfig {
 
     /// States of one step.
     fn rows(&self) -> usize {
-        match self.signal {
-            Signal::WalkLength | Signal::LastMove => self.batch / self.walk * self.walk,
-            Signal::Exact => self.batch,
-        }
+        self.batch / self.walk * self.walk
     }
 
     /// Lengths of walks have mean 0 and variance 1 where these are taken out.
@@ -219,6 +218,7 @@ const SAMPLES: u32 = 0x5341_4D50;
 struct Piece<P> {
     states: Vec<P>,
     taken: Vec<u8>,
+    active: Vec<u16>,
     targets: Vec<f32>,
 }
 
@@ -259,10 +259,15 @@ impl<P: Cube> Supervised<P> {
         let rows = config.rows();
         let plan = Arc::new(net::plan_learning::<P>(&config.net, outputs, config.signal.loss(), rows, isa)?);
         let trainer = Trainer::new(&plan, seed);
-        let size = if config.signal == Signal::Exact { PIECE } else { PIECE.next_multiple_of(config.walk) };
+        let size = PIECE.next_multiple_of(config.walk);
         let piece = |first| {
             let count = size.min(rows - first);
-            Piece { states: vec![P::SOLVED; count], taken: vec![0; count], targets: vec![0.0; count] }
+            Piece {
+                states: vec![P::SOLVED; count],
+                taken: vec![0; count],
+                active: vec![0; count * config.net.inputs.active::<P>()],
+                targets: vec![0.0; count],
+            }
         };
         Ok(Supervised {
             actions: Actions::of::<P>(config.metric),
@@ -395,33 +400,32 @@ impl<P: Cube> Supervised<P> {
         let Supervised { config, seed, actions, exact, progress, pieces, .. } = self;
         let (signal, (scale, shift), step) = (config.signal, config.unit(), progress.updates);
         let rng = Rng { key: [*seed, SAMPLES, step as u32, (step >> 32) as u32] };
-        let (walk, exact, actions) = (config.walk, exact.as_deref(), *actions);
-        par::each_mut(pieces, |i, Piece { states, taken, targets }| {
+        let (walk, inputs, exact, actions) = (config.walk, config.net.inputs, exact.as_deref(), *actions);
+        par::each_mut(pieces, |i, Piece { states, taken, active, targets }| {
             let mut numbers = rng.sequence((i as u64) << 32);
-            if let (Signal::Exact, Some(exact)) = (signal, exact) {
-                for (state, target) in states.iter_mut().zip(targets) {
-                    *state = P::drawn(&mut numbers);
-                    let distance = state.distance(exact).expect("its settings were checked");
-                    *target = (f32::from(distance) - shift) / scale;
-                }
-                return;
-            }
             let walks = states.chunks_exact_mut(walk).zip(taken.chunks_exact_mut(walk));
             for ((states, taken), targets) in walks.zip(targets.chunks_exact_mut(walk)) {
                 P::fill_walk(&actions, &mut numbers, states, taken);
-                for (step, (target, &taken)) in targets.iter_mut().zip(&*taken).enumerate() {
+                for (step, (target, (&taken, state))) in
+                    targets.iter_mut().zip(taken.iter().zip(&*states)).enumerate()
+                {
+                    let length = |length: f32| (length - shift) / scale;
                     *target = match signal {
+                        Signal::WalkLength => length((step + 1) as f32),
                         Signal::LastMove => actions.inverse(usize::from(taken)) as f32,
-                        _ => ((step + 1) as f32 - shift) / scale,
+                        Signal::Exact => {
+                            let distance = exact.and_then(|exact| state.distance(exact));
+                            length(f32::from(distance.expect("its settings were checked")))
+                        }
                     };
                 }
             }
+            inputs.fill(states, active);
         });
-        let stickers = self.trainer.input_mut("stickers");
-        let mut rest = &mut *stickers;
+        let mut rest = self.trainer.input_mut("active");
         for piece in &self.pieces {
-            let (here, behind) = rest.split_at_mut(piece.states.len() * P::INPUTS);
-            P::fill_one_hot(&piece.states, here);
+            let (here, behind) = rest.split_at_mut(piece.active.len());
+            here.iter_mut().zip(&piece.active).for_each(|(to, &active)| *to = f32::from(active));
             rest = behind;
         }
         let mut rest = self.trainer.input_mut("target");
