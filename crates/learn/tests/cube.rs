@@ -203,14 +203,22 @@ fn a_search_that_gives_up_says_how_far_it_got() {
     }
 }
 
-/// What comes of following one state after the other.
-fn followed(exact: &Distances, best: impl Fn(Two) -> usize) -> Report {
+/// What comes of following each state by itself, by the cost of each action.
+#[cfg(not(target_arch = "wasm32"))]
+fn followed(exact: &Distances, cost: impl Fn(Two, usize) -> f32) -> Report {
+    let count = exact.actions().count();
+    let least = |state: Two| {
+        let solves = (0..count).find(|&action| state.turned(action) == Two::SOLVED);
+        let costs: Vec<f32> = (0..count).map(|action| cost(state, action)).collect();
+        solves.unwrap_or_else(|| (0..count).min_by(|&a, &b| costs[a].total_cmp(&costs[b])).expect("actions"))
+    };
+    let best: Vec<usize> = (0..).map_while(Two::unrank).map(least).collect();
     let mut rows = vec![Row::default(); exact.counts().len()];
     for start in (0..).map_while(Two::unrank) {
         let (mut state, mut way) = (start, Vec::new());
         while state != Two::SOLVED && !way.contains(&state) {
             way.push(state);
-            state = state.turned(best(state));
+            state = state.turned(best[state.rank() as usize]);
         }
         let distance = exact.of(start);
         let row = &mut rows[usize::from(distance)];
@@ -225,14 +233,8 @@ fn followed(exact: &Distances, best: impl Fn(Two) -> usize) -> Report {
     Report { rows }
 }
 
-/// The first action that solves it, else the one of the least cost.
-fn least(state: Two, count: usize, cost: impl Fn(Two, usize) -> f32) -> usize {
-    let solves = (0..count).find(|&action| state.turned(action) == Two::SOLVED);
-    let by_cost = |a: &usize, b: &usize| cost(state, *a).total_cmp(&cost(state, *b));
-    solves.unwrap_or_else(|| (0..count).min_by(by_cost).expect("there are actions"))
-}
-
 #[test]
+#[cfg(not(target_arch = "wasm32"))] // too long for one thread
 fn judging_all_states_counts_what_following_each_counts() {
     let mut all = Exhaustive::new(QUARTER.clone());
     for report in [all.run(&mut knowing(&QUARTER)), all.run(&mut sure(&QUARTER))] {
@@ -243,21 +245,22 @@ fn judging_all_states_counts_what_following_each_counts() {
     }
     // Always the first action, unless one solves it.
     let constant = all.run(&mut By(Scores::Value, 6, |_: Two, _| 7.0));
-    assert!(constant == followed(&QUARTER, |state| least(state, 6, |_, _| 0.0)));
+    assert!(constant == followed(&QUARTER, |_, _| 0.0));
     assert!(constant.total().solved > 7 && constant.total().optimal < constant.total().solved);
     // Nonsense, by values and by actions.
-    let of_child = |state: Two, action: usize| noise(state.turned(action), 0);
-    let values = all.run(&mut By(Scores::Value, 6, |state, _| noise(state, 0)));
-    assert!(values == followed(&QUARTER, |state| least(state, 6, of_child)));
+    let table: Vec<f32> = (0..).map_while(Two::unrank).map(|state| noise(state, 0)).collect();
+    let of = |state: Two| table[state.rank() as usize];
+    let values = all.run(&mut By(Scores::Value, 6, |state, _| of(state)));
+    assert!(values == followed(&QUARTER, |state, action| of(state.turned(action))));
     let policy = all.run(&mut By(Scores::Policy, 6, |state, action| -noise(state, action)));
-    assert!(policy == followed(&QUARTER, |state| least(state, 6, noise)));
+    assert!(policy == followed(&QUARTER, noise));
     assert!(policy.total().excess > 0 && policy.total().share() < 0.01);
     // Half right: distances, but for states that are shunned.
     let shunned = |state: Two| if state.rank() % 3 == 1 { 2.5 } else { 0.0 };
     let wrong = |state: Two| f32::from(HALF.of(state)) + shunned(state);
     let mut half = Exhaustive::new(HALF.clone());
     let report = half.run(&mut By(Scores::Value, 9, |state, _| wrong(state)));
-    assert!(report == followed(&HALF, |state| least(state, 9, |state, action| wrong(state.turned(action)))));
+    assert!(report == followed(&HALF, |state, action| wrong(state.turned(action))));
     let total = report.total();
     assert!(total.optimal < total.solved && total.solved < total.states && total.share() > 0.01, "{total:?}");
 }
@@ -355,7 +358,7 @@ fn threads_and_clocks_change_nothing() {
         ..small(Signal::WalkLength)
     };
     let run = |threads: usize, clock: Option<fn() -> f64>| {
-        par::with_threads(threads, || {
+        par::Threads::of(threads).expect("threads").run(|| {
             let mut learner = learner::<Two>(config.clone(), 4, Isa::best());
             clock.into_iter().for_each(|clock| learner.lend_clock(clock));
             iterate(&mut learner, 2);
@@ -366,7 +369,6 @@ fn threads_and_clocks_change_nothing() {
             let outcome = beam.solve(states[0], &mut judge).expect("a beam");
             (learner.weights().to_vec(), scores, outcome)
         })
-        .expect("threads")
     };
     assert!(run(1, None) == run(3, Some(|| 0.0)));
 }

@@ -156,6 +156,23 @@ impl<P: Puzzle> Search<P> {
         })
     }
 
+    /// Bytes that a search takes which goes on to its limits, about, and rather more than less.
+    pub fn bytes(method: Method, limits: Limits) -> u64 {
+        let (node, child, key) = (size_of::<Node<P>>() as u64, 2 * size_of::<P>() as u64 + 20, 64);
+        let actions = P::MOVES.len() as u64;
+        let (kept, level) = match method {
+            Method::Greedy => (limits.steps as u64, 1),
+            Method::Beam { width } => {
+                let level = (width as u64).min(limits.nodes);
+                (level.saturating_mul(limits.steps as u64).min(limits.nodes), level)
+            }
+            Method::AStar { batch, .. } => (limits.nodes, (batch as u64).min(limits.nodes)),
+        };
+        // What grows doubles.
+        let level = level.saturating_mul(actions * (child + key));
+        kept.saturating_mul(2 * node + key + 24).saturating_add(level)
+    }
+
     pub fn begin(&mut self, start: P) {
         self.start = start;
         (self.level, self.steps, self.generated, self.nearest) = (0, 0, 1, f32::INFINITY);
