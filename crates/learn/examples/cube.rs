@@ -5,7 +5,7 @@
 //! Judging is not counted in the seconds; with `--every 10` it judges after every ten as well.
 
 use learn::cube::{
-    Cube, Evaluator, Exhaustive, Inputs, Limits, Method, Search, Signal, Supervised, SupervisedConfig,
+    Cube, Evaluator, Exhaustive, Greedy, Inputs, Limits, Method, Search, Signal, Supervised, SupervisedConfig,
 };
 use math::{Isa, Rng};
 use std::sync::Arc;
@@ -105,18 +105,18 @@ fn two(asked: &Asked) {
         }
         let (start, cpu) = (Instant::now(), cpu_s());
         let report = all.run(judge);
-        let total = report.total();
-        println!(
-            "  greedy {:.2}% of all states, {:.2}% optimally, {:.3} moves too many ({:.1} s, {:.1} CPU-s)",
-            100.0 * total.share(),
-            100.0 * total.optimal_share(),
-            total.mean_excess(),
-            start.elapsed().as_secs_f64(),
-            cpu_s() - cpu
-        );
-        let shares: Vec<String> =
-            report.rows.iter().map(|row| format!("{:.1}", 100.0 * row.share())).collect();
-        println!("  by distance: {}", shares.join(" "));
+        println!("  all states in {:.1} s, {:.1} CPU-s", start.elapsed().as_secs_f64(), cpu_s() - cpu);
+        for greedy in Greedy::ALL {
+            let total = report.total(greedy);
+            let by_distance = report.rows(greedy).iter().map(|row| format!("{:.1}", 100.0 * row.share()));
+            println!(
+                "  greedy {greedy:?} {:.2}%, {:.2}% optimally, {:.3} moves too many; by distance {}",
+                100.0 * total.share(),
+                100.0 * total.optimal_share(),
+                total.mean_excess(),
+                by_distance.collect::<Vec<_>>().join(" ")
+            );
+        }
     };
     let mut judge = train::<Two>(asked, config.clone(), Some(exact.clone()), &mut judge_all);
     for &width in &asked.beams {

@@ -62,11 +62,24 @@ pub trait Judge<P> {
     fn judge(&mut self, states: &[P], scores: &mut [f32]);
 }
 
+/// How somebody acts who looks one move ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Greedy {
+    /// Always the best action, so that where two states prefer each other it stays between them.
+    Plain,
+    /// The best that does not take the last move back.
+    Onward,
+}
+
+impl Greedy {
+    pub const ALL: [Greedy; 2] = [Greedy::Plain, Greedy::Onward];
+}
+
 /// The action to take where one judges what each leads to: to the solved state where one does, else to the least value; of
-/// equals the first.
-fn nearest<P: Puzzle>(children: &[P], value: impl Fn(usize) -> f32) -> usize {
-    let mut best = (0, f32::INFINITY);
-    for (action, child) in children.iter().enumerate() {
+/// equals the first. One action may be ruled out.
+fn nearest<P: Puzzle>(children: &[P], without: Option<usize>, value: impl Fn(usize) -> f32) -> usize {
+    let mut best = (usize::from(without == Some(0)), f32::INFINITY);
+    for (action, child) in children.iter().enumerate().filter(|(action, _)| Some(*action) != without) {
         if *child == P::SOLVED {
             return action;
         }

@@ -7,8 +7,8 @@ use learn::cube::net::{Loss, plan_learning};
 use learn::cube::search::{SearchError, Stop};
 use learn::cube::supervised::{Slice, SupervisedError};
 use learn::cube::{
-    Cube, Exhaustive, Inputs, Judge, Limits, Method, NetConfig, Outcome, Report, Scores, Search, Signal,
-    Supervised, SupervisedConfig,
+    Cube, Exhaustive, Greedy, Inputs, Judge, Limits, Method, NetConfig, Outcome, Report, Scores, Search,
+    Signal, Supervised, SupervisedConfig,
 };
 use math::{Isa, Rng, par};
 use std::collections::HashMap;
@@ -68,8 +68,9 @@ fn search<P: Puzzle>(method: Method, limits: Limits, metric: Metric) -> Search<P
     Search::new(method, limits, Actions::of::<P>(metric)).expect("a sound method")
 }
 
-const METHODS: [Method; 5] = [
-    Method::Greedy,
+const METHODS: [Method; 6] = [
+    Method::Greedy(Greedy::Plain),
+    Method::Greedy(Greedy::Onward),
     Method::Beam { width: 1 },
     Method::Beam { width: 33 },
     Method::AStar { weight: 1.0, batch: 1 },
@@ -184,7 +185,8 @@ fn a_search_that_gives_up_says_how_far_it_got() {
     }
     // Turning R for ever comes by the start again; a beam of one has nowhere new to go some time.
     let mut stubborn = By(Scores::Policy, 6, |_: Two, action| -(action as f32));
-    let outcome = search(Method::Greedy, Limits::default(), Metric::Quarter).solve(farthest, &mut stubborn);
+    let outcome = search(Method::Greedy(Greedy::Plain), Limits::default(), Metric::Quarter)
+        .solve(farthest, &mut stubborn);
     let outcome = outcome.expect("greedy goes with a policy");
     assert_eq!((outcome.solution, outcome.steps, outcome.nearest), (Err(Stop::Nothing), 4, None));
     let a_star = Method::AStar { weight: 1.0, batch: 8 };
@@ -203,34 +205,58 @@ fn a_search_that_gives_up_says_how_far_it_got() {
     }
 }
 
-/// What comes of following each state by itself, by the cost of each action.
+/// The report of all states, which is what comes of following each by itself, by the cost of each action.
 #[cfg(not(target_arch = "wasm32"))]
-fn followed(exact: &Distances, cost: impl Fn(Two, usize) -> f32) -> Report {
+fn followed(
+    all: &mut Exhaustive,
+    judge: &mut dyn Judge<Two>,
+    exact: &Distances,
+    cost: impl Fn(Two, usize) -> f32,
+) -> Report {
+    let report = all.run(judge);
     let count = exact.actions().count();
-    let least = |state: Two| {
-        let solves = (0..count).find(|&action| state.turned(action) == Two::SOLVED);
+    let least = |state: Two, without: Option<usize>| {
+        let mut free = (0..count).filter(|action| Some(*action) != without);
         let costs: Vec<f32> = (0..count).map(|action| cost(state, action)).collect();
-        solves.unwrap_or_else(|| (0..count).min_by(|&a, &b| costs[a].total_cmp(&costs[b])).expect("actions"))
+        let solves = free.clone().find(|&action| state.turned(action) == Two::SOLVED);
+        solves
+            .unwrap_or_else(|| free.by_ref().min_by(|&a, &b| costs[a].total_cmp(&costs[b])).expect("actions"))
     };
-    let best: Vec<usize> = (0..).map_while(Two::unrank).map(least).collect();
+    let both = |state: Two| {
+        let best = least(state, None);
+        [best, least(state, Some(best))]
+    };
+    let best: Vec<[usize; 2]> = (0..).map_while(Two::unrank).map(both).collect();
+    let moves = |start: Two, greedy| {
+        let (mut state, mut last, mut way) = (start, None, Vec::new());
+        while state != Two::SOLVED && !way.contains(&(state, last)) {
+            way.push((state, last));
+            let [best, second] = best[state.rank() as usize];
+            let action = if last == Some(exact.actions().inverse(best)) { second } else { best };
+            state = state.turned(action);
+            last = (greedy == Greedy::Onward).then_some(action);
+        }
+        (state == Two::SOLVED).then_some(way.len() as u32)
+    };
     let mut rows = vec![Row::default(); exact.counts().len()];
     for start in (0..).map_while(Two::unrank) {
-        let (mut state, mut way) = (start, Vec::new());
-        while state != Two::SOLVED && !way.contains(&state) {
-            way.push(state);
-            state = state.turned(best[state.rank() as usize]);
-        }
         let distance = exact.of(start);
         let row = &mut rows[usize::from(distance)];
         row.states += 1;
-        if state == Two::SOLVED {
-            let excess = way.len() as u64 - u64::from(distance);
+        if let Some(moves) = moves(start, Greedy::Plain) {
             row.solved += 1;
-            row.optimal += u32::from(excess == 0);
-            row.excess += excess;
+            row.optimal += u32::from(moves == u32::from(distance));
+            row.excess += u64::from(moves) - u64::from(distance);
         }
     }
-    Report { rows }
+    assert!(report.plain == rows);
+    // Ways that do not turn back may be long; some of them, and that what is told of them together is told of each.
+    let solved = (0..).map_while(Two::unrank).filter(|&state| all.moves(state).is_some()).count();
+    assert_eq!(solved, report.total(Greedy::Onward).solved as usize);
+    for start in (0..).map_while(Two::unrank).step_by(1009) {
+        assert_eq!(all.moves(start), moves(start, Greedy::Onward), "{start:?}");
+    }
+    report
 }
 
 #[test]
@@ -238,31 +264,33 @@ fn followed(exact: &Distances, cost: impl Fn(Two, usize) -> f32) -> Report {
 fn judging_all_states_counts_what_following_each_counts() {
     let mut all = Exhaustive::new(QUARTER.clone());
     for report in [all.run(&mut knowing(&QUARTER)), all.run(&mut sure(&QUARTER))] {
-        for (row, &states) in report.rows.iter().zip(QUARTER.counts()) {
+        for (row, &states) in report.plain.iter().chain(&report.onward).zip(QUARTER.counts().iter().cycle()) {
             assert_eq!(*row, Row { states, solved: states, optimal: states, excess: 0 });
         }
-        assert_eq!((report.total().share(), report.total().mean_excess()), (1.0, 0.0));
+        let total = report.total(Greedy::Plain);
+        assert_eq!((total, total.share(), total.mean_excess()), (report.total(Greedy::Onward), 1.0, 0.0));
     }
     // Always the first action, unless one solves it.
-    let constant = all.run(&mut By(Scores::Value, 6, |_: Two, _| 7.0));
-    assert!(constant == followed(&QUARTER, |_, _| 0.0));
-    assert!(constant.total().solved > 7 && constant.total().optimal < constant.total().solved);
+    let sevens = &mut By(Scores::Value, 6, |_: Two, _| 7.0);
+    let constant = followed(&mut all, sevens, &QUARTER, |_, _| 0.0).total(Greedy::Plain);
+    assert!(constant.solved > 7 && constant.optimal < constant.solved);
     // Nonsense, by values and by actions.
     let table: Vec<f32> = (0..).map_while(Two::unrank).map(|state| noise(state, 0)).collect();
     let of = |state: Two| table[state.rank() as usize];
-    let values = all.run(&mut By(Scores::Value, 6, |state, _| of(state)));
-    assert!(values == followed(&QUARTER, |state, action| of(state.turned(action))));
-    let policy = all.run(&mut By(Scores::Policy, 6, |state, action| -noise(state, action)));
-    assert!(policy == followed(&QUARTER, noise));
-    assert!(policy.total().excess > 0 && policy.total().share() < 0.01);
+    let values = &mut By(Scores::Value, 6, |state, _| of(state));
+    followed(&mut all, values, &QUARTER, |state, action| of(state.turned(action)));
+    let policy = &mut By(Scores::Policy, 6, |state, action| -noise(state, action));
+    let policy = followed(&mut all, policy, &QUARTER, noise).total(Greedy::Plain);
+    assert!(policy.excess > 0 && policy.share() < 0.01);
     // Half right: distances, but for states that are shunned.
     let shunned = |state: Two| if state.rank() % 3 == 1 { 2.5 } else { 0.0 };
     let wrong = |state: Two| f32::from(HALF.of(state)) + shunned(state);
+    let shunning = &mut By(Scores::Value, 9, |state, _| wrong(state));
     let mut half = Exhaustive::new(HALF.clone());
-    let report = half.run(&mut By(Scores::Value, 9, |state, _| wrong(state)));
-    assert!(report == followed(&HALF, |state, action| wrong(state.turned(action))));
-    let total = report.total();
-    assert!(total.optimal < total.solved && total.solved < total.states && total.share() > 0.01, "{total:?}");
+    let report = followed(&mut half, shunning, &HALF, |state, action| wrong(state.turned(action)));
+    let [plain, onward] = Greedy::ALL.map(|greedy| report.total(greedy));
+    assert!(plain.optimal < plain.solved && plain.solved < plain.states && plain.share() > 0.01, "{plain:?}");
+    assert!(onward.solved > plain.solved, "{onward:?}");
 }
 
 /// Small enough for a test.
@@ -464,7 +492,7 @@ fn worth(learner: &Supervised<Two>) -> (usize, f64) {
     let mut beam = search(Method::Beam { width: 64 }, Limits { steps: 30, nodes: 20_000 }, Metric::Quarter);
     let mut solves = |state| beam.solve(state, &mut judge).expect("a beam").solution.is_ok();
     let solved = drawn(8, 200).into_iter().filter(|&state| solves(state)).count();
-    (solved, Exhaustive::new(QUARTER.clone()).run(&mut judge).total().share())
+    (solved, Exhaustive::new(QUARTER.clone()).run(&mut judge).total(Greedy::Plain).share())
 }
 
 #[test]

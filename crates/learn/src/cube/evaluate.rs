@@ -1,8 +1,9 @@
 //! What a judge is worth, exactly: every state of the 2x2x2 is followed greedily to its end. All states are judged once, the best
-//! action of each goes into a table, and ways through that table are walked so that no state is passed twice. In slices, so that
-//! it goes on beside a training.
+//! two actions of each go into a table, and ways through that table are walked so that no state is passed twice. Who never takes
+//! a move back needs no more than that: a state is left by its best action, or by its second where the best one would. In slices,
+//! so that it goes on beside a training.
 
-use super::{Judge, Scores, nearest};
+use super::{Greedy, Judge, Scores, nearest};
 use std::sync::Arc;
 use worlds::cube::{Distances, Puzzle, Two};
 
@@ -20,14 +21,23 @@ pub struct Row {
 /// How all states fared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// By distance, from 0 on.
-    pub rows: Vec<Row>,
+    /// By distance, from 0 on: always by the best action, and without taking a move back.
+    pub plain: Vec<Row>,
+    pub onward: Vec<Row>,
 }
 
 impl Report {
+    /// By distance.
+    pub fn rows(&self, greedy: Greedy) -> &[Row] {
+        match greedy {
+            Greedy::Plain => &self.plain,
+            Greedy::Onward => &self.onward,
+        }
+    }
+
     /// All distances together.
-    pub fn total(&self) -> Row {
-        self.rows.iter().fold(Row::default(), |sum, row| Row {
+    pub fn total(&self, greedy: Greedy) -> Row {
+        self.rows(greedy).iter().fold(Row::default(), |sum, row| Row {
             states: sum.states + row.states,
             solved: sum.solved + row.solved,
             optimal: sum.optimal + row.optimal,
@@ -67,16 +77,17 @@ enum Stage {
     /// From this state on.
     Judge(usize),
     Choose(usize),
-    Walk(usize),
+    Walk(Greedy, usize),
 }
 
 /// A pass over all states: see the top of the file.
 pub struct Exhaustive {
     exact: Arc<Distances>,
     stage: Stage,
-    /// By rank: what it was thought to be away, the action chosen, and moves to the end.
+    /// By rank: what it was thought to be away, and the best action with 16 times the second.
     values: Vec<f32>,
     best: Vec<u8>,
+    /// Moves to the end, by twice the rank, and 1 where the best action is ruled out.
     steps: Vec<u32>,
     states: Vec<Two>,
     scores: Vec<f32>,
@@ -85,7 +96,7 @@ pub struct Exhaustive {
 }
 
 impl Exhaustive {
-    pub const BYTES: usize = Two::STATES * (size_of::<f32>() + 1 + 2 * size_of::<u32>());
+    pub const BYTES: usize = Two::STATES * (size_of::<f32>() + 1 + 4 * size_of::<u32>());
 
     pub fn new(exact: Arc<Distances>) -> Exhaustive {
         Exhaustive {
@@ -93,7 +104,7 @@ impl Exhaustive {
             stage: Stage::Judge(0),
             values: vec![0.0; Two::STATES],
             best: vec![0; Two::STATES],
-            steps: vec![UNKNOWN; Two::STATES],
+            steps: vec![UNKNOWN; 2 * Two::STATES],
             states: Vec::with_capacity(JUDGED),
             scores: Vec::new(),
             way: Vec::new(),
@@ -128,27 +139,27 @@ impl Exhaustive {
     pub fn advance(&mut self, judge: &mut dyn Judge<Two>) -> Option<&Report> {
         let (from, size) = match self.stage {
             Stage::Judge(from) => (from, JUDGED),
-            Stage::Choose(from) | Stage::Walk(from) => (from, READ),
+            Stage::Choose(from) | Stage::Walk(_, from) => (from, READ),
         };
         let to = (from + size).min(Two::STATES);
         match self.stage {
             Stage::Judge(_) => self.judge(judge, from, to),
             Stage::Choose(_) => self.choose(from, to),
-            Stage::Walk(_) => (from..to).for_each(|rank| self.walk(rank as u32)),
+            Stage::Walk(greedy, _) => (from..to).for_each(|rank| self.walk(greedy, rank)),
         }
         let is_done = to == Two::STATES;
         self.stage = match self.stage {
             Stage::Judge(_) if !is_done => Stage::Judge(to),
             Stage::Judge(_) if judge.scores() == Scores::Value => Stage::Choose(0),
             Stage::Choose(_) if !is_done => Stage::Choose(to),
-            Stage::Judge(_) | Stage::Choose(_) => {
-                self.steps.fill(UNKNOWN);
-                self.steps[0] = 0;
-                Stage::Walk(0)
+            Stage::Judge(_) | Stage::Choose(_) => self.set_out(Greedy::Plain),
+            Stage::Walk(greedy, _) if !is_done => Stage::Walk(greedy, to),
+            Stage::Walk(Greedy::Plain, _) => {
+                count(&self.exact, &self.steps, &mut self.report.plain);
+                self.set_out(Greedy::Onward)
             }
-            Stage::Walk(_) if !is_done => Stage::Walk(to),
-            Stage::Walk(_) => {
-                self.count();
+            Stage::Walk(Greedy::Onward, _) => {
+                count(&self.exact, &self.steps, &mut self.report.onward);
                 self.stage = Stage::Judge(0);
                 return Some(&self.report);
             }
@@ -156,14 +167,25 @@ impl Exhaustive {
         None
     }
 
+    fn set_out(&mut self, greedy: Greedy) -> Stage {
+        self.steps.fill(UNKNOWN);
+        self.steps[..2].fill(0);
+        Stage::Walk(greedy, 0)
+    }
+
     /// What each state was thought to be away, by rank; of a judge that gives values, once all are judged.
     pub fn values(&self) -> &[f32] {
         &self.values
     }
 
-    /// The action chosen in each state, by rank.
-    pub fn best(&self) -> &[u8] {
-        &self.best
+    /// The best action of a state, once all are judged.
+    pub fn best(&self, state: Two) -> usize {
+        usize::from(self.best[state.rank() as usize] & 15)
+    }
+
+    /// How many moves solve a state that never take one back, once a pass has ended; nothing where they go in a circle.
+    pub fn moves(&self, state: Two) -> Option<u32> {
+        Some(self.steps[2 * state.rank() as usize]).filter(|&steps| steps != CIRCLE)
     }
 
     fn judge(&mut self, judge: &mut dyn Judge<Two>, from: usize, to: usize) {
@@ -180,7 +202,7 @@ impl Exhaustive {
         {
             let mut children = [Two::SOLVED; MOST];
             let children = children_of(*state, count, &mut children);
-            *best = nearest(children, |action| -scores[action]) as u8;
+            *best = both(children, |action| -scores[action]);
         }
     }
 
@@ -191,40 +213,52 @@ impl Exhaustive {
             let mut children = [Two::SOLVED; MOST];
             let children = children_of(state, count, &mut children);
             let value = |action: usize| self.values[children[action].rank() as usize];
-            self.best[rank] = nearest(children, value) as u8;
+            self.best[rank] = both(children, value);
         }
     }
 
     /// From a state on until something is known.
-    fn walk(&mut self, mut rank: u32) {
+    fn walk(&mut self, greedy: Greedy, rank: usize) {
         self.way.clear();
-        while self.steps[rank as usize] == UNKNOWN {
-            self.steps[rank as usize] = WALKED;
-            self.way.push(rank);
-            let state = Two::unrank(rank).expect("a rank that a state has");
-            rank = state.turned(usize::from(self.best[rank as usize])).rank();
+        let mut node = 2 * rank;
+        while self.steps[node] == UNKNOWN {
+            self.steps[node] = WALKED;
+            self.way.push(node as u32);
+            let state = Two::unrank(node as u32 / 2).expect("a rank that a state has");
+            let both = self.best[node / 2];
+            let action = usize::from(if node.is_multiple_of(2) { both & 15 } else { both >> 4 });
+            let next = state.turned(action);
+            let turns_back = self.best(next) == self.exact.actions().inverse(action);
+            node = 2 * next.rank() as usize + usize::from(greedy == Greedy::Onward && turns_back);
         }
-        let end = self.steps[rank as usize];
+        let end = self.steps[node];
         let in_circle = end == WALKED || end == CIRCLE;
-        for (back, &rank) in self.way.iter().rev().enumerate() {
-            self.steps[rank as usize] = if in_circle { CIRCLE } else { end + 1 + back as u32 };
+        for (back, &node) in self.way.iter().rev().enumerate() {
+            self.steps[node as usize] = if in_circle { CIRCLE } else { end + 1 + back as u32 };
         }
     }
+}
 
-    fn count(&mut self) {
-        self.report.rows.clear();
-        self.report.rows.resize(self.exact.counts().len(), Row::default());
-        for (&distance, &steps) in self.exact.table().iter().zip(&self.steps) {
-            let row = &mut self.report.rows[usize::from(distance)];
-            row.states += 1;
-            if steps != CIRCLE {
-                let excess = steps - u32::from(distance);
-                row.solved += 1;
-                row.optimal += u32::from(excess == 0);
-                row.excess += u64::from(excess);
-            }
+fn count(exact: &Distances, steps: &[u32], rows: &mut Vec<Row>) {
+    rows.clear();
+    rows.resize(exact.counts().len(), Row::default());
+    for (&distance, &[steps, _]) in exact.table().iter().zip(steps.as_chunks::<2>().0) {
+        let row = &mut rows[usize::from(distance)];
+        row.states += 1;
+        if steps != CIRCLE {
+            let excess = steps - u32::from(distance);
+            row.solved += 1;
+            row.optimal += u32::from(excess == 0);
+            row.excess += u64::from(excess);
         }
     }
+}
+
+/// The best action, and 16 times the second.
+fn both(children: &[Two], value: impl Fn(usize) -> f32) -> u8 {
+    let best = nearest(children, None, &value);
+    let second = nearest(children, Some(best), &value);
+    (best | second << 4) as u8
 }
 
 /// Actions that there are at most.

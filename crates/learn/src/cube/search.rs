@@ -6,15 +6,15 @@
 //! promising of all states found so far, by `weight` times moves made plus moves to go (Agostinelli et al., "Solving the Rubik's
 //! cube with deep reinforcement learning and search", 2019).
 
-use super::{Judge, Scores, nearest};
+use super::{Greedy, Judge, Scores, nearest};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use worlds::cube::{Actions, Puzzle};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {
-    /// Always the best action; it ends where it comes by a second time.
-    Greedy,
+    /// It ends where it would go on as it did before.
+    Greedy(Greedy),
     Beam {
         width: usize,
     },
@@ -161,7 +161,7 @@ impl<P: Puzzle> Search<P> {
         let (node, child, key) = (size_of::<Node<P>>() as u64, 2 * size_of::<P>() as u64 + 20, 64);
         let actions = P::MOVES.len() as u64;
         let (kept, level) = match method {
-            Method::Greedy => (limits.steps as u64, 1),
+            Method::Greedy(_) => (limits.steps as u64, 1),
             Method::Beam { width } => {
                 let level = (width as u64).min(limits.nodes);
                 (level.saturating_mul(limits.steps as u64).min(limits.nodes), level)
@@ -179,7 +179,9 @@ impl<P: Puzzle> Search<P> {
         self.nodes.clear();
         self.nodes.push(Node { state: start, parent: 0, action: 0, closed: false, steps: 0, score: 0.0 });
         self.known.clear();
-        self.known.place(start.key(), 0);
+        if !matches!(self.method, Method::Greedy(_)) {
+            self.known.place(start.key(), 0);
+        }
         self.open.clear();
         self.open.push(Reverse((0, Reverse(0), 0)));
     }
@@ -200,7 +202,7 @@ impl<P: Puzzle> Search<P> {
             return Ok(Some(self.end(Ok(Vec::new()))));
         }
         let end = match self.method {
-            Method::Greedy => self.follow(judge),
+            Method::Greedy(greedy) => self.follow(judge, greedy),
             Method::Beam { width } => self.widen(judge, width),
             Method::AStar { .. } if judge.scores() == Scores::Policy => return Err(SearchError::NeedsValues),
             Method::AStar { weight, batch } => self.expand(judge, weight, batch),
@@ -260,17 +262,17 @@ impl<P: Puzzle> Search<P> {
         }
     }
 
-    fn follow(&mut self, judge: &mut dyn Judge<P>) -> Option<Result<Vec<u8>, Stop>> {
+    fn follow(&mut self, judge: &mut dyn Judge<P>, greedy: Greedy) -> Option<Result<Vec<u8>, Stop>> {
         if let Some(stop) = self.stop() {
             return Some(Err(stop));
         }
         let node = self.nodes.len() - 1;
+        let Node { state, action: last, .. } = self.nodes[node];
         self.parents.clear();
-        self.parents.push(self.nodes[node].state);
-        let solved = self.breed();
-        self.steps += 1;
-        if solved.is_some() {
-            return Some(Ok(self.way(node, solved)));
+        self.parents.push(state);
+        if let Some(child) = self.breed() {
+            self.steps += 1;
+            return Some(Ok(self.way(node, Some(child))));
         }
         self.fresh.clear();
         match judge.scores() {
@@ -282,14 +284,24 @@ impl<P: Puzzle> Search<P> {
             Scores::Value => self.scores[action],
             Scores::Policy => -self.scores[action],
         };
-        let action = nearest(&self.children, worth);
-        let state = self.children[action];
-        let (place, steps) = (self.nodes.len() as u32, self.steps as u32);
-        if self.known.place(state.key(), place).is_some() {
+        let mut action = nearest(&self.children, None, worth);
+        let turns_back = node > 0 && action == self.actions.inverse(usize::from(last));
+        let evades = greedy == Greedy::Onward && turns_back;
+        if evades {
+            action = nearest(&self.children, Some(action), worth);
+        }
+        if self.known.place(state.key() ^ u64::from(evades), 0).is_some() {
             return Some(Err(Stop::Nothing));
         }
-        let node = Node { state, parent: place - 1, action: action as u8, closed: false, steps, score: 0.0 };
-        self.nodes.push(node);
+        self.steps += 1;
+        self.nodes.push(Node {
+            state: self.children[action],
+            parent: node as u32,
+            action: action as u8,
+            closed: false,
+            steps: self.steps as u32,
+            score: 0.0,
+        });
         None
     }
 
