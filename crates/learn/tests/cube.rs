@@ -2,15 +2,18 @@
 //! what the network that is trained says, and a few seconds of learning solve the 2x2x2.
 
 use learn::Data;
-use learn::cube::evaluate::Row;
 use learn::cube::net::{Loss, plan_learning};
 use learn::cube::search::{SearchError, Stop};
 use learn::cube::supervised::{Slice, SupervisedError};
 use learn::cube::{
-    Cube, Exhaustive, Greedy, Inputs, Judge, Limits, Method, NetConfig, Outcome, Report, Scores, Search,
-    Signal, Supervised, SupervisedConfig,
+    Cube, Greedy, Inputs, Judge, Limits, Method, NetConfig, Outcome, Scores, Search, Signal, Supervised,
+    SupervisedConfig,
 };
-use math::{Isa, Rng, par};
+#[cfg(not(target_arch = "wasm32"))]
+use learn::cube::{Exhaustive, Report, evaluate::Row};
+#[cfg(not(target_arch = "wasm32"))]
+use math::par;
+use math::{Isa, Rng};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 use worlds::cube::{Actions, Distances, Metric, Puzzle, Three, Two};
