@@ -6,7 +6,6 @@
 
 mod graphics;
 mod panic;
-#[cfg(target_family = "wasm")]
 mod rooms;
 
 use gpu::Fault;

@@ -1,9 +1,9 @@
 //! The rooms of this module: the page has a module for each (one feature), so that a visit loads no other's.
+// The tests' own room begins by itself.
+#![cfg(any(feature = "control", feature = "backgammon"))]
 
 use wasm_bindgen::prelude::*;
 
-// The tests' own room begins by itself.
-#[cfg(any(feature = "control", feature = "backgammon"))]
 #[wasm_bindgen(start)]
 fn start() {
     // Every thread of the pool begins here too.
@@ -16,7 +16,6 @@ fn start() {
     add::<run::backgammon::Backgammon>(gpu::backgammon::special);
 }
 
-#[cfg(any(feature = "control", feature = "backgammon"))]
 fn add<R: run::room::Room>(special: gpu::Special) {
     run::add_room(&run::Entry::<R>::NEW);
     gpu::add_special(special);

@@ -96,9 +96,9 @@ fn vectors<S: Simd>(cols: usize, rows: usize) -> usize {
     [8, 4, 2].into_iter().find(fits).unwrap_or(1)
 }
 
-/// Where the rows named begin, in rows of `stride`; gives how many there are. Those that name nothing are left out.
+/// Where the rows named begin, in rows of `stride`; gives whether all indices name something.
 #[inline(always)]
-fn places<S: Simd>(s: S, rows: usize, stride: usize, index: &[f32], at: &mut [u32; PLACES]) -> usize {
+fn places<S: Simd>(s: S, rows: usize, stride: usize, index: &[f32], at: &mut [u32; PLACES]) -> bool {
     let (zero, last, stride) = (s.splat(0.0), s.splat((rows - 1) as f32), s.splat_u(stride as u32));
     let every = s.eq(zero, zero);
     let mut known = every;
@@ -110,7 +110,13 @@ fn places<S: Simd>(s: S, rows: usize, stride: usize, index: &[f32], at: &mut [u3
         let row = s.i32_from_f32(s.min(last, s.max(x, zero)));
         s.store_u(s.mul_u(row, stride), &mut at[i..]);
     }
-    if s.mask_bits(known) == s.mask_bits(every) {
+    s.mask_bits(known) == s.mask_bits(every)
+}
+
+/// The same without those that name nothing; gives how many there are.
+#[inline(always)]
+fn places_named<S: Simd>(s: S, rows: usize, stride: usize, index: &[f32], at: &mut [u32; PLACES]) -> usize {
+    if places(s, rows, stride, index, at) {
         return index.len();
     }
     let mut count = 0;
@@ -216,7 +222,7 @@ impl Bag<'_> {
         while r < end {
             let rows = (end - r).min(PLACES / k) / R * R;
             let named = &self.index[r * k..][..rows * k];
-            if one_by_one == 0 && rows > 0 && places(s, n, stride, named, &mut at) == rows * k {
+            if one_by_one == 0 && rows > 0 && places(s, n, stride, named, &mut at) {
                 for at in at[..rows * k].chunks_exact(R * k) {
                     let mut sums = [start; R];
                     // SAFETY: places are those of rows, of which `from` has N vectors each.
@@ -231,7 +237,7 @@ impl Bag<'_> {
             one_by_one = if one_by_one > 0 { one_by_one - 1 } else { rows.saturating_sub(1) };
             let mut sums = [start; 1];
             for index in self.index[r * k..][..k].chunks(PLACES) {
-                let count = places(s, n, stride, index, &mut at);
+                let count = places_named(s, n, stride, index, &mut at);
                 // SAFETY: as above.
                 unsafe { add_rows(s, &mut sums, from, &at[..count], count) };
             }
@@ -265,7 +271,7 @@ impl Bag<'_> {
                 sums[..width].copy_from_slice(&bias[first..][..width]);
             }
             for index in self.index[r * self.k..][..self.k].chunks(PLACES) {
-                let count = places(s, n, self.cols, index, &mut at);
+                let count = places_named(s, n, self.cols, index, &mut at);
                 for &at in &at[..count] {
                     let row = &self.table[at as usize + first..][..width];
                     for i in 0..width {
@@ -378,7 +384,7 @@ impl BagBackward<'_> {
                 d[v] = s.load(&dy[c + v * S::LANES..]);
             }
             for index in index.chunks(PLACES) {
-                let count = places(s, self.n, stride, index, &mut at);
+                let count = places_named(s, self.n, stride, index, &mut at);
                 for &at in &at[..count] {
                     // SAFETY: the caller's.
                     unsafe {
@@ -399,7 +405,7 @@ impl BagBackward<'_> {
         let mut at = [0; PLACES];
         for (index, dy) in self.index.chunks_exact(self.k).zip(self.dy.chunks_exact(self.cols)) {
             for index in index.chunks(PLACES) {
-                let count = places(s, self.n, self.cols, index, &mut at);
+                let count = places_named(s, self.n, self.cols, index, &mut at);
                 for &at in &at[..count] {
                     for c in first..self.columns[1] {
                         // SAFETY: a column of the table that is this thread's alone.
