@@ -5,6 +5,7 @@
 
 pub mod backgammon;
 pub mod control;
+pub mod cube;
 mod fault;
 pub mod offload;
 mod state;

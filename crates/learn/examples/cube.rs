@@ -1,0 +1,221 @@
+//! Trains a network for the cube for so many seconds of processor time, and tells what it is worth: the greedy share over all
+//! states of the 2x2x2, and beams on uniform states.
+//! `cargo run --release -p learn --example cube -- --seconds 60 --set walk=20 --beam 64,256 --states 1000`
+//! `cargo run --release -p learn --example cube -- --cube 3 --seconds 420 --beam 1024,4096 --states 20`
+//! Judging is not counted in the seconds; with `--every 10` it judges after every ten as well.
+
+use learn::cube::{
+    Cube, Evaluator, Exhaustive, Greedy, Inputs, Limits, Method, Search, Signal, Supervised, SupervisedConfig,
+};
+use math::{Isa, Rng};
+use std::sync::Arc;
+use std::time::Instant;
+use worlds::cube::{Actions, Distances, Metric, Three, Two};
+
+struct Asked {
+    seconds: f64,
+    every: f64,
+    seed: u32,
+    states: usize,
+    beams: Vec<usize>,
+    exhaustive: bool,
+    settings: Vec<String>,
+    signal: Signal,
+}
+
+fn main() {
+    let mut asked = Asked {
+        seconds: 20.0,
+        every: f64::INFINITY,
+        seed: 1,
+        states: 1000,
+        beams: vec![64, 256],
+        exhaustive: true,
+        settings: Vec::new(),
+        signal: Signal::WalkLength,
+    };
+    let (mut cube, mut threads) = (2, 2);
+    let mut arguments = std::env::args().skip(1);
+    while let Some(flag) = arguments.next() {
+        let value = arguments.next().unwrap_or_else(|| panic!("{flag} needs a value"));
+        let number = || value.parse().unwrap_or_else(|_| panic!("{flag} needs a number, not {value}"));
+        match flag.as_str() {
+            "--cube" => cube = number() as u32,
+            "--seconds" => asked.seconds = number(),
+            "--every" => asked.every = number(),
+            "--seed" => asked.seed = number() as u32,
+            "--states" => asked.states = number() as usize,
+            "--threads" => threads = number() as usize,
+            "--exhaustive" => asked.exhaustive = value == "yes",
+            "--beam" => asked.beams = value.split(',').map(|width| width.parse().expect("a width")).collect(),
+            "--signal" => {
+                let found = Signal::ALL.into_iter().find(|signal| signal.id() == value);
+                asked.signal =
+                    found.unwrap_or_else(|| panic!("no signal {value}; there are walk, last, exact"));
+            }
+            "--set" => asked.settings.push(value),
+            _ => panic!(
+                "unknown {flag}; there are --cube --signal --seconds --every --seed --states --threads --exhaustive --beam --set"
+            ),
+        }
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+    pool.install(|| match cube {
+        2 => two(&asked),
+        3 => drop(train::<Three>(&asked, config::<Three>(&asked), None, |_| ())),
+        _ => panic!("no cube {cube}; there are 2 and 3"),
+    });
+}
+
+fn config<P: Cube>(asked: &Asked) -> SupervisedConfig {
+    let mut config = SupervisedConfig::preset::<P>(asked.signal);
+    for setting in &asked.settings {
+        let (name, value) = setting.split_once('=').unwrap_or_else(|| panic!("{setting} sets nothing"));
+        let number = || value.parse::<f64>().unwrap_or_else(|_| panic!("{setting} is no number"));
+        match name {
+            "metric" => config.metric = if value == "htm" { Metric::Half } else { Metric::Quarter },
+            "hidden" => {
+                config.net.hidden = value.split('-').map(|units| units.parse().expect("units")).collect()
+            }
+            "inputs" => {
+                let found = Inputs::ALL.into_iter().find(|inputs| inputs.id() == value);
+                config.net.inputs = found.unwrap_or_else(|| panic!("no inputs {value}"));
+            }
+            "blocks" => config.net.blocks = number() as usize,
+            "norm" => config.net.norm = value == "yes",
+            "walk" => config.walk = number() as usize,
+            "batch" => config.batch = number() as usize,
+            "updates" => config.updates = number() as usize,
+            "lr" => config.lr = number() as f32,
+            "lr_steps" => config.lr_steps = number() as f32,
+            "max_grad_norm" => config.max_grad_norm = number() as f32,
+            _ => panic!("no setting {name}"),
+        }
+    }
+    config
+}
+
+fn two(asked: &Asked) {
+    let config = config::<Two>(asked);
+    let exact = Arc::new(Distances::new(config.metric));
+    let mut all = Exhaustive::new(exact.clone());
+    let mut judge_all = |judge: &mut Evaluator<Two>| {
+        if !asked.exhaustive {
+            return;
+        }
+        let (start, cpu) = (Instant::now(), cpu_s());
+        let report = all.run(judge);
+        println!("  all states in {:.1} s, {:.1} CPU-s", start.elapsed().as_secs_f64(), cpu_s() - cpu);
+        for greedy in Greedy::ALL {
+            let total = report.total(greedy);
+            let by_distance = report.rows(greedy).iter().map(|row| format!("{:.1}", 100.0 * row.share()));
+            println!(
+                "  greedy {greedy:?} {:.2}%, {:.2}% optimally, {:.3} moves too many; by distance {}",
+                100.0 * total.share(),
+                100.0 * total.optimal_share(),
+                total.mean_excess(),
+                by_distance.collect::<Vec<_>>().join(" ")
+            );
+        }
+    };
+    let mut judge = train::<Two>(asked, config.clone(), Some(exact.clone()), &mut judge_all);
+    for &width in &asked.beams {
+        let mut search =
+            Search::new(Method::Beam { width }, Limits::default(), Actions::of::<Two>(config.metric))
+                .expect("sound");
+        let mut numbers = Rng::new(77, 7).sequence(0);
+        let (mut solved, mut optimal, mut nodes, start, cpu) = (0, 0, 0, Instant::now(), cpu_s());
+        for _ in 0..asked.states {
+            let state = <Two as worlds::cube::Puzzle>::drawn(&mut numbers);
+            let outcome = search.solve(state, &mut judge).expect("a beam goes with any judge");
+            nodes += outcome.nodes;
+            if let Ok(actions) = outcome.solution {
+                solved += 1;
+                optimal += usize::from(actions.len() == usize::from(exact.of(state)));
+            }
+        }
+        let n = asked.states as f64;
+        println!(
+            "  beam {width}: {:.1}% of {n} solved, {:.1}% optimally; {:.0} nodes, {:.2} ms, {:.2} CPU-ms each",
+            100.0 * solved as f64 / n,
+            100.0 * optimal as f64 / n,
+            nodes as f64 / n,
+            1e3 * start.elapsed().as_secs_f64() / n,
+            1e3 * (cpu_s() - cpu) / n
+        );
+    }
+}
+
+fn train<P: Cube>(
+    asked: &Asked,
+    config: SupervisedConfig,
+    exact: Option<Arc<Distances>>,
+    mut look: impl FnMut(&mut Evaluator<P>),
+) -> Evaluator<P> {
+    println!("{config:?}");
+    let metric = config.metric;
+    let mut learner = Supervised::<P>::new(config, exact, asked.seed, Isa::best()).expect("sound settings");
+    let mut judge = learner.judge().expect("a plan");
+    let (start, mut counted, mut wall, mut due) = (cpu_s(), 0.0, 0.0, asked.every);
+    let mut began = start;
+    while counted < asked.seconds {
+        let clock = Instant::now();
+        let stats = loop {
+            if let learn::cube::supervised::Slice::Iteration(stats) = learner.advance() {
+                break stats;
+            }
+        };
+        wall += clock.elapsed().as_secs_f64();
+        counted += cpu_s() - began;
+        if counted >= due || counted >= asked.seconds {
+            let progress = learner.progress();
+            println!(
+                "{counted:.1} CPU-s, {wall:.1} s: {} updates, {:.2}M states, {:.2} CPU-ms an update, loss {:.4}, gradient {:.3}",
+                progress.updates,
+                progress.states as f64 / 1e6,
+                1e3 * counted / progress.updates as f64,
+                stats.loss,
+                stats.grad_norm
+            );
+            judge.set(learner.weights());
+            look(&mut judge);
+            due += asked.every;
+        }
+        began = cpu_s();
+    }
+    if P::SIZE == 3 {
+        three(asked, metric, &mut judge);
+    }
+    judge
+}
+
+fn three<P: Cube>(asked: &Asked, metric: Metric, judge: &mut Evaluator<P>) {
+    for &width in &asked.beams {
+        let mut search =
+            Search::new(Method::Beam { width }, Limits::default(), Actions::of::<P>(metric)).expect("sound");
+        let mut numbers = Rng::new(77, 7).sequence(0);
+        let (mut solved, mut length, start, cpu) = (0, 0, Instant::now(), cpu_s());
+        for _ in 0..asked.states {
+            let outcome = search.solve(P::drawn(&mut numbers), judge).expect("a beam goes with any judge");
+            if let Ok(actions) = outcome.solution {
+                solved += 1;
+                length += actions.len();
+            }
+        }
+        let n = asked.states as f64;
+        println!(
+            "  beam {width}: {solved} of {n} solved in {:.2} moves; {:.2} s, {:.2} CPU-s each",
+            length as f64 / f64::from(solved).max(1.0),
+            start.elapsed().as_secs_f64() / n,
+            (cpu_s() - cpu) / n
+        );
+    }
+}
+
+/// Seconds that all threads of this process have worked.
+fn cpu_s() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").expect("a Linux system");
+    let ticks = |field: &str| field.parse::<f64>().expect("a number of ticks");
+    let fields: Vec<&str> = stat.rsplit(") ").next().expect("fields").split(' ').collect();
+    (ticks(fields[11]) + ticks(fields[12])) / 100.0
+}

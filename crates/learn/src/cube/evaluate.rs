@@ -1,0 +1,272 @@
+//! What a judge is worth, exactly: every state of the 2x2x2 is followed greedily to its end. All states are judged once, the best
+//! two actions of each go into a table, and ways through that table are walked so that no state is passed twice. Who never takes
+//! a move back needs no more than that: a state is left by its best action, or by its second where the best one would. In slices,
+//! so that it goes on beside a training.
+
+use super::{Greedy, Judge, Scores, nearest};
+use std::sync::Arc;
+use worlds::cube::{Distances, Puzzle, Two};
+
+/// States of one distance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Row {
+    pub states: u32,
+    /// Solved greedily, and of those with no move too many.
+    pub solved: u32,
+    pub optimal: u32,
+    /// Moves too many of those solved, together.
+    pub excess: u64,
+}
+
+/// How all states fared.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// By distance, from 0 on: always by the best action, and without taking a move back.
+    pub plain: Vec<Row>,
+    pub onward: Vec<Row>,
+}
+
+impl Report {
+    /// By distance.
+    pub fn rows(&self, greedy: Greedy) -> &[Row] {
+        match greedy {
+            Greedy::Plain => &self.plain,
+            Greedy::Onward => &self.onward,
+        }
+    }
+
+    /// All distances together.
+    pub fn total(&self, greedy: Greedy) -> Row {
+        self.rows(greedy).iter().fold(Row::default(), |sum, row| Row {
+            states: sum.states + row.states,
+            solved: sum.solved + row.solved,
+            optimal: sum.optimal + row.optimal,
+            excess: sum.excess + row.excess,
+        })
+    }
+}
+
+impl Row {
+    /// Share that was solved.
+    pub fn share(&self) -> f64 {
+        f64::from(self.solved) / f64::from(self.states.max(1))
+    }
+
+    /// Share that was solved with no move too many.
+    pub fn optimal_share(&self) -> f64 {
+        f64::from(self.optimal) / f64::from(self.states.max(1))
+    }
+
+    /// Moves too many, in the mean of those solved.
+    pub fn mean_excess(&self) -> f64 {
+        self.excess as f64 / f64::from(self.solved.max(1))
+    }
+}
+
+/// States of a slice that judges, and of one that reads tables.
+const JUDGED: usize = 4096;
+const READ: usize = 1 << 16;
+
+/// Ways that are not known yet, that are being walked, and that lead in a circle.
+const UNKNOWN: u32 = u32::MAX;
+const WALKED: u32 = u32::MAX - 1;
+const CIRCLE: u32 = u32::MAX - 2;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Stage {
+    /// From this state on.
+    Judge(usize),
+    Choose(usize),
+    Walk(Greedy, usize),
+}
+
+/// A pass over all states: see the top of the file.
+pub struct Exhaustive {
+    exact: Arc<Distances>,
+    stage: Stage,
+    /// By rank: what it was thought to be away, and the best action with 16 times the second.
+    values: Vec<f32>,
+    best: Vec<u8>,
+    /// Moves to the end, by twice the rank, and 1 where the best action is ruled out.
+    steps: Vec<u32>,
+    states: Vec<Two>,
+    scores: Vec<f32>,
+    way: Vec<u32>,
+    report: Report,
+}
+
+impl Exhaustive {
+    pub const BYTES: usize = Two::STATES * (size_of::<f32>() + 1 + 4 * size_of::<u32>());
+
+    pub fn new(exact: Arc<Distances>) -> Exhaustive {
+        Exhaustive {
+            exact,
+            stage: Stage::Judge(0),
+            values: vec![0.0; Two::STATES],
+            best: vec![0; Two::STATES],
+            steps: vec![UNKNOWN; 2 * Two::STATES],
+            states: Vec::with_capacity(JUDGED),
+            scores: Vec::new(),
+            way: Vec::new(),
+            report: Report::default(),
+        }
+    }
+
+    /// Begins anew.
+    pub fn begin(&mut self) {
+        self.stage = Stage::Judge(0);
+    }
+
+    /// To the end.
+    pub fn run(&mut self, judge: &mut dyn Judge<Two>) -> Report {
+        self.begin();
+        loop {
+            if let Some(report) = self.advance(judge) {
+                return report.clone();
+            }
+        }
+    }
+
+    /// States judged so far, of all.
+    pub fn judged(&self) -> usize {
+        match self.stage {
+            Stage::Judge(from) => from,
+            _ => Two::STATES,
+        }
+    }
+
+    /// A slice of some milliseconds; the judge must be the same from the first to the last. The next one begins anew.
+    pub fn advance(&mut self, judge: &mut dyn Judge<Two>) -> Option<&Report> {
+        let (from, size) = match self.stage {
+            Stage::Judge(from) => (from, JUDGED),
+            Stage::Choose(from) | Stage::Walk(_, from) => (from, READ),
+        };
+        let to = (from + size).min(Two::STATES);
+        match self.stage {
+            Stage::Judge(_) => self.judge(judge, from, to),
+            Stage::Choose(_) => self.choose(from, to),
+            Stage::Walk(greedy, _) => (from..to).for_each(|rank| self.walk(greedy, rank)),
+        }
+        let is_done = to == Two::STATES;
+        self.stage = match self.stage {
+            Stage::Judge(_) if !is_done => Stage::Judge(to),
+            Stage::Judge(_) if judge.scores() == Scores::Value => Stage::Choose(0),
+            Stage::Choose(_) if !is_done => Stage::Choose(to),
+            Stage::Judge(_) | Stage::Choose(_) => self.set_out(Greedy::Plain),
+            Stage::Walk(greedy, _) if !is_done => Stage::Walk(greedy, to),
+            Stage::Walk(Greedy::Plain, _) => {
+                count(&self.exact, &self.steps, &mut self.report.plain);
+                self.set_out(Greedy::Onward)
+            }
+            Stage::Walk(Greedy::Onward, _) => {
+                count(&self.exact, &self.steps, &mut self.report.onward);
+                self.stage = Stage::Judge(0);
+                return Some(&self.report);
+            }
+        };
+        None
+    }
+
+    fn set_out(&mut self, greedy: Greedy) -> Stage {
+        self.steps.fill(UNKNOWN);
+        self.steps[..2].fill(0);
+        Stage::Walk(greedy, 0)
+    }
+
+    /// What each state was thought to be away, by rank; of a judge that gives values, once all are judged.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// The best action of a state, once all are judged.
+    pub fn best(&self, state: Two) -> usize {
+        usize::from(self.best[state.rank() as usize] & 15)
+    }
+
+    /// How many moves solve a state that never take one back, once a pass has ended; nothing where they go in a circle.
+    pub fn moves(&self, state: Two) -> Option<u32> {
+        Some(self.steps[2 * state.rank() as usize]).filter(|&steps| steps != CIRCLE)
+    }
+
+    fn judge(&mut self, judge: &mut dyn Judge<Two>, from: usize, to: usize) {
+        self.states.clear();
+        self.states.extend((from..to).filter_map(|rank| Two::unrank(rank as u32)));
+        if judge.scores() == Scores::Value {
+            return judge.judge(&self.states, &mut self.values[from..to]);
+        }
+        let count = self.exact.actions().count();
+        self.scores.resize((to - from) * count, 0.0);
+        judge.judge(&self.states, &mut self.scores);
+        for ((state, scores), best) in
+            self.states.iter().zip(self.scores.chunks_exact(count)).zip(&mut self.best[from..to])
+        {
+            let mut children = [Two::SOLVED; MOST];
+            let children = children_of(*state, count, &mut children);
+            *best = both(children, |action| -scores[action]);
+        }
+    }
+
+    fn choose(&mut self, from: usize, to: usize) {
+        let count = self.exact.actions().count();
+        for rank in from..to {
+            let Some(state) = Two::unrank(rank as u32) else { continue };
+            let mut children = [Two::SOLVED; MOST];
+            let children = children_of(state, count, &mut children);
+            let value = |action: usize| self.values[children[action].rank() as usize];
+            self.best[rank] = both(children, value);
+        }
+    }
+
+    /// From a state on until something is known.
+    fn walk(&mut self, greedy: Greedy, rank: usize) {
+        self.way.clear();
+        let mut node = 2 * rank;
+        while self.steps[node] == UNKNOWN {
+            self.steps[node] = WALKED;
+            self.way.push(node as u32);
+            let state = Two::unrank(node as u32 / 2).expect("a rank that a state has");
+            let both = self.best[node / 2];
+            let action = usize::from(if node.is_multiple_of(2) { both & 15 } else { both >> 4 });
+            let next = state.turned(action);
+            let turns_back = self.best(next) == self.exact.actions().inverse(action);
+            node = 2 * next.rank() as usize + usize::from(greedy == Greedy::Onward && turns_back);
+        }
+        let end = self.steps[node];
+        let in_circle = end == WALKED || end == CIRCLE;
+        for (back, &node) in self.way.iter().rev().enumerate() {
+            self.steps[node as usize] = if in_circle { CIRCLE } else { end + 1 + back as u32 };
+        }
+    }
+}
+
+fn count(exact: &Distances, steps: &[u32], rows: &mut Vec<Row>) {
+    rows.clear();
+    rows.resize(exact.counts().len(), Row::default());
+    for (&distance, &[steps, _]) in exact.table().iter().zip(steps.as_chunks::<2>().0) {
+        let row = &mut rows[usize::from(distance)];
+        row.states += 1;
+        if steps != CIRCLE {
+            let excess = steps - u32::from(distance);
+            row.solved += 1;
+            row.optimal += u32::from(excess == 0);
+            row.excess += u64::from(excess);
+        }
+    }
+}
+
+/// The best action, and 16 times the second.
+fn both(children: &[Two], value: impl Fn(usize) -> f32) -> u8 {
+    let best = nearest(children, None, &value);
+    let second = nearest(children, Some(best), &value);
+    (best | second << 4) as u8
+}
+
+/// Actions that there are at most.
+const MOST: usize = Two::MOVES.len();
+
+fn children_of(state: Two, count: usize, children: &mut [Two; MOST]) -> &[Two] {
+    for (action, child) in children[..count].iter_mut().enumerate() {
+        *child = state.turned(action);
+    }
+    &children[..count]
+}

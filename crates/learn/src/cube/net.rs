@@ -1,0 +1,334 @@
+//! The network that learners of the cube share: what a state shows, one-hot -> layers of rectified units -> a value or a score an
+//! action. The first layer is a sum of rows of a table. For judging, the rows that each cubie's stickers name are summed once
+//! for each change of the weights, so that it is a sum of as many rows as cubies move.
+
+use super::{Judge, Scores};
+use graph::{
+    Adam, Executor, Graph, Init, Isa, Layout, NodeId, Optimizer, Packed, Params, Plan, PlanError, Table,
+};
+use math::{ops, par};
+use std::sync::Arc;
+use worlds::cube::{CODES, Puzzle};
+
+/// What the network is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inputs {
+    /// Each facelet in each colour: 144 or 324 inputs, the published form.
+    Stickers,
+    /// Each place with each cubie, turned each way: 168 or 480 inputs.
+    Cubies,
+}
+
+impl Inputs {
+    pub const ALL: [Inputs; 2] = [Inputs::Stickers, Inputs::Cubies];
+
+    pub const fn id(self) -> &'static str {
+        match self {
+            Inputs::Stickers => "stickers",
+            Inputs::Cubies => "cubies",
+        }
+    }
+
+    pub const fn count<P: Puzzle>(self) -> usize {
+        match self {
+            Inputs::Stickers => P::INPUTS,
+            Inputs::Cubies => P::CUBIES * CODES,
+        }
+    }
+
+    /// How many of them are 1.
+    pub const fn active<P: Puzzle>(self) -> usize {
+        match self {
+            Inputs::Stickers => P::FACELETS,
+            Inputs::Cubies => P::CUBIES,
+        }
+    }
+
+    /// Those that are 1, `[states][active]`.
+    pub fn fill<P: Puzzle>(self, states: &[P], active: &mut [u16]) {
+        match self {
+            Inputs::Stickers => P::fill_inputs(states, active),
+            Inputs::Cubies => P::fill_rows(states, active),
+        }
+    }
+}
+
+/// What the network is like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NetConfig {
+    pub inputs: Inputs,
+    /// Units of each layer.
+    pub hidden: Vec<usize>,
+    /// Residual blocks of two layers each, as wide as the last one.
+    pub blocks: usize,
+    /// Layer norm before each activation.
+    pub norm: bool,
+}
+
+impl NetConfig {
+    /// Multiply-adds of judging one state.
+    pub fn products<P: Puzzle>(&self, outputs: usize) -> usize {
+        let between: usize = self.hidden.windows(2).map(|pair| pair[0] * pair[1]).sum();
+        let last = self.hidden.last().copied().unwrap_or(0);
+        between + 2 * self.blocks * last * last + last * outputs
+    }
+
+    /// From the inputs that are 1, `[rows][active]`, to scores.
+    pub fn network<P: Puzzle>(&self, g: &mut Graph, active: NodeId, outputs: usize) -> NodeId {
+        let width = self.hidden[0];
+        // What is summed decides how large sums are.
+        let init = Init::Uniform(1.0 / (g.shape(active)[1] as f32).sqrt());
+        let table = g.param(TABLE, [self.inputs.count::<P>(), width], init);
+        let bias = g.vector(BIAS, width, Init::Zeros);
+        let sums = g.embedding_bag(table, active);
+        let sums = g.add(sums, bias);
+        let mut x = self.norm(g, sums, "first");
+        x = g.relu(x);
+        for (i, &width) in self.hidden.iter().enumerate().skip(1) {
+            let name = format!("hidden.{i}");
+            let y = g.dense(x, &name, width, Init::Kaiming);
+            let y = self.norm(g, y, &name);
+            x = g.relu(y);
+        }
+        let width = g.shape(x)[1];
+        for i in 0..self.blocks {
+            let [first, second] = [0, 1].map(|layer| format!("block.{i}.{layer}"));
+            let y = g.dense(x, &first, width, Init::Kaiming);
+            let y = self.norm(g, y, &first);
+            let y = g.relu(y);
+            let y = g.dense(y, &second, width, Init::FanIn);
+            let y = self.norm(g, y, &second);
+            let y = g.add(y, x);
+            x = g.relu(y);
+        }
+        g.dense(x, "head", outputs, Init::FanIn)
+    }
+
+    fn norm(&self, g: &mut Graph, x: NodeId, name: &str) -> NodeId {
+        if self.norm { g.norm(x, &format!("{name}.norm")) } else { x }
+    }
+}
+
+/// Parameters of the first layer: a row an input.
+const TABLE: &str = "first.table";
+const BIAS: &str = "first.bias";
+
+/// What a plan is trained to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// The mean square of what is missing to the target.
+    Squares,
+    /// The mean surprise at the target, an action's number.
+    CrossEntropy,
+}
+
+/// Reads `active`, `[rows][active]`, and `target`, `[rows]`; gives `loss`.
+pub fn plan_learning<P: Puzzle>(
+    net: &NetConfig,
+    outputs: usize,
+    loss: Loss,
+    rows: usize,
+    isa: Isa,
+) -> Result<Plan, PlanError> {
+    let mut g = Graph::new();
+    let active = g.input("active", [rows, net.inputs.active::<P>()]);
+    let target = g.input("target", [rows, 1]);
+    let y = net.network::<P>(&mut g, active, outputs);
+    let loss = match loss {
+        Loss::Squares => {
+            let error = g.sub(y, target);
+            let error = g.square(error);
+            g.mean_all(error)
+        }
+        Loss::CrossEntropy => {
+            let logs = g.log_softmax(y);
+            let taken = g.take(logs, target);
+            let mean = g.mean_all(taken);
+            g.neg(mean)
+        }
+    };
+    let gradients = g.gradients(loss);
+    Plan::training(&g, &[("loss", loss)], &gradients, isa)
+}
+
+/// A plan with what its training needs.
+pub struct Trainer {
+    pub params: Params,
+    pub optimizer: Optimizer,
+    executor: Executor,
+    packed: Packed,
+    grads: Vec<f32>,
+}
+
+/// What came of one step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Learned {
+    pub loss: f32,
+    /// Length of the gradient, before it was clipped.
+    pub grad_norm: f32,
+}
+
+impl Trainer {
+    /// Bytes that it takes.
+    pub fn bytes(plan: &Plan) -> usize {
+        // Weights, two moments and gradients; packed both ways.
+        plan.arena_bytes() + 4 * plan.table().len() * (1 + 2 + 1 + 2)
+    }
+
+    pub fn new(plan: &Arc<Plan>, seed: u32) -> Trainer {
+        let params = Params::new(plan.table(), seed);
+        Trainer {
+            optimizer: Optimizer::new(&params),
+            executor: Executor::new(plan),
+            packed: Packed::new(plan, &params),
+            grads: vec![0.0; params.values().len()],
+            params,
+        }
+    }
+
+    /// What the next step reads.
+    pub fn input_mut(&mut self, name: &str) -> &mut [f32] {
+        self.executor.input_mut(name)
+    }
+
+    pub fn step(&mut self, adam: &Adam) -> Learned {
+        self.executor.train(&self.params, &self.packed, &mut self.grads, false);
+        let isa = self.executor.plan().isa();
+        let grad_norm = self.optimizer.step(isa, adam, &mut self.params, &self.grads);
+        self.packed.pack(&self.params);
+        Learned { loss: self.executor.output("loss")[0], grad_norm }
+    }
+
+    /// After the weights were changed from outside.
+    pub fn pack(&mut self) {
+        self.packed.pack(&self.params);
+    }
+}
+
+/// States that are judged at once, and shares of a batch that threads take.
+const ROWS: usize = 64;
+const WORKERS: usize = 8;
+
+/// The network as a judge.
+pub struct Evaluator<P> {
+    inputs: Inputs,
+    scores: Scores,
+    outputs: usize,
+    isa: Isa,
+    /// What is trained, and what judges.
+    table: Table,
+    params: Params,
+    packed: Packed,
+    workers: Vec<Worker>,
+    cube: std::marker::PhantomData<fn(P)>,
+}
+
+struct Worker {
+    executor: Executor,
+    rows: Vec<u16>,
+    scores: Vec<f32>,
+}
+
+impl<P: Puzzle> Evaluator<P> {
+    /// With weights of a plan of [`plan_learning`] for the same network. A value is `scale` times what the network says, and
+    /// `shift`.
+    pub fn new(
+        net: &NetConfig,
+        scores: Scores,
+        outputs: usize,
+        (scale, shift): (f32, f32),
+        weights: &[f32],
+        isa: Isa,
+    ) -> Result<Evaluator<P>, PlanError> {
+        let mut trained = Graph::new();
+        let active = trained.input("active", [ROWS, net.inputs.active::<P>()]);
+        net.network::<P>(&mut trained, active, outputs);
+        let (mut g, cubies) = (Graph::new(), NetConfig { inputs: Inputs::Cubies, ..net.clone() });
+        let active = g.input("active", [ROWS, P::CUBIES]);
+        let y = cubies.network::<P>(&mut g, active, outputs);
+        let y = match scores {
+            Scores::Value => g.affine(y, scale, shift),
+            Scores::Policy => g.log_softmax(y),
+        };
+        let plan = Arc::new(Plan::new(&g, &[("scores", y)], Layout::Rows, isa)?);
+        let params = Params::new(g.table(), 0);
+        let worker =
+            || Worker { executor: Executor::new(&plan), rows: vec![0; ROWS * P::CUBIES], scores: Vec::new() };
+        let mut evaluator = Evaluator {
+            inputs: net.inputs,
+            scores,
+            outputs,
+            isa,
+            table: trained.table().clone(),
+            packed: Packed::new(&plan, &params),
+            params,
+            workers: std::iter::repeat_with(worker).take(WORKERS).collect(),
+            cube: std::marker::PhantomData,
+        };
+        evaluator.set(weights);
+        Ok(evaluator)
+    }
+
+    /// Bytes that one takes.
+    pub fn bytes(net: &NetConfig) -> usize {
+        let widest = net.hidden.iter().max().copied().unwrap_or(0);
+        let weights = net.products::<P>(P::MOVES.len()) + P::CUBIES * CODES * net.hidden[0];
+        4 * (2 * weights + 3 * WORKERS * ROWS * widest)
+    }
+
+    /// Takes other weights.
+    pub fn set(&mut self, weights: &[f32]) {
+        assert_eq!(weights.len(), self.table.len(), "weights of the same network");
+        for spec in self.table.specs() {
+            let weights = &weights[spec.range()];
+            let to = self.params.get_mut(&spec.name).expect("the same parameters");
+            if &*spec.name != TABLE || self.inputs == Inputs::Cubies {
+                to.copy_from_slice(weights);
+                continue;
+            }
+            let width = spec.shape[1];
+            let input = |input: &u16| &weights[usize::from(*input) * width..][..width];
+            to.fill(0.0);
+            for (i, row) in to.chunks_exact_mut(width).enumerate() {
+                // What never changes goes with one of those that move.
+                let fixed = if i < CODES { P::FIXED } else { &[] };
+                for of in P::row_inputs(i).iter().chain(fixed) {
+                    ops::add_scaled(self.isa, 1.0, input(of), row);
+                }
+            }
+        }
+        self.packed.pack(&self.params);
+    }
+}
+
+impl<P: Puzzle> Judge<P> for Evaluator<P> {
+    fn scores(&self) -> Scores {
+        self.scores
+    }
+
+    fn judge(&mut self, states: &[P], scores: &mut [f32]) {
+        let Evaluator { outputs, params, packed, workers, .. } = self;
+        let (outputs, params, packed) = (*outputs, &*params, &*packed);
+        assert_eq!(scores.len(), states.len() * outputs, "scores for each state");
+        // Whole blocks for each, so that few states are few blocks.
+        let share = states.len().div_ceil(ROWS).div_ceil(WORKERS).max(1) * ROWS;
+        let count = states.len().div_ceil(share);
+        par::each_mut(&mut workers[..count], |i, worker| {
+            let states = &states[i * share..states.len().min((i + 1) * share)];
+            let Worker { executor, rows, scores } = worker;
+            scores.resize(scores.len().max(share * outputs), 0.0);
+            for (states, scores) in states.chunks(ROWS).zip(scores.chunks_mut(ROWS * outputs)) {
+                let rows = &mut rows[..states.len() * P::CUBIES];
+                P::fill_rows(states, rows);
+                let active = executor.input_mut("active");
+                active.iter_mut().zip(rows).for_each(|(active, row)| *active = f32::from(*row));
+                executor.run(params, packed);
+                let said = &executor.output("scores")[..states.len() * outputs];
+                scores[..said.len()].copy_from_slice(said);
+            }
+        });
+        for (scores, worker) in scores.chunks_mut(share * outputs).zip(workers) {
+            scores.copy_from_slice(&worker.scores[..scores.len()]);
+        }
+    }
+}

@@ -1,0 +1,528 @@
+//! Searches find what there is to find, judging all states counts what following each of them counts, the fast way to judge says
+//! what the network that is trained says, and a few seconds of learning solve the 2x2x2.
+
+use learn::Data;
+use learn::cube::net::{Loss, plan_learning};
+use learn::cube::search::{SearchError, Stop};
+use learn::cube::supervised::{Slice, SupervisedError};
+use learn::cube::{
+    Cube, Greedy, Inputs, Judge, Limits, Method, NetConfig, Outcome, Scores, Search, Signal, Supervised,
+    SupervisedConfig,
+};
+#[cfg(not(target_arch = "wasm32"))]
+use learn::cube::{Exhaustive, Report, evaluate::Row};
+#[cfg(not(target_arch = "wasm32"))]
+use math::par;
+use math::{Isa, Rng};
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+use worlds::cube::{Actions, Distances, Metric, Puzzle, Three, Two};
+
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
+#[cfg(target_arch = "wasm32")]
+wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
+
+static QUARTER: LazyLock<Arc<Distances>> = LazyLock::new(|| Arc::new(Distances::new(Metric::Quarter)));
+static HALF: LazyLock<Arc<Distances>> = LazyLock::new(|| Arc::new(Distances::new(Metric::Half)));
+
+/// A judge by a function of a state and, for a policy, an action.
+struct By<F>(Scores, usize, F);
+
+impl<P: Puzzle, F: FnMut(P, usize) -> f32> Judge<P> for By<F> {
+    fn scores(&self) -> Scores {
+        self.0
+    }
+
+    fn judge(&mut self, states: &[P], scores: &mut [f32]) {
+        let count = self.0.count(self.1);
+        assert_eq!(scores.len(), states.len() * count);
+        for (state, scores) in states.iter().zip(scores.chunks_exact_mut(count)) {
+            scores.iter_mut().enumerate().for_each(|(action, score)| *score = (self.2)(*state, action));
+        }
+    }
+}
+
+/// Who knows every distance.
+fn knowing(exact: &Distances) -> impl Judge<Two> {
+    By(Scores::Value, exact.actions().count(), |state, _| f32::from(exact.of(state)))
+}
+
+/// Who is sure of every move that brings it nearer.
+fn sure(exact: &Distances) -> impl Judge<Two> {
+    By(Scores::Policy, exact.actions().count(), |state, action| {
+        let best = exact.best(state);
+        if best >> action & 1 == 1 { -(best.count_ones() as f32).ln() } else { -20.0 }
+    })
+}
+
+/// Numbers that mean nothing, of which no two are likely to be equal.
+fn noise(state: Two, action: usize) -> f32 {
+    let word = Rng::new(3, action as u32).block([state.rank(), 0, 0, 0])[0];
+    word as f32
+}
+
+fn drawn<P: Puzzle>(seed: u32, count: usize) -> Vec<P> {
+    let mut numbers = Rng::new(seed, 1).sequence(0);
+    std::iter::repeat_with(|| P::drawn(&mut numbers)).take(count).collect()
+}
+
+fn search<P: Puzzle>(method: Method, limits: Limits, metric: Metric) -> Search<P> {
+    Search::new(method, limits, Actions::of::<P>(metric)).expect("a sound method")
+}
+
+const METHODS: [Method; 6] = [
+    Method::Greedy(Greedy::Plain),
+    Method::Greedy(Greedy::Onward),
+    Method::Beam { width: 1 },
+    Method::Beam { width: 33 },
+    Method::AStar { weight: 1.0, batch: 1 },
+    Method::AStar { weight: 0.8, batch: 40 },
+];
+
+#[test]
+fn who_knows_distances_solves_optimally_by_any_search() {
+    for (exact, metric) in [(&*QUARTER, Metric::Quarter), (&*HALF, Metric::Half)] {
+        for method in METHODS {
+            let mut one = search(method, Limits::default(), metric);
+            for state in drawn::<Two>(1, 60).into_iter().chain([Two::SOLVED]) {
+                let distance = usize::from(exact.of(state));
+                let is_a_star = matches!(method, Method::AStar { .. });
+                let policy = (!is_a_star).then(|| one.solve(state, &mut sure(exact)).expect("a beam"));
+                let value = one.solve(state, &mut knowing(exact)).expect("any method");
+                for outcome in policy.into_iter().chain([value]) {
+                    let actions = outcome.solution.expect("there is a way");
+                    assert_eq!(actions.len(), distance, "{method:?} {metric:?} {state:?}");
+                    let end = actions.iter().fold(state, |state, &action| state.turned(usize::from(action)));
+                    assert!(end == Two::SOLVED);
+                    assert!(outcome.nodes as usize <= 1 + 40 * 9 * (distance + 1) * 2, "{}", outcome.nodes);
+                }
+            }
+        }
+    }
+}
+
+/// Without a judge worth the name, a wide beam and A* are searches in breadth.
+#[test]
+fn who_knows_nothing_still_finds_what_is_near() {
+    let mut nothing = By(Scores::Value, 6, |_: Two, _| 0.0);
+    let near = drawn_near(8, 25);
+    for method in [Method::Beam { width: 100_000 }, Method::AStar { weight: 1.0, batch: 1 }] {
+        let mut one = search(method, Limits::default(), Metric::Quarter);
+        for &state in &near {
+            let outcome = one.solve(state, &mut nothing).expect("values");
+            let length = outcome.solution.expect("it is near").len();
+            assert_eq!(length, usize::from(QUARTER.of(state)), "{method:?} {state:?}");
+        }
+    }
+    // Nonsense leads nowhere by itself, but all that is looked at is looked at once.
+    let mut astray = By(Scores::Value, 6, |state: Two, _| noise(state, 0));
+    let mut one = search(Method::AStar { weight: 0.0, batch: 64 }, Limits::default(), Metric::Quarter);
+    for &state in &near[..3] {
+        let outcome = one.solve(state, &mut astray).expect("values");
+        assert!(outcome.solution.is_ok() && outcome.nodes <= 6 * Two::STATES as u64 + 1);
+    }
+}
+
+fn drawn_near(walk: usize, count: usize) -> Vec<Two> {
+    let (actions, mut numbers) = (Actions::of::<Two>(Metric::Quarter), Rng::new(9, 2).sequence(0));
+    let one = |_| {
+        let (mut states, mut taken) = (vec![Two::SOLVED; walk], vec![0; walk]);
+        Two::fill_walk(&actions, &mut numbers, &mut states, &mut taken);
+        states[walk - 1]
+    };
+    (0..count).map(one).collect()
+}
+
+/// The 3x3x3 near the solved state, by a table of what is within reach.
+#[test]
+fn the_large_cube_is_searched_as_well() {
+    for metric in Metric::ALL {
+        let actions = Actions::of::<Three>(metric);
+        let mut distance = HashMap::from([(Three::SOLVED, 0)]);
+        let mut level = vec![Three::SOLVED];
+        for depth in 1..4 {
+            let mut next = Vec::new();
+            for state in level {
+                for action in 0..actions.count() {
+                    let there = state.turned(action);
+                    distance.entry(there).or_insert_with(|| {
+                        next.push(there);
+                        depth
+                    });
+                }
+            }
+            level = next;
+        }
+        let value = |state: Three, _| distance.get(&state).map_or(4.0, |&depth| depth as f32);
+        for method in [Method::Beam { width: 512 }, Method::AStar { weight: 1.0, batch: 1 }] {
+            let mut one = search(method, Limits::default(), metric);
+            for (at, far) in level.iter().step_by(level.len() / 20).enumerate() {
+                let start = far.turned(at % actions.count());
+                let outcome =
+                    one.solve(start, &mut By(Scores::Value, actions.count(), value)).expect("values");
+                let steps = outcome.solution.expect("four moves at most").len();
+                let least = distance.get(&start).copied().unwrap_or(4);
+                assert_eq!(steps, least, "{method:?} {metric:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_search_that_gives_up_says_how_far_it_got() {
+    let farthest =
+        (0..).filter_map(Two::unrank).find(|state| QUARTER.of(*state) == 14).expect("there are 276");
+    let run = |method, steps, nodes| -> Outcome {
+        search(method, Limits { steps, nodes }, Metric::Quarter)
+            .solve(farthest, &mut knowing(&QUARTER))
+            .expect("values")
+    };
+    for method in METHODS {
+        let short = run(method, 9, u64::MAX);
+        assert_eq!(short.solution, Err(Stop::Steps), "{method:?}");
+        assert_eq!((short.steps, short.nearest), (9, Some(5.0)), "{method:?}");
+        let few = run(method, 60, 20);
+        assert_eq!(few.solution, Err(Stop::Nodes), "{method:?}");
+        assert!((20..20 + 6 * 40).contains(&few.nodes) && few.steps < 14, "{few:?}");
+    }
+    // Turning R for ever comes by the start again; a beam of one has nowhere new to go some time.
+    let mut stubborn = By(Scores::Policy, 6, |_: Two, action| -(action as f32));
+    let outcome = search(Method::Greedy(Greedy::Plain), Limits::default(), Metric::Quarter)
+        .solve(farthest, &mut stubborn);
+    let outcome = outcome.expect("greedy goes with a policy");
+    assert_eq!((outcome.solution, outcome.steps, outcome.nearest), (Err(Stop::Nothing), 4, None));
+    let a_star = Method::AStar { weight: 1.0, batch: 8 };
+    let refused = search(a_star, Limits::default(), Metric::Quarter).solve(farthest, &mut stubborn);
+    assert_eq!(refused, Err(SearchError::NeedsValues));
+    let nan = &mut By(Scores::Value, 6, |_: Two, _| f32::NAN);
+    for method in METHODS {
+        let limits = Limits { steps: 20, nodes: 5000 };
+        let outcome = search(method, limits, Metric::Quarter).solve(farthest, nan).expect("values of a kind");
+        assert!(outcome.solution.is_err() && outcome.nearest.is_none(), "{method:?}");
+    }
+    let wrong = [Method::Beam { width: 0 }, Method::AStar { weight: f32::NAN, batch: 1 }];
+    for method in wrong {
+        let refused = Search::<Two>::new(method, Limits::default(), Actions::of::<Two>(Metric::Half));
+        assert!(refused.err().is_some_and(|error| error.to_string().contains("choose")), "{method:?}");
+    }
+}
+
+/// The report of all states, which is what comes of following each by itself, by the cost of each action.
+#[cfg(not(target_arch = "wasm32"))]
+fn followed(
+    all: &mut Exhaustive,
+    judge: &mut dyn Judge<Two>,
+    exact: &Distances,
+    cost: impl Fn(Two, usize) -> f32,
+) -> Report {
+    let report = all.run(judge);
+    let count = exact.actions().count();
+    let least = |state: Two, without: Option<usize>| {
+        let mut free = (0..count).filter(|action| Some(*action) != without);
+        let costs: Vec<f32> = (0..count).map(|action| cost(state, action)).collect();
+        let solves = free.clone().find(|&action| state.turned(action) == Two::SOLVED);
+        solves
+            .unwrap_or_else(|| free.by_ref().min_by(|&a, &b| costs[a].total_cmp(&costs[b])).expect("actions"))
+    };
+    let both = |state: Two| {
+        let best = least(state, None);
+        [best, least(state, Some(best))]
+    };
+    let best: Vec<[usize; 2]> = (0..).map_while(Two::unrank).map(both).collect();
+    let moves = |start: Two, greedy| {
+        let (mut state, mut last, mut way) = (start, None, Vec::new());
+        while state != Two::SOLVED && !way.contains(&(state, last)) {
+            way.push((state, last));
+            let [best, second] = best[state.rank() as usize];
+            let action = if last == Some(exact.actions().inverse(best)) { second } else { best };
+            state = state.turned(action);
+            last = (greedy == Greedy::Onward).then_some(action);
+        }
+        (state == Two::SOLVED).then_some(way.len() as u32)
+    };
+    let mut rows = vec![Row::default(); exact.counts().len()];
+    for start in (0..).map_while(Two::unrank) {
+        let distance = exact.of(start);
+        let row = &mut rows[usize::from(distance)];
+        row.states += 1;
+        if let Some(moves) = moves(start, Greedy::Plain) {
+            row.solved += 1;
+            row.optimal += u32::from(moves == u32::from(distance));
+            row.excess += u64::from(moves) - u64::from(distance);
+        }
+    }
+    assert!(report.plain == rows);
+    // Ways that do not turn back may be long; some of them, and that what is told of them together is told of each.
+    let solved = (0..).map_while(Two::unrank).filter(|&state| all.moves(state).is_some()).count();
+    assert_eq!(solved, report.total(Greedy::Onward).solved as usize);
+    for start in (0..).map_while(Two::unrank).step_by(1009) {
+        assert_eq!(all.moves(start), moves(start, Greedy::Onward), "{start:?}");
+    }
+    report
+}
+
+#[test]
+#[cfg(not(target_arch = "wasm32"))] // too long for one thread
+fn judging_all_states_counts_what_following_each_counts() {
+    let mut all = Exhaustive::new(QUARTER.clone());
+    for report in [all.run(&mut knowing(&QUARTER)), all.run(&mut sure(&QUARTER))] {
+        for (row, &states) in report.plain.iter().chain(&report.onward).zip(QUARTER.counts().iter().cycle()) {
+            assert_eq!(*row, Row { states, solved: states, optimal: states, excess: 0 });
+        }
+        let total = report.total(Greedy::Plain);
+        assert_eq!((total, total.share(), total.mean_excess()), (report.total(Greedy::Onward), 1.0, 0.0));
+    }
+    // Always the first action, unless one solves it.
+    let sevens = &mut By(Scores::Value, 6, |_: Two, _| 7.0);
+    let constant = followed(&mut all, sevens, &QUARTER, |_, _| 0.0).total(Greedy::Plain);
+    assert!(constant.solved > 7 && constant.optimal < constant.solved);
+    // Nonsense, by values and by actions.
+    let table: Vec<f32> = (0..).map_while(Two::unrank).map(|state| noise(state, 0)).collect();
+    let of = |state: Two| table[state.rank() as usize];
+    let values = &mut By(Scores::Value, 6, |state, _| of(state));
+    followed(&mut all, values, &QUARTER, |state, action| of(state.turned(action)));
+    let policy = &mut By(Scores::Policy, 6, |state, action| -noise(state, action));
+    let policy = followed(&mut all, policy, &QUARTER, noise).total(Greedy::Plain);
+    assert!(policy.excess > 0 && policy.share() < 0.01);
+    // Half right: distances, but for states that are shunned.
+    let shunned = |state: Two| if state.rank() % 3 == 1 { 2.5 } else { 0.0 };
+    let wrong = |state: Two| f32::from(HALF.of(state)) + shunned(state);
+    let shunning = &mut By(Scores::Value, 9, |state, _| wrong(state));
+    let mut half = Exhaustive::new(HALF.clone());
+    let report = followed(&mut half, shunning, &HALF, |state, action| wrong(state.turned(action)));
+    let [plain, onward] = Greedy::ALL.map(|greedy| report.total(greedy));
+    assert!(plain.optimal < plain.solved && plain.solved < plain.states && plain.share() > 0.01, "{plain:?}");
+    assert!(onward.solved > plain.solved, "{onward:?}");
+}
+
+/// Small enough for a test.
+fn small(signal: Signal) -> SupervisedConfig {
+    SupervisedConfig {
+        net: NetConfig { inputs: Inputs::Stickers, hidden: vec![64, 32], blocks: 0, norm: false },
+        batch: 260,
+        updates: 4,
+        ..SupervisedConfig::preset::<Two>(signal)
+    }
+}
+
+fn learner<P: Cube>(config: SupervisedConfig, seed: u32, isa: Isa) -> Supervised<P> {
+    let exact = P::EXACT.then(|| QUARTER.clone());
+    Supervised::new(config, exact, seed, isa).expect("sound settings")
+}
+
+fn iterate<P: Cube>(learner: &mut Supervised<P>, count: u64) -> f32 {
+    let (end, mut loss) = (learner.progress().iterations + count, f32::NAN);
+    while learner.progress().iterations < end {
+        if let Slice::Iteration(stats) = learner.advance() {
+            loss = stats.loss;
+        }
+    }
+    loss
+}
+
+/// The plan that is trained, run on the stickers themselves.
+fn same_as_the_plan<P: Cube>(config: SupervisedConfig) {
+    let isa = Isa::best();
+    let mut learner = learner::<P>(config.clone(), 3, isa);
+    iterate(&mut learner, 3);
+    let mut judge = learner.judge().expect("a plan");
+    let states: Vec<P> = drawn(4, 700);
+    let outputs = config.check::<P>().expect("sound settings");
+    let mut scores = vec![0.0; states.len() * outputs];
+    judge.judge(&states, &mut scores);
+
+    let plan = plan_learning::<P>(&config.net, outputs, Loss::Squares, 1, isa).expect("a plan");
+    let mut params = graph::Params::new(plan.table(), 0);
+    params.values_mut().copy_from_slice(learner.weights());
+    let mut g = graph::Graph::new();
+    let active = config.net.inputs.active::<P>();
+    let named = g.input("active", [states.len(), active]);
+    let y = config.net.network::<P>(&mut g, named, outputs);
+    let plan =
+        Arc::new(graph::Plan::unfused(&g, &[("y", y)], None, graph::Layout::Rows, isa).expect("a plan"));
+    let (packed, mut executor) = (graph::Packed::new(&plan, &params), graph::Executor::new(&plan));
+    let mut inputs = vec![0; states.len() * active];
+    config.net.inputs.fill(&states, &mut inputs);
+    executor.input_mut("active").iter_mut().zip(&inputs).for_each(|(to, &input)| *to = f32::from(input));
+    executor.run(&params, &packed);
+    let walk = config.walk as f32;
+    for (said, plain) in scores.chunks_exact(outputs).zip(executor.output("y").chunks_exact(outputs)) {
+        let ln = plain.iter().map(|x| x.exp()).sum::<f32>().ln();
+        for (said, plain) in said.iter().zip(plain) {
+            let expected = match config.signal.scores() {
+                // Walks of 1 to n moves have this mean and spread.
+                Scores::Value => (walk + 1.0) / 2.0 + plain * (walk * walk / 12.0).sqrt(),
+                Scores::Policy => plain - ln,
+            };
+            assert!((said - expected).abs() < 2e-5 * (1.0 + expected.abs()), "{said} {expected}");
+        }
+    }
+    // Alone or in company.
+    for (state, said) in states.iter().zip(scores.chunks_exact(outputs)).step_by(97) {
+        let mut alone = vec![0.0; outputs];
+        judge.judge(&[*state], &mut alone);
+        assert!(alone == said);
+    }
+    judge.judge(&[], &mut []);
+}
+
+#[test]
+fn summed_rows_judge_as_the_plan_does() {
+    same_as_the_plan::<Two>(small(Signal::WalkLength));
+    same_as_the_plan::<Two>(small(Signal::LastMove));
+    let net = NetConfig { inputs: Inputs::Stickers, hidden: vec![80, 48], blocks: 2, norm: true };
+    let large =
+        SupervisedConfig { net, metric: Metric::Half, ..SupervisedConfig::preset::<Three>(Signal::LastMove) };
+    same_as_the_plan::<Three>(large.clone());
+    same_as_the_plan::<Three>(SupervisedConfig { signal: Signal::WalkLength, ..large });
+    let one = NetConfig { inputs: Inputs::Stickers, hidden: vec![16], blocks: 0, norm: false };
+    same_as_the_plan::<Two>(SupervisedConfig { net: one, ..small(Signal::WalkLength) });
+}
+
+#[test]
+#[cfg(not(target_arch = "wasm32"))] // a page has no such pools
+fn threads_and_clocks_change_nothing() {
+    let config = SupervisedConfig {
+        net: NetConfig { inputs: Inputs::Stickers, hidden: vec![512, 256], blocks: 0, norm: false },
+        batch: 1000,
+        ..small(Signal::WalkLength)
+    };
+    let run = |threads: usize, clock: Option<fn() -> f64>| {
+        par::Threads::of(threads).expect("threads").run(|| {
+            let mut learner = learner::<Two>(config.clone(), 4, Isa::best());
+            clock.into_iter().for_each(|clock| learner.lend_clock(clock));
+            iterate(&mut learner, 2);
+            let (mut judge, states) = (learner.judge().expect("a plan"), drawn::<Two>(5, 5000));
+            let mut scores = vec![0.0; states.len()];
+            judge.judge(&states, &mut scores);
+            let mut beam = search(Method::Beam { width: 200 }, Limits::default(), Metric::Quarter);
+            let outcome = beam.solve(states[0], &mut judge).expect("a beam");
+            (learner.weights().to_vec(), scores, outcome)
+        })
+    };
+    assert!(run(1, None) == run(3, Some(|| 0.0)));
+}
+
+#[test]
+fn instruction_sets_of_a_class_learn_the_same() {
+    let mut known: [Option<Vec<f32>>; 2] = [None, None];
+    for isa in Isa::available() {
+        let mut learner = learner::<Two>(small(Signal::LastMove), 5, isa);
+        iterate(&mut learner, 3);
+        let mut scores = vec![0.0; 6 * 100];
+        learner.judge().expect("a plan").judge(&drawn::<Two>(6, 100), &mut scores);
+        scores.extend_from_slice(learner.weights());
+        let known = known[usize::from(isa.fused())].get_or_insert_with(|| scores.clone());
+        assert!(*known == scores, "{isa:?}");
+    }
+}
+
+#[test]
+fn what_was_saved_goes_on_as_if_it_had_not_been() {
+    for signal in Signal::ALL {
+        let mut learner = learner::<Two>(small(signal), 9, Isa::best());
+        iterate(&mut learner, 2);
+        assert!(learner.at_boundary() && learner.is_finite());
+        let parts = learner.parts();
+        let find = |name: &str| {
+            parts.iter().find(|(known, ..)| known == name).map(|(_, shape, data)| (shape.as_slice(), data))
+        };
+        let restore = |config, find: &learn::Find| {
+            Supervised::<Two>::restore(config, Some(QUARTER.clone()), 9, Isa::best(), find)
+        };
+        let mut again = restore(small(signal), &find).expect("what was just saved");
+        iterate(&mut learner, 2);
+        iterate(&mut again, 2);
+        assert!(learner.weights() == again.weights() && learner.progress() == again.progress());
+        assert!(learner.parts() == again.parts());
+
+        let broken = |name: &str| {
+            static NOT: LazyLock<Data> = LazyLock::new(|| Data::F32(vec![f32::NAN; 32]));
+            let (shape, data) = find(name)?;
+            Some((shape, if name == "adam.v.hidden.1.bias" { &*NOT } else { data }))
+        };
+        let error = restore(small(signal), &broken).err().expect("a number is none").to_string();
+        assert!(error.contains("adam.v.hidden.1.bias") && error.contains("earlier"), "{error}");
+        let wider = NetConfig { inputs: Inputs::Stickers, hidden: vec![80, 32], ..small(signal).net };
+        let error = restore(SupervisedConfig { net: wider, ..small(signal) }, &find).err();
+        assert!(error.expect("another size").to_string().contains("load one saved with the same"));
+    }
+}
+
+#[test]
+fn settings_that_cannot_be_used_are_refused() {
+    let base = || small(Signal::WalkLength);
+    let net = |hidden: &[usize]| NetConfig {
+        inputs: Inputs::Stickers,
+        hidden: hidden.to_vec(),
+        blocks: 0,
+        norm: false,
+    };
+    for (config, what) in [
+        (SupervisedConfig { walk: 0, ..base() }, "walk is 0"),
+        (SupervisedConfig { batch: 19, ..base() }, "batch is 19"),
+        (SupervisedConfig { lr: f32::NAN, ..base() }, "lr is NaN"),
+        (SupervisedConfig { net: net(&[]), ..base() }, "layers is 0"),
+        (SupervisedConfig { net: net(&[64, 40]), ..base() }, "40 units"),
+    ] {
+        let error =
+            Supervised::<Two>::new(config.clone(), None, 1, Isa::best()).err().expect("refused").to_string();
+        assert!(error.contains(what) && error.contains("choose"), "{error}");
+        assert_eq!(config.bytes::<Two>(), u64::MAX);
+    }
+    let exact =
+        SupervisedConfig { signal: Signal::Exact, ..SupervisedConfig::preset::<Three>(Signal::Exact) };
+    assert!(matches!(exact.check::<Three>(), Err(SupervisedError::Unknown)));
+    let none = Supervised::<Two>::new(small(Signal::Exact), Some(HALF.clone()), 1, Isa::best());
+    assert!(matches!(none.err(), Some(SupervisedError::Unknown)), "distances of another metric");
+
+    let mut learner = learner::<Two>(base(), 1, Isa::best());
+    learner.set(SupervisedConfig { lr: 0.0, updates: 2, ..base() }).expect("what may change");
+    let before = learner.weights().to_vec();
+    iterate(&mut learner, 1);
+    assert!(learner.weights() == before && learner.progress().updates == 2);
+    assert!(matches!(learner.set(SupervisedConfig { walk: 10, ..base() }), Err(SupervisedError::Fixed)));
+}
+
+/// How many of 200 uniform states a beam solves, and the share of all that is solved greedily.
+#[cfg(not(target_arch = "wasm32"))]
+fn worth(learner: &Supervised<Two>) -> (usize, f64) {
+    let mut judge = learner.judge().expect("a plan");
+    let mut beam = search(Method::Beam { width: 64 }, Limits { steps: 30, nodes: 20_000 }, Metric::Quarter);
+    let mut solves = |state| beam.solve(state, &mut judge).expect("a beam").solution.is_ok();
+    let solved = drawn(8, 200).into_iter().filter(|&state| solves(state)).count();
+    (solved, Exhaustive::new(QUARTER.clone()).run(&mut judge).total(Greedy::Plain).share())
+}
+
+#[test]
+#[cfg(not(target_arch = "wasm32"))] // too long for one thread
+fn some_seconds_of_walks_solve_the_small_cube() {
+    let config = SupervisedConfig {
+        net: NetConfig { inputs: Inputs::Stickers, hidden: vec![256, 128], blocks: 0, norm: false },
+        ..SupervisedConfig::preset::<Two>(Signal::WalkLength)
+    };
+    let mut walk = learner::<Two>(config.clone(), 1, Isa::best());
+    iterate(&mut walk, 64);
+    let (solved, share) = worth(&walk);
+    assert!(solved == 200 && share > 0.08, "{solved} of 200, {share} of all greedily");
+    let mut idle = learner::<Two>(SupervisedConfig { lr: 0.0, ..config }, 1, Isa::best());
+    iterate(&mut idle, 2);
+    let (solved, share) = worth(&idle);
+    assert!(solved < 60 && share < 0.001, "{solved} of 200, {share} of all greedily");
+}
+
+#[test]
+#[cfg(not(target_arch = "wasm32"))] // too long for one thread
+fn last_moves_and_distances_are_learned_as_well() {
+    for (signal, least) in [(Signal::LastMove, 0.02), (Signal::Exact, 0.002)] {
+        let config = SupervisedConfig {
+            net: NetConfig { inputs: Inputs::Stickers, hidden: vec![256, 128], blocks: 0, norm: false },
+            ..SupervisedConfig::preset::<Two>(signal)
+        };
+        let mut learner = learner::<Two>(config, 1, Isa::best());
+        iterate(&mut learner, 32);
+        let (solved, share) = worth(&learner);
+        assert!(solved > 150 && share > least, "{signal:?}: {solved} of 200, {share} of all greedily");
+    }
+}
