@@ -212,7 +212,7 @@ test("a small sweep runs to its end beside a paused run, which goes on after it;
   assert.equal(await page.locator(".sweep-grid li").count(), 3);
   assert.match(
     await page.getByRole("textbox", { name: "Sweep command" }).textContent(),
-    /sweep control --env CartPole-v1 --knob lr=0.001,0.002,0.004 --seeds 1 --steps 100000 --set envs=64/,
+    /sweep control --variant CartPole-v1 --knob lr=0.001,0.002,0.004 --seeds 1 --steps 100000 --set envs=64/,
   );
   await page.getByRole("button", { name: "The sweep as a table" }).click();
   assert.equal(await page.getByRole("region", { name: "The sweep as a table" }).getByRole("rowheader").count(), 3);

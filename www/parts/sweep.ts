@@ -244,7 +244,7 @@ export class Sweep {
       .filter(([name]) => name !== knob)
       .map(([name, value]) => ` --set ${name}=${value}`)
       .join("");
-    const command = `cargo run --release -- sweep ${config.room} --env ${config.variant} --knob ${knob}=${values.join(",")} --seeds ${seeds} --steps ${budget}${set}`;
+    const command = `cargo run --release -- sweep ${config.room} --variant ${config.variant} --knob ${knob}=${values.join(",")} --seeds ${seeds} --steps ${budget}${set}`;
     this.command.replaceChildren(h("p", { class: "small" }, "The same sweep at the full speed of this machine:"), copyField("Sweep command", command));
   }
 
