@@ -25,10 +25,11 @@ const parts = {
     run: () => sh("cargo", ["clippy", "--release", "--workspace", "--all-targets", "--features", "run/typescript", "--", "-D", "warnings"]),
   },
   types: {
-    does: "the page's TypeScript",
+    does: "the page's TypeScript, and that scripts and tests find what they import",
     run: async () => {
       await npmPackages();
       await sh("npx", ["--no-install", "tsc", "--noEmit"]);
+      await imports();
     },
   },
   native: {
@@ -43,6 +44,13 @@ const parts = {
   parity: { does: "one digest natively and in every module of the page", run: () => browserTests("tests/parity") },
   arm: { does: "NEON under an emulator, where there is one", run: arm },
 };
+
+/** Fails where a script or a test names an export that there is not. */
+async function imports() {
+  const { build } = await import("vite");
+  const input = ["scripts", "tests"].flatMap((folder) => filesUnder(join(root, folder))).filter((file) => file.endsWith(".mjs"));
+  await build({ root, configFile: false, logLevel: "silent", build: { ssr: true, write: false, rollupOptions: { input } } });
+}
 
 /** A folder of Node tests that drive the built page, and where they need it the native program. */
 async function browserTests(folder) {

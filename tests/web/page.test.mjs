@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
 import { brotliCompressSync } from "node:zlib";
-import { reached } from "../../scripts/bench.mjs";
+import { reached } from "../../scripts/browser.mjs";
 import { dist, event, house, lab, visit } from "./fixture.mjs";
 
 const here = house();
