@@ -5,7 +5,8 @@
 //! Judging is not counted in the seconds; with `--every 10` it judges after every ten as well.
 
 use learn::cube::{
-    Cube, Evaluator, Exhaustive, Greedy, Inputs, Limits, Method, Search, Signal, Supervised, SupervisedConfig,
+    Cube, Evaluator, Exhaustive, Greedy, Inputs, Learner, Limits, Method, Search, Signal, Supervised,
+    SupervisedConfig,
 };
 use math::{Isa, Rng};
 use std::sync::Arc;
@@ -161,7 +162,7 @@ fn train<P: Cube>(
     while counted < asked.seconds {
         let clock = Instant::now();
         let stats = loop {
-            if let learn::cube::supervised::Slice::Iteration(stats) = learner.advance() {
+            if let learn::cube::Slice::Iteration(stats) = learner.advance() {
                 break stats;
             }
         };

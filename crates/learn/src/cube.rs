@@ -11,6 +11,8 @@ pub use net::{Evaluator, Inputs, NetConfig, Trainer};
 pub use search::{Limits, Method, Outcome, Search};
 pub use supervised::{Signal, Supervised, SupervisedConfig, SupervisedError};
 
+use crate::Data;
+use graph::PlanError;
 use worlds::cube::{Distances, Puzzle, Three, Two};
 
 /// A cube that can be learned.
@@ -61,6 +63,75 @@ pub trait Judge<P> {
     /// Of each state in order, `[states][numbers]`.
     fn judge(&mut self, states: &[P], scores: &mut [f32]);
 }
+
+/// A learner of the cube, whichever way it learns. It goes on from slice to slice; between two iterations it can be saved and
+/// its settings may change.
+pub trait Learner<P: Puzzle>: Send + Sync {
+    /// One step of the optimiser, or a batch of episodes on the way to one.
+    fn advance(&mut self) -> Slice;
+    /// Between two iterations.
+    fn at_boundary(&self) -> bool;
+    fn progress(&self) -> Progress;
+    /// Whether there is anything worth saving.
+    fn is_finite(&self) -> bool;
+    /// Those that judge: [`Evaluator::set`] takes them.
+    fn weights(&self) -> &[f32];
+    /// The judge that it is now.
+    fn judge(&self) -> Result<Evaluator<P>, PlanError>;
+    /// All that it is made from again, by name; at a boundary.
+    fn parts(&self) -> Vec<(String, Vec<usize>, Data)>;
+    /// Tells where the time goes by this clock, in seconds from anywhere. It leaves no trace in what is learned.
+    fn set_clock(&mut self, clock: fn() -> f64);
+}
+
+/// What a slice of work came to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Slice {
+    Worked,
+    /// An iteration ended.
+    Iteration(Stats),
+}
+
+/// How far a learner has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    pub iterations: u64,
+    /// Steps of the optimiser.
+    pub updates: u64,
+    /// States learned from: rows of all those steps.
+    pub states: u64,
+    /// Moves and episodes of whoever learns by playing.
+    pub moves: u64,
+    pub episodes: u64,
+}
+
+/// One iteration in numbers, means over its steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stats {
+    pub loss: f32,
+    pub grad_norm: f32,
+    pub lr: f32,
+    /// Of whoever learns by playing.
+    pub play: Option<PlayStats>,
+    /// Seconds by the clock that was set: [`PARTS`].
+    pub parts_s: [f64; PARTS.len()],
+}
+
+/// How episodes went.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PlayStats {
+    /// Share of actions that are drawn at random.
+    pub epsilon: f32,
+    /// What the network says of the actions that were learned from.
+    pub mean_q: f32,
+    /// Moves of a scramble that the curriculum has come to.
+    pub depth: f32,
+    /// Share of the iteration's episodes that solved the cube; nothing where none ended.
+    pub solved: Option<f32>,
+}
+
+/// Where the time of an iteration goes: drawing labelled states, playing, sampling from the replay, learning.
+pub const PARTS: [&str; 4] = ["samples", "playing", "replay", "learning"];
 
 /// How somebody acts who looks one move ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

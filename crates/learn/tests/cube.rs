@@ -4,10 +4,10 @@
 use learn::Data;
 use learn::cube::net::{Loss, plan_learning};
 use learn::cube::search::{SearchError, Stop};
-use learn::cube::supervised::{Slice, SupervisedError};
+use learn::cube::supervised::SupervisedError;
 use learn::cube::{
-    Cube, Greedy, Inputs, Judge, Limits, Method, NetConfig, Outcome, Scores, Search, Signal, Supervised,
-    SupervisedConfig,
+    Cube, Greedy, Inputs, Judge, Learner, Limits, Method, NetConfig, Outcome, Scores, Search, Signal, Slice,
+    Supervised, SupervisedConfig,
 };
 #[cfg(not(target_arch = "wasm32"))]
 use learn::cube::{Exhaustive, Report, evaluate::Row};
@@ -391,7 +391,7 @@ fn threads_and_clocks_change_nothing() {
     let run = |threads: usize, clock: Option<fn() -> f64>| {
         par::Threads::of(threads).expect("threads").run(|| {
             let mut learner = learner::<Two>(config.clone(), 4, Isa::best());
-            clock.into_iter().for_each(|clock| learner.lend_clock(clock));
+            clock.into_iter().for_each(|clock| learner.set_clock(clock));
             iterate(&mut learner, 2);
             let (mut judge, states) = (learner.judge().expect("a plan"), drawn::<Two>(5, 5000));
             let mut scores = vec![0.0; states.len()];

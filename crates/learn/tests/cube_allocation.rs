@@ -1,8 +1,7 @@
 //! Nothing is allocated in a steady iteration, nor by judging, by any thread of the pool. Native only, as the pool is.
 #![cfg(not(target_arch = "wasm32"))]
 
-use learn::cube::supervised::Slice;
-use learn::cube::{Cube, Exhaustive, Judge, Signal, Supervised, SupervisedConfig};
+use learn::cube::{Cube, Exhaustive, Judge, Learner, Signal, Slice, Supervised, SupervisedConfig};
 use math::Isa;
 use std::sync::Arc;
 use testkit::Meter;

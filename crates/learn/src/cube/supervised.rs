@@ -8,7 +8,7 @@
 //! stretch of the training, which grows with it. A walk depends on seed, step and its number, so threads change nothing.
 
 use super::net::{self, Evaluator, Inputs, Learned, Loss, NetConfig, Trainer};
-use super::{Cube, Scores};
+use super::{Cube, Learner, Progress, Scores, Slice, Stats};
 use crate::{Data, Find};
 use graph::{Adam, PlanError};
 use math::{Isa, Rng, graded, par};
@@ -176,38 +176,6 @@ pub enum SupervisedError {
     Plan(#[from] PlanError),
 }
 
-/// How far a learner has come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    pub iterations: u64,
-    /// Steps of the optimiser.
-    pub updates: u64,
-    /// States learned from.
-    pub states: u64,
-}
-
-/// One iteration in numbers, means over its steps.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Stats {
-    pub loss: f32,
-    pub grad_norm: f32,
-    pub lr: f32,
-    /// Seconds by the clock that was lent: [`PARTS`].
-    pub parts_s: [f64; PARTS.len()],
-}
-
-/// Where the time of an iteration goes.
-pub const PARTS: [&str; 2] = ["samples", "learning"];
-
-/// What a slice of work came to.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Slice {
-    /// One step of the optimiser.
-    Update,
-    /// The last one of an iteration.
-    Iteration(Stats),
-}
-
 /// Samples that one thread draws at a time, at least.
 const PIECE: usize = 128;
 /// The judge's weights are a mean over about the last of so many parts of all steps so far.
@@ -322,31 +290,10 @@ impl<P: Cube> Supervised<P> {
         }
         let Some((_, Data::U64(counters))) = find("counters") else { return Err(missing("counters")) };
         let &[iterations, updates, states, steps] = &counters[..] else { return Err(missing("counters")) };
-        it.progress = Progress { iterations, updates, states };
+        it.progress = Progress { iterations, updates, states, ..Progress::default() };
         it.trainer.optimizer.steps = steps;
         it.trainer.pack();
         Ok(it)
-    }
-
-    /// All that a learner is made from again, by name; at a boundary.
-    pub fn parts(&self) -> Vec<(String, Vec<usize>, Data)> {
-        let Trainer { params, optimizer, .. } = &self.trainer;
-        let mut parts = Vec::new();
-        for (prefix, values) in [
-            ("", params.values()),
-            ("mean.", &self.weights),
-            ("adam.m.", &optimizer.m),
-            ("adam.v.", &optimizer.v),
-        ] {
-            parts.extend(params.table().specs().iter().map(|spec| {
-                let values = values[spec.range()].to_vec();
-                (format!("{prefix}{}", spec.name), spec.file_shape().to_vec(), Data::F32(values))
-            }));
-        }
-        let Progress { iterations, updates, states } = self.progress;
-        let counters = vec![iterations, updates, states, optimizer.steps];
-        parts.push(("counters".into(), vec![counters.len()], Data::U64(counters)));
-        parts
     }
 
     pub fn config(&self) -> &SupervisedConfig {
@@ -364,36 +311,15 @@ impl<P: Cube> Supervised<P> {
         Ok(())
     }
 
-    /// One step of the optimiser.
-    pub fn advance(&mut self) -> Slice {
-        let began = (self.clock)();
-        self.draw();
-        let drawn = (self.clock)();
-        let adam = self.config.adam(self.trainer.optimizer.steps);
-        let Learned { loss, grad_norm } = self.trainer.step(&adam);
-        self.sums.loss += loss;
-        self.sums.grad_norm += grad_norm;
-        self.sums.lr += adam.lr;
-        self.sums.parts_s[0] += drawn - began;
-        self.sums.parts_s[1] += (self.clock)() - drawn;
-        self.progress.updates += 1;
-        self.progress.states += self.config.rows() as u64;
-        self.update += 1;
-        if self.update < self.config.updates {
-            return Slice::Update;
-        }
-        Slice::Iteration(self.end_iteration())
-    }
-
     fn end_iteration(&mut self) -> Stats {
         let updates = std::mem::take(&mut self.update) as f32;
         self.progress.iterations += 1;
         let before = self.progress.updates as f32 - updates;
         let new = PARTS_OF_MEAN * updates;
         graded::approach(self.isa, new / (before + new), self.trainer.params.values(), &mut self.weights);
-        let Stats { loss, grad_norm, lr, parts_s } = std::mem::take(&mut self.sums);
+        let Stats { loss, grad_norm, lr, parts_s, play } = std::mem::take(&mut self.sums);
         self.diverged = !(loss.is_finite() && grad_norm.is_finite());
-        Stats { loss: loss / updates, grad_norm: grad_norm / updates, lr: lr / updates, parts_s }
+        Stats { loss: loss / updates, grad_norm: grad_norm / updates, lr: lr / updates, parts_s, play }
     }
 
     /// The samples of the next step.
@@ -436,37 +362,74 @@ impl<P: Cube> Supervised<P> {
             rest = behind;
         }
     }
+}
 
-    /// Between two iterations, where it can be saved and its settings may change.
-    pub fn at_boundary(&self) -> bool {
+impl<P: Cube> Learner<P> for Supervised<P> {
+    fn advance(&mut self) -> Slice {
+        let began = (self.clock)();
+        self.draw();
+        let drawn = (self.clock)();
+        let adam = self.config.adam(self.trainer.optimizer.steps);
+        let Learned { loss, grad_norm } = self.trainer.step(&adam);
+        self.sums.loss += loss;
+        self.sums.grad_norm += grad_norm;
+        self.sums.lr += adam.lr;
+        self.sums.parts_s[0] += drawn - began;
+        self.sums.parts_s[3] += (self.clock)() - drawn;
+        self.progress.updates += 1;
+        self.progress.states += self.config.rows() as u64;
+        self.update += 1;
+        if self.update < self.config.updates {
+            return Slice::Worked;
+        }
+        Slice::Iteration(self.end_iteration())
+    }
+
+    fn parts(&self) -> Vec<(String, Vec<usize>, Data)> {
+        let Trainer { params, optimizer, .. } = &self.trainer;
+        let mut parts = Vec::new();
+        for (prefix, values) in [
+            ("", params.values()),
+            ("mean.", &self.weights),
+            ("adam.m.", &optimizer.m),
+            ("adam.v.", &optimizer.v),
+        ] {
+            parts.extend(params.table().specs().iter().map(|spec| {
+                let values = values[spec.range()].to_vec();
+                (format!("{prefix}{}", spec.name), spec.file_shape().to_vec(), Data::F32(values))
+            }));
+        }
+        let Progress { iterations, updates, states, .. } = self.progress;
+        let counters = vec![iterations, updates, states, optimizer.steps];
+        parts.push(("counters".into(), vec![counters.len()], Data::U64(counters)));
+        parts
+    }
+
+    fn at_boundary(&self) -> bool {
         self.update == 0
     }
 
-    pub fn progress(&self) -> Progress {
+    fn progress(&self) -> Progress {
         self.progress
     }
 
-    /// Whether there is anything worth saving.
-    pub fn is_finite(&self) -> bool {
+    fn is_finite(&self) -> bool {
         let Trainer { params, optimizer, .. } = &self.trainer;
         let all = [params.values(), &self.weights, &optimizer.m, &optimizer.v];
         !self.diverged && all.iter().all(|values| values.iter().all(|x| x.is_finite()))
     }
 
-    /// What its judge has: [`Evaluator::set`] takes it.
-    pub fn weights(&self) -> &[f32] {
+    fn weights(&self) -> &[f32] {
         &self.weights
     }
 
-    /// The judge that it is now.
-    pub fn judge(&self) -> Result<Evaluator<P>, SupervisedError> {
+    fn judge(&self) -> Result<Evaluator<P>, PlanError> {
         let SupervisedConfig { net, signal, .. } = &self.config;
         let unit = self.config.unit();
-        Ok(Evaluator::new(net, signal.scores(), self.outputs, unit, &self.weights, self.isa)?)
+        Evaluator::new(net, signal.scores(), self.outputs, unit, &self.weights, self.isa)
     }
 
-    /// Tells where the time goes by this clock, in seconds from anywhere. It leaves no trace in what is learned.
-    pub fn lend_clock(&mut self, clock: fn() -> f64) {
+    fn set_clock(&mut self, clock: fn() -> f64) {
         self.clock = clock;
     }
 }
