@@ -1,0 +1,59 @@
+// Columns side by side, each a share of one, with what it was before as an outline behind it; and the same numbers as a table.
+
+import { h, write } from "../../parts/dom";
+import { Table } from "../../parts/table";
+
+export type Bar = { label: string; share: number | undefined; before?: number; words?: string; cells?: string[] };
+type Column = { element: HTMLElement; fill: HTMLElement; ghost: HTMLElement; top: HTMLElement; label: HTMLElement };
+
+export class Bars {
+  readonly element: HTMLElement;
+  readonly table: Table;
+  private readonly field = h("div", { class: "bars-field", role: "img" });
+  private columns: Column[] = [];
+  private bars: Bar[] = [];
+
+  /** `titles` are those of the table's columns, the first that of the labels. */
+  constructor(
+    private readonly name: string,
+    titles: string[],
+  ) {
+    this.table = new Table(name, titles, () => this.bars.map(({ label, cells = [] }) => [label, ...cells]));
+    this.element = h("div", { class: "bars" }, this.field);
+    this.field.setAttribute("aria-label", `${name}: nothing yet`);
+  }
+
+  show(bars: Bar[], spoken: string): void {
+    if (bars.length !== this.columns.length) this.make(bars.length);
+    this.bars = bars;
+    bars.forEach(({ label, share, before, words }, k) => {
+      const column = this.columns[k]!;
+      const percent = (of: number | undefined): string => `${(100 * Math.max(0, Math.min(1, of ?? 0))).toFixed(1)}%`;
+      column.fill.style.height = percent(share);
+      column.ghost.style.height = percent(before);
+      column.ghost.hidden = before === undefined;
+      column.element.classList.toggle("unknown", share === undefined);
+      column.element.classList.toggle("full", (share ?? 0) >= 0.9995);
+      write(column.top, words ?? "");
+      write(column.label, label);
+    });
+    this.field.setAttribute("aria-label", `${this.name}: ${spoken}`);
+    this.table.refresh();
+  }
+
+  private make(count: number): void {
+    this.columns = Array.from({ length: count }, () => {
+      const part = (name: string): HTMLElement => h("span", { class: name });
+      const [fill, ghost, top, label] = [part("bar-fill"), part("bar-ghost"), part("bar-top"), part("bar-label")];
+      return { element: h("div", { class: "bar" }, top, h("span", { class: "bar-well" }, ghost, fill), label), fill, ghost, top, label };
+    });
+    this.field.replaceChildren(...this.columns.map(({ element }) => element));
+  }
+}
+
+/** `97%`, and close to all with the digits that tell it from all. */
+export const percent = (share: number): string => {
+  const all = 100 * share;
+  if (all >= 99.995 || all <= 0) return `${Math.round(all)}%`;
+  return `${all >= 99.5 || all < 0.95 ? all.toFixed(all >= 99.95 || all < 0.095 ? 2 : 1) : Math.round(all)}%`;
+};

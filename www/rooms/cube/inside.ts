@@ -1,0 +1,140 @@
+// What a learner that plays keeps beside its network, asked for only while somebody looks: the curriculum, and the replay with
+// its priorities and the transitions that surprise it most.
+
+import { h, id, write } from "../../parts/dom";
+import { count, figure, minus } from "../../parts/format";
+import { Bars, percent } from "./bars";
+import type { CubeClient } from "./client";
+import type { Inside } from "./protocol";
+import { smallNet } from "./net";
+import { normalised, spoken } from "./stickers";
+
+const ASK_EVERY_MS = 1000;
+const SHOWN = 6;
+
+export class InsidePane {
+  readonly element: HTMLElement;
+  private readonly body = h("div", { class: "inside-body", hidden: true, id: id("inside") });
+  private readonly button: HTMLButtonElement;
+  private readonly stage = h("p", { class: "stage" });
+  private readonly depths = new Bars("Curriculum: success by depth", ["Depth", "Success", "Share of episodes", "Episodes"]);
+  private readonly filled = h("p", { class: "small" });
+  private readonly priorities = new Bars("Replay: transitions by priority", ["Priority from", "Share"]);
+  private readonly top = h("tbody");
+  private actions: string[] = [];
+  private askedMs = 0;
+  private asking = false;
+  private closed = false;
+
+  constructor(
+    private readonly client: CubeClient,
+    private readonly place: (stickers: string, words: string) => void,
+  ) {
+    this.button = h("button", { type: "button", "aria-expanded": "false", "aria-controls": this.body.id, onclick: () => this.open() }, "Look inside");
+    const caption = id("top");
+    this.depths.table.caption.textContent = "The curriculum, depth by depth.";
+    this.priorities.table.caption.textContent = "Share of transitions by priority; the first and the last row also have what lies beyond.";
+    this.body.append(
+      h("h3", {}, "Curriculum"),
+      this.stage,
+      h("p", { class: "about" }, "columns: share of the newest episodes of each scramble depth that solved the cube; outlines: share of new episodes that begin there"),
+      this.depths.element,
+      h("p", { class: "row" }, this.depths.table.button),
+      this.depths.table.element,
+      h("h3", {}, "Replay"),
+      this.filled,
+      this.priorities.element,
+      h("p", { class: "row" }, this.priorities.table.button),
+      this.priorities.table.element,
+      h(
+        "div",
+        { class: "scroll transitions", tabindex: 0, role: "region", "aria-labelledby": caption },
+        h(
+          "table",
+          {},
+          h("caption", { id: caption }, "The transitions of the greatest priority, which it is the most wrong about, with what Q says there now."),
+          h("thead", {}, h("tr", {}, ...["State", "Action", "Reward", "Priority", "Q of each action"].map((title) => h("th", { scope: "col", class: title.startsWith("Q") && "text" }, title)))),
+          this.top,
+        ),
+      ),
+    );
+    this.element = h("div", { class: "inside" }, h("p", { class: "small" }, "The curriculum's stage, and the replay with its priorities and Q-values. It is asked for only while this is open."), this.button, this.body);
+  }
+
+  /** A run has begun; `plays` is whether it has these. */
+  begin(plays: boolean): void {
+    const band = this.element.closest<HTMLElement>(".band");
+    if (band) band.hidden = !plays;
+    if (!plays && !this.body.hidden) this.open();
+  }
+
+  /** The names of the actions, in the order of the Q-values. */
+  name(actions: string[]): void {
+    this.actions = actions;
+  }
+
+  close(): void {
+    this.closed = true;
+  }
+
+  private open(): void {
+    this.body.hidden = !this.body.hidden;
+    this.button.setAttribute("aria-expanded", String(!this.body.hidden));
+    write(this.button, this.body.hidden ? "Look inside" : "Close");
+    this.askedMs = 0;
+  }
+
+  refresh(): void {
+    const now = performance.now();
+    if (this.body.hidden || this.asking || document.hidden || now - this.askedMs < ASK_EVERY_MS) return;
+    this.askedMs = now;
+    this.asking = true;
+    void this.client
+      .ask({ ask: "inside" })
+      .then((inside) => this.closed || this.body.hidden || !inside || this.show(inside))
+      .catch(() => {}) // between two runs there is nobody to ask
+      .finally(() => (this.asking = false));
+  }
+
+  private show({ stage, depths, replay }: Inside): void {
+    const at = depths.find(({ depth }) => depth === stage);
+    write(this.stage, `It has come to scrambles of ${stage} moves${at && at.episodes > 0 ? `, of which it solves ${percent(at.success)}` : ""}.`);
+    this.depths.show(
+      depths.map(({ depth, share, success, episodes }) => ({
+        label: String(depth),
+        share: episodes > 0 ? success : undefined,
+        before: share,
+        words: episodes > 0 ? percent(success).replace("%", "") : "",
+        cells: [episodes > 0 ? percent(success) : "", percent(share), count(episodes)],
+      })),
+      depths.map(({ depth, success }) => `depth ${depth} ${percent(success)}`).join(", "),
+    );
+    const full = replay.capacity > 0 ? replay.len / replay.capacity : 0;
+    write(this.filled, `${count(replay.len)} of ${count(replay.capacity)} transitions (${percent(full)}). ${replay.prioritised ? "It samples by priority: the further a transition was off, the sooner it comes again." : "It samples all alike; priorities are kept to look at."}`);
+    const most = Math.max(...replay.priorities, 1e-9);
+    this.priorities.show(
+      replay.priorities.map((share, k) => ({ label: power(k - 12), share: share / most, words: share >= 0.005 ? percent(share).replace("%", "") : "", cells: [percent(share)] })),
+      replay.priorities.flatMap((share, k) => (share > 0.01 ? [`from ${power(k - 12)}: ${percent(share)}`] : [])).join(", "),
+    );
+    // Whoever is in it reads it.
+    if (this.top.contains(document.activeElement)) return;
+    this.top.replaceChildren(
+      ...replay.top.slice(0, SHOWN).map(({ facelets, action, reward, done, priority, q }) => {
+        const stickers = normalised(facelets) ?? facelets;
+        const best = q.indexOf(Math.max(...q));
+        return h(
+          "tr",
+          {},
+          h("th", { scope: "row" }, h("button", { type: "button", class: "quiet", "aria-label": `Put this state on the cube: ${spoken(stickers)}`, onclick: () => this.place(stickers, "A state from the replay.") }, smallNet(stickers, "the state"))),
+          h("td", {}, action),
+          h("td", {}, `${figure(reward)}${done ? ", solved" : ""}`),
+          h("td", { class: "number" }, figure(priority)),
+          h("td", { class: "text" }, ...q.map((of, k) => h("span", { class: k === best ? "q-value best" : "q-value" }, `${this.actions[k] ?? k + 1} ${minus(of.toFixed(2))}`))),
+        );
+      }),
+    );
+  }
+}
+
+/** A power of two as one reads it. */
+const power = (k: number): string => (k >= 0 ? String(2 ** k) : k > -5 ? `1/${2 ** -k}` : figure(2 ** k));

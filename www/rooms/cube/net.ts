@@ -1,0 +1,130 @@
+// The unfolded cube: six faces of stickers, flat. Read-only it is a small picture; painted on, it is a grid of buttons of which
+// one is reached by tab and the others by arrows.
+
+import { h, write } from "../../parts/dom";
+import { COLOURS, FACES, faceletName, PLACES } from "./stickers";
+
+/** Where each face's top left corner lies, in faces. */
+const AT: Record<string, [number, number]> = { U: [1, 0], L: [0, 1], F: [1, 1], R: [2, 1], B: [3, 1], D: [1, 2] };
+
+/** A small picture of a state. */
+export function smallNet(stickers: string, words: string): HTMLElement {
+  const size = Math.round(Math.sqrt(stickers.length / 6));
+  const cells = Array.from(stickers).map((letter, k) => {
+    const [column, row] = cellOf(size, k);
+    return h("span", { class: `sticker on-${letter.toLowerCase()}`, style: `grid-column:${column};grid-row:${row}` });
+  });
+  return h("span", { class: "small-net", role: "img", "aria-label": words, style: `--cells:${4 * size}` }, ...cells);
+}
+
+function cellOf(size: number, k: number): [number, number] {
+  const face = FACES[Math.floor(k / (size * size))]!;
+  const within = k % (size * size);
+  const [x, y] = AT[face]!;
+  return [x * size + (within % size) + 1, y * size + Math.floor(within / size) + 1];
+}
+
+export class PaintNet {
+  readonly element = h("div", { class: "net", role: "group", "aria-label": "The unfolded cube: arrows go from sticker to sticker, a letter or enter paints" });
+  private cells: HTMLButtonElement[] = [];
+  private stickers: string[] = [];
+  private size = 0;
+  private at = 0;
+
+  constructor(
+    private readonly colour: () => string,
+    private readonly painted: () => void,
+  ) {
+    this.element.addEventListener("keydown", (event) => this.key(event));
+    // One paints by pulling, too.
+    this.element.addEventListener("pointerover", (event) => {
+      if (event.buttons !== 1 || event.pointerType === "touch") return;
+      const k = this.cells.indexOf(event.target as HTMLButtonElement);
+      if (k >= 0) this.paint(k, this.colour());
+    });
+  }
+
+  get text(): string {
+    return this.stickers.join("");
+  }
+
+  show(stickers: string): void {
+    const size = Math.round(Math.sqrt(stickers.length / 6));
+    this.stickers = Array.from(stickers);
+    if (size !== this.size) this.build(size);
+    this.mark([]);
+    this.cells.forEach((_, k) => this.write(k));
+  }
+
+  /** Stickers that something is wrong with. */
+  mark(at: number[]): void {
+    this.cells.forEach((cell, k) => cell.classList.toggle("wrong", at.includes(k)));
+  }
+
+  private build(size: number): void {
+    this.size = size;
+    this.at = 0;
+    this.cells = this.stickers.map((_, k) => {
+      const [column, row] = cellOf(size, k);
+      const cell = h("button", { type: "button", tabindex: k === 0 ? 0 : -1, style: `grid-column:${column};grid-row:${row}` });
+      cell.addEventListener("pointerdown", (event) => {
+        // So that pulling on meets the others.
+        if (cell.hasPointerCapture(event.pointerId)) cell.releasePointerCapture(event.pointerId);
+      });
+      cell.addEventListener("click", () => this.paint(k, this.colour()));
+      cell.addEventListener("focus", () => this.stand(k));
+      return cell;
+    });
+    this.element.style.setProperty("--size", String(size));
+    const labels = FACES.map((face) => {
+      const [x, y] = AT[face]!;
+      return h("span", { class: "net-face", "aria-hidden": "true", style: `grid-column:${x * size + 1} / span ${size};grid-row:${y * size + 1} / span ${size}` });
+    });
+    this.element.replaceChildren(...labels, ...this.cells);
+  }
+
+  private write(k: number): void {
+    const cell = this.cells[k]!;
+    const letter = this.stickers[k]!;
+    cell.className = `sticker on-${letter.toLowerCase()}${cell.classList.contains("wrong") ? " wrong" : ""}`;
+    write(cell, letter);
+    cell.setAttribute("aria-label", `${faceletName(this.size, k)}, ${PLACES[FACES[Math.floor(k / this.size ** 2)]!]}: ${COLOURS[letter] ?? "no colour"}`);
+  }
+
+  private paint(k: number, letter: string): void {
+    if (this.stickers[k] === letter) return;
+    this.stickers[k] = letter;
+    this.write(k);
+    this.painted();
+  }
+
+  private stand(k: number): void {
+    this.cells[this.at]!.tabIndex = -1;
+    this.at = k;
+    this.cells[k]!.tabIndex = 0;
+  }
+
+  private key(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const way: Record<string, [number, number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+    const step = way[event.key];
+    const letter = event.key.toUpperCase();
+    if (step) this.cells[this.next(step)]!.focus();
+    else if (event.key.length === 1 && letter in COLOURS) {
+      this.paint(this.at, letter);
+      this.cells[Math.min(this.cells.length - 1, this.at + 1)]!.focus();
+    } else return;
+    event.preventDefault();
+  }
+
+  /** The sticker that comes first in a direction, or the same. */
+  private next([dx, dy]: [number, number]): number {
+    let [column, row] = cellOf(this.size, this.at);
+    for (;;) {
+      [column, row] = [column + dx, row + dy];
+      if (column < 1 || row < 1 || column > 4 * this.size || row > 3 * this.size) return this.at;
+      const found = this.cells.findIndex((_, k) => cellOf(this.size, k).join() === [column, row].join());
+      if (found >= 0) return found;
+    }
+  }
+}

@@ -1,0 +1,96 @@
+// What the agent thinks of the state that one looks at, beside what is known of it.
+
+import { h, write } from "../../parts/dom";
+import { percent } from "./bars";
+import type { Gives, Puzzle, StateView } from "./protocol";
+
+const SCORES: Record<Gives, { title: string; about: string }> = {
+  value: { title: "Moves left after it", about: "V of the state that each move leads to: the fewer moves left, the better" },
+  action_values: { title: "Q: moves by way of it", about: "Q of each action: how many moves it takes by way of it, the fewer the better" },
+  policy: { title: "Probability", about: "policy: how likely each move is the right one" },
+};
+
+type Row = { element: HTMLElement; button: HTMLButtonElement; bar: HTMLElement; score: HTMLElement; distance: HTMLElement; best: HTMLElement };
+
+export const moves = (n: number): string => (n === 1 ? "1 move" : `${n} moves`);
+export const value = (n: number): string => n.toFixed(1);
+
+/** `optimal is 9, the agent thinks 8.6` */
+export function thought({ solved, distance, value: thinks }: StateView): string {
+  if (solved) return "Solved.";
+  const known = distance === null ? "" : `optimal is ${distance}`;
+  const own = thinks === null ? "" : `the agent thinks ${value(thinks)}`;
+  const both = [known, own].filter(Boolean).join(", ");
+  return both ? `${both.charAt(0).toUpperCase()}${both.slice(1)}.` : "How far it is from solved, nobody knows.";
+}
+
+export class Opinion {
+  readonly element: HTMLElement;
+  private readonly lead = h("p", { class: "thought" });
+  private readonly about = h("p", { class: "about" });
+  private readonly head = h("th", { scope: "col" });
+  private readonly distanceHead = h("th", { scope: "col" }, "Optimal after it");
+  private readonly body = h("tbody");
+  private rows: Row[] = [];
+  private gives: Gives = "value";
+
+  constructor(private readonly make: (action: string) => void) {
+    this.element = h(
+      "section",
+      { class: "opinion", "aria-labelledby": "opinion-title" },
+      h("div", { class: "head" }, h("h2", { id: "opinion-title", class: "label" }, "What the agent thinks"), this.lead),
+      this.about,
+      h(
+        "table",
+        { class: "actions" },
+        h("caption", { class: "unseen" }, "Each move as the agent sees it"),
+        h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "text" }, "Move"), h("td", { class: "wide" }), this.head, this.distanceHead)),
+        this.body,
+      ),
+    );
+  }
+
+  begin({ gives, exact }: Puzzle): void {
+    this.gives = gives;
+    const { title, about } = SCORES[gives];
+    write(this.head, title);
+    write(this.about, about);
+    this.distanceHead.hidden = !exact;
+    this.rows = [];
+    this.body.replaceChildren();
+    write(this.lead, "");
+  }
+
+  show(view: StateView): void {
+    const { actions, best, solved } = view;
+    if (this.rows.length !== actions.length) this.build(actions.length);
+    write(this.lead, thought(view));
+    const scores = actions.map(({ score }) => score);
+    const most = this.gives === "policy" ? Math.max(...scores, 1e-6) : Math.max(...scores, 1);
+    const least = Math.min(...actions.flatMap(({ distance }) => distance ?? []));
+    actions.forEach(({ action, score, distance }, k) => {
+      const row = this.rows[k]!;
+      const chosen = k === best && !solved;
+      write(row.button, action);
+      row.button.setAttribute("aria-label", `Make the move ${action}`);
+      row.element.classList.toggle("best", chosen);
+      row.bar.style.setProperty("--share", `${(100 * Math.max(0, score)) / most}%`);
+      write(row.score, this.gives === "policy" ? percent(score) : value(score));
+      write(row.distance, distance === null ? "" : String(distance));
+      row.distance.hidden = this.distanceHead.hidden;
+      row.distance.classList.toggle("right", distance !== null && distance === least);
+      write(row.best, chosen ? "best" : "");
+    });
+  }
+
+  private build(count: number): void {
+    this.rows = Array.from({ length: count }, () => {
+      const button: HTMLButtonElement = h("button", { type: "button", class: "quiet small", onclick: () => this.make(button.textContent ?? "") });
+      const [bar, best] = [h("span", { class: "action-bar" }), h("span", { class: "action-best" })];
+      const [score, distance] = [h("td", { class: "number" }), h("td")];
+      const element = h("tr", {}, h("th", { scope: "row", class: "text" }, button), h("td", { class: "wide" }, bar, best), score, distance);
+      return { element, button, bar, score, distance, best };
+    });
+    this.body.replaceChildren(...this.rows.map(({ element }) => element));
+  }
+}

@@ -1,0 +1,175 @@
+// A cube of one's own: painted on a net, or written as facelets or as a scramble. What is wrong with it the worker says.
+
+import { h, id, write } from "../../parts/dom";
+import { puzzleOf, reason, type CubeClient } from "./client";
+import { PaintNet } from "./net";
+import { thought } from "./opinion";
+import { COLOURS, FACES, normalised, solved, stickersAt } from "./stickers";
+
+const JUDGE_MS = 250;
+
+export class OwnPane {
+  readonly element: HTMLElement;
+  private readonly net: PaintNet;
+  private readonly palette: { letter: string; input: HTMLInputElement; left: HTMLElement }[];
+  private readonly verdict = h("p", { class: "own-verdict", role: "status", id: id("own-verdict") });
+  private readonly text = h("input", { type: "text", id: id("own"), autocomplete: "off", autocapitalize: "off", spellcheck: "false", "aria-describedby": this.verdict.id });
+  private readonly buttons: HTMLButtonElement[];
+  private size = 0;
+  private judging = 0;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private closed = false;
+
+  constructor(
+    private readonly client: CubeClient,
+    private readonly state: () => string,
+    private readonly place: (stickers: string, words: string, solve: boolean) => void,
+  ) {
+    const group = id("colour");
+    this.palette = FACES.map((letter, k) => ({
+      letter,
+      input: h("input", { type: "radio", name: group, id: `${group}-${letter}`, value: letter, checked: k === 0, class: "unseen" }),
+      left: h("span", { class: "palette-left", "aria-hidden": "true" }),
+    }));
+    this.net = new PaintNet(
+      () => this.palette.find(({ input }) => input.checked)?.letter ?? "U",
+      () => this.painted(),
+    );
+    const palette = h(
+      "fieldset",
+      { class: "palette" },
+      h("legend", { class: "unseen" }, "Colour to paint with"),
+      ...this.palette.flatMap(({ letter, input, left }) => [
+        input,
+        h("label", { for: input.id, title: `${COLOURS[letter]} (${letter})` }, h("span", { class: `sticker on-${letter.toLowerCase()}`, "aria-hidden": "true" }, letter), h("span", { class: "unseen" }, COLOURS[letter]!), left),
+      ]),
+    );
+    const button = (words: string, does: () => void, strong = false): HTMLButtonElement => h("button", { type: "button", class: strong && "strong", onclick: does }, words);
+    this.buttons = [button("Solve it", () => void this.use(true), true), button("Put it on the cube", () => void this.use(false))];
+    const form = h(
+      "form",
+      { class: "own-form" },
+      h("p", { class: "field grow" }, h("label", { for: this.text.id }, "Facelets, or the moves of a scramble"), this.text),
+      h("button", { type: "submit" }, "Take it"),
+    );
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      void this.read();
+    });
+    this.element = h(
+      "div",
+      { class: "own" },
+      h(
+        "p",
+        { class: "small" },
+        "Choose a colour and paint, or type the letter of the face that a colour belongs to: U white, R red, F green, D yellow, L orange, B blue. Written, the faces follow one another in the order U R F D L B, each row by row as one looks at it, U with B above it and D with F above it; other letters for the colours do as well.",
+      ),
+      h(
+        "div",
+        { class: "own-body" },
+        h("div", {}, palette, this.net.element),
+        h(
+          "div",
+          { class: "own-side" },
+          this.verdict,
+          h("p", { class: "row" }, ...this.buttons),
+          form,
+          h(
+            "p",
+            { class: "row" },
+            button("Begin with the solved cube", () => this.show(solved(this.size))),
+            button("Begin with the cube above", () => this.show(this.state())),
+          ),
+        ),
+      ),
+    );
+  }
+
+  begin(): void {
+    const { size } = puzzleOf(this.client);
+    if (size === this.size) return;
+    this.size = size;
+    this.text.placeholder = size === 2 ? "UUUURRRRFFFF… or R U R'" : "UUUUUUUUURRR… or R U2 F'";
+    this.show(solved(size));
+  }
+
+  close(): void {
+    this.closed = true;
+    clearTimeout(this.timer);
+  }
+
+  private show(stickers: string): void {
+    this.net.show(stickers);
+    this.painted();
+  }
+
+  private painted(): void {
+    const text = this.net.text;
+    for (const { letter, left } of this.palette) {
+      const over = Array.from(text).filter((one) => one === letter).length - this.size ** 2;
+      write(left, over === 0 ? "" : over > 0 ? `+${over}` : `−${-over}`);
+    }
+    this.text.removeAttribute("aria-invalid");
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.judge(), JUDGE_MS);
+  }
+
+  /** Whether it is a cube; undefined where it was painted on meanwhile. */
+  private async judge(): Promise<boolean | undefined> {
+    const own = ++this.judging;
+    const stale = (): boolean => this.closed || own !== this.judging;
+    try {
+      const view = await this.client.ask({ ask: "look", facelets: this.net.text });
+      if (stale()) return undefined;
+      this.net.mark([]);
+      this.tell(view.solved ? "This is the solved cube." : `This is a cube. ${thought(view)}`, false);
+      return true;
+    } catch (error) {
+      if (stale()) return undefined;
+      this.tell(reason(error), true);
+      return false;
+    }
+  }
+
+  private tell(words: string, wrong: boolean): void {
+    write(this.verdict, words);
+    this.verdict.classList.toggle("wrong", wrong);
+    this.buttons.forEach((button) => button.setAttribute("aria-disabled", String(wrong)));
+    // Places are named by their faces.
+    const places = wrong ? [...words.matchAll(/\b(?:at|and) ([URFDLB]{1,3})\b/g)].map(([, place]) => place!) : [];
+    this.net.mark(places.flatMap((place) => stickersAt(this.size, place)));
+  }
+
+  private async use(solve: boolean): Promise<void> {
+    clearTimeout(this.timer);
+    if (await this.judge()) this.place(this.net.text, solve ? "Your own cube." : "Your own cube is on the table.", solve);
+  }
+
+  /** What was written: stickers, or moves from the solved cube. */
+  private async read(): Promise<void> {
+    const text = this.text.value.trim();
+    if (!text) return;
+    const letters = text.replaceAll(/\s+/g, "");
+    const stickers = /^[A-Za-z0-9]+$/.test(letters) && (letters.length === 6 * this.size ** 2 || text.split(/\s+/).some((word) => /^[A-Za-z]{5,}$/.test(word)));
+    const own = ++this.judging;
+    clearTimeout(this.timer);
+    try {
+      const taken = stickers
+        ? (await this.client.ask({ ask: "look", facelets: text })).facelets
+        : (await this.client.ask({ ask: "turn", facelets: solved(this.size), moves: text })).facelets;
+      if (this.closed || own !== this.judging) return;
+      this.show(normalised(taken) ?? taken);
+    } catch (error) {
+      if (this.closed || own !== this.judging) return;
+      // What can be drawn of it is, so that one sees where.
+      const drawn = stickers && letters.length === 6 * this.size ** 2 ? normalised(letters) : undefined;
+      if (drawn) {
+        this.net.show(drawn);
+        this.painted();
+        clearTimeout(this.timer);
+      }
+      this.text.setAttribute("aria-invalid", "true");
+      this.tell(reason(error), true);
+    }
+  }
+}

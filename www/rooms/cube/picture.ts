@@ -1,0 +1,583 @@
+// A cube in three dimensions on a plain canvas. Cubies are rounded boxes: the outline of one is that of its inner box, drawn with
+// a round pen. They are painted from the farthest to the nearest, which is exact, as they lie in a grid whose layers turn as one.
+// Layers follow the pointer; beside the cube the pointer turns the view. It knows stickers and turns, and nothing of solving.
+
+import { animate, calm, Surface } from "../../parts/loop";
+import { onTheme } from "../../parts/theme";
+import { h } from "../../parts/dom";
+import { along, cross, dot, faceletsOf, sizeOf, turned, turnOf, type Turn, type Vector } from "./stickers";
+
+const TURN_MS = 210;
+/** The eye's distance from the middle; the cube reaches from -1 to 1. */
+const EYE = 7.2;
+/** Of a cubie's edge. */
+const ROUND = 0.11;
+const STICKER = { inset: 0.085, round: 0.17 };
+const VIEW = { yaw: -0.62, pitch: 0.5 };
+const MOST_PITCH = 1.45;
+const DRAG_PX = 6;
+/** A layer that is let go beyond this, or on its way there so fast, goes on to the next quarter. */
+const FLICK = { angle: 0.1, perMs: 0.0022 };
+/** Towards the light, as seen by the eye. */
+const LIGHT: Vector = [-0.36, 0.72, 0.6];
+const LETTER = 0.52;
+
+type Point = readonly [number, number];
+type Shades = { plastic: string; face: string; rim: string; glow: string; ground: string; text: Record<string, string>; colours: Record<string, [number, number, number]> };
+type Motion = { turn: Turn; from: number; to: number; beganMs: number; ms: number; done?: () => void };
+type Seen = { at: number; corners: Point[]; centre: Vector };
+type Hold = { id: number; x: number; y: number; at: Seen | undefined; layer?: { turn: Turn; along: Point; sign: number }; angle: number; perMs: number; lastMs: number };
+
+export type Handling = {
+  /** A layer begins to follow a hand. */
+  grabbed(): void;
+  /** A layer was turned by hand, and shows it already. */
+  turned(turn: Turn): void;
+  /** A turn was asked for by a key. */
+  asked(turn: Turn): void;
+  undo(): void;
+  play(): void;
+};
+
+export class CubePicture {
+  readonly element: HTMLElement;
+  readonly described = h("p", { class: "unseen" });
+  private readonly canvas = h("canvas", { "aria-hidden": "true" });
+  private readonly surface: Surface;
+  private stickers: string;
+  private readonly queue: { turn: Turn; ms: number; done?: () => void }[] = [];
+  private motion: Motion | undefined;
+  private hold: Hold | undefined;
+  private view = { ...VIEW };
+  private goal: typeof VIEW | undefined;
+  private letters = false;
+  private marked = new Set<number>();
+  private seen: Seen[] = [];
+  private dirty = true;
+  private shades: Shades | undefined;
+  private readonly stops: (() => void)[];
+
+  constructor(
+    stickers: string,
+    private readonly handling?: Handling,
+  ) {
+    this.stickers = stickers;
+    this.described.id = `cube-seen-${Math.round(Math.random() * 1e9)}`;
+    this.element = h(
+      "div",
+      {
+        class: "cube-picture",
+        tabindex: handling ? 0 : undefined,
+        role: handling ? "application" : "img",
+        "aria-label": handling ? "The cube: u r f d l b turn a face clockwise, with shift anticlockwise; arrows turn the view" : "The cube",
+        "aria-describedby": this.described.id,
+      },
+      this.canvas,
+      this.described,
+    );
+    this.surface = new Surface(this.canvas, () => this.changed());
+    this.stops = [
+      animate(this.canvas, (nowMs) => this.draw(nowMs)),
+      onTheme(() => {
+        this.shades = undefined;
+        this.changed();
+      }),
+      () => this.surface.close(),
+    ];
+    if (handling) this.listen(handling);
+  }
+
+  // ---- what it shows
+
+  /** These stickers at once; whatever turns comes to an end. */
+  set(stickers: string): void {
+    this.hurry();
+    this.stickers = stickers;
+    this.changed();
+  }
+
+  /** Turns a layer after those that are turning; `ms` is how long where nothing waits. */
+  turn(turn: Turn, ms = TURN_MS, done?: () => void): void {
+    this.queue.push({ turn, ms, done });
+    this.changed();
+  }
+
+  /** Ends all motion, each turn done. */
+  hurry(): void {
+    const rest = [...(this.motion ? [this.motion] : []), ...this.queue];
+    this.motion = undefined;
+    this.queue.length = 0;
+    for (const { turn, done } of rest) {
+      this.stickers = turned(this.stickers, turn);
+      done?.();
+    }
+    this.changed();
+  }
+
+  get moving(): boolean {
+    return this.motion !== undefined || this.queue.length > 0 || this.hold?.at !== undefined;
+  }
+
+  showLetters(letters: boolean): void {
+    this.letters = letters;
+    this.changed();
+  }
+
+  /** Stickers to look at. */
+  mark(at: number[]): void {
+    this.marked = new Set(at);
+    this.changed();
+  }
+
+  resetView(): void {
+    this.goal = { ...VIEW };
+    // The short way round.
+    while (this.view.yaw - VIEW.yaw > Math.PI) this.view.yaw -= 2 * Math.PI;
+    while (this.view.yaw - VIEW.yaw < -Math.PI) this.view.yaw += 2 * Math.PI;
+    this.changed();
+  }
+
+  focus(): void {
+    this.element.focus({ preventScroll: true });
+    this.element.scrollIntoView({ block: "nearest" });
+  }
+
+  close(): void {
+    for (const stop of this.stops) stop();
+  }
+
+  private changed(): void {
+    this.dirty = true;
+  }
+
+  // ---- by hand
+
+  private listen(handling: Handling): void {
+    const { element, canvas } = this;
+    element.addEventListener("keydown", (event) => this.key(event, handling));
+    canvas.addEventListener("pointerdown", (event) => this.down(event));
+    canvas.addEventListener("pointermove", (event) => this.move(event, handling));
+    for (const end of ["pointerup", "pointercancel"] as const) canvas.addEventListener(end, (event) => this.up(event, handling, end === "pointercancel"));
+    canvas.addEventListener("dblclick", (event) => this.hit(event.offsetX, event.offsetY) || this.resetView());
+    // A finger on the cube turns it; one beside it turns the view sideways, or scrolls the page.
+    canvas.addEventListener(
+      "touchstart",
+      (event) => {
+        const { left, top } = canvas.getBoundingClientRect();
+        const touch = event.touches[0]!;
+        if (event.touches.length === 1 && this.hit(touch.clientX - left, touch.clientY - top)) event.preventDefault();
+      },
+      { passive: false },
+    );
+  }
+
+  private key(event: KeyboardEvent, handling: Handling): void {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const size = sizeOf(this.stickers);
+    const turn = event.key.length === 1 ? turnOf(size, `${event.key.toUpperCase()}${event.shiftKey ? "'" : ""}`) : undefined;
+    const by: Record<string, Point> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+    const step = by[event.key];
+    if (turn) event.repeat || handling.asked(turn);
+    else if (step) this.turnView(0.35 * step[0], 0.3 * step[1]);
+    else if (event.key === "Home") this.resetView();
+    else if (event.key === "Backspace" || event.key === "z") handling.undo();
+    else if (event.key === " ") event.repeat || handling.play();
+    else return;
+    event.preventDefault();
+  }
+
+  private turnView(yaw: number, pitch: number): void {
+    const from = this.goal ?? this.view;
+    this.goal = { yaw: from.yaw + yaw, pitch: Math.max(-MOST_PITCH, Math.min(MOST_PITCH, from.pitch + pitch)) };
+    this.changed();
+  }
+
+  private down(event: PointerEvent): void {
+    if (this.hold || event.button !== 0) return;
+    this.hurry();
+    this.draw(performance.now());
+    this.hold = { id: event.pointerId, x: event.offsetX, y: event.offsetY, at: this.hit(event.offsetX, event.offsetY), angle: 0, perMs: 0, lastMs: event.timeStamp };
+    this.goal = undefined;
+    this.canvas.setPointerCapture(event.pointerId);
+    this.canvas.classList.toggle("held", true);
+  }
+
+  private move(event: PointerEvent, handling: Handling): void {
+    const { hold } = this;
+    if (!hold) {
+      this.canvas.classList.toggle("over", this.hit(event.offsetX, event.offsetY) !== undefined);
+      return;
+    }
+    if (event.pointerId !== hold.id) return;
+    const [dx, dy] = [event.offsetX - hold.x, event.offsetY - hold.y];
+    if (!hold.at) {
+      const perPx = Math.PI / Math.max(200, this.surface.width);
+      this.view.yaw += 2 * dx * perPx;
+      this.view.pitch = Math.max(-MOST_PITCH, Math.min(MOST_PITCH, this.view.pitch + 2 * dy * perPx));
+      [hold.x, hold.y] = [event.offsetX, event.offsetY];
+      this.changed();
+      return;
+    }
+    if (!hold.layer) {
+      if (Math.hypot(dx, dy) < DRAG_PX) return;
+      handling.grabbed();
+      hold.layer = this.layerAlong(hold.at, [dx, dy]);
+    }
+    const { along: way, sign } = hold.layer;
+    const angle = (sign * (dx * way[0] + dy * way[1])) / (way[0] ** 2 + way[1] ** 2);
+    const ms = Math.max(1, event.timeStamp - hold.lastMs);
+    hold.perMs = 0.6 * hold.perMs + (0.4 * (angle - hold.angle)) / ms;
+    hold.lastMs = event.timeStamp;
+    hold.angle = angle;
+    this.changed();
+  }
+
+  private up(event: PointerEvent, handling: Handling, cancelled: boolean): void {
+    const { hold } = this;
+    if (!hold || event.pointerId !== hold.id) return;
+    this.hold = undefined;
+    this.canvas.classList.toggle("held", false);
+    if (!hold.layer) return;
+    const { turn } = hold.layer;
+    const still = event.timeStamp - hold.lastMs > 120;
+    let quarters = Math.round(hold.angle / (Math.PI / 2));
+    if (quarters === 0 && !still && Math.abs(hold.angle) > FLICK.angle && Math.abs(hold.perMs) > FLICK.perMs) quarters = Math.sign(hold.perMs);
+    if (cancelled) quarters = 0;
+    const made = { ...turn, quarters };
+    const to = quarters * (Math.PI / 2);
+    this.motion = { turn: made, from: hold.angle, to, beganMs: performance.now(), ms: calm() ? 0 : TURN_MS * Math.min(1, 0.35 + Math.abs(to - hold.angle)) };
+    this.changed();
+    if (quarters % 4 !== 0) handling.turned(made);
+  }
+
+  /** The layer that a pull at a sticker turns: across the direction on the face that is nearest to that of the pull. */
+  private layerAlong(at: Seen, pull: Point): NonNullable<Hold["layer"]> {
+    const size = sizeOf(this.stickers);
+    const { cell, normal, across, down } = faceletsOf(size)[at.at]!;
+    const from = this.project(this.looked(at.centre));
+    const ways = [across, down].map((direction) => {
+      const to = this.project(this.looked(along(at.centre, 0.1, direction)));
+      const way: Point = [(to[0] - from[0]) / 0.1, (to[1] - from[1]) / 0.1];
+      return { direction, way, pull: Math.abs(way[0] * pull[0] + way[1] * pull[1]) / Math.hypot(...way) };
+    });
+    const { direction, way } = ways[0]!.pull >= ways[1]!.pull ? ways[0]! : ways[1]!;
+    const about = cross(normal, direction);
+    const axis = about.findIndex((n) => n !== 0) as 0 | 1 | 2;
+    return { turn: { axis, layer: cell[axis], quarters: 0 }, along: way, sign: about[axis] };
+  }
+
+  /** The sticker under a place on the canvas. */
+  private hit(x: number, y: number): Seen | undefined {
+    // The last one painted is the nearest.
+    return this.seen.findLast(({ corners }) => inside([x, y], corners));
+  }
+
+  // ---- drawing
+
+  private looked([x, y, z]: Vector): Vector {
+    const [cy, sy, cp, sp] = [Math.cos(this.view.yaw), Math.sin(this.view.yaw), Math.cos(this.view.pitch), Math.sin(this.view.pitch)];
+    const [x1, z1] = [cy * x + sy * z, cy * z - sy * x];
+    return [x1, cp * y - sp * z1, sp * y + cp * z1];
+  }
+
+  private get scale(): number {
+    return Math.min(this.surface.width / 3.9, this.surface.height / 3.75);
+  }
+
+  private project([x, y, z]: Vector): Point {
+    const s = (this.scale * EYE) / (EYE - z);
+    return [this.surface.width / 2 + s * x, this.surface.height * 0.485 - s * y];
+  }
+
+  private draw(nowMs: number): void {
+    this.advance(nowMs);
+    if (!this.dirty || this.surface.width === 0) return;
+    this.dirty = this.motion !== undefined || this.queue.length > 0 || this.goal !== undefined;
+    this.paint();
+  }
+
+  /** Where motion has come to by now. */
+  private advance(nowMs: number): void {
+    if (this.goal) {
+      const share = calm() ? 1 : 0.22;
+      this.view.yaw += (this.goal.yaw - this.view.yaw) * share;
+      this.view.pitch += (this.goal.pitch - this.view.pitch) * share;
+      if (Math.abs(this.goal.yaw - this.view.yaw) + Math.abs(this.goal.pitch - this.view.pitch) < 0.002) {
+        this.view = this.goal;
+        this.goal = undefined;
+      }
+      this.dirty = true;
+    }
+    for (;;) {
+      if (!this.motion && this.queue.length > 0) {
+        const { turn, ms, done } = this.queue.shift()!;
+        // What waits makes the one before it faster.
+        const rush = 1 + 0.5 * this.queue.length;
+        this.motion = { turn, done, from: 0, to: turn.quarters * (Math.PI / 2), beganMs: nowMs, ms: calm() ? 0 : (ms * (Math.abs(turn.quarters) > 1 ? 1.4 : 1)) / rush };
+      }
+      if (!this.motion || nowMs < this.motion.beganMs + this.motion.ms) return;
+      const { turn, done } = this.motion;
+      this.stickers = turned(this.stickers, turn);
+      this.motion = undefined;
+      this.dirty = true;
+      done?.();
+      if (this.queue.length === 0) return;
+    }
+  }
+
+  /** The layer that is turned and by how much. */
+  private turning(): { turn: Turn; angle: number } | undefined {
+    if (this.hold?.layer) return { turn: this.hold.layer.turn, angle: this.hold.angle };
+    if (!this.motion) return undefined;
+    const { turn, from, to, beganMs, ms } = this.motion;
+    const share = ms > 0 ? Math.max(0, Math.min(1, (performance.now() - beganMs) / ms)) : 1;
+    const eased = share < 0.5 ? 2 * share * share : 1 - 2 * (1 - share) ** 2;
+    return { turn, angle: from + (to - from) * eased };
+  }
+
+  private paint(): void {
+    const c = this.surface.begin();
+    const shades = (this.shades ??= readShades());
+    const size = sizeOf(this.stickers);
+    const unit = 2 / size;
+    const turning = this.turning();
+    this.seen = [];
+    this.paintGround(c, shades);
+
+    const eye = this.eye();
+    type Cubie = { cell: Vector; centre: Vector; turns: boolean; order: number; depth: number };
+    const axis = turning?.turn.axis ?? 0;
+    const cubies: Cubie[] = [];
+    const half = (size - 1) / 2;
+    for (let x = -half; x <= half; x++)
+      for (let y = -half; y <= half; y++)
+        for (let z = -half; z <= half; z++) {
+          const cell: Vector = [x, y, z];
+          if (Math.max(Math.abs(x), Math.abs(y), Math.abs(z)) < half) continue;
+          const turns = turning !== undefined && cell[axis] === turning.turn.layer;
+          const centre = [x * unit, y * unit, z * unit] as const;
+          // Layers are told apart before their cubies: planes lie between them.
+          const order = turning ? -Math.abs(cell[axis]! * unit - Math.max(-1 - unit, Math.min(1 + unit, eye[axis]!))) : 0;
+          const from = turns ? rotate(eye, axis, -turning.angle) : eye;
+          cubies.push({ cell, centre, turns, order, depth: -Math.hypot(from[0] - centre[0], from[1] - centre[1], from[2] - centre[2]) });
+        }
+    cubies.sort((a, b) => a.order - b.order || a.depth - b.depth);
+
+    const at = new Map<string, { k: number; facelet: ReturnType<typeof faceletsOf>[number] }[]>();
+    faceletsOf(size).forEach((facelet, k) => {
+      const name = facelet.cell.join();
+      at.set(name, [...(at.get(name) ?? []), { k, facelet }]);
+    });
+    const gradients = new Map<string, CanvasGradient>();
+    for (const { cell, centre, turns } of cubies) {
+      const place = (v: Vector): Vector => this.looked(turns ? rotate(v, axis, turning!.angle) : v);
+      this.paintCubie(c, shades, unit, centre, place);
+      for (const { k, facelet } of at.get(cell.join()) ?? []) this.paintSticker(c, shades, gradients, unit, centre, k, facelet, place, turns);
+    }
+  }
+
+  /** The eye, as the cube sees it. */
+  private eye(): Vector {
+    const [cy, sy, cp, sp] = [Math.cos(this.view.yaw), Math.sin(this.view.yaw), Math.cos(this.view.pitch), Math.sin(this.view.pitch)];
+    const [y, z1] = [EYE * sp, EYE * cp];
+    return [-sy * z1, y, cy * z1];
+  }
+
+  private paintGround(c: CanvasRenderingContext2D, shades: Shades): void {
+    const { width, height } = this.surface;
+    const r = this.scale;
+    const glow = c.createRadialGradient(width / 2, height * 0.47, r * 0.4, width / 2, height * 0.47, r * 2.3);
+    glow.addColorStop(0, shades.glow);
+    glow.addColorStop(1, "transparent");
+    c.fillStyle = glow;
+    c.fillRect(0, 0, width, height);
+    if (this.view.pitch < -0.1) return;
+    // Its shadow on a table that one imagines beneath it.
+    c.save();
+    c.translate(width / 2, height * 0.485 + r * (0.25 + 1.42 * Math.cos(this.view.pitch)));
+    c.scale(1, 0.16 + 0.62 * Math.abs(Math.sin(this.view.pitch)));
+    const shadow = c.createRadialGradient(0, 0, 0.2 * r, 0, 0, 1.7 * r);
+    shadow.addColorStop(0, shades.ground);
+    shadow.addColorStop(0.55, shades.ground);
+    shadow.addColorStop(1, "transparent");
+    c.fillStyle = shadow;
+    c.beginPath();
+    c.arc(0, 0, 1.7 * r, 0, 7);
+    c.fill();
+    c.restore();
+  }
+
+  private paintCubie(c: CanvasRenderingContext2D, shades: Shades, unit: number, centre: Vector, place: (v: Vector) => Vector): void {
+    const round = ROUND * unit;
+    const inner = unit / 2 - round;
+    const points: Point[] = [];
+    for (const x of [-inner, inner]) for (const y of [-inner, inner]) for (const z of [-inner, inner]) points.push(this.project(place([centre[0] + x, centre[1] + y, centre[2] + z])));
+    const depth = place(centre)[2];
+    const outline = hull(points);
+    c.beginPath();
+    outline.forEach(([x, y], k) => (k ? c.lineTo(x, y) : c.moveTo(x, y)));
+    c.closePath();
+    c.lineJoin = "round";
+    c.lineWidth = (2 * round * this.scale * EYE) / (EYE - depth);
+    c.strokeStyle = shades.rim;
+    c.stroke();
+    c.lineWidth *= 0.86;
+    c.strokeStyle = c.fillStyle = shades.plastic;
+    c.stroke();
+    c.fill();
+    for (let axis = 0; axis < 3; axis++)
+      for (const side of [-1, 1]) {
+        const normal = [0, 0, 0].map((_, k) => (k === axis ? side : 0)) as unknown as Vector;
+        const [middle, out] = [place(along(centre, unit / 2, normal)), place(along(centre, unit, normal))];
+        if (!towards(middle, out)) continue;
+        const other = [(axis + 1) % 3, (axis + 2) % 3] as const;
+        const corners = [[-1, -1], [1, -1], [1, 1], [-1, 1]].map(([a, b]) => {
+          const v: [number, number, number] = [...along(centre, unit / 2, normal)];
+          v[other[0]] += a! * inner * 1.04;
+          v[other[1]] += b! * inner * 1.04;
+          return this.project(place(v));
+        });
+        c.fillStyle = shades.face;
+        c.globalAlpha = 0.35 + 0.65 * Math.max(0, lit(middle, out));
+        rounded(c, corners, 0.12);
+        c.fill();
+        c.globalAlpha = 1;
+      }
+  }
+
+  private paintSticker(
+    c: CanvasRenderingContext2D,
+    shades: Shades,
+    gradients: Map<string, CanvasGradient>,
+    unit: number,
+    centre: Vector,
+    k: number,
+    { normal, across, down, face }: ReturnType<typeof faceletsOf>[number],
+    place: (v: Vector) => Vector,
+    turns: boolean,
+  ): void {
+    const surface = along(centre, unit / 2, normal);
+    const [middle, out] = [place(surface), place(along(surface, 0.5, normal))];
+    if (!towards(middle, out)) return;
+    const reach = unit * (0.5 - STICKER.inset);
+    const corner = (a: number, d: number): Point => this.project(place(along(along(surface, a * reach, across), d * reach, down)));
+    const corners = [corner(-1, -1), corner(1, -1), corner(1, 1), corner(-1, 1)];
+    const letter = this.stickers[k]!;
+    const name = `${letter}${face}${turns}`;
+    let fill = gradients.get(name);
+    if (!fill) {
+      fill = this.sheen(c, shades.colours[letter] ?? [128, 128, 128], lit(middle, out));
+      gradients.set(name, fill);
+    }
+    c.fillStyle = fill;
+    rounded(c, corners, STICKER.round);
+    c.fill();
+    if (this.marked.has(k)) {
+      c.lineWidth = 3;
+      c.strokeStyle = shades.text[letter] ?? "#000";
+      c.setLineDash([4, 3]);
+      c.stroke();
+      c.setLineDash([]);
+    }
+    this.seen.push({ at: k, corners, centre: surface });
+    if (!this.letters) return;
+    // The letter lies in the sticker's plane.
+    const [o, a, d] = [corners[0]!, corners[1]!, corners[3]!];
+    c.save();
+    c.transform((a[0] - o[0]) / 100, (a[1] - o[1]) / 100, (d[0] - o[0]) / 100, (d[1] - o[1]) / 100, o[0], o[1]);
+    c.fillStyle = shades.text[letter] ?? "#000";
+    c.font = `600 ${100 * LETTER}px system-ui, sans-serif`;
+    c.textAlign = "center";
+    c.textBaseline = "middle";
+    c.fillText(letter, 50, 54);
+    c.restore();
+  }
+
+  /** A colour under the light, brighter towards it. */
+  private sheen(c: CanvasRenderingContext2D, [r, g, b]: [number, number, number], light: number): CanvasGradient {
+    const { width, height } = this.surface;
+    const reach = 1.5 * this.scale;
+    const gradient = c.createLinearGradient(width / 2 - 0.6 * reach, height / 2 - reach, width / 2 + 0.6 * reach, height / 2 + reach);
+    const shade = 0.7 + 0.34 * Math.max(0, light);
+    const tone = (by: number, white: number): string => `rgb(${[r, g, b].map((n) => Math.round(Math.min(255, n * by + 255 * white))).join(" ")})`;
+    gradient.addColorStop(0, tone(shade * 1.05, 0.1 * Math.max(0, light)));
+    gradient.addColorStop(0.5, tone(shade, 0.02));
+    gradient.addColorStop(1, tone(shade * 0.9, 0));
+    return gradient;
+  }
+}
+
+const rotate = ([x, y, z]: Vector, axis: number, angle: number): Vector => {
+  const [c, s] = [Math.cos(angle), Math.sin(angle)];
+  return axis === 0 ? [x, c * y - s * z, s * y + c * z] : axis === 1 ? [c * x + s * z, y, c * z - s * x] : [c * x - s * y, s * x + c * y, z];
+};
+
+/** A plane at `middle` whose outer side has `out` faces the eye. */
+function towards(middle: Vector, out: Vector): boolean {
+  const normal = along(out, -1, middle);
+  return dot(normal, [-middle[0], -middle[1], EYE - middle[2]]) > 0;
+}
+
+/** How squarely the light falls on it. */
+function lit(middle: Vector, out: Vector): number {
+  const normal = along(out, -1, middle);
+  return dot(normal, LIGHT) / (Math.hypot(...normal) * Math.hypot(...LIGHT));
+}
+
+function inside([x, y]: Point, corners: Point[]): boolean {
+  let within = false;
+  corners.forEach(([ax, ay], k) => {
+    const [bx, by] = corners[(k + 1) % corners.length]!;
+    if (ay > y !== by > y && x < ((bx - ax) * (y - ay)) / (by - ay) + ax) within = !within;
+  });
+  return within;
+}
+
+/** The path of a polygon with its corners rounded by a share of its edges. */
+function rounded(c: CanvasRenderingContext2D, corners: Point[], share: number): void {
+  const between = (a: Point, b: Point): Point => [a[0] + (b[0] - a[0]) * share, a[1] + (b[1] - a[1]) * share];
+  c.beginPath();
+  corners.forEach((corner, k) => {
+    const [before, next] = [corners[(k + corners.length - 1) % corners.length]!, corners[(k + 1) % corners.length]!];
+    const [enter, leave] = [between(corner, before), between(corner, next)];
+    if (k === 0) c.moveTo(...enter);
+    else c.lineTo(...enter);
+    c.quadraticCurveTo(...corner, ...leave);
+  });
+  c.closePath();
+}
+
+/** The convex hull, by a sweep from left to right. */
+function hull(points: Point[]): Point[] {
+  const sorted = [...points].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  const turn = (a: Point, b: Point, c: Point): number => (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
+  const side = (all: Point[]): Point[] => {
+    const kept: Point[] = [];
+    for (const point of all) {
+      while (kept.length > 1 && turn(kept.at(-2)!, kept.at(-1)!, point) <= 0) kept.pop();
+      kept.push(point);
+    }
+    return kept.slice(0, -1);
+  };
+  return [...side(sorted), ...side(sorted.reverse())];
+}
+
+/** The colours of the style sheet, as they are in this theme. */
+function readShades(): Shades {
+  const style = getComputedStyle(document.documentElement);
+  const value = (name: string): string => style.getPropertyValue(`--cube-${name}`).trim();
+  const letters = Array.from("URFDLB");
+  const triple = (letter: string): [number, number, number] => {
+    const hex = parseInt(value(letter.toLowerCase()).slice(1), 16);
+    return [hex >> 16, (hex >> 8) & 255, hex & 255];
+  };
+  return {
+    plastic: value("plastic"),
+    face: value("face"),
+    rim: value("rim"),
+    glow: value("glow"),
+    ground: value("ground"),
+    text: Object.fromEntries(letters.map((letter) => [letter, value(`on-${letter.toLowerCase()}`)])),
+    colours: Object.fromEntries(letters.map((letter) => [letter, triple(letter)])),
+  };
+}

@@ -1,0 +1,131 @@
+// A solution along its moves: what the agent thought was left before each, what truly was, and where one stands.
+
+import { h, icon, id, markup, write } from "../../parts/dom";
+import { moves, value } from "./opinion";
+import type { Found } from "./solver";
+
+export const PACES = [
+  { words: "slow", ms: 1000 },
+  { words: "normal", ms: 480 },
+  { words: "fast", ms: 190 },
+];
+
+export type Wishes = { goTo(step: number): void; play(): void };
+
+export class SolutionPane {
+  readonly element: HTMLElement;
+  private readonly outcome = h("p", { class: "outcome" });
+  private readonly plot = h("div", { class: "values-plot", role: "img" });
+  private readonly most = h("span", { class: "values-most", "aria-hidden": "true" });
+  private readonly spot = h("span", { class: "values-spot", "aria-hidden": "true" });
+  private readonly chart = h("figure", { class: "values" });
+  private readonly strip = h("ol", { class: "solution-moves", "aria-label": "Moves of the solution" });
+  private readonly pace = h("select", { id: id("pace"), "aria-label": "Speed" }, ...PACES.map(({ words, ms }) => h("option", { value: ms, selected: words === "normal" }, words)));
+  private readonly playButton = h("button", { type: "button", class: "strong play-solution", onclick: () => this.wishes.play() });
+  private readonly back = h("button", { type: "button", "aria-label": "One move back", title: "One move back", onclick: () => this.wishes.goTo(this.at - 1) }, icon("left"));
+  private readonly on = h("button", { type: "button", "aria-label": "One move on", title: "One move on", onclick: () => this.wishes.goTo(this.at + 1) }, icon("right"));
+  private readonly start = h("button", { type: "button", "aria-label": "Back to the scramble", title: "Back to the scramble", onclick: () => this.wishes.goTo(0) }, icon("reset"));
+  private buttons: HTMLButtonElement[] = [];
+  private values: number[] = [];
+  private distances: (number | undefined)[] = [];
+  private length = 0;
+  private at = 0;
+
+  constructor(private readonly wishes: Wishes) {
+    this.chart.append(
+      h("figcaption", { class: "small" }, h("span", { class: "key thinks" }, "the agent thinks"), h("span", { class: "key known" }, "optimal")),
+      h("div", { class: "values-field" }, this.plot, this.most, this.spot),
+    );
+    this.element = h(
+      "div",
+      { class: "solution", hidden: true },
+      this.outcome,
+      h("div", { class: "row player" }, this.start, this.back, this.playButton, this.on, this.pace),
+      this.chart,
+      this.strip,
+    );
+    this.playing(false);
+  }
+
+  get paceMs(): number {
+    return Number(this.pace.value);
+  }
+
+  clear(): void {
+    this.element.hidden = true;
+  }
+
+  show({ solution }: Found, words: string): void {
+    if (!solution) return;
+    this.length = solution.moves.length;
+    this.values = solution.values;
+    this.distances = solution.optimal === null ? [] : [solution.optimal];
+    this.buttons = solution.moves.map((move, k) =>
+      h("button", { type: "button", class: "quiet small", "aria-label": `To after move ${k + 1}: ${move}`, onclick: () => this.wishes.goTo(k + 1) }, move),
+    );
+    this.strip.replaceChildren(...this.buttons.map((button) => h("li", {}, button)));
+    write(this.outcome, words);
+    this.element.hidden = false;
+    this.chart.hidden = this.length === 0 || (this.values.length === 0 && solution.optimal === null);
+    this.draw();
+    this.stand(0);
+  }
+
+  /** The true distance at a step. */
+  known(step: number, distance: number): void {
+    this.distances[step] = distance;
+    this.draw();
+    this.stand(this.at);
+  }
+
+  stand(at: number): void {
+    this.at = at;
+    this.buttons.forEach((button, k) => {
+      button.classList.toggle("done", k < at);
+      if (k + 1 === at) {
+        button.setAttribute("aria-current", "step");
+        const item = button.parentElement!;
+        this.strip.scrollTo({ left: item.offsetLeft - this.strip.clientWidth / 2, behavior: "auto" });
+      } else button.removeAttribute("aria-current");
+    });
+    this.back.disabled = this.start.disabled = at === 0;
+    this.on.disabled = this.playButton.disabled = at >= this.length;
+    const [thinks, known] = [this.values[at], this.distances[at]];
+    const shown = thinks ?? known;
+    this.spot.hidden = shown === undefined;
+    if (shown !== undefined) {
+      this.spot.style.left = `${(100 * at) / Math.max(1, this.length)}%`;
+      this.spot.style.top = `${100 * (1 - Math.max(0, shown) / this.high)}%`;
+    }
+    const told = [thinks === undefined ? "" : `the agent thinks ${value(thinks)} are left`, known === undefined ? "" : `${known} are optimal`].filter(Boolean).join(", ");
+    this.plot.setAttribute("aria-label", `Moves left along the solution: after ${moves(at)} of ${this.length}, ${told || "unknown"}`);
+  }
+
+  playing(playing: boolean): void {
+    this.playButton.replaceChildren(icon(playing ? "pause" : "play"), playing ? "Pause" : "Play");
+  }
+
+  private get high(): number {
+    return Math.max(1, ...this.values, ...this.distances.map((distance) => distance ?? 0)) * 1.08;
+  }
+
+  private draw(): void {
+    const { high, length } = this;
+    const path = (all: (number | undefined)[]): string => {
+      let pen = false;
+      return all
+        .map((n, k) => {
+          const command = n === undefined ? "" : `${pen ? "L" : "M"}${((100 * k) / Math.max(1, length)).toFixed(2)} ${(40 * (1 - Math.max(0, n) / high)).toFixed(2)}`;
+          pen = n !== undefined;
+          return command;
+        })
+        .join("");
+    };
+    const lines = [
+      `<path class="known" d="${path(Array.from(this.distances))}"/>`,
+      `<path class="thinks" d="${path(this.values)}"/>`,
+    ];
+    this.plot.replaceChildren(markup(`<svg viewBox="0 0 100 40" preserveAspectRatio="none" aria-hidden="true"><path class="floor" d="M0 40H100"/>${lines.join("")}</svg>`));
+    write(this.most, String(Math.round(high / 1.08)));
+  }
+}
