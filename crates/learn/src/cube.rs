@@ -148,7 +148,7 @@ impl Greedy {
 
 /// The action to take where one judges what each leads to: to the solved state where one does, else to the least value; of
 /// equals the first. One action may be ruled out.
-fn nearest<P: Puzzle>(children: &[P], without: Option<usize>, value: impl Fn(usize) -> f32) -> usize {
+pub fn nearest<P: Puzzle>(children: &[P], without: Option<usize>, value: impl Fn(usize) -> f32) -> usize {
     let mut best = (usize::from(without == Some(0)), f32::INFINITY);
     for (action, child) in children.iter().enumerate().filter(|(action, _)| Some(*action) != without) {
         if *child == P::SOLVED {

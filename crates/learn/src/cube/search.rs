@@ -186,6 +186,21 @@ impl<P: Puzzle> Search<P> {
         self.open.push(Reverse((0, Reverse(0), 0)));
     }
 
+    /// Moves that it has looked ahead.
+    pub fn steps(&self) -> usize {
+        self.steps
+    }
+
+    /// States generated so far.
+    pub fn nodes(&self) -> u64 {
+        self.generated
+    }
+
+    /// What the nearest state it met is thought to be away; nothing where the judge gives no values.
+    pub fn nearest(&self) -> Option<f32> {
+        self.nearest.is_finite().then_some(self.nearest)
+    }
+
     /// To the end.
     pub fn solve(&mut self, start: P, judge: &mut dyn Judge<P>) -> Result<Outcome, SearchError> {
         self.begin(start);
@@ -215,12 +230,7 @@ impl<P: Puzzle> Search<P> {
             let last = actions.iter().fold(self.start, |state, &action| state.turned(usize::from(action)));
             assert!(last == P::SOLVED, "a way back is the way there");
         }
-        Outcome {
-            solution,
-            steps: self.steps,
-            nodes: self.generated,
-            nearest: self.nearest.is_finite().then_some(self.nearest),
-        }
+        Outcome { solution, steps: self.steps, nodes: self.generated, nearest: self.nearest() }
     }
 
     /// The actions that led to a node, and one more.

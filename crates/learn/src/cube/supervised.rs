@@ -104,6 +104,12 @@ impl SupervisedConfig {
         })
     }
 
+    /// Whether a learner with these settings can go on with others: rates and the length of an iteration may change.
+    pub fn can_become(&self, other: &SupervisedConfig) -> bool {
+        let &SupervisedConfig { updates, lr, lr_steps, max_grad_norm, .. } = other;
+        *other == SupervisedConfig { updates, lr, lr_steps, max_grad_norm, ..self.clone() }
+    }
+
     /// How many outputs the network has.
     pub fn check<P: Cube>(&self) -> Result<usize, SupervisedError> {
         let whole = |name, value: usize, min: usize, max: usize| (name, value as f64, min as f64, max as f64);
@@ -300,11 +306,10 @@ impl<P: Cube> Supervised<P> {
         &self.config
     }
 
-    /// Between two iterations: rates and the length of an iteration. The rest stays what it is.
+    /// Between two iterations: what [`SupervisedConfig::can_become`].
     pub fn set(&mut self, config: SupervisedConfig) -> Result<(), SupervisedError> {
         config.check::<P>()?;
-        let SupervisedConfig { updates, lr, lr_steps, max_grad_norm, .. } = config;
-        if config != (SupervisedConfig { updates, lr, lr_steps, max_grad_norm, ..self.config.clone() }) {
+        if !self.config.can_become(&config) {
             return Err(SupervisedError::Fixed);
         }
         self.config = config;
