@@ -42,6 +42,8 @@ impl Cube for Three {
 pub enum Scores {
     /// One number: how many moves it takes to solve it.
     Value,
+    /// One an action: how many moves it takes by way of it; less is better.
+    ActionValues,
     /// One an action: the logarithm of the probability that it is the right one.
     Policy,
 }
@@ -51,7 +53,7 @@ impl Scores {
     pub fn count(self, actions: usize) -> usize {
         match self {
             Scores::Value => 1,
-            Scores::Policy => actions,
+            Scores::ActionValues | Scores::Policy => actions,
         }
     }
 }

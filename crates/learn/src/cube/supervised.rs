@@ -45,9 +45,9 @@ impl Signal {
     }
 
     const fn loss(self) -> Loss {
-        match self.scores() {
-            Scores::Value => Loss::Squares,
-            Scores::Policy => Loss::CrossEntropy,
+        match self {
+            Signal::WalkLength | Signal::Exact => Loss::Squares,
+            Signal::LastMove => Loss::CrossEntropy,
         }
     }
 }
@@ -82,6 +82,7 @@ impl SupervisedConfig {
                 hidden: if two { vec![512, 256] } else { vec![1024, 256] },
                 blocks: if two { 0 } else { 1 },
                 norm: !two,
+                dueling: false,
             },
             walk: if two { 24 } else { 26 },
             batch: if two { 480 } else { 2080 },
