@@ -167,4 +167,12 @@ reward: number, done: boolean, priority: number,
  */
 q: Array<number>, };
 
-export type Answers = { look: StateView, scramble: Scrambled, draw: Scrambled, turn: Scrambled, solve: SolveView, solve_more: SolveView, inside: Inside | null, };
+export interface Answers {
+  look: StateView;
+  scramble: Scrambled;
+  draw: Scrambled;
+  turn: Scrambled;
+  solve: SolveView;
+  solve_more: SolveView;
+  inside: Inside | null;
+}
