@@ -16,4 +16,5 @@ export interface Entry {
 export const ROOMS: Entry[] = [
   { id: "control", load: () => import("./control"), store: STORE },
   { id: "backgammon", load: () => import("./backgammon") },
+  { id: "cube", load: () => import("./cube") },
 ];

@@ -1,23 +1,25 @@
 // The solve rate by depth, as the newest test found it, with the test before it as an outline behind.
 
-import type { RoomInfo } from "../../run/protocol";
 import { h, write } from "../../parts/dom";
 import { count, seconds } from "../../parts/format";
 import type { History } from "../../parts/history";
 import { Bars, percent } from "./bars";
 import type { Puzzle } from "./protocol";
 
-/** States of the 2x2x2 by their distance in quarter turns. */
-const STATES = [1, 6, 27, 120, 534, 2256, 8969, 33058, 114149, 360508, 930588, 1350852, 782536, 90280, 276];
+/** States of the 2x2x2 by their distance in quarter turns, and in half turns. */
+const QUARTER = [1, 6, 27, 120, 534, 2256, 8969, 33058, 114149, 360508, 930588, 1350852, 782536, 90280, 276];
+const HALF = [1, 9, 54, 321, 1847, 9992, 50136, 227536, 870072, 1887748, 623800, 2644];
+
+/** Of its own tries at a depth: how many it solved, of how many. */
+export type Tries = Map<number, { solved: number; of: number }>;
 
 export class DepthChart {
   readonly element: HTMLElement;
-  private readonly bars = new Bars("Solve rate by depth", ["Depth", "Solved", "Test before", "States"]);
+  private readonly bars = new Bars("Solve rate by depth", ["Depth", "Solved", "Before", "Of"]);
   private readonly title = h("h2", { class: "label", id: "depths-title" }, "Solve rate by depth");
   private readonly about = h("p", { class: "about" });
   private readonly now = h("output", { class: "number" });
-  private tests = -1;
-  private run: History | undefined;
+  private shown: unknown;
 
   constructor() {
     this.element = h(
@@ -30,40 +32,48 @@ export class DepthChart {
     );
   }
 
-  /** Depths that tests tell of. */
-  static depths(room: RoomInfo): number[] {
-    return room.tests.flatMap(({ name }) => /^at_(\d+)$/.exec(name)?.[1] ?? []).map(Number);
-  }
-
   begin({ exact }: Puzzle): void {
-    this.tests = -1;
+    this.shown = undefined;
+    write(this.now, "");
     write(
       this.about,
       exact
-        ? "share of all states at each exact distance from which greedy play solves it; the outline is the test before"
-        : "share of test scrambles of so many moves that it solves; the outline is the test before",
+        ? "share of all states at each exact distance from which greedy play comes home; the outline is the test before"
+        : "share of its own tries here that a small beam search with its network solved, by moves of the scramble",
     );
-    this.bars.table.caption.textContent = exact ? "Share of all states at each distance that greedy play solves." : "Share of test scrambles of each length that are solved.";
+    write(this.bars.table.caption, exact ? "Share of all states at each distance from which greedy play comes home." : "Its own tries by the length of the scramble.");
   }
 
-  show(run: History | undefined, { exact }: Puzzle): void {
-    if (!run || (run === this.run && run.tests.length === this.tests)) return;
-    this.tests = run.tests.length;
-    this.run = run;
+  /** What the newest test found, and the one before it. */
+  show(run: History): void {
     const [newest, before] = [run.tests.at(-1), run.tests.at(-2)];
-    const depths = DepthChart.depths(run.room).filter((depth) => newest === undefined || run.tests.some((row) => run.test(`at_${depth}`, row) !== undefined));
-    const at = (depth: number, row = newest): number | undefined => (row ? run.test(`at_${depth}`, row) : undefined);
-    const told = depths.flatMap((depth) => (at(depth) === undefined ? [] : [`depth ${depth} ${percent(at(depth)!)}`]));
-    this.bars.show(
-      depths.map((depth) => {
-        const [share, was] = [at(depth), before && at(depth, before)];
-        const states = exact ? STATES[depth] : undefined;
-        const tell = (value: number | undefined): string => (value === undefined ? "" : percent(value));
-        return { label: String(depth), share, before: was, words: tell(share).replace("%", ""), cells: [tell(share), tell(was), states ? count(states) : ""] };
-      }),
-      told.join(", ") || "nothing yet",
-    );
-    const all = run.test("solved", newest);
-    write(this.now, newest && all !== undefined ? `${percent(all)} after ${seconds(newest.progress.train_s)}` : "");
+    if (this.shown === (newest ?? run)) return;
+    this.shown = newest ?? run;
+    // In half turns no state is farther than 11.
+    const half = newest !== undefined && run.test("at_12", newest) === undefined;
+    const states = half ? HALF : QUARTER;
+    const told: string[] = [];
+    const bars = states.slice(1).map((count_, k) => {
+      const depth = k + 1;
+      const [share, was] = [newest, before].map((row) => row && run.test(`at_${depth}`, row));
+      if (share !== undefined) told.push(`depth ${depth} ${percent(share)}`);
+      const tell = (value: number | undefined): string => (value === undefined ? "" : percent(value));
+      return { label: String(depth), share, before: was, words: tell(share).replace("%", ""), cells: [tell(share), tell(was), count(count_)] };
+    });
+    this.bars.show(bars, told.join(", ") || "the first test comes soon");
+    const all = newest && run.test("solved", newest);
+    write(this.now, newest && all !== undefined ? `${percent(all)} after ${seconds(newest.progress.train_s)}` : "first test soon");
+  }
+
+  showTries(tries: Tries, deepest: number): void {
+    const all = [...tries.values()];
+    const [solved, of] = [all.reduce((sum, one) => sum + one.solved, 0), all.reduce((sum, one) => sum + one.of, 0)];
+    const bars = Array.from({ length: deepest }, (_, k) => {
+      const one = tries.get(k + 1);
+      const share = one && one.solved / one.of;
+      return { label: String(k + 1), share, words: one ? `${one.solved}/${one.of}` : "", cells: [share === undefined ? "" : percent(share), "", one ? `${one.of}` : ""] };
+    });
+    this.bars.show(bars, bars.flatMap(({ label, words }) => (words ? [`depth ${label} ${words}`] : [])).join(", ") || "no tries yet");
+    write(this.now, of ? `${solved} of ${of} tries` : "");
   }
 }

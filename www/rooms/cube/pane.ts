@@ -7,13 +7,14 @@ import { count, seconds } from "../../parts/format";
 import { animate, calm } from "../../parts/loop";
 import { recall, remember } from "../../parts/prefs";
 import { puzzleOf, reason, type CubeClient } from "./client";
+import type { Tries } from "./depths";
 import { MethodFields, numberField } from "./fields";
-import { moves, Opinion, thought } from "./opinion";
+import { moves, Opinion } from "./opinion";
 import { CubePicture } from "./picture";
 import type { Puzzle, Scrambled, SolveMethod } from "./protocol";
 import { SolutionPane } from "./solution";
 import { nameOf as methodName, Solver, type Found } from "./solver";
-import { after, FACES, inverse, isSolved, nameOf, solved, spoken, turned, turnOf, type Turn } from "./stickers";
+import { after, inverse, isSolved, nameOf, solved, spoken, turned, turnOf, type Turn } from "./stickers";
 
 const SCRAMBLE_MS = 95;
 const DEMO_PACE_MS = 420;
@@ -26,7 +27,7 @@ const ABLE = 0.8;
 const MOST_UNDO = 500;
 /** Where it tries by itself on a cube whose states cannot be counted. */
 const SMALL_BEAM = { width: 64, nodes: 60_000 };
-const DEEPEST = { exact: 14, other: 26 };
+export const DEEPEST = { exact: 14, other: 26 };
 /** Quarter and half turns of either kind, in the order in which hands know them. */
 const BUTTONS = ["U", "D", "L", "R", "F", "B"];
 
@@ -55,6 +56,8 @@ export class CubePane {
   private readonly progress = h("p", { class: "small search-progress", role: "status" });
   private puzzle: Puzzle;
   private stickers = solved(2);
+  /** How its own tries went, by depth. */
+  readonly tries: Tries = new Map();
   private readonly made: Turn[] = [];
   private path: Path | undefined;
   private playing = false;
@@ -78,6 +81,7 @@ export class CubePane {
     private readonly announcer: Announcer,
     /** The greatest depth at which it is able, as the newest test found. */
     private readonly able: (share: number) => number,
+    private readonly tried: () => void,
   ) {
     this.puzzle = puzzleOf(client);
     this.solver = new Solver(client);
@@ -164,6 +168,7 @@ export class CubePane {
     this.method.begin(this.puzzle);
     this.byDistance.hidden = !exact;
     this.depth = 1;
+    this.tries.clear();
     this.hands++;
     this.trying = false;
     this.dueMs = performance.now() + REST_MS;
@@ -405,12 +410,16 @@ export class CubePane {
     return this.closed || hands !== this.hands ? undefined : found;
   }
 
-  private outcome({ solution, nodes, ms }: Found, method: SolveMethod): string {
+  private outcome({ solution }: Found, { search }: SolveMethod): string {
     const { moves: made, optimal } = solution!;
     if (made.length === 0) return "It is solved.";
-    const so = optimal === null ? `The agent needs ${moves(made.length)}` : `Optimal is ${optimal}, the agent needs ${made.length}`;
-    const cost = method.search === "exact" ? "" : ` ${count(nodes)} states in ${ms < 1000 ? `${Math.round(ms)} ms` : seconds(ms / 1000)}.`;
-    return `${so}.${cost}`;
+    if (search === "exact") return `Optimal is ${made.length}.`;
+    return optimal === null ? `The agent needs ${moves(made.length)}.` : `Optimal is ${optimal}, the agent needs ${made.length}.`;
+  }
+
+  private cost({ nodes, ms }: Found, { search }: SolveMethod): string {
+    const time = ms < 1000 ? `${Math.round(ms)} ms` : seconds(ms / 1000);
+    return search === "exact" ? time : `${count(nodes)} states in ${time}`;
   }
 
   /** A solution becomes the path that one walks. */
@@ -419,7 +428,7 @@ export class CubePane {
     const states = [found.facelets];
     for (const name of names) states.push(after(states.at(-1)!, [name]));
     this.path = { states, moves: names, at: 0 };
-    this.solution.show(found, this.outcome(found, method));
+    this.solution.show(found, `${methodName(method)}: ${this.cost(found, method)}`);
     if (optimal !== null) void this.distances(this.path);
   }
 
@@ -514,14 +523,17 @@ export class CubePane {
       if (stale()) return;
       const found = await this.search(method, hands);
       if (!found || stale()) return;
+      const so = this.tries.get(depth) ?? { solved: 0, of: 0 };
+      this.tries.set(depth, { solved: so.solved + Number(found.solution !== null), of: so.of + 1 });
+      this.tried();
       const most = exact ? DEEPEST.exact : DEEPEST.other;
       if (found.solution) {
         this.follow(found, method);
-        write(this.status, `It tries by itself, ${exact ? "optimal is" : "scrambled by"} ${depth}: it needs ${found.solution.moves.length}.`);
+        write(this.status, `It tries by itself: ${exact ? "optimal is" : "scrambled by"} ${depth}, it needs ${found.solution.moves.length}.`);
         this.depth = Math.min(most, Math.max(depth + 1, this.able(ABLE)));
         this.setPlaying(true);
       } else {
-        write(this.status, `It tries by itself, ${moves(depth)} from solved: no way found yet.`);
+        write(this.status, `It tries by itself, ${exact ? `${moves(depth)} from solved` : `scrambled by ${moves(depth)}`}: no way found yet.`);
         this.depth = Math.max(1, depth - 1);
       }
       this.dueMs = performance.now() + (found.solution ? REST_MS : FAILED_REST_MS);

@@ -59,7 +59,7 @@ export class CubePicture {
 
   constructor(
     stickers: string,
-    private readonly handling?: Handling,
+    handling?: Handling,
   ) {
     this.stickers = stickers;
     this.described.id = `cube-seen-${Math.round(Math.random() * 1e9)}`;
@@ -388,7 +388,7 @@ export class CubePicture {
     const r = this.scale;
     const glow = c.createRadialGradient(width / 2, height * 0.47, r * 0.4, width / 2, height * 0.47, r * 2.3);
     glow.addColorStop(0, shades.glow);
-    glow.addColorStop(1, "transparent");
+    glow.addColorStop(1, faint(c, shades.glow));
     c.fillStyle = glow;
     c.fillRect(0, 0, width, height);
     if (this.view.pitch < -0.1) return;
@@ -399,7 +399,7 @@ export class CubePicture {
     const shadow = c.createRadialGradient(0, 0, 0.2 * r, 0, 0, 1.7 * r);
     shadow.addColorStop(0, shades.ground);
     shadow.addColorStop(0.55, shades.ground);
-    shadow.addColorStop(1, "transparent");
+    shadow.addColorStop(1, faint(c, shades.ground));
     c.fillStyle = shadow;
     c.beginPath();
     c.arc(0, 0, 1.7 * r, 0, 7);
@@ -498,7 +498,7 @@ export class CubePicture {
     const { width, height } = this.surface;
     const reach = 1.5 * this.scale;
     const gradient = c.createLinearGradient(width / 2 - 0.6 * reach, height / 2 - reach, width / 2 + 0.6 * reach, height / 2 + reach);
-    const shade = 0.7 + 0.34 * Math.max(0, light);
+    const shade = 0.76 + 0.3 * Math.max(0, light);
     const tone = (by: number, white: number): string => `rgb(${[r, g, b].map((n) => Math.round(Math.min(255, n * by + 255 * white))).join(" ")})`;
     gradient.addColorStop(0, tone(shade * 1.05, 0.1 * Math.max(0, light)));
     gradient.addColorStop(0.5, tone(shade, 0.02));
@@ -560,6 +560,13 @@ function hull(points: Point[]): Point[] {
     return kept.slice(0, -1);
   };
   return [...side(sorted), ...side(sorted.reverse())];
+}
+
+/** The same colour, not to be seen: what fades to it keeps its hue. */
+function faint(c: CanvasRenderingContext2D, colour: string): string {
+  c.fillStyle = colour;
+  const written = String(c.fillStyle); // `#rrggbb` or `rgba(r, g, b, a)`
+  return written.startsWith("#") ? `${written}00` : written.replace(/[\d.]+\)$/, "0)");
 }
 
 /** The colours of the style sheet, as they are in this theme. */

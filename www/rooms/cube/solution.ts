@@ -14,7 +14,8 @@ export type Wishes = { goTo(step: number): void; play(): void };
 
 export class SolutionPane {
   readonly element: HTMLElement;
-  private readonly outcome = h("p", { class: "outcome" });
+  private readonly cost = h("p", { class: "small cost" });
+  private readonly empty = h("p", { class: "small no-solution" }, "A solution comes here: its moves, and what the agent thinks is left before each.");
   private readonly plot = h("div", { class: "values-plot", role: "img" });
   private readonly most = h("span", { class: "values-most", "aria-hidden": "true" });
   private readonly spot = h("span", { class: "values-spot", "aria-hidden": "true" });
@@ -38,11 +39,12 @@ export class SolutionPane {
     );
     this.element = h(
       "div",
-      { class: "solution", hidden: true },
-      this.outcome,
+      { class: "solution none" },
+      this.cost,
       h("div", { class: "row player" }, this.start, this.back, this.playButton, this.on, this.pace),
       this.chart,
       this.strip,
+      this.empty,
     );
     this.playing(false);
   }
@@ -52,7 +54,7 @@ export class SolutionPane {
   }
 
   clear(): void {
-    this.element.hidden = true;
+    this.element.classList.add("none");
   }
 
   show({ solution }: Found, words: string): void {
@@ -64,8 +66,8 @@ export class SolutionPane {
       h("button", { type: "button", class: "quiet small", "aria-label": `To after move ${k + 1}: ${move}`, onclick: () => this.wishes.goTo(k + 1) }, move),
     );
     this.strip.replaceChildren(...this.buttons.map((button) => h("li", {}, button)));
-    write(this.outcome, words);
-    this.element.hidden = false;
+    write(this.cost, words);
+    this.element.classList.remove("none");
     this.chart.hidden = this.length === 0 || (this.values.length === 0 && solution.optimal === null);
     this.draw();
     this.stand(0);

@@ -1,0 +1,144 @@
+// What the room of the cube shows beside what every room has: the cube and what is done with it, what the agent thinks, the solve
+// rate by depth, methods side by side, a cube of one's own, and what a learner that plays keeps.
+
+import type { Began, Event as RunEvent, Progress } from "../../run/protocol";
+import type { ChartWords } from "../../parts/curves";
+import { h } from "../../parts/dom";
+import { seconds, words } from "../../parts/format";
+import type { Band, Explanation, RoomPage, View } from "../../parts/room";
+import type { Shortcut } from "../../parts/shortcuts";
+import { percent } from "./bars";
+import { puzzleOf, type CubeClient } from "./client";
+import { DepthChart } from "./depths";
+import { InsidePane } from "./inside";
+import { MethodsPane } from "./methods";
+import { OwnPane } from "./own";
+import { CubePane, DEEPEST } from "./pane";
+import type { Puzzle } from "./protocol";
+import * as text from "./text";
+
+export class CubeView implements View {
+  readonly bands: Band[];
+  readonly keys: Shortcut[];
+  readonly otherKeys = [
+    { shown: "u r f d l b", does: "on the cube: turn a face clockwise, with shift anticlockwise; of the 3x3x3 also m e s" },
+    { shown: "← ↑ → ↓", does: "on the cube: turn the view; home brings it back" },
+    { shown: "⌫", does: "on the cube: undo" },
+    { shown: "space", does: "on the cube: have it solved; play or pause the solution" },
+    { shown: "← ↑ → ↓", does: "on the net: from sticker to sticker; enter or a letter paints" },
+  ];
+  private readonly client: CubeClient;
+  private readonly cube: CubePane;
+  private readonly depths = new DepthChart();
+  private readonly methods: MethodsPane;
+  private readonly own: OwnPane;
+  private readonly inside: InsidePane;
+
+  constructor(private readonly page: RoomPage) {
+    const { announcer } = page;
+    const client: CubeClient = page.client;
+    this.client = client;
+    this.cube = new CubePane(client, announcer, (share) => this.able(share), () => this.showDepths());
+    const goToCube = (): void => this.cube.element.scrollIntoView({ block: "start" });
+    this.methods = new MethodsPane(client, this.cube.solver, announcer, () => this.cube.shown, (found, method) => {
+      this.cube.watchSolution(found, method);
+      goToCube();
+    });
+    const place = (stickers: string, words: string, solve = false): void => {
+      this.cube.place(stickers, words, solve);
+      goToCube();
+    };
+    this.own = new OwnPane(client, () => this.cube.shown, place);
+    this.inside = new InsidePane(client, place);
+    this.bands = [
+      { name: "methods-band", heading: "Methods side by side", element: this.methods.element, place: "before knobs" },
+      { name: "own-band", heading: "Your own cube", element: this.own.element, place: "before knobs" },
+      { name: "inside-band", heading: "Inside the learner", element: this.inside.element, place: "before knobs" },
+    ];
+    this.keys = [{ key: "c", shown: "c", does: "go to the cube", run: () => this.cube.goToCube() }];
+  }
+
+  first(curves: HTMLElement): HTMLElement {
+    return h("div", { class: "workbench" }, this.cube.element, h("div", { class: "findings" }, this.depths.element, this.cube.opinion.element, curves));
+  }
+
+  close(): void {
+    for (const part of [this.cube, this.methods, this.own, this.inside]) part.close();
+  }
+
+  private get puzzle(): Puzzle {
+    return puzzleOf(this.client);
+  }
+
+  /** The greatest depth up to which it solves so large a share, as the newest test found. */
+  private able(share: number): number {
+    const { present } = this.page;
+    let able = 0;
+    while (present && (present.test(`at_${able + 1}`) ?? 0) >= share) able++;
+    return able;
+  }
+
+  // ---- words
+
+  headline(): string {
+    return text.title(this.puzzle);
+  }
+
+  explanations(): Explanation[] {
+    const { id, summary } = this.client.variant;
+    return text.explanations(id, summary, this.puzzle);
+  }
+
+  charts(): Record<string, ChartWords> {
+    return text.chartsOf(this.puzzle);
+  }
+
+  status(): string {
+    const { present, progress } = this.page;
+    if (!present) return "Starting.";
+    const { size, exact } = this.puzzle;
+    const after = `after ${seconds(progress.train_s)} of training, ${words(progress.counts[0] ?? 0)} states`;
+    const share = present.test("solved");
+    if (share === undefined) return `It knows how faces turn and nothing else, ${after}. Its first test comes soon.`;
+    if (!exact) return `A small beam search with its network solves ${percent(share)} of the test scrambles of the ${text.name(size)}, ${after}.`;
+    const optimal = present.test("optimal");
+    const ways = optimal === undefined ? "" : `, ${percent(optimal)} by a shortest way`;
+    return `Looking one move ahead it solves ${percent(share)} of all 3,674,160 states${ways}, ${after}.`;
+  }
+
+  spoken(): string {
+    return this.status();
+  }
+
+  solved(at: Progress): string {
+    const { goal } = this.client.variant;
+    const what = this.puzzle.exact ? `${percent(goal?.at ?? 1)} of all states` : "every test scramble";
+    return `Solved: ${what} after ${seconds(at.train_s)} of training, ${words(at.counts[0] ?? 0)} states.`;
+  }
+
+  // ---- what the run says
+
+  began(_: Began): void {
+    const { puzzle } = this;
+    this.cube.begin();
+    this.depths.begin(puzzle);
+    this.showDepths();
+    this.methods.begin();
+    this.own.begin();
+    this.inside.begin(puzzle.plays);
+  }
+
+  take(event: RunEvent): void {
+    if (event.kind === "test") this.showDepths();
+  }
+
+  private showDepths(): void {
+    const { present } = this.page;
+    if (!this.puzzle.exact) this.depths.showTries(this.cube.tries, DEEPEST.other);
+    else if (present) this.depths.show(present);
+  }
+
+  refresh(): void {
+    this.inside.refresh();
+  }
+}
