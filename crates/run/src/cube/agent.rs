@@ -227,6 +227,13 @@ impl<P: Known> AnyAgent for Agent<P> {
                 let best = nearest(children, None, |action| values[1 + action]);
                 (Some(values[0]), values[1..].to_vec(), best)
             }
+            Scores::ActionValues => {
+                let mut scores = vec![0.0; count];
+                judge.judge(&states[..1], &mut scores);
+                let best = nearest(children, None, |action| scores[action]);
+                let value = if state == P::SOLVED { 0.0 } else { scores[best] };
+                (Some(value), scores, best)
+            }
             Scores::Policy => {
                 let mut scores = vec![0.0; count];
                 judge.judge(&states[..1], &mut scores);
