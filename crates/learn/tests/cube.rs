@@ -378,7 +378,9 @@ fn same_as_the_plan<P: Cube>(config: SupervisedConfig) {
         for (said, plain) in said.iter().zip(plain) {
             let expected = match config.signal.scores() {
                 // Walks of 1 to n moves have this mean and spread.
-                Scores::Value | Scores::ActionValues => (walk + 1.0) / 2.0 + plain * (walk * walk / 12.0).sqrt(),
+                Scores::Value | Scores::ActionValues => {
+                    (walk + 1.0) / 2.0 + plain * (walk * walk / 12.0).sqrt()
+                }
                 Scores::Policy => plain - ln,
             };
             assert!((said - expected).abs() < 2e-5 * (1.0 + expected.abs()), "{said} {expected}");

@@ -92,11 +92,17 @@ pub struct Search<P> {
     children: Vec<P>,
     candidates: Vec<Candidate>,
     keys: Keys,
+    /// What is asked about, how many of them were judged already, and whether that goes on.
     fresh: Vec<P>,
+    judged: usize,
+    is_asking: bool,
     scores: Vec<f32>,
     open: BinaryHeap<Reverse<(u32, Reverse<u32>, u32)>>,
     taken: Vec<u32>,
 }
+
+/// States that are judged in a slice.
+const PIECE: usize = 2048;
 
 #[derive(Clone, Copy)]
 struct Node<P> {
@@ -151,6 +157,8 @@ impl<P: Puzzle> Search<P> {
             candidates: Vec::new(),
             keys: Keys::default(),
             fresh: Vec::new(),
+            judged: 0,
+            is_asking: false,
             scores: Vec::new(),
             open: BinaryHeap::new(),
             taken: Vec::new(),
@@ -177,6 +185,7 @@ impl<P: Puzzle> Search<P> {
     pub fn begin(&mut self, start: P) {
         self.start = start;
         (self.level, self.steps, self.generated, self.nearest) = (0, 0, 1, f32::INFINITY);
+        (self.judged, self.is_asking) = (0, false);
         self.nodes.clear();
         self.nodes.push(Node { state: start, parent: 0, action: 0, closed: false, steps: 0, score: 0.0 });
         self.known.clear();
@@ -212,17 +221,34 @@ impl<P: Puzzle> Search<P> {
         }
     }
 
-    /// One level of a beam, one batch of A*, or one move.
+    /// A slice of some milliseconds: one move, or what there is to judge of a beam's level or a batch of A*, a part at a time.
     pub fn advance(&mut self, judge: &mut dyn Judge<P>) -> Result<Option<Outcome>, SearchError> {
         if self.start == P::SOLVED {
             return Ok(Some(self.end(Ok(Vec::new()))));
         }
-        let end = match self.method {
-            Method::Greedy(greedy) => self.follow(judge, greedy),
-            Method::Beam { width } => self.widen(judge, width),
-            Method::AStar { .. } if judge.scores() == Scores::Policy => return Err(SearchError::NeedsValues),
-            Method::AStar { weight, batch } => self.expand(judge, weight, batch),
+        let scores = judge.scores();
+        let mut end = match self.method {
+            Method::Greedy(greedy) => {
+                let end = self.follow(judge, greedy);
+                return Ok(end.map(|end| self.end(end)));
+            }
+            Method::AStar { .. } if scores == Scores::Policy => return Err(SearchError::NeedsValues),
+            _ if self.is_asking => None,
+            Method::Beam { .. } => self.widen(scores),
+            Method::AStar { weight, batch } => self.expand(scores, weight, batch),
         };
+        if end.is_none() {
+            self.is_asking = !self.ask(judge);
+            end = match self.method {
+                _ if self.is_asking => None,
+                Method::Beam { width } => self.narrow(scores, width),
+                Method::AStar { weight, .. } => {
+                    self.enqueue(scores, weight);
+                    None
+                }
+                Method::Greedy(_) => unreachable!("it has followed already"),
+            };
+        }
         Ok(end.map(|end| self.end(end)))
     }
 
@@ -253,17 +279,25 @@ impl<P: Puzzle> Search<P> {
         self.children.iter().position(|child| *child == P::SOLVED)
     }
 
-    /// Of all fresh states.
-    fn ask(&mut self, judge: &mut dyn Judge<P>) {
-        self.scores.resize(self.fresh.len() * judge.scores().count(self.actions.count()), 0.0);
-        judge.judge(&self.fresh, &mut self.scores);
+    /// Of some more of the fresh states; whether these were the last.
+    fn ask(&mut self, judge: &mut dyn Judge<P>) -> bool {
+        let count = judge.scores().count(self.actions.count());
+        let (from, to) = (self.judged, self.fresh.len().min(self.judged + PIECE));
+        self.scores.resize(self.fresh.len() * count, 0.0);
+        let scores = &mut self.scores[from * count..to * count];
+        judge.judge(&self.fresh[from..to], scores);
         // An action's value counts the move itself.
         let made = match judge.scores() {
-            Scores::Value => 0.0,
-            Scores::ActionValues => 1.0,
-            Scores::Policy => return,
+            Scores::Value => Some(0.0),
+            Scores::ActionValues => Some(1.0),
+            Scores::Policy => None,
         };
-        self.nearest = self.scores.iter().map(|moves| moves - made).fold(self.nearest, f32::min);
+        if let Some(made) = made {
+            self.nearest = scores.iter().map(|moves| moves - made).fold(self.nearest, f32::min);
+        }
+        let is_done = to == self.fresh.len();
+        self.judged = if is_done { 0 } else { to };
+        is_done
     }
 
     /// What is beyond the limits before another level.
@@ -320,7 +354,8 @@ impl<P: Puzzle> Search<P> {
         None
     }
 
-    fn widen(&mut self, judge: &mut dyn Judge<P>, width: usize) -> Option<Result<Vec<u8>, Stop>> {
+    /// What a level of the beam leads to, and what to ask about it.
+    fn widen(&mut self, scores: Scores) -> Option<Result<Vec<u8>, Stop>> {
         if let Some(stop) = self.stop() {
             return Some(Err(stop));
         }
@@ -331,13 +366,20 @@ impl<P: Puzzle> Search<P> {
         if let Some(child) = self.breed() {
             return Some(Ok(self.way(level + child / count, Some(child % count))));
         }
-        let scores = judge.scores();
-        if scores != Scores::Value {
-            self.fresh.clear();
+        self.fresh.clear();
+        if scores == Scores::Value {
+            self.gather(scores);
+            let fresh = self.candidates.iter().map(|candidate| self.children[candidate.child as usize]);
+            self.fresh.extend(fresh);
+        } else {
             self.fresh.extend_from_slice(&self.parents);
-            self.ask(judge);
         }
-        // Each state once, and by the best that is said of a way to it.
+        None
+    }
+
+    /// Each state once, and by the best that is said of a way to it.
+    fn gather(&mut self, scores: Scores) {
+        let (level, count) = (self.level, self.actions.count());
         self.keys.clear();
         self.candidates.clear();
         for (i, child) in self.children.iter().enumerate() {
@@ -361,14 +403,17 @@ impl<P: Puzzle> Search<P> {
                 }
             }
         }
+    }
+
+    /// The best of them are the next level.
+    fn narrow(&mut self, scores: Scores, width: usize) -> Option<Result<Vec<u8>, Stop>> {
+        let (level, count) = (self.level, self.actions.count());
         if scores == Scores::Value {
-            self.fresh.clear();
-            self.fresh
-                .extend(self.candidates.iter().map(|candidate| self.children[candidate.child as usize]));
-            self.ask(judge);
             for (candidate, &value) in self.candidates.iter_mut().zip(&self.scores) {
                 candidate.cost = value;
             }
+        } else {
+            self.gather(scores);
         }
         if self.candidates.len() > width {
             let order = |a: &Candidate, b: &Candidate| a.cost.total_cmp(&b.cost).then(a.child.cmp(&b.child));
@@ -394,12 +439,8 @@ impl<P: Puzzle> Search<P> {
         (self.level == self.nodes.len()).then_some(Err(Stop::Nothing))
     }
 
-    fn expand(
-        &mut self,
-        judge: &mut dyn Judge<P>,
-        weight: f32,
-        batch: usize,
-    ) -> Option<Result<Vec<u8>, Stop>> {
+    /// What the most promising states lead to, and what to ask about it.
+    fn expand(&mut self, scores: Scores, weight: f32, batch: usize) -> Option<Result<Vec<u8>, Stop>> {
         if self.generated >= self.limits.nodes {
             return Some(Err(Stop::Nodes));
         }
@@ -429,14 +470,19 @@ impl<P: Puzzle> Search<P> {
             return Some(Err(if too_far { Stop::Steps } else { Stop::Nothing }));
         }
         self.breed();
-        let count = self.actions.count();
         self.fresh.clear();
-        self.candidates.clear();
-        let scores = judge.scores();
-        if scores == Scores::ActionValues {
+        if scores == Scores::Value {
+            self.find(scores, weight);
+        } else {
             self.fresh.extend_from_slice(&self.parents);
-            self.ask(judge);
         }
+        None
+    }
+
+    /// States that were not known, and better ways to those that were.
+    fn find(&mut self, scores: Scores, weight: f32) {
+        let count = self.actions.count();
+        self.candidates.clear();
         for (i, &state) in self.children.iter().enumerate() {
             let parent = self.taken[i / count];
             let steps = self.nodes[parent as usize].steps + 1;
@@ -469,11 +515,16 @@ impl<P: Puzzle> Search<P> {
                 }
             }
         }
+    }
+
+    /// They wait for their turn.
+    fn enqueue(&mut self, scores: Scores, weight: f32) {
         if scores == Scores::Value {
-            self.ask(judge);
             for (candidate, &value) in self.candidates.iter_mut().zip(&self.scores) {
                 candidate.cost = value;
             }
+        } else {
+            self.find(scores, weight);
         }
         for candidate in &self.candidates {
             let node = &mut self.nodes[candidate.child as usize];
@@ -481,7 +532,6 @@ impl<P: Puzzle> Search<P> {
             let promise = weight * node.steps as f32 + node.score;
             self.open.push(Reverse((rank(promise), Reverse(node.steps), candidate.child)));
         }
-        None
     }
 }
 

@@ -120,17 +120,22 @@ impl<P: Known> Solving<P> {
     fn solved(&mut self, moves: &[Move], judge: &mut dyn Judge<P>) {
         let optimal =
             self.exact.as_ref().and_then(|exact| self.state.distance(exact)).map(|distance| distance.into());
-        let mut values = Vec::new();
-        if judge.scores() == Scores::Value {
-            let mut states = vec![self.state];
-            for by in moves {
-                let action = self.actions.find(*by).expect("a solution is made of actions");
-                states.push(states[states.len() - 1].turned(action));
-            }
-            values.resize(states.len(), 0.0);
-            judge.judge(&states, &mut values);
+        let mut states = vec![self.state];
+        for by in moves {
+            let action = self.actions.find(*by).expect("a solution is made of actions");
+            states.push(states[states.len() - 1].turned(action));
+        }
+        let count = judge.scores().count(self.actions.count());
+        let mut scores = vec![0.0; states.len() * count];
+        judge.judge(&states, &mut scores);
+        let best = |scores: &[f32]| scores.iter().copied().fold(f32::INFINITY, f32::min);
+        let mut values: Vec<f32> = match judge.scores() {
+            Scores::Policy => Vec::new(),
+            Scores::Value | Scores::ActionValues => scores.chunks_exact(count).map(best).collect(),
+        };
+        if let Some(last) = values.last_mut() {
             // What is solved is known to be, whatever a network says.
-            *values.last_mut().expect("there is one") = 0.0;
+            *last = 0.0;
         }
         self.view.solution =
             Some(Solution { moves: moves.iter().map(Move::to_string).collect(), values, optimal });
