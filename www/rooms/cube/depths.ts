@@ -10,6 +10,9 @@ import type { Puzzle } from "./protocol";
 const QUARTER = [1, 6, 27, 120, 534, 2256, 8969, 33058, 114149, 360508, 930588, 1350852, 782536, 90280, 276];
 const HALF = [1, 9, 54, 321, 1847, 9992, 50136, 227536, 870072, 1887748, 623800, 2644];
 
+/** No state of the 3x3x3 is farther, in quarter turns. */
+export const DEEPEST = 26;
+
 /** Of its own tries at a depth: how many it solved, of how many. */
 export type Tries = Map<number, { solved: number; of: number }>;
 
@@ -34,23 +37,18 @@ export class DepthChart {
 
   begin({ exact }: Puzzle): void {
     this.shown = undefined;
-    write(this.now, "");
-    write(
-      this.about,
-      exact
-        ? "share of all states at each exact distance from which greedy play comes home; the outline is the test before"
-        : "share of its own tries here that a small beam search with its network solved, by moves of the scramble",
-    );
-    write(this.bars.table.caption, exact ? "Share of all states at each distance from which greedy play comes home." : "Its own tries by the length of the scramble.");
+    this.showTries(new Map(), exact);
   }
 
   /** What the newest test found, and the one before it. */
   show(run: History): void {
     const [newest, before] = [run.tests.at(-1), run.tests.at(-2)];
-    if (this.shown === (newest ?? run)) return;
-    this.shown = newest ?? run;
+    if (this.shown === newest || !newest) return;
+    this.shown = newest;
+    write(this.about, "share of all states at each exact distance from which greedy play comes home; the outline is the test before");
+    write(this.bars.table.caption, "Share of all states at each distance from which greedy play comes home.");
     // In half turns no state is farther than 11.
-    const half = newest !== undefined && run.test("at_12", newest) === undefined;
+    const half = run.test("at_12", newest) === undefined;
     const states = half ? HALF : QUARTER;
     const told: string[] = [];
     const bars = states.slice(1).map((count_, k) => {
@@ -60,12 +58,22 @@ export class DepthChart {
       const tell = (value: number | undefined): string => (value === undefined ? "" : percent(value));
       return { label: String(depth), share, before: was, words: tell(share).replace("%", ""), cells: [tell(share), tell(was), count(count_)] };
     });
-    this.bars.show(bars, told.join(", ") || "the first test comes soon");
-    const all = newest && run.test("solved", newest);
-    write(this.now, newest && all !== undefined ? `${percent(all)} after ${seconds(newest.progress.train_s)}` : "first test soon");
+    this.bars.show(bars, told.join(", "));
+    write(this.now, `${percent(run.test("solved", newest) ?? 0)} after ${seconds(newest.progress.train_s)}`);
   }
 
-  showTries(tries: Tries, deepest: number): void {
+  /** Where no test tells of depths, or none has yet. */
+  showTries(tries: Tries, exact: boolean): void {
+    if (this.shown) return;
+    const deepest = exact ? QUARTER.length - 1 : DEEPEST;
+    write(
+      this.about,
+      exact
+        ? "until the first test of all states: how many of its own tries from each distance were solved greedily"
+        : "how many of its own tries here a small beam search with its network solved, by moves of the scramble",
+    );
+    write(this.bars.table.caption, "Its own tries by depth.");
+
     const all = [...tries.values()];
     const [solved, of] = [all.reduce((sum, one) => sum + one.solved, 0), all.reduce((sum, one) => sum + one.of, 0)];
     const bars = Array.from({ length: deepest }, (_, k) => {

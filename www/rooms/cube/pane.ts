@@ -7,14 +7,14 @@ import { count, seconds } from "../../parts/format";
 import { animate, calm } from "../../parts/loop";
 import { recall, remember } from "../../parts/prefs";
 import { puzzleOf, reason, type CubeClient } from "./client";
-import type { Tries } from "./depths";
+import { DEEPEST, type Tries } from "./depths";
 import { MethodFields, numberField } from "./fields";
 import { moves, Opinion } from "./opinion";
 import { CubePicture } from "./picture";
 import type { Puzzle, Scrambled, SolveMethod } from "./protocol";
 import { SolutionPane } from "./solution";
 import { nameOf as methodName, Solver, type Found } from "./solver";
-import { after, inverse, isSolved, nameOf, solved, spoken, turned, turnOf, type Turn } from "./stickers";
+import { after, inverse, isSolved, nameOf, solved, turned, turnOf, type Turn } from "./stickers";
 
 const SCRAMBLE_MS = 95;
 const DEMO_PACE_MS = 420;
@@ -27,7 +27,7 @@ const ABLE = 0.8;
 const MOST_UNDO = 500;
 /** Where it tries by itself on a cube whose states cannot be counted. */
 const SMALL_BEAM = { width: 64, nodes: 60_000 };
-export const DEEPEST = { exact: 14, other: 26 };
+const MOST_DISTANCE = 14;
 /** Quarter and half turns of either kind, in the order in which hands know them. */
 const BUTTONS = ["U", "D", "L", "R", "F", "B"];
 
@@ -48,8 +48,8 @@ export class CubePane {
   private readonly letters = h("input", { type: "checkbox", id: id("letters"), checked: recall("cube-letters") === "on" });
   private readonly undoButton = h("button", { type: "button", title: "Undo (backspace)", onclick: () => this.undo() }, "Undo");
   private readonly written = h("input", { type: "text", id: id("moves"), autocomplete: "off", autocapitalize: "off", spellcheck: "false", placeholder: "R U2 F'", "aria-describedby": this.error.id });
-  private readonly length = numberField("Moves", 12, 1, 200);
-  private readonly distance = numberField("Distance", 8, 0, DEEPEST.exact);
+  private readonly length = numberField("Random moves", 12, 1, 200);
+  private readonly distance = numberField("Distance", 8, 0, MOST_DISTANCE);
   private readonly byDistance: HTMLElement;
   private readonly solveButton = h("button", { type: "submit", class: "strong" }, "Solve it");
   private readonly cancelButton = h("button", { type: "button", hidden: true, onclick: () => this.cancel() }, "Cancel");
@@ -111,11 +111,11 @@ export class CubePane {
       button("Solved cube", () => this.place(solved(this.puzzle.size), "The solved cube.")),
     );
     this.submits(writing, () => this.write());
-    const scrambling = h("form", { class: "row scrambling" }, this.length.element, h("button", { type: "submit" }, "Scramble"));
+    const scrambling = h("form", { class: "scrambling" }, this.length.element, h("button", { type: "submit" }, "Scramble"));
     this.submits(scrambling, () => this.scramble({ ask: "scramble", moves: this.length.value(), seed: draw() }));
-    this.byDistance = h("form", { class: "row scrambling" }, this.distance.element, h("button", { type: "submit" }, "Draw a state"));
+    this.byDistance = h("form", { class: "scrambling" }, this.distance.element, h("button", { type: "submit" }, "Draw a state"));
     this.submits(this.byDistance, () => this.scramble({ ask: "draw", distance: this.distance.value(), seed: draw() }));
-    const solving = h("form", { class: "row solving" }, ...this.method.elements, this.solveButton, this.cancelButton);
+    const solving = h("form", { class: "solving" }, ...this.method.elements, this.solveButton, this.cancelButton);
     this.submits(solving, () => this.solve());
     this.element = h(
       "section",
@@ -132,12 +132,13 @@ export class CubePane {
           button("Reset view", () => this.picture.resetView(), "Reset the view (home, or double-click beside the cube)"),
         ),
       ),
-      this.picture.element,
+      h("div", { class: "cube-stage" }, this.picture.element, h("div", { class: "cube-controls" }, scrambling, this.byDistance, solving)),
       this.status,
       this.error,
       this.progress,
       this.solution.element,
-      h("div", { class: "cube-controls" }, h("div", { class: "turns", role: "group", "aria-label": "Turn a face" }, ...turns), writing, h("div", { class: "scrambles" }, scrambling, this.byDistance), solving),
+      h("div", { class: "turns", role: "group", "aria-label": "Turn a face" }, ...turns),
+      writing,
     );
     for (const small of this.element.querySelectorAll(".cube-tools button")) small.className = "quiet small";
     this.picture.showLetters(this.letters.checked);
@@ -323,6 +324,7 @@ export class CubePane {
   private async scramble(question: { ask: "scramble"; moves: number; seed: number } | { ask: "draw"; distance: number; seed: number }): Promise<void> {
     this.take();
     const { hands } = this;
+    this.picture.inSight();
     try {
       const there = await (question.ask === "draw" ? this.client.ask(question) : this.client.ask(question));
       if (this.closed || hands !== this.hands) return;
@@ -347,6 +349,8 @@ export class CubePane {
       this.picture.set(facelets);
       return Promise.resolve();
     }
+    // Where nobody sees it, nothing is drawn, and so nothing turns.
+    setTimeout(() => this.stickers === facelets && this.picture.hurry(), 2 * SCRAMBLE_MS * turns.length + 500);
     return new Promise((resolve) => turns.forEach((turn, k) => this.picture.turn(turn!, SCRAMBLE_MS, k === turns.length - 1 ? resolve : undefined)));
   }
 
@@ -374,6 +378,7 @@ export class CubePane {
     const { hands } = this;
     const focused = document.activeElement === this.solveButton;
     this.searching(true);
+    this.picture.inSight();
     if (focused) this.cancelButton.focus();
     write(this.status, `${methodName(method)} looks for a solution.`);
     try {
@@ -526,7 +531,7 @@ export class CubePane {
       const so = this.tries.get(depth) ?? { solved: 0, of: 0 };
       this.tries.set(depth, { solved: so.solved + Number(found.solution !== null), of: so.of + 1 });
       this.tried();
-      const most = exact ? DEEPEST.exact : DEEPEST.other;
+      const most = exact ? MOST_DISTANCE : DEEPEST;
       if (found.solution) {
         this.follow(found, method);
         write(this.status, `It tries by itself: ${exact ? "optimal is" : "scrambled by"} ${depth}, it needs ${found.solution.moves.length}.`);
@@ -549,7 +554,7 @@ export class CubePane {
   private look(): void {
     this.lookedMs = performance.now();
     this.lookAgain = true;
-    this.picture.described.textContent = spoken(this.stickers);
+    this.picture.describe(this.stickers);
     if (!this.looking) void this.ask();
   }
 

@@ -4,8 +4,8 @@
 
 import { animate, calm, Surface } from "../../parts/loop";
 import { onTheme } from "../../parts/theme";
-import { h } from "../../parts/dom";
-import { along, cross, dot, faceletsOf, sizeOf, turned, turnOf, type Turn, type Vector } from "./stickers";
+import { h, id, write } from "../../parts/dom";
+import { along, cross, dot, faceletsOf, sizeOf, spoken, turned, turnOf, type Turn, type Vector } from "./stickers";
 
 const TURN_MS = 210;
 /** The eye's distance from the middle; the cube reaches from -1 to 1. */
@@ -41,7 +41,7 @@ export type Handling = {
 
 export class CubePicture {
   readonly element: HTMLElement;
-  readonly described = h("p", { class: "unseen" });
+  private readonly described = h("p", { class: "unseen", id: id("cube-seen") });
   private readonly canvas = h("canvas", { "aria-hidden": "true" });
   private readonly surface: Surface;
   private stickers: string;
@@ -62,7 +62,6 @@ export class CubePicture {
     handling?: Handling,
   ) {
     this.stickers = stickers;
-    this.described.id = `cube-seen-${Math.round(Math.random() * 1e9)}`;
     this.element = h(
       "div",
       {
@@ -94,6 +93,12 @@ export class CubePicture {
     this.hurry();
     this.stickers = stickers;
     this.changed();
+  }
+
+  /** The same in words; of what turns, where it will come to. */
+  describe(stickers: string): void {
+    write(this.described, spoken(stickers));
+    this.element.dataset["facelets"] = stickers;
   }
 
   /** Turns a layer after those that are turning; `ms` is how long where nothing waits. */
@@ -139,7 +144,12 @@ export class CubePicture {
 
   focus(): void {
     this.element.focus({ preventScroll: true });
-    this.element.scrollIntoView({ block: "nearest" });
+    this.inSight();
+  }
+
+  /** Scrolls no further than it takes. */
+  inSight(): void {
+    this.element.scrollIntoView({ block: "nearest", behavior: calm() ? "auto" : "smooth" });
   }
 
   close(): void {

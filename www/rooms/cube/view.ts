@@ -13,7 +13,7 @@ import { DepthChart } from "./depths";
 import { InsidePane } from "./inside";
 import { MethodsPane } from "./methods";
 import { OwnPane } from "./own";
-import { CubePane, DEEPEST } from "./pane";
+import { CubePane } from "./pane";
 import type { Puzzle } from "./protocol";
 import * as text from "./text";
 
@@ -134,8 +134,9 @@ export class CubeView implements View {
 
   private showDepths(): void {
     const { present } = this.page;
-    if (!this.puzzle.exact) this.depths.showTries(this.cube.tries, DEEPEST.other);
-    else if (present) this.depths.show(present);
+    const { exact } = this.puzzle;
+    this.depths.showTries(this.cube.tries, exact);
+    if (exact && present) this.depths.show(present);
   }
 
   refresh(): void {

@@ -1,0 +1,300 @@
+// The cube's room: an agent that learns at once and tries scrambles by itself, a cube that keys, hands and writing turn as the rules
+// do, solutions in sight, methods side by side, and a cube of one's own. How well the agent learns is for other tests.
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { test } from "node:test";
+import { event, eventWhere, house, lab, visit } from "./fixture.mjs";
+
+const here = house();
+const axe = createRequire(import.meta.url).resolve("axe-core");
+
+/** A small network: its steps and the test of all states take little. */
+const SMALL = "#/cube?hidden=32-16&walk=14&v=2";
+const SOLVED = "UUUURRRRFFFFDDDDLLLLBBBB";
+
+const enter = async (settings = {}) => {
+  const page = await visit(here, { at: SMALL, started: false, ...settings });
+  await lab(page, "cube");
+  await page.locator(".cube-picture canvas").waitFor();
+  return page;
+};
+/** The visitor takes the cube, so that nothing moves by itself. */
+const still = (page) => page.getByRole("switch", { name: "It tries by itself" }).uncheck({ force: true });
+const ask = (page, question) => page.evaluate((question) => hothouse.ask(question), question);
+/** The stickers that the page shows, in the order URFDLB. */
+const shown = (page) => page.locator(".cube-picture").getAttribute("data-facelets");
+const showing = (page, words) => page.waitForFunction((words) => new RegExp(words).test(document.querySelector(".cube-status").textContent), words);
+const write = async (page, moves) => {
+  const field = page.getByLabel("Moves", { exact: true });
+  await field.fill(moves);
+  await field.press("Enter");
+};
+const fresh = async (page) => {
+  await page.evaluate(() => [...document.querySelectorAll(".writing-moves button")].find((one) => one.textContent === "Solved cube").click());
+  assert.equal(await shown(page), SOLVED);
+};
+
+test("it learns before any click, is tested on every state, and tries scrambles by itself", async () => {
+  const page = await enter();
+  const tested = event(page, "test");
+  const first = await event(page, "metrics");
+  const later = await event(page, "metrics", first.progress.iteration + 1);
+  assert.ok(later.progress.states > first.progress.states && later.states_per_s > 0 && later.loss > 0);
+  await showing(page, "^It tries by itself: .*it needs \\d+");
+  const row = await tested;
+  assert.ok(row.at_1 > 0 && row.solved > 0 && row.optimal <= row.solved, JSON.stringify(row));
+  await page.waitForFunction(() => /depth 1 \d.*depth 14 /.test(document.querySelector(".depths .bars-field").getAttribute("aria-label")));
+  await page.getByRole("button", { name: "Solve rate by depth as a table" }).click();
+  const cells = await page.getByRole("region", { name: "Solve rate by depth as a table" }).locator("tbody tr").last().locator("th, td").allTextContents();
+  assert.deepEqual([cells[0], cells.at(-1)], ["14", "276"]);
+  await page.getByRole("button", { name: "Solve rate by depth as a table" }).click();
+  // A second test stands before the outline of the first.
+  await event(page, "test", row.progress.iteration + 1);
+  await page.waitForFunction(() => [...document.querySelectorAll(".depths .bar-ghost")].some((ghost) => !ghost.hidden));
+  assert.match(await page.locator(".lead").textContent(), /^(Looking one move ahead it solves|Solved: )/);
+  assert.equal(await page.locator("h1").textContent(), "An agent that learns to solve the 2x2x2");
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("keys, buttons, writing and undo turn the cube as the rules do", async () => {
+  const page = await enter();
+  await still(page);
+  await fresh(page);
+  await page.locator("h1").click();
+  await page.keyboard.press("c");
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute("role")), "application");
+  for (const key of ["r", "u", "Shift+F", "d", "Shift+L", "b", "b"]) await page.keyboard.press(key);
+  const turned = async (moves) => (await ask(page, { ask: "turn", facelets: SOLVED, moves })).facelets;
+  assert.equal(await shown(page), await turned("R U F' D L' B B"));
+  // The run went on: r on the cube is no new run.
+  assert.ok((await page.evaluate(() => hothouse.progress.train_s)) > 0);
+  await page.keyboard.press("Backspace");
+  await page.keyboard.press("z");
+  assert.equal(await shown(page), await turned("R U F' D L'"));
+  await page.getByRole("button", { name: "Turn U prime" }).click();
+  assert.equal(await shown(page), await turned("R U F' D L' U'"));
+  await write(page, "R2 B’F");
+  await page.waitForFunction(() => document.querySelector(".writing-moves input").value === "");
+  assert.equal(await shown(page), await turned("R U F' D L' U' R2 B' F"));
+  const before = await shown(page);
+  await write(page, "R U x");
+  await page.waitForFunction(() => /turns the whole cube/.test(document.querySelector(".cube-pane > .error").textContent));
+  assert.equal(await page.locator(".writing-moves input").getAttribute("aria-invalid"), "true");
+  assert.equal(await shown(page), before);
+  // What the agent thinks of it is shown, with what is known.
+  await page.waitForFunction(() => /^Optimal is \d+, the agent thinks [\d.]+\.$/.test(document.querySelector(".thought").textContent));
+  assert.equal(await page.locator(".actions tbody tr").count(), 6);
+  assert.equal(await page.locator(".actions tr.best").count(), 1);
+  // Keys in a field are the field's.
+  await page.locator(".writing-moves input").focus();
+  await page.keyboard.press("u");
+  assert.equal(await shown(page), before);
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("a sticker that is pulled takes its layer along, by mouse and by touch; beside the cube the view turns", async () => {
+  const page = await enter({ context: { hasTouch: true } });
+  await still(page);
+  await fresh(page);
+  await page.evaluate(() => scrollTo(0, 0));
+  const box = await page.locator(".cube-picture canvas").boundingBox();
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  const pull = async (from, to) => {
+    await page.mouse.move(...from);
+    await page.mouse.down();
+    for (const share of [0.25, 0.5, 0.75, 1]) await page.mouse.move(from[0] + share * (to[0] - from[0]), from[1] + share * (to[1] - from[1]));
+    await page.waitForTimeout(200);
+    await page.mouse.up();
+  };
+  /** Of all quarter turns, those that lead here. */
+  const turns = async () => {
+    const state = await shown(page);
+    const found = [];
+    for (const move of ["U", "U'", "R", "R'", "F", "F'", "D", "D'", "L", "L'", "B", "B'"])
+      if ((await ask(page, { ask: "turn", facelets: SOLVED, moves: move })).facelets === state) found.push(move);
+    return found;
+  };
+  // The front lies left of the middle and below it; its right column pulled up is R.
+  const unit = Math.min(box.width / 3.9, box.height / 3.75);
+  const sticker = [x - 0.12 * unit, y + 0.28 * unit];
+  await pull(sticker, [sticker[0], sticker[1] - 1.3 * unit]);
+  assert.deepEqual(await turns(), ["R"]);
+  await fresh(page);
+  await pull(sticker, [sticker[0] + 1.3 * unit, sticker[1] + 0.5 * unit]);
+  assert.deepEqual(await turns(), ["U'"]);
+  // A short pull snaps back.
+  await fresh(page);
+  await pull(sticker, [sticker[0], sticker[1] - 0.2 * unit]);
+  assert.equal(await shown(page), SOLVED);
+  // Beside it, the view turns and the cube stays as it is.
+  await pull([box.x + 12, box.y + 12], [box.x + 212, box.y + 30]);
+  assert.equal(await shown(page), SOLVED);
+  await page.getByRole("button", { name: "Reset view" }).click();
+  await page.waitForTimeout(700);
+  // The same by a finger.
+  const cdp = await page.context().newCDPSession(page);
+  const touch = (type, points) => cdp.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y]) => ({ x, y })) });
+  const scrolled = await page.evaluate(() => scrollY);
+  await touch("touchStart", [sticker]);
+  for (const share of [0.2, 0.4, 0.6, 0.8, 1]) await touch("touchMove", [[sticker[0], sticker[1] - share * 1.3 * unit]]);
+  await page.waitForTimeout(200);
+  await touch("touchEnd", []);
+  await page.waitForFunction(() => /^R\./.test(document.querySelector(".cube-status").textContent));
+  assert.deepEqual(await turns(), ["R"]);
+  assert.equal(await page.evaluate(() => scrollY), scrolled);
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("it is scrambled by moves and by distance, solved in sight, and methods are compared", async () => {
+  const page = await enter();
+  await page.getByRole("button", { name: "Scramble", exact: true }).click();
+  await showing(page, "Scrambled by 12 moves; \\d+ moves? from solved");
+  assert.ok(!(await page.getByRole("switch", { name: "It tries by itself" }).isChecked()));
+  await page.getByLabel("Distance").fill("9");
+  await page.getByRole("button", { name: "Draw a state" }).click();
+  await showing(page, "; 9 moves from solved");
+  assert.equal((await ask(page, { ask: "look", facelets: await shown(page) })).distance, 9);
+  await page.getByLabel("Method", { exact: true }).selectOption("exact");
+  await page.getByRole("button", { name: "Solve it" }).first().click();
+  await showing(page, "^Optimal is 9");
+  assert.equal(await page.locator(".solution-moves li").count(), 9);
+  await page.getByLabel("Speed", { exact: true }).selectOption({ label: "fast" });
+  await page.waitForFunction(() => document.querySelector(".solution-moves li:last-child [aria-current]"));
+  assert.equal(await shown(page), SOLVED);
+  // Step by step, and back to the scramble.
+  await page.getByRole("button", { name: "One move back" }).click();
+  assert.notEqual(await shown(page), SOLVED);
+  await page.getByRole("button", { name: "One move on" }).click();
+  assert.equal(await shown(page), SOLVED);
+  await page.getByRole("button", { name: "Back to the scramble" }).click();
+  assert.equal((await ask(page, { ask: "look", facelets: await shown(page) })).distance, 9);
+  await page.waitForFunction(() => /after 0 moves of 9, the agent thinks [\d.]+ are left, 9 are optimal/.test(document.querySelector(".values-plot").getAttribute("aria-label")));
+  await page.getByRole("button", { name: "Compare on this state" }).click();
+  await page.getByText(/\d of 5 methods solved it/).first().waitFor();
+  const exact = await page.locator(".methods tbody tr").last().locator("td").allTextContents();
+  assert.deepEqual(exact.slice(0, 3), ["yes", "9", "9"]);
+  await page.getByRole("button", { name: "Watch the solution of Exact table" }).click();
+  await page.waitForFunction(() => document.querySelector(".solution-moves li:last-child [aria-current]"));
+  assert.equal(await shown(page), SOLVED);
+  // A search that cannot get there says how far it came and what to try.
+  await page.getByLabel("Distance").fill("14");
+  await page.getByRole("button", { name: "Draw a state" }).click();
+  await showing(page, "; 14 moves from solved");
+  await page.getByLabel("Method", { exact: true }).selectOption("beam");
+  await page.locator(".solving").getByLabel("Width").selectOption("1");
+  const early = page.locator(".cube-pane > .error");
+  await page.getByRole("button", { name: "Solve it" }).first().click();
+  await page.waitForFunction(() => /agent needs|It is solved/.test(document.querySelector(".cube-status").textContent) || /wider beam/.test(document.querySelector(".cube-pane > .error").textContent));
+  const failed = await early.textContent();
+  if (failed) assert.match(failed, /nodes generated.*wider beam|wider beam/);
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("a cube of one's own is painted and written; what is no cube says why, and nothing breaks", async () => {
+  const page = await enter();
+  const verdict = (words) => page.waitForFunction((words) => new RegExp(words).test(document.querySelector(".own-verdict").textContent), words);
+  await verdict("solved cube");
+  const cell = (name) => page.locator(".net").getByRole("button", { name: new RegExp(`^${name},`) });
+  // One sticker too many of a colour.
+  await page.locator(".palette label").nth(1).click();
+  await cell("U1").click();
+  await verdict("is there 5 times");
+  assert.ok(await page.locator(".own-verdict.wrong").count());
+  await page.locator(".own").getByRole("button", { name: "Solve it" }).click({ force: true });
+  await page.waitForTimeout(500);
+  assert.ok(await page.locator(".own-verdict.wrong").count());
+  // By keys: back to what it was.
+  await cell("U1").focus();
+  await page.keyboard.press("u");
+  assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), /^U2,/);
+  await page.keyboard.press("ArrowDown");
+  assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), /^U4,/);
+  await verdict("solved cube");
+  // A twisted corner.
+  const text = page.getByLabel("Facelets, or the moves of a scramble");
+  const read = async (words) => {
+    await text.fill(words);
+    await text.press("Enter");
+  };
+  await read("UUURFRRRFUFFDDDDLLLLBBBB");
+  await verdict("twisted");
+  assert.equal(await text.getAttribute("aria-invalid"), "true");
+  await read("UUUURRRR");
+  await verdict("24 stickers and here are 8");
+  await read("R U Q");
+  await verdict("is no move");
+  // Colours by their own letters, as the same state by moves.
+  await read("R U R' U'");
+  await verdict("This is a cube. Optimal is 4");
+  const painted = () => page.locator(".net button").evaluateAll((all) => all.map((one) => one.textContent).join(""));
+  const state = await painted();
+  assert.equal(state, (await ask(page, { ask: "turn", facelets: SOLVED, moves: "R U R' U'" })).facelets);
+  await read(state.replaceAll(/./g, (face) => ({ U: "w", R: "r", F: "g", D: "y", L: "o", B: "b" })[face]));
+  await verdict("This is a cube. Optimal is 4");
+  assert.equal(await painted(), state);
+  await page.locator(".own").getByRole("button", { name: "Solve it" }).click();
+  await showing(page, "Optimal is 4, the agent needs \\d+|agent");
+  await page.waitForFunction(() => document.querySelector(".solution-moves li:last-child [aria-current]"));
+  assert.equal(await shown(page), SOLVED);
+  await event(page, "metrics");
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("a link opens the 3x3x3, whose middle layers and long searches can be had, and ended", async () => {
+  const page = await enter({ at: "#/cube?variant=3x3x3&hidden=64-32&blocks=0&batch=96&v=2" });
+  await event(page, "metrics");
+  assert.equal(await page.locator(".worlds [aria-current]").textContent(), "3x3x3");
+  await still(page);
+  await page.getByRole("button", { name: "Solved cube", exact: true }).click();
+  assert.equal((await shown(page)).length, 54);
+  await page.keyboard.press("c");
+  for (const key of ["r", "Shift+U", "f", "l", "Shift+D", "b"]) await page.keyboard.press(key);
+  const solved = Array.from("URFDLB", (face) => face.repeat(9)).join("");
+  assert.equal(await shown(page), (await ask(page, { ask: "turn", facelets: solved, moves: "R U' F L D' B" })).facelets);
+  await page.waitForFunction(() => document.querySelectorAll(".actions tbody tr").length === 12);
+  // A middle layer carries the centres along, and the agent still reads the cube.
+  await page.keyboard.press("m");
+  await page.keyboard.press("Shift+M");
+  await page.getByRole("button", { name: "Scramble", exact: true }).click();
+  await showing(page, "Scrambled by 30 moves");
+  await page.getByRole("button", { name: "Solve it" }).first().click();
+  await page.waitForFunction(() => /\d states/.test(document.querySelector(".search-progress").textContent));
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await showing(page, "cancelled");
+  const { train_s } = await page.evaluate(() => hothouse.progress);
+  await page.waitForFunction((before) => hothouse.progress.train_s > before, train_s);
+  // Another variant in the same page.
+  await page.locator(".worlds a", { hasText: /^2x2x2$/ }).click();
+  await page.waitForFunction(() => document.querySelectorAll(".net button").length === 24);
+  assert.equal((await shown(page)).length, 24);
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("it is accessible in both themes, fits a phone, and keeps still for whoever asked for less motion", async () => {
+  for (const [colorScheme, viewport] of [["light", { width: 1280, height: 800 }], ["dark", { width: 390, height: 844 }]]) {
+    const page = await enter({ context: { colorScheme, viewport, reducedMotion: colorScheme === "dark" ? "reduce" : "no-preference" } });
+    assert.equal(await page.getByRole("switch", { name: "It tries by itself" }).isChecked(), colorScheme === "light");
+    await page.getByRole("button", { name: "Draw a state" }).click();
+    await showing(page, "from solved");
+    await page.getByRole("button", { name: "Solve it" }).first().click();
+    await page.waitForFunction(() => document.querySelector(".solution:not(.none)") || document.querySelector(".cube-pane > .error").textContent);
+    await page.getByRole("button", { name: "Compare on this state" }).click();
+    await page.getByText(/\d of 5 methods solved it/).first().waitFor();
+    await page.getByLabel("Facelets, or the moves of a scramble").fill("UUURFRRRFUFFDDDDLLLLBBBB");
+    await page.getByRole("button", { name: "Take it" }).click();
+    await page.waitForFunction(() => document.querySelector(".own-verdict.wrong"));
+    await page.addScriptTag({ path: axe });
+    const { violations } = await page.evaluate(() => globalThis.axe.run());
+    assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), []);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width);
+    const widths = await page.locator(".net button, .turns button").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().width));
+    assert.ok(Math.min(...widths) >= 24, `${Math.min(...widths)} px`);
+    await page.context().close();
+  }
+});
