@@ -49,16 +49,16 @@ pub trait AnyAgent: Send + Sync {
     fn solve_more(&mut self) -> Result<&SolveView, RunError>;
     /// Why the search that has ended found nothing, where it did not.
     fn failure(&self) -> Option<&RunError>;
-    fn inside(&self) -> Option<Inside>;
+    fn inside(&self) -> Result<Option<Inside>, RunError>;
 }
 
 pub(super) struct Agent<P> {
     tuned: Box<dyn Tuned<P>>,
     actions: Actions,
     exact: Option<Arc<Distances>>,
-    /// As they were at the newest boundary, and which one it was.
+    /// Those that judge as they were at the newest boundary.
     weights: Vec<f32>,
-    boundary: u64,
+    version: Version,
     looked: Judged<P>,
     solving: Option<Solving<P>>,
     solved: Judged<P>,
@@ -68,26 +68,32 @@ pub(super) struct Agent<P> {
     free_bytes: u64,
 }
 
-/// A judge that is kept for what it is asked, and the boundary whose weights it has.
-struct Judged<P>(Option<(Evaluator<P>, u64)>);
+/// Which weights there are: the boundary they are of, and how often settings changed, by which they are read.
+#[derive(Clone, Copy, PartialEq)]
+struct Version {
+    boundary: u64,
+    settings: u64,
+}
+
+/// A judge that is kept for what it is asked, and the weights that it has.
+struct Judged<P>(Option<(Evaluator<P>, Version)>);
 
 impl<P: Known> Judged<P> {
     fn now(
         &mut self,
         tuned: &dyn Tuned<P>,
         weights: &[f32],
-        boundary: u64,
+        version: Version,
     ) -> Result<&mut Evaluator<P>, RunError> {
-        let (evaluator, at) = match self.0.take() {
-            Some(kept) => self.0.insert(kept),
-            // Beyond every boundary, so that the weights are taken.
-            None => self.0.insert((tuned.learner().judge().map_err(RunError::below)?, u64::MAX)),
+        let kept = self.0.take().filter(|(_, of)| of.settings == version.settings);
+        let (mut evaluator, of) = match kept {
+            Some((evaluator, of)) => (evaluator, Some(of)),
+            None => (tuned.learner().judge().map_err(RunError::below)?, None),
         };
-        if *at != boundary {
+        if of != Some(version) {
             evaluator.set(weights);
-            *at = boundary;
         }
-        Ok(evaluator)
+        Ok(&mut self.0.insert((evaluator, version)).0)
     }
 
     /// As it was when it was last asked for.
@@ -104,7 +110,7 @@ impl<P: Known> Agent<P> {
             actions: Actions::of::<P>(metric),
             exact: P::exact(metric),
             weights: learner.weights().to_vec(),
-            boundary: learner.progress().iterations,
+            version: Version { boundary: learner.progress().iterations, settings: 0 },
             looked: Judged(None),
             solving: None,
             solved: Judged(None),
@@ -148,7 +154,7 @@ impl<P: Known> AnyAgent for Agent<P> {
     fn advance(&mut self) -> Slice {
         let slice = self.tuned.learner_mut().advance();
         if let Slice::Iteration(_) = slice {
-            self.boundary = self.progress().iterations;
+            self.version.boundary = self.progress().iterations;
             self.weights.copy_from_slice(self.tuned.learner().weights());
         }
         slice
@@ -187,12 +193,16 @@ impl<P: Known> AnyAgent for Agent<P> {
     }
 
     fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
-        self.tuned.set(name, value)
+        let change = self.tuned.set(name, value)?;
+        // It may be another network that judges now, or its values may mean other numbers of moves.
+        self.version.settings += 1;
+        self.weights.copy_from_slice(self.tuned.learner().weights());
+        Ok(change)
     }
 
     fn begin_test(&mut self) -> Result<(), RunError> {
         self.test = Some(P::test(self.exact.as_ref(), self.metric())?);
-        self.tested.now(&*self.tuned, &self.weights, self.boundary).map(|_| ())
+        self.tested.now(&*self.tuned, &self.weights, self.version).map(|_| ())
     }
 
     fn advance_test(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError> {
@@ -205,14 +215,14 @@ impl<P: Known> AnyAgent for Agent<P> {
     }
 
     fn report(&mut self) -> Result<Option<Report>, RunError> {
-        let judge = self.looked.now(&*self.tuned, &self.weights, self.boundary)?;
+        let judge = self.looked.now(&*self.tuned, &self.weights, self.version)?;
         Ok(P::report(self.exact.as_ref(), judge))
     }
 
     fn look(&mut self, facelets: &str) -> Result<StateView, RunError> {
         let (state, facelets) = read::<P>(facelets)?;
         let count = self.actions.count();
-        let judge = self.looked.now(&*self.tuned, &self.weights, self.boundary)?;
+        let judge = self.looked.now(&*self.tuned, &self.weights, self.version)?;
         let mut states = vec![P::SOLVED; 1 + count];
         states[0] = state;
         P::fill_children(&[state], &self.actions, &mut states[1..]);
@@ -283,7 +293,7 @@ impl<P: Known> AnyAgent for Agent<P> {
 
     fn solve(&mut self, facelets: &str, method: SolveMethod) -> Result<&SolveView, RunError> {
         let (state, facelets) = read::<P>(facelets)?;
-        let judge = self.solved.now(&*self.tuned, &self.weights, self.boundary)?;
+        let judge = self.solved.now(&*self.tuned, &self.weights, self.version)?;
         let exact = self.exact.clone();
         let begun = Solving::begin(state, facelets, method, self.actions, exact, self.free_bytes, judge)?;
         Ok(self.solving.insert(begun).view())
@@ -301,7 +311,7 @@ impl<P: Known> AnyAgent for Agent<P> {
         self.solving.as_ref()?.failure()
     }
 
-    fn inside(&self) -> Option<Inside> {
+    fn inside(&self) -> Result<Option<Inside>, RunError> {
         self.tuned.inside()
     }
 }

@@ -4,24 +4,28 @@
 
 use super::agent::{Agent, AnyAgent};
 use super::judging::Known;
-use super::protocol::{Gives, Inside, Puzzle, SearchKind, SolveMethod};
+use super::knobs;
+use super::protocol::{
+    CurriculumDepth, Gives, Inside, Puzzle, ReplayView, SearchKind, SolveMethod, TransitionView,
+};
 use crate::RunError;
-use crate::knobs::{Access, Table, choice, float, int};
-use crate::protocol::{Goal, Knob, KnobKind, Knobs, Named, Value, Variant};
+use crate::knobs::Table;
+use crate::protocol::{Goal, Knob, Knobs, Value, Variant};
 use crate::room::Setup;
-use crate::{count, number};
 use learn::Find;
-use learn::cube::{self, Evaluator, Inputs, Learner, NetConfig, Signal, Supervised, SupervisedConfig};
+use learn::cube::{
+    self, Dqn, DqnConfig, Evaluator, Learner, NetConfig, Preset, Signal, Supervised, SupervisedConfig,
+};
 use math::Isa;
 use std::sync::Arc;
-use worlds::cube::{Distances, Metric, Three, Two};
+use worlds::cube::{Actions, Distances, Metric, Scheme, Three, Two};
 
 /// A learner with the settings in force.
 pub(super) trait Tuned<P>: Send + Sync {
     fn learner(&self) -> &dyn Learner<P>;
     fn learner_mut(&mut self) -> &mut dyn Learner<P>;
     fn metric(&self) -> Metric;
-    fn inside(&self) -> Option<Inside>;
+    fn inside(&self) -> Result<Option<Inside>, RunError>;
     fn values(&self) -> Knobs;
     fn check(&self, name: &str, value: &Value) -> Result<(), RunError>;
     fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError>;
@@ -85,8 +89,20 @@ const THREE: Puzzle = Puzzle {
     method: SolveMethod { width: 4096, nodes: 4_000_000, ..BEAM },
 };
 const ALL: Goal = Goal { column: "solved", at: 0.99 };
+/// Deep Q-learning on the 2x2x2.
+const DQN: Kind = Kind {
+    id: "2x2x2-dqn",
+    name: "2x2x2 by deep Q",
+    summary: "Learns from moves of its own what each action is worth (a deep Q-network: double, dueling), from scrambles that grow \
+              longer as it succeeds.",
+    goal: Goal { column: "at_8", at: 0.95 },
+    sweep_states: 1e7,
+    puzzle: Puzzle { gives: Gives::ActionValues, plays: true, ..TWO },
+    test_states: 1e6,
+    maker: &Learns::<Dqn<Two>> { preset: || DqnConfig::preset(Preset::Tuned) },
+};
 
-static KINDS: [Kind; 4] = [
+static KINDS: [Kind; 7] = [
     Kind {
         id: "2x2x2",
         name: "2x2x2",
@@ -117,6 +133,22 @@ static KINDS: [Kind; 4] = [
         puzzle: TWO,
         test_states: 1.5e6,
         maker: &Learns::<Supervised<Two>> { preset: || SupervisedConfig::preset::<Two>(Signal::Exact) },
+    },
+    DQN,
+    Kind {
+        id: "2x2x2-dqn-published",
+        name: "2x2x2 by deep Q, as published",
+        summary: "Deep Q-learning with the network that others published figures for: 144-128-64-6, double and dueling.",
+        maker: &Learns::<Dqn<Two>> { preset: || DqnConfig::preset(Preset::Published) },
+        ..DQN
+    },
+    Kind {
+        id: "2x2x2-dqn-later",
+        name: "2x2x2 by deep Q, as published later",
+        summary: "Deep Q-learning with their later network, 144-256-128-64, with layer norm, n-step returns, prioritised replay and \
+                  Polyak's mean.",
+        maker: &Learns::<Dqn<Two>> { preset: || DqnConfig::preset(Preset::Later) },
+        ..DQN
     },
     Kind {
         id: "3x3x3",
@@ -151,8 +183,8 @@ trait Tunable: Learner<Self::Cube> + Sized + 'static {
         saved: Option<&Find>,
     ) -> Result<Self, RunError>;
     fn set(&mut self, settings: Self::Settings) -> Result<(), RunError>;
-    fn inside(&self) -> Option<Inside> {
-        None
+    fn inside(&self) -> Result<Option<Inside>, RunError> {
+        Ok(None)
     }
 }
 
@@ -214,8 +246,8 @@ impl<L: Tunable> Tuned<L::Cube> for With<L> {
         L::metric(&self.settings)
     }
 
-    fn inside(&self) -> Option<Inside> {
-        self.learner.inside()
+    fn inside(&self) -> Result<Option<Inside>, RunError> {
+        Tunable::inside(&self.learner)
     }
 
     fn values(&self) -> Knobs {
@@ -237,32 +269,6 @@ impl<L: Tunable> Tuned<L::Cube> for With<L> {
     }
 }
 
-const METRICS: [Named; 2] = [
-    Named { name: "qtm", label: "Quarter turns (qtm)" },
-    Named { name: "htm", label: "Half turns too (htm)" },
-];
-const INPUTS: [Named; 2] = [
-    Named { name: "stickers", label: "Stickers, one-hot" },
-    Named { name: "cubies", label: "Cubies, one-hot" },
-];
-
-fn metric(name: &str) -> Metric {
-    Metric::ALL.into_iter().find(|metric| metric.id() == name).expect("one of the choices")
-}
-
-fn inputs(name: &str) -> Inputs {
-    Inputs::ALL.into_iter().find(|inputs| inputs.id() == name).expect("one of the choices")
-}
-
-/// `512-256`. What is no number there is a layer of no units, which no learner takes.
-fn widths(text: &str) -> Vec<usize> {
-    text.split('-').map(|units| units.parse().unwrap_or(0)).collect()
-}
-
-fn shape(widths: &[usize]) -> String {
-    widths.iter().map(usize::to_string).collect::<Vec<_>>().join("-")
-}
-
 impl From<cube::SupervisedError> for RunError {
     fn from(error: cube::SupervisedError) -> RunError {
         RunError::below(error)
@@ -274,95 +280,7 @@ impl<P: Known> Tunable for Supervised<P> {
     type Settings = SupervisedConfig;
 
     fn table(preset: SupervisedConfig) -> Table<SupervisedConfig> {
-        Table::new(preset, SupervisedConfig::can_become)
-            .with(
-                "lr",
-                "Learning rate",
-                float(1e-5, 0.1, true),
-                "",
-                number!(lr),
-                "How far each update moves the network at the beginning. Too small and nothing happens; too large and it forgets what it knew.",
-            )
-            .with(
-                "lr_steps",
-                "Learning-rate decay: slow down over",
-                float(1.0, 1e6, true),
-                "updates",
-                number!(lr_steps),
-                "After this many updates the learning rate is down to 0.7 of what it was, and it goes on falling with the root of their number.",
-            )
-            .with(
-                "max_grad_norm",
-                "Max gradient norm: gradient limit",
-                float(0.05, 1000.0, true),
-                "",
-                number!(max_grad_norm),
-                "Longer gradients are shortened to this length, so that one odd batch cannot wreck the network.",
-            )
-            .with(
-                "updates",
-                "Updates an iteration",
-                int(1.0, 10_000.0),
-                "updates",
-                count!(updates),
-                "Steps of the optimiser before the run tells how it stands, can be saved and takes up new knobs.",
-            )
-            .with(
-                "walk",
-                "Random-walk length: moves of a scramble",
-                int(1.0, 200.0),
-                "moves",
-                count!(walk),
-                "How many moves from the solved state each random walk goes; all states on the way are learned from.",
-            )
-            .with(
-                "batch",
-                "Minibatch: states an update",
-                int(16.0, 65_536.0),
-                "states",
-                count!(batch),
-                "How many states each update of the network is a mean over, as many walks as fit.",
-            )
-            .with(
-                "hidden",
-                "Hidden layers: units of each",
-                KnobKind::Text { most: 60 },
-                "",
-                Access::Text(|c| shape(&c.net.hidden), |c, text| c.net.hidden = widths(text)),
-                "Units of each layer, multiples of 16 with a hyphen between, as in 512-256. More can know more, and take longer.",
-            )
-            .with(
-                "blocks",
-                "Residual blocks",
-                KnobKind::Int { min: 0.0, max: 32.0, log: false },
-                "blocks",
-                Access::Number(|c| c.net.blocks as f64, |c, v| c.net.blocks = v as usize),
-                "Pairs of layers, as wide as the last one, whose result is added to what they read. They make a deep network easy to train.",
-            )
-            .with(
-                "norm",
-                "Layer norm",
-                KnobKind::Bool,
-                "",
-                Access::Number(|c| f64::from(u8::from(c.net.norm)), |c, v| c.net.norm = v != 0.0),
-                "Brings the sums of each layer to mean 0 and spread 1 before each activation.",
-            )
-            .with(
-                "inputs",
-                "Inputs: what the network is shown",
-                choice(&INPUTS),
-                "",
-                Access::Text(|c| c.net.inputs.id().into(), |c, name| c.net.inputs = inputs(name)),
-                "The colour of each sticker, as published, or which cubie is where and how it is turned.",
-            )
-            .with(
-                "metric",
-                "Metric: what counts as a move",
-                choice(&METRICS),
-                "",
-                Access::Text(|c| c.metric.id().into(), |c, name| c.metric = metric(name)),
-                "Quarter turns alone, or half turns as one move as well.",
-            )
+        knobs::supervised(preset)
     }
 
     fn sound(settings: &SupervisedConfig) -> Result<(), RunError> {
@@ -397,5 +315,87 @@ impl<P: Known> Tunable for Supervised<P> {
 
     fn set(&mut self, settings: SupervisedConfig) -> Result<(), RunError> {
         Ok(Supervised::set(self, settings)?)
+    }
+}
+
+impl From<cube::DqnError> for RunError {
+    fn from(error: cube::DqnError) -> RunError {
+        RunError::below(error)
+    }
+}
+
+/// Transitions of the greatest priority that are told.
+const TOP: usize = 20;
+
+impl<P: Known> Tunable for Dqn<P> {
+    type Cube = P;
+    type Settings = DqnConfig;
+
+    fn table(preset: DqnConfig) -> Table<DqnConfig> {
+        knobs::deep_q(preset)
+    }
+
+    fn sound(settings: &DqnConfig) -> Result<(), RunError> {
+        settings.check::<P>()?;
+        Ok(())
+    }
+
+    fn metric(settings: &DqnConfig) -> Metric {
+        settings.metric
+    }
+
+    fn net(settings: &DqnConfig) -> &NetConfig {
+        &settings.net
+    }
+
+    fn bytes(settings: &DqnConfig) -> u64 {
+        settings.bytes::<P>()
+    }
+
+    fn make(
+        settings: DqnConfig,
+        exact: Option<Arc<Distances>>,
+        seed: u32,
+        isa: Isa,
+        saved: Option<&Find>,
+    ) -> Result<Self, RunError> {
+        match saved {
+            None => Ok(Dqn::new(settings, exact, seed, isa)?),
+            Some(find) => Dqn::restore(settings, exact, seed, isa, find).map_err(RunError::damaged),
+        }
+    }
+
+    fn set(&mut self, settings: DqnConfig) -> Result<(), RunError> {
+        Ok(Dqn::set(self, settings)?)
+    }
+
+    fn inside(&self) -> Result<Option<Inside>, RunError> {
+        let inside = Dqn::inside(self, TOP).map_err(RunError::below)?;
+        let moves = Actions::of::<P>(self.config().metric).moves();
+        let depths = inside.depths.iter().map(|of| CurriculumDepth {
+            depth: of.depth as u32,
+            share: of.share,
+            success: of.success,
+            episodes: of.episodes as u32,
+        });
+        let top = inside.top.into_iter().map(|of| TransitionView {
+            facelets: of.state.facelets(&Scheme::FACES),
+            action: moves[of.action].to_string(),
+            reward: of.reward,
+            done: of.done,
+            priority: of.priority,
+            q: of.q,
+        });
+        Ok(Some(Inside {
+            stage: inside.stage as u32,
+            depths: depths.collect(),
+            replay: ReplayView {
+                len: inside.len as u32,
+                capacity: inside.capacity as u32,
+                prioritised: inside.prioritised,
+                priorities: inside.priorities.to_vec(),
+                top: top.collect(),
+            },
+        }))
     }
 }

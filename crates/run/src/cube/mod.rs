@@ -3,6 +3,7 @@
 
 mod agent;
 mod judging;
+mod knobs;
 mod learners;
 pub mod protocol;
 mod room;

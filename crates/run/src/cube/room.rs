@@ -152,7 +152,7 @@ impl Room for Cube {
             Question::Turn { facelets, moves } => Box::new(agent.turn(&facelets, &moves)?),
             Question::Solve { facelets, method } => Box::new(agent.solve(&facelets, method)?.clone()),
             Question::SolveMore {} => Box::new(agent.solve_more()?.clone()),
-            Question::Inside {} => Box::new(agent.inside()),
+            Question::Inside {} => Box::new(agent.inside()?),
         })
     }
 }
