@@ -13,7 +13,7 @@ export async function screenshots({ screens, open, shoot }) {
         const page = await open(viewport, colorScheme, "#/cube");
         await page.waitForTimeout(LOOK_MS);
         await shoot(page, `${screen}-${colorScheme}-cube`);
-        await page.getByLabel("Distance").fill("11");
+        await page.getByLabel("By distance").fill("11");
         await page.getByRole("button", { name: "Draw a state" }).click();
         await page.waitForTimeout(SETTLE_MS);
         await page.getByRole("button", { name: "Compare on this state" }).click();

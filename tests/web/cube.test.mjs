@@ -79,7 +79,7 @@ test("keys, buttons, writing and undo turn the cube as the rules do", async () =
   assert.equal(await shown(page), await turned("R U F' D L' U' R2 B' F"));
   const before = await shown(page);
   await write(page, "R U x");
-  await page.waitForFunction(() => /turns the whole cube/.test(document.querySelector(".cube-pane > .error").textContent));
+  await page.waitForFunction(() => /turns the whole cube/.test(document.querySelector(".cube-pane .error").textContent));
   assert.equal(await page.locator(".writing-moves input").getAttribute("aria-invalid"), "true");
   assert.equal(await shown(page), before);
   // What the agent thinks of it is shown, with what is known.
@@ -153,7 +153,7 @@ test("it is scrambled by moves and by distance, solved in sight, and methods are
   await page.getByRole("button", { name: "Scramble", exact: true }).click();
   await showing(page, "Scrambled by 12 moves; \\d+ moves? from solved");
   assert.ok(!(await page.getByRole("switch", { name: "It tries by itself" }).isChecked()));
-  await page.getByLabel("Distance").fill("9");
+  await page.getByLabel("By distance").fill("9");
   await page.getByRole("button", { name: "Draw a state" }).click();
   await showing(page, "; 9 moves from solved");
   assert.equal((await ask(page, { ask: "look", facelets: await shown(page) })).distance, 9);
@@ -180,14 +180,14 @@ test("it is scrambled by moves and by distance, solved in sight, and methods are
   await page.waitForFunction(() => document.querySelector(".solution-moves li:last-child [aria-current]"));
   assert.equal(await shown(page), SOLVED);
   // A search that cannot get there says how far it came and what to try.
-  await page.getByLabel("Distance").fill("14");
+  await page.getByLabel("By distance").fill("14");
   await page.getByRole("button", { name: "Draw a state" }).click();
   await showing(page, "; 14 moves from solved");
   await page.getByLabel("Method", { exact: true }).selectOption("beam");
   await page.locator(".solving").getByLabel("Width").selectOption("1");
-  const early = page.locator(".cube-pane > .error");
+  const early = page.locator(".cube-pane .error");
   await page.getByRole("button", { name: "Solve it" }).first().click();
-  await page.waitForFunction(() => /agent needs|It is solved/.test(document.querySelector(".cube-status").textContent) || /wider beam/.test(document.querySelector(".cube-pane > .error").textContent));
+  await page.waitForFunction(() => /agent needs|It is solved/.test(document.querySelector(".cube-status").textContent) || /wider beam/.test(document.querySelector(".cube-pane .error").textContent));
   const failed = await early.textContent();
   if (failed) assert.match(failed, /nodes generated.*wider beam|wider beam/);
   assert.deepEqual(page.said, []);
@@ -283,7 +283,7 @@ test("it is accessible in both themes, fits a phone, and keeps still for whoever
     await page.getByRole("button", { name: "Draw a state" }).click();
     await showing(page, "from solved");
     await page.getByRole("button", { name: "Solve it" }).first().click();
-    await page.waitForFunction(() => document.querySelector(".solution:not(.none)") || document.querySelector(".cube-pane > .error").textContent);
+    await page.waitForFunction(() => document.querySelector(".solution:not(.none)") || document.querySelector(".cube-pane .error").textContent);
     await page.getByRole("button", { name: "Compare on this state" }).click();
     await page.getByText(/\d of 5 methods solved it/).first().waitFor();
     await page.getByLabel("Facelets, or the moves of a scramble").fill("UUURFRRRFUFFDDDDLLLLBBBB");

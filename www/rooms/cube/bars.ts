@@ -4,6 +4,9 @@ import { h, write } from "../../parts/dom";
 import { Table } from "../../parts/table";
 
 export type Bar = { label: string; share: number | undefined; before?: number; words?: string; cells?: string[] };
+/** From here on there is no room for a word at each. */
+const MANY = 16;
+
 type Column = { element: HTMLElement; fill: HTMLElement; ghost: HTMLElement; top: HTMLElement; label: HTMLElement };
 
 export class Bars {
@@ -31,7 +34,7 @@ export class Bars {
       const percent = (of: number | undefined): string => `${(100 * Math.max(0, Math.min(1, of ?? 0))).toFixed(1)}%`;
       column.fill.style.height = percent(share);
       column.ghost.style.height = percent(before);
-      column.ghost.hidden = before === undefined;
+      column.ghost.hidden = !before;
       column.element.classList.toggle("unknown", share === undefined);
       column.element.classList.toggle("full", (share ?? 0) >= 0.9995);
       write(column.top, words ?? "");
@@ -42,10 +45,11 @@ export class Bars {
   }
 
   private make(count: number): void {
+    this.element.classList.toggle("many", count > MANY);
     this.columns = Array.from({ length: count }, () => {
       const part = (name: string): HTMLElement => h("span", { class: name });
       const [fill, ghost, top, label] = [part("bar-fill"), part("bar-ghost"), part("bar-top"), part("bar-label")];
-      return { element: h("div", { class: "bar" }, top, h("span", { class: "bar-well" }, ghost, fill), label), fill, ghost, top, label };
+      return { element: h("div", { class: "bar" }, top, h("span", { class: "bar-well" }, fill, ghost), label), fill, ghost, top, label };
     });
     this.field.replaceChildren(...this.columns.map(({ element }) => element));
   }

@@ -7,6 +7,7 @@ import { Bars, percent } from "./bars";
 import type { CubeClient } from "./client";
 import type { Inside } from "./protocol";
 import { smallNet } from "./net";
+import { moves } from "./opinion";
 import { normalised, spoken } from "./stickers";
 
 const ASK_EVERY_MS = 1000;
@@ -21,7 +22,7 @@ export class InsidePane {
   private readonly filled = h("p", { class: "small" });
   private readonly priorities = new Bars("Replay: transitions by priority", ["Priority from", "Share"]);
   private readonly top = h("tbody");
-  private actions: string[] = [];
+  private readonly prioritised = h("div", { hidden: true });
   private askedMs = 0;
   private asking = false;
   private closed = false;
@@ -29,6 +30,8 @@ export class InsidePane {
   constructor(
     private readonly client: CubeClient,
     private readonly place: (stickers: string, words: string) => void,
+    /** The names of the actions, in the order of the Q-values. */
+    private readonly actions: () => string[],
   ) {
     this.button = h("button", { type: "button", "aria-expanded": "false", "aria-controls": this.body.id, onclick: () => this.open() }, "Look inside");
     const caption = id("top");
@@ -43,6 +46,9 @@ export class InsidePane {
       this.depths.table.element,
       h("h3", {}, "Replay"),
       this.filled,
+      this.prioritised,
+    );
+    this.prioritised.append(
       this.priorities.element,
       h("p", { class: "row" }, this.priorities.table.button),
       this.priorities.table.element,
@@ -66,11 +72,6 @@ export class InsidePane {
     const band = this.element.closest<HTMLElement>(".band");
     if (band) band.hidden = !plays;
     if (!plays && !this.body.hidden) this.open();
-  }
-
-  /** The names of the actions, in the order of the Q-values. */
-  name(actions: string[]): void {
-    this.actions = actions;
   }
 
   close(): void {
@@ -98,7 +99,7 @@ export class InsidePane {
 
   private show({ stage, depths, replay }: Inside): void {
     const at = depths.find(({ depth }) => depth === stage);
-    write(this.stage, `It has come to scrambles of ${stage} moves${at && at.episodes > 0 ? `, of which it solves ${percent(at.success)}` : ""}.`);
+    write(this.stage, `It has come to scrambles of ${moves(stage)}${at && at.episodes > 0 ? `, of which it solves ${percent(at.success)}` : ""}.`);
     this.depths.show(
       depths.map(({ depth, share, success, episodes }) => ({
         label: String(depth),
@@ -110,14 +111,17 @@ export class InsidePane {
       depths.map(({ depth, success }) => `depth ${depth} ${percent(success)}`).join(", "),
     );
     const full = replay.capacity > 0 ? replay.len / replay.capacity : 0;
-    write(this.filled, `${count(replay.len)} of ${count(replay.capacity)} transitions (${percent(full)}). ${replay.prioritised ? "It samples by priority: the further a transition was off, the sooner it comes again." : "It samples all alike; priorities are kept to look at."}`);
+    write(this.filled, `${count(replay.len)} of ${count(replay.capacity)} transitions (${percent(full)}). ${replay.prioritised ? "It samples by priority: the further a transition was off, the sooner it comes again." : "It samples all alike, so there are no priorities; prioritised replay is among the knobs, and in the learner as published later."}`);
+    this.prioritised.hidden = !replay.prioritised;
+    if (!replay.prioritised) return;
     const most = Math.max(...replay.priorities, 1e-9);
     this.priorities.show(
-      replay.priorities.map((share, k) => ({ label: power(k - 12), share: share / most, words: share >= 0.005 ? percent(share).replace("%", "") : "", cells: [percent(share)] })),
+      replay.priorities.map((share, k) => ({ label: power(k - 12), share: (0.97 * share) / most, words: share >= 0.005 ? percent(share).replace("%", "") : "", cells: [percent(share)] })),
       replay.priorities.flatMap((share, k) => (share > 0.01 ? [`from ${power(k - 12)}: ${percent(share)}`] : [])).join(", "),
     );
     // Whoever is in it reads it.
     if (this.top.contains(document.activeElement)) return;
+    const names = this.actions();
     this.top.replaceChildren(
       ...replay.top.slice(0, SHOWN).map(({ facelets, action, reward, done, priority, q }) => {
         const stickers = normalised(facelets) ?? facelets;
@@ -129,7 +133,7 @@ export class InsidePane {
           h("td", {}, action),
           h("td", {}, `${figure(reward)}${done ? ", solved" : ""}`),
           h("td", { class: "number" }, figure(priority)),
-          h("td", { class: "text" }, ...q.map((of, k) => h("span", { class: k === best ? "q-value best" : "q-value" }, `${this.actions[k] ?? k + 1} ${minus(of.toFixed(2))}`))),
+          h("td", { class: "text" }, ...q.map((of, k) => h("span", { class: k === best ? "q-value best" : "q-value" }, `${names[k] ?? k + 1} ${minus(of.toFixed(2))}`))),
         );
       }),
     );

@@ -121,7 +121,7 @@ export class MethodsPane {
     this.body.replaceChildren(
       ...entries.map(({ method, found, failed }) => {
         const solution = found?.solution;
-        const why = found?.failure ?? failed ?? "";
+        const why = found?.failure ? reason(found.failure) : (failed ?? "");
         const made = solution?.moves.length;
         return h(
           "tr",
@@ -130,7 +130,7 @@ export class MethodsPane {
           h("td", {}, found || failed ? (solution ? "yes" : "no") : "…"),
           h("td", { class: "number" }, made === undefined ? "" : String(made)),
           h("td", {}, solution?.optimal == null ? "" : String(solution.optimal)),
-          h("td", {}, found ? count(found.nodes) : ""),
+          h("td", {}, found && method.search !== "exact" ? count(found.nodes) : ""),
           h("td", {}, found ? (found.ms < 1000 ? `${Math.round(found.ms)} ms` : seconds(found.ms / 1000)) : ""),
           h("td", {}, solution && made ? h("button", { type: "button", class: "small", "aria-label": `Watch the solution of ${nameOf(method)}`, onclick: () => this.watch(found!, method) }, "Watch") : ""),
         );

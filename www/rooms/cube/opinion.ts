@@ -61,6 +61,11 @@ export class Opinion {
     write(this.lead, "");
   }
 
+  /** The actions by name, as they were last shown. */
+  get names(): string[] {
+    return this.rows.map(({ button }) => button.textContent ?? "");
+  }
+
   show(view: StateView): void {
     const { actions, best, solved } = view;
     if (this.rows.length !== actions.length) this.build(actions.length);

@@ -48,8 +48,8 @@ export class CubePane {
   private readonly letters = h("input", { type: "checkbox", id: id("letters"), checked: recall("cube-letters") === "on" });
   private readonly undoButton = h("button", { type: "button", title: "Undo (backspace)", onclick: () => this.undo() }, "Undo");
   private readonly written = h("input", { type: "text", id: id("moves"), autocomplete: "off", autocapitalize: "off", spellcheck: "false", placeholder: "R U2 F'", "aria-describedby": this.error.id });
-  private readonly length = numberField("Random moves", 12, 1, 200);
-  private readonly distance = numberField("Distance", 8, 0, MOST_DISTANCE);
+  private readonly length = numberField("By moves", 12, 1, 200);
+  private readonly distance = numberField("By distance", 8, 0, MOST_DISTANCE);
   private readonly byDistance: HTMLElement;
   private readonly solveButton = h("button", { type: "submit", class: "strong" }, "Solve it");
   private readonly cancelButton = h("button", { type: "button", hidden: true, onclick: () => this.cancel() }, "Cancel");
@@ -132,12 +132,11 @@ export class CubePane {
           button("Reset view", () => this.picture.resetView(), "Reset the view (home, or double-click beside the cube)"),
         ),
       ),
-      h("div", { class: "cube-stage" }, this.picture.element, h("div", { class: "cube-controls" }, scrambling, this.byDistance, solving)),
-      this.status,
-      this.error,
-      this.progress,
+      this.picture.element,
+      h("div", {}, this.status, this.error, this.progress),
       this.solution.element,
       h("div", { class: "turns", role: "group", "aria-label": "Turn a face" }, ...turns),
+      h("div", { class: "cube-controls" }, scrambling, this.byDistance, solving),
       writing,
     );
     for (const small of this.element.querySelectorAll(".cube-tools button")) small.className = "quiet small";
@@ -240,7 +239,7 @@ export class CubePane {
     this.trying = false;
     if (this.byItself.checked) {
       this.byItself.checked = false;
-      write(this.status, "");
+      if (!this.path) write(this.status, "");
     }
   }
 
@@ -448,7 +447,7 @@ export class CubePane {
   }
 
   private goTo(step: number): void {
-    this.setPlaying(false);
+    this.take();
     this.walk(step);
   }
 
@@ -475,7 +474,9 @@ export class CubePane {
 
   private play(): void {
     if (!this.path) return;
-    if (this.playing) return this.setPlaying(false);
+    const { playing } = this;
+    this.take();
+    if (playing) return;
     if (this.path.at >= this.path.moves.length) this.walk(0);
     this.setPlaying(true);
   }

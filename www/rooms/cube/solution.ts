@@ -68,6 +68,7 @@ export class SolutionPane {
     this.strip.replaceChildren(...this.buttons.map((button) => h("li", {}, button)));
     write(this.cost, words);
     this.element.classList.remove("none");
+    this.chart.classList.toggle("unknown", solution.optimal === null);
     this.chart.hidden = this.length === 0 || (this.values.length === 0 && solution.optimal === null);
     this.draw();
     this.stand(0);

@@ -154,7 +154,7 @@ const notation: Explanation = {
   heading: "Reading the moves",
   words:
     "A letter turns that face a quarter clockwise, as one looks at it: U up, D down, L left, R right, F front, B back. A prime turns it the other way, a 2 turns it half round. " +
-    "Lengths are counted in quarter turns. On the 2x2x2 the corner at the back, bottom left holds still for the agent, so R, U and F are enough; you may turn any face.",
+    "Lengths are counted in quarter turns, or in turns of a face where the metric among the knobs says so. On the 2x2x2 the corner at the back, bottom left holds still for the agent, so R, U and F are enough; you may turn any face.",
   equation: [],
 };
 

@@ -49,7 +49,7 @@ export class CubeView implements View {
       goToCube();
     };
     this.own = new OwnPane(client, () => this.cube.shown, place);
-    this.inside = new InsidePane(client, place);
+    this.inside = new InsidePane(client, place, () => this.cube.opinion.names);
     this.bands = [
       { name: "methods-band", heading: "Methods side by side", element: this.methods.element, place: "before knobs" },
       { name: "own-band", heading: "Your own cube", element: this.own.element, place: "before knobs" },
