@@ -8,6 +8,7 @@ use learn::cube::{
     Cube, Evaluator, Exhaustive, Greedy, Inputs, Learner, Limits, Method, Search, Signal, Supervised,
     SupervisedConfig,
 };
+use learn::cube::Judge;
 use math::{Isa, Rng};
 use std::sync::Arc;
 use std::time::Instant;
@@ -154,7 +155,8 @@ fn train<P: Cube>(
     mut look: impl FnMut(&mut Evaluator<P>),
 ) -> Evaluator<P> {
     println!("{config:?}");
-    let metric = config.metric;
+    let (metric, walk) = (config.metric, config.walk);
+    let actions = Actions::of::<P>(metric);
     let mut learner = Supervised::<P>::new(config, exact, asked.seed, Isa::best()).expect("sound settings");
     let mut judge = learner.judge().expect("a plan");
     let (start, mut counted, mut wall, mut due) = (cpu_s(), 0.0, 0.0, asked.every);
@@ -184,10 +186,34 @@ fn train<P: Cube>(
         }
         began = cpu_s();
     }
+    test::<P>(&actions, walk, &mut judge);
     if P::SIZE == 3 {
         three(asked, metric, &mut judge);
     }
     judge
+}
+
+/// What is missing to the lengths of other walks.
+fn test<P: Cube>(actions: &Actions, walk: usize, judge: &mut Evaluator<P>) {
+    if judge.scores() != learn::cube::Scores::Value {
+        return;
+    }
+    let mut numbers = Rng::new(99, 9).sequence(0);
+    let (mut states, mut taken, mut scores) = (vec![P::SOLVED; walk], vec![0; walk], Vec::new());
+    let mut sums = vec![0.0; walk];
+    let mut many = Vec::new();
+    for _ in 0..8000 {
+        P::fill_walk(actions, &mut numbers, &mut states, &mut taken);
+        many.extend_from_slice(&states);
+    }
+    scores.resize(many.len(), 0.0);
+    judge.judge(&many, &mut scores);
+    for scores in scores.chunks_exact(walk) {
+        for (i, value) in scores.iter().enumerate() {
+            sums[i] += f64::from((value - (i + 1) as f32).powi(2)) / 8000.0;
+        }
+    }
+    println!("  other walks: mean square {:.4}", sums.iter().sum::<f64>() / walk as f64);
 }
 
 fn three<P: Cube>(asked: &Asked, metric: Metric, judge: &mut Evaluator<P>) {
