@@ -42,6 +42,8 @@ impl Cube for Three {
 pub enum Scores {
     /// One number: how many moves it takes to solve it.
     Value,
+    /// One an action: how many moves it takes by way of it; less is better.
+    ActionValues,
     /// One an action: the logarithm of the probability that it is the right one.
     Policy,
 }
@@ -51,7 +53,7 @@ impl Scores {
     pub fn count(self, actions: usize) -> usize {
         match self {
             Scores::Value => 1,
-            Scores::Policy => actions,
+            Scores::ActionValues | Scores::Policy => actions,
         }
     }
 }
@@ -148,7 +150,7 @@ impl Greedy {
 
 /// The action to take where one judges what each leads to: to the solved state where one does, else to the least value; of
 /// equals the first. One action may be ruled out.
-fn nearest<P: Puzzle>(children: &[P], without: Option<usize>, value: impl Fn(usize) -> f32) -> usize {
+pub fn nearest<P: Puzzle>(children: &[P], without: Option<usize>, value: impl Fn(usize) -> f32) -> usize {
     let mut best = (usize::from(without == Some(0)), f32::INFINITY);
     for (action, child) in children.iter().enumerate().filter(|(action, _)| Some(*action) != without) {
         if *child == P::SOLVED {

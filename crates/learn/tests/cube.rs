@@ -26,7 +26,7 @@ wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
 static QUARTER: LazyLock<Arc<Distances>> = LazyLock::new(|| Arc::new(Distances::new(Metric::Quarter)));
 static HALF: LazyLock<Arc<Distances>> = LazyLock::new(|| Arc::new(Distances::new(Metric::Half)));
 
-/// A judge by a function of a state and, for a policy, an action.
+/// A judge by a function of a state and, but for values of states, an action.
 struct By<F>(Scores, usize, F);
 
 impl<P: Puzzle, F: FnMut(P, usize) -> f32> Judge<P> for By<F> {
@@ -46,6 +46,12 @@ impl<P: Puzzle, F: FnMut(P, usize) -> f32> Judge<P> for By<F> {
 /// Who knows every distance.
 fn knowing(exact: &Distances) -> impl Judge<Two> {
     By(Scores::Value, exact.actions().count(), |state, _| f32::from(exact.of(state)))
+}
+
+/// Who knows every distance by way of each action.
+fn foreseeing(exact: &Distances) -> impl Judge<Two> {
+    let count = exact.actions().count();
+    By(Scores::ActionValues, count, |state: Two, action| 1.0 + f32::from(exact.of(state.turned(action))))
 }
 
 /// Who is sure of every move that brings it nearer.
@@ -90,7 +96,10 @@ fn who_knows_distances_solves_optimally_by_any_search() {
                 let is_a_star = matches!(method, Method::AStar { .. });
                 let policy = (!is_a_star).then(|| one.solve(state, &mut sure(exact)).expect("a beam"));
                 let value = one.solve(state, &mut knowing(exact)).expect("any method");
-                for outcome in policy.into_iter().chain([value]) {
+                let actions = one.solve(state, &mut foreseeing(exact)).expect("any method");
+                // One evaluation serves all children of a node, which may then be met in another order, but not more of them.
+                assert!(actions.nodes <= value.nodes, "{method:?} {metric:?} {state:?}");
+                for outcome in policy.into_iter().chain([value, actions]) {
                     let actions = outcome.solution.expect("there is a way");
                     assert_eq!(actions.len(), distance, "{method:?} {metric:?} {state:?}");
                     let end = actions.iter().fold(state, |state, &action| state.turned(usize::from(action)));
@@ -173,18 +182,19 @@ fn the_large_cube_is_searched_as_well() {
 fn a_search_that_gives_up_says_how_far_it_got() {
     let farthest =
         (0..).filter_map(Two::unrank).find(|state| QUARTER.of(*state) == 14).expect("there are 276");
-    let run = |method, steps, nodes| -> Outcome {
-        search(method, Limits { steps, nodes }, Metric::Quarter)
-            .solve(farthest, &mut knowing(&QUARTER))
-            .expect("values")
+    let run = |judge: &mut dyn Judge<Two>, method, steps, nodes| -> Outcome {
+        search(method, Limits { steps, nodes }, Metric::Quarter).solve(farthest, judge).expect("values")
     };
-    for method in METHODS {
-        let short = run(method, 9, u64::MAX);
-        assert_eq!(short.solution, Err(Stop::Steps), "{method:?}");
-        assert_eq!((short.steps, short.nearest), (9, Some(5.0)), "{method:?}");
-        let few = run(method, 60, 20);
-        assert_eq!(few.solution, Err(Stop::Nodes), "{method:?}");
-        assert!((20..20 + 6 * 40).contains(&few.nodes) && few.steps < 14, "{few:?}");
+    let judges: [&mut dyn Judge<Two>; 2] = [&mut knowing(&QUARTER), &mut foreseeing(&QUARTER)];
+    for judge in judges {
+        for method in METHODS {
+            let short = run(judge, method, 9, u64::MAX);
+            assert_eq!(short.solution, Err(Stop::Steps), "{method:?}");
+            assert_eq!((short.steps, short.nearest), (9, Some(5.0)), "{method:?}");
+            let few = run(judge, method, 60, 20);
+            assert_eq!(few.solution, Err(Stop::Nodes), "{method:?}");
+            assert!((20..20 + 6 * 40).contains(&few.nodes) && few.steps < 14, "{few:?}");
+        }
     }
     // Turning R for ever comes by the start again; a beam of one has nowhere new to go some time.
     let mut stubborn = By(Scores::Policy, 6, |_: Two, action| -(action as f32));
@@ -266,7 +276,15 @@ fn followed(
 #[cfg(not(target_arch = "wasm32"))] // too long for one thread
 fn judging_all_states_counts_what_following_each_counts() {
     let mut all = Exhaustive::new(QUARTER.clone());
-    for report in [all.run(&mut knowing(&QUARTER)), all.run(&mut sure(&QUARTER))] {
+    let reports =
+        [all.run(&mut knowing(&QUARTER)), all.run(&mut sure(&QUARTER)), all.run(&mut foreseeing(&QUARTER))];
+    assert!(
+        (0..)
+            .map_while(Two::unrank)
+            .skip(1)
+            .all(|state| { all.values()[state.rank() as usize] == f32::from(QUARTER.of(state)) })
+    );
+    for report in reports {
         for (row, &states) in report.plain.iter().chain(&report.onward).zip(QUARTER.counts().iter().cycle()) {
             assert_eq!(*row, Row { states, solved: states, optimal: states, excess: 0 });
         }
@@ -284,6 +302,8 @@ fn judging_all_states_counts_what_following_each_counts() {
     followed(&mut all, values, &QUARTER, |state, action| of(state.turned(action)));
     let policy = &mut By(Scores::Policy, 6, |state, action| -noise(state, action));
     let policy = followed(&mut all, policy, &QUARTER, noise).total(Greedy::Plain);
+    let actions = &mut By(Scores::ActionValues, 6, noise);
+    assert!(followed(&mut all, actions, &QUARTER, noise).total(Greedy::Plain) == policy);
     assert!(policy.excess > 0 && policy.share() < 0.01);
     // Half right: distances, but for states that are shunned.
     let shunned = |state: Two| if state.rank() % 3 == 1 { 2.5 } else { 0.0 };
@@ -299,7 +319,13 @@ fn judging_all_states_counts_what_following_each_counts() {
 /// Small enough for a test.
 fn small(signal: Signal) -> SupervisedConfig {
     SupervisedConfig {
-        net: NetConfig { inputs: Inputs::Stickers, hidden: vec![64, 32], blocks: 0, norm: false },
+        net: NetConfig {
+            inputs: Inputs::Stickers,
+            hidden: vec![64, 32],
+            blocks: 0,
+            norm: false,
+            dueling: false,
+        },
         batch: 260,
         updates: 4,
         ..SupervisedConfig::preset::<Two>(signal)
@@ -352,7 +378,7 @@ fn same_as_the_plan<P: Cube>(config: SupervisedConfig) {
         for (said, plain) in said.iter().zip(plain) {
             let expected = match config.signal.scores() {
                 // Walks of 1 to n moves have this mean and spread.
-                Scores::Value => (walk + 1.0) / 2.0 + plain * (walk * walk / 12.0).sqrt(),
+                Scores::Value | Scores::ActionValues => (walk + 1.0) / 2.0 + plain * (walk * walk / 12.0).sqrt(),
                 Scores::Policy => plain - ln,
             };
             assert!((said - expected).abs() < 2e-5 * (1.0 + expected.abs()), "{said} {expected}");
@@ -371,12 +397,14 @@ fn same_as_the_plan<P: Cube>(config: SupervisedConfig) {
 fn summed_rows_judge_as_the_plan_does() {
     same_as_the_plan::<Two>(small(Signal::WalkLength));
     same_as_the_plan::<Two>(small(Signal::LastMove));
-    let net = NetConfig { inputs: Inputs::Stickers, hidden: vec![80, 48], blocks: 2, norm: true };
+    let net =
+        NetConfig { inputs: Inputs::Stickers, hidden: vec![80, 48], blocks: 2, norm: true, dueling: false };
     let large =
         SupervisedConfig { net, metric: Metric::Half, ..SupervisedConfig::preset::<Three>(Signal::LastMove) };
     same_as_the_plan::<Three>(large.clone());
     same_as_the_plan::<Three>(SupervisedConfig { signal: Signal::WalkLength, ..large });
-    let one = NetConfig { inputs: Inputs::Stickers, hidden: vec![16], blocks: 0, norm: false };
+    let one =
+        NetConfig { inputs: Inputs::Stickers, hidden: vec![16], blocks: 0, norm: false, dueling: false };
     same_as_the_plan::<Two>(SupervisedConfig { net: one, ..small(Signal::WalkLength) });
 }
 
@@ -384,7 +412,13 @@ fn summed_rows_judge_as_the_plan_does() {
 #[cfg(not(target_arch = "wasm32"))] // a page has no such pools
 fn threads_and_clocks_change_nothing() {
     let config = SupervisedConfig {
-        net: NetConfig { inputs: Inputs::Stickers, hidden: vec![512, 256], blocks: 0, norm: false },
+        net: NetConfig {
+            inputs: Inputs::Stickers,
+            hidden: vec![512, 256],
+            blocks: 0,
+            norm: false,
+            dueling: false,
+        },
         batch: 1000,
         ..small(Signal::WalkLength)
     };
@@ -458,6 +492,7 @@ fn settings_that_cannot_be_used_are_refused() {
         hidden: hidden.to_vec(),
         blocks: 0,
         norm: false,
+        dueling: false,
     };
     for (config, what) in [
         (SupervisedConfig { walk: 0, ..base() }, "walk is 0"),
@@ -499,7 +534,13 @@ fn worth(learner: &Supervised<Two>) -> (usize, f64) {
 #[cfg(not(target_arch = "wasm32"))] // too long for one thread
 fn some_seconds_of_walks_solve_the_small_cube() {
     let config = SupervisedConfig {
-        net: NetConfig { inputs: Inputs::Stickers, hidden: vec![256, 128], blocks: 0, norm: false },
+        net: NetConfig {
+            inputs: Inputs::Stickers,
+            hidden: vec![256, 128],
+            blocks: 0,
+            norm: false,
+            dueling: false,
+        },
         ..SupervisedConfig::preset::<Two>(Signal::WalkLength)
     };
     let mut walk = learner::<Two>(config.clone(), 1, Isa::best());
@@ -517,7 +558,13 @@ fn some_seconds_of_walks_solve_the_small_cube() {
 fn last_moves_and_distances_are_learned_as_well() {
     for (signal, least) in [(Signal::LastMove, 0.02), (Signal::Exact, 0.002)] {
         let config = SupervisedConfig {
-            net: NetConfig { inputs: Inputs::Stickers, hidden: vec![256, 128], blocks: 0, norm: false },
+            net: NetConfig {
+                inputs: Inputs::Stickers,
+                hidden: vec![256, 128],
+                blocks: 0,
+                norm: false,
+                dueling: false,
+            },
             ..SupervisedConfig::preset::<Two>(signal)
         };
         let mut learner = learner::<Two>(config, 1, Isa::best());

@@ -15,6 +15,7 @@ pub mod bench;
 mod checkpoint;
 mod container;
 pub mod control;
+pub mod cube;
 mod device;
 mod digest;
 mod error;
@@ -58,7 +59,7 @@ macro_rules! rooms {
         const IDS: &[&str] = &[$(<$room as room::Room>::SCHEMA.id),*];
     };
 }
-rooms![control::Control, backgammon::Backgammon];
+rooms![control::Control, backgammon::Backgammon, cube::Cube];
 
 #[cfg(not(feature = "every_room"))]
 static ROOMS: &[&dyn AnyRoom] = &[];

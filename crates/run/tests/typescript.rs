@@ -87,6 +87,18 @@ fn of_backgammon() -> String {
     tidy(&out)
 }
 
+fn of_cube() -> String {
+    use run::cube::protocol::*;
+    let mut out = head("What is asked of the room of the cube, and answered.", "cube/protocol.rs");
+    declare_all!(
+        out:
+        Question Puzzle Gives StateView ActionView Scrambled SolveMethod SearchKind SolveView Solution Inside CurriculumDepth
+        ReplayView TransitionView
+    );
+    out += &answers(ANSWERS);
+    tidy(&out)
+}
+
 fn committed(name: &str, fresh: &str, source: &str) {
     let path = format!("{}/../../www/{name}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("UPDATE").is_some() {
@@ -104,4 +116,5 @@ fn the_page_has_these_types() {
     committed("run/protocol.ts", &of_every_room(), "src/protocol.rs");
     committed("rooms/control/protocol.ts", &of_control(), "src/control/protocol.rs");
     committed("rooms/backgammon/protocol.ts", &of_backgammon(), "src/backgammon/protocol.rs");
+    committed("rooms/cube/protocol.ts", &of_cube(), "src/cube/protocol.rs");
 }

@@ -1,6 +1,6 @@
 //! The rooms of this module: the page has a module for each (one feature), so that a visit loads no other's.
 // The tests' own room begins by itself.
-#![cfg(any(feature = "control", feature = "backgammon"))]
+#![cfg(any(feature = "control", feature = "backgammon", feature = "cube"))]
 
 use wasm_bindgen::prelude::*;
 
@@ -14,6 +14,9 @@ fn start() {
     add::<run::control::Control>(gpu::control::special);
     #[cfg(feature = "backgammon")]
     add::<run::backgammon::Backgammon>(gpu::backgammon::special);
+    // It has no kernels of its own.
+    #[cfg(feature = "cube")]
+    add::<run::cube::Cube>(|_, _| None);
 }
 
 fn add<R: run::room::Room>(special: gpu::Special) {

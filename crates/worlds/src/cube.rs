@@ -15,7 +15,7 @@ mod three;
 mod two;
 
 pub use distance::Distances;
-pub use facelets::{CubeError, Scheme, Typed, Why};
+pub use facelets::{CubeError, Scheme, Typed, Why, turn_stickers};
 pub use notation::NotationError;
 pub use three::Three;
 pub use two::Two;

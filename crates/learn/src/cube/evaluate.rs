@@ -173,7 +173,7 @@ impl Exhaustive {
         Stage::Walk(greedy, 0)
     }
 
-    /// What each state was thought to be away, by rank; of a judge that gives values, once all are judged.
+    /// What each state was thought to be away, by rank; of a judge that gives values, be it of actions, once all are judged.
     pub fn values(&self) -> &[f32] {
         &self.values
     }
@@ -197,12 +197,15 @@ impl Exhaustive {
         let count = self.exact.actions().count();
         self.scores.resize((to - from) * count, 0.0);
         judge.judge(&self.states, &mut self.scores);
-        for ((state, scores), best) in
-            self.states.iter().zip(self.scores.chunks_exact(count)).zip(&mut self.best[from..to])
+        let sign = if judge.scores() == Scores::Policy { -1.0 } else { 1.0 };
+        let kept = self.best[from..to].iter_mut().zip(&mut self.values[from..to]);
+        for ((state, scores), (best, value)) in
+            self.states.iter().zip(self.scores.chunks_exact(count)).zip(kept)
         {
             let mut children = [Two::SOLVED; MOST];
             let children = children_of(*state, count, &mut children);
-            *best = both(children, |action| -scores[action]);
+            *best = both(children, |action| sign * scores[action]);
+            *value = sign * scores[usize::from(*best & 15)];
         }
     }
 

@@ -71,6 +71,9 @@ pub struct NetConfig {
     pub blocks: usize,
     /// Layer norm before each activation.
     pub norm: bool,
+    /// One number of the state and one an action, less their mean, make up the score of each action (Wang et al., "Dueling network
+    /// architectures for deep reinforcement learning", 2016).
+    pub dueling: bool,
 }
 
 impl NetConfig {
@@ -78,7 +81,7 @@ impl NetConfig {
     pub fn products<P: Puzzle>(&self, outputs: usize) -> usize {
         let between: usize = self.hidden.windows(2).map(|pair| pair[0] * pair[1]).sum();
         let last = self.hidden.last().copied().unwrap_or(0);
-        between + 2 * self.blocks * last * last + last * outputs
+        between + 2 * self.blocks * last * last + last * (outputs + usize::from(self.dueling))
     }
 
     /// From the inputs that are 1, `[rows][active]`, to scores.
@@ -109,7 +112,17 @@ impl NetConfig {
             let y = g.add(y, x);
             x = g.relu(y);
         }
-        g.dense(x, "head", outputs, Init::FanIn)
+        if !self.dueling || outputs == 1 {
+            return g.dense(x, "head", outputs, Init::FanIn);
+        }
+        // Both in one product, the state's number first.
+        let both = g.dense(x, "head", 1 + outputs, Init::FanIn);
+        let value = g.slice_cols(both, 0, 1);
+        let advantages = g.slice_cols(both, 1, 1 + outputs);
+        let mean = g.sum_rows(advantages);
+        let mean = g.affine(mean, 1.0 / outputs as f32, 0.0);
+        let base = g.sub(value, mean);
+        g.add(advantages, base)
     }
 
     fn norm(&self, g: &mut Graph, x: NodeId, name: &str) -> NodeId {
@@ -238,13 +251,29 @@ struct Worker {
 }
 
 impl<P: Puzzle> Evaluator<P> {
-    /// With weights of a plan of [`plan_learning`] for the same network. A value is `scale` times what the network says, and
-    /// `shift`.
+    /// With weights of a plan of [`plan_learning`] for the same network. A value, be it of an action, is `scale` times what the
+    /// network says, and `shift`.
     pub fn new(
         net: &NetConfig,
         scores: Scores,
         outputs: usize,
         (scale, shift): (f32, f32),
+        weights: &[f32],
+        isa: Isa,
+    ) -> Result<Evaluator<P>, PlanError> {
+        let read = |g: &mut Graph, y| match scores {
+            Scores::Value | Scores::ActionValues => g.affine(y, scale, shift),
+            Scores::Policy => g.log_softmax(y),
+        };
+        Evaluator::reading(net, scores, outputs, read, weights, isa)
+    }
+
+    /// The same where scores are any function of what the network says.
+    pub fn reading(
+        net: &NetConfig,
+        scores: Scores,
+        outputs: usize,
+        read: impl FnOnce(&mut Graph, NodeId) -> NodeId,
         weights: &[f32],
         isa: Isa,
     ) -> Result<Evaluator<P>, PlanError> {
@@ -254,10 +283,7 @@ impl<P: Puzzle> Evaluator<P> {
         let (mut g, cubies) = (Graph::new(), NetConfig { inputs: Inputs::Cubies, ..net.clone() });
         let active = g.input("active", [ROWS, P::CUBIES]);
         let y = cubies.network::<P>(&mut g, active, outputs);
-        let y = match scores {
-            Scores::Value => g.affine(y, scale, shift),
-            Scores::Policy => g.log_softmax(y),
-        };
+        let y = read(&mut g, y);
         let plan = Arc::new(Plan::new(&g, &[("scores", y)], Layout::Rows, isa)?);
         let params = Params::new(g.table(), 0);
         let worker =

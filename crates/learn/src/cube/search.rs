@@ -2,7 +2,8 @@
 //! slice to slice, ends at its limits, and gives the same result on any machine for the same scores: of equals, what came first.
 //!
 //! A beam keeps the best `width` of all that the last level led to, each state once, and none that it kept before. By values it
-//! judges every child; by a policy it judges parents, and a child has the probability of the whole way. A* takes the `batch` most
+//! judges every child; by values of actions it judges parents, once for all their children; by a policy as well, and a child has
+//! the probability of the whole way. A* takes the `batch` most
 //! promising of all states found so far, by `weight` times moves made plus moves to go (Agostinelli et al., "Solving the Rubik's
 //! cube with deep reinforcement learning and search", 2019).
 
@@ -64,7 +65,7 @@ pub struct Outcome {
 /// A method that does not go with a judge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SearchError {
-    #[error("A* needs values, but this network scores actions; choose a beam, or learn walk lengths")]
+    #[error("A* needs values, but this network gives a policy; choose a beam, or learn walk lengths")]
     NeedsValues,
     #[error("a search cannot be 0 wide; choose 1 or more")]
     Empty,
@@ -186,6 +187,21 @@ impl<P: Puzzle> Search<P> {
         self.open.push(Reverse((0, Reverse(0), 0)));
     }
 
+    /// Moves that it has looked ahead.
+    pub fn steps(&self) -> usize {
+        self.steps
+    }
+
+    /// States generated so far.
+    pub fn nodes(&self) -> u64 {
+        self.generated
+    }
+
+    /// What the nearest state it met is thought to be away; nothing where the judge gives no values.
+    pub fn nearest(&self) -> Option<f32> {
+        self.nearest.is_finite().then_some(self.nearest)
+    }
+
     /// To the end.
     pub fn solve(&mut self, start: P, judge: &mut dyn Judge<P>) -> Result<Outcome, SearchError> {
         self.begin(start);
@@ -215,12 +231,7 @@ impl<P: Puzzle> Search<P> {
             let last = actions.iter().fold(self.start, |state, &action| state.turned(usize::from(action)));
             assert!(last == P::SOLVED, "a way back is the way there");
         }
-        Outcome {
-            solution,
-            steps: self.steps,
-            nodes: self.generated,
-            nearest: self.nearest.is_finite().then_some(self.nearest),
-        }
+        Outcome { solution, steps: self.steps, nodes: self.generated, nearest: self.nearest() }
     }
 
     /// The actions that led to a node, and one more.
@@ -246,9 +257,13 @@ impl<P: Puzzle> Search<P> {
     fn ask(&mut self, judge: &mut dyn Judge<P>) {
         self.scores.resize(self.fresh.len() * judge.scores().count(self.actions.count()), 0.0);
         judge.judge(&self.fresh, &mut self.scores);
-        if judge.scores() == Scores::Value {
-            self.nearest = self.scores.iter().copied().fold(self.nearest, f32::min);
-        }
+        // An action's value counts the move itself.
+        let made = match judge.scores() {
+            Scores::Value => 0.0,
+            Scores::ActionValues => 1.0,
+            Scores::Policy => return,
+        };
+        self.nearest = self.scores.iter().map(|moves| moves - made).fold(self.nearest, f32::min);
     }
 
     /// What is beyond the limits before another level.
@@ -277,11 +292,11 @@ impl<P: Puzzle> Search<P> {
         self.fresh.clear();
         match judge.scores() {
             Scores::Value => self.fresh.extend_from_slice(&self.children),
-            Scores::Policy => self.fresh.extend_from_slice(&self.parents),
+            Scores::ActionValues | Scores::Policy => self.fresh.extend_from_slice(&self.parents),
         }
         self.ask(judge);
         let worth = |action: usize| match judge.scores() {
-            Scores::Value => self.scores[action],
+            Scores::Value | Scores::ActionValues => self.scores[action],
             Scores::Policy => -self.scores[action],
         };
         let mut action = nearest(&self.children, None, worth);
@@ -317,12 +332,12 @@ impl<P: Puzzle> Search<P> {
             return Some(Ok(self.way(level + child / count, Some(child % count))));
         }
         let scores = judge.scores();
-        if scores == Scores::Policy {
+        if scores != Scores::Value {
             self.fresh.clear();
             self.fresh.extend_from_slice(&self.parents);
             self.ask(judge);
         }
-        // Each state once, and by a policy on its likeliest way.
+        // Each state once, and by the best that is said of a way to it.
         self.keys.clear();
         self.candidates.clear();
         for (i, child) in self.children.iter().enumerate() {
@@ -332,6 +347,7 @@ impl<P: Puzzle> Search<P> {
             }
             let cost = match scores {
                 Scores::Value => 0.0,
+                Scores::ActionValues => self.scores[i],
                 Scores::Policy => -(self.nodes[level + i / count].score + self.scores[i]),
             };
             let new = Candidate { cost, child: i as u32 };
@@ -416,6 +432,11 @@ impl<P: Puzzle> Search<P> {
         let count = self.actions.count();
         self.fresh.clear();
         self.candidates.clear();
+        let scores = judge.scores();
+        if scores == Scores::ActionValues {
+            self.fresh.extend_from_slice(&self.parents);
+            self.ask(judge);
+        }
         for (i, &state) in self.children.iter().enumerate() {
             let parent = self.taken[i / count];
             let steps = self.nodes[parent as usize].steps + 1;
@@ -424,8 +445,14 @@ impl<P: Puzzle> Search<P> {
                 None => {
                     let action = (i % count) as u8;
                     self.nodes.push(Node { state, parent, action, closed: false, steps, score: 0.0 });
-                    self.fresh.push(state);
-                    self.candidates.push(Candidate { cost: 0.0, child: place });
+                    let cost = match scores {
+                        Scores::ActionValues => self.scores[i] - 1.0,
+                        _ => {
+                            self.fresh.push(state);
+                            0.0
+                        }
+                    };
+                    self.candidates.push(Candidate { cost, child: place });
                 }
                 Some(old) => {
                     let node = &mut self.nodes[old as usize];
@@ -442,10 +469,15 @@ impl<P: Puzzle> Search<P> {
                 }
             }
         }
-        self.ask(judge);
-        for (candidate, &value) in self.candidates.iter().zip(&self.scores) {
+        if scores == Scores::Value {
+            self.ask(judge);
+            for (candidate, &value) in self.candidates.iter_mut().zip(&self.scores) {
+                candidate.cost = value;
+            }
+        }
+        for candidate in &self.candidates {
             let node = &mut self.nodes[candidate.child as usize];
-            node.score = if node.state == P::SOLVED { 0.0 } else { value };
+            node.score = if node.state == P::SOLVED { 0.0 } else { candidate.cost };
             let promise = weight * node.steps as f32 + node.score;
             self.open.push(Reverse((rank(promise), Reverse(node.steps), candidate.child)));
         }

@@ -45,9 +45,9 @@ impl Signal {
     }
 
     const fn loss(self) -> Loss {
-        match self.scores() {
-            Scores::Value => Loss::Squares,
-            Scores::Policy => Loss::CrossEntropy,
+        match self {
+            Signal::WalkLength | Signal::Exact => Loss::Squares,
+            Signal::LastMove => Loss::CrossEntropy,
         }
     }
 }
@@ -82,6 +82,7 @@ impl SupervisedConfig {
                 hidden: if two { vec![512, 256] } else { vec![1024, 256] },
                 blocks: if two { 0 } else { 1 },
                 norm: !two,
+                dueling: false,
             },
             walk: if two { 24 } else { 26 },
             batch: if two { 480 } else { 2080 },
@@ -102,6 +103,12 @@ impl SupervisedConfig {
             let samples = self.rows() * (size_of::<P>() + size_of::<f32>() + 1 + active * size_of::<u16>());
             (Trainer::bytes(&plan) + Evaluator::<P>::bytes(&self.net) + samples) as u64
         })
+    }
+
+    /// Whether a learner with these settings can go on with others: rates and the length of an iteration may change.
+    pub fn can_become(&self, other: &SupervisedConfig) -> bool {
+        let &SupervisedConfig { updates, lr, lr_steps, max_grad_norm, .. } = other;
+        *other == SupervisedConfig { updates, lr, lr_steps, max_grad_norm, ..self.clone() }
     }
 
     /// How many outputs the network has.
@@ -300,11 +307,10 @@ impl<P: Cube> Supervised<P> {
         &self.config
     }
 
-    /// Between two iterations: rates and the length of an iteration. The rest stays what it is.
+    /// Between two iterations: what [`SupervisedConfig::can_become`].
     pub fn set(&mut self, config: SupervisedConfig) -> Result<(), SupervisedError> {
         config.check::<P>()?;
-        let SupervisedConfig { updates, lr, lr_steps, max_grad_norm, .. } = config;
-        if config != (SupervisedConfig { updates, lr, lr_steps, max_grad_norm, ..self.config.clone() }) {
+        if !self.config.can_become(&config) {
             return Err(SupervisedError::Fixed);
         }
         self.config = config;

@@ -7,7 +7,7 @@
 
 use super::three::{CORNER_FACELETS, EDGE_FACELETS, Three, odd};
 use super::two::{DBL, Two};
-use super::{CODES, CORNERS, EDGES, FLIP, Face, TWIST, corner_facelets, search};
+use super::{CODES, CORNERS, EDGES, FLIP, Face, Move, TWIST, corner_facelets, search};
 
 /// The letter of each face's colour, in the order U R F D L B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,6 +172,22 @@ impl std::fmt::Display for CubeError {
 }
 
 impl std::error::Error for CubeError {}
+
+/// Turns a face of a cube of stickers, 24 or 54 in their order, whatever colours they have and however the cube is held.
+pub fn turn_stickers(stickers: &mut [char], by: Move) {
+    let (shuffle, old) = (by.shuffle(), stickers.to_vec());
+    let corners = if stickers.len() == 24 { corner_facelets(2) } else { CORNER_FACELETS };
+    let edges: &[[usize; 2]] = if stickers.len() == 24 { &[] } else { &EDGE_FACELETS };
+    for (place, facelets) in corners.iter().enumerate() {
+        let (from, turn) = (usize::from(shuffle.from[place]), usize::from(shuffle.add[place] / TWIST));
+        (0..3).for_each(|k| stickers[facelets[k]] = old[corners[from][(k + 3 - turn) % 3]]);
+    }
+    for (place, facelets) in edges.iter().enumerate() {
+        let (from, turn) =
+            (usize::from(shuffle.from[8 + place]) - 8, usize::from(shuffle.add[8 + place] / FLIP));
+        (0..2).for_each(|k| stickers[facelets[k]] = old[edges[from][(k + turn) % 2]]);
+    }
+}
 
 /// Each cubie's inputs to the places of its facelets.
 #[inline]

@@ -1,0 +1,303 @@
+//! An agent: a learner of one of the cubes, and what one can ask of it and test about it, none of which leaves a trace in what is
+//! learned. Questions are answered by the weights of the newest boundary.
+
+use super::judging::{Known, Test, scrambled};
+use super::learners::Tuned;
+use super::protocol::{ActionView, Inside, Scrambled, SolveMethod, SolveView, StateView};
+use super::solving::Solving;
+use crate::RunError;
+use crate::protocol::{Knobs, Value};
+use crate::room::Tensors;
+use learn::cube::{Evaluator, Judge, Progress, Report, Scores, Slice, nearest};
+use math::Rng;
+use std::sync::Arc;
+use worlds::cube::{Actions, Distances, Metric, Move, Scheme, Typed, notation, turn_stickers};
+
+/// An agent, whichever cube it is of.
+pub trait AnyAgent: Send + Sync {
+    /// 2 or 3.
+    fn size(&self) -> usize;
+    fn metric(&self) -> Metric;
+
+    fn advance(&mut self) -> Slice;
+    fn at_boundary(&self) -> bool;
+    fn progress(&self) -> Progress;
+    fn is_finite(&self) -> bool;
+    fn weights(&self) -> &[f32];
+    fn parts(&self) -> Tensors;
+    fn set_clock(&mut self, clock: fn() -> f64);
+
+    /// Every knob with its value in force.
+    fn values(&self) -> Knobs;
+    /// What [`AnyAgent::set`] would say.
+    fn check(&self, name: &str, value: &Value) -> Result<(), RunError>;
+    /// Changes a live knob at a boundary: from what, and to what.
+    fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError>;
+
+    fn begin_test(&mut self) -> Result<(), RunError>;
+    fn advance_test(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError>;
+    /// How every state fares by greedy play, where there is somebody to judge them all.
+    fn report(&mut self) -> Result<Option<Report>, RunError>;
+
+    fn look(&mut self, facelets: &str) -> Result<StateView, RunError>;
+    fn scramble(&self, moves: u32, seed: u32) -> Result<Scrambled, RunError>;
+    fn draw(&self, distance: u32, seed: u32) -> Result<Scrambled, RunError>;
+    /// One of all states, each as likely.
+    fn uniform(&self, seed: u32, number: u32) -> String;
+    fn turn(&self, facelets: &str, moves: &str) -> Result<Scrambled, RunError>;
+    fn solve(&mut self, facelets: &str, method: SolveMethod) -> Result<&SolveView, RunError>;
+    fn solve_more(&mut self) -> Result<&SolveView, RunError>;
+    /// Why the search that has ended found nothing, where it did not.
+    fn failure(&self) -> Option<&RunError>;
+    fn inside(&self) -> Option<Inside>;
+}
+
+pub(super) struct Agent<P> {
+    tuned: Box<dyn Tuned<P>>,
+    actions: Actions,
+    exact: Option<Arc<Distances>>,
+    /// As they were at the newest boundary, and which one it was.
+    weights: Vec<f32>,
+    boundary: u64,
+    looked: Judged<P>,
+    solving: Option<Solving<P>>,
+    solved: Judged<P>,
+    test: Option<Box<dyn Test<P>>>,
+    tested: Judged<P>,
+    /// What is left beside the run.
+    free_bytes: u64,
+}
+
+/// A judge that is kept for what it is asked, and the boundary whose weights it has.
+struct Judged<P>(Option<(Evaluator<P>, u64)>);
+
+impl<P: Known> Judged<P> {
+    fn now(
+        &mut self,
+        tuned: &dyn Tuned<P>,
+        weights: &[f32],
+        boundary: u64,
+    ) -> Result<&mut Evaluator<P>, RunError> {
+        let (evaluator, at) = match self.0.take() {
+            Some(kept) => self.0.insert(kept),
+            // Beyond every boundary, so that the weights are taken.
+            None => self.0.insert((tuned.learner().judge().map_err(RunError::below)?, u64::MAX)),
+        };
+        if *at != boundary {
+            evaluator.set(weights);
+            *at = boundary;
+        }
+        Ok(evaluator)
+    }
+
+    /// As it was when it was last asked for.
+    fn kept(&mut self) -> Option<&mut Evaluator<P>> {
+        self.0.as_mut().map(|kept| &mut kept.0)
+    }
+}
+
+impl<P: Known> Agent<P> {
+    pub fn new(tuned: Box<dyn Tuned<P>>, free_bytes: u64) -> Agent<P> {
+        let metric = tuned.metric();
+        let learner = tuned.learner();
+        Agent {
+            actions: Actions::of::<P>(metric),
+            exact: P::exact(metric),
+            weights: learner.weights().to_vec(),
+            boundary: learner.progress().iterations,
+            looked: Judged(None),
+            solving: None,
+            solved: Judged(None),
+            test: None,
+            tested: Judged(None),
+            free_bytes,
+            tuned,
+        }
+    }
+
+    fn distance(&self, state: P) -> Option<u32> {
+        state.distance(self.exact.as_deref()?).map(u32::from)
+    }
+
+    /// After these moves from the solved state, each of them an action.
+    fn scrambled(&self, moves: &[Move]) -> Scrambled {
+        let state = P::after(moves);
+        Scrambled {
+            facelets: state.facelets(&Scheme::FACES),
+            moves: moves.iter().map(Move::to_string).collect(),
+            distance: self.distance(state),
+        }
+    }
+}
+
+/// As typed, in capitals and without blanks.
+fn read<P: Known>(facelets: &str) -> Result<(P, String), RunError> {
+    let Typed { state, scheme } = P::from_facelets(facelets)?;
+    Ok((state, state.facelets(&scheme)))
+}
+
+impl<P: Known> AnyAgent for Agent<P> {
+    fn size(&self) -> usize {
+        P::SIZE
+    }
+
+    fn metric(&self) -> Metric {
+        self.actions.metric()
+    }
+
+    fn advance(&mut self) -> Slice {
+        let slice = self.tuned.learner_mut().advance();
+        if let Slice::Iteration(_) = slice {
+            self.boundary = self.progress().iterations;
+            self.weights.copy_from_slice(self.tuned.learner().weights());
+        }
+        slice
+    }
+
+    fn at_boundary(&self) -> bool {
+        self.tuned.learner().at_boundary()
+    }
+
+    fn progress(&self) -> Progress {
+        self.tuned.learner().progress()
+    }
+
+    fn is_finite(&self) -> bool {
+        self.tuned.learner().is_finite()
+    }
+
+    fn weights(&self) -> &[f32] {
+        self.tuned.learner().weights()
+    }
+
+    fn parts(&self) -> Tensors {
+        self.tuned.learner().parts()
+    }
+
+    fn set_clock(&mut self, clock: fn() -> f64) {
+        self.tuned.learner_mut().set_clock(clock);
+    }
+
+    fn values(&self) -> Knobs {
+        self.tuned.values()
+    }
+
+    fn check(&self, name: &str, value: &Value) -> Result<(), RunError> {
+        self.tuned.check(name, value)
+    }
+
+    fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
+        self.tuned.set(name, value)
+    }
+
+    fn begin_test(&mut self) -> Result<(), RunError> {
+        self.test = Some(P::test(self.exact.as_ref(), self.metric())?);
+        self.tested.now(&*self.tuned, &self.weights, self.boundary).map(|_| ())
+    }
+
+    fn advance_test(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError> {
+        let (Some(test), Some(judge)) = (&mut self.test, self.tested.kept()) else { return Ok(None) };
+        let values = test.advance(judge)?;
+        if values.is_some() {
+            self.test = None;
+        }
+        Ok(values)
+    }
+
+    fn report(&mut self) -> Result<Option<Report>, RunError> {
+        let judge = self.looked.now(&*self.tuned, &self.weights, self.boundary)?;
+        Ok(P::report(self.exact.as_ref(), judge))
+    }
+
+    fn look(&mut self, facelets: &str) -> Result<StateView, RunError> {
+        let (state, facelets) = read::<P>(facelets)?;
+        let count = self.actions.count();
+        let judge = self.looked.now(&*self.tuned, &self.weights, self.boundary)?;
+        let mut states = vec![P::SOLVED; 1 + count];
+        states[0] = state;
+        P::fill_children(&[state], &self.actions, &mut states[1..]);
+        let children = &states[1..];
+        let (value, scores, best) = match judge.scores() {
+            Scores::Value => {
+                let mut values = vec![0.0; states.len()];
+                judge.judge(&states, &mut values);
+                // What is solved is known to be, whatever a network says.
+                let known = states.iter().zip(&mut values).filter(|(state, _)| **state == P::SOLVED);
+                known.for_each(|(_, value)| *value = 0.0);
+                let best = nearest(children, None, |action| values[1 + action]);
+                (Some(values[0]), values[1..].to_vec(), best)
+            }
+            Scores::Policy => {
+                let mut scores = vec![0.0; count];
+                judge.judge(&states[..1], &mut scores);
+                let best = nearest(children, None, |action| -scores[action]);
+                (None, scores.into_iter().map(f32::exp).collect(), best)
+            }
+        };
+        let action = |(action, (&child, score)): (usize, (&P, f32))| ActionView {
+            action: self.actions.moves()[action].to_string(),
+            score,
+            distance: self.distance(child),
+        };
+        Ok(StateView {
+            solved: state == P::SOLVED,
+            distance: self.distance(state),
+            value,
+            actions: children.iter().zip(scores).enumerate().map(action).collect(),
+            best: best as u32,
+            facelets,
+        })
+    }
+
+    fn scramble(&self, moves: u32, seed: u32) -> Result<Scrambled, RunError> {
+        Ok(self.scrambled(&scrambled::<P>(moves, seed, &self.actions)?))
+    }
+
+    fn draw(&self, distance: u32, seed: u32) -> Result<Scrambled, RunError> {
+        Ok(self.scrambled(&P::moves_to(distance, seed, &self.actions, self.exact.as_deref())?))
+    }
+
+    fn uniform(&self, seed: u32, number: u32) -> String {
+        P::drawn(&mut Rng::new(seed, UNIFORM).sequence(u64::from(number) << 32)).facelets(&Scheme::FACES)
+    }
+
+    fn turn(&self, facelets: &str, moves: &str) -> Result<Scrambled, RunError> {
+        let (_, facelets) = read::<P>(facelets)?;
+        let moves = notation::read(moves)?;
+        let mut stickers: Vec<char> = facelets.chars().collect();
+        moves.iter().for_each(|&by| turn_stickers(&mut stickers, by));
+        let (state, facelets) = read::<P>(&stickers.iter().collect::<String>())?;
+        Ok(Scrambled {
+            facelets,
+            moves: moves.iter().map(Move::to_string).collect(),
+            distance: self.distance(state),
+        })
+    }
+
+    fn solve(&mut self, facelets: &str, method: SolveMethod) -> Result<&SolveView, RunError> {
+        let (state, facelets) = read::<P>(facelets)?;
+        let judge = self.solved.now(&*self.tuned, &self.weights, self.boundary)?;
+        let exact = self.exact.clone();
+        let begun = Solving::begin(state, facelets, method, self.actions, exact, self.free_bytes, judge)?;
+        Ok(self.solving.insert(begun).view())
+    }
+
+    fn solve_more(&mut self) -> Result<&SolveView, RunError> {
+        let (Some(solving), Some(judge)) = (&mut self.solving, self.solved.kept()) else {
+            return Err(RunError::refused("no search has begun here", "Begin one"));
+        };
+        solving.advance(judge)?;
+        Ok(solving.view())
+    }
+
+    fn failure(&self) -> Option<&RunError> {
+        self.solving.as_ref()?.failure()
+    }
+
+    fn inside(&self) -> Option<Inside> {
+        self.tuned.inside()
+    }
+}
+
+/// Stream of random numbers.
+const UNIFORM: u32 = 0x554E_4946;

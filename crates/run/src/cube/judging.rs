@@ -1,0 +1,179 @@
+//! What a test of an agent is: greedy play from every state of the 2x2x2, exactly, or a small beam search on a few scrambles of
+//! the 3x3x3, always the same ones. Both go on in slices of a few milliseconds.
+
+use super::schema::AT;
+use crate::RunError;
+use learn::cube::{self, Exhaustive, Greedy, Judge, Limits, Method, Report, Search};
+use math::Rng;
+use std::sync::Arc;
+use worlds::cube::{Actions, Distances, Metric, Move, Puzzle, Three, Two, notation};
+
+/// Scrambles of a test, how wide the beam is that looks for their solutions, and how far it looks.
+const SCRAMBLES: u64 = 10;
+const WIDTH: usize = 1024;
+const STEPS: usize = 32;
+/// Streams of random numbers: of a test's scrambles, and of states that somebody asks for.
+const TESTS: u32 = 0x5445_5354;
+const ASKED: u32 = 0x4153_4B45;
+
+/// What the room has to know of a cube beyond what learners do.
+pub trait Known: cube::Cube {
+    /// The distance of every state, where all are known.
+    fn exact(metric: Metric) -> Option<Arc<Distances>>;
+    fn test(exact: Option<&Arc<Distances>>, metric: Metric) -> Result<Box<dyn Test<Self>>, RunError>;
+    /// Bytes of a test, and of what is known of all states.
+    fn bytes() -> u64;
+
+    /// Moves that lead to a state at this distance where all are known, each as likely, and else so many random ones.
+    fn moves_to(
+        distance: u32,
+        seed: u32,
+        actions: &Actions,
+        exact: Option<&Distances>,
+    ) -> Result<Vec<Move>, RunError>;
+
+    /// How every state fares by greedy play, where there is somebody to judge them all.
+    fn report(_exact: Option<&Arc<Distances>>, _judge: &mut dyn Judge<Self>) -> Option<Report> {
+        None
+    }
+
+    fn solution(self, _exact: &Distances) -> Option<Vec<Move>> {
+        None
+    }
+}
+
+pub trait Test<P>: Send + Sync {
+    /// A slice of it; its columns in their order once it is done.
+    fn advance(&mut self, judge: &mut dyn Judge<P>) -> Result<Option<Vec<Option<f64>>>, RunError>;
+}
+
+impl Known for Two {
+    fn exact(metric: Metric) -> Option<Arc<Distances>> {
+        Some(super::distances(metric))
+    }
+
+    fn test(exact: Option<&Arc<Distances>>, _: Metric) -> Result<Box<dyn Test<Two>>, RunError> {
+        Ok(Box::new(Exhaustive::new(exact.expect("all of the 2x2x2 are known").clone())))
+    }
+
+    fn bytes() -> u64 {
+        (Distances::BYTES + Exhaustive::BYTES) as u64
+    }
+
+    fn moves_to(
+        distance: u32,
+        seed: u32,
+        _: &Actions,
+        exact: Option<&Distances>,
+    ) -> Result<Vec<Move>, RunError> {
+        let exact = exact.expect("all of the 2x2x2 are known");
+        let Some(&count) = exact.counts().get(distance as usize) else {
+            return Err(RunError::refused(
+                format!("no state of the 2x2x2 is {distance} moves from solved"),
+                format!("Choose a distance from 0 to {}", exact.counts().len() - 1),
+            ));
+        };
+        let chosen = Rng::new(seed, ASKED).sequence(u64::from(distance) << 32).below(count);
+        let mut there = (0..).zip(exact.table()).filter(|&(_, &d)| u32::from(d) == distance);
+        let rank: u32 = there.nth(chosen as usize).expect("one of those that were counted").0;
+        let state = Two::unrank(rank).expect("a rank of the table");
+        Ok(notation::inverse(&exact.solution(state)))
+    }
+
+    fn report(exact: Option<&Arc<Distances>>, judge: &mut dyn Judge<Two>) -> Option<Report> {
+        Some(Exhaustive::new(exact?.clone()).run(judge))
+    }
+
+    fn solution(self, exact: &Distances) -> Option<Vec<Move>> {
+        Some(exact.solution(self))
+    }
+}
+
+impl Test<Two> for Exhaustive {
+    fn advance(&mut self, judge: &mut dyn Judge<Two>) -> Result<Option<Vec<Option<f64>>>, RunError> {
+        let Some(report) = Exhaustive::advance(self, judge) else { return Ok(None) };
+        let (onward, plain) = (report.total(Greedy::Onward), report.total(Greedy::Plain));
+        let by_distance = report.rows(Greedy::Onward);
+        let whole = [onward.share(), plain.share(), onward.optimal_share(), onward.mean_excess()]
+            .map(Some)
+            .into_iter();
+        let at = (1..=AT).map(|distance| Some(by_distance.get(distance)?.share()));
+        Ok(Some(whole.chain([None]).chain(at).collect()))
+    }
+}
+
+impl Known for Three {
+    fn exact(_: Metric) -> Option<Arc<Distances>> {
+        None
+    }
+
+    fn test(_: Option<&Arc<Distances>>, metric: Metric) -> Result<Box<dyn Test<Three>>, RunError> {
+        let mut search =
+            Search::new(METHOD, LIMITS, Actions::of::<Three>(metric)).map_err(RunError::below)?;
+        search.begin(scramble(0));
+        Ok(Box::new(Scrambles { search, tried: 0, solved: 0, moves: 0 }))
+    }
+
+    fn bytes() -> u64 {
+        Search::<Three>::bytes(METHOD, LIMITS)
+    }
+
+    fn moves_to(
+        distance: u32,
+        seed: u32,
+        actions: &Actions,
+        _: Option<&Distances>,
+    ) -> Result<Vec<Move>, RunError> {
+        scrambled::<Three>(distance, seed, actions)
+    }
+}
+
+const METHOD: Method = Method::Beam { width: WIDTH };
+const LIMITS: Limits = Limits { steps: STEPS, nodes: u64::MAX };
+
+/// Scrambles of the 3x3x3, one after another.
+struct Scrambles {
+    search: Search<Three>,
+    tried: u64,
+    solved: u64,
+    moves: usize,
+}
+
+fn scramble(number: u64) -> Three {
+    Three::drawn(&mut Rng::new(0, TESTS).sequence(number << 32))
+}
+
+impl Test<Three> for Scrambles {
+    fn advance(&mut self, judge: &mut dyn Judge<Three>) -> Result<Option<Vec<Option<f64>>>, RunError> {
+        let Some(outcome) = self.search.advance(judge).map_err(RunError::below)? else { return Ok(None) };
+        if let Ok(actions) = outcome.solution {
+            self.solved += 1;
+            self.moves += actions.len();
+        }
+        self.tried += 1;
+        if self.tried < SCRAMBLES {
+            self.search.begin(scramble(self.tried));
+            return Ok(None);
+        }
+        let share = self.solved as f64 / SCRAMBLES as f64;
+        let length = (self.solved > 0).then(|| self.moves as f64 / self.solved as f64);
+        let mut values = vec![Some(share), None, None, None, length];
+        values.resize(values.len() + AT, None);
+        Ok(Some(values))
+    }
+}
+
+/// Moves of a scramble that somebody may ask for at most.
+const MOST_MOVES: u32 = 1000;
+
+/// So many random moves.
+pub(super) fn scrambled<P: Puzzle>(moves: u32, seed: u32, actions: &Actions) -> Result<Vec<Move>, RunError> {
+    if moves > MOST_MOVES {
+        return Err(RunError::refused(
+            format!("a scramble of {moves} moves is longer than any cube needs"),
+            format!("Choose 0 to {MOST_MOVES} moves"),
+        ));
+    }
+    let mut numbers = Rng::new(seed, ASKED).sequence(1 << 48 | u64::from(moves) << 32);
+    Ok(P::scramble(actions, &mut numbers, moves as usize))
+}

@@ -1,0 +1,37 @@
+//! The room where networks learn to solve the 2x2x2 and the 3x3x3: a run of a learner, its tests (every state of the 2x2x2, or
+//! scrambles of the 3x3x3), and beside it searches for the solution of whatever state one asks about.
+
+mod agent;
+mod judging;
+mod learners;
+pub mod protocol;
+mod room;
+mod schema;
+mod solving;
+
+pub use agent::AnyAgent;
+pub use learn::cube::{Greedy, Report};
+pub use room::Cube;
+pub use worlds::cube::Metric;
+
+use crate::RunError;
+use std::sync::{Arc, OnceLock};
+use worlds::cube::{CubeError, Distances, NotationError};
+
+impl From<CubeError> for RunError {
+    fn from(error: CubeError) -> RunError {
+        RunError::refused(error.what(), error.next_step())
+    }
+}
+
+impl From<NotationError> for RunError {
+    fn from(error: NotationError) -> RunError {
+        RunError::refused(error.what(), error.next_step())
+    }
+}
+
+/// Of a metric, found once and shared by all runs.
+fn distances(metric: Metric) -> Arc<Distances> {
+    static FOUND: [OnceLock<Arc<Distances>>; 2] = [const { OnceLock::new() }; 2];
+    FOUND[metric as usize].get_or_init(|| Arc::new(Distances::new(metric))).clone()
+}
