@@ -4,11 +4,11 @@
 //! `cargo run --release -p learn --example cube -- --cube 3 --seconds 420 --beam 1024,4096 --states 20`
 //! Judging is not counted in the seconds; with `--every 10` it judges after every ten as well.
 
+use learn::cube::Judge;
 use learn::cube::{
     Cube, Evaluator, Exhaustive, Greedy, Inputs, Learner, Limits, Method, Search, Signal, Supervised,
     SupervisedConfig,
 };
-use learn::cube::Judge;
 use math::{Isa, Rng};
 use std::sync::Arc;
 use std::time::Instant;
@@ -23,6 +23,8 @@ struct Asked {
     exhaustive: bool,
     settings: Vec<String>,
     signal: Signal,
+    /// Where weights are kept: read where they are there, else written.
+    keep: Option<String>,
 }
 
 fn main() {
@@ -35,6 +37,7 @@ fn main() {
         exhaustive: true,
         settings: Vec::new(),
         signal: Signal::WalkLength,
+        keep: None,
     };
     let (mut cube, mut threads) = (2, 2);
     let mut arguments = std::env::args().skip(1);
@@ -55,9 +58,10 @@ fn main() {
                 asked.signal =
                     found.unwrap_or_else(|| panic!("no signal {value}; there are walk, last, exact"));
             }
+            "--keep" => asked.keep = Some(value),
             "--set" => asked.settings.push(value),
             _ => panic!(
-                "unknown {flag}; there are --cube --signal --seconds --every --seed --states --threads --exhaustive --beam --set"
+                "unknown {flag}; there are --cube --signal --seconds --every --seed --states --threads --exhaustive --beam --keep --set"
             ),
         }
     }
@@ -161,7 +165,13 @@ fn train<P: Cube>(
     let mut judge = learner.judge().expect("a plan");
     let (start, mut counted, mut wall, mut due) = (cpu_s(), 0.0, 0.0, asked.every);
     let mut began = start;
-    while counted < asked.seconds {
+    let kept = asked.keep.as_ref().and_then(|path| std::fs::read(path).ok());
+    if let Some(bytes) = &kept {
+        let weights: Vec<f32> =
+            bytes.as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
+        judge.set(&weights);
+    }
+    while kept.is_none() && counted < asked.seconds {
         let clock = Instant::now();
         let stats = loop {
             if let learn::cube::Slice::Iteration(stats) = learner.advance() {
@@ -185,6 +195,10 @@ fn train<P: Cube>(
             due += asked.every;
         }
         began = cpu_s();
+    }
+    if let (None, Some(path)) = (&kept, &asked.keep) {
+        let bytes: Vec<u8> = learner.weights().iter().flat_map(|weight| weight.to_le_bytes()).collect();
+        std::fs::write(path, bytes).expect("a file that can be written");
     }
     test::<P>(&actions, walk, &mut judge);
     if P::SIZE == 3 {

@@ -47,6 +47,11 @@ impl Inputs {
         }
     }
 
+    /// Whether what a network says of them can be read as such scores: an image's actions are others than the state's.
+    pub const fn serves(self, scores: Scores) -> bool {
+        !matches!((self, scores), (Inputs::Symmetric, Scores::ActionValues | Scores::Policy))
+    }
+
     /// Those that are 1, `[states][active]`.
     pub fn fill<P: Puzzle>(self, states: &[P], active: &mut [u16]) {
         match self {

@@ -25,6 +25,19 @@ pub enum Method {
     },
 }
 
+impl Method {
+    /// What solves this cube best in a few seconds, by a judge that gives such scores.
+    pub fn preset<P: Puzzle>(scores: Scores) -> Method {
+        let width = match (P::SIZE, scores) {
+            (2, _) => 256,
+            (_, Scores::Value) => 4096,
+            // These judge a parent once for all its children.
+            (_, Scores::ActionValues | Scores::Policy) => 16_384,
+        };
+        Method::Beam { width }
+    }
+}
+
 /// Where a search gives up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -49,11 +62,14 @@ pub enum Stop {
     Nothing,
 }
 
+/// Actions that solve it, or why there are none.
+type End = Result<Vec<u8>, Stop>;
+
 /// How a search ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// Actions that were seen to solve it.
-    pub solution: Result<Vec<u8>, Stop>,
+    pub solution: End,
     /// Moves that it looked ahead.
     pub steps: usize,
     /// States generated.
@@ -92,7 +108,9 @@ pub struct Search<P> {
     children: Vec<P>,
     candidates: Vec<Candidate>,
     keys: Keys,
+    /// States to be judged, and how many of them were, once there are some.
     fresh: Vec<P>,
+    judged: Option<usize>,
     scores: Vec<f32>,
     open: BinaryHeap<Reverse<(u32, Reverse<u32>, u32)>>,
     taken: Vec<u32>,
@@ -118,6 +136,9 @@ struct Candidate {
     /// Its place among the children.
     child: u32,
 }
+
+/// States that a slice judges.
+const SLICE: usize = 512;
 
 /// In the order of numbers.
 fn rank(x: f32) -> u32 {
@@ -151,6 +172,7 @@ impl<P: Puzzle> Search<P> {
             candidates: Vec::new(),
             keys: Keys::default(),
             fresh: Vec::new(),
+            judged: None,
             scores: Vec::new(),
             open: BinaryHeap::new(),
             taken: Vec::new(),
@@ -185,6 +207,7 @@ impl<P: Puzzle> Search<P> {
         }
         self.open.clear();
         self.open.push(Reverse((0, Reverse(0), 0)));
+        self.judged = None;
     }
 
     /// Moves that it has looked ahead.
@@ -212,21 +235,36 @@ impl<P: Puzzle> Search<P> {
         }
     }
 
-    /// One level of a beam, one batch of A*, or one move.
+    /// A slice of some milliseconds: of one level of a beam, one batch of A*, or one move. The judge must be the same until the
+    /// end.
     pub fn advance(&mut self, judge: &mut dyn Judge<P>) -> Result<Option<Outcome>, SearchError> {
         if self.start == P::SOLVED {
             return Ok(Some(self.end(Ok(Vec::new()))));
         }
+        let scores = judge.scores();
+        if self.judged.is_none() {
+            let end = match self.method {
+                Method::Greedy(_) => self.look(scores),
+                Method::Beam { .. } => self.spread(scores),
+                Method::AStar { .. } if scores == Scores::Policy => return Err(SearchError::NeedsValues),
+                Method::AStar { weight, batch } => self.expand(scores, weight, batch),
+            };
+            if let Some(end) = end {
+                return Ok(Some(self.end(end)));
+            }
+        }
+        if !self.ask(judge) {
+            return Ok(None);
+        }
         let end = match self.method {
-            Method::Greedy(greedy) => self.follow(judge, greedy),
-            Method::Beam { width } => self.widen(judge, width),
-            Method::AStar { .. } if judge.scores() == Scores::Policy => return Err(SearchError::NeedsValues),
-            Method::AStar { weight, batch } => self.expand(judge, weight, batch),
+            Method::Greedy(greedy) => self.follow(scores, greedy),
+            Method::Beam { width } => self.narrow(scores, width),
+            Method::AStar { weight, .. } => self.promise(scores, weight),
         };
         Ok(end.map(|end| self.end(end)))
     }
 
-    fn end(&self, solution: Result<Vec<u8>, Stop>) -> Outcome {
+    fn end(&self, solution: End) -> Outcome {
         if let Ok(actions) = &solution {
             let last = actions.iter().fold(self.start, |state, &action| state.turned(usize::from(action)));
             assert!(last == P::SOLVED, "a way back is the way there");
@@ -253,17 +291,25 @@ impl<P: Puzzle> Search<P> {
         self.children.iter().position(|child| *child == P::SOLVED)
     }
 
-    /// Of all fresh states.
-    fn ask(&mut self, judge: &mut dyn Judge<P>) {
-        self.scores.resize(self.fresh.len() * judge.scores().count(self.actions.count()), 0.0);
-        judge.judge(&self.fresh, &mut self.scores);
+    /// Of some more of the fresh states; says whether that were all.
+    fn ask(&mut self, judge: &mut dyn Judge<P>) -> bool {
+        let count = judge.scores().count(self.actions.count());
+        let from = self.judged.unwrap_or(0);
+        let to = self.fresh.len().min(from + SLICE);
+        self.scores.resize(self.fresh.len() * count, 0.0);
+        let scores = &mut self.scores[from * count..to * count];
+        judge.judge(&self.fresh[from..to], scores);
         // An action's value counts the move itself.
         let made = match judge.scores() {
-            Scores::Value => 0.0,
-            Scores::ActionValues => 1.0,
-            Scores::Policy => return,
+            Scores::Value => Some(0.0),
+            Scores::ActionValues => Some(1.0),
+            Scores::Policy => None,
         };
-        self.nearest = self.scores.iter().map(|moves| moves - made).fold(self.nearest, f32::min);
+        if let Some(made) = made {
+            self.nearest = scores.iter().map(|moves| moves - made).fold(self.nearest, f32::min);
+        }
+        self.judged = (to < self.fresh.len()).then_some(to);
+        self.judged.is_none()
     }
 
     /// What is beyond the limits before another level.
@@ -277,25 +323,26 @@ impl<P: Puzzle> Search<P> {
         }
     }
 
-    fn follow(&mut self, judge: &mut dyn Judge<P>, greedy: Greedy) -> Option<Result<Vec<u8>, Stop>> {
+    fn look(&mut self, scores: Scores) -> Option<End> {
         if let Some(stop) = self.stop() {
             return Some(Err(stop));
         }
         let node = self.nodes.len() - 1;
-        let Node { state, action: last, .. } = self.nodes[node];
         self.parents.clear();
-        self.parents.push(state);
+        self.parents.push(self.nodes[node].state);
         if let Some(child) = self.breed() {
             self.steps += 1;
             return Some(Ok(self.way(node, Some(child))));
         }
         self.fresh.clear();
-        match judge.scores() {
-            Scores::Value => self.fresh.extend_from_slice(&self.children),
-            Scores::ActionValues | Scores::Policy => self.fresh.extend_from_slice(&self.parents),
-        }
-        self.ask(judge);
-        let worth = |action: usize| match judge.scores() {
+        self.fresh.extend_from_slice(if scores == Scores::Value { &self.children } else { &self.parents });
+        None
+    }
+
+    fn follow(&mut self, scores: Scores, greedy: Greedy) -> Option<End> {
+        let node = self.nodes.len() - 1;
+        let Node { state, action: last, .. } = self.nodes[node];
+        let worth = |action: usize| match scores {
             Scores::Value | Scores::ActionValues => self.scores[action],
             Scores::Policy => -self.scores[action],
         };
@@ -320,7 +367,7 @@ impl<P: Puzzle> Search<P> {
         None
     }
 
-    fn widen(&mut self, judge: &mut dyn Judge<P>, width: usize) -> Option<Result<Vec<u8>, Stop>> {
+    fn spread(&mut self, scores: Scores) -> Option<End> {
         if let Some(stop) = self.stop() {
             return Some(Err(stop));
         }
@@ -331,13 +378,20 @@ impl<P: Puzzle> Search<P> {
         if let Some(child) = self.breed() {
             return Some(Ok(self.way(level + child / count, Some(child % count))));
         }
-        let scores = judge.scores();
-        if scores != Scores::Value {
-            self.fresh.clear();
+        self.fresh.clear();
+        if scores == Scores::Value {
+            self.gather(scores);
+            self.fresh
+                .extend(self.candidates.iter().map(|candidate| self.children[candidate.child as usize]));
+        } else {
             self.fresh.extend_from_slice(&self.parents);
-            self.ask(judge);
         }
-        // Each state once, and by the best that is said of a way to it.
+        None
+    }
+
+    /// Each new state once, and by the best that is said of a way to it.
+    fn gather(&mut self, scores: Scores) {
+        let (level, count) = (self.level, self.actions.count());
         self.keys.clear();
         self.candidates.clear();
         for (i, child) in self.children.iter().enumerate() {
@@ -361,14 +415,16 @@ impl<P: Puzzle> Search<P> {
                 }
             }
         }
+    }
+
+    fn narrow(&mut self, scores: Scores, width: usize) -> Option<End> {
+        let (level, count) = (self.level, self.actions.count());
         if scores == Scores::Value {
-            self.fresh.clear();
-            self.fresh
-                .extend(self.candidates.iter().map(|candidate| self.children[candidate.child as usize]));
-            self.ask(judge);
             for (candidate, &value) in self.candidates.iter_mut().zip(&self.scores) {
                 candidate.cost = value;
             }
+        } else {
+            self.gather(scores);
         }
         if self.candidates.len() > width {
             let order = |a: &Candidate, b: &Candidate| a.cost.total_cmp(&b.cost).then(a.child.cmp(&b.child));
@@ -394,12 +450,7 @@ impl<P: Puzzle> Search<P> {
         (self.level == self.nodes.len()).then_some(Err(Stop::Nothing))
     }
 
-    fn expand(
-        &mut self,
-        judge: &mut dyn Judge<P>,
-        weight: f32,
-        batch: usize,
-    ) -> Option<Result<Vec<u8>, Stop>> {
+    fn expand(&mut self, scores: Scores, weight: f32, batch: usize) -> Option<End> {
         if self.generated >= self.limits.nodes {
             return Some(Err(Stop::Nodes));
         }
@@ -429,14 +480,19 @@ impl<P: Puzzle> Search<P> {
             return Some(Err(if too_far { Stop::Steps } else { Stop::Nothing }));
         }
         self.breed();
-        let count = self.actions.count();
         self.fresh.clear();
-        self.candidates.clear();
-        let scores = judge.scores();
-        if scores == Scores::ActionValues {
+        if scores == Scores::Value {
+            self.find(scores, weight);
+        } else {
             self.fresh.extend_from_slice(&self.parents);
-            self.ask(judge);
         }
+        None
+    }
+
+    /// What is new among the children, and what is reached on a better way.
+    fn find(&mut self, scores: Scores, weight: f32) {
+        let count = self.actions.count();
+        self.candidates.clear();
         for (i, &state) in self.children.iter().enumerate() {
             let parent = self.taken[i / count];
             let steps = self.nodes[parent as usize].steps + 1;
@@ -469,11 +525,15 @@ impl<P: Puzzle> Search<P> {
                 }
             }
         }
+    }
+
+    fn promise(&mut self, scores: Scores, weight: f32) -> Option<End> {
         if scores == Scores::Value {
-            self.ask(judge);
             for (candidate, &value) in self.candidates.iter_mut().zip(&self.scores) {
                 candidate.cost = value;
             }
+        } else {
+            self.find(scores, weight);
         }
         for candidate in &self.candidates {
             let node = &mut self.nodes[candidate.child as usize];

@@ -6,14 +6,14 @@ use super::{CODES, CORNERS, EDGES, FLIP, TWIST};
 use std::sync::LazyLock;
 
 const PLACES: usize = 20;
-pub(super) const COUNT: usize = 48;
+const COUNT: usize = 48;
 
 /// What becomes of each cubie.
-pub(super) struct Symmetry {
+struct Symmetry {
     /// The place whose cubie goes to each place.
-    pub from: [u8; PLACES],
+    from: [u8; PLACES],
     /// What each code there becomes.
-    pub code: [[u8; CODES]; PLACES],
+    code: [[u8; CODES]; PLACES],
 }
 
 static SYMMETRIES: LazyLock<Vec<Symmetry>> = LazyLock::new(|| {
@@ -69,12 +69,34 @@ fn fill<const N: usize>(
     }
 }
 
+/// The least code that a corner's cubie can become at the first place, by its place and code, and the symmetries that do it.
+struct Least {
+    code: u8,
+    by: Vec<u8>,
+}
+
+static LEAST: LazyLock<[[Least; CODES]; 8]> = LazyLock::new(|| {
+    std::array::from_fn(|from| {
+        std::array::from_fn(|was| {
+            let there = |it: &Symmetry| (usize::from(it.from[0]) == from).then_some(it.code[from][was]);
+            let code = SYMMETRIES.iter().filter_map(there).min().expect("six lead there");
+            let by = (0..COUNT as u8).filter(|&it| there(&SYMMETRIES[usize::from(it)]) == Some(code));
+            Least { code, by: by.collect() }
+        })
+    })
+});
+
 /// The first of the images of both.
 pub(super) fn first<const N: usize>(cubies: &[u8; N], inverse: &[u8; N]) -> [u8; N] {
+    let (least, symmetries) = (&*LEAST, &**SYMMETRIES);
     let mut best = *cubies;
+    best[0] = CODES as u8;
     for cubies in [cubies, inverse] {
-        for symmetry in SYMMETRIES.iter() {
-            take_if_before(symmetry, cubies, &mut best);
+        for (least, &code) in least.iter().zip(cubies) {
+            let Least { code, by } = &least[usize::from(code)];
+            if *code <= best[0] {
+                by.iter().for_each(|&it| take_if_before(&symmetries[usize::from(it)], cubies, &mut best));
+            }
         }
     }
     best
@@ -140,7 +162,7 @@ fn take_if_before<const N: usize>(symmetry: &Symmetry, cubies: &[u8; N], best: &
     }
 }
 
-/// What takes back all moves that led to these cubies: `first` places of one kind, where a turn counts as many.
+/// What takes back all moves that led to these cubies, all of one kind.
 pub(super) fn inverse(cubies: &[u8], inverse: &mut [u8]) {
     let places = cubies.len() as u8;
     for (place, &code) in cubies.iter().enumerate() {
