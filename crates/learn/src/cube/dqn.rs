@@ -546,6 +546,11 @@ impl<P: Cube> Dqn<P> {
         &self.replay
     }
 
+    /// What was drawn last, and where it lies in the replay.
+    pub fn batch(&self) -> (&[Transition<P>], &[u32]) {
+        (&self.batch, &self.picks)
+    }
+
     /// Between two iterations: what [`DqnConfig::can_become`].
     pub fn set(&mut self, config: DqnConfig) -> Result<(), DqnError> {
         config.check::<P>()?;
@@ -557,9 +562,9 @@ impl<P: Cube> Dqn<P> {
         Ok(())
     }
 
-    /// Weights of the network that is trained and of its target network.
-    pub fn networks(&self) -> [&[f32]; 2] {
-        [self.params.values(), self.target.values()]
+    /// The network that is trained, and its target network.
+    pub fn networks(&self) -> [&Params; 2] {
+        [&self.params, &self.target]
     }
 
     fn rng(&self, stream: u32, number: u64) -> Rng {
