@@ -401,7 +401,7 @@ fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
                 compared += 1;
             }
             let follows = match config.follow {
-                Follow::Hard if t as usize % config.target_every == 0 => now[0][i],
+                Follow::Hard if (t as usize).is_multiple_of(config.target_every) => now[0][i],
                 Follow::Hard => target[i],
                 Follow::Polyak => target[i] + config.tau * (now[0][i] - target[i]),
             };
@@ -591,6 +591,16 @@ fn what_is_played_is_true_of_the_cube() {
         assert!(progress.moves == 4800 && (250..1000).contains(&progress.episodes), "{progress:?}");
         (0..replay.len()).filter(|&at| replay.get(at).done).count()
     };
+    // An episode may be told not to take its last move back.
+    for (acting, turns_back) in [(Greedy::Plain, true), (Greedy::Onward, false)] {
+        let config = DqnConfig { acting, n_step: 1, hindsight: 0.0, replay: 4096, ..small() };
+        let mut learner = learner::<Two>(config, 4);
+        (0..300).for_each(|_| learner.play());
+        let all: Vec<_> = (0..learner.replay().len()).map(|at| learner.replay().get(at)).collect();
+        let back = |pair: &[Transition<Two>]| pair[1].state == pair[0].next && pair[1].next == pair[0].state;
+        assert_eq!(all.windows(2).any(back), turns_back);
+        assert!((0..6).all(|action| all.iter().any(|of| of.action == action)));
+    }
     let (plain, relabelled) = (done(0.0), done(1.0));
     assert!(relabelled > 3 * plain && plain > 10, "{plain} {relabelled}");
 }

@@ -12,7 +12,7 @@ pub mod replay;
 pub mod td;
 
 use super::net::{self, Evaluator, Inputs, NetConfig};
-use super::{Cube, Judge, Learner, PlayStats, Progress, Scores, Slice, Stats};
+use super::{Cube, Greedy, Judge, Learner, PlayStats, Progress, Scores, Slice, Stats};
 use crate::{Data, Find};
 use curriculum::{Curriculum, CurriculumConfig, DEEPEST, Schedule, WIDEST};
 use graph::{Adam, Executor, Optimizer, Packed, Params, Plan, PlanError};
@@ -149,6 +149,8 @@ pub struct DqnConfig {
     pub epsilon_end: f32,
     pub epsilon_moves: f32,
     pub decay: Decay,
+    /// Whether episodes may take their last move back.
+    pub acting: Greedy,
     pub curriculum: CurriculumConfig,
     /// Share of failed episodes that are learned from as ways to where they ended.
     pub hindsight: f32,
@@ -220,6 +222,7 @@ impl DqnConfig {
             epsilon_end: 0.05,
             epsilon_moves: 100_000.0,
             decay: Decay::Linear,
+            acting: Greedy::Plain,
             curriculum: CurriculumConfig {
                 schedule: Schedule::Plain,
                 first: 1,
@@ -585,6 +588,7 @@ impl<P: Cube> Dqn<P> {
             curriculum: &config.curriculum,
             slack: config.slack,
             epsilon: config.epsilon_after(self.isa, self.progress.moves),
+            acting: config.acting,
             steps: config.n_step,
             hindsight: config.hindsight,
         };
