@@ -1,9 +1,10 @@
 //! A GPU as the machine that learners offload work to.
 
 use crate::device::Gpu;
+use crate::evaluator::Evaluator;
 use crate::trainer::Trainer;
 use graph::Plan;
-use learn::offload::{PlanTrainer, TrainStateRef};
+use learn::offload::{PlanEvaluator, PlanTrainer, TrainStateRef};
 use learn::{Fault, Machine};
 use std::any::Any;
 use std::sync::{Arc, RwLock};
@@ -35,6 +36,10 @@ impl Machine for Gpu {
 
     fn trainer(&self, plan: &Arc<Plan>, state: &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault> {
         Ok(Box::new(Trainer::new(self, plan, state)?))
+    }
+
+    fn evaluator(&self, plan: &Arc<Plan>, weights: &[f32]) -> Result<Box<dyn PlanEvaluator>, Fault> {
+        Ok(Box::new(Evaluator::new(self, plan, weights)?))
     }
 
     fn special(&self, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {

@@ -1,4 +1,4 @@
-//! Training steps of a plan on a device against the stand-in on this processor. Native only: it looks until an answer is there, and a
+//! Training steps and runs of a plan on a device against the stand-in on this processor. Native only: it looks until an answer is there, and a
 //! browser's arrive only while nothing does.
 
 #![cfg(not(target_family = "wasm"))]
@@ -7,9 +7,9 @@
 mod common;
 
 use gpu::Gpu;
-use graph::{Adam, Graph, Init, Optimizer, Params, Plan};
+use graph::{Adam, Graph, Init, Layout, Optimizer, Params, Plan};
 use learn::Machine;
-use learn::offload::{Local, PlanTrainer, TrainResult, TrainStateRef};
+use learn::offload::{Local, PlanEvaluator, PlanTrainer, TrainResult, TrainStateRef};
 use math::{Isa, Rng};
 use std::sync::Arc;
 
@@ -86,7 +86,49 @@ async fn a_net_is_trained_as_on_the_processor(gpu: Gpu) {
     assert!(again.weights == apart.weights && again.m == apart.m && again.v == apart.v);
 }
 
+/// Sums of rows, a hidden layer, and a row's logarithms of probabilities: what a judge of states is made of.
+async fn a_plan_is_run_as_on_the_processor(gpu: Gpu) {
+    let mut g = Graph::new();
+    let active = g.input("active", [40, 5]);
+    let table = g.param("table", [30, 32], Init::Uniform(0.5));
+    let x = g.embedding_bag(table, active);
+    let x = g.relu(x);
+    let x = g.dense(x, "hidden", 24, Init::Kaiming);
+    let x = g.relu(x);
+    let (value, logits) = (g.dense(x, "value", 1, Init::FanIn), g.dense(x, "policy", 6, Init::FanIn));
+    let logs = g.log_softmax(logits);
+    let ports = [("value", value), ("logs", logs)];
+    let plan = Arc::new(Plan::new(&g, &ports, Layout::Rows, Isa::best()).unwrap());
+    let weights = [3, 4].map(|seed| Params::new(plan.table(), seed).values().to_vec());
+    let mut there = gpu.evaluator(&plan, &weights[0]).unwrap();
+    let mut here = Local.evaluator(&plan, &weights[0]).unwrap();
+    let run = |evaluator: &mut dyn PlanEvaluator, active: &[f32]| {
+        let mut outputs = Vec::new();
+        assert_eq!(evaluator.poll(&mut outputs), Ok(false), "nothing was begun");
+        evaluator.set_input("active", active).unwrap();
+        evaluator.run().unwrap();
+        while !evaluator.poll(&mut outputs).unwrap() {}
+        outputs
+    };
+    for weights in &weights {
+        for first in 0..3 {
+            let active: Vec<f32> = (0..200).map(|i| ((7 * i + first) % 30) as f32).collect();
+            there.set_weights(weights).unwrap();
+            here.set_weights(weights).unwrap();
+            let (found, expected) = (run(&mut *there, &active), run(&mut *here, &active));
+            assert_eq!([found[0].len(), found[1].len()], [40, 240]);
+            close("value", &found[0], &expected[0]);
+            close("logs", &found[1], &expected[1]);
+        }
+    }
+    there.run().unwrap();
+    assert!(matches!(there.run(), Err(learn::Fault::Refused { .. })), "one at a time");
+}
+
 #[test]
 fn natively() {
-    pollster::block_on(async { a_net_is_trained_as_on_the_processor(common::open().await).await });
+    pollster::block_on(async {
+        a_net_is_trained_as_on_the_processor(common::open().await).await;
+        a_plan_is_run_as_on_the_processor(common::open().await).await;
+    });
 }

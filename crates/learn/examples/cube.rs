@@ -4,6 +4,7 @@
 //! `cargo run --release -p learn --example cube -- --cube 3 --seconds 420 --beam 1024,4096 --states 20`
 //! Judging is not counted in the seconds; with `--every 10` it judges after every ten as well.
 
+use learn::cube::Judge;
 use learn::cube::{
     Cube, Evaluator, Exhaustive, Greedy, Inputs, Learner, Limits, Method, Search, Signal, Supervised,
     SupervisedConfig,
@@ -22,6 +23,8 @@ struct Asked {
     exhaustive: bool,
     settings: Vec<String>,
     signal: Signal,
+    /// Where weights are kept: read where they are there, else written.
+    keep: Option<String>,
 }
 
 fn main() {
@@ -34,6 +37,7 @@ fn main() {
         exhaustive: true,
         settings: Vec::new(),
         signal: Signal::WalkLength,
+        keep: None,
     };
     let (mut cube, mut threads) = (2, 2);
     let mut arguments = std::env::args().skip(1);
@@ -54,9 +58,10 @@ fn main() {
                 asked.signal =
                     found.unwrap_or_else(|| panic!("no signal {value}; there are walk, last, exact"));
             }
+            "--keep" => asked.keep = Some(value),
             "--set" => asked.settings.push(value),
             _ => panic!(
-                "unknown {flag}; there are --cube --signal --seconds --every --seed --states --threads --exhaustive --beam --set"
+                "unknown {flag}; there are --cube --signal --seconds --every --seed --states --threads --exhaustive --beam --keep --set"
             ),
         }
     }
@@ -154,12 +159,19 @@ fn train<P: Cube>(
     mut look: impl FnMut(&mut Evaluator<P>),
 ) -> Evaluator<P> {
     println!("{config:?}");
-    let metric = config.metric;
+    let (metric, walk) = (config.metric, config.walk);
+    let actions = Actions::of::<P>(metric);
     let mut learner = Supervised::<P>::new(config, exact, asked.seed, Isa::best()).expect("sound settings");
     let mut judge = learner.judge().expect("a plan");
     let (start, mut counted, mut wall, mut due) = (cpu_s(), 0.0, 0.0, asked.every);
     let mut began = start;
-    while counted < asked.seconds {
+    let kept = asked.keep.as_ref().and_then(|path| std::fs::read(path).ok());
+    if let Some(bytes) = &kept {
+        let weights: Vec<f32> =
+            bytes.as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
+        judge.set(&weights);
+    }
+    while kept.is_none() && counted < asked.seconds {
         let clock = Instant::now();
         let stats = loop {
             if let learn::cube::Slice::Iteration(stats) = learner.advance() {
@@ -184,10 +196,38 @@ fn train<P: Cube>(
         }
         began = cpu_s();
     }
+    if let (None, Some(path)) = (&kept, &asked.keep) {
+        let bytes: Vec<u8> = learner.weights().iter().flat_map(|weight| weight.to_le_bytes()).collect();
+        std::fs::write(path, bytes).expect("a file that can be written");
+    }
+    test::<P>(&actions, walk, &mut judge);
     if P::SIZE == 3 {
         three(asked, metric, &mut judge);
     }
     judge
+}
+
+/// What is missing to the lengths of other walks.
+fn test<P: Cube>(actions: &Actions, walk: usize, judge: &mut Evaluator<P>) {
+    if judge.scores() != learn::cube::Scores::Value {
+        return;
+    }
+    let mut numbers = Rng::new(99, 9).sequence(0);
+    let (mut states, mut taken, mut scores) = (vec![P::SOLVED; walk], vec![0; walk], Vec::new());
+    let mut sums = vec![0.0; walk];
+    let mut many = Vec::new();
+    for _ in 0..8000 {
+        P::fill_walk(actions, &mut numbers, &mut states, &mut taken);
+        many.extend_from_slice(&states);
+    }
+    scores.resize(many.len(), 0.0);
+    judge.judge(&many, &mut scores);
+    for scores in scores.chunks_exact(walk) {
+        for (i, value) in scores.iter().enumerate() {
+            sums[i] += f64::from((value - (i + 1) as f32).powi(2)) / 8000.0;
+        }
+    }
+    println!("  other walks: mean square {:.4}", sums.iter().sum::<f64>() / walk as f64);
 }
 
 fn three<P: Cube>(asked: &Asked, metric: Metric, judge: &mut Evaluator<P>) {

@@ -91,6 +91,7 @@ fn set(config: &mut DqnConfig, name: &str, value: &str) {
         "epsilon" => config.epsilon = float(),
         "epsilon_end" => config.epsilon_end = float(),
         "epsilon_moves" => config.epsilon_moves = float(),
+        "acting" => config.acting = if value == "onward" { Greedy::Onward } else { Greedy::Plain },
         "decay" => config.decay = named("decay", value, &Decay::ALL, Decay::id),
         "schedule" => config.curriculum.schedule = named("schedule", value, &Schedule::ALL, Schedule::id),
         "first" => config.curriculum.first = whole(),

@@ -23,6 +23,11 @@ pub trait Machine: Movable {
         Err(Fault::Unknown { what: "the plan".into() })
     }
 
+    /// Gets ready to run a plan that trains nothing, with these weights.
+    fn evaluator(&self, _plan: &Arc<Plan>, _weights: &[f32]) -> Result<Box<dyn PlanEvaluator>, Fault> {
+        Err(Fault::Unknown { what: "the plan".into() })
+    }
+
     /// Serves a [`Request`] that it has kernels of its own for, by way of [`serve`]; nothing where it has none. Learners call
     /// [`request`].
     fn special(&self, _request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
@@ -64,6 +69,10 @@ impl Machine for Pinned<Box<dyn Machine>> {
 
     fn trainer(&self, plan: &Arc<Plan>, state: &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault> {
         self.with(|machine| machine.trainer(plan, state))
+    }
+
+    fn evaluator(&self, plan: &Arc<Plan>, weights: &[f32]) -> Result<Box<dyn PlanEvaluator>, Fault> {
+        self.with(|machine| machine.evaluator(plan, weights))
     }
 
     fn special(&self, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
@@ -140,6 +149,42 @@ impl PlanTrainer for Pinned<Box<dyn PlanTrainer>> {
     }
 }
 
+/// Runs of one plan that trains nothing, on some machine, one at a time. Who wants the machine to work without a pause has two of them.
+pub trait PlanEvaluator: Movable {
+    /// Laid out as `Params::values`; for the runs that follow.
+    fn set_weights(&mut self, weights: &[f32]) -> Result<(), Fault>;
+
+    /// Row by row; stays from run to run.
+    ///
+    /// # Panics
+    /// Where the plan reads no such input.
+    fn set_input(&mut self, name: &str, values: &[f32]) -> Result<(), Fault>;
+
+    /// Begins a run; to be answered before the next.
+    fn run(&mut self) -> Result<(), Fault>;
+
+    /// Whether the answer is here; then the plan's outputs stand in `outputs`, in their order. It may wait for a moment, where one can.
+    fn poll(&mut self, outputs: &mut Vec<Vec<f32>>) -> Result<bool, Fault>;
+}
+
+impl PlanEvaluator for Pinned<Box<dyn PlanEvaluator>> {
+    fn set_weights(&mut self, weights: &[f32]) -> Result<(), Fault> {
+        self.with_mut(|evaluator| evaluator.set_weights(weights))
+    }
+
+    fn set_input(&mut self, name: &str, values: &[f32]) -> Result<(), Fault> {
+        self.with_mut(|evaluator| evaluator.set_input(name, values))
+    }
+
+    fn run(&mut self) -> Result<(), Fault> {
+        self.with_mut(|evaluator| evaluator.run())
+    }
+
+    fn poll(&mut self, outputs: &mut Vec<Vec<f32>>) -> Result<bool, Fault> {
+        self.with_mut(|evaluator| evaluator.poll(outputs))
+    }
+}
+
 /// This processor as a machine: what others are held to.
 pub struct Local;
 
@@ -156,6 +201,14 @@ impl Machine for Local {
         let mut trainer = LocalTrainer::new(plan);
         trainer.set_state(state)?;
         Ok(Box::new(trainer))
+    }
+
+    fn evaluator(&self, plan: &Arc<Plan>, weights: &[f32]) -> Result<Box<dyn PlanEvaluator>, Fault> {
+        let params = Params::new(plan.table(), 0);
+        let packed = Packed::new(plan, &params);
+        let mut evaluator = LocalEvaluator { executor: Executor::new(plan), params, packed, asked: false };
+        evaluator.set_weights(weights)?;
+        Ok(Box::new(evaluator))
     }
 }
 
@@ -234,6 +287,45 @@ impl PlanTrainer for LocalTrainer {
             to.extend_from_slice(from);
         }
         (result.steps, result.norm) = (self.optimizer.steps, self.norm);
+        Ok(true)
+    }
+}
+
+struct LocalEvaluator {
+    executor: Executor,
+    params: Params,
+    packed: Packed,
+    asked: bool,
+}
+
+impl PlanEvaluator for LocalEvaluator {
+    fn set_weights(&mut self, weights: &[f32]) -> Result<(), Fault> {
+        self.params.values_mut().copy_from_slice(weights);
+        self.packed.pack(&self.params);
+        Ok(())
+    }
+
+    fn set_input(&mut self, name: &str, values: &[f32]) -> Result<(), Fault> {
+        self.executor.input_mut(name).copy_from_slice(values);
+        Ok(())
+    }
+
+    fn run(&mut self) -> Result<(), Fault> {
+        self.executor.run(&self.params, &self.packed);
+        self.asked = true;
+        Ok(())
+    }
+
+    fn poll(&mut self, outputs: &mut Vec<Vec<f32>>) -> Result<bool, Fault> {
+        if !std::mem::take(&mut self.asked) {
+            return Ok(false);
+        }
+        let ports = self.executor.plan().outputs();
+        outputs.resize_with(ports.len(), Vec::new);
+        for (port, values) in ports.iter().zip(outputs) {
+            values.clear();
+            values.extend_from_slice(self.executor.output(&port.name));
+        }
         Ok(true)
     }
 }

@@ -10,6 +10,7 @@
 mod distance;
 mod facelets;
 pub mod notation;
+mod symmetry;
 mod three;
 mod two;
 
@@ -409,6 +410,9 @@ pub trait Puzzle: Copy + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync + 
     /// The same by cubies, for a first layer whose rows were summed: one of [`CODES`] rows for each that moves, counted on from
     /// cubie to cubie.
     fn rows(self, rows: &mut [u16]);
+
+    /// The same of whichever stands for all that are as far from solved by symmetry.
+    fn symmetric_rows(self, rows: &mut [u16]);
 
     /// The inputs that such a row sums. With [`Puzzle::FIXED`] they make up [`Puzzle::inputs`].
     fn row_inputs(row: usize) -> &'static [u16];

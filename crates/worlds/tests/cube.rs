@@ -670,3 +670,55 @@ mod any {
         }
     }
 }
+
+fn symmetric_rows<P: Puzzle>(state: P) -> Vec<u16> {
+    let mut rows = vec![0; P::CUBIES];
+    state.symmetric_rows(&mut rows);
+    rows
+}
+
+#[test]
+fn images_have_one_set_of_rows() {
+    fn images<P: Puzzle>() {
+        let mut numbers = numbers(31);
+        for length in 0..200 {
+            let mut drawn = || {
+                let face = Face::ALL[numbers.below(6) as usize];
+                Move::new(face, 1 + numbers.below(3)).unwrap()
+            };
+            let moves: Vec<Move> = std::iter::repeat_with(&mut drawn).take(length % 30).collect();
+            let image = |faces: [usize; 6], is_mirror: bool| -> Vec<Move> {
+                let turns = |by: &Move| if is_mirror { 4 - by.turns() } else { by.turns() };
+                let image = |by: &Move| Move::new(Face::ALL[faces[by.face() as usize]], turns(by)).unwrap();
+                moves.iter().map(image).collect()
+            };
+            // About U and D, about the corner URF, and left for right.
+            let [quarter, third, mirrored] =
+                [([0, 2, 4, 3, 5, 1], false), ([1, 2, 0, 4, 5, 3], false), ([0, 4, 2, 3, 1, 5], true)]
+                    .map(|(faces, is_mirror)| image(faces, is_mirror));
+            let rows = symmetric_rows(P::after(&moves));
+            for image in [quarter, third, mirrored, notation::inverse(&moves)] {
+                assert_eq!(symmetric_rows(P::after(&image)), rows, "{moves:?} {image:?}");
+            }
+            // They are rows of a state.
+            let places: HashSet<usize> = rows.iter().map(|row| usize::from(*row) / CODES).collect();
+            assert_eq!(places.len(), P::CUBIES);
+        }
+    }
+    images::<Two>();
+    images::<Three>();
+}
+
+/// There are 40,296 positions of the 2x2x2 that symmetry and taking back do not make equal, and each is at one distance.
+#[test]
+#[cfg(not(target_arch = "wasm32"))] // too long for one thread
+fn images_are_equally_far() {
+    for distances in &*DISTANCES {
+        let mut known = HashMap::new();
+        for state in (0..).map_while(Two::unrank) {
+            let distance = distances.of(state);
+            assert_eq!(*known.entry(symmetric_rows(state)).or_insert(distance), distance, "{state:?}");
+        }
+        assert_eq!(known.len(), 40_296);
+    }
+}

@@ -12,7 +12,7 @@ pub mod replay;
 pub mod td;
 
 use super::net::{self, Evaluator, Inputs, NetConfig};
-use super::{Cube, Judge, Learner, PlayStats, Progress, Scores, Slice, Stats};
+use super::{Cube, Greedy, Judge, Learner, PlayStats, Progress, Scores, Slice, Stats};
 use crate::{Data, Find};
 use curriculum::{Curriculum, CurriculumConfig, DEEPEST, Schedule, WIDEST};
 use graph::{Adam, Executor, Optimizer, Packed, Params, Plan, PlanError};
@@ -149,6 +149,8 @@ pub struct DqnConfig {
     pub epsilon_end: f32,
     pub epsilon_moves: f32,
     pub decay: Decay,
+    /// Whether episodes may take their last move back.
+    pub acting: Greedy,
     pub curriculum: CurriculumConfig,
     /// Share of failed episodes that are learned from as ways to where they ended.
     pub hindsight: f32,
@@ -220,6 +222,7 @@ impl DqnConfig {
             epsilon_end: 0.05,
             epsilon_moves: 100_000.0,
             decay: Decay::Linear,
+            acting: Greedy::Plain,
             curriculum: CurriculumConfig {
                 schedule: Schedule::Plain,
                 first: 1,
@@ -546,6 +549,11 @@ impl<P: Cube> Dqn<P> {
         &self.replay
     }
 
+    /// What was drawn last, and where it lies in the replay.
+    pub fn batch(&self) -> (&[Transition<P>], &[u32]) {
+        (&self.batch, &self.picks)
+    }
+
     /// Between two iterations: what [`DqnConfig::can_become`].
     pub fn set(&mut self, config: DqnConfig) -> Result<(), DqnError> {
         config.check::<P>()?;
@@ -557,9 +565,9 @@ impl<P: Cube> Dqn<P> {
         Ok(())
     }
 
-    /// Weights of the network that is trained and of its target network.
-    pub fn networks(&self) -> [&[f32]; 2] {
-        [self.params.values(), self.target.values()]
+    /// The network that is trained, and its target network.
+    pub fn networks(&self) -> [&Params; 2] {
+        [&self.params, &self.target]
     }
 
     fn rng(&self, stream: u32, number: u64) -> Rng {
@@ -580,6 +588,7 @@ impl<P: Cube> Dqn<P> {
             curriculum: &config.curriculum,
             slack: config.slack,
             epsilon: config.epsilon_after(self.isa, self.progress.moves),
+            acting: config.acting,
             steps: config.n_step,
             hindsight: config.hindsight,
         };

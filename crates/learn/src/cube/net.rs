@@ -17,22 +17,25 @@ pub enum Inputs {
     Stickers,
     /// Each place with each cubie, turned each way: 168 or 480 inputs.
     Cubies,
+    /// The same of the one state that stands for the 96 that are as far from solved by symmetry.
+    Symmetric,
 }
 
 impl Inputs {
-    pub const ALL: [Inputs; 2] = [Inputs::Stickers, Inputs::Cubies];
+    pub const ALL: [Inputs; 3] = [Inputs::Stickers, Inputs::Cubies, Inputs::Symmetric];
 
     pub const fn id(self) -> &'static str {
         match self {
             Inputs::Stickers => "stickers",
             Inputs::Cubies => "cubies",
+            Inputs::Symmetric => "symmetric",
         }
     }
 
     pub const fn count<P: Puzzle>(self) -> usize {
         match self {
             Inputs::Stickers => P::INPUTS,
-            Inputs::Cubies => P::CUBIES * CODES,
+            Inputs::Cubies | Inputs::Symmetric => P::CUBIES * CODES,
         }
     }
 
@@ -40,8 +43,13 @@ impl Inputs {
     pub const fn active<P: Puzzle>(self) -> usize {
         match self {
             Inputs::Stickers => P::FACELETS,
-            Inputs::Cubies => P::CUBIES,
+            Inputs::Cubies | Inputs::Symmetric => P::CUBIES,
         }
+    }
+
+    /// Whether what a network says of them can be read as such scores: an image's actions are others than the state's.
+    pub const fn serves(self, scores: Scores) -> bool {
+        !matches!((self, scores), (Inputs::Symmetric, Scores::ActionValues | Scores::Policy))
     }
 
     /// Those that are 1, `[states][active]`.
@@ -49,6 +57,11 @@ impl Inputs {
         match self {
             Inputs::Stickers => P::fill_inputs(states, active),
             Inputs::Cubies => P::fill_rows(states, active),
+            Inputs::Symmetric => {
+                for (state, rows) in states.iter().zip(active.chunks_exact_mut(P::CUBIES)) {
+                    state.symmetric_rows(rows);
+                }
+            }
         }
     }
 }
@@ -308,7 +321,7 @@ impl<P: Puzzle> Evaluator<P> {
         for spec in self.table.specs() {
             let weights = &weights[spec.range()];
             let to = self.params.get_mut(&spec.name).expect("the same parameters");
-            if &*spec.name != TABLE || self.inputs == Inputs::Cubies {
+            if &*spec.name != TABLE || self.inputs != Inputs::Stickers {
                 to.copy_from_slice(weights);
                 continue;
             }
@@ -333,8 +346,9 @@ impl<P: Puzzle> Judge<P> for Evaluator<P> {
     }
 
     fn judge(&mut self, states: &[P], scores: &mut [f32]) {
-        let Evaluator { outputs, params, packed, workers, .. } = self;
+        let Evaluator { inputs, outputs, params, packed, workers, .. } = self;
         let (outputs, params, packed) = (*outputs, &*params, &*packed);
+        let inputs = if *inputs == Inputs::Symmetric { Inputs::Symmetric } else { Inputs::Cubies };
         assert_eq!(scores.len(), states.len() * outputs, "scores for each state");
         // Whole blocks for each, so that few states are few blocks.
         let share = states.len().div_ceil(ROWS).div_ceil(WORKERS).max(1) * ROWS;
@@ -345,7 +359,7 @@ impl<P: Puzzle> Judge<P> for Evaluator<P> {
             scores.resize(scores.len().max(share * outputs), 0.0);
             for (states, scores) in states.chunks(ROWS).zip(scores.chunks_mut(ROWS * outputs)) {
                 let rows = &mut rows[..states.len() * P::CUBIES];
-                P::fill_rows(states, rows);
+                inputs.fill(states, rows);
                 let active = executor.input_mut("active");
                 active.iter_mut().zip(rows).for_each(|(active, row)| *active = f32::from(*row));
                 executor.run(params, packed);

@@ -25,6 +25,19 @@ pub enum Method {
     },
 }
 
+impl Method {
+    /// What solves this cube best in a few seconds, by a judge that gives such scores.
+    pub fn preset<P: Puzzle>(scores: Scores) -> Method {
+        let width = match (P::SIZE, scores) {
+            (2, _) => 256,
+            (_, Scores::Value) => 4096,
+            // These judge a parent once for all its children.
+            (_, Scores::ActionValues | Scores::Policy) => 16_384,
+        };
+        Method::Beam { width }
+    }
+}
+
 /// Where a search gives up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -49,11 +62,14 @@ pub enum Stop {
     Nothing,
 }
 
+/// Actions that solve it, or why there are none.
+type End = Result<Vec<u8>, Stop>;
+
 /// How a search ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// Actions that were seen to solve it.
-    pub solution: Result<Vec<u8>, Stop>,
+    pub solution: End,
     /// Moves that it looked ahead.
     pub steps: usize,
     /// States generated.
@@ -92,17 +108,13 @@ pub struct Search<P> {
     children: Vec<P>,
     candidates: Vec<Candidate>,
     keys: Keys,
-    /// What is asked about, how many of them were judged already, and whether that goes on.
+    /// States to be judged, and how many of them were, once there are some.
     fresh: Vec<P>,
-    judged: usize,
-    is_asking: bool,
+    judged: Option<usize>,
     scores: Vec<f32>,
     open: BinaryHeap<Reverse<(u32, Reverse<u32>, u32)>>,
     taken: Vec<u32>,
 }
-
-/// States that are judged in a slice.
-const PIECE: usize = 2048;
 
 #[derive(Clone, Copy)]
 struct Node<P> {
@@ -124,6 +136,9 @@ struct Candidate {
     /// Its place among the children.
     child: u32,
 }
+
+/// States that a slice judges.
+const SLICE: usize = 512;
 
 /// In the order of numbers.
 fn rank(x: f32) -> u32 {
@@ -157,8 +172,7 @@ impl<P: Puzzle> Search<P> {
             candidates: Vec::new(),
             keys: Keys::default(),
             fresh: Vec::new(),
-            judged: 0,
-            is_asking: false,
+            judged: None,
             scores: Vec::new(),
             open: BinaryHeap::new(),
             taken: Vec::new(),
@@ -185,7 +199,6 @@ impl<P: Puzzle> Search<P> {
     pub fn begin(&mut self, start: P) {
         self.start = start;
         (self.level, self.steps, self.generated, self.nearest) = (0, 0, 1, f32::INFINITY);
-        (self.judged, self.is_asking) = (0, false);
         self.nodes.clear();
         self.nodes.push(Node { state: start, parent: 0, action: 0, closed: false, steps: 0, score: 0.0 });
         self.known.clear();
@@ -194,6 +207,7 @@ impl<P: Puzzle> Search<P> {
         }
         self.open.clear();
         self.open.push(Reverse((0, Reverse(0), 0)));
+        self.judged = None;
     }
 
     /// Moves that it has looked ahead.
@@ -221,38 +235,36 @@ impl<P: Puzzle> Search<P> {
         }
     }
 
-    /// A slice of some milliseconds: one move, or what there is to judge of a beam's level or a batch of A*, a part at a time.
+    /// A slice of some milliseconds: of one level of a beam, one batch of A*, or one move. The judge must be the same until the
+    /// end.
     pub fn advance(&mut self, judge: &mut dyn Judge<P>) -> Result<Option<Outcome>, SearchError> {
         if self.start == P::SOLVED {
             return Ok(Some(self.end(Ok(Vec::new()))));
         }
         let scores = judge.scores();
-        let mut end = match self.method {
-            Method::Greedy(greedy) => {
-                let end = self.follow(judge, greedy);
-                return Ok(end.map(|end| self.end(end)));
-            }
-            Method::AStar { .. } if scores == Scores::Policy => return Err(SearchError::NeedsValues),
-            _ if self.is_asking => None,
-            Method::Beam { .. } => self.widen(scores),
-            Method::AStar { weight, batch } => self.expand(scores, weight, batch),
-        };
-        if end.is_none() {
-            self.is_asking = !self.ask(judge);
-            end = match self.method {
-                _ if self.is_asking => None,
-                Method::Beam { width } => self.narrow(scores, width),
-                Method::AStar { weight, .. } => {
-                    self.enqueue(scores, weight);
-                    None
-                }
-                Method::Greedy(_) => unreachable!("it has followed already"),
+        if self.judged.is_none() {
+            let end = match self.method {
+                Method::Greedy(_) => self.look(scores),
+                Method::Beam { .. } => self.spread(scores),
+                Method::AStar { .. } if scores == Scores::Policy => return Err(SearchError::NeedsValues),
+                Method::AStar { weight, batch } => self.expand(scores, weight, batch),
             };
+            if let Some(end) = end {
+                return Ok(Some(self.end(end)));
+            }
         }
+        if !self.ask(judge) {
+            return Ok(None);
+        }
+        let end = match self.method {
+            Method::Greedy(greedy) => self.follow(scores, greedy),
+            Method::Beam { width } => self.narrow(scores, width),
+            Method::AStar { weight, .. } => self.promise(scores, weight),
+        };
         Ok(end.map(|end| self.end(end)))
     }
 
-    fn end(&self, solution: Result<Vec<u8>, Stop>) -> Outcome {
+    fn end(&self, solution: End) -> Outcome {
         if let Ok(actions) = &solution {
             let last = actions.iter().fold(self.start, |state, &action| state.turned(usize::from(action)));
             assert!(last == P::SOLVED, "a way back is the way there");
@@ -279,10 +291,11 @@ impl<P: Puzzle> Search<P> {
         self.children.iter().position(|child| *child == P::SOLVED)
     }
 
-    /// Of some more of the fresh states; whether these were the last.
+    /// Of some more of the fresh states; says whether that were all.
     fn ask(&mut self, judge: &mut dyn Judge<P>) -> bool {
         let count = judge.scores().count(self.actions.count());
-        let (from, to) = (self.judged, self.fresh.len().min(self.judged + PIECE));
+        let from = self.judged.unwrap_or(0);
+        let to = self.fresh.len().min(from + SLICE);
         self.scores.resize(self.fresh.len() * count, 0.0);
         let scores = &mut self.scores[from * count..to * count];
         judge.judge(&self.fresh[from..to], scores);
@@ -295,9 +308,8 @@ impl<P: Puzzle> Search<P> {
         if let Some(made) = made {
             self.nearest = scores.iter().map(|moves| moves - made).fold(self.nearest, f32::min);
         }
-        let is_done = to == self.fresh.len();
-        self.judged = if is_done { 0 } else { to };
-        is_done
+        self.judged = (to < self.fresh.len()).then_some(to);
+        self.judged.is_none()
     }
 
     /// What is beyond the limits before another level.
@@ -311,25 +323,26 @@ impl<P: Puzzle> Search<P> {
         }
     }
 
-    fn follow(&mut self, judge: &mut dyn Judge<P>, greedy: Greedy) -> Option<Result<Vec<u8>, Stop>> {
+    fn look(&mut self, scores: Scores) -> Option<End> {
         if let Some(stop) = self.stop() {
             return Some(Err(stop));
         }
         let node = self.nodes.len() - 1;
-        let Node { state, action: last, .. } = self.nodes[node];
         self.parents.clear();
-        self.parents.push(state);
+        self.parents.push(self.nodes[node].state);
         if let Some(child) = self.breed() {
             self.steps += 1;
             return Some(Ok(self.way(node, Some(child))));
         }
         self.fresh.clear();
-        match judge.scores() {
-            Scores::Value => self.fresh.extend_from_slice(&self.children),
-            Scores::ActionValues | Scores::Policy => self.fresh.extend_from_slice(&self.parents),
-        }
-        self.ask(judge);
-        let worth = |action: usize| match judge.scores() {
+        self.fresh.extend_from_slice(if scores == Scores::Value { &self.children } else { &self.parents });
+        None
+    }
+
+    fn follow(&mut self, scores: Scores, greedy: Greedy) -> Option<End> {
+        let node = self.nodes.len() - 1;
+        let Node { state, action: last, .. } = self.nodes[node];
+        let worth = |action: usize| match scores {
             Scores::Value | Scores::ActionValues => self.scores[action],
             Scores::Policy => -self.scores[action],
         };
@@ -354,8 +367,7 @@ impl<P: Puzzle> Search<P> {
         None
     }
 
-    /// What a level of the beam leads to, and what to ask about it.
-    fn widen(&mut self, scores: Scores) -> Option<Result<Vec<u8>, Stop>> {
+    fn spread(&mut self, scores: Scores) -> Option<End> {
         if let Some(stop) = self.stop() {
             return Some(Err(stop));
         }
@@ -369,15 +381,15 @@ impl<P: Puzzle> Search<P> {
         self.fresh.clear();
         if scores == Scores::Value {
             self.gather(scores);
-            let fresh = self.candidates.iter().map(|candidate| self.children[candidate.child as usize]);
-            self.fresh.extend(fresh);
+            self.fresh
+                .extend(self.candidates.iter().map(|candidate| self.children[candidate.child as usize]));
         } else {
             self.fresh.extend_from_slice(&self.parents);
         }
         None
     }
 
-    /// Each state once, and by the best that is said of a way to it.
+    /// Each new state once, and by the best that is said of a way to it.
     fn gather(&mut self, scores: Scores) {
         let (level, count) = (self.level, self.actions.count());
         self.keys.clear();
@@ -405,8 +417,7 @@ impl<P: Puzzle> Search<P> {
         }
     }
 
-    /// The best of them are the next level.
-    fn narrow(&mut self, scores: Scores, width: usize) -> Option<Result<Vec<u8>, Stop>> {
+    fn narrow(&mut self, scores: Scores, width: usize) -> Option<End> {
         let (level, count) = (self.level, self.actions.count());
         if scores == Scores::Value {
             for (candidate, &value) in self.candidates.iter_mut().zip(&self.scores) {
@@ -439,8 +450,7 @@ impl<P: Puzzle> Search<P> {
         (self.level == self.nodes.len()).then_some(Err(Stop::Nothing))
     }
 
-    /// What the most promising states lead to, and what to ask about it.
-    fn expand(&mut self, scores: Scores, weight: f32, batch: usize) -> Option<Result<Vec<u8>, Stop>> {
+    fn expand(&mut self, scores: Scores, weight: f32, batch: usize) -> Option<End> {
         if self.generated >= self.limits.nodes {
             return Some(Err(Stop::Nodes));
         }
@@ -479,7 +489,7 @@ impl<P: Puzzle> Search<P> {
         None
     }
 
-    /// States that were not known, and better ways to those that were.
+    /// What is new among the children, and what is reached on a better way.
     fn find(&mut self, scores: Scores, weight: f32) {
         let count = self.actions.count();
         self.candidates.clear();
@@ -517,8 +527,7 @@ impl<P: Puzzle> Search<P> {
         }
     }
 
-    /// They wait for their turn.
-    fn enqueue(&mut self, scores: Scores, weight: f32) {
+    fn promise(&mut self, scores: Scores, weight: f32) -> Option<End> {
         if scores == Scores::Value {
             for (candidate, &value) in self.candidates.iter_mut().zip(&self.scores) {
                 candidate.cost = value;
@@ -532,6 +541,7 @@ impl<P: Puzzle> Search<P> {
             let promise = weight * node.steps as f32 + node.score;
             self.open.push(Reverse((rank(promise), Reverse(node.steps), candidate.child)));
         }
+        None
     }
 }
 

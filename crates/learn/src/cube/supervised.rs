@@ -74,12 +74,13 @@ impl SupervisedConfig {
     /// What does well on this cube.
     pub fn preset<P: Cube>(signal: Signal) -> SupervisedConfig {
         let two = P::SIZE == 2;
+        let inputs = if signal.scores() == Scores::Value { Inputs::Symmetric } else { Inputs::Cubies };
         SupervisedConfig {
             metric: Metric::Quarter,
             signal,
             net: NetConfig {
-                inputs: Inputs::Stickers,
-                hidden: if two { vec![512, 256] } else { vec![1024, 256] },
+                inputs,
+                hidden: if two { vec![256, 128] } else { vec![256, 192] },
                 blocks: if two { 0 } else { 1 },
                 norm: !two,
                 dueling: false,
@@ -87,7 +88,7 @@ impl SupervisedConfig {
             walk: if two { 24 } else { 26 },
             batch: if two { 480 } else { 2080 },
             updates: 64,
-            lr: if two { 2e-3 } else { 1e-3 },
+            lr: 2e-3,
             lr_steps: 2000.0,
             max_grad_norm: 10.0,
         }
@@ -138,6 +139,9 @@ impl SupervisedConfig {
         if self.signal == Signal::Exact && !P::EXACT {
             return Err(SupervisedError::Unknown);
         }
+        if !self.net.inputs.serves(self.signal.scores()) {
+            return Err(SupervisedError::Symmetric);
+        }
         Ok(self.signal.scores().count(Actions::of::<P>(self.metric).count()))
     }
 
@@ -169,6 +173,10 @@ pub enum SupervisedError {
     Range { name: &'static str, value: f64, min: f64, max: f64 },
     #[error("a layer cannot have {units} units; choose a multiple of 16 from 16 to 8192")]
     Units { units: usize },
+    #[error(
+        "symmetric inputs serve values alone, as a mirrored cube has other moves; choose cubies or stickers"
+    )]
+    Symmetric,
     #[error("there is no table of distances of this cube to learn from; choose walk or last")]
     Unknown,
     #[error("cube, signal, network, walk and batch stay as they began; begin a new run for others")]

@@ -45,9 +45,10 @@ const METRICS: [Named; 2] = [
     Named { name: "qtm", label: "Quarter turns (qtm)" },
     Named { name: "htm", label: "Half turns too (htm)" },
 ];
-const INPUTS: [Named; 2] = [
+const INPUTS: [Named; 3] = [
     Named { name: "stickers", label: "Stickers, one-hot" },
     Named { name: "cubies", label: "Cubies, one-hot" },
+    Named { name: "symmetric", label: "Cubies of the state that stands for all symmetric ones" },
 ];
 const FOLLOWS: [Named; 2] =
     [Named { name: "hard", label: "Copies" }, Named { name: "polyak", label: "Polyak's mean" }];
@@ -75,7 +76,7 @@ const HIDDEN_HELP: &str = "Units of each layer, multiples of 16 with a hyphen be
 const BLOCKS_HELP: &str = "Pairs of layers, as wide as the last one, whose result is added to what they read. They make a deep network easy to train.";
 const NORM_HELP: &str = "Brings the sums of each layer to mean 0 and spread 1 before each activation.";
 const INPUTS_HELP: &str =
-    "The colour of each sticker, as published, or which cubie is where and how it is turned.";
+    "The colour of each sticker, as published, or which cubie is where and how it is turned; for values also of the one state that stands for all that are as far from solved by symmetry.";
 const METRIC_HELP: &str = "Quarter turns alone, or half turns as one move as well.";
 const LR_HELP: &str = "How far each update moves the network at the beginning. Too small and nothing happens; too large and it forgets what it knew.";
 const LR_STEPS_HELP: &str = "After this many updates the learning rate is down to 0.7 of what it was, and it goes on falling with the root of their number.";

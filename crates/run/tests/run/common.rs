@@ -42,17 +42,26 @@ fn quick(room: &str, variant: &str) -> &'static [(&'static str, f64)] {
             ("generation_rounds", 2.0),
             ("duel_pairs", 2.0),
         ],
+        ("cube", variant) if variant.contains("dqn") => &[
+            ("batch", 16.0),
+            ("updates", 8.0),
+            ("replay", 512.0),
+            ("warmup", 64.0),
+            ("envs", 8.0),
+            ("window", 10.0),
+            ("target_every", 10.0),
+        ],
+        ("cube", _) => &[("batch", 64.0), ("walk", 8.0), ("updates", 4.0)],
         _ => &[],
     }
 }
 
 pub fn small(room: &str, variant: &str, seed: u32) -> Config {
-    Config {
-        variant: variant.into(),
-        seed,
-        knobs: knobs(quick(room, variant)),
-        ..config_of(self::room(room))
+    let mut knobs = knobs(quick(room, variant));
+    if room == "cube" {
+        knobs.insert("hidden".into(), "32-16".into());
     }
+    Config { variant: variant.into(), seed, knobs, ..config_of(self::room(room)) }
 }
 
 /// A small run of each variant of each room.

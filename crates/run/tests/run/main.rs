@@ -7,6 +7,7 @@ mod bad_input;
 mod bandit;
 mod common;
 mod control;
+mod cube;
 mod device;
 mod invariants;
 mod monitor;

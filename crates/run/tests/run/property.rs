@@ -260,7 +260,12 @@ fn backgammon_goes_on_to_the_bit_from_wherever_it_was_saved() {
 }
 
 #[test]
+fn cubes_go_on_to_the_bit_from_wherever_they_were_saved() {
+    cases("cube", 6);
+}
+
+#[test]
 fn any_other_room_goes_on_to_the_bit_from_wherever_it_was_saved() {
-    let known = ["control", "backgammon"];
+    let known = ["control", "backgammon", "cube"];
     rooms().iter().map(|room| room.schema().id).filter(|id| !known.contains(id)).for_each(|id| cases(id, 12));
 }

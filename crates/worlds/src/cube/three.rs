@@ -2,7 +2,7 @@
 
 use super::{
     Actions, CODES, CORNERS, CubeError, EDGES, FLIP, Face, Move, Puzzle, Shuffle, TWIST, Typed,
-    corner_facelets, edge_facelets, facelets, inputs,
+    corner_facelets, edge_facelets, facelets, inputs, symmetry,
 };
 use math::rng::Sequence;
 
@@ -67,6 +67,15 @@ impl Three {
         Three(cubies)
     }
 
+    /// The cube that this one's moves taken back come to.
+    fn inverse(&self) -> Three {
+        let mut inverse = [0; 20];
+        let (corners, edges) = inverse.split_at_mut(8);
+        symmetry::inverse(&self.0[..8], corners);
+        symmetry::inverse(&self.0[8..], edges);
+        Three(inverse)
+    }
+
     #[inline(always)]
     fn shuffled(&self, by: &Shuffle) -> Three {
         // Padded, so that an index of five bits needs no check.
@@ -109,6 +118,10 @@ impl Puzzle for Three {
         for (place, (row, code)) in rows.iter_mut().zip(self.0).enumerate() {
             *row = (place * CODES) as u16 + u16::from(code);
         }
+    }
+
+    fn symmetric_rows(self, rows: &mut [u16]) {
+        Three(symmetry::first(&self.0, &self.inverse().0)).rows(rows);
     }
 
     fn row_inputs(row: usize) -> &'static [u16] {

@@ -1,7 +1,9 @@
 //! The 2x2x2 with its corner DBL held still, so that R, U and F reach everything. A state is its rank: 7! permutations by
 //! 3⁶ twists, which a move changes apart from each other by two small tables.
 
-use super::{CODES, CORNERS, CubeError, Face, Move, Puzzle, TWIST, Typed, corner_facelets, facelets, inputs};
+use super::{
+    CODES, CORNERS, CubeError, Face, Move, Puzzle, TWIST, Typed, corner_facelets, facelets, inputs, symmetry,
+};
 use math::rng::Sequence;
 use std::sync::LazyLock;
 
@@ -159,6 +161,15 @@ impl Puzzle for Two {
     #[inline]
     fn rows(self, rows: &mut [u16]) {
         let cubies = self.cubies();
+        for (i, (row, place)) in rows.iter_mut().zip(PLACES).enumerate() {
+            *row = (i * CODES) as u16 + u16::from(cubies[place]);
+        }
+    }
+
+    fn symmetric_rows(self, rows: &mut [u16]) {
+        let (cubies, mut inverse) = (self.cubies(), [0; 8]);
+        symmetry::inverse(&cubies, &mut inverse);
+        let cubies = symmetry::first_held(&cubies, &inverse);
         for (i, (row, place)) in rows.iter_mut().zip(PLACES).enumerate() {
             *row = (i * CODES) as u16 + u16::from(cubies[place]);
         }

@@ -9,7 +9,7 @@
 
 use super::curriculum::{Curriculum, CurriculumConfig, DEEPEST};
 use super::replay::Transition;
-use crate::cube::Cube;
+use crate::cube::{Cube, Greedy};
 use math::Rng;
 use worlds::cube::{Actions, Puzzle};
 
@@ -62,6 +62,8 @@ pub struct Play<'a> {
     /// Moves beyond the scramble's depth.
     pub slack: usize,
     pub epsilon: f32,
+    /// Whether a move may take the last one back.
+    pub acting: Greedy,
     pub steps: usize,
     /// Share of failed episodes that are relabelled.
     pub hindsight: f32,
@@ -145,8 +147,17 @@ impl<P: Cube> Episodes<P> {
         let each = self.all.iter_mut().zip(&mut self.states).zip(q.chunks_exact(count));
         for (i, ((episode, state), q)) in each.enumerate() {
             let mut numbers = rng.sequence(((2 * i) as u64) << 32);
-            let action =
-                if numbers.uniform() < play.epsilon { numbers.below(count as u32) as usize } else { best(q) };
+            let back = match play.acting {
+                Greedy::Plain => None,
+                Greedy::Onward => episode.taken.last().map(|&last| play.actions.inverse(usize::from(last))),
+            };
+            let action = if numbers.uniform() < play.epsilon {
+                let free = count - usize::from(back.is_some());
+                let action = numbers.below(free as u32) as usize;
+                action + usize::from(back.is_some_and(|back| action >= back))
+            } else {
+                best(q, back)
+            };
             *state = state.turned(action);
             episode.taken.push(action as u8);
             episode.path.push(*state);
@@ -216,11 +227,11 @@ impl<P: Cube> Episodes<P> {
     }
 }
 
-/// The action of the greatest value, of equals the first.
-pub fn best(q: &[f32]) -> usize {
-    let mut best = 0;
+/// The action of the greatest value, of equals the first. One may be ruled out.
+pub fn best(q: &[f32], without: Option<usize>) -> usize {
+    let mut best = usize::from(without == Some(0));
     for (action, value) in q.iter().enumerate() {
-        if *value > q[best] {
+        if *value > q[best] && Some(action) != without {
             best = action;
         }
     }

@@ -93,8 +93,8 @@ impl Targets {
                 continue;
             }
             let target = &target[i * actions..][..actions];
-            let choice = if self.double { best(&trained[i * actions..][..actions]) } else { best(target) };
-            let next = target[choice];
+            let choice = if self.double { &trained[i * actions..][..actions] } else { target };
+            let next = target[best(choice, None)];
             let next = if self.bounded { next.max(least).min(most) } else { next };
             *value = reward + discount * next;
         }

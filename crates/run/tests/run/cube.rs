@@ -1,0 +1,405 @@
+//! The cube: questions, searches in slices, stickers that are no cube, tests of all states, and what a seeded run reaches.
+
+use crate::common::*;
+use run::protocol::{Command, Config, Event};
+use run::{AnyRun, RunError, config_of};
+use serde_json::{Value, json};
+
+const SOLVED: &str = "UUUURRRRFFFFDDDDLLLLBBBB";
+const SOLVED_3: &str = "UUUUUUUUURRRRRRRRRFFFFFFFFFDDDDDDDDDLLLLLLLLLBBBBBBBBB";
+
+fn variants() -> Vec<&'static str> {
+    room("cube").variants().iter().map(|variant| variant.id).collect()
+}
+
+fn solved_of(variant: &str) -> &'static str {
+    if variant.starts_with('3') { SOLVED_3 } else { SOLVED }
+}
+
+fn value(run: &mut dyn AnyRun, question: Value) -> Value {
+    ask(run, question).unwrap()
+}
+
+fn refused(run: &mut dyn AnyRun, question: Value) -> String {
+    let error = ask::<Value>(run, question).unwrap_err();
+    clear(&error)
+}
+
+fn moves(view: &Value) -> Vec<String> {
+    view["moves"].as_array().unwrap().iter().map(|m| m.as_str().unwrap().to_string()).collect()
+}
+
+fn beam(width: u32) -> Value {
+    json!({ "search": "beam", "width": width, "weight": 1.0, "nodes": 1_000_000 })
+}
+
+/// To the end of the search.
+fn solve(run: &mut dyn AnyRun, facelets: &str, method: Value) -> Value {
+    let mut view = value(run, json!({ "ask": "solve", "facelets": facelets, "method": method }));
+    let (mut slices, mut nodes) = (0, view["nodes"].as_f64().unwrap());
+    while view["done"] == false {
+        view = value(run, json!({ "ask": "solve_more" }));
+        assert!(view["nodes"].as_f64().unwrap() >= nodes);
+        nodes = view["nodes"].as_f64().unwrap();
+        slices += 1;
+        assert!(slices < 100_000);
+    }
+    assert!(view["solution"].is_null() != view["failure"].is_null(), "{view}");
+    view
+}
+
+/// Where moves lead from a state, one at a time.
+fn turned(run: &mut dyn AnyRun, facelets: &str, moves: &[String]) -> String {
+    moves.iter().fold(facelets.to_string(), |facelets, by| {
+        let there = value(run, json!({ "ask": "turn", "facelets": facelets, "moves": by }));
+        there["facelets"].as_str().unwrap().to_string()
+    })
+}
+
+#[test]
+fn what_leads_to_a_state_and_what_is_known_of_it() {
+    for variant in variants() {
+        let mut run = begin(&small("cube", variant, 1));
+        let (solved, exact) = (solved_of(variant), variant.starts_with('2'));
+        let look =
+            |run: &mut dyn AnyRun, facelets: &str| value(run, json!({ "ask": "look", "facelets": facelets }));
+        let view = look(&mut *run, solved);
+        assert_eq!((&view["solved"], &view["facelets"]), (&true.into(), &solved.into()));
+        let actions: Vec<&str> =
+            view["actions"].as_array().unwrap().iter().map(|a| a["action"].as_str().unwrap()).collect();
+        match exact {
+            true => assert_eq!(actions.join(" "), "R R' U U' F F'"),
+            false => assert_eq!(actions.join(" "), "U U' R R' F F' D D' L L' B B'"),
+        }
+        let expected = if exact { json!(0) } else { json!(null) };
+        assert_eq!(view["distance"], expected);
+        let policy = variant.ends_with("last");
+        assert_eq!(view["value"], if policy { json!(null) } else { json!(0.0) });
+
+        let there = value(&mut *run, json!({ "ask": "scramble", "moves": 7, "seed": 5 }));
+        assert_eq!(moves(&there).len(), 7);
+        assert_eq!(turned(&mut *run, solved, &moves(&there)), there["facelets"].as_str().unwrap());
+        let view = look(&mut *run, there["facelets"].as_str().unwrap());
+        assert_eq!(view["distance"], there["distance"]);
+        let scores: Vec<f64> =
+            view["actions"].as_array().unwrap().iter().map(|a| a["score"].as_f64().unwrap()).collect();
+        if policy {
+            assert!((scores.iter().sum::<f64>() - 1.0).abs() < 1e-5, "{scores:?}");
+        }
+        // No state is seven moves away whose neighbour is solved.
+        let better = |a: f64, b: f64| if policy { a > b } else { a < b };
+        let best = view["best"].as_u64().unwrap() as usize;
+        assert!(scores.iter().all(|&score| !better(score, scores[best])), "{view}");
+
+        for distance in [0, 1, 9] {
+            let drawn = value(&mut *run, json!({ "ask": "draw", "distance": distance, "seed": 3 }));
+            assert_eq!(moves(&drawn).len(), distance);
+            assert_eq!(turned(&mut *run, solved, &moves(&drawn)), drawn["facelets"].as_str().unwrap());
+            let expected = if exact { json!(distance) } else { json!(null) };
+            assert_eq!(drawn["distance"], expected);
+            if let Some(neighbours) =
+                look(&mut *run, drawn["facelets"].as_str().unwrap())["actions"].as_array()
+                && exact
+            {
+                for neighbour in neighbours {
+                    assert_eq!(neighbour["distance"].as_i64().unwrap().abs_diff(distance as i64), 1);
+                }
+            }
+        }
+        let one = |seed| json!({ "ask": "draw", "distance": 9, "seed": seed });
+        let [a, b] = [1, 2].map(|seed| value(&mut *run, one(seed)));
+        assert!(a != b && a == value(&mut *run, one(1)));
+        let far = json!({ "ask": "draw", "distance": 15, "seed": 1 });
+        match exact {
+            true => assert!(refused(&mut *run, far).contains("0 to 14")),
+            false => assert_eq!(moves(&value(&mut *run, far)).len(), 15),
+        }
+        assert!(
+            refused(&mut *run, json!({ "ask": "scramble", "moves": 1001, "seed": 1 })).contains("0 to 1000")
+        );
+    }
+}
+
+#[test]
+fn any_face_can_be_turned_and_any_letters_are_colours() {
+    for variant in ["2x2x2", "3x3x3"] {
+        let mut run = begin(&small("cube", variant, 1));
+        let mut turn = |facelets: &str, moves: &str| {
+            value(&mut *run, json!({ "ask": "turn", "facelets": facelets, "moves": moves }))
+        };
+        let solved = solved_of(variant);
+        for face in ["U", "R", "F", "D", "L", "B"] {
+            let once = turn(solved, face);
+            assert_ne!(once["facelets"], solved, "{face}");
+            assert_eq!(
+                turn(once["facelets"].as_str().unwrap(), &format!("{face}2 {face}"))["facelets"],
+                solved
+            );
+            if variant == "2x2x2" {
+                assert_eq!(once["distance"], 1, "{face}");
+            }
+        }
+        let painted: String =
+            solved.chars().map(|c| "wrgyob".as_bytes()["URFDLB".find(c).unwrap()] as char).collect();
+        let there = turn(&painted, "R U2 D' L F B'");
+        let letters = there["facelets"].as_str().unwrap();
+        assert!(letters.chars().all(|c| "WRGYOB".contains(c)), "{letters}");
+        let back = turn(letters, "B F' L' D U2 R'");
+        assert_eq!(back["facelets"], painted.to_uppercase());
+        assert_eq!(moves(&back), ["B", "F'", "L'", "D", "U2", "R'"]);
+    }
+}
+
+#[test]
+fn searches_go_on_in_slices_and_leave_no_trace() {
+    for variant in variants() {
+        let config = small("cube", variant, 2);
+        let (mut plain, mut asked) = (start(&config), start(&config));
+        train(&mut *asked, 1);
+        asked.advance(0.0);
+        let solved = solved_of(variant);
+        assert!(refused(&mut *asked, json!({ "ask": "solve_more" })).contains("Begin one"));
+        // Somewhere in an iteration, whose weights do not judge yet.
+        let drawn = value(&mut *asked, json!({ "ask": "draw", "distance": 3, "seed": 8 }));
+        let facelets = drawn["facelets"].as_str().unwrap();
+        let view = solve(&mut *asked, facelets, beam(64));
+        let solution = &view["solution"];
+        assert_eq!(turned(&mut *asked, facelets, &moves(solution)), solved, "{variant}");
+        let values = solution["values"].as_array().unwrap();
+        match variant.ends_with("last") {
+            true => assert!(values.is_empty()),
+            false => assert_eq!(
+                (values.len(), &values[values.len() - 1]),
+                (moves(solution).len() + 1, &json!(0.0))
+            ),
+        }
+        if variant.starts_with('2') {
+            assert_eq!(solution["optimal"], 3);
+            let exact = json!({ "search": "exact", "width": 1, "weight": 1.0, "nodes": 1 });
+            let far = value(&mut *asked, json!({ "ask": "draw", "distance": 13, "seed": 8 }));
+            let view = solve(&mut *asked, far["facelets"].as_str().unwrap(), exact);
+            assert_eq!((moves(&view["solution"]).len(), &view["solution"]["optimal"]), (13, &json!(13)));
+        }
+        // The same however the training went on meanwhile.
+        let begun = json!({ "ask": "solve", "facelets": facelets, "method": beam(4) });
+        let mut story = vec![value(&mut *asked, begun)];
+        while story[story.len() - 1]["done"] == false {
+            asked.advance(0.0);
+            story.push(value(&mut *asked, json!({ "ask": "solve_more" })));
+        }
+        let still = solve(&mut *asked, solved, beam(1));
+        assert_eq!((&still["solution"]["moves"], &still["done"]), (&json!([]), &json!(true)));
+        for _ in 0..20 {
+            asked.advance(0.0);
+            value(&mut *asked, json!({ "ask": "look", "facelets": facelets }));
+            value(&mut *asked, json!({ "ask": "inside" }));
+        }
+        let at = asked.progress().iteration + 1;
+        train(&mut *asked, at);
+        train(&mut *plain, at);
+        assert_eq!(plain.digest(), asked.digest(), "{variant}");
+    }
+}
+
+#[test]
+fn a_search_that_finds_nothing_says_how_far_it_got_and_what_to_try() {
+    let mut run = begin(&small("cube", "2x2x2", 1));
+    let drawn = value(&mut *run, json!({ "ask": "draw", "distance": 14, "seed": 1 }));
+    let facelets = drawn["facelets"].as_str().unwrap().to_string();
+    let view =
+        solve(&mut *run, &facelets, json!({ "search": "beam", "width": 4, "weight": 1.0, "nodes": 100 }));
+    let failure = view["failure"].as_str().unwrap();
+    assert!(failure.contains("limit") && failure.contains("from solved"), "{failure}");
+    assert!(failure.contains("wider beam") && view["nearest"].is_number() && view["steps"] != 0, "{view}");
+    let greedy = json!({ "search": "greedy", "width": 1, "weight": 1.0, "nodes": 1_000_000 });
+    let view = solve(&mut *run, &facelets, greedy);
+    let failure = view["failure"].as_str().unwrap();
+    assert!(failure.contains("led back") || failure.contains("within 60 moves"), "{failure}");
+
+    for (method, word) in [
+        (json!({ "search": "beam", "width": 0, "weight": 1.0, "nodes": 100 }), "choose 1 or more"),
+        (json!({ "search": "a_star", "width": 8, "weight": -1.0, "nodes": 100 }), "weight"),
+    ] {
+        let said = refused(&mut *run, json!({ "ask": "solve", "facelets": facelets, "method": method }));
+        assert!(said.contains(word), "{said}");
+    }
+    let mut policy = begin(&small("cube", "2x2x2-last", 1));
+    let a_star = json!({ "search": "a_star", "width": 8, "weight": 1.0, "nodes": 100 });
+    value(&mut *policy, json!({ "ask": "solve", "facelets": facelets, "method": a_star }));
+    assert!(refused(&mut *policy, json!({ "ask": "solve_more" })).contains("A* needs values"));
+    let mut three = begin(&small("cube", "3x3x3", 1));
+    let exact = json!({ "search": "exact", "width": 1, "weight": 1.0, "nodes": 1 });
+    let said = refused(&mut *three, json!({ "ask": "solve", "facelets": SOLVED_3, "method": exact }));
+    assert!(said.contains("not known"), "{said}");
+    // Memory is reckoned before it is allocated.
+    let host = run::Host { memory_bytes: 256 << 20, ..host() };
+    let mut tight = run::begin(small("cube", "2x2x2", 1), host).unwrap();
+    let a_star = json!({ "search": "a_star", "width": 8, "weight": 1.0, "nodes": 100_000_000 });
+    let said = refused(&mut *tight, json!({ "ask": "solve", "facelets": facelets, "method": a_star }));
+    assert!(said.contains("MB of memory") && said.contains("fewer nodes"), "{said}");
+}
+
+#[test]
+fn stickers_that_are_no_cube_and_moves_that_are_none_are_refused_in_words() {
+    let swapped = |text: &str, pairs: &[(usize, usize)]| {
+        let mut letters: Vec<char> = text.chars().collect();
+        pairs.iter().for_each(|&(a, b)| letters.swap(a, b));
+        letters.into_iter().collect::<String>()
+    };
+    let mut two = begin(&small("cube", "2x2x2", 1));
+    let mut three = begin(&small("cube", "3x3x3", 1));
+    // The corner URF is at U4 R1 F2 of the small cube, U9 R1 F3 of the large one.
+    let (u4, r1, f2) = (3, 4, 9);
+    let (u9, r1_3, f3) = (8, 9, 20);
+    let cases = [
+        (true, "UUUU".to_string(), "24 stickers"),
+        (true, SOLVED_3.to_string(), "24 stickers"),
+        (true, SOLVED.replacen('U', "R", 1), "times"),
+        (true, swapped(SOLVED, &[(u4, r1), (r1, f2)]), "twisted"),
+        (true, swapped(SOLVED, &[(u4, r1)]), "goes round the wrong way|colours go round"),
+        (false, SOLVED.to_string(), "54 stickers"),
+        (false, SOLVED_3.replacen('U', "R", 1), "times"),
+        (false, swapped(SOLVED_3, &[(u9, r1_3), (r1_3, f3)]), "twisted"),
+        // The edge UF is at U8 F2.
+        (false, swapped(SOLVED_3, &[(7, 19)]), "flipped"),
+        // UF and UR (U6 R2) exchanged.
+        (false, swapped(SOLVED_3, &[(19, 10)]), "parity"),
+        (false, swapped(SOLVED_3, &[(19, 10), (19, 28)]), "twice|exchanged|flipped|no piece"),
+        (false, SOLVED_3.replace('U', "X").replacen('X', "?", 1), "names no colour"),
+    ];
+    for (small, facelets, words) in cases {
+        let run = if small { &mut two } else { &mut three };
+        let digest = run.digest();
+        for question in [
+            json!({ "ask": "look", "facelets": facelets }),
+            json!({ "ask": "turn", "facelets": facelets, "moves": "R" }),
+            json!({ "ask": "solve", "facelets": facelets, "method": beam(8) }),
+        ] {
+            let error = ask::<Value>(&mut **run, question).unwrap_err();
+            assert!(matches!(error, RunError::Refused { .. }), "{error}");
+            assert!(!error.next_step().is_empty(), "{error}");
+            assert!(words.split('|').any(|word| error.what().contains(word)), "{facelets}: {error}");
+        }
+        assert_eq!(run.digest(), digest);
+    }
+    // A piece twice: UFR's stickers where ULF (U3 F1 L2) belongs, and as many of each colour by other places.
+    let mut letters: Vec<char> = SOLVED.chars().collect();
+    letters[17] = 'R';
+    letters[r1] = 'L';
+    let twice: String = letters.into_iter().collect();
+    let said = refused(&mut *two, json!({ "ask": "look", "facelets": twice }));
+    assert!(said.contains("no piece") || said.contains("twice"), "{said}");
+    for (moves, word) in
+        [("R X", "\"X\""), ("r", "lower case"), ("M", "middle"), ("R4", "quarter turns"), ("x", "whole cube")]
+    {
+        let said = refused(&mut *two, json!({ "ask": "turn", "facelets": SOLVED, "moves": moves }));
+        assert!(said.contains(word), "{moves}: {said}");
+    }
+}
+
+#[test]
+fn who_plays_shows_curriculum_and_replay() {
+    for variant in variants() {
+        let mut config = small("cube", variant, 1);
+        if variant.contains("dqn") {
+            config.knobs.insert("prioritised".into(), 1.0.into());
+        }
+        let mut run = start(&config);
+        train(&mut *run, 20);
+        let inside = value(&mut *run, json!({ "ask": "inside" }));
+        let metrics = Told::by(&mut *run);
+        let metrics = metrics.metrics();
+        let schema = room("cube").schema();
+        let epsilon = metrics[0].values[schema.metric("epsilon").unwrap()];
+        if !variant.contains("dqn") {
+            assert!(inside.is_null() && epsilon.is_none());
+            continue;
+        }
+        assert!(epsilon.is_some());
+        let depths = inside["depths"].as_array().unwrap();
+        let share: f64 = depths.iter().map(|depth| depth["share"].as_f64().unwrap()).sum();
+        assert!((share - 1.0).abs() < 1e-4, "{inside}");
+        let replay = &inside["replay"];
+        assert_eq!((&replay["capacity"], &replay["prioritised"]), (&json!(512), &json!(true)));
+        let bins: f64 =
+            replay["priorities"].as_array().unwrap().iter().map(|bin| bin.as_f64().unwrap()).sum();
+        assert!((bins - 1.0).abs() < 1e-4, "{replay}");
+        let top = replay["top"].as_array().unwrap();
+        assert_eq!(top[0]["q"].as_array().unwrap().len(), 6);
+        value(&mut *run, json!({ "ask": "look", "facelets": top[0]["facelets"] }));
+        assert!(top.windows(2).all(|pair| pair[0]["priority"].as_f64() >= pair[1]["priority"].as_f64()));
+    }
+}
+
+#[test]
+fn a_changed_reward_changes_what_values_mean_at_once() {
+    let mut run = start(&small("cube", "2x2x2-dqn", 1));
+    train(&mut *run, 2);
+    let question = || json!({ "ask": "look", "facelets": SOLVED });
+    let score = |view: Value| view["actions"][0]["score"].as_f64().unwrap();
+    run.command(Command::Pause).unwrap();
+    let before = score(value(&mut *run, question()));
+    run.command(set("step_reward", -0.05)).unwrap();
+    let after = score(value(&mut *run, question()));
+    assert!((after - 2.0 * before).abs() < 1e-3 * before.abs().max(1.0), "{before} {after}");
+}
+
+#[test]
+fn half_turns_are_moves_where_the_run_counts_them() {
+    let mut config = small("cube", "2x2x2", 1);
+    config.knobs.insert("metric".into(), "htm".into());
+    let mut run = begin(&config);
+    let view = value(&mut *run, json!({ "ask": "look", "facelets": SOLVED }));
+    assert_eq!(view["actions"].as_array().unwrap().len(), 9);
+    let turned = value(&mut *run, json!({ "ask": "turn", "facelets": SOLVED, "moves": "R2" }));
+    assert_eq!(turned["distance"], 1);
+    assert!(refused(&mut *run, json!({ "ask": "draw", "distance": 12, "seed": 1 })).contains("0 to 11"));
+    let test = run.test().unwrap();
+    let schema = run.schema();
+    let at = |distance: u32| test.values[schema.test(&format!("at_{distance}")).unwrap()];
+    assert!(at(11).is_some() && at(12).is_none() && at(14).is_none());
+}
+
+/// Tests are due by states learned from, come early at first, and take a small share of the work.
+#[test]
+fn tests_come_early_and_cost_little() {
+    let mut config = small("cube", "2x2x2", 1);
+    config.knobs.insert("batch".into(), 16384.0.into());
+    let mut run = start(&config);
+    let mut at = Vec::new();
+    let mut now_s = 0.0;
+    while at.len() < 3 {
+        now_s += 0.001;
+        run.advance(now_s);
+        for row in Told::by(&mut *run).tests() {
+            assert_eq!(row.values.len(), room("cube").schema().tests.len());
+            at.push(row.progress.counts[0]);
+        }
+    }
+    assert!(at[0] < 1e6 && at[1] < 4e6 && at[2] > at[1] + 5e6, "{at:?}");
+}
+
+/// Some seconds of the default learner, smaller: it knows most of the near states by then, and a beam solves any.
+#[test]
+fn a_seeded_run_learns_to_solve_the_small_cube() {
+    let mut config = Config { seed: 3, ..config_of(room("cube")) };
+    config.knobs.insert("hidden".into(), "128-64".into());
+    let mut run = start(&config);
+    let mut now_s = 0.0;
+    while run.progress().counts[0] < 1e6 || !run.at_boundary() {
+        now_s += 0.001;
+        run.advance(now_s);
+    }
+    run.command(Command::Pause).unwrap();
+    let test = run.test().unwrap();
+    let of = |name: &str| test.values[room("cube").schema().test(name).unwrap()].unwrap();
+    assert!(of("at_5") > 0.95 && of("solved") > 0.08, "{} {}", of("at_5"), of("solved"));
+    assert!(of("solved") >= of("optimal") && of("solved") > of("solved_plain"));
+    let events = run.events();
+    assert!(events.iter().any(|event| matches!(event, Event::Test(_))), "one came by itself");
+    for seed in 0..20 {
+        let drawn = value(&mut *run, json!({ "ask": "draw", "distance": 11, "seed": seed }));
+        let view = solve(&mut *run, drawn["facelets"].as_str().unwrap(), beam(256));
+        assert!(!view["solution"].is_null(), "{view}");
+    }
+}

@@ -1,0 +1,172 @@
+//! A cube turned or mirrored as a whole, colours and all, is as far from solved as it is, and so is the cube that undoes it. Of
+//! these 96 images one stands for all: the one whose codes come first, place by place.
+
+use super::two::DBL;
+use super::{CODES, CORNERS, EDGES, FLIP, TWIST};
+use std::sync::LazyLock;
+
+const PLACES: usize = 20;
+const COUNT: usize = 48;
+
+/// What becomes of each cubie.
+struct Symmetry {
+    /// The place whose cubie goes to each place.
+    from: [u8; PLACES],
+    /// What each code there becomes.
+    code: [[u8; CODES]; PLACES],
+}
+
+static SYMMETRIES: LazyLock<Vec<Symmetry>> = LazyLock::new(|| {
+    (0..COUNT).map(|number| symmetry(|face| image(number, face), |colour| image(number, colour))).collect()
+});
+
+/// Where a face goes: each permutation of the axes, with each set of those that are reversed.
+fn image(number: usize, face: usize) -> usize {
+    const AXES: [[usize; 3]; 6] = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1], [1, 0, 2], [2, 1, 0]];
+    AXES[number / 8][face % 3] + (face / 3 + (number >> (face % 3) & 1)) % 2 * 3
+}
+
+fn is_rotation(number: usize) -> bool {
+    (number % 8).count_ones() % 2 == u32::from(number >= 24)
+}
+
+fn symmetry(face: impl Fn(usize) -> usize, colour: impl Fn(usize) -> usize) -> Symmetry {
+    let mut it = Symmetry { from: [0; PLACES], code: [[0; CODES]; PLACES] };
+    fill(&mut it, &CORNERS, 0, TWIST, &face, &colour);
+    fill(&mut it, &EDGES, 8, FLIP, face, colour);
+    it
+}
+
+/// For cubies of one kind, whose places begin with `first`; a turn counts `by`.
+fn fill<const N: usize>(
+    it: &mut Symmetry,
+    places: &[[usize; N]],
+    first: usize,
+    by: u8,
+    face: impl Fn(usize) -> usize,
+    colour: impl Fn(usize) -> usize,
+) {
+    let of = |faces: &[usize; N]| {
+        let same = |place: &[usize; N]| place.iter().all(|face| faces.contains(face));
+        places.iter().position(same).expect("a place becomes a place")
+    };
+    for (from, faces) in places.iter().enumerate() {
+        let faces = faces.map(&face);
+        let to = of(&faces);
+        it.from[first + to] = (first + from) as u8;
+        for code in 0..CODES {
+            let (piece, turn) = (code % places.len(), code / places.len());
+            // What each face of the place shows.
+            let mut shown = [0; N];
+            for (k, face) in faces.iter().enumerate() {
+                let at = places[to].iter().position(|other| other == face).expect("one of its faces");
+                shown[at] = colour(places[piece][(k + N - turn) % N]);
+            }
+            let piece = of(&shown);
+            let turn = shown.iter().position(|colour| *colour == places[piece][0]).expect("its first colour");
+            it.code[first + from][code] = piece as u8 + by * turn as u8;
+        }
+    }
+}
+
+/// The least code that a corner's cubie can become at the first place, by its place and code, and the symmetries that do it.
+struct Least {
+    code: u8,
+    by: Vec<u8>,
+}
+
+static LEAST: LazyLock<[[Least; CODES]; 8]> = LazyLock::new(|| {
+    std::array::from_fn(|from| {
+        std::array::from_fn(|was| {
+            let there = |it: &Symmetry| (usize::from(it.from[0]) == from).then_some(it.code[from][was]);
+            let code = SYMMETRIES.iter().filter_map(there).min().expect("six lead there");
+            let by = (0..COUNT as u8).filter(|&it| there(&SYMMETRIES[usize::from(it)]) == Some(code));
+            Least { code, by: by.collect() }
+        })
+    })
+});
+
+/// The first of the images of both.
+pub(super) fn first<const N: usize>(cubies: &[u8; N], inverse: &[u8; N]) -> [u8; N] {
+    let (least, symmetries) = (&*LEAST, &**SYMMETRIES);
+    let mut best = *cubies;
+    best[0] = CODES as u8;
+    for cubies in [cubies, inverse] {
+        for (least, &code) in least.iter().zip(cubies) {
+            let Least { code, by } = &least[usize::from(code)];
+            if *code <= best[0] {
+                by.iter().for_each(|&it| take_if_before(&symmetries[usize::from(it)], cubies, &mut best));
+            }
+        }
+    }
+    best
+}
+
+/// How to hold a 2x2x2 so that a corner is at home: for each place, by what is there.
+struct Holds {
+    rotations: Vec<Symmetry>,
+    home: [[u8; CODES]; 8],
+    /// Symmetries that bring each place to DBL.
+    to_fixed: [[u8; 6]; 8],
+}
+
+static HOLDS: LazyLock<Holds> = LazyLock::new(|| {
+    let rotations: Vec<Symmetry> = (0..COUNT)
+        .filter(|&number| is_rotation(number))
+        .map(|number| symmetry(|face| image(number, face), |colour| colour))
+        .collect();
+    let home = std::array::from_fn(|place| {
+        std::array::from_fn(|code| {
+            let piece = code % 8;
+            let comes = |rotation: &Symmetry| {
+                usize::from(rotation.from[piece]) == place && usize::from(rotation.code[place][code]) == piece
+            };
+            rotations.iter().position(comes).expect("one of 24") as u8
+        })
+    });
+    let to_fixed = std::array::from_fn(|place| {
+        let mut found = (0..COUNT).filter(|&number| usize::from(SYMMETRIES[number].from[DBL]) == place);
+        std::array::from_fn(|_| found.next().expect("six") as u8)
+    });
+    Holds { rotations, home, to_fixed }
+});
+
+/// The first of the images of both, held so that DBL is at home.
+pub(super) fn first_held(cubies: &[u8; 8], inverse: &[u8; 8]) -> [u8; 8] {
+    let mut best = [CODES as u8; 8];
+    let holds = &*HOLDS;
+    for cubies in [cubies, inverse] {
+        for place in 0..8 {
+            let code = usize::from(cubies[place]);
+            let rotation = &holds.rotations[usize::from(holds.home[place][code])];
+            let held: [u8; 8] = std::array::from_fn(|to| {
+                let from = usize::from(rotation.from[to]);
+                rotation.code[from][usize::from(cubies[from])]
+            });
+            for &number in &holds.to_fixed[code % 8] {
+                take_if_before(&SYMMETRIES[usize::from(number)], &held, &mut best);
+            }
+        }
+    }
+    best
+}
+
+fn take_if_before<const N: usize>(symmetry: &Symmetry, cubies: &[u8; N], best: &mut [u8; N]) {
+    let at = |place: usize| {
+        let from = usize::from(symmetry.from[place]);
+        symmetry.code[from][usize::from(cubies[from])]
+    };
+    let differs = (0..N).find(|&place| at(place) != best[place]);
+    if let Some(place) = differs.filter(|&place| at(place) < best[place]) {
+        (place..N).for_each(|place| best[place] = at(place));
+    }
+}
+
+/// What takes back all moves that led to these cubies, all of one kind.
+pub(super) fn inverse(cubies: &[u8], inverse: &mut [u8]) {
+    let places = cubies.len() as u8;
+    for (place, &code) in cubies.iter().enumerate() {
+        let (piece, turn) = (code % places, code / places * places);
+        inverse[usize::from(piece)] = place as u8 + if turn == 0 { 0 } else { CODES as u8 - turn };
+    }
+}
