@@ -245,6 +245,38 @@ test("a cube of one's own is painted and written; what is no cube says why, and 
   await page.context().close();
 });
 
+test("of a learner that plays, curriculum and replay are shown on demand", async () => {
+  const page = await enter({ at: "#/cube?variant=2x2x2-dqn-later&v=2" });
+  await event(page, "metrics");
+  await still(page);
+  const asked = () => page.evaluate(() => hothouse.insides);
+  await page.evaluate(() => {
+    const plain = hothouse.ask;
+    hothouse.insides = 0;
+    hothouse.ask = (question) => ((hothouse.insides += question.ask === "inside" ? 1 : 0), plain(question));
+  });
+  await page.waitForTimeout(1500);
+  assert.equal(await asked(), 0);
+  await page.getByRole("button", { name: "Look inside" }).click();
+  await page.getByText(/It has come to scrambles of \d+ moves?, of which it solves/).waitFor();
+  await page.waitForFunction(() => document.querySelectorAll(".transitions tbody tr").length === 6);
+  assert.match(await page.locator(".transitions tbody tr").first().locator("td").last().textContent(), /^R −?[\d.]+R' −?[\d.]+U /);
+  assert.match(await page.locator(".inside .bars-field").last().getAttribute("aria-label"), /from .*: \d+%/);
+  assert.match(await page.locator(".inside .bars-field").first().getAttribute("aria-label"), /depth 1 \d+%/);
+  await page.locator(".transitions tbody button").first().click();
+  await showing(page, "A state from the replay");
+  assert.ok((await ask(page, { ask: "look", facelets: await shown(page) })).distance > 0);
+  await page.locator(".inside > button").click();
+  const before = await asked();
+  await page.waitForTimeout(1500);
+  assert.ok((await asked()) <= before + 1);
+  // Others have none.
+  await page.locator(".worlds a", { hasText: /^2x2x2$/ }).click();
+  await page.waitForFunction(() => document.querySelector(".inside-band").hidden);
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
 test("a link opens the 3x3x3, whose middle layers and long searches can be had, and ended", async () => {
   const page = await enter({ at: "#/cube?variant=3x3x3&hidden=64-32&blocks=0&batch=96&v=2" });
   await event(page, "metrics");

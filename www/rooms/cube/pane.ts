@@ -24,6 +24,7 @@ const FAILED_REST_MS = 2600;
 const LOOK_EVERY_MS = 1200;
 /** The share at a depth from which on it counts as able there. */
 const ABLE = 0.8;
+const FAR = 6;
 const MOST_UNDO = 500;
 /** Where it tries by itself on a cube whose states cannot be counted. */
 const SMALL_BEAM = { width: 64, nodes: 60_000 };
@@ -536,7 +537,8 @@ export class CubePane {
       if (found.solution) {
         this.follow(found, method);
         write(this.status, `It tries by itself: ${exact ? "optimal is" : "scrambled by"} ${depth}, it needs ${found.solution.moves.length}.`);
-        this.depth = Math.min(most, Math.max(depth + 1, this.able(ABLE)));
+        // Further out as it gets better; once it is at the end, now here, now there.
+        this.depth = depth < most ? Math.min(most, Math.max(depth + 1, this.able(ABLE))) : most - Math.floor(FAR * Math.random());
         this.setPlaying(true);
       } else {
         write(this.status, `It tries by itself, ${exact ? `${moves(depth)} from solved` : `scrambled by ${moves(depth)}`}: no way found yet.`);
