@@ -67,6 +67,9 @@ function roomOf(link: string): string {
 
 function writeRooms(): void {
   nav.replaceChildren(...rooms.map(({ id, title }) => h("a", { href: `#/${id}`, "aria-current": id === here && "page" }, title)));
+  // On a narrow page they scroll.
+  const open = nav.querySelector<HTMLElement>("[aria-current]");
+  requestAnimationFrame(() => open && (nav.scrollLeft = open.offsetLeft - nav.offsetLeft + open.offsetWidth - nav.clientWidth));
 }
 
 /** Another room: the run of the one before is kept to come back to. */

@@ -5,6 +5,7 @@ import { step } from "../sh.mjs";
 const LOOK_MS = 30_000;
 const SETTLE_MS = 4000;
 
+
 /** The agent trying by itself, a state solved with methods side by side, and the whole page; and the 3x3x3. */
 export async function screenshots({ screens, open, shoot }) {
   for (const [screen, viewport] of Object.entries(screens))

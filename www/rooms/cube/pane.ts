@@ -203,6 +203,12 @@ export class CubePane {
     if (solve) void this.solve();
   }
 
+  /** The same, which stays as it is from now on. */
+  held(): string {
+    this.take();
+    return this.stickers;
+  }
+
   goToCube(): void {
     this.picture.focus();
   }
@@ -232,7 +238,8 @@ export class CubePane {
   private take(): void {
     this.hands++;
     this.picture.hurry();
-    this.solver.stop();
+    // Others may be searching.
+    if (this.trying || !this.cancelButton.hidden) this.solver.stop();
     this.searching(false);
     this.setPlaying(false);
     write(this.error, "");

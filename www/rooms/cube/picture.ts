@@ -74,7 +74,11 @@ export class CubePicture {
       this.canvas,
       this.described,
     );
-    this.surface = new Surface(this.canvas, () => this.changed());
+    // A canvas of another size is empty until it is painted.
+    this.surface = new Surface(this.canvas, () => {
+      this.changed();
+      this.draw(performance.now());
+    });
     this.stops = [
       animate(this.canvas, (nowMs) => this.draw(nowMs)),
       onTheme(() => {
@@ -470,8 +474,11 @@ export class CubePicture {
     const [middle, out] = [place(surface), place(along(surface, 0.5, normal))];
     if (!towards(middle, out)) return;
     const reach = unit * (0.5 - STICKER.inset);
-    const corner = (a: number, d: number): Point => this.project(place(along(along(surface, a * reach, across), d * reach, down)));
-    const corners = [corner(-1, -1), corner(1, -1), corner(1, 1), corner(-1, 1)];
+    const square = (reach: number): Point[] => {
+      const corner = (a: number, d: number): Point => this.project(place(along(along(surface, a * reach, across), d * reach, down)));
+      return [corner(-1, -1), corner(1, -1), corner(1, 1), corner(-1, 1)];
+    };
+    const corners = square(reach);
     const letter = this.stickers[k]!;
     const name = `${letter}${face}${turns}`;
     let fill = gradients.get(name);
@@ -489,7 +496,8 @@ export class CubePicture {
       c.stroke();
       c.setLineDash([]);
     }
-    this.seen.push({ at: k, corners, centre: surface });
+    // What is between stickers belongs to the nearest.
+    this.seen.push({ at: k, corners: square(unit / 2), centre: surface });
     if (!this.letters) return;
     // The letter lies in the sticker's plane.
     const [o, a, d] = [corners[0]!, corners[1]!, corners[3]!];

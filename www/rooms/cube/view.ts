@@ -40,7 +40,7 @@ export class CubeView implements View {
     this.client = client;
     this.cube = new CubePane(client, announcer, (share) => this.able(share), () => this.showDepths());
     const goToCube = (): void => this.cube.element.scrollIntoView({ block: "start" });
-    this.methods = new MethodsPane(client, this.cube.solver, announcer, () => this.cube.shown, (found, method) => {
+    this.methods = new MethodsPane(client, this.cube.solver, announcer, () => this.cube.held(), (found, method) => {
       this.cube.watchSolution(found, method);
       goToCube();
     });
