@@ -252,7 +252,7 @@ pub fn up_to_a_million(text: &str) -> Result<u32, String> {
     }
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
+pub fn seconds(text: &str) -> Result<f64, String> {
     match number(text)? {
         value if value > 0.0 => Ok(value),
         _ => Err("write seconds above 0, as in 90 or 0.5".into()),

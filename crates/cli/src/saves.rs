@@ -53,7 +53,7 @@ pub fn fresh(variant: &str, seed: u32) -> Result<PathBuf> {
 }
 
 /// Runs that saved themselves here, the newest save first.
-fn kept() -> Result<Vec<PathBuf>> {
+pub fn kept() -> Result<Vec<PathBuf>> {
     let mut saves = cached(EXTENSION)?;
     saves.sort_by_cached_key(|path| std::cmp::Reverse((written(path), path.clone())));
     Ok(saves)

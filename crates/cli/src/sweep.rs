@@ -11,6 +11,7 @@ use crate::words::{self, clock, grouped, quoted, short};
 use crate::{Usage, files, refusal, train};
 use anyhow::{Context, Result, anyhow, bail};
 use run::protocol::{Backend, Column, Command, Config, Event, Knob, KnobKind, Knobs, Value};
+use run::sweep::{VARIANT, with};
 use run::{AnyRoom, Host};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,6 +35,7 @@ Examples:
   hothouse sweep control --knob lr=1e-3,3e-3 --knob gamma=0.95..0.99 --points 3 --until-solved --steps 5e6
   hothouse sweep control --seeds 20 --until-solved     one setting, twenty seeds
   hothouse sweep backgammon --knob lr=0.001,0.003 --seeds 3 --games 20_000
+  hothouse sweep backgammon --knob variant=strong,published --seconds 60     learners side by side, each with its defaults
 
 Every run has one thread, and as many go at once as there are processors: no result depends on how
 many. A finished run is at once a line of the results file. Ctrl-C ends the sweep; the same command
@@ -99,6 +101,10 @@ impl Axis {
         let knob = knobs.iter().find(|knob| knob.name == self.name);
         let whole = knob.is_some_and(|knob| !matches!(knob.kind, KnobKind::Float { .. }));
         let raw: Vec<Value> = match &self.points {
+            // No knob, but it is varied as one.
+            Points::List(list) if self.name == VARIANT => {
+                list.iter().map(|name| name.as_str().into()).collect()
+            }
             Points::List(list) => {
                 list.iter().map(|text| args::set_one(&self.name, text, knobs)).collect::<Result<_, _>>()?
             }
@@ -343,7 +349,7 @@ impl Sweep {
         for setting in &sweep.settings {
             let config = sweep.config(setting, 1);
             run::validate(&config, host).map_err(refusal)?;
-            let is_size = |name: &str| knobs.iter().any(|k| k.name == name && !k.live);
+            let is_size = |name: &str| name == VARIANT || knobs.iter().any(|k| k.name == name && !k.live);
             let size: Vec<_> =
                 setting.iter().filter(|(k, _)| is_size(k)).map(|(k, v)| format!("{k}={v}")).collect();
             if sizes.insert(size) {
@@ -357,7 +363,8 @@ impl Sweep {
     }
 
     fn config(&self, setting: &Setting, seed: u32) -> Config {
-        Config { seed, knobs: setting.clone(), ..self.base.clone() }
+        let base = Config { seed, knobs: Setting::new(), ..self.base.clone() };
+        setting.iter().fold(base, |config, (name, value)| with(&config, name, value))
     }
 
     /// Told apart by all that decides the runs but the number of seeds, of which more may follow.
@@ -711,12 +718,13 @@ impl Lines {
         {
             let set =
                 |(name, value): (&String, &Value)| format!(" --set {}", quoted(&format!("{name}={value}")));
-            let set: String = best.knobs.iter().map(set).collect();
+            let knobs = best.knobs.iter().filter(|(name, _)| *name != VARIANT);
+            let set: String = knobs.map(set).collect();
             self.print(&format!(
                 "best        {}\n  train it  {program} train {} --variant {}{set}",
                 named(&best.knobs),
                 sweep.base.room,
-                sweep.base.variant
+                sweep.config(&best.knobs, 1).variant
             ))?;
         }
         let state = if totals.complete { "done" } else { "stopped" };

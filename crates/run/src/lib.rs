@@ -26,7 +26,7 @@ pub mod permalink;
 pub mod protocol;
 pub mod room;
 mod runs;
-mod sweep;
+pub mod sweep;
 
 pub use container::room_of;
 pub use error::RunError;

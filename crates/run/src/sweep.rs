@@ -1,10 +1,14 @@
 //! A small sweep: the same run under several values of a knob and several seeds, all learning side by side,
-//! a slice of each at a time. They share nothing, so each is the run that it would be alone.
+//! a slice of each at a time. They share nothing, so each is the run that it would be alone. Varied may also be the room's
+//! variants, each with defaults of its own.
 
 use crate::error::RunError;
-use crate::protocol::{Command, Event, Progress, SweepCell, SweepSpec};
+use crate::protocol::{Command, Config, Event, Progress, SweepCell, SweepSpec, Value};
 use crate::{AnyRun, Host};
 use math::par;
+
+/// What stands for a knob where variants are compared.
+pub const VARIANT: &str = "variant";
 
 /// Learners at most: a page has to hold them all.
 const MAX_LEARNERS: usize = 64;
@@ -16,6 +20,8 @@ pub struct Sweep {
 
 struct Learner {
     run: Box<dyn AnyRun>,
+    /// Of the tests: what all are compared by.
+    column: usize,
     cell: SweepCell,
 }
 
@@ -26,10 +32,21 @@ impl Sweep {
         if !(1..=MAX_LEARNERS).contains(&count) {
             return Err(RunError::SweepSize { count, most: MAX_LEARNERS });
         }
+        let room = crate::room(&spec.config.room)?;
+        let variants = room.variants();
+        let goal = variants.iter().find(|variant| variant.id == spec.config.variant).and_then(|of| of.goal);
+        let column = goal.and_then(|goal| room.schema().test(goal.column)).unwrap_or(0);
+        let mut base = spec.config.clone();
+        if spec.knob == VARIANT {
+            // What was set stays where all of them know it.
+            for value in &spec.values {
+                let knobs = room.knobs(&value.to_string());
+                base.knobs.retain(|name, _| knobs.iter().any(|knob| knob.name == name));
+            }
+        }
         let mut learners = Vec::with_capacity(count);
         for (value, seed) in spec.values.iter().flat_map(|value| (0..spec.seeds).map(move |s| (value, s))) {
-            let mut config = spec.config.clone();
-            config.knobs.insert(spec.knob.clone(), value.clone());
+            let mut config = with(&base, &spec.knob, value);
             config.seed = config.seed.wrapping_add(seed);
             // Each of them is in memory with all others.
             let share = Host { memory_bytes: host.memory_bytes / count as u64, ..host };
@@ -44,7 +61,7 @@ impl Sweep {
             };
             let mut run = crate::begin(config, share)?;
             run.command(Command::Start)?;
-            learners.push(Learner { run, cell });
+            learners.push(Learner { run, column, cell });
         }
         Ok(Self { learners, budget: spec.budget })
     }
@@ -63,18 +80,27 @@ impl Sweep {
     }
 }
 
+/// The config with another value of a knob, or another variant.
+pub fn with(config: &Config, knob: &str, value: &Value) -> Config {
+    let mut config = config.clone();
+    if knob == VARIANT {
+        config.variant = value.to_string();
+    } else {
+        config.knobs.insert(knob.into(), value.clone());
+    }
+    config
+}
+
 impl Learner {
     fn advance(&mut self, now_s: f64, budget: f64) {
         if self.cell.done {
             return;
         }
         self.run.advance(now_s);
-        let goal = self.run.variant().goal;
-        let column = goal.and_then(|goal| self.run.schema().test(goal.column)).unwrap_or(0);
         for event in self.run.events() {
             match event {
                 Event::Test(row) => {
-                    let value = row.values.get(column).copied().flatten();
+                    let value = row.values.get(self.column).copied().flatten();
                     self.cell.curve.extend(value.map(|value| [row.progress.counts[0], value]));
                 }
                 Event::Solved { progress, .. } => self.cell.solved_at = Some(progress.counts[0]),

@@ -3,6 +3,7 @@
 
 mod backgammon;
 mod control;
+mod cube;
 
 use crate::host::Machine;
 use anyhow::Result;
@@ -23,7 +24,7 @@ struct RoomVerb {
     obey: fn(&ArgMatches) -> Result<()>,
 }
 
-static VERBS: [RoomVerb; 5] = [
+static VERBS: [RoomVerb; 7] = [
     RoomVerb { path: &["solve"], grammar: control::solve::grammar, obey: control::solve::obey },
     RoomVerb { path: &["env"], grammar: control::env::grammar, obey: control::env::obey },
     RoomVerb {
@@ -33,6 +34,8 @@ static VERBS: [RoomVerb; 5] = [
     },
     RoomVerb { path: &["play"], grammar: backgammon::play::grammar, obey: backgammon::play::obey },
     RoomVerb { path: &["moves"], grammar: backgammon::moves::grammar, obey: backgammon::moves::obey },
+    RoomVerb { path: &["solve", "cube"], grammar: cube::solve::grammar, obey: cube::solve::obey },
+    RoomVerb { path: &["eval", "cube"], grammar: cube::eval::grammar, obey: cube::eval::obey },
 ];
 
 pub const EXAMPLES: &str = "  \
@@ -40,7 +43,9 @@ pub const EXAMPLES: &str = "  \
   hothouse env Pendulum-v1 --stdio           an environment for another program to drive
   hothouse eval backgammon run.safetensors --against gnubg   games with duplicate dice; also linear, random
   hothouse play backgammon run.safetensors --stdio   a player of backgammon for another program to ask
-  hothouse moves backgammon --stdio          the rules of backgammon for another program to ask";
+  hothouse moves backgammon --stdio          the rules of backgammon for another program to ask
+  hothouse solve cube --scramble \"R U2 F'\"   by an agent that has learned it; --facelets, or - for many lines
+  hothouse eval cube run.safetensors         greedy play from every state of the 2x2x2, and searches";
 
 /// The grammar with these verbs.
 pub fn extend(grammar: Command) -> Command {
@@ -56,7 +61,8 @@ pub fn extend(grammar: Command) -> Command {
 
 /// Does what is asked where it is one of these verbs.
 pub fn obey(matches: &ArgMatches) -> Option<Result<()>> {
-    VERBS.iter().find_map(|verb| {
+    // Those behind others come after them.
+    VERBS.iter().rev().find_map(|verb| {
         let found = verb.path.iter().try_fold(matches, |matches, &name| matches.subcommand_matches(name))?;
         Some((verb.obey)(found))
     })

@@ -5,7 +5,7 @@ use crate::protocol::{KnobKind, Named};
 use learn::cube::dqn::curriculum::Schedule;
 use learn::cube::dqn::td::Loss;
 use learn::cube::dqn::{Decay, Follow, Judging, Labels};
-use learn::cube::{DqnConfig, Inputs, SupervisedConfig};
+use learn::cube::{DqnConfig, Greedy, Inputs, SupervisedConfig};
 use worlds::cube::Metric;
 
 /// How a whole number, a float, a switch and a choice are read and written that may lie deeper in the settings.
@@ -45,7 +45,7 @@ const METRICS: [Named; 2] = [
     Named { name: "qtm", label: "Quarter turns (qtm)" },
     Named { name: "htm", label: "Half turns too (htm)" },
 ];
-const INPUTS: [Named; 3] = [
+static INPUTS: [Named; 3] = [
     Named { name: "stickers", label: "Stickers, one-hot" },
     Named { name: "cubies", label: "Cubies, one-hot" },
     Named { name: "symmetric", label: "Cubies of the state that stands for all symmetric ones" },
@@ -75,8 +75,7 @@ const SHARE: KnobKind = float(0.0, 1.0, false);
 const HIDDEN_HELP: &str = "Units of each layer, multiples of 16 with a hyphen between, as in 512-256. More can know more, and take longer.";
 const BLOCKS_HELP: &str = "Pairs of layers, as wide as the last one, whose result is added to what they read. They make a deep network easy to train.";
 const NORM_HELP: &str = "Brings the sums of each layer to mean 0 and spread 1 before each activation.";
-const INPUTS_HELP: &str =
-    "The colour of each sticker, as published, or which cubie is where and how it is turned; for values also of the one state that stands for all that are as far from solved by symmetry.";
+const INPUTS_HELP: &str = "The colour of each sticker, as published, or which cubie is where and how it is turned; for values also of the one state that stands for all that are as far from solved by symmetry.";
 const METRIC_HELP: &str = "Quarter turns alone, or half turns as one move as well.";
 const LR_HELP: &str = "How far each update moves the network at the beginning. Too small and nothing happens; too large and it forgets what it knew.";
 const LR_STEPS_HELP: &str = "After this many updates the learning rate is down to 0.7 of what it was, and it goes on falling with the root of their number.";
@@ -201,10 +200,10 @@ pub(super) fn deep_q(preset: DqnConfig) -> Table<DqnConfig> {
         .with(
             "inputs",
             "Inputs: what the network is shown",
-            choice(&INPUTS),
+            choice(&INPUTS[..2]),
             "",
             named!(net.inputs: Inputs),
-            INPUTS_HELP,
+            "The colour of each sticker, as published, or which cubie is where and how it is turned.",
         )
         .with(
             "gamma",
@@ -411,6 +410,17 @@ pub(super) fn deep_q(preset: DqnConfig) -> Table<DqnConfig> {
             "",
             named!(decay: Decay),
             "Evenly, or by the same factor all the time.",
+        )
+        .with(
+            "onward",
+            "Episodes go onward",
+            KnobKind::Bool,
+            "",
+            Access::Number(
+                |c| f64::from(u8::from(c.acting == Greedy::Onward)),
+                |c, v| c.acting = if v == 0.0 { Greedy::Plain } else { Greedy::Onward },
+            ),
+            "Whether episodes never take their last move back.",
         )
         .with(
             "schedule",

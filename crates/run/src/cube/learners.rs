@@ -14,7 +14,8 @@ use crate::protocol::{Goal, Knob, Knobs, Value, Variant};
 use crate::room::Setup;
 use learn::Find;
 use learn::cube::{
-    self, Dqn, DqnConfig, Evaluator, Learner, NetConfig, Preset, Signal, Supervised, SupervisedConfig,
+    self, Dqn, DqnConfig, Evaluator, Learner, Method, NetConfig, Preset, Scores, Signal, Supervised,
+    SupervisedConfig,
 };
 use math::Isa;
 use std::sync::Arc;
@@ -39,7 +40,10 @@ pub(super) struct Kind {
     goal: Goal,
     /// Some minutes for a sweep with a few settings.
     sweep_states: f64,
-    puzzle: Puzzle,
+    size: u32,
+    gives: Gives,
+    /// It has a curriculum and a replay.
+    plays: bool,
     /// Learning from so many states takes about as long as a test.
     pub test_states: f64,
     pub maker: &'static dyn Maker,
@@ -57,8 +61,18 @@ pub(super) trait Maker: Sync {
 }
 
 impl Kind {
-    pub fn make(&self, setup: Setup, saved: Option<&Find>) -> Result<Box<dyn AnyAgent>, RunError> {
-        self.maker.make(setup, saved)
+    fn puzzle(&self) -> Puzzle {
+        let scores = match self.gives {
+            Gives::Value => Scores::Value,
+            Gives::ActionValues => Scores::ActionValues,
+            Gives::Policy => Scores::Policy,
+        };
+        let exact = self.size == 2;
+        let method = if exact { Method::preset::<Two>(scores) } else { Method::preset::<Three>(scores) };
+        let Method::Beam { width } = method else { unreachable!("a beam is what does best") };
+        let nodes = if exact { 1_000_000 } else { 20_000_000 };
+        let method = SolveMethod { search: SearchKind::Beam, width: width as u32, weight: 0.6, nodes };
+        Puzzle { size: self.size, exact, gives: self.gives, plays: self.plays, method }
     }
 }
 
@@ -69,7 +83,7 @@ pub(super) fn variants() -> Vec<Variant> {
         summary: kind.summary,
         goal: Some(kind.goal),
         sweep_budget: kind.sweep_states,
-        about: serde_json::to_value(&kind.puzzle).expect("plain data with string keys"),
+        about: serde_json::to_value(kind.puzzle()).expect("plain data with string keys"),
     };
     KINDS.iter().map(variant).collect()
 }
@@ -79,15 +93,6 @@ pub(super) fn kind(id: &str) -> &'static Kind {
     KINDS.iter().find(|kind| kind.id == id).unwrap_or(&KINDS[0])
 }
 
-const BEAM: SolveMethod = SolveMethod { search: SearchKind::Beam, width: 256, weight: 0.6, nodes: 1_000_000 };
-const TWO: Puzzle = Puzzle { size: 2, exact: true, gives: Gives::Value, plays: false, method: BEAM };
-const THREE: Puzzle = Puzzle {
-    size: 3,
-    exact: false,
-    gives: Gives::Value,
-    plays: false,
-    method: SolveMethod { width: 4096, nodes: 4_000_000, ..BEAM },
-};
 const ALL: Goal = Goal { column: "solved", at: 0.99 };
 /// Deep Q-learning on the 2x2x2.
 const DQN: Kind = Kind {
@@ -97,7 +102,9 @@ const DQN: Kind = Kind {
               longer as it succeeds.",
     goal: Goal { column: "at_8", at: 0.95 },
     sweep_states: 1e7,
-    puzzle: Puzzle { gives: Gives::ActionValues, plays: true, ..TWO },
+    size: 2,
+    gives: Gives::ActionValues,
+    plays: true,
     test_states: 1e6,
     maker: &Learns::<Dqn<Two>> { preset: || DqnConfig::preset(Preset::Tuned) },
 };
@@ -110,7 +117,9 @@ static KINDS: [Kind; 7] = [
                   (walk-length regression).",
         goal: ALL,
         sweep_states: 1e7,
-        puzzle: TWO,
+        size: 2,
+        gives: Gives::Value,
+        plays: false,
         test_states: 1.5e6,
         maker: &Learns::<Supervised<Two>> { preset: || SupervisedConfig::preset::<Two>(Signal::WalkLength) },
     },
@@ -120,7 +129,9 @@ static KINDS: [Kind; 7] = [
         summary: "Learns which move of a random walk came last, so that its network says at once which one to make (a policy).",
         goal: ALL,
         sweep_states: 1e7,
-        puzzle: Puzzle { gives: Gives::Policy, ..TWO },
+        size: 2,
+        gives: Gives::Policy,
+        plays: false,
         test_states: 1.5e6,
         maker: &Learns::<Supervised<Two>> { preset: || SupervisedConfig::preset::<Two>(Signal::LastMove) },
     },
@@ -130,7 +141,9 @@ static KINDS: [Kind; 7] = [
         summary: "Learns the true distance of each state of random walks, as a reference: for larger cubes there is no such table.",
         goal: ALL,
         sweep_states: 1e7,
-        puzzle: TWO,
+        size: 2,
+        gives: Gives::Value,
+        plays: false,
         test_states: 1.5e6,
         maker: &Learns::<Supervised<Two>> { preset: || SupervisedConfig::preset::<Two>(Signal::Exact) },
     },
@@ -157,7 +170,9 @@ static KINDS: [Kind; 7] = [
                   makes up for what the network does not know.",
         goal: Goal { column: "solved", at: 1.0 },
         sweep_states: 5e6,
-        puzzle: THREE,
+        size: 3,
+        gives: Gives::Value,
+        plays: false,
         test_states: 1.5e6,
         maker: &Learns::<Supervised<Three>> {
             preset: || SupervisedConfig::preset::<Three>(Signal::WalkLength),

@@ -2,6 +2,7 @@
 //! scrambles of the 3x3x3), and beside it searches for the solution of whatever state one asks about.
 
 mod agent;
+mod bench;
 mod judging;
 mod knobs;
 mod learners;
@@ -11,6 +12,7 @@ mod schema;
 mod solving;
 
 pub use agent::AnyAgent;
+pub use learn::cube::evaluate::Row;
 pub use learn::cube::{Greedy, Report};
 pub use room::Cube;
 pub use worlds::cube::Metric;

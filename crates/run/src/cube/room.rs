@@ -5,6 +5,7 @@ use super::learners::{self, Kind};
 use super::protocol::Question;
 use super::schema::SCHEMA;
 use crate::RunError;
+use crate::bench::Bench;
 use crate::protocol::{Knob, Knobs, Row, Value, Variant};
 use crate::room::{Answer, Iteration, Room, Saved, Schema, Setup, Slice, Tensors};
 use learn::cube;
@@ -25,7 +26,7 @@ pub struct Cube {
 impl Cube {
     fn make(setup: Setup, saved: Option<&learn::Find>) -> Result<Cube, RunError> {
         let kind = learners::kind(setup.variant);
-        Ok(Cube { agent: kind.make(setup, saved)?, kind, test_fault: None })
+        Ok(Cube { agent: kind.maker.make(setup, saved)?, kind, test_fault: None })
     }
 
     /// For programs that are about this room.
@@ -154,5 +155,9 @@ impl Room for Cube {
             Question::SolveMore {} => Box::new(agent.solve_more()?.clone()),
             Question::Inside {} => Box::new(agent.inside()?),
         })
+    }
+
+    fn bench(bench: &mut Bench) {
+        super::bench::run(bench);
     }
 }

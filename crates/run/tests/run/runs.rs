@@ -288,6 +288,34 @@ fn a_sweeps_learners_are_the_runs_that_they_would_be_alone() {
     }
 }
 
+/// Variants side by side from one seed, each with its own defaults; what was set stays where all know it.
+#[test]
+fn a_sweep_compares_variants() {
+    let config = small("cube", "2x2x2", 4);
+    let mut six = start(&config);
+    train(&mut *six, 6);
+    let budget = six.progress().counts[0];
+    let names = ["2x2x2", "2x2x2-last", "2x2x2-dqn"];
+    let values: Vec<Value> = names.map(Value::from).into();
+    let knob = "variant".to_string();
+    let spec = SweepSpec { config: config.clone(), knob, values, seeds: 1, budget };
+    let mut sweep = Sweep::new(spec.clone(), host()).unwrap();
+    while sweep.advance(0.0) {}
+    let cells = sweep.cells();
+    assert_eq!(cells.iter().map(|cell| cell.value.to_string()).collect::<Vec<_>>(), names);
+    for (cell, variant) in cells.iter().zip(names) {
+        let mut alone = Config { variant: variant.into(), ..config.clone() };
+        alone.knobs.remove("walk");
+        let mut run = start(&alone);
+        while run.progress().counts[0] < budget || !run.at_boundary() {
+            run.advance(0.0);
+        }
+        assert_eq!(timeless(&cell.progress), timeless(&run.progress()), "{variant}");
+    }
+    let nobody = SweepSpec { values: vec!["2x2x2".into(), "nobody".into()], ..spec };
+    assert!(matches!(Sweep::new(nobody, host()), Err(RunError::UnknownVariant { .. })));
+}
+
 #[test]
 fn divergence_stops_the_run_says_so_and_is_never_saved() {
     for (room, config) in every(1) {

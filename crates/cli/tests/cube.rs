@@ -1,0 +1,195 @@
+//! The cube on the command line: solved one by one and line by line, judged, trained, saved and resumed.
+
+mod common;
+
+use common::*;
+use serde_json::Value;
+use std::io::Write;
+use std::process::{Output, Stdio};
+
+const SOLVED: &str = "UUUURRRRFFFFDDDDLLLLBBBB";
+/// After R.
+const TURNED: &str = "UFUFRRRRFDFDDBDBLLLLUBUB";
+const SOLVED_3: &str = "UUUUUUUUURRRRRRRRRFFFFFFFFFDDDDDDDDDLLLLLLLLLBBBBBBBBB";
+/// A network that is quick.
+const SMALL_CUBE: [&str; 4] = ["--set", "hidden=64-32", "--set", "batch=480"];
+
+fn lines(output: &Output) -> Vec<Value> {
+    stdout(output).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn trained(scratch: &Scratch, file: &str, more: &[&str]) {
+    let args =
+        [&["train", "cube", "--steps", "300_000", "--save", file, "--json"], &SMALL_CUBE[..], more].concat();
+    scratch.told(&args);
+}
+
+fn fed(scratch: &Scratch, args: &[&str], input: &str) -> Output {
+    let mut command = scratch.hothouse(args);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+/// The moves of a solution undo those of the scramble: what the table says of where both lead.
+fn solves(scratch: &Scratch, scramble: &str, line: &Value) {
+    let both = format!("{scramble} {}", line["solution"].as_str().unwrap());
+    let output = scratch.run(&["solve", "cube", "--method", "exact", "--scramble", &both]);
+    assert_eq!(lines(&output)[0]["length"], 0, "{scramble}: {line}");
+}
+
+#[test]
+fn the_table_solves_without_an_agent_and_keeps_the_order() {
+    let scratch = Scratch::new();
+    let exact = ["solve", "cube", "--method", "exact"];
+    let one = |more: &[&str]| lines(&scratch.run(&[&exact, more].concat()))[0].clone();
+    let line = one(&["--facelets", TURNED]);
+    assert_eq!((&line["solution"], &line["length"], &line["optimal"]), (&"R'".into(), &1.into(), &1.into()));
+    assert_eq!(line["metric"], "qtm");
+    assert!(line["ms"].is_number() && line["nodes"].is_number());
+    assert_eq!(one(&["--scramble", "R2 U2"])["length"], 4);
+    assert_eq!(one(&["--scramble", "R2 U2", "--metric", "htm"])["length"], 2);
+    assert_eq!(one(&["--scramble", "D2 L B'"])["optimal"], 4, "any face may be turned");
+
+    let input = format!("{TURNED}\nUUUU\n\n{}\n{SOLVED}\nUFUFRRRRFDFDDBDBLLLLUBBU", TURNED.to_lowercase());
+    let output = fed(&scratch, &[&exact[..], &["--facelets", "-"]].concat(), &input);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let all = lines(&output);
+    assert_eq!(all.len(), 6);
+    assert_eq!((&all[0]["length"], &all[3]["length"], &all[4]["length"]), (&1.into(), &1.into(), &0.into()));
+    for (at, word) in [(1, "24 stickers"), (2, "24 stickers"), (5, "")] {
+        let (error, next) = (all[at]["error"].as_str().unwrap(), all[at]["next_step"].as_str().unwrap());
+        assert!(error.contains(word) && !next.is_empty() && all[at]["solution"].is_null(), "{}", all[at]);
+    }
+    let output = fed(&scratch, &[&exact[..], &["--scramble", "-"]].concat(), "R U\nR X\nr\nF'\n");
+    let all = lines(&output);
+    assert_eq!((&all[0]["solution"], &all[3]["solution"]), (&"U' R'".into(), &"F".into()));
+    assert!(all[1]["error"].as_str().unwrap().contains("\"X\""), "{}", all[1]);
+    assert!(all[2]["next_step"].as_str().unwrap().contains("write R"), "{}", all[2]);
+}
+
+#[test]
+fn an_agent_is_trained_saved_resumed_judged_and_solves() {
+    let scratch = Scratch::new();
+    trained(&scratch, "two.safetensors", &[]);
+    let from = ["solve", "cube", "--from", "two.safetensors"];
+    let scrambles = ["R U F'", "R U2 F' R U' F2 R", "D L2 B U R' F"];
+    let output = fed(&scratch, &[&from[..], &["--scramble", "-"]].concat(), &(scrambles.join("\n") + "\n"));
+    for (scramble, line) in scrambles.iter().zip(lines(&output)) {
+        solves(&scratch, scramble, &line);
+        assert!(line["optimal"].as_u64() <= line["length"].as_u64() && line["nodes"].as_u64() > Some(0));
+    }
+    // The same agent by other ways, each for as far as it gets.
+    for method in ["greedy", "astar"] {
+        let output = scratch.run(&[&from[..], &["--scramble", "R U", "--method", method]].concat());
+        solves(&scratch, "R U", &lines(&output)[0]);
+    }
+    let far = "R U F2 R' U2 F R2 U' F R U2 F'";
+    let output = scratch.run(&[&from[..], &["--scramble", far, "--width", "2", "--nodes", "40"]].concat());
+    assert_eq!(output.status.code(), Some(1));
+    let line = &lines(&output)[0];
+    assert!(
+        line["error"].as_str().unwrap().contains("moves ahead") && line["nodes"].as_u64() >= Some(40),
+        "{line}"
+    );
+    assert!(
+        line["next_step"].as_str().unwrap().contains("wider beam") && line["nearest"].is_number(),
+        "{line}"
+    );
+
+    let told = scratch.told(&["eval", "cube", "two.safetensors", "--states", "40", "--json"]);
+    let told = records(&told);
+    let (greedy, search) = (of_kind(&told, "greedy")[0], of_kind(&told, "search")[0]);
+    assert_eq!((&greedy["onward"]["states"], &search["all"]["states"]), (&3_674_160.into(), &40.into()));
+    assert!(greedy["onward"]["solved"].as_f64() > greedy["plain"]["solved"].as_f64());
+    assert_eq!(greedy["by_distance"].as_array().unwrap().len(), 15);
+    assert!(search["all"]["solved"].as_f64() > Some(0.9) && search["all"]["optimal"].is_number(), "{search}");
+    let words = scratch.told(&["eval", "cube", "two.safetensors", "--states", "5", "--method", "greedy"]);
+    assert!(words.contains("greedy, all 3,674,160 states") && words.contains("uniform states"), "{words}");
+
+    let resumed = scratch.records(&["resume", "two.safetensors", "--steps", "350_000"]);
+    assert!(
+        summary(&resumed)["states"].as_f64() >= Some(350_000.0)
+            || summary(&resumed).to_string().contains("states")
+    );
+
+    // What does not go together is refused.
+    trained(&scratch, "three.safetensors", &["--variant", "3x3x3", "--steps", "60_000"]);
+    for (args, words) in [
+        (
+            &["--from", "two.safetensors", "--cube", "3", "--scramble", "R"][..],
+            &["2x2x2, not the 3x3x3", "Leave --cube out"][..],
+        ),
+        (&["--from", "three.safetensors", "--cube", "2", "--scramble", "R"], &["3x3x3, not the 2x2x2"]),
+        (
+            &["--from", "two.safetensors", "--metric", "htm", "--scramble", "R"],
+            &["qtm, not htm", "metric=htm"],
+        ),
+        (&["--from", "none.safetensors", "--scramble", "R"], &["no file"]),
+        (&["--cube", "4", "--scramble", "R"], &["4"]),
+        (&["--method", "magic", "--scramble", "R"], &["choose greedy, beam, astar or exact"]),
+        (&["--cube", "2"], &["--facelets", "--scramble"]),
+        (&["--facelets", SOLVED_3, "--from", "two.safetensors"], &["24 stickers"]),
+        (
+            &["--facelets", SOLVED_3, "--from", "three.safetensors", "--method", "exact"],
+            &["not known", "Choose beam"],
+        ),
+    ] {
+        let output = scratch.run(&[&["solve", "cube"], args].concat());
+        assert!(!output.status.success(), "{args:?}");
+        let said = stderr(&output);
+        assert!(words.iter().all(|word| said.contains(word)), "{args:?}: {said}");
+    }
+    let line =
+        &lines(&scratch.run(&["solve", "cube", "--from", "three.safetensors", "--scramble", "R U' L"]))[0];
+    assert_eq!((line["length"].as_u64(), &line["optimal"]), (Some(3), &Value::Null), "{line}");
+
+    // Of another room.
+    scratch.train(&["--steps", "4096", "--save", "pole.safetensors"]);
+    let output = scratch.run(&["solve", "cube", "--from", "pole.safetensors", "--scramble", "R"]);
+    assert!(stderr(&output).contains("solves no cube"), "{}", stderr(&output));
+}
+
+#[test]
+fn without_a_checkpoint_the_newest_run_solves_or_a_fresh_one_is_trained_first() {
+    let scratch = Scratch::new();
+    let args = ["solve", "cube", "--scramble", "R U F", "--seconds", "1"];
+    let output = scratch.run(&args);
+    let said = stderr(&output);
+    assert!(
+        output.status.success() && said.contains("trained for 1.00 s") && said.contains("saved"),
+        "{said}"
+    );
+    solves(&scratch, "R U F", &lines(&output)[0]);
+    assert_eq!(scratch.cached("safetensors").len(), 1);
+    let output = scratch.run(&args);
+    let said = stderr(&output);
+    assert!(said.contains("newest run of the 2x2x2") && !said.contains("trained for"), "{said}");
+    solves(&scratch, "R U F", &lines(&output)[0]);
+}
+
+#[test]
+fn variants_are_swept_side_by_side() {
+    let scratch = Scratch::new();
+    let knobs = ["--set", "hidden=32-16", "--set", "batch=64", "--steps", "2000", "--seeds", "1"];
+    let args = [&["sweep", "cube", "--knob", "variant=2x2x2,2x2x2-last"], &knobs[..]].concat();
+    let told = scratch.records(&args);
+    let runs = of_kind(&told, "sweep_run");
+    let mut names: Vec<&str> = runs.iter().map(|run| run["knobs"]["variant"].as_str().unwrap()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["2x2x2", "2x2x2-last"]);
+    assert_ne!(runs[0]["digest"], runs[1]["digest"]);
+    let output = scratch.run(&[&["sweep", "cube", "--knob", "variant=2x2x2,nobody"], &knobs[..]].concat());
+    assert!(stderr(&output).contains("called 'nobody'"), "{}", stderr(&output));
+}
+
+#[test]
+fn the_help_states_stickers_and_moves() {
+    let scratch = Scratch::new();
+    let help = scratch.told(&["solve", "cube", "--help"]);
+    for words in ["U R F D L B", "row by row", TURNED, "R U2 F'", "--facelets", "qtm"] {
+        assert!(help.contains(words), "{words}: {help}");
+    }
+    assert!(scratch.told(&["solve", "--help"]).contains("cube"));
+}
