@@ -276,6 +276,30 @@ test("of a learner that plays, curriculum and replay are shown on demand", async
   await page.context().close();
 });
 
+test("learners are set side by side from one seed", async () => {
+  const page = await enter();
+  await still(page);
+  const sweep = page.locator(".sweep");
+  assert.equal(await sweep.getByLabel("Knob").locator("option").first().textContent(), "Learner");
+  assert.equal(await sweep.getByLabel("Knob").inputValue(), "variant");
+  await sweep.getByLabel("Seeds each").selectOption("1");
+  await sweep.getByLabel("States each").selectOption("100000");
+  assert.match(await sweep.locator(".copy code").textContent(), /sweep cube --variant 2x2x2 --knob variant=2x2x2,2x2x2-last,.*--seeds 1 --steps 100000/);
+  await page.getByRole("button", { name: "Start the sweep" }).click();
+  await page.getByRole("button", { name: "The sweep as a table" }).click();
+  await page.waitForFunction(() => {
+    const rows = [...document.querySelectorAll(".sweep tbody tr")];
+    return rows.length === 6 && rows.every((row) => row.cells[2].textContent !== "0");
+  });
+  const names = await page.locator(".sweep tbody th").allTextContents();
+  assert.ok(names.includes("2x2x2-dqn") && !names.includes("3x3x3"), names.join());
+  await sweep.getByRole("button", { name: "Stop" }).click();
+  await page.getByRole("button", { name: "Use Learner 2x2x2-exact in a new run" }).click();
+  await page.waitForFunction(() => hothouse.variant.id === "2x2x2-exact");
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
 test("a link opens the 3x3x3, whose middle layers and long searches can be had, and ended", async () => {
   const page = await enter({ at: "#/cube?variant=3x3x3&hidden=64-32&blocks=0&batch=96&v=2" });
   await event(page, "metrics");

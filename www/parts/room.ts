@@ -16,7 +16,7 @@ import { Knobs } from "./knobs";
 import { calm } from "./loop";
 import type { Notices } from "./notices";
 import { Shortcuts, type Shortcut } from "./shortcuts";
-import { Sweep } from "./sweep";
+import { Sweep, VARIANT } from "./sweep";
 import { Share } from "./share";
 import { SPEEDS, Transport } from "./transport";
 
@@ -34,6 +34,8 @@ export interface Brings {
   curves?: CurveWords;
   /** How much of the first counter a learner of a sweep may be given. */
   budgets?: number[];
+  /** Whether a sweep may set these two variants side by side. */
+  comparable?(a: Variant, b: Variant): boolean;
   /** What a saved run holds, and what a link does. */
   saved?: string;
   /** A class of the whole page, for its style sheet. */
@@ -175,6 +177,7 @@ export class RoomPage {
         say: (words) => announcer.say(words, "sweep"),
       },
       brings.budgets,
+      brings.comparable,
     );
     this.forkSection = h(
       "section",
@@ -566,6 +569,8 @@ export class RoomPage {
   private useValue(knob: string, value: Value): void {
     if (!this.present) return;
     this.client.endSweep();
+    const variant = knob === VARIANT && this.client.room.variants.find(({ id }) => id === value);
+    if (variant) return this.switchTo(variant);
     const { knobs } = this.knobs.wanted();
     this.replace({ kind: "reset", config: { ...this.present.config, knobs: { ...knobs, [knob]: value } } }, true);
     this.announcer.say(`A new run begins with ${this.labelOf(knob)} ${exactText(value)}.`);

@@ -16,6 +16,8 @@ const BUDGETS = [1_000, 10_000, 100_000, 1_000_000];
 const FACTOR = 5;
 const PART = 0.2;
 const WRITE_MS = 1000;
+/** What stands for a knob where variants are compared. */
+export const VARIANT = "variant";
 
 export type Wishes = {
   start(spec: SweepSpec): void;
@@ -72,6 +74,8 @@ export class Sweep {
     private readonly room: RoomInfo,
     private readonly wishes: Wishes,
     private readonly budgets: number[] = BUDGETS,
+    /** Whether two variants can be told which is better. */
+    private readonly comparable: (a: Variant, b: Variant) => boolean = () => false,
   ) {
     const field = (label: string, input: HTMLElement): HTMLElement => h("p", { class: "field" }, h("label", { for: input.id }, label), input);
     const unit = this.unit.charAt(0).toUpperCase() + this.unit.slice(1);
@@ -146,14 +150,23 @@ export class Sweep {
     this.scale = scale;
     this.values = values;
     // Of a text there is no next value.
-    this.knobs = knobs.filter(({ kind }) => kind.kind !== "bool" && kind.kind !== "text");
+    this.knobs = [...this.variants(variant), ...knobs.filter(({ kind }) => kind.kind !== "bool" && kind.kind !== "text")];
     if (!another && this.knob.options.length === this.knobs.length) {
       this.writeCommand();
       return;
     }
     const chosen = this.knob.value;
-    this.knob.replaceChildren(...this.knobs.map(({ name, label }) => h("option", { value: name, selected: name === (chosen || "lr") }, label)));
+    const first = this.knobs[0]?.name === VARIANT ? VARIANT : "lr";
+    this.knob.replaceChildren(...this.knobs.map(({ name, label }) => h("option", { value: name, selected: name === (chosen || first) }, label)));
     this.suggest();
+  }
+
+  /** The room's variants beside this one, as if they were a knob. */
+  private variants(variant: Variant): Knob[] {
+    const options = this.room.variants.filter((other) => this.comparable(variant, other)).map(({ id: name, name: label }) => ({ name, label }));
+    const word = this.room.variant_word;
+    if (options.length < 2) return [];
+    return [{ name: VARIANT, label: word.charAt(0).toUpperCase() + word.slice(1), kind: { kind: "choice", options }, default: variant.id, unit: "", help: "", live: false }];
   }
 
   /** So much solves the present run: about as much is a fair length for each learner. */
