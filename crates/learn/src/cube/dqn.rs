@@ -613,7 +613,8 @@ impl<P: Cube> Dqn<P> {
         fill(learning.input_mut("active"), |of| of.state);
         fill(self.values.executor.input_mut("active"), |of| of.next);
         let actions = learning.input_mut("action").iter_mut();
-        actions.zip(&self.batch).for_each(|(to, of)| *to = f32::from(of.action));
+        let named = |of: &Transition<P>| inputs.action(of.state, usize::from(of.action)) as f32;
+        actions.zip(&self.batch).for_each(|(to, of)| *to = named(of));
     }
 
     /// Draws a batch from what was played.
@@ -695,7 +696,9 @@ impl<P: Cube> Dqn<P> {
             to.zip(&active).for_each(|(to, &active)| *to = f32::from(active));
             self.active = active;
             let to = preferring.executor.input_mut("target").iter_mut();
-            to.zip(&self.batch).for_each(|(to, of)| *to = f32::from(of.action));
+            let inputs = self.config.net.inputs;
+            let named = |of: &Transition<P>| inputs.action(of.state, usize::from(of.action)) as f32;
+            to.zip(&self.batch).for_each(|(to, of)| *to = named(of));
             preferring.packed.pack(&self.params);
             preferring.executor.train(&self.params, &preferring.packed, &mut self.grads, false);
             self.sums.loss += preferring.executor.output("loss")[0];

@@ -340,7 +340,7 @@ impl<P: Cube> Supervised<P> {
                     let length = |length: f32| (length - shift) / scale;
                     *target = match signal {
                         Signal::WalkLength => length((step + 1) as f32),
-                        Signal::LastMove => actions.inverse(usize::from(taken)) as f32,
+                        Signal::LastMove => inputs.action(*state, actions.inverse(usize::from(taken))) as f32,
                         Signal::Exact => {
                             let distance = exact.and_then(|exact| state.distance(exact));
                             length(f32::from(distance.expect("its settings were checked")))

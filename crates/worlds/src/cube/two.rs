@@ -1,7 +1,9 @@
 //! The 2x2x2 with its corner DBL held still, so that R, U and F reach everything. A state is its rank: 7! permutations by
 //! 3⁶ twists, which a move changes apart from each other by two small tables.
 
-use super::{CODES, CORNERS, CubeError, Face, Move, Puzzle, TWIST, Typed, corner_facelets, facelets, inputs};
+use super::{
+    CODES, CORNERS, CubeError, Face, Move, Puzzle, TWIST, Typed, corner_facelets, facelets, fold, inputs,
+};
 use math::rng::Sequence;
 use std::sync::LazyLock;
 
@@ -166,6 +168,16 @@ impl Puzzle for Two {
 
     fn row_inputs(row: usize) -> &'static [u16] {
         &INPUTS[PLACES[row / CODES]][row % CODES]
+    }
+
+    #[inline]
+    fn folded(self) -> (Two, u8) {
+        fold::fold(self)
+    }
+
+    #[inline]
+    fn folded_action(symmetry: u8, action: usize) -> usize {
+        fold::action(symmetry, action)
     }
 
     #[inline]
