@@ -1,11 +1,13 @@
 //! What learners of the cube have in common: who judges states, which a search asks, and what is known of a cube beyond its
 //! rules. The network, learners, searches and the judgement over all states lie in the folder beside it.
 
+pub mod dqn;
 pub mod evaluate;
 pub mod net;
 pub mod search;
 pub mod supervised;
 
+pub use dqn::{Dqn, DqnConfig, DqnError, Preset};
 pub use evaluate::{Exhaustive, Report};
 pub use net::{Evaluator, Inputs, NetConfig, Trainer};
 pub use search::{Limits, Method, Outcome, Search};
@@ -23,6 +25,14 @@ pub trait Cube: Puzzle {
     fn distance(self, _exact: &Distances) -> Option<u8> {
         None
     }
+
+    /// Words of a state where it is saved.
+    const WORDS: usize;
+
+    fn words(self, words: &mut [u32]);
+
+    /// `None` where they are no state.
+    fn from_words(words: &[u32]) -> Option<Self>;
 }
 
 impl Cube for Two {
@@ -31,10 +41,36 @@ impl Cube for Two {
     fn distance(self, exact: &Distances) -> Option<u8> {
         Some(exact.of(self))
     }
+
+    const WORDS: usize = 1;
+
+    fn words(self, words: &mut [u32]) {
+        words[0] = self.rank();
+    }
+
+    fn from_words(words: &[u32]) -> Option<Two> {
+        Two::unrank(words[0])
+    }
 }
 
 impl Cube for Three {
     const EXACT: bool = false;
+
+    const WORDS: usize = 5;
+
+    fn words(self, words: &mut [u32]) {
+        for (word, bytes) in words.iter_mut().zip(self.cubies().as_chunks().0) {
+            *word = u32::from_le_bytes(*bytes);
+        }
+    }
+
+    fn from_words(words: &[u32]) -> Option<Three> {
+        let mut cubies = [0; 20];
+        for (bytes, word) in cubies.as_chunks_mut().0.iter_mut().zip(words) {
+            *bytes = word.to_le_bytes();
+        }
+        Three::from_cubies(cubies)
+    }
 }
 
 /// What a judge says of a state.

@@ -44,6 +44,24 @@ impl Three {
         &self.0
     }
 
+    /// `None` where these bytes are no state of the cube.
+    pub fn from_cubies(cubies: [u8; 20]) -> Option<Three> {
+        let (mut seen, mut sums, mut swaps) = ([0u32; 2], [0u32; 2], 0);
+        for (place, &code) in cubies.iter().enumerate() {
+            let (kind, pieces) = if place < 8 { (0, TWIST) } else { (1, FLIP) };
+            let piece = code % pieces;
+            if usize::from(code) >= CODES || seen[kind] >> piece & 1 == 1 {
+                return None;
+            }
+            // Pieces before it that belong behind it.
+            swaps += (seen[kind] >> piece).count_ones();
+            seen[kind] |= 1 << piece;
+            sums[kind] += u32::from(code / pieces);
+        }
+        (sums[0].is_multiple_of(3) && sums[1].is_multiple_of(2) && swaps.is_multiple_of(2))
+            .then_some(Three(cubies))
+    }
+
     /// From bytes that were found to be a cube.
     pub(super) fn with_cubies(cubies: [u8; 20]) -> Three {
         Three(cubies)

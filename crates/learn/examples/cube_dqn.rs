@@ -1,0 +1,236 @@
+//! Trains the deep-Q learner of the 2x2x2 for so many seconds of processor time, and tells how much of each distance it solves
+//! greedily, over all states, and how long a training step takes on one thread.
+//! `cargo run --release -p learn --example cube_dqn -- --preset tuned --seconds 120 --set batch=1024 --every 30`
+//! Judging is not counted in the seconds.
+
+use learn::cube::dqn::curriculum::Schedule;
+use learn::cube::dqn::td::Loss;
+use learn::cube::dqn::{Decay, Follow, Judging, Labels};
+use learn::cube::{
+    Dqn, DqnConfig, Evaluator, Exhaustive, Greedy, Inputs, Judge, Learner, Preset, Scores, Slice,
+};
+use math::{Isa, Rng, par};
+use std::sync::Arc;
+use std::time::Instant;
+use worlds::cube::{Actions, Distances, Metric, Puzzle, Two};
+
+fn main() {
+    let (mut preset, mut seconds, mut every, mut seed, mut threads) =
+        (Preset::Tuned, 120.0, f64::INFINITY, 1, 2);
+    let (mut settings, mut steps) = (Vec::new(), 0);
+    let mut arguments = std::env::args().skip(1);
+    while let Some(flag) = arguments.next() {
+        let value = arguments.next().unwrap_or_else(|| panic!("{flag} needs a value"));
+        let number = || value.parse::<f64>().unwrap_or_else(|_| panic!("{flag} needs a number, not {value}"));
+        match flag.as_str() {
+            "--preset" => preset = named("preset", &value, &Preset::ALL, Preset::id),
+            "--seconds" => seconds = number(),
+            "--every" => every = number(),
+            "--seed" => seed = number() as u32,
+            "--threads" => threads = number() as usize,
+            "--steps" => steps = number() as u64,
+            "--set" => settings.push(value),
+            _ => {
+                panic!("unknown {flag}; there are --preset --seconds --every --seed --threads --steps --set")
+            }
+        }
+    }
+    let mut config = DqnConfig::preset(preset);
+    for setting in &settings {
+        let (name, value) = setting.split_once('=').unwrap_or_else(|| panic!("{setting} sets nothing"));
+        set(&mut config, name, value);
+    }
+    println!("{config:?}");
+    if steps > 0 {
+        return time(config, steps);
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+    pool.install(|| train(config, seconds, every, seed));
+}
+
+fn named<T: Copy>(what: &str, value: &str, all: &[T], id: impl Fn(T) -> &'static str) -> T {
+    let known: Vec<&str> = all.iter().map(|one| id(*one)).collect();
+    let at = known.iter().position(|id| *id == value);
+    all[at.unwrap_or_else(|| panic!("no {what} {value}; there are {known:?}"))]
+}
+
+fn set(config: &mut DqnConfig, name: &str, value: &str) {
+    let number = || value.parse::<f64>().unwrap_or_else(|_| panic!("{name}={value} is no number"));
+    let (whole, float, yes) = (|| number() as usize, || number() as f32, || value == "yes");
+    match name {
+        "metric" => config.metric = named("metric", value, &Metric::ALL, Metric::id),
+        "inputs" => config.net.inputs = named("inputs", value, &Inputs::ALL, Inputs::id),
+        "hidden" => config.net.hidden = value.split('-').map(|units| units.parse().expect("units")).collect(),
+        "blocks" => config.net.blocks = whole(),
+        "norm" => config.net.norm = yes(),
+        "dueling" => config.net.dueling = yes(),
+        "gamma" => config.rewards.gamma = float(),
+        "step" => config.rewards.step = float(),
+        "goal" => config.rewards.goal = float(),
+        "double" => config.double = yes(),
+        "n_step" => config.n_step = whole(),
+        "bounded" => config.bounded = yes(),
+        "huber" => config.loss = if value == "no" { Loss::Squares } else { Loss::Huber(float()) },
+        "follow" => config.follow = named("follow", value, &Follow::ALL, Follow::id),
+        "target_every" => config.target_every = whole(),
+        "tau" => config.tau = float(),
+        "judging" => config.judging = named("judging", value, &Judging::ALL, Judging::id),
+        "batch" => config.batch = whole(),
+        "updates" => config.updates = whole(),
+        "lr" => config.lr = float(),
+        "lr_steps" => config.lr_steps = float(),
+        "max_grad_norm" => config.max_grad_norm = float(),
+        "replay" => config.replay = whole(),
+        "warmup" => config.warmup = whole(),
+        "prioritised" => config.prioritised = yes(),
+        "alpha" => config.alpha = float(),
+        "floor" => config.floor = float(),
+        "beta" => config.beta = float(),
+        "beta_steps" => config.beta_steps = float(),
+        "envs" => config.envs = whole(),
+        "updates_per_move" => config.updates_per_move = whole(),
+        "slack" => config.slack = whole(),
+        "epsilon" => config.epsilon = float(),
+        "epsilon_end" => config.epsilon_end = float(),
+        "epsilon_moves" => config.epsilon_moves = float(),
+        "acting" => config.acting = if value == "onward" { Greedy::Onward } else { Greedy::Plain },
+        "decay" => config.decay = named("decay", value, &Decay::ALL, Decay::id),
+        "schedule" => config.curriculum.schedule = named("schedule", value, &Schedule::ALL, Schedule::id),
+        "first" => config.curriculum.first = whole(),
+        "last" => config.curriculum.last = whole(),
+        "threshold" => config.curriculum.threshold = float(),
+        "window" => config.curriculum.window = whole(),
+        "fraction" => config.curriculum.fraction = float(),
+        "hindsight" => config.hindsight = float(),
+        "pretraining" => config.pretraining = whole(),
+        "labels" => config.labels = named("labels", value, &Labels::ALL, Labels::id),
+        _ => panic!("no setting {name}"),
+    }
+}
+
+fn train(config: DqnConfig, seconds: f64, every: f64, seed: u32) {
+    let exact = Arc::new(Distances::new(config.metric));
+    let actions = Actions::of::<Two>(config.metric);
+    let mut all = Exhaustive::new(exact.clone());
+    let mut learner =
+        Dqn::<Two>::new(config, Some(exact.clone()), seed, Isa::best()).expect("sound settings");
+    learner.set_clock(wall_s);
+    let mut judge = learner.judge().expect("a plan");
+    let (mut counted, mut due, mut began, mut parts) = (0.0, every, cpu_s(), [0.0; 4]);
+    while counted < seconds {
+        let stats = loop {
+            if let Slice::Iteration(stats) = learner.advance() {
+                break stats;
+            }
+        };
+        parts.iter_mut().zip(stats.parts_s).for_each(|(sum, part)| *sum += part);
+        counted += cpu_s() - began;
+        if counted >= due || counted >= seconds {
+            let (progress, play) = (learner.progress(), stats.play.expect("it plays"));
+            println!(
+                "{counted:.1} CPU-s: {} updates, {:.2}M states, {:.2}M moves, {:.3} CPU-ms an update; parts {parts:.1?}; loss {:.5}, gradient {:.3}, q {:.3}, epsilon {:.3}, depth {}, solved {:.3}",
+                progress.updates,
+                progress.states as f64 / 1e6,
+                progress.moves as f64 / 1e6,
+                1e3 * counted / progress.updates as f64,
+                stats.loss,
+                stats.grad_norm,
+                play.mean_q,
+                play.epsilon,
+                play.depth,
+                play.solved.unwrap_or(f32::NAN)
+            );
+            judge.set(learner.weights());
+            let ahead =
+                all.run(&mut Ahead { judge: &mut judge, actions: actions.count(), scores: Vec::new() });
+            let shares = Greedy::ALL.map(|greedy| {
+                let rows = ahead.rows(greedy).iter().map(|row| format!("{:.1}", 100.0 * row.share()));
+                rows.collect::<Vec<_>>().join(" ")
+            });
+            println!("  by the values of what actions lead to: {}; onward {}", shares[0], shares[1]);
+            let report = all.run(&mut judge);
+            for greedy in Greedy::ALL {
+                let rows = report.rows(greedy).iter().map(|row| format!("{:.1}", 100.0 * row.share()));
+                println!(
+                    "  greedy {greedy:?} {:.2}% of all; by distance {}",
+                    100.0 * report.total(greedy).share(),
+                    rows.collect::<Vec<_>>().join(" ")
+                );
+            }
+            // By the moves of a scramble, as others count; `moves` tells of play that takes none back.
+            let mut numbers = Rng::new(5, 5).sequence(0);
+            let mut onward = |depth: usize| {
+                let (mut states, mut taken) = ([Two::SOLVED; 14], [0; 14]);
+                let mut solves = || {
+                    Two::fill_walk(&actions, &mut numbers, &mut states[..depth], &mut taken[..depth]);
+                    all.moves(states[depth - 1]).is_some()
+                };
+                let solved = (0..2000).filter(|_| solves()).count();
+                format!("{depth}: {:.1}", solved as f64 / 20.0)
+            };
+            let shares: Vec<String> = [4, 6, 8, 10, 14].map(&mut onward).into();
+            println!("  of scrambles, onward: {}", shares.join(", "));
+            due += every;
+        }
+        began = cpu_s();
+    }
+}
+
+/// How long a step takes on one thread: drawing a batch, and learning from it.
+fn time(config: DqnConfig, steps: u64) {
+    let exact = Some(Arc::new(Distances::new(config.metric)));
+    let mut learner = Dqn::<Two>::new(config, exact, 1, Isa::best()).expect("sound settings");
+    par::Threads::of(1).expect("one").run(|| {
+        while learner.replay().len() < learner.config().warmup {
+            learner.play();
+        }
+        for _ in 0..5 {
+            let (mut sampling, mut learning) = (0.0, 0.0);
+            for _ in 0..steps {
+                let began = Instant::now();
+                learner.sample();
+                let sampled = Instant::now();
+                learner.learn();
+                sampling += (sampled - began).as_secs_f64();
+                learning += sampled.elapsed().as_secs_f64();
+            }
+            let ms = |seconds: f64| 1e3 * seconds / steps as f64;
+            println!("{:.4} ms a step, {:.4} with sampling", ms(learning), ms(sampling + learning));
+        }
+    });
+}
+
+/// Judges states by the best of their actions.
+struct Ahead<'a> {
+    judge: &'a mut Evaluator<Two>,
+    actions: usize,
+    scores: Vec<f32>,
+}
+
+impl Judge<Two> for Ahead<'_> {
+    fn scores(&self) -> Scores {
+        Scores::Value
+    }
+
+    fn judge(&mut self, states: &[Two], values: &mut [f32]) {
+        let actions = self.actions;
+        self.scores.resize(states.len() * actions, 0.0);
+        self.judge.judge(states, &mut self.scores);
+        for (value, scores) in values.iter_mut().zip(self.scores.chunks_exact(actions)) {
+            *value = scores.iter().copied().fold(f32::INFINITY, f32::min);
+        }
+    }
+}
+
+fn wall_s() -> f64 {
+    static BEGAN: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);
+    BEGAN.elapsed().as_secs_f64()
+}
+
+/// Seconds that all threads of this process have worked.
+fn cpu_s() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").expect("a Linux system");
+    let ticks = |field: &str| field.parse::<f64>().expect("a number of ticks");
+    let fields: Vec<&str> = stat.rsplit(") ").next().expect("fields").split(' ').collect();
+    (ticks(fields[11]) + ticks(fields[12])) / 100.0
+}

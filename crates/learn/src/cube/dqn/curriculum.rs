@@ -1,0 +1,169 @@
+//! How far from solved episodes begin. The stage is a depth of scrambles; it goes on by one once enough of the newest episodes
+//! that began there solved the cube. So that what is near is not forgotten, a share of all episodes may begin at every depth so
+//! far.
+
+use math::rng::Sequence;
+
+/// Moves of a scramble at most.
+pub const DEEPEST: usize = 64;
+/// Episodes that a success is a share of at most.
+pub const WIDEST: usize = 1000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Schedule {
+    /// Episodes begin at every depth alike from the beginning.
+    Even,
+    /// All at the stage.
+    Plain,
+    /// Some at the stage, the others at every depth so far alike.
+    Fractional,
+}
+
+impl Schedule {
+    pub const ALL: [Schedule; 3] = [Schedule::Even, Schedule::Plain, Schedule::Fractional];
+
+    pub const fn id(self) -> &'static str {
+        match self {
+            Schedule::Even => "even",
+            Schedule::Plain => "plain",
+            Schedule::Fractional => "fractional",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CurriculumConfig {
+    pub schedule: Schedule,
+    /// The depths of the first stage and the last one.
+    pub first: usize,
+    pub last: usize,
+    /// Share of episodes that must be solved.
+    pub threshold: f32,
+    /// Newest episodes that it is a share of.
+    pub window: usize,
+    /// Share of episodes that begin at depths so far.
+    pub fraction: f32,
+}
+
+/// Its newest episodes.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Depth {
+    solved: u32,
+    /// A ring, once there are as many as the window is wide.
+    newest: Vec<bool>,
+    at: usize,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curriculum {
+    stage: usize,
+    depths: Vec<Depth>,
+}
+
+impl Curriculum {
+    pub fn new(config: &CurriculumConfig) -> Curriculum {
+        let depth = Depth { newest: Vec::with_capacity(WIDEST), ..Depth::default() };
+        let mut depths = vec![depth; DEEPEST + 1];
+        // Capacity is not cloned.
+        depths.iter_mut().for_each(|depth| depth.newest.reserve(WIDEST));
+        let stage = if config.schedule == Schedule::Even { config.last } else { config.first };
+        Curriculum { stage, depths }
+    }
+
+    /// The depth that it has come to.
+    pub fn stage(&self) -> usize {
+        self.stage
+    }
+
+    /// Share of new episodes that begin at a depth.
+    pub fn share(&self, config: &CurriculumConfig, depth: usize) -> f32 {
+        let (stage, first) = (self.stage, config.first.min(self.stage));
+        let before = (stage - first) as f32;
+        match config.schedule {
+            Schedule::Even if (first..=stage).contains(&depth) => 1.0 / (before + 1.0),
+            Schedule::Plain if depth == stage => 1.0,
+            Schedule::Fractional if depth == stage && before == 0.0 => 1.0,
+            Schedule::Fractional if depth == stage => 1.0 - config.fraction,
+            Schedule::Fractional if (first..stage).contains(&depth) => config.fraction / before,
+            _ => 0.0,
+        }
+    }
+
+    /// Where an episode begins.
+    pub fn draw(&self, config: &CurriculumConfig, numbers: &mut Sequence) -> usize {
+        let (stage, first) = (self.stage, config.first.min(self.stage));
+        let before = (stage - first) as u32;
+        match config.schedule {
+            Schedule::Even => first + numbers.below(before + 1) as usize,
+            Schedule::Fractional if before > 0 && numbers.uniform() < config.fraction => {
+                first + numbers.below(before) as usize
+            }
+            Schedule::Plain | Schedule::Fractional => stage,
+        }
+    }
+
+    /// How an episode ended; whether the stage goes on by it.
+    pub fn record(&mut self, config: &CurriculumConfig, depth: usize, solved: bool) -> bool {
+        let here = &mut self.depths[depth];
+        if here.newest.len() < config.window {
+            here.newest.push(solved);
+        } else {
+            here.solved -= u32::from(here.newest[here.at]);
+            here.newest[here.at] = solved;
+            here.at = (here.at + 1) % config.window;
+        }
+        here.solved += u32::from(solved);
+        let is_full = here.newest.len() == config.window;
+        let goes_on = config.schedule != Schedule::Even
+            && depth == self.stage
+            && self.stage < config.last
+            && is_full
+            && here.solved as f32 >= config.threshold * config.window as f32;
+        self.stage += usize::from(goes_on);
+        goes_on
+    }
+
+    /// Share of a depth's newest episodes that solved the cube, and how many those are.
+    pub fn success(&self, depth: usize) -> (f32, usize) {
+        let Depth { solved, newest, .. } = &self.depths[depth];
+        (*solved as f32 / newest.len().max(1) as f32, newest.len())
+    }
+
+    /// Holds the stage to other settings.
+    pub(super) fn hold(&mut self, config: &CurriculumConfig) {
+        self.stage = match config.schedule {
+            Schedule::Even => config.last,
+            _ => self.stage.clamp(config.first, config.last),
+        };
+    }
+
+    /// The stage; then of each depth where its ring begins, its length and what it holds.
+    pub(super) fn words(&self) -> Vec<u32> {
+        let mut words = vec![self.stage as u32];
+        for Depth { newest, at, .. } in &self.depths {
+            words.extend([*at as u32, newest.len() as u32]);
+            words.extend(newest.iter().map(|&solved| u32::from(solved)));
+        }
+        words
+    }
+
+    pub(super) fn from_words(config: &CurriculumConfig, words: &[u32]) -> Option<Curriculum> {
+        let mut it = Curriculum::new(config);
+        let mut words = words.iter().copied();
+        let stage = words.next()? as usize;
+        it.stage = (1..=DEEPEST).contains(&stage).then_some(stage)?;
+        for depth in &mut it.depths {
+            let (at, len) = (words.next()? as usize, words.next()? as usize);
+            if len > config.window || at >= config.window || (len < config.window && at > 0) {
+                return None;
+            }
+            depth.at = at;
+            for _ in 0..len {
+                let solved = words.next().filter(|&solved| solved < 2)?;
+                depth.newest.push(solved == 1);
+                depth.solved += solved;
+            }
+        }
+        words.next().is_none().then_some(it)
+    }
+}

@@ -1,0 +1,239 @@
+//! Episodes, many at once: a scramble, then moves until the cube is solved or enough were made. What an episode gives to learn
+//! from is known when it has ended: from each of its states as many steps on as are asked for (n-step returns, Sutton 1988), or as
+//! there are.
+//!
+//! An episode that failed may count as one towards another goal (hindsight, Andrychowicz et al. 2017). States of the cube are
+//! a group: seen from the state where it ended, that one is the solved cube, and each before it is what the moves still to come
+//! take to the solved cube. Relabelled, it is the way back along its own moves from the solved state, and every transition on it
+//! a true one.
+
+use super::curriculum::{Curriculum, CurriculumConfig, DEEPEST};
+use super::replay::Transition;
+use crate::cube::{Cube, Greedy};
+use math::Rng;
+use worlds::cube::{Actions, Puzzle};
+
+/// Moves beyond the scramble's depth that an episode may take at most.
+pub const MOST_SLACK: usize = 190;
+
+/// What an episode gives. States are one more than actions.
+pub fn n_step<P: Copy>(
+    path: &[P],
+    taken: &[u8],
+    steps: usize,
+    solved: bool,
+    mut give: impl FnMut(Transition<P>),
+) {
+    assert_eq!(path.len(), taken.len() + 1);
+    for (i, &action) in taken.iter().enumerate() {
+        let end = taken.len().min(i + steps);
+        give(Transition {
+            state: path[i],
+            action,
+            steps: (end - i) as u8,
+            done: solved && end == taken.len(),
+            next: path[end],
+        });
+    }
+}
+
+/// The path that the same actions take where the state that they ended in is the solved one; from the last time that it was met
+/// before. Gives how many of the last actions are on it.
+pub fn relabel<P: Puzzle>(actions: &Actions, taken: &[u8], path: &mut Vec<P>) -> usize {
+    path.clear();
+    path.push(P::SOLVED);
+    let mut state = P::SOLVED;
+    for &action in taken.iter().rev() {
+        state = state.turned(actions.inverse(usize::from(action)));
+        if state == P::SOLVED {
+            break;
+        }
+        path.push(state);
+    }
+    path.reverse();
+    path.len() - 1
+}
+
+/// How episodes go.
+#[derive(Clone, Copy, Debug)]
+pub struct Play<'a> {
+    pub actions: Actions,
+    pub curriculum: &'a CurriculumConfig,
+    /// Moves beyond the scramble's depth.
+    pub slack: usize,
+    pub epsilon: f32,
+    /// Whether a move may take the last one back.
+    pub acting: Greedy,
+    pub steps: usize,
+    /// Share of failed episodes that are relabelled.
+    pub hindsight: f32,
+}
+
+/// One that is going on.
+#[derive(Clone, Debug)]
+struct Episode<P> {
+    depth: usize,
+    path: Vec<P>,
+    taken: Vec<u8>,
+}
+
+pub struct Episodes<P> {
+    all: Vec<Episode<P>>,
+    /// Where each stands.
+    states: Vec<P>,
+    relabelled: Vec<P>,
+}
+
+/// Episodes that ended, and those that were solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ended {
+    pub episodes: u32,
+    pub solved: u32,
+}
+
+/// Moves of an episode at most.
+const LONGEST: usize = DEEPEST + MOST_SLACK;
+
+impl<P: Cube> Episodes<P> {
+    /// None has begun: each does before its first move.
+    pub fn new(count: usize) -> Episodes<P> {
+        let episode = |_| Episode {
+            depth: 0,
+            path: Vec::with_capacity(LONGEST + 1),
+            taken: Vec::with_capacity(LONGEST),
+        };
+        Episodes {
+            all: (0..count).map(episode).collect(),
+            states: vec![P::SOLVED; count],
+            relabelled: Vec::with_capacity(LONGEST + 1),
+        }
+    }
+
+    pub fn bytes(count: usize) -> u64 {
+        (count * ((LONGEST + 2) * (size_of::<P>() + 1) + size_of::<Episode<P>>())) as u64
+    }
+
+    /// Begins those that have ended; gives all states to act in.
+    pub fn states(&mut self, play: &Play, curriculum: &Curriculum, rng: &Rng) -> &[P] {
+        for (i, (episode, state)) in self.all.iter_mut().zip(&mut self.states).enumerate() {
+            if !episode.path.is_empty() {
+                continue;
+            }
+            let mut numbers = rng.sequence(((2 * i + 1) as u64) << 32);
+            episode.depth = curriculum.draw(play.curriculum, &mut numbers);
+            // A walk may come back to where it began.
+            while *state == P::SOLVED {
+                let mut last = None;
+                for _ in 0..episode.depth {
+                    let action = play.actions.drawn(last, &mut numbers);
+                    (*state, last) = (state.turned(action), Some(action));
+                }
+            }
+            episode.path.push(*state);
+        }
+        &self.states
+    }
+
+    /// One move of each: the best by `q`, `[episodes][actions]`, or any. What episodes that end by it give goes to `give`.
+    pub fn step(
+        &mut self,
+        play: &Play,
+        curriculum: &mut Curriculum,
+        rng: &Rng,
+        q: &[f32],
+        mut give: impl FnMut(Transition<P>),
+    ) -> Ended {
+        let (count, mut ended) = (play.actions.count(), Ended::default());
+        let each = self.all.iter_mut().zip(&mut self.states).zip(q.chunks_exact(count));
+        for (i, ((episode, state), q)) in each.enumerate() {
+            let mut numbers = rng.sequence(((2 * i) as u64) << 32);
+            let back = match play.acting {
+                Greedy::Plain => None,
+                Greedy::Onward => episode.taken.last().map(|&last| play.actions.inverse(usize::from(last))),
+            };
+            let action = if numbers.uniform() < play.epsilon {
+                let free = count - usize::from(back.is_some());
+                let action = numbers.below(free as u32) as usize;
+                action + usize::from(back.is_some_and(|back| action >= back))
+            } else {
+                best(q, back)
+            };
+            *state = state.turned(action);
+            episode.taken.push(action as u8);
+            episode.path.push(*state);
+            let solved = *state == P::SOLVED;
+            if !solved && episode.taken.len() < (episode.depth + play.slack).min(LONGEST) {
+                continue;
+            }
+            n_step(&episode.path, &episode.taken, play.steps, solved, &mut give);
+            if !solved && numbers.uniform() < play.hindsight {
+                let used = relabel(&play.actions, &episode.taken, &mut self.relabelled);
+                let taken = &episode.taken[episode.taken.len() - used..];
+                n_step(&self.relabelled, taken, play.steps, true, &mut give);
+            }
+            curriculum.record(play.curriculum, episode.depth, solved);
+            ended.episodes += 1;
+            ended.solved += u32::from(solved);
+            episode.path.clear();
+            episode.taken.clear();
+            *state = P::SOLVED;
+        }
+        ended
+    }
+
+    /// Of each its depth, 0 where it has not begun; the state that it began in and what it did there.
+    pub(super) fn words(&self) -> Vec<u32> {
+        let mut words = Vec::new();
+        for Episode { depth, path, taken } in &self.all {
+            let Some(start) = path.first() else {
+                words.push(0);
+                continue;
+            };
+            words.extend([*depth as u32, taken.len() as u32]);
+            let at = words.len();
+            words.resize(at + P::WORDS, 0);
+            start.words(&mut words[at..]);
+            words.extend(taken.iter().map(|&action| u32::from(action)));
+        }
+        words
+    }
+
+    /// Goes on with one that has not begun from what is left of such words.
+    pub(super) fn resume(&mut self, i: usize, words: &mut &[u32], actions: u32) -> Option<()> {
+        let mut next = |len: usize| {
+            let (here, rest) = words.split_at_checked(len)?;
+            *words = rest;
+            Some(here)
+        };
+        let depth = next(1)?[0] as usize;
+        if depth == 0 {
+            return Some(());
+        }
+        let len = next(1)?[0] as usize;
+        let start = P::from_words(next(P::WORDS)?).filter(|start| *start != P::SOLVED)?;
+        let taken = next(len)?;
+        if depth > DEEPEST || len >= LONGEST || taken.iter().any(|&action| action >= actions) {
+            return None;
+        }
+        let (episode, state) = (&mut self.all[i], &mut self.states[i]);
+        (episode.depth, *state) = (depth, start);
+        episode.path.push(start);
+        for &action in taken {
+            *state = state.turned(action as usize);
+            episode.taken.push(action as u8);
+            episode.path.push(*state);
+        }
+        Some(())
+    }
+}
+
+/// The action of the greatest value, of equals the first. One may be ruled out.
+pub fn best(q: &[f32], without: Option<usize>) -> usize {
+    let mut best = usize::from(without == Some(0));
+    for (action, value) in q.iter().enumerate() {
+        if *value > q[best] && Some(action) != without {
+            best = action;
+        }
+    }
+    best
+}

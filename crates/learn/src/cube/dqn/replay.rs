@@ -1,0 +1,218 @@
+//! What was played: a ring of transitions, sampled evenly or by priority (Schaul et al., "Prioritized experience replay", 2016).
+//! A priority is `(|error| + floor)^alpha`; new transitions have the greatest that there was, so that each is seen soon. A batch
+//! is drawn one from each of as many equal stretches of all priorities, and weighed against what that prefers.
+
+use math::rng::Sequence;
+use math::{Isa, Unary, ops};
+
+/// Steps that a transition spans at most.
+pub const MOST_STEPS: usize = 5;
+
+/// From a state by an action, and so many steps on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transition<P> {
+    pub state: P,
+    pub action: u8,
+    /// 1 to [`MOST_STEPS`]: the action, and those that were played after it.
+    pub steps: u8,
+    /// The last step solved the cube.
+    pub done: bool,
+    pub next: P,
+}
+
+impl<P> Transition<P> {
+    /// All but the states.
+    pub(super) fn how(&self) -> u32 {
+        u32::from(self.action) | u32::from(self.steps) << 8 | u32::from(self.done) << 16
+    }
+}
+
+/// Numbers that are not below 0, and which of them a share of their sum falls on. Each node is the sum of the two below it, so
+/// that the tree is a function of its leaves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SumTree {
+    /// From 1 on; leaves from half of them on.
+    nodes: Vec<f32>,
+}
+
+impl SumTree {
+    pub fn new(leaves: usize) -> SumTree {
+        SumTree { nodes: vec![0.0; 2 * leaves.next_power_of_two()] }
+    }
+
+    pub fn total(&self) -> f32 {
+        self.nodes[1]
+    }
+
+    pub fn get(&self, leaf: usize) -> f32 {
+        self.nodes[self.nodes.len() / 2 + leaf]
+    }
+
+    pub fn set(&mut self, leaf: usize, value: f32) {
+        let mut node = self.nodes.len() / 2 + leaf;
+        self.nodes[node] = value;
+        while node > 1 {
+            node /= 2;
+            self.nodes[node] = self.nodes[2 * node] + self.nodes[2 * node + 1];
+        }
+    }
+
+    /// The leaf where the sum of all up to it goes beyond `mass`; never one that is 0 where another is not.
+    pub fn find(&self, mut mass: f32) -> usize {
+        let (mut node, leaves) = (1, self.nodes.len() / 2);
+        while node < leaves {
+            let [left, right] = [self.nodes[2 * node], self.nodes[2 * node + 1]];
+            node *= 2;
+            // Rounding may lead beyond the last.
+            if mass >= left && right > 0.0 {
+                mass -= left;
+                node += 1;
+            }
+        }
+        node - leaves
+    }
+}
+
+/// See the top of the file.
+pub struct Replay<P> {
+    states: Vec<P>,
+    next: Vec<P>,
+    how: Vec<u32>,
+    len: usize,
+    /// Where the next one goes.
+    at: usize,
+    tree: Option<SumTree>,
+    greatest: f32,
+}
+
+impl<P: Copy> Replay<P> {
+    /// `nothing` stands where nothing is yet.
+    pub fn new(capacity: usize, prioritised: bool, nothing: P) -> Replay<P> {
+        Replay {
+            states: vec![nothing; capacity],
+            next: vec![nothing; capacity],
+            how: vec![0; capacity],
+            len: 0,
+            at: 0,
+            tree: prioritised.then(|| SumTree::new(capacity)),
+            greatest: 1.0,
+        }
+    }
+
+    pub fn bytes(capacity: usize, prioritised: bool) -> u64 {
+        let tree = if prioritised { 8 * capacity.next_power_of_two() } else { 0 };
+        (capacity * (2 * size_of::<P>() + 4) + tree) as u64
+    }
+
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    pub fn capacity(&self) -> usize {
+        self.states.len()
+    }
+
+    pub fn is_prioritised(&self) -> bool {
+        self.tree.is_some()
+    }
+
+    /// In the place of the oldest where it is full.
+    pub fn push(&mut self, new: Transition<P>) {
+        let at = self.at;
+        (self.states[at], self.next[at], self.how[at]) = (new.state, new.next, new.how());
+        if let Some(tree) = &mut self.tree {
+            tree.set(at, self.greatest);
+        }
+        self.len = self.len.max(at + 1);
+        self.at = (at + 1) % self.capacity();
+    }
+
+    pub fn get(&self, at: usize) -> Transition<P> {
+        let how = self.how[at];
+        Transition {
+            state: self.states[at],
+            action: how as u8,
+            steps: (how >> 8) as u8,
+            done: how >> 16 == 1,
+            next: self.next[at],
+        }
+    }
+
+    /// Its priority, of which `alpha` is already the power; 1 where all are alike.
+    pub fn priority(&self, at: usize) -> f32 {
+        self.tree.as_ref().map_or(1.0, |tree| tree.get(at))
+    }
+
+    /// Draws places for a batch.
+    pub fn sample(&self, numbers: &mut Sequence, picks: &mut [u32]) {
+        let Some(tree) = &self.tree else {
+            return picks.iter_mut().for_each(|pick| *pick = numbers.below(self.len as u32));
+        };
+        let stretch = tree.total() / picks.len() as f32;
+        for (i, pick) in picks.iter_mut().enumerate() {
+            *pick = tree.find((i as f32 + numbers.uniform()) * stretch) as u32;
+        }
+    }
+
+    /// `(len · share of all priorities)^-beta` of each, the greatest of them scaled to 1.
+    pub fn weigh(&self, isa: Isa, beta: f32, picks: &[u32], weights: &mut [f32]) {
+        let Some(tree) = &self.tree else { return weights.fill(1.0) };
+        for (weight, &pick) in weights.iter_mut().zip(picks) {
+            *weight = tree.get(pick as usize);
+        }
+        let least = weights.iter().copied().fold(f32::INFINITY, f32::min);
+        // All else cancels out.
+        weights.iter_mut().for_each(|weight| *weight /= least);
+        raise(isa, -beta, weights);
+    }
+
+    /// What a batch's errors say of it now.
+    pub fn learned(&mut self, isa: Isa, alpha: f32, floor: f32, picks: &[u32], errors: &mut [f32]) {
+        let Some(tree) = &mut self.tree else { return };
+        errors.iter_mut().for_each(|error| *error = error.abs() + floor);
+        raise(isa, alpha, errors);
+        for (&pick, &priority) in picks.iter().zip(&*errors) {
+            // Of a training that has diverged nothing is to be learned here.
+            if priority.is_finite() {
+                tree.set(pick as usize, priority);
+                self.greatest = self.greatest.max(priority);
+            }
+        }
+    }
+
+    /// Where the next one goes, and the priority that it gets.
+    pub(super) fn cursor(&self) -> (u64, f32) {
+        (self.at as u64, self.greatest)
+    }
+
+    /// Of a checkpoint, after as many were pushed as it held.
+    pub(super) fn set_cursor(&mut self, at: u64, greatest: f32, priorities: &[f32]) -> bool {
+        let places = if self.len < self.capacity() { self.len..=self.len } else { 0..=self.capacity() - 1 };
+        let sound = |priority: &f32| priority.is_finite() && *priority > 0.0;
+        let known = if self.tree.is_some() { self.len } else { 0 };
+        // A ring of one that is full begins again.
+        let at = at as usize;
+        if !(places.contains(&at)
+            && priorities.len() == known
+            && priorities.iter().chain([&greatest]).all(sound))
+        {
+            return false;
+        }
+        (self.at, self.greatest) = (at, greatest);
+        if let Some(tree) = &mut self.tree {
+            priorities.iter().enumerate().for_each(|(leaf, &priority)| tree.set(leaf, priority));
+        }
+        true
+    }
+}
+
+/// x = x^power of numbers above 0.
+fn raise(isa: Isa, power: f32, x: &mut [f32]) {
+    ops::unary_in_place(isa, Unary::Ln, x);
+    x.iter_mut().for_each(|x| *x *= power);
+    ops::unary_in_place(isa, Unary::Exp, x);
+}

@@ -1,0 +1,912 @@
+//! Each part of the deep-Q learner does what its paper says: sums, returns, targets, gradients and steps are held to plain twins,
+//! relabelled episodes are ways on the cube, and some seconds of it solve what is near.
+
+use learn::Data;
+use learn::cube::dqn::curriculum::{Curriculum, CurriculumConfig, Schedule};
+use learn::cube::dqn::play::{n_step, relabel};
+use learn::cube::dqn::replay::{Replay, SumTree, Transition};
+use learn::cube::dqn::td::{self, Loss, Rewards, Targets};
+use learn::cube::dqn::{Decay, DqnError, Follow, Judging, Labels};
+use learn::cube::{
+    Cube, Dqn, DqnConfig, Evaluator, Exhaustive, Greedy, Inputs, Judge, Learner, NetConfig, Preset, Scores,
+};
+use math::{Isa, Rng, par};
+use std::sync::{Arc, LazyLock};
+use worlds::cube::{Actions, Distances, Metric, Puzzle, Three, Two};
+
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
+#[cfg(target_arch = "wasm32")]
+wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
+
+static EXACT: LazyLock<Arc<Distances>> = LazyLock::new(|| Arc::new(Distances::new(Metric::Quarter)));
+
+/// Small enough for a test, with every part in use.
+fn small() -> DqnConfig {
+    let later = DqnConfig::preset(Preset::Later);
+    DqnConfig {
+        net: NetConfig { hidden: vec![48, 32], ..later.net },
+        batch: 32,
+        updates: 6,
+        replay: 512,
+        warmup: 100,
+        envs: 8,
+        updates_per_move: 2,
+        hindsight: 0.5,
+        curriculum: CurriculumConfig { schedule: Schedule::Fractional, window: 5, ..later.curriculum },
+        ..later
+    }
+}
+
+fn learner<P: Cube>(config: DqnConfig, seed: u32) -> Dqn<P> {
+    Dqn::new(config, P::EXACT.then(|| EXACT.clone()), seed, Isa::best()).expect("sound settings")
+}
+
+fn iterate<P: Cube>(learner: &mut Dqn<P>, count: u64) {
+    let end = learner.progress().iterations + count;
+    while learner.progress().iterations < end {
+        learner.advance();
+    }
+}
+
+// ---- replay ----
+
+#[test]
+fn a_sum_tree_finds_what_a_plain_sum_finds() {
+    let mut numbers = Rng::new(1, 1).sequence(0);
+    for leaves in [1, 2, 7, 64, 100] {
+        let (mut tree, mut plain) = (SumTree::new(leaves), vec![0.0f32; leaves]);
+        for _ in 0..200 {
+            let (leaf, value) = (numbers.below(leaves as u32) as usize, numbers.below(5) as f32);
+            tree.set(leaf, value);
+            plain[leaf] = value;
+            let total: f32 = plain.iter().sum();
+            assert_eq!((tree.total(), tree.get(leaf)), (total, value));
+            for half in 0..2 * total as usize {
+                let mass = half as f32 / 2.0;
+                let mut sum = 0.0;
+                let beyond = |value: &f32| {
+                    sum += value;
+                    sum > mass
+                };
+                assert_eq!(Some(tree.find(mass)), plain.iter().position(beyond), "{mass} of {plain:?}");
+            }
+            // What rounding leads to beyond the end is still one that is not 0.
+            assert!(total == 0.0 || plain[tree.find(total + 1.0)] > 0.0);
+        }
+    }
+}
+
+fn numbered(number: u32) -> Transition<u32> {
+    Transition {
+        state: number,
+        action: (number % 6) as u8,
+        steps: 3,
+        done: number % 2 == 1,
+        next: number + 1,
+    }
+}
+
+#[test]
+fn a_replay_keeps_the_newest() {
+    for prioritised in [false, true] {
+        let mut replay = Replay::new(50, prioritised, 0);
+        (0..30).for_each(|number| replay.push(numbered(number)));
+        assert_eq!((replay.len(), replay.get(7)), (30, numbered(7)));
+        (30..130).for_each(|number| replay.push(numbered(number)));
+        let mut kept: Vec<u32> = (0..50).map(|at| replay.get(at).state).collect();
+        assert_eq!((replay.len(), replay.get(29)), (50, numbered(129)));
+        kept.sort_unstable();
+        assert!(kept.into_iter().eq(80..130));
+        // Evenly, while all priorities are alike.
+        let (mut numbers, mut picks, mut counts) = (Rng::new(2, 2).sequence(0), [0; 50], [0; 50]);
+        for _ in 0..2000 {
+            replay.sample(&mut numbers, &mut picks);
+            picks.iter().for_each(|&pick| counts[pick as usize] += 1);
+        }
+        assert!(counts.iter().all(|count| (1800..2200).contains(count)), "{counts:?}");
+    }
+}
+
+#[test]
+fn transitions_are_drawn_by_priority_and_weighed_against_it() {
+    let (isa, alpha, floor, beta) = (Isa::best(), 0.7, 0.01, 0.5);
+    let mut replay = Replay::new(64, true, 0);
+    (0..40).for_each(|number| replay.push(numbered(number)));
+    let mut errors: Vec<f32> = (0..40).map(|i| (i as f32 - 20.0) / 8.0).collect();
+    let plain: Vec<f64> =
+        errors.iter().map(|&error| (f64::from(error.abs()) + f64::from(floor)).powf(alpha.into())).collect();
+    let all: Vec<u32> = (0..40).collect();
+    replay.learned(isa, alpha, floor, &all, &mut errors);
+    let near = |a: f32, b: f64| (f64::from(a) / b - 1.0).abs() < 1e-5;
+    assert!((0..40).all(|at| near(replay.priority(at), plain[at])));
+
+    let (mut numbers, mut picks, mut counts) = (Rng::new(3, 3).sequence(0), [0; 32], [0; 64]);
+    let rounds = 20_000;
+    for _ in 0..rounds {
+        replay.sample(&mut numbers, &mut picks);
+        picks.iter().for_each(|&pick| counts[pick as usize] += 1);
+    }
+    let total: f64 = plain.iter().sum();
+    for (at, count) in counts.into_iter().enumerate() {
+        let expected = f64::from(rounds * 32) * plain.get(at).unwrap_or(&0.0) / total;
+        assert!(
+            (f64::from(count) - expected).abs() < 5.0 * expected.sqrt() + 1e-9,
+            "{at}: {count}, {expected}"
+        );
+    }
+
+    let mut weights = [0.0; 32];
+    replay.weigh(isa, beta, &picks, &mut weights);
+    let weight = |pick: u32| (40.0 * plain[pick as usize] / total).powf(-f64::from(beta));
+    let greatest = picks.iter().map(|&pick| weight(pick)).fold(0.0, f64::max);
+    for (&pick, &said) in picks.iter().zip(&weights) {
+        assert!(near(said, weight(pick) / greatest), "{said}");
+    }
+    assert!(weights.iter().any(|&weight| weight < 0.7), "they differ");
+    // A new one has the greatest priority that there was.
+    replay.push(numbered(77));
+    assert_eq!(Some(replay.priority(40)), (0..40).map(|at| replay.priority(at)).reduce(f32::max));
+    // Evenly drawn ones are not weighed.
+    Replay::new(4, false, 0).weigh(isa, beta, &[1, 2], &mut weights[..2]);
+    assert_eq!(weights[..2], [1.0; 2]);
+}
+
+// ---- returns and targets ----
+
+#[test]
+fn n_step_returns_are_those_of_a_plain_sum() {
+    let rewards = Rewards { gamma: 0.9, step: -0.3, goal: 2.0 };
+    for (len, solved, steps) in (1..9).flat_map(|len| {
+        [true, false].into_iter().flat_map(move |solved| (1..6).map(move |steps| (len, solved, steps)))
+    }) {
+        let path: Vec<u32> = (100..=100 + len).collect();
+        let taken: Vec<u8> = (0..len as u8).collect();
+        let mut given = Vec::new();
+        n_step(&path, &taken, steps, solved, |transition| given.push(transition));
+        assert_eq!(given.len(), len as usize);
+        for (i, of) in given.iter().enumerate() {
+            let end = (i + steps).min(len as usize);
+            let ends = solved && end == len as usize;
+            assert_eq!((of.state, of.action, of.next), (path[i], taken[i], path[end]));
+            assert_eq!((usize::from(of.steps), of.done), (end - i, ends));
+            // Step by step, the last of a solved episode with the goal's reward; then what comes after.
+            let (mut sum, mut discount) = (0.0, 1.0);
+            for at in i..end {
+                let goal = if solved && at + 1 == len as usize { 2.0 } else { 0.0 };
+                sum += discount * (-0.3 + goal);
+                discount *= 0.9;
+            }
+            let after = 0.7;
+            let targets = Targets { rewards, double: false, bounded: false };
+            let mut value = [0.0];
+            targets.fill(&[*of], &[], &[0.1, after, -3.0], 3, &mut value);
+            let expected = sum + if ends { 0.0 } else { discount * f64::from(after) };
+            assert!((f64::from(value[0]) - expected).abs() < 1e-6, "{of:?}: {value:?}, {expected}");
+        }
+    }
+    assert_eq!(rewards.of_moves(1), 1.7);
+    assert!((rewards.of_moves(3) - (-0.3 * (1.0 + 0.9 + 0.81) + 2.0 * 0.81)).abs() < 1e-6);
+}
+
+#[test]
+fn double_targets_value_what_the_other_network_prefers() {
+    let of = |done| Transition { state: 0, action: 0, steps: 1, done, next: 1 };
+    let batch = [of(false), of(false), of(true)];
+    let trained = [5.0, 1.0, 2.0, /**/ 0.0, 0.5, 9.0, /**/ 1.0, 1.0, 1.0];
+    let target = [-4.0, -1.0, -2.0, /**/ -7.0, 3.0, -6.0, /**/ 8.0, 8.0, 8.0];
+    let rewards = Rewards { gamma: 0.5, step: -1.0, goal: 0.0 };
+    let fill = |double, bounded| {
+        let mut values = [0.0; 3];
+        Targets { rewards, double, bounded }.fill(&batch, &trained, &target, 3, &mut values);
+        values
+    };
+    // The greatest by the target network are -1 and 3; the trained one prefers those of -4 and -6.
+    assert_eq!(fill(false, false), [-1.0 - 0.5, -1.0 + 1.5, -1.0]);
+    assert_eq!(fill(true, false), [-1.0 - 2.0, -1.0 - 3.0, -1.0]);
+    // No move returns more than -1, and none less than -1 for ever.
+    assert_eq!(fill(false, true), [-1.0 - 0.5, -1.0 - 0.5, -1.0]);
+    assert_eq!(fill(true, true), [-2.0, -2.0, -1.0]);
+}
+
+#[test]
+fn values_are_read_as_moves() {
+    let schemes = [(1.0, -1.0, 0.0), (1.0, -0.1, 2.0), (0.9, 0.0, 1.0), (0.97, -1.0, 0.0), (0.8, -0.5, 3.0)];
+    for (gamma, step, goal) in schemes {
+        let rewards = Rewards { gamma, step, goal };
+        assert!(rewards.prefers_few());
+        let mut g = graph::Graph::new();
+        let q = g.input("q", [14, 1]);
+        let moves = rewards.moves_of(&mut g, q);
+        let values: Vec<f64> = (1..=14).map(|moves| f64::from(rewards.of_moves(moves))).collect();
+        let said = &graph::reference::evaluate(&g, &[("q", &values)], &[])[moves.index()];
+        for (i, said) in said.iter().enumerate() {
+            assert!((said - (i + 1) as f64).abs() < 2e-3, "{rewards:?}: {said} for {}", i + 1);
+        }
+    }
+    assert!(!Rewards { gamma: 1.0, step: 0.0, goal: 1.0 }.prefers_few());
+    assert!(!Rewards { gamma: 0.9, step: 0.0, goal: 0.0 }.prefers_few());
+}
+
+// ---- the network and its step ----
+
+/// What a network says of states, by the interpreter, in f64.
+fn said<P: Cube>(net: &NetConfig, actions: usize, params: &[f32], states: &[P]) -> Vec<f64> {
+    let mut g = graph::Graph::new();
+    let active = g.input("active", [states.len(), net.inputs.active::<P>()]);
+    let q = net.network::<P>(&mut g, active, actions);
+    let params: Vec<f64> = params.iter().map(|&x| x.into()).collect();
+    graph::reference::evaluate(&g, &[("active", &inputs(net, states))], &params)[q.index()].clone()
+}
+
+fn inputs<P: Cube>(net: &NetConfig, states: &[P]) -> Vec<f64> {
+    let mut active = vec![0; states.len() * net.inputs.active::<P>()];
+    net.inputs.fill(states, &mut active);
+    active.into_iter().map(f64::from).collect()
+}
+
+fn drawn<P: Puzzle>(seed: u32, count: usize) -> Vec<P> {
+    let mut numbers = Rng::new(seed, 1).sequence(0);
+    std::iter::repeat_with(|| P::drawn(&mut numbers)).take(count).collect()
+}
+
+#[test]
+fn dueling_values_are_a_state_value_and_advantages_less_their_mean() {
+    let net = |dueling| NetConfig { dueling, ..small().net };
+    let learner = learner::<Two>(small(), 5);
+    let params = learner.networks()[0].values();
+    let states = drawn::<Two>(1, 20);
+    // The same weights read as seven plain outputs.
+    let (dueling, plain) = (said(&net(true), 6, params, &states), said(&net(false), 7, params, &states));
+    for (q, plain) in dueling.chunks_exact(6).zip(plain.chunks_exact(7)) {
+        let (value, advantages) = (plain[0], &plain[1..]);
+        let mean = advantages.iter().sum::<f64>() / 6.0;
+        assert!(advantages.iter().any(|advantage| (advantage - mean).abs() > 1e-3));
+        for (q, advantage) in q.iter().zip(advantages) {
+            assert!((q - (value + advantage - mean)).abs() < 1e-6, "{q}");
+        }
+    }
+    // The judge says the same, as moves.
+    let mut scores = vec![0.0; 20 * 6];
+    learner.judge().expect("a plan").judge(&states, &mut scores);
+    let Rewards { gamma, step, goal } = small().rewards;
+    for (score, q) in scores.iter().zip(&dueling) {
+        let never = f64::from(step) / (1.0 - f64::from(gamma));
+        let moves = ((q - never) / (f64::from(goal) / f64::from(gamma) - never)).ln() / f64::from(gamma).ln();
+        assert!((f64::from(*score) - moves).abs() < 2e-3 * (1.0 + moves.abs()), "{score} {moves}");
+    }
+}
+
+/// Everything about one step of the learner, computed anew: targets, loss, gradient, Adam, priorities, target network.
+fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
+    let mut learner = learner::<P>(config.clone(), 11);
+    iterate(&mut learner, 2);
+    let before = learner.parts();
+    let part = |name: &str| -> Vec<f64> {
+        match before.iter().find(|(known, ..)| known == name).map(|(.., data)| data) {
+            Some(Data::F32(values)) => values.iter().map(|&x| x.into()).collect(),
+            _ => panic!("no {name}"),
+        }
+    };
+    let [trained, target] = learner.networks().map(|params| params.values().to_vec());
+    assert!(trained != target, "so that it matters which one is asked");
+    learner.sample();
+    let (batch, picks) = learner.batch();
+    let (batch, picks) = (batch.to_vec(), picks.to_vec());
+    let actions = Actions::of::<P>(config.metric).count();
+    let next: Vec<P> = batch.iter().map(|of| of.next).collect();
+    let (by_trained, by_target) =
+        (said(&config.net, actions, &trained, &next), said(&config.net, actions, &target, &next));
+    let Rewards { gamma, step, goal } = config.rewards;
+    let (gamma, step, goal) = (f64::from(gamma), f64::from(step), f64::from(goal));
+    let targets: Vec<f64> = batch
+        .iter()
+        .enumerate()
+        .map(|(i, of)| {
+            let (mut sum, mut discount) = (0.0, 1.0);
+            for _ in 0..of.steps {
+                sum += discount * step;
+                discount *= gamma;
+            }
+            if of.done {
+                return sum + discount / gamma * goal;
+            }
+            let range = i * actions..(i + 1) * actions;
+            let chooser = if config.double { &by_trained[range.clone()] } else { &by_target[range.clone()] };
+            let choice = (0..actions).max_by(|&a, &b| chooser[a].total_cmp(&chooser[b])).expect("actions");
+            let mut value = by_target[range][choice];
+            if config.bounded {
+                value = value.min(step + goal);
+                value = if gamma < 1.0 { value.max(step / (1.0 - gamma)) } else { value };
+            }
+            sum + discount * value
+        })
+        .collect();
+    let priorities: Vec<f64> =
+        picks.iter().map(|&pick| f64::from(learner.replay().priority(pick as usize))).collect();
+    let beta = f64::from(config.beta)
+        + (1.0 - f64::from(config.beta))
+            * (learner.progress().updates as f64 / f64::from(config.beta_steps)).min(1.0);
+    let least = priorities.iter().copied().fold(f64::INFINITY, f64::min);
+    let weights: Vec<f64> = priorities.iter().map(|priority| (priority / least).powf(-beta)).collect();
+
+    let mut g = graph::Graph::new();
+    let (loss, taken) =
+        td::learning::<P>(&mut g, &config.net, actions, config.loss, config.prioritised, batch.len());
+    let gradients = g.gradients(loss);
+    let states: Vec<P> = batch.iter().map(|of| of.state).collect();
+    let (active, action): (Vec<f64>, Vec<f64>) = (
+        inputs(&config.net, &states),
+        batch.iter().map(|of| config.net.inputs.action(of.state, of.action.into()) as f64).collect(),
+    );
+    let named: [(&str, &[f64]); 4] =
+        [("active", &active), ("action", &action), ("target", &targets), ("weight", &weights)];
+    let at = |params: &[f64]| graph::reference::evaluate(&g, &named, params);
+    let params: Vec<f64> = trained.iter().map(|&x| x.into()).collect();
+    let values = at(&params);
+    // The loss by hand.
+    let each = values[taken.index()].iter().zip(&targets).zip(&weights).map(|((taken, target), weight)| {
+        let error = taken - target;
+        let loss = match config.loss {
+            Loss::Squares => error * error / 2.0,
+            Loss::Huber(delta) if error.abs() > delta.into() => {
+                f64::from(delta) * (error.abs() - f64::from(delta) / 2.0)
+            }
+            Loss::Huber(_) => error * error / 2.0,
+        };
+        weight * loss
+    });
+    let by_hand = each.sum::<f64>() / batch.len() as f64;
+    assert!((values[loss.index()][0] - by_hand).abs() < 1e-12 * (1.0 + by_hand));
+    let mut gradient = vec![0.0; params.len()];
+    for (index, node) in gradients.iter() {
+        let range = g.table().specs()[index].range();
+        gradient[range].copy_from_slice(&values[node.index()]);
+    }
+    // The gradient by differences of the loss, in some places.
+    for at_param in (0..params.len()).step_by(params.len() / 25).filter(|&i| gradient[i] != 0.0) {
+        let moved = |by: f64| {
+            let mut params = params.clone();
+            params[at_param] += by;
+            at(&params)[loss.index()][0]
+        };
+        let slope = (moved(1e-6) - moved(-1e-6)) / 2e-6;
+        assert!(
+            (slope - gradient[at_param]).abs() < 1e-6 + 1e-4 * slope.abs(),
+            "{slope} {}",
+            gradient[at_param]
+        );
+    }
+    let norm = gradient.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let scale = (f64::from(config.max_grad_norm) / norm).min(1.0);
+    let t = learner.progress().updates as i32 + 1;
+    let worn = (1.0 + (t - 1) as f64 / f64::from(config.lr_steps)).sqrt();
+
+    learner.learn();
+    let now = learner.networks().map(|params| params.values().to_vec());
+    let mut compared = 0;
+    for spec in g.table().specs() {
+        let (m, v) = (part(&format!("adam.m.{}", spec.name)), part(&format!("adam.v.{}", spec.name)));
+        for (k, i) in spec.range().enumerate() {
+            let slope = gradient[i] * scale;
+            let (m, v) = (0.9 * m[k] + 0.1 * slope, 0.999 * v[k] + 0.001 * slope * slope);
+            let (m, v) = (m / (1.0 - 0.9f64.powi(t)), v / (1.0 - 0.999f64.powi(t)));
+            let step = f64::from(config.lr) / worn * m / (v.sqrt() + 1e-8);
+            let expected = params[i] - step;
+            // A slope of nearly nothing is nothing but rounding.
+            if v.sqrt() > 1e-5 || slope == 0.0 {
+                assert!(
+                    (f64::from(now[0][i]) - expected).abs() < 2e-6 + 1e-2 * step.abs(),
+                    "{} {k}",
+                    spec.name
+                );
+                compared += 1;
+            }
+            let follows = match config.follow {
+                Follow::Hard if (t as usize).is_multiple_of(config.target_every) => now[0][i],
+                Follow::Hard => target[i],
+                Follow::Polyak => target[i] + config.tau * (now[0][i] - target[i]),
+            };
+            assert!((now[1][i] - follows).abs() < 1e-6, "{} {k}", spec.name);
+        }
+    }
+    assert!(compared > params.len() / 2);
+    if config.prioritised {
+        // One that was drawn twice has the same error twice.
+        for (i, &pick) in picks.iter().enumerate() {
+            let error = values[taken.index()][i] - targets[i];
+            let expected = (error.abs() + f64::from(config.floor)).powf(config.alpha.into());
+            let found = f64::from(learner.replay().priority(pick as usize));
+            assert!((found - expected).abs() < 1e-4 + 1e-3 * expected, "{found} {expected}");
+        }
+    }
+}
+
+#[test]
+fn a_step_is_a_plain_step() {
+    same_as_a_plain_step::<Two>(small());
+    same_as_a_plain_step::<Two>(DqnConfig {
+        double: false,
+        follow: Follow::Hard,
+        target_every: 15,
+        ..small()
+    });
+    // The thirteenth step copies.
+    let hard = DqnConfig {
+        follow: Follow::Hard,
+        target_every: 13,
+        loss: Loss::Squares,
+        prioritised: false,
+        ..small()
+    };
+    same_as_a_plain_step::<Two>(hard);
+    let rough =
+        DqnConfig { loss: Loss::Huber(0.05), max_grad_norm: 0.01, bounded: true, lr_steps: 10.0, ..small() };
+    same_as_a_plain_step::<Two>(rough);
+    let rewards = Rewards { gamma: 1.0, step: -1.0, goal: 0.0 };
+    let net = NetConfig { inputs: Inputs::Cubies, dueling: false, norm: false, ..small().net };
+    same_as_a_plain_step::<Two>(DqnConfig { rewards, net, bounded: true, n_step: 1, ..small() });
+    let net = NetConfig { inputs: Inputs::Folded, ..small().net };
+    same_as_a_plain_step::<Two>(DqnConfig { net, metric: Metric::Half, ..small() });
+    same_as_a_plain_step::<Three>(DqnConfig { metric: Metric::Half, ..small() });
+}
+
+#[test]
+fn states_that_are_alike_are_judged_alike() {
+    for metric in Metric::ALL {
+        let net = NetConfig { inputs: Inputs::Folded, ..small().net };
+        let learner = learner::<Two>(DqnConfig { net: net.clone(), metric, ..small() }, 5);
+        let count = Actions::of::<Two>(metric).count();
+        let states = drawn::<Two>(2, 200);
+        let first: Vec<Two> = states.iter().map(|state| state.folded().0).collect();
+        let mut judge = learner.judge().expect("a plan");
+        let [scores, of_first] = [&states, &first].map(|states| {
+            let mut scores = vec![0.0; states.len() * count];
+            judge.judge(states, &mut scores);
+            scores
+        });
+        let plain = said(&NetConfig { inputs: Inputs::Stickers, ..net }, count, learner.weights(), &first);
+        let mut differ = 0;
+        for (i, state) in states.iter().enumerate() {
+            let (here, there) = (&scores[i * count..][..count], &of_first[i * count..][..count]);
+            let plain = &plain[i * count..][..count];
+            for (action, score) in here.iter().enumerate() {
+                let other = Two::folded_action(state.folded().1, action);
+                assert_eq!(*score, there[other]);
+                differ += usize::from(other != action);
+                for (b, score_b) in here.iter().enumerate() {
+                    let b = Two::folded_action(state.folded().1, b);
+                    // Moves are fewer where the network says more.
+                    assert!(plain[other] < plain[b] + 1e-5 || score < score_b);
+                }
+            }
+        }
+        assert!(differ > 500);
+    }
+}
+
+#[test]
+fn a_target_network_is_copied_or_follows() {
+    let mut hard =
+        learner::<Two>(DqnConfig { follow: Follow::Hard, target_every: 4, updates: 1, ..small() }, 2);
+    let mut held = hard.networks()[1].values().to_vec();
+    for update in 1..=12 {
+        iterate(&mut hard, 1);
+        let [trained, target] = hard.networks().map(|params| params.values());
+        if update % 4 == 0 {
+            assert!(target == trained);
+            held = target.to_vec();
+        }
+        assert!(target == held && (update % 4 == 0 || target != trained));
+    }
+    let mut soft = learner::<Two>(DqnConfig { tau: 0.1, updates: 1, ..small() }, 2);
+    for _ in 0..5 {
+        let before = soft.networks()[1].values().to_vec();
+        iterate(&mut soft, 1);
+        let [trained, target] = soft.networks().map(|params| params.values());
+        assert!(trained != target);
+        for ((before, trained), target) in before.iter().zip(trained).zip(target) {
+            assert!((target - (before + 0.1 * (trained - before))).abs() < 1e-6);
+        }
+    }
+    // Either of them judges.
+    let config = soft.config().clone();
+    let judge = |learner: &Dqn<Two>| {
+        let mut scores = [0.0; 6];
+        learner.judge().expect("a plan").judge(&drawn::<Two>(3, 1), &mut scores);
+        scores
+    };
+    let trained = judge(&soft);
+    soft.set(DqnConfig { judging: Judging::Target, ..config }).expect("it may change");
+    assert!(soft.weights() == soft.networks()[1].values() && judge(&soft) != trained);
+}
+
+// ---- playing ----
+
+#[test]
+fn a_curriculum_goes_on_when_enough_is_solved() {
+    let config = CurriculumConfig {
+        schedule: Schedule::Fractional,
+        first: 2,
+        last: 5,
+        threshold: 0.75,
+        window: 8,
+        fraction: 0.3,
+    };
+    let mut it = Curriculum::new(&config);
+    assert_eq!(it.stage(), 2);
+    // Six of eight are enough, once there are eight; what is solved elsewhere does not count.
+    for solved in [true, true, true, true, true, true, false] {
+        assert!(!it.record(&config, 2, solved));
+        assert!(!it.record(&config, 3, true) && it.stage() == 2);
+    }
+    assert!(it.record(&config, 2, false) && it.stage() == 3);
+    // It holds as long as the newest eight are not good enough, whatever came before.
+    let mut it = Curriculum::new(&config);
+    (0..7).for_each(|_| assert!(!it.record(&config, 2, false)));
+    (0..5).for_each(|_| assert!(!it.record(&config, 2, true)));
+    assert_eq!(it.success(2), (5.0 / 8.0, 8));
+    assert!(it.record(&config, 2, true) && it.stage() == 3);
+    // To the last and no further.
+    for stage in 3..=5 {
+        assert_eq!(it.stage(), stage);
+        for solved in 1..=8 {
+            assert_eq!(it.record(&config, stage, true), solved == 8 && stage < 5);
+        }
+    }
+    assert_eq!((it.stage(), it.success(5)), (5, (1.0, 8)));
+    // An even one has no stages.
+    let mut even = Curriculum::new(&CurriculumConfig { schedule: Schedule::Even, ..config });
+    assert!(
+        !even.record(&CurriculumConfig { schedule: Schedule::Even, ..config }, 5, true) && even.stage() == 5
+    );
+
+    let mut numbers = Rng::new(5, 5).sequence(0);
+    for (schedule, shares) in [
+        (Schedule::Plain, [0.0, 0.0, 0.0, 0.0, 1.0]),
+        (Schedule::Fractional, [0.0, 0.1, 0.1, 0.1, 0.7]),
+        (Schedule::Even, [0.0, 0.25, 0.25, 0.25, 0.25]),
+    ] {
+        let config = CurriculumConfig { schedule, ..config };
+        let mut counts = [0; 6];
+        (0..10_000).for_each(|_| counts[it.draw(&config, &mut numbers)] += 1);
+        for (depth, share) in (1..).zip(shares) {
+            assert!((it.share(&config, depth) - share).abs() < 1e-6, "{schedule:?} {depth}");
+            assert!((counts[depth] as f32 / 10_000.0 - share).abs() < 0.02, "{schedule:?} {counts:?}");
+        }
+    }
+}
+
+#[test]
+fn a_relabelled_episode_is_a_way_to_the_solved_cube() {
+    let mut numbers = Rng::new(6, 6).sequence(0);
+    fn check<P: Puzzle>(metric: Metric, numbers: &mut math::rng::Sequence) -> usize {
+        let (actions, mut path, mut cut) = (Actions::of::<P>(metric), Vec::new(), 0);
+        for _ in 0..300 {
+            let len = 1 + numbers.below(20) as usize;
+            let taken: Vec<u8> = (0..len).map(|_| numbers.below(actions.count() as u32) as u8).collect();
+            let used = relabel::<P>(&actions, &taken, &mut path);
+            assert!(used > 0 || taken.is_empty());
+            assert_eq!((path.len(), path.last()), (used + 1, Some(&P::SOLVED)));
+            for (at, &action) in taken[len - used..].iter().enumerate() {
+                assert!(path[at].turned(usize::from(action)) == path[at + 1]);
+                assert!(path[at] != P::SOLVED, "an episode ends where it is solved");
+            }
+            // Seen from where it ends, an episode looks the same wherever it began.
+            let relative =
+                |start: P| taken.iter().fold(start, |state, &action| state.turned(usize::from(action)));
+            assert!(used < len || relative(path[0]) == P::SOLVED);
+            cut += usize::from(used < len);
+        }
+        cut
+    }
+    let cut = check::<Two>(Metric::Quarter, &mut numbers) + check::<Two>(Metric::Half, &mut numbers);
+    assert!(cut > 50, "{cut} came back to their goal before");
+    check::<Three>(Metric::Half, &mut numbers);
+}
+
+#[test]
+fn what_is_played_is_true_of_the_cube() {
+    let done = |hindsight: f32| {
+        let config = DqnConfig {
+            epsilon: 1.0,
+            epsilon_end: 1.0,
+            n_step: 1,
+            slack: 4,
+            hindsight,
+            replay: 4096,
+            curriculum: CurriculumConfig { schedule: Schedule::Even, ..small().curriculum },
+            ..small()
+        };
+        let mut learner = learner::<Two>(config, 4);
+        (0..600).for_each(|_| learner.play());
+        let replay = learner.replay();
+        for of in (0..replay.len()).map(|at| replay.get(at)) {
+            assert!(of.next == of.state.turned(usize::from(of.action)) && of.steps == 1);
+            assert!(of.done == (of.next == Two::SOLVED) && of.state != Two::SOLVED);
+        }
+        let progress = learner.progress();
+        assert!(progress.moves == 4800 && (250..1000).contains(&progress.episodes), "{progress:?}");
+        (0..replay.len()).filter(|&at| replay.get(at).done).count()
+    };
+    // An episode may be told not to take its last move back.
+    for (acting, turns_back) in [(Greedy::Plain, true), (Greedy::Onward, false)] {
+        let config = DqnConfig { acting, n_step: 1, hindsight: 0.0, replay: 4096, ..small() };
+        let mut learner = learner::<Two>(config, 4);
+        (0..300).for_each(|_| learner.play());
+        let all: Vec<_> = (0..learner.replay().len()).map(|at| learner.replay().get(at)).collect();
+        let back = |pair: &[Transition<Two>]| pair[1].state == pair[0].next && pair[1].next == pair[0].state;
+        assert_eq!(all.windows(2).any(back), turns_back);
+        assert!((0..6).all(|action| all.iter().any(|of| of.action == action)));
+    }
+    let (plain, relabelled) = (done(0.0), done(1.0));
+    assert!(relabelled > 3 * plain && plain > 10, "{plain} {relabelled}");
+}
+
+#[test]
+fn random_actions_become_fewer_by_moves() {
+    let isa = Isa::best();
+    let linear = DqnConfig { epsilon: 0.9, epsilon_end: 0.1, epsilon_moves: 1000.0, ..small() };
+    let exponential = DqnConfig { decay: Decay::Exponential, ..linear.clone() };
+    for (moves, by_line, by_power) in [
+        (0, 0.9, 0.9),
+        (500, 0.5, 0.1 + 0.8 * 0.606_53),
+        (1000, 0.1, 0.1 + 0.8 * 0.367_88),
+        (9000, 0.1, 0.1001),
+    ] {
+        assert!((linear.epsilon_after(isa, moves) - by_line).abs() < 1e-4);
+        assert!((exponential.epsilon_after(isa, moves) - by_power).abs() < 1e-4);
+    }
+    // Without any of them, episodes that begin alike go on alike; with them a share is not what the network prefers.
+    for (epsilon, share) in [(0.0, 0.0), (0.6, 0.5)] {
+        let config =
+            DqnConfig { epsilon, epsilon_end: epsilon, n_step: 1, hindsight: 0.0, replay: 4096, ..small() };
+        let mut learner = learner::<Two>(config, 8);
+        let judge = learner.networks()[0].values().to_vec();
+        (0..400).for_each(|_| learner.play());
+        let all: Vec<Transition<Two>> =
+            (0..learner.replay().len()).map(|at| learner.replay().get(at)).collect();
+        let states: Vec<Two> = all.iter().map(|of| of.state).collect();
+        let mut q = vec![0.0; 6 * states.len()];
+        let net = &learner.config().net;
+        Evaluator::reading(net, Scores::ActionValues, 6, |_, q| q, &judge, isa)
+            .expect("a plan")
+            .judge(&states, &mut q);
+        let others = all
+            .iter()
+            .zip(q.chunks_exact(6))
+            .filter(|(of, q)| q.iter().any(|value| *value > q[usize::from(of.action)]));
+        let found = others.count() as f32 / all.len() as f32;
+        assert!((found - share).abs() < 0.04 && (share > 0.0 || found == 0.0), "{found}, {share}");
+    }
+}
+
+// ---- the learner ----
+
+type Parts = Vec<(String, Vec<usize>, Data)>;
+
+fn find<'a>(parts: &'a Parts) -> impl Fn(&str) -> Option<(&'a [usize], &'a Data)> + 'a {
+    |name| parts.iter().find(|(known, ..)| known == name).map(|(_, shape, data)| (shape.as_slice(), data))
+}
+
+fn saved_and_resumed<P: Cube>(config: DqnConfig, iterations: u64) {
+    let mut one = learner::<P>(config.clone(), 9);
+    iterate(&mut one, iterations);
+    assert!(one.at_boundary() && one.is_finite());
+    let parts = one.parts();
+    let exact = P::EXACT.then(|| EXACT.clone());
+    let restore = |find: &learn::Find| Dqn::<P>::restore(config.clone(), exact.clone(), 9, Isa::best(), find);
+    let mut again = restore(&find(&parts)).expect("what was just saved");
+    assert!(again.parts() == parts);
+    iterate(&mut one, 2);
+    iterate(&mut again, 2);
+    assert!(one.parts() == again.parts() && one.progress() == again.progress());
+
+    // Whatever is broken is refused by its name.
+    for (name, data) in [
+        ("target.head.bias", Data::F32(vec![f32::NAN; 64])),
+        ("replay.states", Data::U32(vec![u32::MAX; 4])),
+        ("replay.how", Data::U32(vec![7; 3])),
+        ("replay.priorities", Data::F32(vec![1.0, -1.0])),
+        ("curriculum", Data::U32(vec![3])),
+        ("episodes", Data::U32(vec![1, 99])),
+        ("counters", Data::U64(vec![1])),
+    ] {
+        let mut broken = parts.clone();
+        broken.iter_mut().filter(|(known, ..)| known == name).for_each(|(.., whole)| *whole = data.clone());
+        let error = restore(&find(&broken)).err().unwrap_or_else(|| panic!("{name} is broken")).to_string();
+        assert!(error.contains("load") && (error.contains(name) || error.contains("replay")), "{error}");
+    }
+}
+
+#[test]
+fn what_was_saved_goes_on_as_if_it_had_not_been() {
+    saved_and_resumed::<Two>(small(), 3);
+    // The ring has come round, and nothing has priorities.
+    let round =
+        DqnConfig { replay: 128, prioritised: false, follow: Follow::Hard, target_every: 4, ..small() };
+    saved_and_resumed::<Two>(round, 40);
+    saved_and_resumed::<Two>(DqnConfig { pretraining: 15, ..small() }, 2);
+    saved_and_resumed::<Three>(small(), 3);
+}
+
+#[test]
+#[cfg(not(target_arch = "wasm32"))] // a page has no such pools
+fn threads_and_clocks_change_nothing() {
+    // Large enough that products and rows are cut.
+    let net = NetConfig { hidden: vec![512, 256], ..small().net };
+    let config = DqnConfig { net, batch: 700, envs: 300, updates: 3, replay: 4096, warmup: 1000, ..small() };
+    let run = |threads: usize, clock: Option<fn() -> f64>| {
+        par::Threads::of(threads).expect("threads").run(|| {
+            let mut learner = learner::<Two>(config.clone(), 4);
+            clock.into_iter().for_each(|clock| learner.set_clock(clock));
+            iterate(&mut learner, 2);
+            learner.parts()
+        })
+    };
+    assert!(run(1, None) == run(3, Some(|| 0.0)));
+}
+
+#[test]
+fn instruction_sets_of_a_class_learn_the_same() {
+    let mut known: [Option<Parts>; 2] = [None, None];
+    for isa in Isa::available() {
+        let mut learner = Dqn::<Two>::new(small(), None, 5, isa).expect("sound settings");
+        iterate(&mut learner, 3);
+        let known = known[usize::from(isa.fused())].get_or_insert_with(|| learner.parts());
+        assert!(*known == learner.parts(), "{isa:?}");
+    }
+}
+
+#[test]
+fn settings_that_cannot_be_used_are_refused() {
+    let base = DqnConfig { pretraining: 0, ..small() };
+    let curriculum = base.curriculum;
+    let net = |hidden: &[usize]| NetConfig { hidden: hidden.to_vec(), ..base.net.clone() };
+    let images = NetConfig { inputs: Inputs::Symmetric, ..base.net.clone() };
+    let rewards = Rewards { gamma: 1.0, step: 0.0, goal: 1.0 };
+    for (config, what) in [
+        (DqnConfig { n_step: 6, ..base.clone() }, "n_step is 6"),
+        (DqnConfig { lr: f32::NAN, ..base.clone() }, "lr is NaN"),
+        (DqnConfig { warmup: 1000, ..base.clone() }, "warmup is 1000"),
+        (DqnConfig { loss: Loss::Huber(0.0), ..base.clone() }, "huber is 0"),
+        (DqnConfig { net: net(&[]), ..base.clone() }, "layers is 0"),
+        (DqnConfig { net: net(&[64, 40]), ..base.clone() }, "40 units"),
+        (
+            DqnConfig { curriculum: CurriculumConfig { first: 9, last: 8, ..curriculum }, ..base.clone() },
+            "last depth",
+        ),
+        (DqnConfig { rewards, ..base.clone() }, "long ways"),
+        (DqnConfig { pretraining: 5, ..base.clone() }, "no table"),
+        (DqnConfig { net: images, ..base.clone() }, "symmetric inputs"),
+    ] {
+        let error = Dqn::<Two>::new(config.clone(), None, 1, Isa::best()).err().expect("refused").to_string();
+        assert!(error.contains(what) && error.contains("choose"), "{error}");
+    }
+    let wrong = DqnConfig { metric: Metric::Half, pretraining: 5, ..base.clone() };
+    assert!(matches!(Dqn::<Two>::new(wrong, Some(EXACT.clone()), 1, Isa::best()), Err(DqnError::Unknown)));
+    assert_eq!(DqnConfig { n_step: 0, ..base.clone() }.bytes::<Two>(), u64::MAX);
+    assert!(
+        DqnConfig { replay: 1 << 20, ..base.clone() }.bytes::<Three>() > base.bytes::<Three>() + (40 << 20)
+    );
+
+    let mut learner = learner::<Two>(base.clone(), 1);
+    let live =
+        DqnConfig { n_step: 1, double: false, follow: Follow::Hard, updates: 2, lr: 0.0, ..base.clone() };
+    assert!(base.can_become(&live));
+    let before = learner.weights().to_vec();
+    learner.set(live.clone()).expect("what may change");
+    iterate(&mut learner, 1);
+    assert!(learner.weights() == before && learner.progress().updates == 2);
+    for fixed in [
+        DqnConfig { batch: 33, ..live.clone() },
+        DqnConfig { net: net(&[64, 32]), ..live.clone() },
+        DqnConfig { prioritised: false, ..live.clone() },
+        DqnConfig { envs: 9, ..live.clone() },
+    ] {
+        assert!(!live.can_become(&fixed) && matches!(learner.set(fixed), Err(DqnError::Fixed)));
+    }
+    // The stage is held to a shorter curriculum.
+    let short = CurriculumConfig { first: 2, last: 3, ..curriculum };
+    learner.set(DqnConfig { curriculum: short, ..live }).expect("what may change");
+    assert_eq!(learner.inside(0).expect("a plan").stage, 2);
+}
+
+#[test]
+fn one_can_look_inside() {
+    let mut learner = learner::<Two>(small(), 7);
+    iterate(&mut learner, 5);
+    let inside = learner.inside(4).expect("a plan");
+    assert_eq!((inside.len, inside.capacity, inside.prioritised), (learner.replay().len(), 512, true));
+    assert!((inside.priorities.iter().sum::<f32>() - 1.0).abs() < 1e-3);
+    let shares: f32 = inside.depths.iter().map(|depth| depth.share).sum();
+    assert!((shares - 1.0).abs() < 1e-5 && inside.depths.iter().any(|depth| depth.episodes > 0));
+    let mut all: Vec<f32> = (0..inside.len).map(|at| learner.replay().priority(at)).collect();
+    all.sort_by(|a, b| b.total_cmp(a));
+    assert_eq!(inside.top.len(), 4);
+    for (of, greatest) in inside.top.iter().zip(all) {
+        assert!((of.priority.powf(learner.config().alpha) / greatest - 1.0).abs() < 1e-4);
+        let q = said(&learner.config().net, 6, learner.networks()[0].values(), &[of.state]);
+        assert!(of.q.iter().zip(q).all(|(said, q)| (f64::from(*said) - q).abs() < 1e-4));
+    }
+    let bin = (inside.top[0].priority.log2().floor() + 12.0).clamp(0.0, 15.0) as usize;
+    assert!(inside.priorities[bin] > 0.0);
+}
+
+#[test]
+fn states_are_saved_as_words() {
+    fn check<P: Cube>() {
+        for state in drawn::<P>(3, 50) {
+            let mut words = vec![0; P::WORDS];
+            state.words(&mut words);
+            assert!(P::from_words(&words) == Some(state));
+        }
+        assert!(P::from_words(&vec![u32::MAX; P::WORDS]).is_none());
+    }
+    check::<Two>();
+    check::<Three>();
+    // A twisted corner, a flipped edge, two pieces exchanged, one twice.
+    for (place, byte) in [(0, 8), (8, 12), (0, 1), (9, 0)] {
+        let mut cubies = *Three::SOLVED.cubies();
+        cubies[place] = byte;
+        assert!(Three::from_cubies(cubies).is_none());
+        if (place, byte) == (0, 1) {
+            cubies[1] = 0;
+            assert!(Three::from_cubies(cubies).is_none(), "odd");
+        }
+    }
+}
+
+/// Shares of states of each distance that are solved greedily.
+#[cfg(not(target_arch = "wasm32"))]
+fn solved(learner: &Dqn<Two>) -> Vec<f64> {
+    let mut judge = learner.judge().expect("a plan");
+    let report = Exhaustive::new(EXACT.clone()).run(&mut judge);
+    report.rows(Greedy::Plain).iter().map(|row| row.share()).collect()
+}
+
+/// Settings that learn what is near in a few seconds.
+#[cfg(not(target_arch = "wasm32"))]
+fn near() -> DqnConfig {
+    let tuned = DqnConfig::preset(Preset::Tuned);
+    DqnConfig {
+        net: NetConfig { hidden: vec![128, 64], ..tuned.net },
+        batch: 128,
+        envs: 64,
+        warmup: 2000,
+        curriculum: CurriculumConfig { last: 5, ..tuned.curriculum },
+        ..tuned
+    }
+}
+
+#[test]
+#[cfg(not(target_arch = "wasm32"))] // too long for one thread
+fn some_seconds_of_playing_solve_what_is_near() {
+    let mut learner = learner::<Two>(near(), 1);
+    while learner.progress().updates < 9000 {
+        learner.advance();
+    }
+    let shares = solved(&learner);
+    assert!(shares[..5].iter().all(|&share| share == 1.0) && shares[5] > 0.8, "{shares:?}");
+    // A learner whose rewards tell it nothing of the goal, one that does not learn, and one that only looks at far states.
+    let mut idle = self::learner::<Two>(DqnConfig { lr: 0.0, ..near() }, 1);
+    iterate(&mut idle, 2);
+    let shares = solved(&idle);
+    assert!(shares[3] < 0.5 && shares[5] < 0.2, "{shares:?}");
+}
+
+#[test]
+#[cfg(not(target_arch = "wasm32"))] // too long for one thread
+fn labels_teach_what_is_near_before_anything_is_played() {
+    for labels in Labels::ALL {
+        let config = DqnConfig { pretraining: 3000, labels, ..near() };
+        let mut learner = learner::<Two>(config, 1);
+        while learner.progress().updates < 3000 {
+            learner.advance();
+        }
+        let [trained, target] = learner.networks().map(|params| params.values());
+        assert!(trained == target && learner.progress().moves == 0);
+        let shares = solved(&learner);
+        assert!(shares[..4].iter().all(|&share| share > 0.99) && shares[4] > 0.9, "{labels:?} {shares:?}");
+    }
+}
