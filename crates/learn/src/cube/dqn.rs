@@ -334,6 +334,9 @@ impl DqnConfig {
                 return Err(DqnError::Units { units });
             }
         }
+        if !net.inputs.serves(Scores::ActionValues) {
+            return Err(DqnError::Symmetric);
+        }
         if !rewards.prefers_few() {
             return Err(DqnError::Pointless);
         }
@@ -399,6 +402,10 @@ pub enum DqnError {
     Range { name: &'static str, value: f64, min: f64, max: f64 },
     #[error("a layer cannot have {units} units; choose a multiple of 16 from 16 to 8192")]
     Units { units: usize },
+    #[error(
+        "symmetric inputs serve values of states alone, as an image has other moves; choose folded, cubies or stickers"
+    )]
+    Symmetric,
     #[error(
         "with these rewards long ways are worth as much as short ones; choose a step below 0, or a gamma below 1"
     )]
@@ -613,7 +620,8 @@ impl<P: Cube> Dqn<P> {
         fill(learning.input_mut("active"), |of| of.state);
         fill(self.values.executor.input_mut("active"), |of| of.next);
         let actions = learning.input_mut("action").iter_mut();
-        actions.zip(&self.batch).for_each(|(to, of)| *to = f32::from(of.action));
+        let named = |of: &Transition<P>| inputs.action(of.state, usize::from(of.action)) as f32;
+        actions.zip(&self.batch).for_each(|(to, of)| *to = named(of));
     }
 
     /// Draws a batch from what was played.
@@ -695,7 +703,9 @@ impl<P: Cube> Dqn<P> {
             to.zip(&active).for_each(|(to, &active)| *to = f32::from(active));
             self.active = active;
             let to = preferring.executor.input_mut("target").iter_mut();
-            to.zip(&self.batch).for_each(|(to, of)| *to = f32::from(of.action));
+            let inputs = self.config.net.inputs;
+            let named = |of: &Transition<P>| inputs.action(of.state, usize::from(of.action)) as f32;
+            to.zip(&self.batch).for_each(|(to, of)| *to = named(of));
             preferring.packed.pack(&self.params);
             preferring.executor.train(&self.params, &preferring.packed, &mut self.grads, false);
             self.sums.loss += preferring.executor.output("loss")[0];
