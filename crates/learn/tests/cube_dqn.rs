@@ -332,7 +332,7 @@ fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
 
     let mut g = graph::Graph::new();
     let (loss, taken) =
-        td::learning::<P>(&mut g, &config.net, actions, config.loss, config.prioritised, batch.len());
+        td::learning::<P>(&mut g, &config.net, actions, config.loss, config.prioritised, [batch.len(); 2]);
     let gradients = g.gradients(loss);
     let states: Vec<P> = batch.iter().map(|of| of.state).collect();
     let (active, action): (Vec<f64>, Vec<f64>) = (
@@ -357,7 +357,7 @@ fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
         weight * loss
     });
     let by_hand = each.sum::<f64>() / batch.len() as f64;
-    assert!((values[loss.index()][0] - by_hand).abs() < 1e-12 * (1.0 + by_hand));
+    assert!((values[loss.index()][0] - by_hand).abs() < 1e-6 * (1.0 + by_hand));
     let mut gradient = vec![0.0; params.len()];
     for (index, node) in gradients.iter() {
         let range = g.table().specs()[index].range();
@@ -446,6 +446,8 @@ fn a_step_is_a_plain_step() {
     let rewards = Rewards { gamma: 1.0, step: -1.0, goal: 0.0 };
     let net = NetConfig { inputs: Inputs::Cubies, dueling: false, norm: false, ..small().net };
     same_as_a_plain_step::<Two>(DqnConfig { rewards, net, bounded: true, n_step: 1, ..small() });
+    // Three shards.
+    same_as_a_plain_step::<Two>(DqnConfig { batch: 390, ..small() });
     let net = NetConfig { inputs: Inputs::Folded, ..small().net };
     same_as_a_plain_step::<Two>(DqnConfig { net, metric: Metric::Half, ..small() });
     same_as_a_plain_step::<Three>(DqnConfig { metric: Metric::Half, ..small() });
@@ -883,12 +885,12 @@ fn near() -> DqnConfig {
 #[cfg(not(target_arch = "wasm32"))] // too long for one thread
 fn some_seconds_of_playing_solve_what_is_near() {
     let mut learner = learner::<Two>(near(), 1);
-    while learner.progress().updates < 9000 {
+    while learner.progress().updates < 8000 {
         learner.advance();
     }
     let shares = solved(&learner);
     assert!(shares[..5].iter().all(|&share| share == 1.0) && shares[5] > 0.8, "{shares:?}");
-    // A learner whose rewards tell it nothing of the goal, one that does not learn, and one that only looks at far states.
+    // One that does not learn solves little.
     let mut idle = self::learner::<Two>(DqnConfig { lr: 0.0, ..near() }, 1);
     iterate(&mut idle, 2);
     let shares = solved(&idle);
