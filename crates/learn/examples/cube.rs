@@ -2,12 +2,12 @@
 //! states of the 2x2x2, and beams on uniform states.
 //! `cargo run --release -p learn --example cube -- --seconds 60 --set walk=20 --beam 64,256 --states 1000`
 //! `cargo run --release -p learn --example cube -- --cube 3 --seconds 420 --beam 1024,4096 --states 20`
-//! Judging is not counted in the seconds; with `--every 10` it judges after every ten as well.
+//! Judging is not counted in the seconds; with `--every 10` it judges after every ten as well. `--keep FILE` writes the weights
+//! whenever it judges, and where there is such a file trains nothing and judges those.
 
-use learn::cube::Judge;
 use learn::cube::{
-    Cube, Evaluator, Exhaustive, Greedy, Inputs, Learner, Limits, Method, Search, Signal, Supervised,
-    SupervisedConfig,
+    Cube, Evaluator, Exhaustive, Greedy, Inputs, Judge, Learner, Limits, Method, Scores, Search, Signal,
+    Supervised, SupervisedConfig,
 };
 use math::{Isa, Rng};
 use std::sync::Arc;
@@ -170,6 +170,7 @@ fn train<P: Cube>(
         let weights: Vec<f32> =
             bytes.as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
         judge.set(&weights);
+        look(&mut judge);
     }
     while kept.is_none() && counted < asked.seconds {
         let clock = Instant::now();
@@ -191,43 +192,38 @@ fn train<P: Cube>(
                 stats.grad_norm
             );
             judge.set(learner.weights());
+            if let Some(path) = &asked.keep {
+                let bytes: Vec<u8> =
+                    learner.weights().iter().flat_map(|weight| weight.to_le_bytes()).collect();
+                std::fs::write(path, bytes).expect("a file that can be written");
+            }
+            if asked.signal == Signal::WalkLength {
+                lengths::<P>(&actions, walk, &mut judge);
+            }
             look(&mut judge);
             due += asked.every;
         }
         began = cpu_s();
     }
-    if let (None, Some(path)) = (&kept, &asked.keep) {
-        let bytes: Vec<u8> = learner.weights().iter().flat_map(|weight| weight.to_le_bytes()).collect();
-        std::fs::write(path, bytes).expect("a file that can be written");
-    }
-    test::<P>(&actions, walk, &mut judge);
     if P::SIZE == 3 {
         three(asked, metric, &mut judge);
     }
     judge
 }
 
-/// What is missing to the lengths of other walks.
-fn test<P: Cube>(actions: &Actions, walk: usize, judge: &mut Evaluator<P>) {
-    if judge.scores() != learn::cube::Scores::Value {
+/// How well it tells the lengths of walks that it was not trained on.
+fn lengths<P: Cube>(actions: &Actions, walk: usize, judge: &mut Evaluator<P>) {
+    if judge.scores() != Scores::Value {
         return;
     }
     let mut numbers = Rng::new(99, 9).sequence(0);
-    let (mut states, mut taken, mut scores) = (vec![P::SOLVED; walk], vec![0; walk], Vec::new());
-    let mut sums = vec![0.0; walk];
-    let mut many = Vec::new();
-    for _ in 0..8000 {
-        P::fill_walk(actions, &mut numbers, &mut states, &mut taken);
-        many.extend_from_slice(&states);
-    }
-    scores.resize(many.len(), 0.0);
-    judge.judge(&many, &mut scores);
-    for scores in scores.chunks_exact(walk) {
-        for (i, value) in scores.iter().enumerate() {
-            sums[i] += f64::from((value - (i + 1) as f32).powi(2)) / 8000.0;
-        }
-    }
-    println!("  other walks: mean square {:.4}", sums.iter().sum::<f64>() / walk as f64);
+    let (mut states, mut taken) = (vec![P::SOLVED; 8000 * walk], vec![0; walk]);
+    states.chunks_exact_mut(walk).for_each(|states| P::fill_walk(actions, &mut numbers, states, &mut taken));
+    let mut values = vec![0.0; states.len()];
+    judge.judge(&states, &mut values);
+    let square = |(i, value): (usize, &f32)| (f64::from(*value) - (i % walk + 1) as f64).powi(2);
+    let sum: f64 = values.iter().enumerate().map(square).sum();
+    println!("  lengths of other walks: mean square of what is missing {:.4}", sum / states.len() as f64);
 }
 
 fn three<P: Cube>(asked: &Asked, metric: Metric, judge: &mut Evaluator<P>) {
@@ -235,17 +231,19 @@ fn three<P: Cube>(asked: &Asked, metric: Metric, judge: &mut Evaluator<P>) {
         let mut search =
             Search::new(Method::Beam { width }, Limits::default(), Actions::of::<P>(metric)).expect("sound");
         let mut numbers = Rng::new(77, 7).sequence(0);
-        let (mut solved, mut length, start, cpu) = (0, 0, Instant::now(), cpu_s());
+        let (mut solved, mut length, mut longest, start, cpu) = (0, 0, 0.0f64, Instant::now(), cpu_s());
         for _ in 0..asked.states {
+            let before = cpu_s();
             let outcome = search.solve(P::drawn(&mut numbers), judge).expect("a beam goes with any judge");
             if let Ok(actions) = outcome.solution {
                 solved += 1;
                 length += actions.len();
             }
+            longest = longest.max(cpu_s() - before);
         }
         let n = asked.states as f64;
         println!(
-            "  beam {width}: {solved} of {n} solved in {:.2} moves; {:.2} s, {:.2} CPU-s each",
+            "  beam {width}: {solved} of {n} solved in {:.2} moves; {:.2} s, {:.2} CPU-s each, {longest:.2} at most",
             length as f64 / f64::from(solved).max(1.0),
             start.elapsed().as_secs_f64() / n,
             (cpu_s() - cpu) / n

@@ -332,11 +332,13 @@ fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
 
     let mut g = graph::Graph::new();
     let (loss, taken) =
-        td::learning::<P>(&mut g, &config.net, actions, config.loss, config.prioritised, batch.len());
+        td::learning::<P>(&mut g, &config.net, actions, config.loss, config.prioritised, [batch.len(); 2]);
     let gradients = g.gradients(loss);
     let states: Vec<P> = batch.iter().map(|of| of.state).collect();
-    let (active, action): (Vec<f64>, Vec<f64>) =
-        (inputs(&config.net, &states), batch.iter().map(|of| f64::from(of.action)).collect());
+    let (active, action): (Vec<f64>, Vec<f64>) = (
+        inputs(&config.net, &states),
+        batch.iter().map(|of| config.net.inputs.action(of.state, of.action.into()) as f64).collect(),
+    );
     let named: [(&str, &[f64]); 4] =
         [("active", &active), ("action", &action), ("target", &targets), ("weight", &weights)];
     let at = |params: &[f64]| graph::reference::evaluate(&g, &named, params);
@@ -355,7 +357,7 @@ fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
         weight * loss
     });
     let by_hand = each.sum::<f64>() / batch.len() as f64;
-    assert!((values[loss.index()][0] - by_hand).abs() < 1e-12 * (1.0 + by_hand));
+    assert!((values[loss.index()][0] - by_hand).abs() < 1e-6 * (1.0 + by_hand));
     let mut gradient = vec![0.0; params.len()];
     for (index, node) in gradients.iter() {
         let range = g.table().specs()[index].range();
@@ -444,7 +446,45 @@ fn a_step_is_a_plain_step() {
     let rewards = Rewards { gamma: 1.0, step: -1.0, goal: 0.0 };
     let net = NetConfig { inputs: Inputs::Cubies, dueling: false, norm: false, ..small().net };
     same_as_a_plain_step::<Two>(DqnConfig { rewards, net, bounded: true, n_step: 1, ..small() });
+    // Three shards.
+    same_as_a_plain_step::<Two>(DqnConfig { batch: 390, ..small() });
+    let net = NetConfig { inputs: Inputs::Folded, ..small().net };
+    same_as_a_plain_step::<Two>(DqnConfig { net, metric: Metric::Half, ..small() });
     same_as_a_plain_step::<Three>(DqnConfig { metric: Metric::Half, ..small() });
+}
+
+#[test]
+fn states_that_are_alike_are_judged_alike() {
+    for metric in Metric::ALL {
+        let net = NetConfig { inputs: Inputs::Folded, ..small().net };
+        let learner = learner::<Two>(DqnConfig { net: net.clone(), metric, ..small() }, 5);
+        let count = Actions::of::<Two>(metric).count();
+        let states = drawn::<Two>(2, 200);
+        let first: Vec<Two> = states.iter().map(|state| state.folded().0).collect();
+        let mut judge = learner.judge().expect("a plan");
+        let [scores, of_first] = [&states, &first].map(|states| {
+            let mut scores = vec![0.0; states.len() * count];
+            judge.judge(states, &mut scores);
+            scores
+        });
+        let plain = said(&NetConfig { inputs: Inputs::Stickers, ..net }, count, learner.weights(), &first);
+        let mut differ = 0;
+        for (i, state) in states.iter().enumerate() {
+            let (here, there) = (&scores[i * count..][..count], &of_first[i * count..][..count]);
+            let plain = &plain[i * count..][..count];
+            for (action, score) in here.iter().enumerate() {
+                let other = Two::folded_action(state.folded().1, action);
+                assert_eq!(*score, there[other]);
+                differ += usize::from(other != action);
+                for (b, score_b) in here.iter().enumerate() {
+                    let b = Two::folded_action(state.folded().1, b);
+                    // Moves are fewer where the network says more.
+                    assert!(plain[other] < plain[b] + 1e-5 || score < score_b);
+                }
+            }
+        }
+        assert!(differ > 500);
+    }
 }
 
 #[test]
@@ -725,6 +765,7 @@ fn settings_that_cannot_be_used_are_refused() {
     let base = DqnConfig { pretraining: 0, ..small() };
     let curriculum = base.curriculum;
     let net = |hidden: &[usize]| NetConfig { hidden: hidden.to_vec(), ..base.net.clone() };
+    let images = NetConfig { inputs: Inputs::Symmetric, ..base.net.clone() };
     let rewards = Rewards { gamma: 1.0, step: 0.0, goal: 1.0 };
     for (config, what) in [
         (DqnConfig { n_step: 6, ..base.clone() }, "n_step is 6"),
@@ -739,6 +780,7 @@ fn settings_that_cannot_be_used_are_refused() {
         ),
         (DqnConfig { rewards, ..base.clone() }, "long ways"),
         (DqnConfig { pretraining: 5, ..base.clone() }, "no table"),
+        (DqnConfig { net: images, ..base.clone() }, "symmetric inputs"),
     ] {
         let error = Dqn::<Two>::new(config.clone(), None, 1, Isa::best()).err().expect("refused").to_string();
         assert!(error.contains(what) && error.contains("choose"), "{error}");
@@ -843,12 +885,12 @@ fn near() -> DqnConfig {
 #[cfg(not(target_arch = "wasm32"))] // too long for one thread
 fn some_seconds_of_playing_solve_what_is_near() {
     let mut learner = learner::<Two>(near(), 1);
-    while learner.progress().updates < 9000 {
+    while learner.progress().updates < 8000 {
         learner.advance();
     }
     let shares = solved(&learner);
     assert!(shares[..5].iter().all(|&share| share == 1.0) && shares[5] > 0.8, "{shares:?}");
-    // A learner whose rewards tell it nothing of the goal, one that does not learn, and one that only looks at far states.
+    // One that does not learn solves little.
     let mut idle = self::learner::<Two>(DqnConfig { lr: 0.0, ..near() }, 1);
     iterate(&mut idle, 2);
     let shares = solved(&idle);

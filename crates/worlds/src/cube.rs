@@ -9,6 +9,7 @@
 
 mod distance;
 mod facelets;
+mod fold;
 pub mod notation;
 mod symmetry;
 mod three;
@@ -416,6 +417,18 @@ pub trait Puzzle: Copy + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync + 
 
     /// The inputs that such a row sums. With [`Puzzle::FIXED`] they make up [`Puzzle::inputs`].
     fn row_inputs(row: usize) -> &'static [u16];
+
+    /// Of all states that take the same moves but for their names the first, and a number of the symmetry that leads there.
+    #[inline]
+    fn folded(self) -> (Self, u8) {
+        (self, 0)
+    }
+
+    /// What an action is called by a symmetry.
+    #[inline]
+    fn folded_action(_symmetry: u8, action: usize) -> usize {
+        action
+    }
 
     /// A number that tells states apart, all bits mixed, for tables of them.
     fn key(self) -> u64;

@@ -260,6 +260,30 @@ fn one_action_goes_one_nearer_or_farther() {
 }
 
 #[test]
+fn states_that_are_alike_are_folded_into_one() {
+    let (exact, mut folded) = (Distances::new(Metric::Half), std::collections::HashMap::new());
+    for state in (0..).map_while(Two::unrank) {
+        let (first, symmetry) = state.folded();
+        assert_eq!((first.folded(), exact.of(first)), ((first, 0), exact.of(state)));
+        *folded.entry(first).or_insert(0) += 1;
+        if state.rank() % 101 == 0 {
+            // A move leads where it leads by its other name.
+            for action in 0..9 {
+                let there = first.turned(Two::folded_action(symmetry, action));
+                assert_eq!(
+                    there.folded().0,
+                    state.turned(action).folded().0,
+                    "{state:?} {symmetry} {action}"
+                );
+            }
+        }
+    }
+    // By Burnside's lemma: all states, those that a third of a turn leaves as they are, twice, and those of each mirror.
+    assert!(folded.values().all(|count| 6 % count == 0));
+    assert!(folded.len() > Two::STATES / 6 && folded.len() < Two::STATES / 6 + 1000, "{}", folded.len());
+}
+
+#[test]
 fn solutions_are_shortest_and_solve() {
     let mut numbers = numbers(3);
     for distances in &*DISTANCES {

@@ -4,7 +4,7 @@
 //! a curriculum over the depth of scrambles, hindsight, pretraining from exact labels.
 //!
 //! An iteration is a number of steps of the optimiser; every so many of them all episodes make a move. Moves depend on seed, their
-//! number and the episode's, samples on seed and step, so threads change nothing.
+//! number and the episode's, samples on seed and step, and a batch is cut into shards by its size, so threads change nothing.
 
 pub mod curriculum;
 pub mod play;
@@ -16,7 +16,7 @@ use super::{Cube, Greedy, Judge, Learner, PlayStats, Progress, Scores, Slice, St
 use crate::{Data, Find};
 use curriculum::{Curriculum, CurriculumConfig, DEEPEST, Schedule, WIDEST};
 use graph::{Adam, Executor, Optimizer, Packed, Params, Plan, PlanError};
-use math::{Isa, Rng, Unary, graded, ops};
+use math::{Isa, Rng, Unary, graded, ops, par};
 use play::{Ended, Episodes, MOST_SLACK, Play};
 use replay::{MOST_STEPS, Replay, Transition};
 use std::sync::Arc;
@@ -242,24 +242,38 @@ impl DqnConfig {
                 n_step: 3,
                 follow: Follow::Polyak,
                 prioritised: true,
+                curriculum: CurriculumConfig { schedule: Schedule::Fractional, ..published.curriculum },
                 ..published
             },
             Preset::Tuned => DqnConfig {
-                net: net(&[512, 256], false),
-                rewards: Rewards { gamma: 1.0, step: -0.1, goal: 0.0 },
+                net: NetConfig { inputs: Inputs::Folded, ..net(&[512, 128], false) },
+                rewards: Rewards { gamma: 1.0, step: -0.3, goal: 0.0 },
+                double: false,
                 bounded: true,
+                loss: Loss::Huber(0.5),
+                follow: Follow::Polyak,
+                tau: 0.003,
+                judging: Judging::Target,
                 batch: 512,
                 updates: 64,
-                target_every: 200,
-                replay: 1 << 17,
+                lr_steps: 2000.0,
+                replay: 1 << 18,
                 warmup: 10_000,
+                prioritised: true,
+                // Left as it is: what is far is seen more, and errs more.
+                beta: 0.3,
+                beta_steps: 1e9,
                 envs: 256,
                 updates_per_move: 1,
-                epsilon: 0.5,
+                slack: 5,
+                epsilon: 0.3,
+                epsilon_end: 0.15,
                 epsilon_moves: 1e6,
+                acting: Greedy::Onward,
                 curriculum: CurriculumConfig {
                     schedule: Schedule::Fractional,
-                    last: 10,
+                    last: 9,
+                    threshold: 0.6,
                     ..published.curriculum
                 },
                 ..published
@@ -275,8 +289,10 @@ impl DqnConfig {
         let plans = [self.plan_learning::<P>(actions, isa), self.plan_values::<P>(actions, isa)];
         let [Ok(learning), Ok(values)] = plans else { return u64::MAX };
         let active = self.net.inputs.active::<P>();
-        // Two networks, two moments, gradients; packed four times; the optional plan of labels is like the first one.
-        let networks = 2 * learning.arena_bytes() + values.arena_bytes() + 4 * learning.table().len() * 13;
+        // Two networks, two moments; packed four times; the optional plan of labels is like the first one.
+        let weights = 4 * learning.table().len();
+        let shard = learning.arena_bytes() + values.arena_bytes() + weights;
+        let networks = self.shards() * shard + weights * 13 + learning.arena_bytes() * self.shards();
         let batch = self.batch * (2 * active * size_of::<u16>() + 3 * size_of::<P>() + 64);
         (networks + batch + 2 * Evaluator::<P>::bytes(&self.net)) as u64
             + Replay::<P>::bytes(self.replay, self.prioritised)
@@ -334,6 +350,9 @@ impl DqnConfig {
                 return Err(DqnError::Units { units });
             }
         }
+        if !net.inputs.serves(Scores::ActionValues) {
+            return Err(DqnError::Symmetric);
+        }
         if !rewards.prefers_few() {
             return Err(DqnError::Pointless);
         }
@@ -356,11 +375,18 @@ impl DqnConfig {
     }
 
     fn plan_learning<P: Cube>(&self, actions: usize, isa: Isa) -> Result<Plan, PlanError> {
-        td::plan_learning::<P>(&self.net, actions, self.loss, self.prioritised, self.batch, isa)
+        let rows = [self.batch / self.shards(), self.batch];
+        td::plan_learning::<P>(&self.net, actions, self.loss, self.prioritised, rows, isa)
     }
 
     fn plan_values<P: Cube>(&self, actions: usize, isa: Isa) -> Result<Plan, PlanError> {
-        td::plan_values::<P>(&self.net, actions, self.batch, isa)
+        td::plan_values::<P>(&self.net, actions, self.batch / self.shards(), isa)
+    }
+
+    /// Equal parts of a batch, each for one thread.
+    fn shards(&self) -> usize {
+        let fits = |&count: &usize| self.batch.is_multiple_of(count) && self.batch / count >= SHARD;
+        (1..=MOST_SHARDS).rev().find(fits).unwrap_or(1)
     }
 
     fn targets(&self) -> Targets {
@@ -400,6 +426,10 @@ pub enum DqnError {
     #[error("a layer cannot have {units} units; choose a multiple of 16 from 16 to 8192")]
     Units { units: usize },
     #[error(
+        "symmetric inputs serve values of states alone, as an image has other moves; choose folded, cubies or stickers"
+    )]
+    Symmetric,
+    #[error(
         "with these rewards long ways are worth as much as short ones; choose a step below 0, or a gamma below 1"
     )]
     Pointless,
@@ -426,16 +456,36 @@ const PLAY: u32 = 0x504C_4159;
 const SAMPLES: u32 = 0x5341_4D50;
 const LABELS: u32 = 0x4C41_4245;
 
-/// A plan and the weights as it reads them.
-struct Runner {
-    executor: Executor,
-    packed: Packed,
+/// Rows of a shard at least, and shards at most.
+const SHARD: usize = 128;
+const MOST_SHARDS: usize = 16;
+
+/// A part of a batch.
+struct Shard<P> {
+    learning: Executor,
+    /// What both networks say of next states.
+    values: Executor,
+    grads: Vec<f32>,
+    trained_q: Vec<f32>,
+    /// Targets, and what was missing to them afterwards.
+    errors: Vec<f32>,
+    states: Vec<P>,
+    active: Vec<u16>,
 }
 
-impl Runner {
-    fn new(plan: Plan, params: &Params) -> Runner {
-        let plan = Arc::new(plan);
-        Runner { executor: Executor::new(&plan), packed: Packed::new(&plan, params) }
+impl<P: Cube> Shard<P> {
+    /// Shows the networks the states of its batch: what was taken there, and what it led to.
+    fn show(&mut self, inputs: Inputs, batch: &[Transition<P>]) {
+        let Shard { learning, values, states, active, .. } = self;
+        let mut fill = |to: &mut [f32], state: fn(&Transition<P>) -> P| {
+            states.iter_mut().zip(batch).for_each(|(to, of)| *to = state(of));
+            inputs.fill(states, active);
+            to.iter_mut().zip(&*active).for_each(|(to, &active)| *to = f32::from(active));
+        };
+        fill(learning.input_mut("active"), |of| of.state);
+        fill(values.input_mut("active"), |of| of.next);
+        let actions = learning.input_mut("action").iter_mut();
+        actions.zip(batch).for_each(|(to, of)| *to = inputs.action(of.state, usize::from(of.action)) as f32);
     }
 }
 
@@ -449,13 +499,12 @@ pub struct Dqn<P> {
     params: Params,
     target: Params,
     optimizer: Optimizer,
-    grads: Vec<f32>,
-    learning: Runner,
-    /// By the labels of a pretraining that prefers moves.
-    preferring: Option<Runner>,
-    /// What both networks say of next states.
-    values: Runner,
+    shards: Vec<Shard<P>>,
+    learning_packed: Packed,
+    values_packed: Packed,
     target_packed: Packed,
+    /// By the labels of a pretraining that prefers moves: a plan and the weights as it reads them.
+    preferring: Option<(Executor, Packed)>,
     replay: Replay<P>,
     curriculum: Curriculum,
     episodes: Episodes<P>,
@@ -464,10 +513,8 @@ pub struct Dqn<P> {
     /// The batch of a step: where it lies in the replay, and what is made of it.
     picks: Vec<u32>,
     batch: Vec<Transition<P>>,
-    states: Vec<P>,
-    active: Vec<u16>,
+    weights: Vec<f32>,
     errors: Vec<f32>,
-    trained_q: Vec<f32>,
     /// Steps of this iteration so far, and whether anything was done in it.
     update: usize,
     begun: bool,
@@ -494,27 +541,40 @@ impl<P: Cube> Dqn<P> {
             return Err(DqnError::Unknown);
         }
         let (rows, active) = (config.batch, config.net.inputs.active::<P>());
-        let plan = config.plan_learning::<P>(count, isa)?;
-        let params = Params::new(plan.table(), seed);
-        let values = Runner::new(config.plan_values::<P>(count, isa)?, &params);
+        let learning = Arc::new(config.plan_learning::<P>(count, isa)?);
+        let values = Arc::new(config.plan_values::<P>(count, isa)?);
+        let params = Params::new(learning.table(), seed);
         let prefers = config.pretraining > 0 && config.labels == Labels::Moves;
         let preferring = prefers
             .then(|| net::plan_learning::<P>(&config.net, count, net::Loss::CrossEntropy, rows, isa))
             .transpose()?
-            .map(|plan| Runner::new(plan, &params));
+            .map(|plan| {
+                let plan = Arc::new(plan);
+                (Executor::new(&plan), Packed::new(&plan, &params))
+            });
         let nothing = Transition { state: P::SOLVED, action: 0, steps: 1, done: true, next: P::SOLVED };
         let player =
             Evaluator::reading(&config.net, Scores::ActionValues, count, |_, q| q, params.values(), isa)?;
+        let part = rows / config.shards();
+        let shard = || Shard {
+            learning: Executor::new(&learning),
+            values: Executor::new(&values),
+            grads: vec![0.0; params.values().len()],
+            trained_q: vec![0.0; part * count],
+            errors: vec![0.0; part],
+            states: vec![P::SOLVED; part],
+            active: vec![0; part * active],
+        };
         Ok(Dqn {
             actions: Actions::of::<P>(config.metric),
             exact,
             target: params.clone(),
             optimizer: Optimizer::new(&params),
-            grads: vec![0.0; params.values().len()],
-            learning: Runner::new(plan, &params),
+            shards: std::iter::repeat_with(shard).take(config.shards()).collect(),
+            learning_packed: Packed::new(&learning, &params),
+            values_packed: Packed::new(&values, &params),
+            target_packed: Packed::new(&values, &params),
             preferring,
-            target_packed: values.packed.clone(),
-            values,
             replay: Replay::new(config.replay, config.prioritised, P::SOLVED),
             curriculum: Curriculum::new(&config.curriculum),
             episodes: Episodes::new(config.envs),
@@ -522,10 +582,8 @@ impl<P: Cube> Dqn<P> {
             q: vec![0.0; config.envs * count],
             picks: vec![0; rows],
             batch: vec![nothing; rows],
-            states: vec![P::SOLVED; rows],
-            active: vec![0; rows * active],
+            weights: vec![1.0; rows],
             errors: vec![0.0; rows],
-            trained_q: vec![0.0; rows * count],
             update: 0,
             begun: false,
             progress: Progress::default(),
@@ -601,21 +659,6 @@ impl<P: Cube> Dqn<P> {
         self.ended.solved += ended.solved;
     }
 
-    /// Shows the networks the states of a batch: what was taken there, and what it led to.
-    fn show(&mut self) {
-        let inputs = self.config.net.inputs;
-        let mut fill = |to: &mut [f32], state: fn(&Transition<P>) -> P| {
-            self.states.iter_mut().zip(&self.batch).for_each(|(to, of)| *to = state(of));
-            inputs.fill(&self.states, &mut self.active);
-            to.iter_mut().zip(&self.active).for_each(|(to, &active)| *to = f32::from(active));
-        };
-        let learning = &mut self.learning.executor;
-        fill(learning.input_mut("active"), |of| of.state);
-        fill(self.values.executor.input_mut("active"), |of| of.next);
-        let actions = learning.input_mut("action").iter_mut();
-        actions.zip(&self.batch).for_each(|(to, of)| *to = f32::from(of.action));
-    }
-
     /// Draws a batch from what was played.
     pub fn sample(&mut self) {
         let beta = self.config.beta_after(self.progress.updates);
@@ -624,47 +667,74 @@ impl<P: Cube> Dqn<P> {
         for (of, &pick) in self.batch.iter_mut().zip(&self.picks) {
             *of = self.replay.get(pick as usize);
         }
-        if self.config.prioritised {
-            let weights = self.learning.executor.input_mut("weight");
-            self.replay.weigh(self.isa, beta, &self.picks, weights);
-        }
+        self.replay.weigh(self.isa, beta, &self.picks, &mut self.weights);
         self.show();
+    }
+
+    /// Shows the batch and its weights.
+    fn show(&mut self) {
+        let (part, inputs) = (self.batch.len() / self.shards.len(), self.config.net.inputs);
+        let (batch, weights, weighed) = (&self.batch, &self.weights, self.config.prioritised);
+        par::each_mut(&mut self.shards, |i, shard| {
+            shard.show(inputs, &batch[i * part..][..part]);
+            if weighed {
+                shard.learning.input_mut("weight").copy_from_slice(&weights[i * part..][..part]);
+            }
+        });
     }
 
     /// A step of the optimiser on the batch that was drawn last: values of next states by both networks, forward, backward, Adam,
     /// and the target network's step.
     pub fn learn(&mut self) {
-        let Dqn { config, params, target, values, trained_q, batch, errors, .. } = self;
-        if config.double {
-            values.packed.pack(params);
-            values.executor.run(params, &values.packed);
-            trained_q.copy_from_slice(values.executor.output("q"));
+        if self.config.double {
+            self.values_packed.pack(&self.params);
         }
-        values.executor.run(target, &self.target_packed);
-        let target_q = values.executor.output("q");
-        config.targets().fill(batch, trained_q, target_q, self.actions.count(), errors);
-        self.learning.executor.input_mut("target").copy_from_slice(errors);
-        self.step_trained();
+        self.step(false);
         let Dqn { config, replay, errors, picks, .. } = self;
         replay.learned(self.isa, config.alpha, config.floor, picks, errors);
         self.follow();
     }
 
-    /// A step on what the learning plan was given; `errors` holds targets, and what was missing to them afterwards.
-    fn step_trained(&mut self) {
-        let Dqn { learning, params, errors, .. } = self;
-        learning.executor.train(params, &learning.packed, &mut self.grads, false);
-        let taken = learning.executor.output("taken");
-        self.mean_q += taken.iter().sum::<f32>() / taken.len() as f32;
-        errors.iter_mut().zip(taken).for_each(|(error, taken)| *error = taken - *error);
-        self.sums.loss += learning.executor.output("loss")[0];
+    /// A step to targets by what the networks say, or to those that `errors` holds. It holds what was missing afterwards.
+    fn step(&mut self, labelled: bool) {
+        let Dqn { config, params, target, batch, errors, learning_packed, values_packed, .. } = self;
+        let (part, actions, targets) =
+            (batch.len() / self.shards.len(), self.actions.count(), config.targets());
+        let (target_packed, given) = (&self.target_packed, &*errors);
+        par::each_mut(&mut self.shards, |i, shard| {
+            let Shard { learning, values, grads, trained_q, errors, .. } = shard;
+            let rows = i * part..(i + 1) * part;
+            if labelled {
+                errors.copy_from_slice(&given[rows]);
+            } else {
+                if targets.double {
+                    values.run(params, values_packed);
+                    trained_q.copy_from_slice(values.output("q"));
+                }
+                values.run(target, target_packed);
+                targets.fill(&batch[rows], trained_q, values.output("q"), actions, errors);
+            }
+            learning.input_mut("target").copy_from_slice(errors);
+            learning.train(params, learning_packed, grads, false);
+            let taken = learning.output("taken");
+            errors.iter_mut().zip(taken).for_each(|(error, taken)| *error = taken - *error);
+        });
+        for (errors, shard) in errors.chunks_exact_mut(part).zip(&self.shards) {
+            errors.copy_from_slice(&shard.errors);
+            self.sums.loss += shard.learning.output("loss")[0];
+            self.mean_q += shard.learning.output("taken").iter().sum::<f32>() / batch.len() as f32;
+        }
+        let (first, others) = self.shards.split_first_mut().expect("a shard at least");
+        for other in others {
+            ops::add_scaled(self.isa, 1.0, &other.grads, &mut first.grads);
+        }
         self.adam();
-        self.learning.packed.pack(&self.params);
+        self.learning_packed.pack(&self.params);
     }
 
     fn adam(&mut self) {
         let adam = self.config.adam(self.optimizer.steps);
-        self.sums.grad_norm += self.optimizer.step(self.isa, &adam, &mut self.params, &self.grads);
+        self.sums.grad_norm += self.optimizer.step(self.isa, &adam, &mut self.params, &self.shards[0].grads);
         self.sums.lr += adam.lr;
         self.progress.updates += 1;
         self.progress.states += self.config.batch as u64;
@@ -688,28 +758,31 @@ impl<P: Cube> Dqn<P> {
         let began = (self.clock)();
         self.draw_labels();
         let drawn = (self.clock)();
-        if let Some(preferring) = &mut self.preferring {
-            let mut active = std::mem::take(&mut self.active);
-            self.config.net.inputs.fill(&self.states, &mut active);
-            let to = preferring.executor.input_mut("active").iter_mut();
-            to.zip(&active).for_each(|(to, &active)| *to = f32::from(active));
-            self.active = active;
-            let to = preferring.executor.input_mut("target").iter_mut();
-            to.zip(&self.batch).for_each(|(to, of)| *to = f32::from(of.action));
-            preferring.packed.pack(&self.params);
-            preferring.executor.train(&self.params, &preferring.packed, &mut self.grads, false);
-            self.sums.loss += preferring.executor.output("loss")[0];
+        if let Some((executor, packed)) = &mut self.preferring {
+            let inputs = self.config.net.inputs;
+            // The shards lend their room.
+            let active = executor.input_mut("active");
+            let part = active.len() / self.shards.len();
+            let batches = self.batch.chunks_exact(self.batch.len() / self.shards.len());
+            for ((shard, batch), to) in self.shards.iter_mut().zip(batches).zip(active.chunks_exact_mut(part))
+            {
+                shard.show(inputs, batch);
+                to.copy_from_slice(shard.learning.input_mut("active"));
+            }
+            let targets = executor.input_mut("target").iter_mut();
+            let named = |of: &Transition<P>| inputs.action(of.state, usize::from(of.action)) as f32;
+            targets.zip(&self.batch).for_each(|(to, of)| *to = named(of));
+            packed.pack(&self.params);
+            executor.train(&self.params, packed, &mut self.shards[0].grads, false);
+            self.sums.loss += executor.output("loss")[0];
             self.adam();
         } else {
+            self.weights.fill(1.0);
             self.show();
-            if self.config.prioritised {
-                self.learning.executor.input_mut("weight").fill(1.0);
-            }
-            self.learning.executor.input_mut("target").copy_from_slice(&self.errors);
-            self.step_trained();
+            self.step(true);
         }
         if self.progress.updates == self.config.pretraining as u64 {
-            self.learning.packed.pack(&self.params);
+            self.learning_packed.pack(&self.params);
             self.target.values_mut().copy_from_slice(self.params.values());
             self.target_packed.pack(&self.target);
         }
@@ -745,7 +818,6 @@ impl<P: Cube> Dqn<P> {
             }
             let (next, left) = after(action);
             self.errors[i] = self.config.rewards.of_moves(1 + usize::from(left));
-            self.states[i] = state;
             self.batch[i] = Transition { state, action: action as u8, steps: 1, done: left == 0, next };
         }
     }
@@ -958,7 +1030,7 @@ impl<P: Cube> Dqn<P> {
         if !rest.is_empty() {
             return Err(missing("episodes"));
         }
-        it.learning.packed.pack(&it.params);
+        it.learning_packed.pack(&it.params);
         it.target_packed.pack(&it.target);
         Ok(it)
     }

@@ -17,24 +17,27 @@ pub enum Inputs {
     Stickers,
     /// Each place with each cubie, turned each way: 168 or 480 inputs.
     Cubies,
-    /// The same of the one state that stands for the 96 that are as far from solved by symmetry.
+    /// The stickers of the first of all states that are alike ([`Puzzle::folded`]).
+    Folded,
+    /// As cubies, of the one state that stands for the 96 that are as far from solved by symmetry.
     Symmetric,
 }
 
 impl Inputs {
-    pub const ALL: [Inputs; 3] = [Inputs::Stickers, Inputs::Cubies, Inputs::Symmetric];
+    pub const ALL: [Inputs; 4] = [Inputs::Stickers, Inputs::Cubies, Inputs::Folded, Inputs::Symmetric];
 
     pub const fn id(self) -> &'static str {
         match self {
             Inputs::Stickers => "stickers",
             Inputs::Cubies => "cubies",
+            Inputs::Folded => "folded",
             Inputs::Symmetric => "symmetric",
         }
     }
 
     pub const fn count<P: Puzzle>(self) -> usize {
         match self {
-            Inputs::Stickers => P::INPUTS,
+            Inputs::Stickers | Inputs::Folded => P::INPUTS,
             Inputs::Cubies | Inputs::Symmetric => P::CUBIES * CODES,
         }
     }
@@ -42,7 +45,7 @@ impl Inputs {
     /// How many of them are 1.
     pub const fn active<P: Puzzle>(self) -> usize {
         match self {
-            Inputs::Stickers => P::FACELETS,
+            Inputs::Stickers | Inputs::Folded => P::FACELETS,
             Inputs::Cubies | Inputs::Symmetric => P::CUBIES,
         }
     }
@@ -57,12 +60,25 @@ impl Inputs {
         match self {
             Inputs::Stickers => P::fill_inputs(states, active),
             Inputs::Cubies => P::fill_rows(states, active),
+            Inputs::Folded => {
+                assert_eq!(active.len(), states.len() * P::FACELETS, "one index a facelet");
+                for (state, active) in states.iter().zip(active.chunks_exact_mut(P::FACELETS)) {
+                    state.folded().0.inputs(active);
+                }
+            }
             Inputs::Symmetric => {
+                assert_eq!(active.len(), states.len() * P::CUBIES, "one index a cubie");
                 for (state, rows) in states.iter().zip(active.chunks_exact_mut(P::CUBIES)) {
                     state.symmetric_rows(rows);
                 }
             }
         }
+    }
+
+    /// What an action is called in the state that is shown.
+    #[inline]
+    pub fn action<P: Puzzle>(self, state: P, action: usize) -> usize {
+        if self == Inputs::Folded { P::folded_action(state.folded().1, action) } else { action }
     }
 }
 
@@ -321,7 +337,7 @@ impl<P: Puzzle> Evaluator<P> {
         for spec in self.table.specs() {
             let weights = &weights[spec.range()];
             let to = self.params.get_mut(&spec.name).expect("the same parameters");
-            if &*spec.name != TABLE || self.inputs != Inputs::Stickers {
+            if &*spec.name != TABLE || matches!(self.inputs, Inputs::Cubies | Inputs::Symmetric) {
                 to.copy_from_slice(weights);
                 continue;
             }
@@ -347,8 +363,8 @@ impl<P: Puzzle> Judge<P> for Evaluator<P> {
 
     fn judge(&mut self, states: &[P], scores: &mut [f32]) {
         let Evaluator { inputs, outputs, params, packed, workers, .. } = self;
-        let (outputs, params, packed) = (*outputs, &*params, &*packed);
-        let inputs = if *inputs == Inputs::Symmetric { Inputs::Symmetric } else { Inputs::Cubies };
+        let (inputs, outputs, params, packed) = (*inputs, *outputs, &*params, &*packed);
+        let folds = inputs == Inputs::Folded;
         assert_eq!(scores.len(), states.len() * outputs, "scores for each state");
         // Whole blocks for each, so that few states are few blocks.
         let share = states.len().div_ceil(ROWS).div_ceil(WORKERS).max(1) * ROWS;
@@ -359,12 +375,28 @@ impl<P: Puzzle> Judge<P> for Evaluator<P> {
             scores.resize(scores.len().max(share * outputs), 0.0);
             for (states, scores) in states.chunks(ROWS).zip(scores.chunks_mut(ROWS * outputs)) {
                 let rows = &mut rows[..states.len() * P::CUBIES];
-                inputs.fill(states, rows);
+                match inputs {
+                    Inputs::Stickers | Inputs::Cubies => P::fill_rows(states, rows),
+                    Inputs::Symmetric => inputs.fill(states, rows),
+                    Inputs::Folded => {
+                        let rows = rows.chunks_exact_mut(P::CUBIES);
+                        states.iter().zip(rows).for_each(|(state, rows)| state.folded().0.rows(rows));
+                    }
+                }
                 let active = executor.input_mut("active");
                 active.iter_mut().zip(rows).for_each(|(active, row)| *active = f32::from(*row));
                 executor.run(params, packed);
                 let said = &executor.output("scores")[..states.len() * outputs];
-                scores[..said.len()].copy_from_slice(said);
+                if !folds || outputs == 1 {
+                    scores[..said.len()].copy_from_slice(said);
+                    continue;
+                }
+                let each = scores.chunks_exact_mut(outputs).zip(said.chunks_exact(outputs));
+                for (state, (scores, said)) in states.iter().zip(each) {
+                    let (_, symmetry) = state.folded();
+                    let named = scores.iter_mut().enumerate();
+                    named.for_each(|(action, score)| *score = said[P::folded_action(symmetry, action)]);
+                }
             }
         });
         for (scores, worker) in scores.chunks_mut(share * outputs).zip(workers) {

@@ -74,7 +74,11 @@ impl SupervisedConfig {
     /// What does well on this cube.
     pub fn preset<P: Cube>(signal: Signal) -> SupervisedConfig {
         let two = P::SIZE == 2;
-        let inputs = if signal.scores() == Scores::Value { Inputs::Symmetric } else { Inputs::Cubies };
+        let inputs = match signal.scores() {
+            Scores::Value => Inputs::Symmetric,
+            _ if two => Inputs::Folded,
+            _ => Inputs::Cubies,
+        };
         SupervisedConfig {
             metric: Metric::Quarter,
             signal,
@@ -174,7 +178,7 @@ pub enum SupervisedError {
     #[error("a layer cannot have {units} units; choose a multiple of 16 from 16 to 8192")]
     Units { units: usize },
     #[error(
-        "symmetric inputs serve values alone, as a mirrored cube has other moves; choose cubies or stickers"
+        "symmetric inputs serve values of states alone, as an image has other moves; choose folded, cubies or stickers"
     )]
     Symmetric,
     #[error("there is no table of distances of this cube to learn from; choose walk or last")]
@@ -353,7 +357,7 @@ impl<P: Cube> Supervised<P> {
                     let length = |length: f32| (length - shift) / scale;
                     *target = match signal {
                         Signal::WalkLength => length((step + 1) as f32),
-                        Signal::LastMove => actions.inverse(usize::from(taken)) as f32,
+                        Signal::LastMove => inputs.action(*state, actions.inverse(usize::from(taken))) as f32,
                         Signal::Exact => {
                             let distance = exact.and_then(|exact| state.distance(exact));
                             length(f32::from(distance.expect("its settings were checked")))

@@ -333,7 +333,9 @@ fn who_plays_shows_curriculum_and_replay() {
 
 #[test]
 fn a_changed_reward_changes_what_values_mean_at_once() {
-    let mut run = start(&small("cube", "2x2x2-dqn", 1));
+    let mut config = small("cube", "2x2x2-dqn", 1);
+    config.knobs.extend(knobs(&[("gamma", 1.0), ("step_reward", -0.1), ("goal_reward", 0.0)]));
+    let mut run = start(&config);
     train(&mut *run, 2);
     let question = || json!({ "ask": "look", "facelets": SOLVED });
     let score = |view: Value| view["actions"][0]["score"].as_f64().unwrap();

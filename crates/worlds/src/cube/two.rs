@@ -2,7 +2,8 @@
 //! 3⁶ twists, which a move changes apart from each other by two small tables.
 
 use super::{
-    CODES, CORNERS, CubeError, Face, Move, Puzzle, TWIST, Typed, corner_facelets, facelets, inputs, symmetry,
+    CODES, CORNERS, CubeError, Face, Move, Puzzle, TWIST, Typed, corner_facelets, facelets, fold, inputs,
+    symmetry,
 };
 use math::rng::Sequence;
 use std::sync::LazyLock;
@@ -177,6 +178,16 @@ impl Puzzle for Two {
 
     fn row_inputs(row: usize) -> &'static [u16] {
         &INPUTS[PLACES[row / CODES]][row % CODES]
+    }
+
+    #[inline]
+    fn folded(self) -> (Two, u8) {
+        fold::fold(self)
+    }
+
+    #[inline]
+    fn folded_action(symmetry: u8, action: usize) -> usize {
+        fold::action(symmetry, action)
     }
 
     #[inline]

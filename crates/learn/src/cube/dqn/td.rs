@@ -111,17 +111,17 @@ pub enum Loss {
 }
 
 /// Reads `active`, `action`, `target` and, where errors are weighed, `weight`; gives `loss` and `taken`, what the network says of
-/// the actions.
+/// the actions. Losses of so many `rows` out of a batch of `all` add up to that of the batch, and so do gradients.
 pub fn plan_learning<P: Puzzle>(
     net: &NetConfig,
     actions: usize,
     loss: Loss,
     weighed: bool,
-    rows: usize,
+    [rows, all]: [usize; 2],
     isa: Isa,
 ) -> Result<Plan, PlanError> {
     let mut g = Graph::new();
-    let (loss, taken) = learning::<P>(&mut g, net, actions, loss, weighed, rows);
+    let (loss, taken) = learning::<P>(&mut g, net, actions, loss, weighed, [rows, all]);
     let gradients = g.gradients(loss);
     Plan::training(&g, &[("loss", loss), ("taken", taken)], &gradients, isa)
 }
@@ -133,7 +133,7 @@ pub fn learning<P: Puzzle>(
     actions: usize,
     loss: Loss,
     weighed: bool,
-    rows: usize,
+    [rows, all]: [usize; 2],
 ) -> (NodeId, NodeId) {
     let active = g.input("active", [rows, net.inputs.active::<P>()]);
     let action = g.input("action", [rows, 1]);
@@ -155,8 +155,8 @@ pub fn learning<P: Puzzle>(
         let weight = g.input("weight", [rows, 1]);
         each = g.mul(each, weight);
     }
-    let mean = g.mean_all(each);
-    (g.affine(mean, 0.5, 0.0), taken)
+    let sum = g.sum_all(each);
+    (g.affine(sum, 0.5 / all as f32, 0.0), taken)
 }
 
 /// Reads `active`; gives `q` of every action.

@@ -1,0 +1,105 @@
+//! Symmetry of the 2x2x2: whoever holds DBL still may exchange R, U and F by turning the cube about that corner, or in a mirror,
+//! where clockwise turns become anticlockwise. So up to six states take the same moves but for their names; one stands for all.
+
+use super::two::{ORDERS, TWISTS};
+use super::{CODES, CORNERS, Two, opposite};
+use std::sync::LazyLock;
+
+/// Where R, U and F go; the last three are mirrors.
+const ALIKE: [[usize; 3]; 6] = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0], [1, 0, 2], [0, 2, 1]];
+const MIRRORS: usize = 3;
+/// R, U and F.
+const FACES: [usize; 3] = [1, 0, 2];
+
+struct Folds {
+    /// Where each order of the pieces goes, and what it adds to the twists.
+    order: [[u16; ORDERS]; 6],
+    added: [[u16; ORDERS]; 6],
+    /// Where twists of pieces at home go.
+    twist: [[u16; TWISTS]; 6],
+    /// Place by place.
+    sum: Vec<u16>,
+}
+
+static FOLDS: LazyLock<Box<Folds>> = LazyLock::new(|| {
+    let mut folds = Box::new(Folds {
+        order: [[0; ORDERS]; 6],
+        added: [[0; ORDERS]; 6],
+        twist: [[0; TWISTS]; 6],
+        sum: vec![0; TWISTS * TWISTS],
+    });
+    for (alike, faces) in ALIKE.into_iter().enumerate() {
+        let to = places(faces);
+        for order in 0..ORDERS {
+            let (order_to, added) = alike_to(&to, Two::from_parts(order as u16, 0)).parts();
+            (folds.order[alike][order], folds.added[alike][order]) = (order_to as u16, added as u16);
+        }
+        for twist in 0..TWISTS {
+            folds.twist[alike][twist] = alike_to(&to, Two::from_parts(0, twist as u16)).parts().1 as u16;
+        }
+    }
+    for (i, sum) in folds.sum.iter_mut().enumerate() {
+        let (a, b) = (i / TWISTS, i % TWISTS);
+        *sum = (0..6)
+            .map(|place| 3usize.pow(place))
+            .fold(0, |sum, unit| sum + (a / unit + b / unit) % 3 * unit) as u16;
+    }
+    folds
+});
+
+/// Where each cubie in each place goes: the place, and its byte there.
+fn places(to: [usize; 3]) -> [[(usize, u8); CODES]; 8] {
+    let mut face = [0; 6];
+    for (from, to) in FACES.into_iter().zip(to.map(|to| FACES[to])) {
+        (face[from], face[opposite(from)]) = (to, opposite(to));
+    }
+    let shows = |place: usize, code: usize, at: usize| {
+        // The colour on a face of that place; a piece turned by one shows on each facelet what belongs on the one before.
+        let k = CORNERS[place].iter().position(|&f| f == at).expect("a face of the place");
+        CORNERS[code % 8][(k + 3 - code / 8) % 3]
+    };
+    std::array::from_fn(|place| {
+        let goes = CORNERS[place].map(|f| face[f]);
+        let there = (0..8).find(|&there| CORNERS[there].iter().all(|f| goes.contains(f))).expect("a place");
+        std::array::from_fn(|code| {
+            let is = |byte: &usize| {
+                CORNERS[place].iter().all(|&at| shows(there, *byte, face[at]) == face[shows(place, code, at)])
+            };
+            (there, (0..CODES).find(is).expect("a cubie") as u8)
+        })
+    })
+}
+
+fn alike_to(to: &[[(usize, u8); CODES]; 8], state: Two) -> Two {
+    let mut cubies = [0; 8];
+    for (to, code) in to.iter().zip(state.cubies()) {
+        let (place, byte) = to[usize::from(code)];
+        cubies[place] = byte;
+    }
+    Two::with_cubies(&cubies)
+}
+
+/// The first of all states that are alike, and which symmetry leads there.
+#[inline]
+pub(super) fn fold(state: Two) -> (Two, u8) {
+    let (folds, (order, twist)) = (&**FOLDS, state.parts());
+    let mut first = (state, 0);
+    for alike in 1..6 {
+        let twist = usize::from(folds.twist[alike][twist]) * TWISTS + usize::from(folds.added[alike][order]);
+        let there = Two::from_parts(folds.order[alike][order], folds.sum[twist]);
+        if there < first.0 {
+            first = (there, alike as u8);
+        }
+    }
+    first
+}
+
+/// What an action is called there.
+#[inline]
+pub(super) fn action(alike: u8, action: usize) -> usize {
+    let to = &ALIKE[usize::from(alike)];
+    match action {
+        0..6 => 2 * to[action / 2] + (action % 2 ^ usize::from(usize::from(alike) >= MIRRORS)),
+        _ => 6 + to[action - 6],
+    }
+}
