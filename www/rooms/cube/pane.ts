@@ -24,12 +24,14 @@ const FAILED_REST_MS = 2600;
 const LOOK_EVERY_MS = 1200;
 /** The share at a depth from which on it counts as able there. */
 const ABLE = 0.8;
+/** So many of the greatest depths it tries in turn once it has come to the end. */
 const FAR = 6;
 const MOST_UNDO = 500;
-/** Where it tries by itself on a cube whose states cannot be counted. */
+/** With which it tries by itself on a cube whose distances are not known. */
 const SMALL_BEAM = { width: 64, nodes: 60_000 };
+/** No state of the 2x2x2 is farther, in quarter turns. */
 const MOST_DISTANCE = 14;
-/** Quarter and half turns of either kind, in the order in which hands know them. */
+/** In pairs of opposite faces. */
 const BUTTONS = ["U", "D", "L", "R", "F", "B"];
 
 const draw = (): number => Math.floor(Math.random() * 2 ** 32);
@@ -54,7 +56,7 @@ export class CubePane {
   private readonly byDistance: HTMLElement;
   private readonly solveButton = h("button", { type: "submit", class: "strong" }, "Solve it");
   private readonly cancelButton = h("button", { type: "button", hidden: true, onclick: () => this.cancel() }, "Cancel");
-  private readonly progress = h("p", { class: "small search-progress", role: "status" });
+  private readonly progress = h("p", { class: "small search-progress" });
   private puzzle: Puzzle;
   private stickers = solved(2);
   /** How its own tries went, by depth. */
@@ -164,7 +166,7 @@ export class CubePane {
   begin(): void {
     const { size } = this.puzzle;
     this.puzzle = puzzleOf(this.client);
-    const { exact, plays } = this.puzzle;
+    const { exact } = this.puzzle;
     this.opinion.begin(this.puzzle);
     this.method.begin(this.puzzle);
     this.byDistance.hidden = !exact;
@@ -182,7 +184,6 @@ export class CubePane {
       this.byItself.checked = !calm();
       write(this.status, this.byItself.checked ? "Soon it tries its first scramble." : "");
     }
-    this.element.dataset["plays"] = String(plays);
     this.look();
   }
 
@@ -553,7 +554,9 @@ export class CubePane {
       }
       this.dueMs = performance.now() + (found.solution ? REST_MS : FAILED_REST_MS);
     } catch {
-      this.dueMs = performance.now() + FAILED_REST_MS; // the run changed meanwhile; the next try is of the new one
+      // The run changed meanwhile, or in half turns no state is so far.
+      this.depth = Math.max(1, this.depth - 1);
+      this.dueMs = performance.now() + FAILED_REST_MS;
     } finally {
       if (!stale()) this.trying = false;
     }

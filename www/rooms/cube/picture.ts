@@ -51,7 +51,6 @@ export class CubePicture {
   private view = { ...VIEW };
   private goal: typeof VIEW | undefined;
   private letters = false;
-  private marked = new Set<number>();
   private seen: Seen[] = [];
   private dirty = true;
   private shades: Shades | undefined;
@@ -59,16 +58,16 @@ export class CubePicture {
 
   constructor(
     stickers: string,
-    handling?: Handling,
+    handling: Handling,
   ) {
     this.stickers = stickers;
     this.element = h(
       "div",
       {
         class: "cube-picture",
-        tabindex: handling ? 0 : undefined,
-        role: handling ? "application" : "img",
-        "aria-label": handling ? "The cube: u r f d l b turn a face clockwise, with shift anticlockwise; arrows turn the view" : "The cube",
+        tabindex: 0,
+        role: "application",
+        "aria-label": "The cube: u r f d l b turn a face clockwise, with shift anticlockwise; arrows turn the view",
         "aria-describedby": this.described.id,
       },
       this.canvas,
@@ -87,7 +86,7 @@ export class CubePicture {
       }),
       () => this.surface.close(),
     ];
-    if (handling) this.listen(handling);
+    this.listen(handling);
   }
 
   // ---- what it shows
@@ -129,12 +128,6 @@ export class CubePicture {
 
   showLetters(letters: boolean): void {
     this.letters = letters;
-    this.changed();
-  }
-
-  /** Stickers to look at. */
-  mark(at: number[]): void {
-    this.marked = new Set(at);
     this.changed();
   }
 
@@ -489,13 +482,6 @@ export class CubePicture {
     c.fillStyle = fill;
     rounded(c, corners, STICKER.round);
     c.fill();
-    if (this.marked.has(k)) {
-      c.lineWidth = 3;
-      c.strokeStyle = shades.text[letter] ?? "#000";
-      c.setLineDash([4, 3]);
-      c.stroke();
-      c.setLineDash([]);
-    }
     // What is between stickers belongs to the nearest.
     this.seen.push({ at: k, corners: square(unit / 2), centre: surface });
     if (!this.letters) return;

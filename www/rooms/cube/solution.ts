@@ -4,7 +4,7 @@ import { h, icon, id, markup, write } from "../../parts/dom";
 import { moves, value } from "./opinion";
 import type { Found } from "./solver";
 
-export const PACES = [
+const PACES = [
   { words: "slow", ms: 1000 },
   { words: "normal", ms: 480 },
   { words: "fast", ms: 190 },
