@@ -75,8 +75,7 @@ const SHARE: KnobKind = float(0.0, 1.0, false);
 const HIDDEN_HELP: &str = "Units of each layer, multiples of 16 with a hyphen between, as in 512-256. More can know more, and take longer.";
 const BLOCKS_HELP: &str = "Pairs of layers, as wide as the last one, whose result is added to what they read. They make a deep network easy to train.";
 const NORM_HELP: &str = "Brings the sums of each layer to mean 0 and spread 1 before each activation.";
-const INPUTS_HELP: &str =
-    "The colour of each sticker, as published, or which cubie is where and how it is turned; for values also of the one state that stands for all that are as far from solved by symmetry.";
+const INPUTS_HELP: &str = "The colour of each sticker, as published, or which cubie is where and how it is turned; for values also of the one state that stands for all that are as far from solved by symmetry.";
 const METRIC_HELP: &str = "Quarter turns alone, or half turns as one move as well.";
 const LR_HELP: &str = "How far each update moves the network at the beginning. Too small and nothing happens; too large and it forgets what it knew.";
 const LR_STEPS_HELP: &str = "After this many updates the learning rate is down to 0.7 of what it was, and it goes on falling with the root of their number.";

@@ -57,6 +57,11 @@ pub(super) trait Maker: Sync {
 }
 
 impl Kind {
+    /// It learns from moves of its own.
+    pub fn plays(&self) -> bool {
+        self.puzzle.plays
+    }
+
     pub fn make(&self, setup: Setup, saved: Option<&Find>) -> Result<Box<dyn AnyAgent>, RunError> {
         self.maker.make(setup, saved)
     }

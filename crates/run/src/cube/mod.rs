@@ -5,6 +5,7 @@ mod agent;
 mod judging;
 mod knobs;
 mod learners;
+mod offload;
 pub mod protocol;
 mod room;
 mod schema;

@@ -894,7 +894,7 @@ mod backgammon {
             match (wish, &run.warnings()[..]) {
                 (DeviceWish::Gpu, [(text, next_step)]) => {
                     assert_eq!(*text, device.why);
-                    assert_eq!(*next_step, "Choose the published learner, or train on the processor.");
+                    assert_eq!(*next_step, "Choose another learner of the room, or train on the processor.");
                 }
                 (DeviceWish::Auto, []) => {}
                 (_, warnings) => panic!("{wish:?}: {warnings:?}"),
