@@ -350,7 +350,7 @@ test("backgammon's strong learner stays on the processor, says why, and answers 
   await page.getByRole("dialog").getByText(why).waitFor();
   await page.keyboard.press("Escape");
   await choose(page, "GPU");
-  await notice(page, /Choose the published learner, or train on the processor/);
+  await notice(page, /Choose another learner of the room, or train on the processor/);
   assert.equal((await onCpu(page)).wish, "gpu");
   await rounds(page, 2);
   // Another learner is a run of its own, and the wish goes along.

@@ -13,7 +13,7 @@ pub use net::{Evaluator, Inputs, NetConfig, Trainer};
 pub use search::{Limits, Method, Outcome, Search};
 pub use supervised::{Signal, Supervised, SupervisedConfig, SupervisedError};
 
-use crate::Data;
+use crate::{Data, Fault, Machine};
 use graph::PlanError;
 use worlds::cube::{Distances, Puzzle, Three, Two};
 
@@ -100,6 +100,17 @@ pub trait Judge<P> {
 
     /// Of each state in order, `[states][numbers]`.
     fn judge(&mut self, states: &[P], scores: &mut [f32]);
+
+    /// The same without waiting for another machine: false until its answer is here, and to be asked again for these states.
+    fn poll(&mut self, states: &[P], scores: &mut [f32]) -> bool {
+        self.judge(states, scores);
+        true
+    }
+
+    /// States that a machine wants at once, where it is not this processor.
+    fn at_once(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// A learner of the cube, whichever way it learns. It goes on from slice to slice; between two iterations it can be saved and
@@ -120,12 +131,45 @@ pub trait Learner<P: Puzzle>: Send + Sync {
     fn parts(&self) -> Vec<(String, Vec<usize>, Data)>;
     /// Tells where the time goes by this clock, in seconds from anywhere. It leaves no trace in what is learned.
     fn set_clock(&mut self, clock: fn() -> f64);
+
+    /// Itself, where its steps can be offloaded.
+    fn offloading(&mut self) -> Option<&mut dyn Offloading> {
+        None
+    }
+}
+
+/// A learner whose steps another machine can take; begun and ended between two iterations.
+pub trait Offloading {
+    fn is_offloaded(&self) -> bool;
+    fn begin_offload(&mut self, machine: &dyn Machine) -> Result<(), Fault>;
+    fn end_offload(&mut self);
+
+    /// Has a machine take steps that are thrown away, an iteration a pass.
+    fn begin_probe(&mut self, machine: &dyn Machine) -> Result<(), Fault>;
+    /// Goes on with it; after a fault it is over.
+    fn advance_probe(&mut self) -> Result<ProbeSlice, Fault>;
+    fn end_probe(&mut self);
+    /// States of an iteration.
+    fn iteration_states(&self) -> u64;
+}
+
+/// What a look at a probe came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProbeSlice {
+    Worked,
+    Waiting,
+    /// A pass has ended.
+    Passed,
 }
 
 /// What a slice of work came to.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Slice {
     Worked,
+    /// There is nothing to do until another machine answers.
+    Waiting,
+    /// The other machine stopped; from the last boundary on it works here again.
+    Stopped(Fault),
     /// An iteration ended.
     Iteration(Stats),
 }

@@ -41,7 +41,7 @@ impl Fault {
                 "Choose fewer environments or games at once, or train on the processor."
             }
             Fault::Unknown { .. } => "Train it on the processor.",
-            Fault::ProcessorOnly { .. } => "Choose the published learner, or train on the processor.",
+            Fault::ProcessorOnly { .. } => "Choose another learner of the room, or train on the processor.",
         }
     }
 }

@@ -138,12 +138,16 @@ impl Exhaustive {
     /// A slice of some milliseconds; the judge must be the same from the first to the last. The next one begins anew.
     pub fn advance(&mut self, judge: &mut dyn Judge<Two>) -> Option<&Report> {
         let (from, size) = match self.stage {
-            Stage::Judge(from) => (from, JUDGED),
+            Stage::Judge(from) => (from, judge.at_once().unwrap_or(JUDGED)),
             Stage::Choose(from) | Stage::Walk(_, from) => (from, READ),
         };
         let to = (from + size).min(Two::STATES);
         match self.stage {
-            Stage::Judge(_) => self.judge(judge, from, to),
+            Stage::Judge(_) => {
+                if !self.judge(judge, from, to) {
+                    return None;
+                }
+            }
             Stage::Choose(_) => self.choose(from, to),
             Stage::Walk(greedy, _) => (from..to).for_each(|rank| self.walk(greedy, rank)),
         }
@@ -188,15 +192,18 @@ impl Exhaustive {
         Some(self.steps[2 * state.rank() as usize]).filter(|&steps| steps != CIRCLE)
     }
 
-    fn judge(&mut self, judge: &mut dyn Judge<Two>, from: usize, to: usize) {
+    /// False until the judge has answered.
+    fn judge(&mut self, judge: &mut dyn Judge<Two>, from: usize, to: usize) -> bool {
         self.states.clear();
         self.states.extend((from..to).filter_map(|rank| Two::unrank(rank as u32)));
         if judge.scores() == Scores::Value {
-            return judge.judge(&self.states, &mut self.values[from..to]);
+            return judge.poll(&self.states, &mut self.values[from..to]);
         }
         let count = self.exact.actions().count();
         self.scores.resize((to - from) * count, 0.0);
-        judge.judge(&self.states, &mut self.scores);
+        if !judge.poll(&self.states, &mut self.scores) {
+            return false;
+        }
         let sign = if judge.scores() == Scores::Policy { -1.0 } else { 1.0 };
         let kept = self.best[from..to].iter_mut().zip(&mut self.values[from..to]);
         for ((state, scores), (best, value)) in
@@ -207,6 +214,7 @@ impl Exhaustive {
             *best = both(children, |action| sign * scores[action]);
             *value = sign * scores[usize::from(*best & 15)];
         }
+        true
     }
 
     fn choose(&mut self, from: usize, to: usize) {

@@ -3,9 +3,12 @@
 //! for each change of the weights, so that it is a sum of as many rows as cubies move.
 
 use super::{Judge, Scores};
+use crate::offload::PlanEvaluator;
+use crate::{Fault, Machine};
 use graph::{
     Adam, Executor, Graph, Init, Isa, Layout, NodeId, Optimizer, Packed, Params, Plan, PlanError, Table,
 };
+use math::par::Pinned;
 use math::{ops, par};
 use std::sync::Arc;
 use worlds::cube::{CODES, Puzzle};
@@ -72,6 +75,32 @@ impl Inputs {
                     state.symmetric_rows(rows);
                 }
             }
+        }
+    }
+
+    /// What a judge's first table is read at, `[states][cubies]`: cubies stand for their stickers there.
+    fn fill_judged<P: Puzzle>(self, states: &[P], rows: &mut [u16]) {
+        match self {
+            Inputs::Stickers | Inputs::Cubies => P::fill_rows(states, rows),
+            Inputs::Symmetric => self.fill(states, rows),
+            Inputs::Folded => {
+                let rows = rows.chunks_exact_mut(P::CUBIES);
+                states.iter().zip(rows).for_each(|(state, rows)| state.folded().0.rows(rows));
+            }
+        }
+    }
+
+    /// The scores of states by what a network says of what it was shown.
+    fn read<P: Puzzle>(self, states: &[P], said: &[f32], scores: &mut [f32]) {
+        if self != Inputs::Folded || said.len() == states.len() {
+            return scores.copy_from_slice(said);
+        }
+        let outputs = said.len() / states.len();
+        let each = scores.chunks_exact_mut(outputs).zip(said.chunks_exact(outputs));
+        for (state, (scores, said)) in states.iter().zip(each) {
+            let (_, symmetry) = state.folded();
+            let named = scores.iter_mut().enumerate();
+            named.for_each(|(action, score)| *score = said[P::folded_action(symmetry, action)]);
         }
     }
 
@@ -228,6 +257,10 @@ impl Trainer {
         }
     }
 
+    pub fn plan(&self) -> &Arc<Plan> {
+        self.executor.plan()
+    }
+
     /// What the next step reads.
     pub fn input_mut(&mut self, name: &str) -> &mut [f32] {
         self.executor.input_mut(name)
@@ -250,6 +283,9 @@ impl Trainer {
 /// States that are judged at once, and shares of a batch that threads take.
 const ROWS: usize = 64;
 const WORKERS: usize = 8;
+/// States that another machine judges at once, and how few are judged here all the same.
+const LENT_ROWS: usize = 8192;
+const LENT_LEAST: usize = 1024;
 
 /// The network as a judge.
 pub struct Evaluator<P> {
@@ -262,7 +298,8 @@ pub struct Evaluator<P> {
     params: Params,
     packed: Packed,
     workers: Vec<Worker>,
-    cube: std::marker::PhantomData<fn(P)>,
+    lent_plan: Arc<Plan>,
+    lent: Option<Lent<P>>,
 }
 
 struct Worker {
@@ -294,19 +331,23 @@ impl<P: Puzzle> Evaluator<P> {
         net: &NetConfig,
         scores: Scores,
         outputs: usize,
-        read: impl FnOnce(&mut Graph, NodeId) -> NodeId,
+        read: impl Fn(&mut Graph, NodeId) -> NodeId,
         weights: &[f32],
         isa: Isa,
     ) -> Result<Evaluator<P>, PlanError> {
         let mut trained = Graph::new();
         let active = trained.input("active", [ROWS, net.inputs.active::<P>()]);
         net.network::<P>(&mut trained, active, outputs);
-        let (mut g, cubies) = (Graph::new(), NetConfig { inputs: Inputs::Cubies, ..net.clone() });
-        let active = g.input("active", [ROWS, P::CUBIES]);
-        let y = cubies.network::<P>(&mut g, active, outputs);
-        let y = read(&mut g, y);
-        let plan = Arc::new(Plan::new(&g, &[("scores", y)], Layout::Rows, isa)?);
-        let params = Params::new(g.table(), 0);
+        let cubies = NetConfig { inputs: Inputs::Cubies, ..net.clone() };
+        let plan = |rows| {
+            let mut g = Graph::new();
+            let active = g.input("active", [rows, P::CUBIES]);
+            let y = cubies.network::<P>(&mut g, active, outputs);
+            let y = read(&mut g, y);
+            Plan::new(&g, &[("scores", y)], Layout::Rows, isa).map(Arc::new)
+        };
+        let (plan, lent_plan) = (plan(ROWS)?, plan(LENT_ROWS)?);
+        let params = Params::new(plan.table(), 0);
         let worker =
             || Worker { executor: Executor::new(&plan), rows: vec![0; ROWS * P::CUBIES], scores: Vec::new() };
         let mut evaluator = Evaluator {
@@ -318,7 +359,8 @@ impl<P: Puzzle> Evaluator<P> {
             packed: Packed::new(&plan, &params),
             params,
             workers: std::iter::repeat_with(worker).take(WORKERS).collect(),
-            cube: std::marker::PhantomData,
+            lent_plan,
+            lent: None,
         };
         evaluator.set(weights);
         Ok(evaluator)
@@ -353,6 +395,73 @@ impl<P: Puzzle> Evaluator<P> {
             }
         }
         self.packed.pack(&self.params);
+        let weights = self.params.values();
+        if self.lent.as_mut().is_some_and(|lent| lent.set_weights(weights).is_err()) {
+            self.lent = None;
+        }
+    }
+
+    /// Has a machine judge wherever there are many states, until it fails.
+    pub fn lend(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
+        let evaluator = machine.evaluator(&self.lent_plan, self.params.values())?;
+        self.lent = Some(Lent {
+            evaluator: Pinned::new(evaluator),
+            states: Vec::new(),
+            under_way: false,
+            rows: vec![0; LENT_ROWS * P::CUBIES],
+            active: vec![0.0; LENT_ROWS * P::CUBIES],
+            scores: Vec::new(),
+        });
+        Ok(())
+    }
+
+    /// Judges here alone.
+    pub fn end_lending(&mut self) {
+        self.lent = None;
+    }
+
+    pub fn is_lent(&self) -> bool {
+        self.lent.is_some()
+    }
+}
+
+/// The network on another machine.
+struct Lent<P> {
+    evaluator: Pinned<Box<dyn PlanEvaluator>>,
+    /// Those that are judged, where a run is under way: its answer is theirs alone.
+    states: Vec<P>,
+    under_way: bool,
+    rows: Vec<u16>,
+    active: Vec<f32>,
+    scores: Vec<Vec<f32>>,
+}
+
+impl<P: Puzzle> Lent<P> {
+    fn set_weights(&mut self, weights: &[f32]) -> Result<(), Fault> {
+        self.states.clear();
+        self.evaluator.set_weights(weights)
+    }
+
+    fn poll(&mut self, inputs: Inputs, states: &[P], scores: &mut [f32]) -> Result<bool, Fault> {
+        if self.under_way {
+            if !self.evaluator.poll(&mut self.scores)? {
+                return Ok(false);
+            }
+            self.under_way = false;
+            if self.states == states {
+                inputs.read(states, &self.scores[0][..scores.len()], scores);
+                return Ok(true);
+            }
+        }
+        self.states.clear();
+        self.states.extend_from_slice(states);
+        let rows = &mut self.rows[..states.len() * P::CUBIES];
+        inputs.fill_judged(states, rows);
+        self.active.iter_mut().zip(rows).for_each(|(active, row)| *active = f32::from(*row));
+        self.evaluator.set_input("active", &self.active)?;
+        self.evaluator.run()?;
+        self.under_way = true;
+        Ok(false)
     }
 }
 
@@ -361,10 +470,28 @@ impl<P: Puzzle> Judge<P> for Evaluator<P> {
         self.scores
     }
 
+    fn at_once(&self) -> Option<usize> {
+        self.is_lent().then_some(LENT_ROWS)
+    }
+
+    fn poll(&mut self, states: &[P], scores: &mut [f32]) -> bool {
+        let inputs = self.inputs;
+        if let Some(lent) = &mut self.lent
+            && (LENT_LEAST..=LENT_ROWS).contains(&states.len())
+        {
+            match lent.poll(inputs, states, scores) {
+                Ok(here) => return here,
+                // What is left is judged here.
+                Err(_) => self.lent = None,
+            }
+        }
+        self.judge(states, scores);
+        true
+    }
+
     fn judge(&mut self, states: &[P], scores: &mut [f32]) {
         let Evaluator { inputs, outputs, params, packed, workers, .. } = self;
         let (inputs, outputs, params, packed) = (*inputs, *outputs, &*params, &*packed);
-        let folds = inputs == Inputs::Folded;
         assert_eq!(scores.len(), states.len() * outputs, "scores for each state");
         // Whole blocks for each, so that few states are few blocks.
         let share = states.len().div_ceil(ROWS).div_ceil(WORKERS).max(1) * ROWS;
@@ -375,28 +502,12 @@ impl<P: Puzzle> Judge<P> for Evaluator<P> {
             scores.resize(scores.len().max(share * outputs), 0.0);
             for (states, scores) in states.chunks(ROWS).zip(scores.chunks_mut(ROWS * outputs)) {
                 let rows = &mut rows[..states.len() * P::CUBIES];
-                match inputs {
-                    Inputs::Stickers | Inputs::Cubies => P::fill_rows(states, rows),
-                    Inputs::Symmetric => inputs.fill(states, rows),
-                    Inputs::Folded => {
-                        let rows = rows.chunks_exact_mut(P::CUBIES);
-                        states.iter().zip(rows).for_each(|(state, rows)| state.folded().0.rows(rows));
-                    }
-                }
+                inputs.fill_judged(states, rows);
                 let active = executor.input_mut("active");
                 active.iter_mut().zip(rows).for_each(|(active, row)| *active = f32::from(*row));
                 executor.run(params, packed);
                 let said = &executor.output("scores")[..states.len() * outputs];
-                if !folds || outputs == 1 {
-                    scores[..said.len()].copy_from_slice(said);
-                    continue;
-                }
-                let each = scores.chunks_exact_mut(outputs).zip(said.chunks_exact(outputs));
-                for (state, (scores, said)) in states.iter().zip(each) {
-                    let (_, symmetry) = state.folded();
-                    let named = scores.iter_mut().enumerate();
-                    named.for_each(|(action, score)| *score = said[P::folded_action(symmetry, action)]);
-                }
+                inputs.read(states, said, &mut scores[..said.len()]);
             }
         });
         for (scores, worker) in scores.chunks_mut(share * outputs).zip(workers) {

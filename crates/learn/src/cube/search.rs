@@ -295,10 +295,13 @@ impl<P: Puzzle> Search<P> {
     fn ask(&mut self, judge: &mut dyn Judge<P>) -> bool {
         let count = judge.scores().count(self.actions.count());
         let from = self.judged.unwrap_or(0);
-        let to = self.fresh.len().min(from + SLICE);
+        let to = self.fresh.len().min(from + judge.at_once().unwrap_or(SLICE));
         self.scores.resize(self.fresh.len() * count, 0.0);
         let scores = &mut self.scores[from * count..to * count];
-        judge.judge(&self.fresh[from..to], scores);
+        if !judge.poll(&self.fresh[from..to], scores) {
+            self.judged = Some(from);
+            return false;
+        }
         // An action's value counts the move itself.
         let made = match judge.scores() {
             Scores::Value => Some(0.0),

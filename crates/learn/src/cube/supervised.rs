@@ -7,8 +7,10 @@
 //! wrong move costs most. What judges has the mean of the weights over the last
 //! stretch of the training, which grows with it. A walk depends on seed, step and its number, so threads change nothing.
 
+mod offload;
+
 use super::net::{self, Evaluator, Inputs, Learned, Loss, NetConfig, Trainer};
-use super::{Cube, Learner, Progress, Scores, Slice, Stats};
+use super::{Cube, Learner, Offloading, Progress, Scores, Slice, Stats};
 use crate::{Data, Find};
 use graph::{Adam, PlanError};
 use math::{Isa, Rng, graded, par};
@@ -219,6 +221,9 @@ pub struct Supervised<P> {
     outputs: usize,
     exact: Option<Arc<Distances>>,
     trainer: Trainer,
+    /// Where its steps are taken elsewhere: the trainer stands at the last boundary then.
+    offloaded: Option<offload::Offloaded>,
+    probe: Option<offload::Offloaded>,
     /// A mean of those that are trained.
     weights: Vec<f32>,
     pieces: Vec<Piece<P>>,
@@ -262,6 +267,8 @@ impl<P: Cube> Supervised<P> {
             outputs,
             weights: trainer.params.values().to_vec(),
             trainer,
+            offloaded: None,
+            probe: None,
             pieces: (0..rows).step_by(size).map(piece).collect(),
             update: 0,
             progress: Progress::default(),
@@ -384,6 +391,9 @@ impl<P: Cube> Supervised<P> {
 
 impl<P: Cube> Learner<P> for Supervised<P> {
     fn advance(&mut self) -> Slice {
+        if self.offloaded.is_some() {
+            return self.advance_offloaded();
+        }
         let began = (self.clock)();
         self.draw();
         let drawn = (self.clock)();
@@ -401,6 +411,10 @@ impl<P: Cube> Learner<P> for Supervised<P> {
             return Slice::Worked;
         }
         Slice::Iteration(self.end_iteration())
+    }
+
+    fn offloading(&mut self) -> Option<&mut dyn Offloading> {
+        Some(self)
     }
 
     fn parts(&self) -> Vec<(String, Vec<usize>, Data)> {

@@ -8,7 +8,8 @@ use super::solving::Solving;
 use crate::RunError;
 use crate::protocol::{Knobs, Value};
 use crate::room::Tensors;
-use learn::cube::{Evaluator, Judge, Progress, Report, Scores, Slice, nearest};
+use learn::cube::{Evaluator, Judge, Offloading, Progress, Report, Scores, Slice, nearest};
+use learn::{Fault, Machine};
 use math::Rng;
 use std::sync::Arc;
 use worlds::cube::{Actions, Distances, Metric, Move, Scheme, Typed, notation, turn_stickers};
@@ -26,6 +27,11 @@ pub trait AnyAgent: Send + Sync {
     fn weights(&self) -> &[f32];
     fn parts(&self) -> Tensors;
     fn set_clock(&mut self, clock: fn() -> f64);
+    /// Its learner, where that can offload its steps.
+    fn offloading(&mut self) -> Option<&mut dyn Offloading>;
+    /// Has a machine judge where many states are judged, in tests and in wide searches.
+    fn lend_judges(&mut self, machine: &dyn Machine) -> Result<(), Fault>;
+    fn end_lending(&mut self);
 
     /// Every knob with its value in force.
     fn values(&self) -> Knobs;
@@ -99,6 +105,12 @@ impl<P: Known> Judged<P> {
     /// As it was when it was last asked for.
     fn kept(&mut self) -> Option<&mut Evaluator<P>> {
         self.0.as_mut().map(|kept| &mut kept.0)
+    }
+
+    fn end_lending(&mut self) {
+        if let Some((evaluator, _)) = &mut self.0 {
+            evaluator.end_lending();
+        }
     }
 }
 
@@ -182,6 +194,25 @@ impl<P: Known> AnyAgent for Agent<P> {
 
     fn set_clock(&mut self, clock: fn() -> f64) {
         self.tuned.learner_mut().set_clock(clock);
+    }
+
+    fn offloading(&mut self) -> Option<&mut dyn Offloading> {
+        self.tuned.learner_mut().offloading()
+    }
+
+    fn lend_judges(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
+        for judged in [&mut self.tested, &mut self.solved] {
+            let judge = judged
+                .now(&*self.tuned, &self.weights, self.version)
+                .map_err(|error| Fault::Refused { why: error.what() })?;
+            judge.lend(machine)?;
+        }
+        Ok(())
+    }
+
+    fn end_lending(&mut self) {
+        self.tested.end_lending();
+        self.solved.end_lending();
     }
 
     fn values(&self) -> Knobs {

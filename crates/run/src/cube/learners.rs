@@ -43,7 +43,7 @@ pub(super) struct Kind {
     size: u32,
     gives: Gives,
     /// It has a curriculum and a replay.
-    plays: bool,
+    pub plays: bool,
     /// Learning from so many states takes about as long as a test.
     pub test_states: f64,
     pub maker: &'static dyn Maker,

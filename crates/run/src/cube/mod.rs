@@ -6,6 +6,7 @@ mod bench;
 mod judging;
 mod knobs;
 mod learners;
+mod offload;
 pub mod protocol;
 mod room;
 mod schema;

@@ -7,7 +7,7 @@ use super::schema::SCHEMA;
 use crate::RunError;
 use crate::bench::Bench;
 use crate::protocol::{Knob, Knobs, Row, Value, Variant};
-use crate::room::{Answer, Iteration, Room, Saved, Schema, Setup, Slice, Tensors};
+use crate::room::{Answer, Iteration, Offload, Room, Saved, Schema, Setup, Slice, Tensors, WorkedOn};
 use learn::cube;
 
 /// Training goes on for so many times a test between two; and early on for so many times what it has come to.
@@ -19,6 +19,11 @@ const FIRST_TEST: f64 = 0.5;
 pub struct Cube {
     kind: &'static Kind,
     agent: Box<dyn AnyAgent>,
+    /// Another machine learns and judges; and a knob has changed since it does.
+    pub(super) offloaded: bool,
+    pub(super) settings_changed: bool,
+    /// States learned from by the end of the iteration before.
+    states: u64,
     /// Why the test that was to begin cannot.
     test_fault: Option<RunError>,
 }
@@ -26,7 +31,9 @@ pub struct Cube {
 impl Cube {
     fn make(setup: Setup, saved: Option<&learn::Find>) -> Result<Cube, RunError> {
         let kind = learners::kind(setup.variant);
-        Ok(Cube { agent: kind.maker.make(setup, saved)?, kind, test_fault: None })
+        let agent = kind.maker.make(setup, saved)?;
+        let states = agent.progress().states;
+        Ok(Cube { agent, kind, offloaded: false, settings_changed: false, states, test_fault: None })
     }
 
     /// For programs that are about this room.
@@ -68,7 +75,17 @@ impl Room for Cube {
     }
 
     fn advance(&mut self) -> Slice {
-        let cube::Slice::Iteration(stats) = self.agent.advance() else { return Slice::Worked };
+        let stats = match self.agent.advance() {
+            cube::Slice::Iteration(stats) => stats,
+            cube::Slice::Worked => return Slice::Worked,
+            cube::Slice::Waiting => return Slice::Waiting,
+            cube::Slice::Stopped(fault) => {
+                self.end_offload();
+                return Slice::Stopped(fault);
+            }
+        };
+        let states = self.agent.progress().states;
+        let work = (states - std::mem::replace(&mut self.states, states)) as f64;
         let own = |value: f32| Some(f64::from(value));
         let played = |value: fn(cube::PlayStats) -> Option<f32>| stats.play.and_then(value).map(f64::from);
         let values = vec![
@@ -85,7 +102,7 @@ impl Room for Cube {
             values,
             parts_s: stats.parts_s.to_vec(),
             finite: self.agent.is_finite(),
-            work: None,
+            work: Some(work),
         })
     }
 
@@ -119,6 +136,7 @@ impl Room for Cube {
     }
 
     fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
+        self.settings_changed = true;
         self.agent.set(name, value)
     }
 
@@ -140,8 +158,21 @@ impl Room for Cube {
         }
     }
 
+    fn offload(&mut self) -> Option<&mut dyn Offload> {
+        match self.processor_only() {
+            None => Some(self),
+            Some(_) => None,
+        }
+    }
+
     fn processor_only(&self) -> Option<&'static str> {
-        Some("The learners of the cube lend nothing to a GPU yet")
+        self.kind.plays.then_some(
+            "Deep Q-learning takes small steps, each from what was just played; it trains on the processor alone",
+        )
+    }
+
+    fn worked_on(&self) -> WorkedOn {
+        if self.offloaded { WorkedOn::Offloaded } else { WorkedOn::Processor }
     }
 
     fn ask(&mut self, question: Question) -> Result<Answer, RunError> {

@@ -894,7 +894,7 @@ mod backgammon {
             match (wish, &run.warnings()[..]) {
                 (DeviceWish::Gpu, [(text, next_step)]) => {
                     assert_eq!(*text, device.why);
-                    assert_eq!(*next_step, "Choose the published learner, or train on the processor.");
+                    assert_eq!(*next_step, "Choose another learner of the room, or train on the processor.");
                 }
                 (DeviceWish::Auto, []) => {}
                 (_, warnings) => panic!("{wish:?}: {warnings:?}"),
@@ -1022,5 +1022,107 @@ mod backgammon {
         assert_eq!(turned(DeviceWish::Gpu), turned(DeviceWish::Cpu));
         let mut plain = Run::start(small(), DeviceWish::Cpu);
         assert_ne!(turned(DeviceWish::Cpu), plain.to(6).weights());
+    }
+}
+
+/// Steps of the cube's supervised learners, and the judging of many states.
+mod cube {
+    use super::*;
+
+    use learn::Machine;
+    use learn::offload::{Local, PlanEvaluator, PlanTrainer, TrainStateRef};
+    use run::cube::Cube;
+    use run::{Fault, protocol::Value};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+    /// The stand-in on this processor, as one that is no pretence; it counts judges that were lent.
+    #[derive(Clone, Default)]
+    struct Twin {
+        lent: Arc<AtomicU32>,
+    }
+
+    impl Machine for Twin {
+        fn name(&self) -> String {
+            "a twin".into()
+        }
+
+        fn is_software(&self) -> bool {
+            false
+        }
+
+        fn trainer(
+            &self,
+            plan: &Arc<graph::Plan>,
+            state: &TrainStateRef,
+        ) -> Result<Box<dyn PlanTrainer>, Fault> {
+            Local.trainer(plan, state)
+        }
+
+        fn evaluator(
+            &self,
+            plan: &Arc<graph::Plan>,
+            weights: &[f32],
+        ) -> Result<Box<dyn PlanEvaluator>, Fault> {
+            self.lent.fetch_add(1, Relaxed);
+            Local.evaluator(plan, weights)
+        }
+    }
+
+    fn start(wish: DeviceWish, tests: bool) -> Driven<Cube> {
+        let mut config = small("cube", "2x2x2", 5);
+        if tests {
+            // Enough for a test within a few iterations.
+            config
+                .knobs
+                .extend([("batch".into(), Value::from(8192.0)), ("updates".into(), Value::from(64.0))]);
+        }
+        Driven::new(config, wish)
+    }
+
+    #[test]
+    fn what_it_does_away_is_what_it_would_have_done_at_home() {
+        let (mut home, mut away) = (start(DeviceWish::Cpu, false), start(DeviceWish::Gpu, false));
+        let twin = Twin::default();
+        away.run.offer(Ok(Box::new(twin.clone())));
+        home.to(4);
+        away.to(4);
+        assert!(away.devices()[0].on_gpu && twin.lent.load(Relaxed) > 0, "{:?}", away.devices());
+        assert_eq!((away.weights(), away.arithmetic()), (home.weights(), "gpu".into()));
+        // A knob that changes meanwhile changes there too, and home again it goes on.
+        for run in [&mut home, &mut away] {
+            run.run.command(set("lr", 1e-4)).unwrap();
+            run.to(6);
+        }
+        assert_eq!(away.weights(), home.weights());
+        away.wish(DeviceWish::Cpu);
+        let bytes = away.to(7).run.save().unwrap();
+        home.to(9);
+        assert_eq!(away.to(9).weights(), home.weights());
+        let mut resumed = Driven::of(run::Run::<Cube>::restore(&bytes, host()).unwrap(), DeviceWish::Cpu);
+        assert_eq!(resumed.to(9).weights(), home.weights());
+    }
+
+    #[test]
+    fn a_test_that_another_machine_judges_has_the_same_result() {
+        let tested = |run: &mut Driven<Cube>| {
+            let test = |event: &Event| matches!(event, Event::Test(_));
+            run.until(|run| run.told.iter().any(test));
+            match run.told.iter().find(|event| test(event)) {
+                Some(Event::Test(row)) => (row.progress.iteration, row.values.clone()),
+                _ => unreachable!("there is one"),
+            }
+        };
+        let (mut home, mut away) = (start(DeviceWish::Cpu, true), start(DeviceWish::Gpu, true));
+        away.run.offer(Ok(Box::new(Twin::default())));
+        assert_eq!(tested(&mut home), tested(&mut away));
+    }
+
+    #[test]
+    fn deep_q_stays_and_says_why() {
+        let mut run = Driven::<Cube>::new(small("cube", "2x2x2-dqn", 5), DeviceWish::Gpu);
+        assert!(!run.run.wants_machine(), "no GPU is opened for it");
+        let device = run.decided();
+        assert!(!device.on_gpu && device.why.contains("small steps"), "{device:?}");
     }
 }

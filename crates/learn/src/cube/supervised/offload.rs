@@ -1,0 +1,140 @@
+//! Steps of the supervised learners on another machine: samples are drawn here and sent, an iteration's steps follow each other
+//! without an answer, and what came of them is asked for at its end.
+
+use super::Supervised;
+use crate::cube::{Cube, Learner, Offloading, ProbeSlice, Slice, Stats};
+use crate::offload::{PlanTrainer, TrainResult, TrainStateRef};
+use crate::{Fault, Machine};
+use math::par::Pinned;
+
+/// Somebody who takes steps.
+pub struct Offloaded {
+    trainer: Pinned<Box<dyn PlanTrainer>>,
+    trained: TrainResult,
+    /// Steps of this iteration, or pass, that were begun.
+    begun: usize,
+}
+
+impl<P: Cube> Supervised<P> {
+    fn ready(&self, machine: &dyn Machine) -> Result<Offloaded, Fault> {
+        let optimizer = &self.trainer.optimizer;
+        let state = TrainStateRef {
+            weights: self.trainer.params.values(),
+            m: &optimizer.m,
+            v: &optimizer.v,
+            steps: optimizer.steps,
+        };
+        let trainer = Pinned::new(machine.trainer(self.trainer.plan(), &state)?);
+        Ok(Offloaded { trainer, trained: TrainResult::default(), begun: 0 })
+    }
+
+    /// Draws the samples of the next step and begins it, and asks after the last one; the learning rate that it has.
+    fn begin_step(&mut self, machine: &mut Offloaded) -> Result<f32, Fault> {
+        self.draw();
+        for name in ["active", "target"] {
+            machine.trainer.set_input(name, self.trainer.input_mut(name))?;
+        }
+        let adam = self.config.adam(self.trainer.optimizer.steps + machine.begun as u64);
+        machine.trainer.step(&adam)?;
+        machine.begun += 1;
+        if machine.begun == self.config.updates {
+            machine.trainer.ask()?;
+        }
+        Ok(adam.lr)
+    }
+
+    pub(super) fn advance_offloaded(&mut self) -> Slice {
+        let Some(mut machine) = self.offloaded.take() else { return Slice::Worked };
+        let began = (self.clock)();
+        let slice = if self.update < self.config.updates {
+            self.begin_step(&mut machine).map(|lr| {
+                self.sums.lr += lr;
+                self.update += 1;
+                self.progress.updates += 1;
+                self.progress.states += self.config.rows() as u64;
+                Slice::Worked
+            })
+        } else {
+            machine.trainer.poll(&mut machine.trained).map(|here| {
+                if !here {
+                    return Slice::Waiting;
+                }
+                machine.begun = 0;
+                self.take_over(&machine.trained);
+                Slice::Iteration(self.end_iteration())
+            })
+        };
+        self.sums.parts_s[3] += (self.clock)() - began;
+        match slice {
+            Ok(slice) => {
+                self.offloaded = Some(machine);
+                slice
+            }
+            Err(fault) => {
+                // What was not answered is done again here.
+                self.progress.updates -= self.update as u64;
+                self.progress.states -= (self.update * self.config.rows()) as u64;
+                (self.update, self.sums) = (0, Stats::default());
+                Slice::Stopped(fault)
+            }
+        }
+    }
+
+    fn take_over(&mut self, trained: &TrainResult) {
+        let optimizer = &mut self.trainer.optimizer;
+        self.trainer.params.values_mut().copy_from_slice(&trained.weights);
+        optimizer.m.copy_from_slice(&trained.m);
+        optimizer.v.copy_from_slice(&trained.v);
+        optimizer.steps = trained.steps;
+        self.trainer.pack();
+        // Of the newest step alone, which stands for all.
+        let updates = self.update as f32;
+        self.sums.loss = updates * trained.outputs[0].1[0];
+        self.sums.grad_norm = updates * trained.norm;
+    }
+}
+
+impl<P: Cube> Offloading for Supervised<P> {
+    fn is_offloaded(&self) -> bool {
+        self.offloaded.is_some()
+    }
+
+    fn begin_offload(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
+        assert!(self.at_boundary(), "between two iterations");
+        self.offloaded = Some(self.ready(machine)?);
+        Ok(())
+    }
+
+    fn end_offload(&mut self) {
+        self.offloaded = None;
+    }
+
+    fn begin_probe(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
+        self.probe = Some(self.ready(machine)?);
+        Ok(())
+    }
+
+    fn advance_probe(&mut self) -> Result<ProbeSlice, Fault> {
+        let Some(mut probe) = self.probe.take() else { return Ok(ProbeSlice::Waiting) };
+        // Samples that the next step here draws again.
+        let slice = if probe.begun < self.config.updates {
+            self.begin_step(&mut probe)?;
+            ProbeSlice::Worked
+        } else if probe.trainer.poll(&mut probe.trained)? {
+            probe.begun = 0;
+            ProbeSlice::Passed
+        } else {
+            ProbeSlice::Waiting
+        };
+        self.probe = Some(probe);
+        Ok(slice)
+    }
+
+    fn end_probe(&mut self) {
+        self.probe = None;
+    }
+
+    fn iteration_states(&self) -> u64 {
+        (self.config.updates * self.config.rows()) as u64
+    }
+}
