@@ -116,19 +116,21 @@ fn train(config: DqnConfig, seconds: f64, every: f64, seed: u32) {
         Dqn::<Two>::new(config, Some(exact.clone()), seed, Isa::best()).expect("sound settings");
     learner.set_clock(wall_s);
     let mut judge = learner.judge().expect("a plan");
-    let (mut counted, mut due, mut began, mut parts) = (0.0, every, cpu_s(), [0.0; 4]);
+    let (mut counted, mut wall, mut due, mut began, mut parts) = (0.0, 0.0, every, cpu_s(), [0.0; 4]);
     while counted < seconds {
+        let clock = wall_s();
         let stats = loop {
             if let Slice::Iteration(stats) = learner.advance() {
                 break stats;
             }
         };
         parts.iter_mut().zip(stats.parts_s).for_each(|(sum, part)| *sum += part);
+        wall += wall_s() - clock;
         counted += cpu_s() - began;
         if counted >= due || counted >= seconds {
             let (progress, play) = (learner.progress(), stats.play.expect("it plays"));
             println!(
-                "{counted:.1} CPU-s: {} updates, {:.2}M states, {:.2}M moves, {:.3} CPU-ms an update; parts {parts:.1?}; loss {:.5}, gradient {:.3}, q {:.3}, epsilon {:.3}, depth {}, solved {:.3}",
+                "{counted:.1} CPU-s, {wall:.1} s: {} updates, {:.2}M states, {:.2}M moves, {:.3} CPU-ms an update; parts {parts:.1?}; loss {:.5}, gradient {:.3}, q {:.3}, epsilon {:.3}, depth {}, solved {:.3}",
                 progress.updates,
                 progress.states as f64 / 1e6,
                 progress.moves as f64 / 1e6,

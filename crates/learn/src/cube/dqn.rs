@@ -250,18 +250,16 @@ impl DqnConfig {
                 rewards: Rewards { gamma: 1.0, step: -0.3, goal: 0.0 },
                 double: false,
                 bounded: true,
-                loss: Loss::Huber(0.5),
                 follow: Follow::Polyak,
-                tau: 0.003,
                 judging: Judging::Target,
                 batch: 512,
                 updates: 64,
-                lr_steps: 2000.0,
+                lr_steps: 4000.0,
                 replay: 1 << 18,
                 warmup: 10_000,
                 prioritised: true,
                 // Left as it is: what is far is seen more, and errs more.
-                beta: 0.3,
+                beta: 0.2,
                 beta_steps: 1e9,
                 envs: 256,
                 updates_per_move: 1,
@@ -451,6 +449,8 @@ pub enum DqnError {
     Plan(#[from] PlanError),
 }
 
+/// Steps between looks for moments that stand still.
+const STILL: u64 = 64;
 /// Streams of random numbers of a seed.
 const PLAY: u32 = 0x504C_4159;
 const SAMPLES: u32 = 0x5341_4D50;
@@ -734,6 +734,10 @@ impl<P: Cube> Dqn<P> {
 
     fn adam(&mut self) {
         let adam = self.config.adam(self.optimizer.steps);
+        if self.optimizer.steps.is_multiple_of(STILL) {
+            // What has had no slope for long decays to numbers that processors are slow with.
+            self.optimizer.m.iter_mut().filter(|m| m.abs() < 1e-30).for_each(|m| *m = 0.0);
+        }
         self.sums.grad_norm += self.optimizer.step(self.isa, &adam, &mut self.params, &self.shards[0].grads);
         self.sums.lr += adam.lr;
         self.progress.updates += 1;
