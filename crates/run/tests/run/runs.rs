@@ -539,7 +539,7 @@ fn a_checkpoint_that_claims_other_sizes_than_it_has_is_damaged() {
         ("control", "hidden", 64.0.into()),
         ("backgammon", "hidden", 32.0.into()),
         ("cube", "hidden", serde_json::json!("64-16")),
-        ("cube", "inputs", "cubies".into()),
+        ("cube", "inputs", "stickers".into()),
     ];
     for (id, knob, value) in claims {
         let config = small(id, room(id).variants()[0].id, 1);
