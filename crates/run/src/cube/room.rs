@@ -14,7 +14,7 @@ use learn::cube;
 const TEST_SHARE: f64 = 5.0;
 const TEST_GROWTH: f64 = 3.0;
 /// The first one comes once training has taken so much of the time of a test.
-const FIRST_TEST: f64 = 0.5;
+const FIRST_TEST: f64 = 0.2;
 
 pub struct Cube {
     kind: &'static Kind,
