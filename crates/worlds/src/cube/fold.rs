@@ -99,7 +99,7 @@ pub(super) fn fold(state: Two) -> (Two, u8) {
 pub(super) fn action(alike: u8, action: usize) -> usize {
     let to = &ALIKE[usize::from(alike)];
     match action {
-        0..6 => 2 * to[action / 2] + (action % 2 ^ usize::from(usize::from(alike) >= MIRRORS)),
+        0..6 => 2 * to[action / 2] + ((action % 2) ^ usize::from(usize::from(alike) >= MIRRORS)),
         _ => 6 + to[action - 6],
     }
 }
