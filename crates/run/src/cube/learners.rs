@@ -120,7 +120,7 @@ static KINDS: [Kind; 7] = [
         size: 2,
         gives: Gives::Value,
         plays: false,
-        test_states: 1.5e6,
+        test_states: 1.8e6,
         maker: &Learns::<Supervised<Two>> { preset: || SupervisedConfig::preset::<Two>(Signal::WalkLength) },
     },
     Kind {
@@ -132,7 +132,7 @@ static KINDS: [Kind; 7] = [
         size: 2,
         gives: Gives::Policy,
         plays: false,
-        test_states: 1.5e6,
+        test_states: 1.8e6,
         maker: &Learns::<Supervised<Two>> { preset: || SupervisedConfig::preset::<Two>(Signal::LastMove) },
     },
     Kind {
@@ -144,7 +144,7 @@ static KINDS: [Kind; 7] = [
         size: 2,
         gives: Gives::Value,
         plays: false,
-        test_states: 1.5e6,
+        test_states: 1.8e6,
         maker: &Learns::<Supervised<Two>> { preset: || SupervisedConfig::preset::<Two>(Signal::Exact) },
     },
     DQN,
