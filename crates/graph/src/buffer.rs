@@ -1,5 +1,6 @@
-//! Floats that start at a cache line, so that no vector load straddles two.
+//! Floats that start at a cache line, so that no vector load straddles two; many floats lie on large pages.
 
+use math::memory;
 use std::ops::{Deref, DerefMut};
 
 /// Floats in a cache line; tensors start at multiples of it.
@@ -16,8 +17,13 @@ pub struct Buffer {
 
 impl Buffer {
     pub fn zeros(len: usize) -> Buffer {
-        let memory = vec![0.0; len + LINE];
-        let start = memory.as_ptr().align_offset(LINE * size_of::<f32>()).min(LINE);
+        let page = memory::LARGE_PAGE.filter(|page| len >= *page);
+        let (align, whole) = page.map_or((LINE, len), |page| (page, len.next_multiple_of(page)));
+        let mut memory = vec![0.0; whole + align];
+        let start = memory.as_ptr().align_offset(align * size_of::<f32>()).min(align);
+        if page.is_some() {
+            memory::ask_for_large_pages(&mut memory[start..start + whole]);
+        }
         Buffer { memory, start, len }
     }
 }

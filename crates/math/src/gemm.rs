@@ -561,7 +561,7 @@ impl Kernel for Tiles<'_> {
                         } else if large {
                             a = copy_rows(a, m_end - m_first, steps, a_block);
                         }
-                        // While this block is worked on the next one is asked for, and while a tile's columns are the next columns.
+                        // While this block is worked on the next one is asked for.
                         let k_next = k0 + steps;
                         let tiles = (m_end - m_first).div_ceil(S::TILE_ROWS);
                         let panels = (n_end - n_first).div_ceil(S::TILE_VECTORS * S::LANES);
@@ -595,23 +595,6 @@ impl Kernel for Tiles<'_> {
                                     (b_block.cast_const(), width)
                                 }
                             };
-                            let mut b_ahead = Ahead::none();
-                            if S::PREFETCHES && large && n0 + width < p.n {
-                                let next = n0 + width;
-                                b_ahead = match p.b {
-                                    Right::Packed(b) => {
-                                        Ahead::new(b.add(next * p.k + k0 * width), 0, 1, steps * width, tiles)
-                                    }
-                                    Right::Strided { p: b, ks, cs: 1 } => Ahead::new(
-                                        b.add(next + k0 * ks),
-                                        ks,
-                                        steps,
-                                        width.min(p.n - next),
-                                        tiles,
-                                    ),
-                                    _ => Ahead::none(),
-                                };
-                            }
                             let mut bias = [0.0; PANEL];
                             let mut m0 = m_first;
                             while m0 < m_end {
@@ -644,24 +627,38 @@ impl Kernel for Tiles<'_> {
                                     start => start,
                                 };
                                 let c = Target { p: p.c.p.add(m0 * p.c.rs + n0 * p.c.cs), ..p.c };
+                                let mut ahead = TileAhead::none();
                                 if S::PREFETCHES && large {
-                                    // The next tile's, which is not in the first cache.
-                                    for r in rows..(2 * rows).min(m_end - m0) {
-                                        for v in 0..vectors {
-                                            s.prefetch::<true>(
-                                                c.p.wrapping_add(r * c.rs + v * S::LANES * c.cs),
-                                            );
-                                        }
-                                    }
                                     a_ahead.ask(s);
-                                    b_ahead.ask(s);
+                                    let (m_next, n_next) = if m0 + rows < m_end {
+                                        (m0 + rows, n0)
+                                    } else {
+                                        (m_first, n0 + width)
+                                    };
+                                    ahead.every = steps.div_ceil(rows);
+                                    if n_next < n_end {
+                                        ahead.c = p.c.p.add(m_next * p.c.rs + n_next * p.c.cs);
+                                        (ahead.c_rs, ahead.c_cs) = (p.c.rs, p.c.cs);
+                                    }
+                                    if n0 + width < p.n {
+                                        let row = (m0 - m_first) / S::TILE_ROWS * steps / tiles;
+                                        (ahead.b, ahead.b_ks) = match p.b {
+                                            Right::Packed(b) => {
+                                                (b.wrapping_add((n0 + width) * p.k + (k0 + row) * width), width)
+                                            }
+                                            Right::Strided { p: b, ks, cs: 1 } => {
+                                                (b.wrapping_add((k0 + row) * ks + n0 + width), ks)
+                                            }
+                                            _ => (ahead.b, 0),
+                                        };
+                                    }
                                 }
                                 let relu = p.relu && k0 + steps == p.k;
                                 tile_of(
                                     s,
                                     rows,
                                     vectors,
-                                    &Tile { a, a_rs, a_ks, b, b_ks, steps, c, cols, start, relu },
+                                    &Tile { a, a_rs, a_ks, b, b_ks, steps, c, cols, start, relu, ahead },
                                 );
                                 m0 += rows;
                             }
@@ -795,6 +792,41 @@ struct Tile {
     cols: usize,
     start: Start,
     relu: bool,
+    ahead: TileAhead,
+}
+
+/// Lines to be asked for within a tile's loop, a few at a time, since many at once hold up the loads that the loop waits for:
+/// after `every` steps a row of the next tile of C, and two of the next tile's columns of B.
+#[derive(Clone, Copy)]
+struct TileAhead {
+    every: usize,
+    c: *const f32,
+    c_rs: usize,
+    c_cs: usize,
+    b: *const f32,
+    b_ks: usize,
+}
+
+impl TileAhead {
+    #[inline(always)]
+    fn none() -> TileAhead {
+        let nowhere = std::ptr::null();
+        TileAhead { every: usize::MAX, c: nowhere, c_rs: 0, c_cs: 0, b: nowhere, b_ks: 0 }
+    }
+
+    #[inline(always)]
+    fn ask<S: Simd, const NV: usize>(&mut self, s: S) {
+        for v in 0..NV {
+            s.prefetch::<true>(self.c.wrapping_add(v * S::LANES * self.c_cs));
+        }
+        self.c = self.c.wrapping_add(self.c_rs);
+        for _ in 0..2 {
+            for column in (0..NV * S::LANES).step_by(16) {
+                s.prefetch::<false>(self.b.wrapping_add(column));
+            }
+            self.b = self.b.wrapping_add(self.b_ks);
+        }
+    }
 }
 
 /// The tile of a given shape; shapes that the instruction set never asks for are not compiled.
@@ -927,19 +959,28 @@ unsafe fn chains<S: Simd, const MR: usize, const NV: usize>(
             }
         }
         let (mut b, mut at) = (t.b, 0);
-        for _ in 0..t.steps {
-            let mut columns = [s.splat(0.0); NV];
-            for v in 0..NV {
-                columns[v] = s.load_ptr(b.add(v * S::LANES));
+        let (mut left, mut ahead) = (t.steps, t.ahead);
+        while left > 0 {
+            let mut steps = left;
+            if S::PREFETCHES && ahead.every < t.steps {
+                steps = left.min(ahead.every);
+                ahead.ask::<S, NV>(s);
             }
-            for m in 0..MR {
-                let x = s.splat(*rows[m].add(at));
+            for _ in 0..steps {
+                let mut columns = [s.splat(0.0); NV];
                 for v in 0..NV {
-                    acc[m][v] = s.mul_add(x, columns[v], acc[m][v]);
+                    columns[v] = s.load_ptr(b.add(v * S::LANES));
                 }
+                for m in 0..MR {
+                    let x = s.splat(*rows[m].add(at));
+                    for v in 0..NV {
+                        acc[m][v] = s.mul_add(x, columns[v], acc[m][v]);
+                    }
+                }
+                b = b.add(b_ks);
+                at += a_ks;
             }
-            b = b.add(b_ks);
-            at += a_ks;
+            left -= steps;
         }
     }
 }

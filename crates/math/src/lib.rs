@@ -1,6 +1,6 @@
 //! CPU kernels: packed GEMM with fused epilogues, elementwise functions and reductions, a counter-based random generator
 //! and the parallel seam. The only crate that names an instruction set, and the only one with `unsafe`, all of it in loads,
-//! stores and intrinsics. It knows no model, no clock and no file.
+//! stores, intrinsics and a request for large pages. It knows no model, no clock and no file.
 //!
 //! Every kernel takes an [`Isa`] and gives the same bits on every set of its class (see [`isa`]). Slices that are too short
 //! for the shapes given are a bug of the caller and panic. Shapes: R rows, C columns, row-major `[R][C]`; weights are
@@ -12,6 +12,7 @@
 pub mod gemm;
 pub mod graded;
 pub mod isa;
+pub mod memory;
 pub mod ops;
 pub mod par;
 pub mod peak;
