@@ -5,7 +5,6 @@ import { step } from "../sh.mjs";
 const LOOK_MS = 30_000;
 const SETTLE_MS = 4000;
 
-
 const TAUGHT_S = 60;
 /** States of each distance that a beam is tried on. */
 const TRIED = 20;
