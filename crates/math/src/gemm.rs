@@ -643,9 +643,10 @@ impl Kernel for Tiles<'_> {
                                     if n0 + width < p.n {
                                         let row = (m0 - m_first) / S::TILE_ROWS * steps / tiles;
                                         (ahead.b, ahead.b_ks) = match p.b {
-                                            Right::Packed(b) => {
-                                                (b.wrapping_add((n0 + width) * p.k + (k0 + row) * width), width)
-                                            }
+                                            Right::Packed(b) => (
+                                                b.wrapping_add((n0 + width) * p.k + (k0 + row) * width),
+                                                width,
+                                            ),
                                             Right::Strided { p: b, ks, cs: 1 } => {
                                                 (b.wrapping_add((k0 + row) * ks + n0 + width), ks)
                                             }
