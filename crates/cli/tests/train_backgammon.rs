@@ -131,7 +131,7 @@ fn the_strong_learner_says_why_it_stays_on_the_processor() {
     }
     assert!(of_kind(&auto, "notice").is_empty(), "nobody asked for a GPU");
     let next_step = of_kind(&gpu, "notice")[0]["next_step"].as_str().unwrap();
-    assert!(next_step.contains("published") && next_step.contains("processor"), "{next_step}");
+    assert!(next_step.contains("another learner") && next_step.contains("processor"), "{next_step}");
     assert_eq!(summary(&auto)["digest"], summary(&gpu)["digest"]);
 }
 

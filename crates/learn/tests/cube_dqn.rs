@@ -6,11 +6,15 @@ use learn::cube::dqn::curriculum::{Curriculum, CurriculumConfig, Schedule};
 use learn::cube::dqn::play::{n_step, relabel};
 use learn::cube::dqn::replay::{Replay, SumTree, Transition};
 use learn::cube::dqn::td::{self, Loss, Rewards, Targets};
-use learn::cube::dqn::{Decay, DqnError, Follow, Judging, Labels};
+use learn::cube::dqn::{Decay, DqnError, Follow, Judging};
 use learn::cube::{
-    Cube, Dqn, DqnConfig, Evaluator, Exhaustive, Greedy, Inputs, Judge, Learner, NetConfig, Preset, Scores,
+    Cube, Dqn, DqnConfig, Evaluator, Greedy, Inputs, Judge, Learner, NetConfig, Preset, Scores,
 };
-use math::{Isa, Rng, par};
+#[cfg(not(target_arch = "wasm32"))]
+use learn::cube::{Exhaustive, dqn::Labels};
+#[cfg(not(target_arch = "wasm32"))]
+use math::par;
+use math::{Isa, Rng};
 use std::sync::{Arc, LazyLock};
 use worlds::cube::{Actions, Distances, Metric, Puzzle, Three, Two};
 

@@ -378,7 +378,7 @@ fn tests_come_early_and_cost_little() {
             at.push(row.progress.counts[0]);
         }
     }
-    assert!(at[0] < 1e6 && at[1] < 4e6 && at[2] > at[1] + 5e6, "{at:?}");
+    assert!(at[0] < 5e5 && at[1] < 2e6 && at[2] >= 4.0 * at[1], "{at:?}");
 }
 
 /// Some seconds of the default learner, smaller: it knows most of the near states by then, and a beam solves any.
