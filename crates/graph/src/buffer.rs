@@ -17,12 +17,13 @@ pub struct Buffer {
 
 impl Buffer {
     pub fn zeros(len: usize) -> Buffer {
-        let page = memory::LARGE_PAGE.filter(|page| len >= *page);
-        let (align, whole) = page.map_or((LINE, len), |page| (page, len.next_multiple_of(page)));
-        let mut memory = vec![0.0; whole + align];
+        // Of so many that beginning at one costs little.
+        let page = memory::LARGE_PAGE.filter(|page| len >= 8 * page);
+        let align = page.unwrap_or(LINE);
+        let mut memory = vec![0.0; len + align];
         let start = memory.as_ptr().align_offset(align * size_of::<f32>()).min(align);
         if page.is_some() {
-            memory::ask_for_large_pages(&mut memory[start..start + whole]);
+            memory::ask_for_large_pages(&mut memory[start..start + len]);
         }
         Buffer { memory, start, len }
     }
