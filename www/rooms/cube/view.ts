@@ -100,10 +100,10 @@ export class CubeView implements View {
     const after = `after ${seconds(progress.train_s)} of training, ${words(progress.counts[0] ?? 0)} states`;
     const share = present.test("solved");
     if (share === undefined) return `It knows how faces turn and nothing else, ${after}. Its first test comes soon.`;
-    if (!exact) return `A small beam search with its network solves ${percent(share)} of the test scrambles of the ${text.name(size)}, ${after}.`;
+    if (!exact) return `A small beam search with its network solves ${percent(share)} of the test scrambles of the ${text.name(size)} by its newest test; this is ${after}.`;
     const optimal = present.test("optimal");
     const ways = optimal === undefined ? "" : `, ${percent(optimal)} by a shortest way`;
-    return `Looking one move ahead it solves ${percent(share)} of all 3,674,160 states${ways}, ${after}.`;
+    return `Looking one move ahead it solves ${percent(share)} of all 3,674,160 states${ways} by its newest test; this is ${after}.`;
   }
 
   spoken(): string {
