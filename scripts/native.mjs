@@ -8,6 +8,8 @@ export const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
 const SELECTION = ["--release", "--workspace", "--features", "run/typescript"];
 /** Files of tests side by side. Most of a test waits now and then: for a process, for a lock, for its last thread. */
 const AT_ONCE = 2;
+/** The longest takes two minutes; one that hangs must fail. */
+const PATIENCE_MS = 1_200_000;
 
 /**
  * Builds `hothouse` as the tests have it; gives its path. It is asked for together with one of the program's tests: without any, cargo
@@ -43,7 +45,7 @@ export async function nativeTests() {
       const began = performance.now();
       await step(title, async () => {
         try {
-          const counts = counted(await sh(executable, [], { cwd: folder }));
+          const counts = counted(await sh(executable, [], { cwd: folder, limitMs: PATIENCE_MS }));
           total.passed += counts.passed;
           return counts.passed ? `${counts.passed} passed` : "no tests";
         } catch (error) {

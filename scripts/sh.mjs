@@ -36,14 +36,15 @@ export async function step(title, work) {
 
 /**
  * Runs a command in the repository's root and gives its output. `show` passes the output through
- * as it comes; otherwise it is shown only when the command fails.
+ * as it comes; otherwise it is shown only when the command fails. One that takes longer than `limitMs` is ended, and has failed.
  */
-export function sh(command, args, { env = {}, show = false, cwd = root, next } = {}) {
+export function sh(command, args, { env = {}, show = false, cwd = root, next, limitMs } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd,
       env: { ...process.env, ...env },
       stdio: ["ignore", "pipe", "pipe"],
+      timeout: limitMs,
     });
     let all = "";
     let out = "";

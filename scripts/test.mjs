@@ -52,6 +52,9 @@ async function imports() {
   await build({ root, configFile: false, logLevel: "silent", build: { ssr: true, write: false, rollupOptions: { input } } });
 }
 
+/** A file of tests of the page takes some minutes on a slow machine; one that hangs must not take the others with it. */
+const PATIENCE_MS = 900_000;
+
 /** A folder of Node tests that drive the built page, and where they need it the native program. */
 async function browserTests(folder) {
   await rust();
@@ -59,7 +62,7 @@ async function browserTests(folder) {
   await chromium();
   await program();
   const files = filesUnder(join(root, folder)).filter((file) => file.endsWith(".test.mjs"));
-  const out = await sh("node", ["--test", "--test-concurrency=2", "--test-reporter=spec", ...files], {
+  const out = await sh("node", ["--test", "--test-concurrency=2", `--test-timeout=${PATIENCE_MS}`, "--test-reporter=spec", ...files], {
     env: { CARGO_TARGET_DIR: target },
     show: true,
   });

@@ -244,7 +244,10 @@ test("a run is saved and loaded, and waits while another room is open", async ()
   await page.locator(".crowd canvas").waitFor();
   await page.goBack();
   await lab(page, "backgammon");
-  const back = await event(page, "began");
+  // It may have begun before one could listen.
+  const next = event(page, "metrics");
+  await page.evaluate(() => hothouse.command({ kind: "step" }));
+  const back = await next;
   assert.ok(back.progress.games >= progress.games, `${back.progress.games} of ${progress.games} games`);
   assert.deepEqual(page.said, []);
   await page.context().close();

@@ -12,6 +12,15 @@ import { serve } from "../../scripts/serve.mjs";
 export const dist = join(root, "dist");
 /** How long something that must happen may take on a busy machine. */
 export const WAIT_MS = 90_000;
+/** How long anything at all may take: what waits for what never comes must fail, and say where. */
+const NEVER_MS = 300_000;
+
+/** `promise`, or a fault once it has taken `ms`. */
+function within(promise, ms, what) {
+  let timer;
+  const late = new Promise((_, reject) => (timer = setTimeout(() => reject(new Error(`${what}: nothing after ${ms / 1000} s`)), ms)));
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
 
 /** `{ browser, server }`, alive while the file's tests run; `args` are the browser's. */
 export function house(args = []) {
@@ -33,6 +42,9 @@ export async function visit(here, { at = "", server = here.server, init, context
   context.setDefaultTimeout(WAIT_MS);
   if (init) await context.addInitScript(init);
   const page = await context.newPage();
+  // Unlike all else that a page is asked, scripts have no limit of their own.
+  const evaluate = page.evaluate.bind(page);
+  page.evaluate = (script, arg) => within(evaluate(script, arg), NEVER_MS, String(script));
   page.said = [];
   page.on("console", (message) => message.type() === "error" && page.said.push(message.text()));
   page.on("pageerror", (error) => page.said.push(String(error)));
@@ -102,7 +114,7 @@ export async function hothouse(args, env = {}) {
   const program = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "release/hothouse");
   // Its monitors are none that anybody wants to watch later.
   const surroundings = { ...process.env, XDG_CACHE_HOME: join(tmpdir(), "hothouse-tests"), ...env };
-  const { stdout } = await promisify(execFile)(program, args, { env: surroundings, maxBuffer: 1 << 28 });
+  const { stdout } = await promisify(execFile)(program, args, { env: surroundings, maxBuffer: 1 << 28, timeout: NEVER_MS });
   return stdout.trim().split("\n");
 }
 
