@@ -7,6 +7,7 @@ pub mod backgammon;
 pub mod control;
 pub mod cube;
 mod fault;
+pub mod logic;
 pub mod offload;
 mod state;
 
