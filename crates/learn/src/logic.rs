@@ -227,8 +227,12 @@ mod tests {
         assert_eq!(pairs(4, 6), Ok(vec![(0, 1), (2, 3), (1, 2), (0, 2), (1, 3), (0, 3)]));
         assert!(pairs(8, 3).is_err() && pairs(4, 7).is_err());
         for wiring in [Wiring::Unique, Wiring::Random] {
-            let shape =
-                Architecture { channels: 2, kernels: 3, perception: vec![8, 4, 2], update: vec![16, 8, 2] };
+            let shape = Architecture {
+                channels: 2,
+                kernels: 3,
+                perception: vec![8, 4, 2],
+                update: vec![16, 8, 4, 2],
+            };
             let wirings = Wirings::new(&shape, wiring, 7).unwrap();
             assert_eq!(wirings, Wirings::new(&shape, wiring, 7).unwrap());
             assert_ne!(wirings, Wirings::new(&shape, wiring, 8).unwrap());
