@@ -54,6 +54,16 @@ pub fn relabel<P: Puzzle>(actions: &Actions, taken: &[u8], path: &mut Vec<P>) ->
     path.len() - 1
 }
 
+/// The same steps taken back, one by one: on a cube that is as true. None sets out from the solved state.
+pub fn reverse<P: Puzzle>(actions: &Actions, path: &[P], taken: &[u8], mut give: impl FnMut(Transition<P>)) {
+    for (&action, pair) in taken.iter().zip(path.windows(2)) {
+        if pair[1] != P::SOLVED {
+            let action = actions.inverse(usize::from(action)) as u8;
+            give(Transition { state: pair[1], action, steps: 1, done: false, next: pair[0] });
+        }
+    }
+}
+
 /// How episodes go.
 #[derive(Clone, Copy, Debug)]
 pub struct Play<'a> {
@@ -65,6 +75,8 @@ pub struct Play<'a> {
     /// Whether a move may take the last one back.
     pub acting: Greedy,
     pub steps: usize,
+    /// Whether each move is learned from backwards too.
+    pub reversed: bool,
     /// Share of failed episodes that are relabelled.
     pub hindsight: f32,
 }
@@ -166,6 +178,9 @@ impl<P: Cube> Episodes<P> {
                 continue;
             }
             n_step(&episode.path, &episode.taken, play.steps, solved, &mut give);
+            if play.reversed {
+                reverse(&play.actions, &episode.path, &episode.taken, &mut give);
+            }
             if !solved && numbers.uniform() < play.hindsight {
                 let used = relabel(&play.actions, &episode.taken, &mut self.relabelled);
                 let taken = &episode.taken[episode.taken.len() - used..];
