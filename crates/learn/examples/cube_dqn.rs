@@ -99,7 +99,6 @@ fn set(config: &mut DqnConfig, name: &str, value: &str) {
         "threshold" => config.curriculum.threshold = float(),
         "window" => config.curriculum.window = whole(),
         "fraction" => config.curriculum.fraction = float(),
-        "reversed" => config.reversed = yes(),
         "hindsight" => config.hindsight = float(),
         "pretraining" => config.pretraining = whole(),
         "labels" => config.labels = named("labels", value, &Labels::ALL, Labels::id),

@@ -460,14 +460,6 @@ pub(super) fn deep_q(preset: DqnConfig) -> Table<DqnConfig> {
             "With the fractional curriculum: share of episodes that begin at any depth so far.",
         )
         .with(
-            "reversed",
-            "Reversed transitions",
-            KnobKind::Bool,
-            "",
-            flag!(reversed),
-            "Each move is learned from backwards too, as one that was taken back: on a cube that is as true.",
-        )
-        .with(
             "hindsight",
             "Hindsight: failed episodes relabelled",
             SHARE,

@@ -147,8 +147,6 @@ pub struct DqnConfig {
     /// Whether episodes may take their last move back.
     pub acting: Greedy,
     pub curriculum: CurriculumConfig,
-    /// Each move is learned from backwards too, as one that was taken back.
-    pub reversed: bool,
     /// Share of failed episodes that are learned from as ways to where they ended.
     pub hindsight: f32,
     /// First steps of the optimiser, which learn from labels on scrambles up to the curriculum's last depth.
@@ -228,7 +226,6 @@ impl DqnConfig {
                 window: 200,
                 fraction: 0.5,
             },
-            reversed: false,
             hindsight: 0.0,
             pretraining: 0,
             labels: Labels::Distances,

@@ -54,29 +54,17 @@ pub fn relabel<P: Puzzle>(actions: &Actions, taken: &[u8], path: &mut Vec<P>) ->
     path.len() - 1
 }
 
-/// The same steps taken back, one by one: on a cube that is as true. None sets out from the solved state.
-pub fn reverse<P: Puzzle>(actions: &Actions, path: &[P], taken: &[u8], mut give: impl FnMut(Transition<P>)) {
-    for (&action, pair) in taken.iter().zip(path.windows(2)) {
-        if pair[1] != P::SOLVED {
-            let action = actions.inverse(usize::from(action)) as u8;
-            give(Transition { state: pair[1], action, steps: 1, done: false, next: pair[0] });
-        }
-    }
-}
-
 /// How episodes go.
 #[derive(Clone, Copy, Debug)]
-pub struct Play<'a> {
+pub struct Play {
     pub actions: Actions,
-    pub curriculum: &'a CurriculumConfig,
+    pub curriculum: CurriculumConfig,
     /// Moves beyond the scramble's depth.
     pub slack: usize,
     pub epsilon: f32,
     /// Whether a move may take the last one back.
     pub acting: Greedy,
     pub steps: usize,
-    /// Whether each move is learned from backwards too.
-    pub reversed: bool,
     /// Share of failed episodes that are relabelled.
     pub hindsight: f32,
 }
@@ -132,7 +120,7 @@ impl<P: Cube> Episodes<P> {
                 continue;
             }
             let mut numbers = rng.sequence(((2 * i + 1) as u64) << 32);
-            episode.depth = curriculum.draw(play.curriculum, &mut numbers);
+            episode.depth = curriculum.draw(&play.curriculum, &mut numbers);
             // A walk may come back to where it began.
             while *state == P::SOLVED {
                 let mut last = None;
@@ -178,15 +166,12 @@ impl<P: Cube> Episodes<P> {
                 continue;
             }
             n_step(&episode.path, &episode.taken, play.steps, solved, &mut give);
-            if play.reversed {
-                reverse(&play.actions, &episode.path, &episode.taken, &mut give);
-            }
             if !solved && numbers.uniform() < play.hindsight {
                 let used = relabel(&play.actions, &episode.taken, &mut self.relabelled);
                 let taken = &episode.taken[episode.taken.len() - used..];
                 n_step(&self.relabelled, taken, play.steps, true, &mut give);
             }
-            curriculum.record(play.curriculum, episode.depth, solved);
+            curriculum.record(&play.curriculum, episode.depth, solved);
             ended.episodes += 1;
             ended.solved += u32::from(solved);
             episode.path.clear();
