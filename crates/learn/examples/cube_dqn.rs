@@ -6,7 +6,9 @@
 use learn::cube::dqn::curriculum::Schedule;
 use learn::cube::dqn::td::Loss;
 use learn::cube::dqn::{Decay, Follow, Judging, Labels};
-use learn::cube::{Dqn, DqnConfig, Exhaustive, Greedy, Inputs, Learner, Preset, Slice};
+use learn::cube::{
+    Dqn, DqnConfig, Evaluator, Exhaustive, Greedy, Inputs, Judge, Learner, Preset, Scores, Slice,
+};
 use math::{Isa, Rng, par};
 use std::sync::Arc;
 use std::time::Instant;
@@ -141,6 +143,13 @@ fn train(config: DqnConfig, seconds: f64, every: f64, seed: u32) {
                 play.solved.unwrap_or(f32::NAN)
             );
             judge.set(learner.weights());
+            let ahead =
+                all.run(&mut Ahead { judge: &mut judge, actions: actions.count(), scores: Vec::new() });
+            let shares = Greedy::ALL.map(|greedy| {
+                let rows = ahead.rows(greedy).iter().map(|row| format!("{:.1}", 100.0 * row.share()));
+                rows.collect::<Vec<_>>().join(" ")
+            });
+            println!("  by the values of what actions lead to: {}; onward {}", shares[0], shares[1]);
             let report = all.run(&mut judge);
             for greedy in Greedy::ALL {
                 let rows = report.rows(greedy).iter().map(|row| format!("{:.1}", 100.0 * row.share()));
@@ -191,6 +200,28 @@ fn time(config: DqnConfig, steps: u64) {
             println!("{:.4} ms a step, {:.4} with sampling", ms(learning), ms(sampling + learning));
         }
     });
+}
+
+/// Judges states by the best of their actions.
+struct Ahead<'a> {
+    judge: &'a mut Evaluator<Two>,
+    actions: usize,
+    scores: Vec<f32>,
+}
+
+impl Judge<Two> for Ahead<'_> {
+    fn scores(&self) -> Scores {
+        Scores::Value
+    }
+
+    fn judge(&mut self, states: &[Two], values: &mut [f32]) {
+        let actions = self.actions;
+        self.scores.resize(states.len() * actions, 0.0);
+        self.judge.judge(states, &mut self.scores);
+        for (value, scores) in values.iter_mut().zip(self.scores.chunks_exact(actions)) {
+            *value = scores.iter().copied().fold(f32::INFINITY, f32::min);
+        }
+    }
 }
 
 fn wall_s() -> f64 {

@@ -64,23 +64,6 @@ impl<P: Cube> Shard<P> {
     }
 }
 
-/// Who makes the moves of all episodes, with weights of its own.
-struct Actor<P> {
-    curriculum: Curriculum,
-    episodes: Episodes<P>,
-    weights: Vec<f32>,
-    evaluator: Evaluator<P>,
-    q: Vec<f32>,
-}
-
-impl<P: Cube> Actor<P> {
-    /// What it thinks of each action of each episode.
-    fn judge(&mut self, play: &Play, rng: &Rng) {
-        self.evaluator.set(&self.weights);
-        self.evaluator.judge(self.episodes.states(play, &self.curriculum, rng), &mut self.q);
-    }
-}
-
 /// The learner: see the top of the file.
 pub struct Dqn<P> {
     config: DqnConfig,
@@ -98,8 +81,10 @@ pub struct Dqn<P> {
     /// By the labels of a pretraining that prefers moves: a plan and the weights as it reads them.
     preferring: Option<(Executor, Packed)>,
     replay: Replay<P>,
-    /// Away while it judges beside a step.
-    actor: Option<Actor<P>>,
+    curriculum: Curriculum,
+    episodes: Episodes<P>,
+    player: Evaluator<P>,
+    q: Vec<f32>,
     /// The batch of a step: where it lies in the replay, and what is made of it.
     picks: Vec<u32>,
     batch: Vec<Transition<P>>,
@@ -143,7 +128,7 @@ impl<P: Cube> Dqn<P> {
                 (Executor::new(&plan), Packed::new(&plan, &params))
             });
         let nothing = Transition { state: P::SOLVED, action: 0, steps: 1, done: true, next: P::SOLVED };
-        let evaluator =
+        let player =
             Evaluator::reading(&config.net, Scores::ActionValues, count, |_, q| q, params.values(), isa)?;
         let part = rows / config.shards();
         let shard = || Shard {
@@ -166,13 +151,10 @@ impl<P: Cube> Dqn<P> {
             target_packed: Packed::new(&values, &params),
             preferring,
             replay: Replay::new(config.replay, config.prioritised, P::SOLVED),
-            actor: Some(Actor {
-                curriculum: Curriculum::new(&config.curriculum),
-                episodes: Episodes::new(config.envs),
-                weights: params.values().to_vec(),
-                evaluator,
-                q: vec![0.0; config.envs * count],
-            }),
+            curriculum: Curriculum::new(&config.curriculum),
+            episodes: Episodes::new(config.envs),
+            player,
+            q: vec![0.0; config.envs * count],
             picks: vec![0; rows],
             batch: vec![nothing; rows],
             weights: vec![1.0; rows],
@@ -212,8 +194,7 @@ impl<P: Cube> Dqn<P> {
             return Err(config::FIXED);
         }
         self.config = config;
-        let curriculum = self.config.curriculum;
-        self.actor_mut().curriculum.hold(&curriculum);
+        self.curriculum.hold(&self.config.curriculum);
         Ok(())
     }
 
@@ -231,38 +212,23 @@ impl<P: Cube> Dqn<P> {
         self.progress.moves / self.config.envs as u64
     }
 
-    fn actor(&self) -> &Actor<P> {
-        self.actor.as_ref().expect("it came back")
-    }
-
-    fn actor_mut(&mut self) -> &mut Actor<P> {
-        self.actor.as_mut().expect("it came back")
-    }
-
     /// One move of every episode.
     pub fn play(&mut self) {
-        self.play_beside(|_| ());
-    }
-
-    /// The same by the weights that there are, while something else is done that leaves episodes alone.
-    fn play_beside(&mut self, other: impl FnOnce(&mut Self) + Send) {
-        let (config, rng) = (&self.config, self.rng(PLAY, self.rounds()));
+        let rng = self.rng(PLAY, self.rounds());
+        let Dqn { config, episodes, curriculum, replay, player, q, .. } = self;
         let play = Play {
             actions: self.actions,
-            curriculum: config.curriculum,
+            curriculum: &config.curriculum,
             slack: config.slack,
             epsilon: config.epsilon_after(self.isa, self.progress.moves),
             acting: config.acting,
             steps: config.n_step,
             hindsight: config.hindsight,
         };
-        let mut actor = self.actor.take().expect("it came back");
-        actor.weights.copy_from_slice(self.params.values());
-        par::join(|| other(self), || actor.judge(&play, &rng));
-        let Actor { curriculum, episodes, q, .. } = &mut actor;
-        let ended = episodes.step(&play, curriculum, &rng, q, |transition| self.replay.push(transition));
-        self.actor = Some(actor);
-        self.progress.moves += self.config.envs as u64;
+        player.set(self.params.values());
+        player.judge(episodes.states(&play, curriculum, &rng), q);
+        let ended = episodes.step(&play, curriculum, &rng, q, |transition| replay.push(transition));
+        self.progress.moves += config.envs as u64;
         self.progress.episodes += u64::from(ended.episodes);
         self.ended.episodes += ended.episodes;
         self.ended.solved += ended.solved;
@@ -376,7 +342,7 @@ impl<P: Cube> Dqn<P> {
         let play = PlayStats {
             epsilon: self.config.epsilon_after(self.isa, self.progress.moves),
             mean_q: mean_q / updates,
-            depth: self.actor().curriculum.stage() as f32,
+            depth: self.curriculum.stage() as f32,
             solved: (ended.episodes > 0).then(|| ended.solved as f32 / ended.episodes as f32),
         };
         Stats {
@@ -396,20 +362,19 @@ impl<P: Cube> Learner<P> for Dqn<P> {
             self.pretrain();
         } else {
             let began = (self.clock)();
-            if self.replay.len() < self.config.warmup {
+            let warm = self.replay.len() >= self.config.warmup;
+            if !warm || self.progress.updates.is_multiple_of(self.config.updates_per_move as u64) {
                 self.play();
-                self.sums.parts_s[1] += (self.clock)() - began;
+            }
+            let played = (self.clock)();
+            self.sums.parts_s[1] += played - began;
+            if !warm {
                 return Slice::Worked;
             }
-            let acts = self.progress.updates.is_multiple_of(self.config.updates_per_move as u64);
             self.sample();
             let sampled = (self.clock)();
-            self.sums.parts_s[2] += sampled - began;
-            if acts {
-                self.play_beside(Dqn::learn);
-            } else {
-                self.learn();
-            }
+            self.learn();
+            self.sums.parts_s[2] += sampled - played;
             self.sums.parts_s[3] += (self.clock)() - sampled;
         }
         self.update += 1;

@@ -49,11 +49,10 @@ pub struct InsideTransition<P> {
 impl<P: Cube> Dqn<P> {
     /// Curriculum and replay as they are, with so many transitions of the greatest priority.
     pub fn inside(&self, top: usize) -> Result<Inside<P>, PlanError> {
-        let of = &self.actor().curriculum;
         let DqnConfig { net, rewards, curriculum, alpha, prioritised, .. } = &self.config;
         let depths = (1..=curriculum.last).map(|depth| {
-            let (success, episodes) = of.success(depth);
-            InsideDepth { depth, share: of.share(curriculum, depth), success, episodes }
+            let (success, episodes) = self.curriculum.success(depth);
+            InsideDepth { depth, share: self.curriculum.share(curriculum, depth), success, episodes }
         });
         let len = self.replay.len();
         let (mut priorities, mut order) = ([0.0; PRIORITY_BINS], Vec::new());
@@ -91,7 +90,7 @@ impl<P: Cube> Dqn<P> {
             }
         });
         Ok(Inside {
-            stage: of.stage(),
+            stage: self.curriculum.stage(),
             depths: depths.collect(),
             len,
             capacity: self.replay.capacity(),

@@ -56,9 +56,9 @@ pub fn relabel<P: Puzzle>(actions: &Actions, taken: &[u8], path: &mut Vec<P>) ->
 
 /// How episodes go.
 #[derive(Clone, Copy, Debug)]
-pub struct Play {
+pub struct Play<'a> {
     pub actions: Actions,
-    pub curriculum: CurriculumConfig,
+    pub curriculum: &'a CurriculumConfig,
     /// Moves beyond the scramble's depth.
     pub slack: usize,
     pub epsilon: f32,
@@ -120,7 +120,7 @@ impl<P: Cube> Episodes<P> {
                 continue;
             }
             let mut numbers = rng.sequence(((2 * i + 1) as u64) << 32);
-            episode.depth = curriculum.draw(&play.curriculum, &mut numbers);
+            episode.depth = curriculum.draw(play.curriculum, &mut numbers);
             // A walk may come back to where it began.
             while *state == P::SOLVED {
                 let mut last = None;
@@ -171,7 +171,7 @@ impl<P: Cube> Episodes<P> {
                 let taken = &episode.taken[episode.taken.len() - used..];
                 n_step(&self.relabelled, taken, play.steps, true, &mut give);
             }
-            curriculum.record(&play.curriculum, episode.depth, solved);
+            curriculum.record(play.curriculum, episode.depth, solved);
             ended.episodes += 1;
             ended.solved += u32::from(solved);
             episode.path.clear();

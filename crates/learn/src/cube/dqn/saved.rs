@@ -36,8 +36,8 @@ impl<P: Cube> Dqn<P> {
         words("replay.states", states(|transition| transition.state));
         words("replay.next", states(|transition| transition.next));
         words("replay.how", transitions().map(|transition| transition.how()).collect());
-        words("curriculum", self.actor().curriculum.words());
-        words("episodes", self.actor().episodes.words());
+        words("curriculum", self.curriculum.words());
+        words("episodes", self.episodes.words());
         let (at, greatest) = self.replay.cursor();
         let mut priorities = vec![greatest];
         if self.replay.is_prioritised() {
@@ -107,12 +107,11 @@ impl<P: Cube> Dqn<P> {
         if !it.replay.set_cursor(at, greatest, priorities) {
             return Err(bad("replay.priorities"));
         }
-        let (envs, curriculum) = (it.config.envs, it.config.curriculum);
-        it.actor_mut().curriculum =
-            Curriculum::from_words(&curriculum, words("curriculum")?).ok_or_else(|| bad("curriculum"))?;
+        it.curriculum = Curriculum::from_words(&it.config.curriculum, words("curriculum")?)
+            .ok_or_else(|| bad("curriculum"))?;
         let mut rest = words("episodes")?;
-        for i in 0..envs {
-            it.actor_mut().episodes.resume(i, &mut rest, count).ok_or_else(|| bad("episodes"))?;
+        for i in 0..it.config.envs {
+            it.episodes.resume(i, &mut rest, count).ok_or_else(|| bad("episodes"))?;
         }
         if !rest.is_empty() {
             return Err(missing("episodes"));
