@@ -1,6 +1,7 @@
 // `npm run bench -- core [--json]`: the figures of `hothouse bench core`, from a headless Chromium;
 // their names end in `_page`. Two more are the page's own: its size, and how soon it learns. And `npm run bench -- ROOM [--json]`:
-// those of `hothouse bench ROOM`, and what `scripts/rooms/ROOM.mjs` measures in the page.
+// those of `hothouse bench ROOM`, and what `scripts/rooms/ROOM.mjs` measures in the page. `--part PART` is one of these alone:
+// `module`, or one that the room's file names.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
@@ -9,6 +10,7 @@ import { build } from "./build.mjs";
 import { own, ROOMS } from "./rooms.mjs";
 import { main, Trouble } from "./sh.mjs";
 import { serve } from "./serve.mjs";
+import { MODULES } from "./wasm.mjs";
 
 const SUITES = ["core", ...ROOMS];
 const THREADS = 2;
@@ -28,7 +30,7 @@ const WORKER = `
     }
   };`;
 
-async function measure(suite, browser, dist, modules, give) {
+async function measure(suite, room, browser, dist, modules, give) {
   const server = await serve(dist, { extra: { "/bench.html": "<!doctype html><title>bench</title>", "/bench.js": WORKER } });
   const page = await browser.newPage();
   await page.goto(`${server.url}bench.html`);
@@ -40,7 +42,7 @@ async function measure(suite, browser, dist, modules, give) {
       const worker = new Worker("bench.js", { type: "module" });
       worker.postMessage(order);
       return new Promise((resolve) => (worker.onmessage = ({ data }) => (worker.terminate(), resolve(data))));
-    }, { suite, threads: THREADS, url: server.url + modules[`${ROOMS.includes(suite) ? suite : ROOMS[0]}/${name}`] });
+    }, { suite, threads: THREADS, url: server.url + modules[`${room}/${name}`] });
     if (answer.error)
       throw new Trouble(`the bench of ${name} failed: ${answer.error}`, "see the console of the page for the panic's text");
     for (const figure of answer.figures) give({ ...figure, name: figure.name + suffix });
@@ -76,26 +78,28 @@ async function visits(browser, dist, server, give) {
 
 await main(import.meta.url, async () => {
   const [suite, ...flags] = process.argv.slice(2);
-  if (!SUITES.includes(suite) || flags.some((flag) => flag !== "--json"))
+  const json = flags.includes("--json");
+  const [flag, part, ...more] = flags.filter((flag) => flag !== "--json");
+  const parts = ["module", ...((await own("parts")).find(([id]) => id === suite)?.[1] ?? [])];
+  if (!SUITES.includes(suite) || more.length || (flag && (flag !== "--part" || !parts.includes(part))))
     throw new Trouble(
       `no bench is called '${process.argv.slice(2).join(" ")}'`,
-      `npm run bench -- and one of ${SUITES.join(", ")}; with --json for scripts`,
+      `npm run bench -- and one of ${SUITES.join(", ")}; with --part and one of ${parts.join(", ")} for that alone, with --json for scripts`,
     );
-  const json = flags.includes("--json");
   const say = console.log;
   if (json) console.log = console.error; // only figures go to standard output
-  const { dist, modules } = await build();
+  // The page learns in its first room.
+  const room = suite === "core" ? ROOMS[0] : suite;
+  const { dist, modules } = await build({ only: MODULES.filter((name) => name.startsWith(`${room}/`)) });
   const give = (figure) => {
     if (json) say(JSON.stringify(figure));
     else say(`${figure.name.padEnd(52)} ${figure.value.toPrecision(4).padStart(10)} ${figure.unit}`);
   };
   const browser = await launch();
   const server = await serve(dist);
-  await measure(suite, browser, dist, modules, give);
-  if (suite === "core") await visits(browser, dist, server, give);
-  // The page learns in its first room.
-  const room = suite === "core" ? ROOMS[0] : suite;
-  for (const [id, bench] of await own("bench")) if (id === room) await bench(browser, server, give);
+  if (!part || part === "module") await measure(suite, room, browser, dist, modules, give);
+  if (suite === "core" && !part) await visits(browser, dist, server, give);
+  if (part !== "module") for (const [id, bench] of await own("bench")) if (id === room) await bench(browser, server, give, part);
   await browser.close();
   await server.close();
 });

@@ -27,6 +27,11 @@ const place = document.querySelector<HTMLElement>("#room")!;
 const nav = document.querySelector<HTMLElement>("#rooms")!;
 const keys = h("button", { type: "button", class: "quiet", "aria-label": "Keyboard shortcuts", title: "Keys (?)" }, "?");
 
+declare global {
+  /** The run of the open room, for the browser's console: `hothouse.command({ kind: "pause" })`. */
+  var hothouse: Client | undefined;
+}
+
 /** As the header has them; a module may have one more. */
 let rooms = ROOMS.map(({ id }) => ({ id, title: id.charAt(0).toUpperCase() + id.slice(1) }));
 let page: RoomPage | undefined;
@@ -134,6 +139,8 @@ async function open(options: Opening): Promise<void> {
   tools.prepend(badge.button);
   keys.hidden = false;
   place.replaceChildren(opened.element);
+  // Now that the room listens: whoever listens first is told what happened before.
+  globalThis.hothouse = client;
   // What this room brought, too, for when there is no network.
   keep(performance.getEntriesByType("resource").map(({ name }) => name));
   client.onCrash((crash) => {

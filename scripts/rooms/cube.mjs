@@ -5,36 +5,57 @@ import { step } from "../sh.mjs";
 const LOOK_MS = 30_000;
 const SETTLE_MS = 4000;
 
-const TAUGHT_S = 60;
-/** States of each distance that a beam is tried on. */
-const TRIED = 20;
+/** What a bench teaches and tries: states of each distance where those are known, and scrambles where not. */
+const TAUGHT = {
+  "2x2x2": { s: 60, distances: 15, tried: 20 },
+  "3x3x3": { s: 300, distances: 0, tried: 200 },
+};
+export const parts = Object.keys(TAUGHT);
 
-/** Lets an agent learn for a minute; then a beam search with its network solves states of every distance. */
-export async function bench(browser, server, give) {
+/** Lets an agent learn for some time; then a beam search with its network solves states that it has not been taught. */
+export async function bench(browser, server, give, part) {
+  for (const [variant, taught] of Object.entries(TAUGHT)) if (!part || part === variant) await teach(browser, server, give, variant, taught);
+}
+
+async function teach(browser, server, give, variant, { s, distances, tried }) {
   const page = await browser.newPage();
-  await page.goto(`${server.url}#/cube?seed=1&v=2`);
+  await page.goto(`${server.url}#/cube?variant=${variant}&seed=1&v=2`);
   await page.waitForFunction(() => globalThis.hothouse);
-  await page.waitForFunction((least) => hothouse.progress?.train_s >= least, TAUGHT_S, { timeout: 0 });
-  const found = await page.evaluate(async (tried) => {
-    hothouse.command({ kind: "pause" });
-    const method = hothouse.variant.about.method;
-    const count = { states: 0, solved: 0, optimal: 0, ms: 0 };
-    for (let distance = 0; distance <= 14; distance++)
-      for (let seed = 0; seed < tried; seed++) {
-        const { facelets } = await hothouse.ask({ ask: "draw", distance, seed });
+  await page.waitForFunction((least) => hothouse.progress?.train_s >= least, s, { timeout: 0 });
+  const found = await page.evaluate(
+    async ({ distances, tried }) => {
+      hothouse.command({ kind: "pause" });
+      const { method } = hothouse.variant.about;
+      const questions = [];
+      for (let seed = 0; seed < tried; seed++)
+        if (distances) for (let distance = 0; distance < distances; distance++) questions.push({ ask: "draw", distance, seed });
+        else questions.push({ ask: "scramble", moves: 100, seed });
+      const count = { width: method.width, states: questions.length, solved: 0, optimal: 0, moves: 0, ms: 0, most_ms: 0 };
+      for (const question of questions) {
+        const { facelets, distance } = await hothouse.ask(question);
         const began = performance.now();
         let view = await hothouse.ask({ ask: "solve", facelets, method });
         while (!view.done) view = await hothouse.ask({ ask: "solve_more" });
-        count.ms += performance.now() - began;
-        count.states++;
-        count.solved += view.solution !== null;
-        count.optimal += view.solution?.moves.length === distance;
+        const ms = performance.now() - began;
+        count.ms += ms;
+        count.most_ms = Math.max(count.most_ms, ms);
+        if (!view.solution) continue;
+        count.solved++;
+        count.moves += view.solution.moves.length;
+        count.optimal += view.solution.moves.length === distance;
       }
-    return count;
-  }, TRIED);
-  const name = `cube.beam_256.after_${TAUGHT_S}s`;
-  for (const what of ["solved", "optimal"]) give({ name: `${name}.${what}_page`, value: (100 * found[what]) / found.states, unit: "% of states, every distance alike" });
-  give({ name: `${name}.solve_ms_page`, value: found.ms / found.states, unit: "ms" });
+      return count;
+    },
+    { distances, tried },
+  );
+  const figure = (what, value, unit) => give({ name: `cube.${variant}.beam_${found.width}.after_${s}s.${what}_page`, value, unit });
+  const percent = (of) => (100 * of) / found.states;
+  const states = distances ? `${found.states} states, every distance alike` : `${found.states} scrambles`;
+  figure("solved", percent(found.solved), `% of ${states}`);
+  if (distances) figure("optimal", percent(found.optimal), `% of ${states}`);
+  else figure("moves", found.moves / found.solved, "quarter turns");
+  figure("solve_ms", found.ms / found.states, "ms");
+  figure("most_solve_ms", found.most_ms, "ms");
   await page.close();
 }
 

@@ -241,7 +241,7 @@ test("a run is saved and loaded, and waits while another room is open", async ()
   assert.ok(progress.games >= 100 && history.length > 0);
   await page.locator("#rooms a", { hasText: "Control" }).click();
   await lab(page, "control");
-  await page.locator(".crowd canvas").waitFor();
+  await page.locator(".environments canvas").waitFor();
   await page.goBack();
   await lab(page, "backgammon");
   // It may have begun before one could listen.

@@ -43,9 +43,9 @@ test("every environment can be switched to, is drawn, has its own words, and tra
     assert.equal(await page.locator(".worlds [aria-current=page]").count(), 1);
     titles.add(await page.locator("h1").textContent());
     await page.waitForFunction(
-      () => !/none yet/.test(document.querySelector(".crowd canvas").getAttribute("aria-label")),
+      () => !/none yet/.test(document.querySelector(".environments canvas").getAttribute("aria-label")),
     );
-    for (const canvas of [".crowd canvas", ".stage-field canvas", ".plane-field canvas"])
+    for (const canvas of [".environments canvas", ".stage-field canvas", ".plane-field canvas"])
       assert.ok((await drawn(page, canvas)) > 0.005, `${environment.id}: nothing on ${canvas}`);
     assert.equal(await page.locator(".odd").count(), Math.max(1, environment.choices.length));
   }
@@ -57,16 +57,16 @@ test("every environment can be switched to, is drawn, has its own words, and tra
 test("thousands are drawn at once for whoever asks, and the choice is kept", async () => {
   const page = await visit(here);
   await event(page, "metrics");
-  const all = page.locator(".crowd label", { hasText: "all" });
+  const all = page.locator(".environments label", { hasText: "all" });
   await all.click();
-  await page.waitForFunction(() => /^All 2,048 poles$/.test(document.querySelector("#crowd-title").textContent));
-  await page.waitForFunction(() => /^2048 of 2,048 poles/.test(document.querySelector(".crowd canvas").getAttribute("aria-label")));
-  assert.ok((await drawn(page, ".crowd canvas")) > 0.05);
-  await page.locator(".crowd label", { hasText: "512" }).click();
-  await page.waitForFunction(() => /^512 of 2,048 poles$/.test(document.querySelector("#crowd-title").textContent));
+  await page.waitForFunction(() => /^All 2,048 poles$/.test(document.querySelector("#environments-title").textContent));
+  await page.waitForFunction(() => /^2048 of 2,048 poles/.test(document.querySelector(".environments canvas").getAttribute("aria-label")));
+  assert.ok((await drawn(page, ".environments canvas")) > 0.05);
+  await page.locator(".environments label", { hasText: "512" }).click();
+  await page.waitForFunction(() => /^512 of 2,048 poles$/.test(document.querySelector("#environments-title").textContent));
   await page.reload();
   await lab(page);
-  await page.waitForFunction(() => /^512 of 2,048 poles$/.test(document.querySelector("#crowd-title").textContent));
+  await page.waitForFunction(() => /^512 of 2,048 poles$/.test(document.querySelector("#environments-title").textContent));
   await page.context().close();
 });
 

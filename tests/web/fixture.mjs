@@ -18,7 +18,8 @@ const NEVER_MS = 300_000;
 /** `promise`, or a fault once it has taken `ms`. */
 function within(promise, ms, what) {
   let timer;
-  const late = new Promise((_, reject) => (timer = setTimeout(() => reject(new Error(`${what}: nothing after ${ms / 1000} s`)), ms)));
+  const error = new Error(`${what}: nothing after ${ms / 1000} s`); // made here, so that it names the test that waits
+  const late = new Promise((_, reject) => (timer = setTimeout(reject, ms, error)));
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 

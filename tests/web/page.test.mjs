@@ -136,10 +136,10 @@ for (const { name, ...context } of views)
   });
 
 const LOOKS = 60;
-/** How often the crowd and the large one look different from the look before, some 50 ms ago. */
+/** How often the environments and the large one look different from the look before, some 50 ms ago. */
 const changes = (page) =>
   page.evaluate(async (looks) => {
-    const canvases = [".crowd canvas", ".stage-field canvas", ".plane-field canvas"].map((name) => document.querySelector(name));
+    const canvases = [".environments canvas", ".stage-field canvas", ".plane-field canvas"].map((name) => document.querySelector(name));
     const look = (canvas) =>
       new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer);
     let before = canvases.map(look);

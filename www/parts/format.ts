@@ -38,8 +38,12 @@ export function figure(n: number): string {
 /** Two significant digits, always: `0.0031`, for what changes while one reads it. */
 export const two = (n: number): string => (n === 0 ? "0" : n.toPrecision(2));
 
-/** A knob's value in full, as it would be typed. */
-export const exact = (n: number): string => String(Number(n.toPrecision(6)));
+/** A knob's value in full, as it would be typed: `4194304`, and `1e9` where that is much shorter. */
+export function exact(n: number): string {
+  const full = String(Number.isInteger(n) ? n : Number(n.toPrecision(6)));
+  const power = Number(full).toExponential().replace("e+", "e");
+  return power.length + 4 <= full.length ? power : full;
+}
 
 /** A knob's value in words. */
 export const valueText = (value: number | string): string => (typeof value === "number" ? figure(value) : value || "nothing");

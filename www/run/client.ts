@@ -51,11 +51,6 @@ const READ_HIDDEN_MS = 500;
 const AUTOSAVE_MS = 10_000;
 const AUTOSAVE_MS_PER_BYTE = 1e-3;
 
-declare global {
-  /** The run of the open room, for the browser's console: `hothouse.command({ kind: "pause" })`. */
-  var hothouse: Client | undefined;
-}
-
 /** Opens a run with the fastest module that starts here. */
 export async function connect(options: Options): Promise<Client> {
   await isolate();
@@ -71,7 +66,6 @@ export async function connect(options: Options): Promise<Client> {
     const client = new Client(device);
     try {
       await client.open(module, choice.why, choice.threads, options);
-      globalThis.hothouse = client;
       return client;
     } catch (error) {
       client.close();

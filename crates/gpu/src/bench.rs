@@ -212,7 +212,7 @@ async fn poles(
     let end = program.len();
     let memory = space.allocate(gpu)?;
     program.bind(&memory);
-    worlds.tell(&memory, 1, 0, 0);
+    worlds.set_up(&memory, 1, 0, 0);
     for (turn, &region) in actions.iter().enumerate() {
         memory.write_floats(region, &thrown(turn, envs));
     }

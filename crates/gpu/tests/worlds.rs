@@ -183,7 +183,7 @@ impl Device {
         worlds.play(&mut program, play);
         let memory = space.allocate(gpu).unwrap();
         program.bind(&memory);
-        worlds.tell(&memory, SEED, FIRST, GAME);
+        worlds.set_up(&memory, SEED, FIRST, GAME);
         let floats = [worlds.state, at.shown, at.reached.unwrap(), at.rewards];
         let readback = Readback::new(&memory, &floats, &[worlds.clocks, at.ended]);
         let over = Readback::new(&memory, &[], &[worlds.ended]);
@@ -466,7 +466,7 @@ async fn poles_are_played_as_on_the_cpu(gpu: Gpu) {
     assert!(same >= ENVS - 3, "{same} of the same age");
     assert!(expected > 40_000 && found.abs_diff(expected) <= 30, "{found} episodes, not {expected}");
     // Once more, on from there: the count is of one play.
-    device.worlds.tell(&device.memory, SEED, FIRST, GAME + 1);
+    device.worlds.set_up(&device.memory, SEED, FIRST, GAME + 1);
     device.run(PLAY);
     let (found, expected) = (device.over().await, poles.play(GAME + 1, STEPS));
     assert!(found.abs_diff(expected) <= 60, "{found} episodes, not {expected}");
@@ -483,7 +483,7 @@ async fn millions_of_poles_are_all_played(gpu: Gpu) {
     worlds.play(&mut program, STEPS);
     let memory = space.allocate(&gpu).unwrap();
     program.bind(&memory);
-    worlds.tell(&memory, SEED, FIRST, GAME);
+    worlds.set_up(&memory, SEED, FIRST, GAME);
     submit(&gpu, &program, 0..program.len());
     let (_, words) = Readback::new(&memory, &[], &[worlds.ended, worlds.clocks]).fetch().await.unwrap();
     let [ended, clocks] = words.try_into().unwrap();

@@ -4,14 +4,17 @@
 pub mod dqn;
 pub mod evaluate;
 pub mod net;
+mod saved;
 pub mod search;
+mod settings;
 pub mod supervised;
 
-pub use dqn::{Dqn, DqnConfig, DqnError, Preset};
+pub use dqn::{Dqn, DqnConfig, Preset};
 pub use evaluate::{Exhaustive, Report};
 pub use net::{Evaluator, Inputs, NetConfig, Trainer};
 pub use search::{Limits, Method, Outcome, Search};
-pub use supervised::{Signal, Supervised, SupervisedConfig, SupervisedError};
+pub use settings::LearnerError;
+pub use supervised::{Signal, Supervised, SupervisedConfig};
 
 use crate::{Data, Fault, Machine};
 use graph::PlanError;

@@ -66,10 +66,10 @@ fn a_race_of_few_checkers_is_won_as_often_as_best_play_wins_it() {
     for mine in sides.clone() {
         for theirs in sides.clone() {
             let left = Board::new(places(mine), places(theirs)).expect("a position");
-            let ends = bearoff::ends(&left).expect("all are home");
+            let probs = bearoff::outcome_probs(&left).expect("all are home");
             let best = 1.0 - exact(left.turned(), &mut known);
-            let off = (f64::from(ends[0]) - best).abs();
-            assert!(ends[1] == 0.0 && (ends.iter().sum::<f32>() - 1.0).abs() < 1e-5, "{left:?} {ends:?}");
+            let off = (f64::from(probs[0]) - best).abs();
+            assert!(probs[1] == 0.0 && (probs.iter().sum::<f32>() - 1.0).abs() < 1e-5, "{left:?} {probs:?}");
             (sum, count, worst) = (sum + off, count + 1, worst.max(off));
         }
     }
@@ -85,10 +85,10 @@ fn a_gammon_is_lost_by_the_rolls_that_take_none_off() {
     let mut near = [0; BAR];
     near[0] = 1;
     // Who has one left has just moved: the other rolls once, then it ends.
-    let ends = bearoff::ends(&Board::new(near, far).expect("a position")).expect("all are home");
+    let probs = bearoff::outcome_probs(&Board::new(near, far).expect("a position")).expect("all are home");
     // A six, 5-1, 4-2, 3-3 and 2-2.
     let saved = (11.0 + 4.0 + 2.0) / 36.0;
-    assert!((ends[0] - saved).abs() < 1e-5 && (ends[1] - (1.0 - saved)).abs() < 1e-5, "{ends:?}");
+    assert!((probs[0] - saved).abs() < 1e-5 && (probs[1] - (1.0 - saved)).abs() < 1e-5, "{probs:?}");
     let outside = Board::new(std::array::from_fn(|i| u8::from(i == 6)), near).expect("a position");
-    assert!(bearoff::ends(&outside).is_none());
+    assert!(bearoff::outcome_probs(&outside).is_none());
 }

@@ -4,10 +4,9 @@
 use learn::Data;
 use learn::cube::net::{Loss, plan_learning};
 use learn::cube::search::{SearchError, Stop};
-use learn::cube::supervised::SupervisedError;
 use learn::cube::{
-    Cube, Greedy, Inputs, Judge, Learner, Limits, Method, NetConfig, Outcome, Scores, Search, Signal, Slice,
-    Supervised, SupervisedConfig,
+    Cube, Greedy, Inputs, Judge, Learner, LearnerError, Limits, Method, NetConfig, Outcome, Scores, Search,
+    Signal, Slice, Supervised, SupervisedConfig,
 };
 #[cfg(not(target_arch = "wasm32"))]
 use learn::cube::{Exhaustive, Report, evaluate::Row};
@@ -514,19 +513,19 @@ fn settings_that_cannot_be_used_are_refused() {
     }
     let images = NetConfig { inputs: Inputs::Symmetric, ..small(Signal::LastMove).net };
     let images = SupervisedConfig { net: images, ..small(Signal::LastMove) };
-    assert!(matches!(images.check::<Two>(), Err(SupervisedError::Symmetric)));
+    assert!(matches!(images.check::<Two>(), Err(LearnerError::Symmetric)));
     let exact =
         SupervisedConfig { signal: Signal::Exact, ..SupervisedConfig::preset::<Three>(Signal::Exact) };
-    assert!(matches!(exact.check::<Three>(), Err(SupervisedError::Unknown)));
+    assert!(matches!(exact.check::<Three>(), Err(LearnerError::Unknown { .. })));
     let none = Supervised::<Two>::new(small(Signal::Exact), Some(HALF.clone()), 1, Isa::best());
-    assert!(matches!(none.err(), Some(SupervisedError::Unknown)), "distances of another metric");
+    assert!(matches!(none.err(), Some(LearnerError::Unknown { .. })), "distances of another metric");
 
     let mut learner = learner::<Two>(base(), 1, Isa::best());
     learner.set(SupervisedConfig { lr: 0.0, updates: 2, ..base() }).expect("what may change");
     let before = learner.weights().to_vec();
     iterate(&mut learner, 1);
     assert!(learner.weights() == before && learner.progress().updates == 2);
-    assert!(matches!(learner.set(SupervisedConfig { walk: 10, ..base() }), Err(SupervisedError::Fixed)));
+    assert!(matches!(learner.set(SupervisedConfig { walk: 10, ..base() }), Err(LearnerError::Fixed { .. })));
 }
 
 /// How many of 200 uniform states a beam solves, and the share of all that is solved greedily.

@@ -6,9 +6,9 @@ use learn::cube::dqn::curriculum::{Curriculum, CurriculumConfig, Schedule};
 use learn::cube::dqn::play::{n_step, relabel};
 use learn::cube::dqn::replay::{Replay, SumTree, Transition};
 use learn::cube::dqn::td::{self, Loss, Rewards, Targets};
-use learn::cube::dqn::{Decay, DqnError, Follow, Judging};
+use learn::cube::dqn::{Decay, Follow, Judging};
 use learn::cube::{
-    Cube, Dqn, DqnConfig, Evaluator, Greedy, Inputs, Judge, Learner, NetConfig, Preset, Scores,
+    Cube, Dqn, DqnConfig, Evaluator, Greedy, Inputs, Judge, Learner, LearnerError, NetConfig, Preset, Scores,
 };
 #[cfg(not(target_arch = "wasm32"))]
 use learn::cube::{Exhaustive, dqn::Labels};
@@ -790,7 +790,10 @@ fn settings_that_cannot_be_used_are_refused() {
         assert!(error.contains(what) && error.contains("choose"), "{error}");
     }
     let wrong = DqnConfig { metric: Metric::Half, pretraining: 5, ..base.clone() };
-    assert!(matches!(Dqn::<Two>::new(wrong, Some(EXACT.clone()), 1, Isa::best()), Err(DqnError::Unknown)));
+    assert!(matches!(
+        Dqn::<Two>::new(wrong, Some(EXACT.clone()), 1, Isa::best()),
+        Err(LearnerError::Unknown { .. })
+    ));
     assert_eq!(DqnConfig { n_step: 0, ..base.clone() }.bytes::<Two>(), u64::MAX);
     assert!(
         DqnConfig { replay: 1 << 20, ..base.clone() }.bytes::<Three>() > base.bytes::<Three>() + (40 << 20)
@@ -810,7 +813,7 @@ fn settings_that_cannot_be_used_are_refused() {
         DqnConfig { prioritised: false, ..live.clone() },
         DqnConfig { envs: 9, ..live.clone() },
     ] {
-        assert!(!live.can_become(&fixed) && matches!(learner.set(fixed), Err(DqnError::Fixed)));
+        assert!(!live.can_become(&fixed) && matches!(learner.set(fixed), Err(LearnerError::Fixed { .. })));
     }
     // The stage is held to a shorter curriculum.
     let short = CurriculumConfig { first: 2, last: 3, ..curriculum };

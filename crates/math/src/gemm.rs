@@ -425,20 +425,22 @@ fn run(isa: Isa, product: Product) {
     if m * n * k < 2 * PIECE || product.a.packed {
         return run_piece(isa, product);
     }
-    let (rows, cols) = piece_shape(isa, m, n, k);
-    let across = n.div_ceil(cols);
-    let piece = |i: usize| {
-        let (m0, n0) = (i / across * rows, i % across * cols);
-        run_piece(isa, product.piece(m0..m.min(m0 + rows), n0..n.min(n0 + cols)));
+    let height = dispatch(isa, TileHeight);
+    let (down, across) = pieces(height, m, n, k);
+    // Whole tiles, as evenly as can be: of equal pieces but a small last one a thread would have that one.
+    let part = |len: usize, unit: usize, i: usize, count: usize| {
+        let at = |i: usize| len.min(len.div_ceil(unit) * i / count * unit);
+        at(i)..at(i + 1)
     };
-    par::each(m.div_ceil(rows) * across, piece);
+    par::each(down * across, |i| {
+        run_piece(isa, product.piece(part(m, height, i / across, down), part(n, PANEL, i % across, across)));
+    });
 }
 
-/// Rows and columns of a piece: as large as a block of A and its columns of C, smaller where there would be few pieces, but not
+/// Pieces down and across: as large as a block of A and its columns of C, smaller where there would be few pieces, but not
 /// below [`PIECE`] multiply-adds. Wide pieces are better than high ones, as A is copied for each.
-fn piece_shape(isa: Isa, m: usize, n: usize, k: usize) -> (usize, usize) {
+fn pieces(height: usize, m: usize, n: usize, k: usize) -> (usize, usize) {
     const COUNT: usize = 12;
-    let height = dispatch(isa, TileHeight);
     let count = COUNT.min(m * n * k / PIECE);
     let (mut down, mut across) = (m.div_ceil(M_LARGE), n.div_ceil(N_LARGE));
     while down * across < count && n / across >= 32 * PANEL {
@@ -451,8 +453,7 @@ fn piece_shape(isa: Isa, m: usize, n: usize, k: usize) -> (usize, usize) {
         across *= 2;
     }
     // Many rows of few columns, or few steps of k.
-    let down = down.min((m * n * k / PIECE / across).max(1));
-    (even(m, m.div_ceil(down)).next_multiple_of(height), even(n, n.div_ceil(across)).next_multiple_of(PANEL))
+    (down.min((m * n * k / PIECE / across).max(1)), across)
 }
 
 struct TileHeight;
@@ -578,9 +579,18 @@ impl Kernel for Tiles<'_> {
                             let vectors = tile_vectors::<S>(p.n - n0);
                             let width = vectors * S::LANES;
                             let cols = width.min(p.n - n0);
-                            let (b, b_ks) = match p.b {
-                                Right::Packed(b) => (b.add(n0 * p.k + k0 * width), width),
-                                Right::Direct(b, stride) => (b.add(k0 * stride + n0), stride),
+                            let (mut b, mut b_ks, mut copy) = match p.b {
+                                Right::Packed(b) => (b.add(n0 * p.k + k0 * width), width, None),
+                                Right::Direct(b, stride) => (b.add(k0 * stride + n0), stride, None),
+                                // The first tile packs them as it reads them, behind its multiply-adds; not in
+                                // browsers, so that their modules carry no more tiles.
+                                Right::Strided { p: b, ks, cs: 1 }
+                                    if S::PREFETCHES
+                                        && cols == S::TILE_VECTORS * S::LANES
+                                        && m_end - m_first >= S::TILE_ROWS =>
+                                {
+                                    (b.add(k0 * ks + n0), ks, Some(b_block))
+                                }
                                 Right::Strided { p: b, ks, cs } => {
                                     pack_block(
                                         s,
@@ -592,7 +602,7 @@ impl Kernel for Tiles<'_> {
                                         width,
                                         b_block,
                                     );
-                                    (b_block.cast_const(), width)
+                                    (b_block.cast_const(), width, None)
                                 }
                             };
                             let mut bias = [0.0; PANEL];
@@ -659,8 +669,24 @@ impl Kernel for Tiles<'_> {
                                     s,
                                     rows,
                                     vectors,
-                                    &Tile { a, a_rs, a_ks, b, b_ks, steps, c, cols, start, relu, ahead },
+                                    &Tile {
+                                        a,
+                                        a_rs,
+                                        a_ks,
+                                        b,
+                                        b_ks,
+                                        copy,
+                                        steps,
+                                        c,
+                                        cols,
+                                        start,
+                                        relu,
+                                        ahead,
+                                    },
                                 );
+                                if copy.take().is_some() {
+                                    (b, b_ks) = (b_block.cast_const(), width);
+                                }
                                 m0 += rows;
                             }
                             n0 += width;
@@ -788,6 +814,8 @@ struct Tile {
     a_ks: usize,
     b: *const f32,
     b_ks: usize,
+    /// Where B is copied to in passing, row after row.
+    copy: Option<*mut f32>,
     steps: usize,
     c: Target,
     cols: usize,
@@ -906,15 +934,21 @@ unsafe fn tile<S: Simd, const MR: usize, const NV: usize>(s: S, t: &Tile) {
             }
         }
         // Strides known beforehand leave a browser's compiler enough registers for the loop.
-        let width = NV * S::LANES;
-        if t.b_ks != width {
-            chains::<S, MR, NV>(s, t, 1, MR, PANEL, &mut acc);
+        let (width, nowhere) = (NV * S::LANES, std::ptr::null_mut());
+        if S::PREFETCHES
+            && MR == S::TILE_ROWS
+            && NV == S::TILE_VECTORS
+            && let Some(copy) = t.copy
+        {
+            chains::<S, MR, NV, true>(s, t, t.a_rs, t.a_ks, t.b_ks, copy, &mut acc);
+        } else if t.b_ks != width {
+            chains::<S, MR, NV, false>(s, t, 1, MR, PANEL, nowhere, &mut acc);
         } else if t.a_rs == 1 {
-            chains::<S, MR, NV>(s, t, 1, t.a_ks, width, &mut acc);
+            chains::<S, MR, NV, false>(s, t, 1, t.a_ks, width, nowhere, &mut acc);
         } else if t.a_ks == 1 {
-            chains::<S, MR, NV>(s, t, t.a_rs, 1, width, &mut acc);
+            chains::<S, MR, NV, false>(s, t, t.a_rs, 1, width, nowhere, &mut acc);
         } else {
-            chains::<S, MR, NV>(s, t, t.a_rs, t.a_ks, width, &mut acc);
+            chains::<S, MR, NV, false>(s, t, t.a_rs, t.a_ks, width, nowhere, &mut acc);
         }
         if t.relu {
             for m in 0..MR {
@@ -939,14 +973,15 @@ unsafe fn tile<S: Simd, const MR: usize, const NV: usize>(s: S, t: &Tile) {
     }
 }
 
-/// acc[m] += Σ_k A[m][k]·B[k].
+/// acc[m] += Σ_k A[m][k]·B[k], and with `COPY` B to `copy`, its rows one after the other.
 #[inline(always)]
-unsafe fn chains<S: Simd, const MR: usize, const NV: usize>(
+unsafe fn chains<S: Simd, const MR: usize, const NV: usize, const COPY: bool>(
     s: S,
     t: &Tile,
     a_rs: usize,
     a_ks: usize,
     b_ks: usize,
+    mut copy: *mut f32,
     acc: &mut [[S::F; NV]; MR],
 ) {
     // SAFETY: the caller's.
@@ -971,6 +1006,12 @@ unsafe fn chains<S: Simd, const MR: usize, const NV: usize>(
                 let mut columns = [s.splat(0.0); NV];
                 for v in 0..NV {
                     columns[v] = s.load_ptr(b.add(v * S::LANES));
+                    if COPY {
+                        s.store_ptr(columns[v], copy.add(v * S::LANES));
+                    }
+                }
+                if COPY {
+                    copy = copy.add(NV * S::LANES);
                 }
                 for m in 0..MR {
                     let x = s.splat(*rows[m].add(at));

@@ -1,4 +1,4 @@
-// The state plane: where the crowd goes (a density that fades), and over the same two axes what the policy would do and
+// The state plane: where the environments go (a density that fades), and over the same two axes what the policy would do and
 // what the critic expects. Pictures come from the worker a few times a second while they are in sight.
 
 import type { Axis, Environment } from "./protocol";
@@ -18,7 +18,7 @@ const WRITE_MS = 250;
 const TABLE_MS = 2000;
 /** Points of the table each way. */
 const TABLED = 5;
-/** Where the crowd has been is half forgotten after this long. */
+/** Where the environments have been is half forgotten after this long. */
 const FADE_S = 1.6;
 const LEVELS = 6;
 /** How strongly a policy that is sure is coloured: words and dots over it stay legible. */
@@ -70,7 +70,7 @@ export class Plane {
   /** The iteration of which the picture is; it changes only by learning. */
   private pictured = -1;
   private iteration = 0;
-  private crowd: Player | undefined;
+  private player: Player | undefined;
   /** The observation of the large one. */
   private large: readonly number[] = [];
   private cursor: { x: number; y: number } | undefined;
@@ -185,15 +185,15 @@ export class Plane {
     for (const stop of this.stops) stop();
   }
 
-  /** Every environment of the crowd is counted where it stands. */
-  visit(crowd: Player): void {
-    this.crowd = crowd;
+  /** Every environment is counted where it stands. */
+  visit(player: Player): void {
+    this.player = player;
     const plane = this.environment?.plane;
     if (!plane) return;
     const [x, y] = plane;
-    for (let env = 0; env < crowd.shown; env++) {
-      const column = Math.floor(share(x, along(x, crowd, env)) * CELLS.width);
-      const row = Math.floor(share(y, along(y, crowd, env)) * CELLS.height);
+    for (let env = 0; env < player.shown; env++) {
+      const column = Math.floor(share(x, along(x, player, env)) * CELLS.width);
+      const row = Math.floor(share(y, along(y, player, env)) * CELLS.height);
       if (column >= 0 && column < CELLS.width && row >= 0 && row < CELLS.height) this.density[row * CELLS.width + column]!++;
     }
   }
@@ -312,7 +312,7 @@ export class Plane {
       c.drawImage(this.background, box.left - dx, box.top - dy, box.width + 2 * dx, box.height + 2 * dy);
       this.drawContours(c, box);
     }
-    if (this.layer !== "visits") this.drawCrowd(c, box);
+    if (this.layer !== "visits") this.drawEnvironments(c, box);
     this.drawLarge(c, box);
     c.restore();
     this.drawAxes(c, box);
@@ -359,15 +359,15 @@ export class Plane {
     c.drawImage(this.densityCanvas, box.left, box.top, box.width, box.height);
   }
 
-  private drawCrowd(c: CanvasRenderingContext2D, box: Box): void {
-    const { crowd, environment } = this;
-    if (!crowd || !environment) return;
+  private drawEnvironments(c: CanvasRenderingContext2D, box: Box): void {
+    const { player, environment } = this;
+    if (!player || !environment) return;
     const [x, y] = environment.plane;
     c.fillStyle = palette.ink;
-    c.globalAlpha = veil(0.5, crowd.shown / 2);
-    for (let env = 0; env < crowd.shown; env++) {
-      const px = box.left + share(x, along(x, crowd, env)) * box.width;
-      const py = box.top + (1 - share(y, along(y, crowd, env))) * box.height;
+    c.globalAlpha = veil(0.5, player.shown / 2);
+    for (let env = 0; env < player.shown; env++) {
+      const px = box.left + share(x, along(x, player, env)) * box.width;
+      const py = box.top + (1 - share(y, along(y, player, env))) * box.height;
       c.fillRect(px - 1, py - 1, 2, 2);
     }
     c.globalAlpha = 1;
@@ -608,9 +608,9 @@ const mixed = (from: readonly number[], to: readonly number[], t: number): [numb
   from[2]! + (to[2]! - from[2]!) * t,
 ];
 
-/** Where an axis has one of the crowd, or an observation. */
-const along = (axis: Axis, crowd: Player, env: number): number =>
-  axis.of.length === 2 ? Math.atan2(crowd.seen(env, axis.of[1]!), crowd.seen(env, axis.of[0]!)) : crowd.seen(env, axis.of[0]!);
+/** Where an axis has an environment, or an observation. */
+const along = (axis: Axis, player: Player, env: number): number =>
+  axis.of.length === 2 ? Math.atan2(player.seen(env, axis.of[1]!), player.seen(env, axis.of[0]!)) : player.seen(env, axis.of[0]!);
 const of = (axis: Axis, seen: readonly number[]): number =>
   axis.of.length === 2 ? Math.atan2(seen[axis.of[1]!]!, seen[axis.of[0]!]!) : seen[axis.of[0]!]!;
 

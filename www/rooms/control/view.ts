@@ -11,7 +11,7 @@ import { Network } from "./network";
 import { recall, remember } from "../../parts/prefs";
 import type { Band, Explanation, RoomPage, View } from "../../parts/room";
 import type { Shortcut } from "../../parts/shortcuts";
-import { Crowd } from "./crowd";
+import { EnvironmentsView } from "./environments";
 import { Plane } from "./plane";
 import type { Answers, Environment, Question } from "./protocol";
 import { LargeOne } from "./stage";
@@ -34,10 +34,10 @@ export class ControlView implements View {
     { shown: "← →", does: "on CartPole's large pole: push the cart, with shift its tip" },
   ];
   private readonly client: Client<Question, Answers>;
-  private readonly crowdTitle = h("h2", { id: "crowd-title", class: "label" });
+  private readonly environmentsTitle = h("h2", { id: "environments-title", class: "label" });
   private readonly legend = h("ul", { class: "legend" });
   private readonly few: HTMLElement;
-  private readonly crowd: Crowd;
+  private readonly environments: EnvironmentsView;
   private readonly plane: Plane;
   private readonly stageTitle = h("h2", { id: "stage-title", class: "label" });
   private readonly invite = h("p", { class: "about" });
@@ -60,7 +60,7 @@ export class ControlView implements View {
       const { policy, values, ...picture } = await client.ask({ ask: "picture", width, height });
       return { ...picture, policy: floats(policy), values: floats(values) };
     });
-    this.crowd = new Crowd((player) => this.plane.visit(player), () => client.ask({ ask: "frame" }));
+    this.environments = new EnvironmentsView((player) => this.plane.visit(player), () => client.ask({ ask: "frame" }));
     this.few = this.fewOrAll();
     this.large = new LargeOne(
       async (touch) => {
@@ -86,7 +86,7 @@ export class ControlView implements View {
     return h(
       "div",
       { class: "bench" },
-      section("crowd", "crowd-title", [this.crowdTitle, this.few, this.legend], this.crowd.element),
+      section("environments", "environments-title", [this.environmentsTitle, this.few, this.legend], this.environments.element),
       section("portrait", "plane-title", [planeTitle, h("div", { class: "row" }, this.plane.tableButton, this.plane.layers)], this.plane.element, this.plane.table),
       section("large", "stage-title", [this.stageTitle, this.invite], this.large.element),
       curves,
@@ -95,7 +95,7 @@ export class ControlView implements View {
 
   close(): void {
     this.closed = true;
-    for (const part of [this.crowd, this.plane, this.large, this.network]) part.close();
+    for (const part of [this.environments, this.plane, this.large, this.network]) part.close();
   }
 
   // ---- words
@@ -150,7 +150,7 @@ export class ControlView implements View {
     this.world = worldOf(this.environment);
     this.envs = Number(knobs["envs"] ?? 0);
     if (another) this.suit();
-    this.crowd.begin(this.world);
+    this.environments.begin(this.world);
     this.plane.begin(this.environment, this.world);
     this.large.begin(this.environment, this.world);
     void this.client.ask({ ask: "plan" }).then((plan) => this.closed || this.network.show(plan), () => {});
@@ -161,15 +161,15 @@ export class ControlView implements View {
   }
 
   refresh(): void {
-    this.writeCrowdTitle();
+    this.writeEnvironmentsTitle();
     const now = performance.now();
-    if (now - this.labelsMs < LABELS_MS || this.crowd.shown === 0) return;
+    if (now - this.labelsMs < LABELS_MS || this.environments.shown === 0) return;
     this.labelsMs = now;
-    const { shown } = this.crowd;
+    const { shown } = this.environments;
     const { legend, many } = this.world;
-    this.crowd.element.setAttribute(
+    this.environments.element.setAttribute(
       "aria-label",
-      `${shown} of ${count(this.envs)} ${many} that train; ${legend[3]}: ${this.crowd.from(3)}, ${legend[0]}: ${shown - this.crowd.from(1)}`,
+      `${shown} of ${count(this.envs)} ${many} that train; ${legend[3]}: ${this.environments.from(3)}, ${legend[0]}: ${shown - this.environments.from(1)}`,
     );
   }
 
@@ -179,27 +179,27 @@ export class ControlView implements View {
     this.legend.replaceChildren(...world.legend.map((words, k) => h("li", { class: `age-${k}` }, words)));
     write(this.stageTitle, `One ${world.one} to try yourself`);
     write(this.invite, world.invite);
-    this.writeCrowdTitle();
+    this.writeEnvironmentsTitle();
   }
 
-  private writeCrowdTitle(): void {
-    const { shown } = this.crowd;
+  private writeEnvironmentsTitle(): void {
+    const { shown } = this.environments;
     const { many } = this.world;
     const all = shown === 0 || shown === this.envs;
-    write(this.crowdTitle, all ? `All ${count(this.envs)} ${many}` : `${count(shown)} of ${count(this.envs)} ${many}`);
-    this.few.hidden = this.crowd.most <= FEW;
+    write(this.environmentsTitle, all ? `All ${count(this.envs)} ${many}` : `${count(shown)} of ${count(this.envs)} ${many}`);
+    this.few.hidden = this.environments.most <= FEW;
   }
 
   /** A choice that a machine without many cores to spare needs: how many are drawn. */
   private fewOrAll(): HTMLElement {
-    const kept = recall("crowd");
+    const kept = recall("environments");
     const all = kept ? kept === "all" : (navigator.hardwareConcurrency || 1) > 4;
-    this.crowd.want(all ? Infinity : FEW);
+    this.environments.want(all ? Infinity : FEW);
     const choice = (label: string, most: number, checked: boolean): Node[] => {
-      const input = h("input", { type: "radio", name: "crowd", id: `crowd-${label}`, checked, "aria-label": `Draw ${label}` });
+      const input = h("input", { type: "radio", name: "environments", id: `environments-${label}`, checked, "aria-label": `Draw ${label}` });
       input.addEventListener("change", () => {
-        remember("crowd", most === FEW ? "few" : "all");
-        this.crowd.want(most);
+        remember("environments", most === FEW ? "few" : "all");
+        this.environments.want(most);
       });
       return [input, h("label", { for: input.id }, label)];
     };

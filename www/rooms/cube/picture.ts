@@ -485,16 +485,15 @@ export class CubePicture {
     // What is between stickers belongs to the nearest.
     this.seen.push({ at: k, corners: square(unit / 2), centre: surface });
     if (!this.letters) return;
-    // The letter lies in the sticker's plane.
-    const [o, a, d] = [corners[0]!, corners[1]!, corners[3]!];
-    c.save();
-    c.transform((a[0] - o[0]) / 100, (a[1] - o[1]) / 100, (d[0] - o[0]) / 100, (d[1] - o[1]) / 100, o[0], o[1]);
+    // Upright wherever the sticker has turned to, as large as it looks from here.
+    const [[ox, oy], [ax, ay], , [dx, dy]] = corners as [Point, Point, Point, Point];
+    const size = LETTER * Math.sqrt(Math.abs((ax - ox) * (dy - oy) - (ay - oy) * (dx - ox)));
+    const [x, y] = this.project(middle);
     c.fillStyle = shades.text[letter] ?? "#000";
-    c.font = `600 ${100 * LETTER}px system-ui, sans-serif`;
+    c.font = `600 ${size}px system-ui, sans-serif`;
     c.textAlign = "center";
     c.textBaseline = "middle";
-    c.fillText(letter, 50, 54);
-    c.restore();
+    c.fillText(letter, x, y + 0.07 * size);
   }
 
   /** A colour under the light, brighter towards it. */

@@ -262,7 +262,7 @@ impl GpuPpo {
         output.finished.reverse();
 
         let [return_moments, target, advantage, observations @ ..] = moments.as_chunks::<3>().0 else {
-            return Err(Fault::Refused { why: "it told no moments".into() });
+            return Err(Fault::Refused { why: "the device returned no moments".into() });
         };
         let n = samples as f64;
         let sums_of = |&[_, mean, squares]: &[f32; 3]| {

@@ -249,8 +249,8 @@ fn acrobots() -> Constants {
 const GROUP: usize = 64;
 /// No region.
 const NOWHERE: u32 = u32::MAX;
-/// Words that the kernels are told: two keys, the first environment and the game.
-const TOLD: usize = 8;
+/// Words that say which environments these are: two keys, the first environment and the game.
+const SETUP: usize = 8;
 
 /// A range in 2¹⁶ levels: from one to the next, and the lowest.
 fn levels(low: f64, high: f64) -> [f32; 2] {
@@ -276,7 +276,7 @@ fn unrolled(text: &str, times: &[(&str, usize)]) -> String {
     all
 }
 
-/// What the kernels over many environments are told of a dispatch.
+/// The arguments of a dispatch that differ between kernels.
 #[derive(Default)]
 struct Args {
     actions: u32,
@@ -301,7 +301,7 @@ pub struct Worlds {
     pub clocks: Region,
     /// Episodes that ended in the last play, `[groups]`: the sum is of interest.
     pub ended: Region,
-    told: Region,
+    setup: Region,
 }
 
 /// Where [`Worlds::step`] reads and writes: `[count]`, and `[count][OBSERVATION]` for observations.
@@ -326,7 +326,7 @@ impl Worlds {
             state: space.floats(world.state * stride),
             clocks: space.words(2 * stride),
             ended: space.words(stride / GROUP),
-            told: space.words(TOLD),
+            setup: space.words(SETUP),
             world,
         }
     }
@@ -337,10 +337,10 @@ impl Worlds {
 
     /// Says which environments these are: `first..` of a seed; and what play is thrown, in force from the
     /// next submit on.
-    pub fn tell(&self, memory: &Memory, seed: u32, first: u32, game: u32) {
+    pub fn set_up(&self, memory: &Memory, seed: u32, first: u32, game: u32) {
         let [a, b, c, d] = (self.world.key)(seed);
         let [e, f] = (self.world.coins)(seed);
-        memory.write_words(self.told, &[a, b, c, d, e, f, first, game]);
+        memory.write_words(self.setup, &[a, b, c, d, e, f, first, game]);
     }
 
     /// Appends what begins anew as [`Worlds::tell`] said, each environment at the start of its first episode.
@@ -417,9 +417,10 @@ impl Worlds {
         let text = format!("{}{own}", self.world.text);
         let kernel = program.kernel(label, &text);
         let Args { actions, shown, reached, rewards, ended, steps, anew } = args;
-        let (state, clocks, told) = (self.state.at, self.clocks.at, self.told.at);
+        let (state, clocks, setup) = (self.state.at, self.clocks.at, self.setup.at);
         let (count, stride) = (self.count as u32, self.stride as u32);
-        let args = [count, stride, state, clocks, told, actions, shown, reached, rewards, ended, steps, anew];
+        let args =
+            [count, stride, state, clocks, setup, actions, shown, reached, rewards, ended, steps, anew];
         program.dispatch(&kernel, &args, groups(self.count, GROUP));
     }
 

@@ -5,7 +5,7 @@
 //! Chances are within a rounding of what those rows say; that a side sometimes does better by looking at the other one, or at the
 //! gammon, is left out. Built when first asked for, in tens of milliseconds.
 
-use super::net::{ENDS, Ends};
+use super::net::{OUTCOMES, OutcomeProbs};
 use std::sync::OnceLock;
 use worlds::backgammon::{Board, CHECKERS, Roll, Side};
 
@@ -157,25 +157,25 @@ fn home(side: Side) -> Option<Points> {
 }
 
 /// How a race ends in which all checkers are home, seen by the player who has just moved; none where some are not.
-pub fn ends(board: &Board) -> Option<Ends> {
+pub fn outcome_probs(board: &Board) -> Option<OutcomeProbs> {
     let (mine, theirs) = (place(&home(board.mine())?), place(&home(board.theirs())?));
     let tables = tables();
     let (my_left, their_left) = (&tables.left[mine], &tables.left[theirs]);
     let nobody = [0.0; FIRST];
     let whole = |place: usize| if place < SOME_OFF { &nobody } else { &tables.whole[place - SOME_OFF] };
     let (my_whole, their_whole) = (whole(mine), whole(theirs));
-    let mut ends = [0.0; ENDS];
+    let mut probs = [0.0; OUTCOMES];
     for n in 1..ROLLS {
         // The other player rolls first.
         let (i_end, they_end) = (my_left[n - 1] - my_left[n], their_left[n - 1] - their_left[n]);
-        ends[0] += i_end * their_left[n];
-        ends[1] += i_end * their_whole.get(n).unwrap_or(&0.0);
-        ends[3] += they_end * my_left[n - 1];
-        ends[4] += they_end * my_whole.get(n - 1).unwrap_or(&0.0);
+        probs[0] += i_end * their_left[n];
+        probs[1] += i_end * their_whole.get(n).unwrap_or(&0.0);
+        probs[3] += they_end * my_left[n - 1];
+        probs[4] += they_end * my_whole.get(n - 1).unwrap_or(&0.0);
     }
-    ends[0] -= ends[1];
-    ends[3] -= ends[4];
-    Some(ends)
+    probs[0] -= probs[1];
+    probs[3] -= probs[4];
+    Some(probs)
 }
 
 /// What a side still needs whose checkers are all home: for each number of rolls from 0 on the chance that it is not done after

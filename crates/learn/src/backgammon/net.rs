@@ -1,5 +1,5 @@
 //! The strong learner's networks: board -> `hidden` units, a sum of rows of whole numbers (`math::graded`) -> 32 rectified units
-//! -> the six ways a game ends, as a softmax over those that the board still allows. Two of them, for contact and for races;
+//! -> the six outcomes of a game, as a softmax over those that the board still allows. Two of them, for contact and for races;
 //! what is finished or stands in the bear-off table needs none.
 //!
 //! Weights lie in one flat vector, network after network. A [`Network`] is what weights become for valuing: tables and packed
@@ -11,30 +11,30 @@ use math::graded::{self, Grade};
 use math::{AdamStep, Epilogue, Isa, Rng, gemm, ops, par};
 use worlds::backgammon::Board;
 
-/// Ways a game ends, in the order of `Chances`.
-pub const ENDS: usize = 6;
+/// Outcomes of a game, in the order of `Chances`.
+pub const OUTCOMES: usize = 6;
 /// Units of the second layer.
 const NARROW: usize = 32;
 /// Networks: contact, race.
 pub const NETS: usize = 2;
 
-pub type Ends = [f32; ENDS];
+pub type OutcomeProbs = [f32; OUTCOMES];
 
-pub fn turned(ends: &Ends) -> Ends {
-    let [a, b, c, d, e, f] = *ends;
+pub fn turned(probs: &OutcomeProbs) -> OutcomeProbs {
+    let [a, b, c, d, e, f] = *probs;
     [d, e, f, a, b, c]
 }
 
 /// Points a game, in one order of additions.
-pub fn equity(ends: &Ends) -> f32 {
-    let [a, b, c, d, e, f] = *ends;
+pub fn equity(probs: &OutcomeProbs) -> f32 {
+    let [a, b, c, d, e, f] = *probs;
     (a - d) + 2.0 * (b - e) + 3.0 * (c - f)
 }
 
 /// Who knows what a board is worth.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Known {
-    Exactly(Ends),
+    Exactly(OutcomeProbs),
     By(usize),
 }
 
@@ -43,21 +43,21 @@ pub fn known(board: &Board) -> Known {
     match board.points() {
         0 => {}
         points => {
-            let mut ends = [0.0; ENDS];
-            ends[if points > 0 { points - 1 } else { 2 - points } as usize] = 1.0;
-            return Known::Exactly(ends);
+            let mut probs = [0.0; OUTCOMES];
+            probs[if points > 0 { points - 1 } else { 2 - points } as usize] = 1.0;
+            return Known::Exactly(probs);
         }
     }
     if board.contact() {
         Known::By(0)
-    } else if let Some(ends) = bearoff::ends(board) {
-        Known::Exactly(ends)
+    } else if let Some(probs) = bearoff::outcome_probs(board) {
+        Known::Exactly(probs)
     } else {
         Known::By(1)
     }
 }
 
-/// The ends that a board allows, a bit each.
+/// The outcomes that a board allows, a bit each.
 pub fn open(board: &Board) -> u8 {
     let contact = board.contact();
     let side = |loser: worlds::backgammon::Side| {
@@ -81,7 +81,7 @@ impl Shape {
 
     /// All but the first layer.
     fn upper_len(self) -> usize {
-        NARROW * self.hidden + NARROW + ENDS * NARROW + ENDS
+        NARROW * self.hidden + NARROW + OUTCOMES * NARROW + OUTCOMES
     }
 
     pub fn net_len(self) -> usize {
@@ -95,18 +95,18 @@ impl Shape {
     fn upper(self, upper: &[f32]) -> Upper<'_> {
         let (w2, rest) = upper.split_at(NARROW * self.hidden);
         let (b2, rest) = rest.split_at(NARROW);
-        let (w3, b3) = rest.split_at(ENDS * NARROW);
+        let (w3, b3) = rest.split_at(OUTCOMES * NARROW);
         Upper { w2, b2, w3, b3 }
     }
 
     fn upper_mut(self, upper: &mut [f32]) -> [&mut [f32]; 4] {
         let (w2, rest) = upper.split_at_mut(NARROW * self.hidden);
         let (b2, rest) = rest.split_at_mut(NARROW);
-        let (w3, b3) = rest.split_at_mut(ENDS * NARROW);
+        let (w3, b3) = rest.split_at_mut(OUTCOMES * NARROW);
         [w2, b2, w3, b3]
     }
 
-    /// Small where the ends are told apart, so that the first games are learned from at once.
+    /// Small where outcomes are told apart, so that the first games are learned from at once.
     pub fn first_weights(self, isa: Isa, seed: u32, stream: u32) -> Vec<f32> {
         let rng = Rng::new(seed, stream);
         let mut weights = vec![0.0; self.len()];
@@ -130,9 +130,9 @@ struct Upper<'a> {
     b3: &'a [f32],
 }
 
-/// One network, ready.
+/// One network, packed for valuing.
 #[derive(Clone)]
-struct Ready {
+struct PackedNet {
     table: Vec<u32>,
     w2: Vec<f32>,
     b2: Vec<f32>,
@@ -140,37 +140,37 @@ struct Ready {
     b3: Vec<f32>,
 }
 
-impl Ready {
+impl PackedNet {
     fn bytes(shape: Shape) -> usize {
-        let packed = gemm::packed_rows_len(NARROW, shape.hidden) + gemm::packed_rows_len(ENDS, NARROW);
-        4 * (inputs::layout().rows() * shape.hidden + packed + NARROW + ENDS)
+        let packed = gemm::packed_rows_len(NARROW, shape.hidden) + gemm::packed_rows_len(OUTCOMES, NARROW);
+        4 * (inputs::layout().rows() * shape.hidden + packed + NARROW + OUTCOMES)
     }
 
-    fn new(shape: Shape) -> Ready {
-        Ready {
+    fn new(shape: Shape) -> PackedNet {
+        PackedNet {
             table: vec![0; inputs::layout().rows() * shape.hidden],
             w2: vec![0.0; gemm::packed_rows_len(NARROW, shape.hidden)],
             b2: vec![0.0; NARROW],
-            w3: vec![0.0; gemm::packed_rows_len(ENDS, NARROW)],
-            b3: vec![0.0; ENDS],
+            w3: vec![0.0; gemm::packed_rows_len(OUTCOMES, NARROW)],
+            b3: vec![0.0; OUTCOMES],
         }
     }
 
     fn take_upper(&mut self, isa: Isa, shape: Shape, upper: &[f32]) {
         let from = shape.upper(upper);
         gemm::pack_rows(isa, from.w2, NARROW, shape.hidden, &mut self.w2);
-        gemm::pack_rows(isa, from.w3, ENDS, NARROW, &mut self.w3);
+        gemm::pack_rows(isa, from.w3, OUTCOMES, NARROW, &mut self.w3);
         self.b2.copy_from_slice(from.b2);
         self.b3.copy_from_slice(from.b3);
     }
 
-    /// From the first layer to the logits of the ends.
+    /// From the first layer to the logits of the outcomes.
     fn upwards(&self, isa: Isa, hidden: &[f32], rows: usize, narrow: &mut [f32], logits: &mut [f32]) {
         let wide = hidden.len() / rows.max(1);
         let relu = Epilogue { bias: Some(&self.b2), act: math::Act::Relu, ..Epilogue::default() };
         gemm::linear_rows(isa, rows, NARROW, wide, hidden, &self.w2, narrow, relu);
         let plain = Epilogue { bias: Some(&self.b3), ..Epilogue::default() };
-        gemm::linear_rows(isa, rows, ENDS, NARROW, narrow, &self.w3, logits, plain);
+        gemm::linear_rows(isa, rows, OUTCOMES, NARROW, narrow, &self.w3, logits, plain);
     }
 }
 
@@ -179,16 +179,16 @@ impl Ready {
 pub struct Network {
     pub isa: Isa,
     pub shape: Shape,
-    nets: [Ready; NETS],
+    nets: [PackedNet; NETS],
 }
 
 impl Network {
     pub fn bytes(shape: Shape) -> usize {
-        size_of::<Network>() + NETS * Ready::bytes(shape)
+        size_of::<Network>() + NETS * PackedNet::bytes(shape)
     }
 
     pub fn new(isa: Isa, shape: Shape, weights: &[f32]) -> Network {
-        let mut network = Network { isa, shape, nets: std::array::from_fn(|_| Ready::new(shape)) };
+        let mut network = Network { isa, shape, nets: std::array::from_fn(|_| PackedNet::new(shape)) };
         network.take(weights);
         network
     }
@@ -240,7 +240,7 @@ pub const LEARNING: usize = 5;
 pub struct Valuer {
     /// What was read of each board valued last.
     pub inputs: Vec<Inputs>,
-    pub ends: Vec<Ends>,
+    pub probs: Vec<OutcomeProbs>,
     pub known: Vec<Option<usize>>,
     which: Vec<u32>,
     open: Vec<u8>,
@@ -259,39 +259,39 @@ pub struct Valuer {
 impl Valuer {
     /// Of one that has valued so many boards at once.
     pub fn bytes(shape: Shape, boards: usize) -> usize {
-        let floats = shape.hidden + NARROW + 3 * ENDS;
+        let floats = shape.hidden + NARROW + 3 * OUTCOMES;
         let read = inputs::INPUTS + size_of::<Option<usize>>() + size_of::<u32>() + 1;
         size_of::<Valuer>() + boards * (4 * floats + read)
     }
 
-    /// Values what a move can leave, each seen by who moved, into [`Valuer::ends`]. All of them come from `root`, seen by the
+    /// Values what a move can leave, each seen by who moved, into [`Valuer::probs`]. All of them come from `root`, seen by the
     /// same player: what has not changed is summed once.
     pub fn value(&mut self, network: &Network, root: &Board, boards: &[Board]) {
-        self.ends.clear();
+        self.probs.clear();
         self.known.clear();
         self.inputs.resize(boards.len().max(self.inputs.len()), [0; inputs::INPUTS]);
         for board in boards {
-            let (ends, by) = match known(board) {
-                Known::Exactly(ends) => (ends, None),
-                Known::By(net) => ([0.0; ENDS], Some(net)),
+            let (probs, by) = match known(board) {
+                Known::Exactly(probs) => (probs, None),
+                Known::By(net) => ([0.0; OUTCOMES], Some(net)),
             };
-            self.ends.push(ends);
+            self.probs.push(probs);
             self.known.push(by);
         }
         inputs::read(network.isa, boards, &mut self.inputs);
         self.stopwatch.spent(INPUTS);
-        for (net, ready) in network.nets.iter().enumerate() {
+        for (net, packed) in network.nets.iter().enumerate() {
             self.which.clear();
             let by = self.known.iter().zip(0..).filter(|(known, _)| **known == Some(net));
             self.which.extend(by.map(|(_, i)| i));
             if !self.which.is_empty() {
-                self.value_by(network, ready, root, boards);
+                self.value_by(network, packed, root, boards);
             }
         }
         self.stopwatch.spent(NETWORK);
     }
 
-    fn value_by(&mut self, network: &Network, net: &Ready, root: &Board, boards: &[Board]) {
+    fn value_by(&mut self, network: &Network, net: &PackedNet, root: &Board, boards: &[Board]) {
         let (isa, wide, rows) = (network.isa, network.shape.hidden, self.which.len());
         let layout = inputs::layout();
         let mut at_root = [0; inputs::INPUTS];
@@ -299,8 +299,8 @@ impl Valuer {
         self.root.resize(wide, 0);
         self.hidden.resize((rows * wide).max(self.hidden.len()), 0.0);
         self.narrow.resize((rows * NARROW).max(self.narrow.len()), 0.0);
-        self.logits.resize((rows * ENDS).max(self.logits.len()), 0.0);
-        self.shares.resize((rows * ENDS).max(self.shares.len()), 0.0);
+        self.logits.resize((rows * OUTCOMES).max(self.logits.len()), 0.0);
+        self.shares.resize((rows * OUTCOMES).max(self.shares.len()), 0.0);
         self.open.clear();
         layout.all(&at_root, &mut self.rows);
         graded::sums(isa, wide, &net.table, &[], &self.rows, &[], &mut self.root, &mut []);
@@ -321,19 +321,19 @@ impl Valuer {
             );
         }
         net.upwards(isa, &self.hidden[..rows * wide], rows, &mut self.narrow, &mut self.logits);
-        graded::softmax_open(isa, ENDS, ENDS, &self.logits, &self.open, &mut self.shares);
-        for (i, shares) in self.which.iter().zip(self.shares.as_chunks::<ENDS>().0) {
-            self.ends[*i as usize] = *shares;
+        graded::softmax_open(isa, OUTCOMES, OUTCOMES, &self.logits, &self.open, &mut self.shares);
+        for (i, shares) in self.which.iter().zip(self.shares.as_chunks::<OUTCOMES>().0) {
+            self.probs[*i as usize] = *shares;
         }
         self.evaluations += rows as u64;
     }
 }
 
 /// The place of the best one for who moved: the first where several are.
-pub fn best(all: &[Ends]) -> usize {
+pub fn best(all: &[OutcomeProbs]) -> usize {
     let mut best = (0, f32::NEG_INFINITY);
-    for (i, ends) in all.iter().enumerate() {
-        let equity = equity(ends);
+    for (i, probs) in all.iter().enumerate() {
+        let equity = equity(probs);
         if equity > best.1 {
             best = (i, equity);
         }
@@ -347,7 +347,7 @@ pub struct Sample {
     pub inputs: Inputs,
     pub open: u8,
     pub net: u8,
-    pub target: Ends,
+    pub target: OutcomeProbs,
 }
 
 /// Samples that one thread takes at a time.
@@ -410,7 +410,7 @@ impl Block {
     /// Of one that has had a block's samples.
     fn bytes(shape: Shape) -> usize {
         // Both ways: what the layers gave, and their slopes.
-        let floats = 2 * (shape.hidden + NARROW + ENDS) + ENDS;
+        let floats = 2 * (shape.hidden + NARROW + OUTCOMES) + OUTCOMES;
         // A row for each input, about, and a few more.
         let sample = 4 * floats + 2 * (inputs::INPUTS + 8) + size_of::<usize>() + 1;
         size_of::<Block>() + BLOCK * sample + 4 * shape.upper_len()
@@ -455,7 +455,7 @@ impl Trainer {
             groups,
             grads: vec![0.0; shape.net_len()],
             w2_t: vec![0.0; gemm::packed_rows_t_len(NARROW, shape.hidden)],
-            w3_t: vec![0.0; gemm::packed_rows_t_len(ENDS, NARROW)],
+            w3_t: vec![0.0; gemm::packed_rows_t_len(OUTCOMES, NARROW)],
         }
     }
 
@@ -464,7 +464,7 @@ impl Trainer {
         let (shape, isa, ready) = (self.shape, self.isa, &network.nets[net]);
         let upper = shape.upper(&weights[shape.steps_len()..]);
         gemm::pack_rows_t(isa, upper.w2, NARROW, shape.hidden, &mut self.w2_t);
-        gemm::pack_rows_t(isa, upper.w3, ENDS, NARROW, &mut self.w3_t);
+        gemm::pack_rows_t(isa, upper.w3, OUTCOMES, NARROW, &mut self.w3_t);
         let count = samples.len().div_ceil(BLOCK);
         if self.blocks.len() < count {
             self.blocks.resize_with(count, Block::default);
@@ -550,7 +550,7 @@ impl Block {
         &mut self,
         isa: Isa,
         shape: Shape,
-        net: &Ready,
+        net: &PackedNet,
         w2_t: &[f32],
         w3_t: &[f32],
         samples: &[Sample],
@@ -562,8 +562,8 @@ impl Block {
         len(&mut self.d_hidden, n * wide);
         len(&mut self.narrow, n * NARROW);
         len(&mut self.d_narrow, n * NARROW);
-        len(&mut self.logits, n * ENDS);
-        len(&mut self.shares, n * ENDS);
+        len(&mut self.logits, n * OUTCOMES);
+        len(&mut self.shares, n * OUTCOMES);
         self.upper.resize(shape.upper_len(), 0.0);
         self.rows.clear();
         self.starts.clear();
@@ -577,10 +577,10 @@ impl Block {
         }
         self.starts.push(self.rows.len());
         net.upwards(isa, &self.hidden[..n * wide], n, &mut self.narrow, &mut self.logits);
-        graded::softmax_open(isa, ENDS, ENDS, &self.logits, &self.open, &mut self.shares);
+        graded::softmax_open(isa, OUTCOMES, OUTCOMES, &self.logits, &self.open, &mut self.shares);
         // The slope of the cross-entropy by the logits: what was said less what was to be said.
         self.loss = 0.0;
-        for (sample, shares) in samples.iter().zip(self.shares.as_chunks_mut::<ENDS>().0) {
+        for (sample, shares) in samples.iter().zip(self.shares.as_chunks_mut::<OUTCOMES>().0) {
             for (said, &target) in shares.iter_mut().zip(&sample.target) {
                 if target > 0.0 {
                     let ln = math::poly::ln_1(isa, said.max(1e-12));
@@ -589,13 +589,13 @@ impl Block {
                 *said = (*said - target) * share;
             }
         }
-        let d_logits = &self.shares[..n * ENDS];
+        let d_logits = &self.shares[..n * OUTCOMES];
         let (narrow, hidden) = (&self.narrow[..n * NARROW], &self.hidden[..n * wide]);
         let [w2, b2, w3, b3] = shape.upper_mut(&mut self.upper);
-        gemm::linear_rows_dw(isa, n, ENDS, NARROW, d_logits, narrow, w3, false);
-        ops::sum_cols(isa, n, ENDS, d_logits, b3, false);
+        gemm::linear_rows_dw(isa, n, OUTCOMES, NARROW, d_logits, narrow, w3, false);
+        ops::sum_cols(isa, n, OUTCOMES, d_logits, b3, false);
         let d_narrow = &mut self.d_narrow[..n * NARROW];
-        gemm::linear_rows_dx(isa, n, ENDS, NARROW, d_logits, w3_t, d_narrow, false);
+        gemm::linear_rows_dx(isa, n, OUTCOMES, NARROW, d_logits, w3_t, d_narrow, false);
         ops::unary_backward_in_place(isa, ops::Unary::Relu, narrow, narrow, d_narrow);
         gemm::linear_rows_dw(isa, n, NARROW, wide, d_narrow, hidden, w2, false);
         ops::sum_cols(isa, n, NARROW, d_narrow, b2, false);
@@ -612,9 +612,9 @@ impl Group {
         let (first, end) = (self.rows.start as u16, self.rows.end as u16);
         let mut here = [0u16; inputs::INPUTS + 1];
         for block in blocks {
-            for (i, ends) in block.starts.windows(2).enumerate() {
+            for (i, range) in block.starts.windows(2).enumerate() {
                 // A sample's rows ascend.
-                let rows = &block.rows[ends[0]..ends[1]];
+                let rows = &block.rows[range[0]..range[1]];
                 let rows = &rows[rows.partition_point(|&r| r < first)..rows.partition_point(|&r| r < end)];
                 for (here, row) in here.iter_mut().zip(rows) {
                     *here = row - first;
@@ -647,7 +647,7 @@ mod tests {
         met
     }
 
-    /// Larger where ends are told apart than at the start of learning.
+    /// Larger where outcomes are told apart than at the start of learning.
     fn weights(isa: Isa) -> Vec<f32> {
         let mut weights = SHAPE.first_weights(isa, 8, 1);
         for net in weights.chunks_exact_mut(SHAPE.net_len()) {
@@ -660,20 +660,23 @@ mod tests {
 
     #[test]
     fn a_board_is_worth_the_same_wherever_it_came_from() {
-        let mut first: [Option<Vec<Ends>>; 2] = [None, None];
+        let mut first: [Option<Vec<OutcomeProbs>>; 2] = [None, None];
         for isa in Isa::available() {
             let network = Network::new(isa, SHAPE, &weights(Isa::best()));
             let (mut valuer, mut alone, mut all) = (Valuer::default(), Valuer::default(), Vec::new());
             for (root, boards) in met(150) {
                 valuer.value(&network, &root, &boards);
-                for (board, ends) in boards.iter().zip(&valuer.ends) {
+                for (board, probs) in boards.iter().zip(&valuer.probs) {
                     alone.value(&network, board, &[*board]);
-                    assert_eq!(alone.ends[0], *ends, "{isa:?} {board:?}");
-                    assert!((ends.iter().sum::<f32>() - 1.0).abs() < 1e-5, "{board:?} {ends:?}");
-                    let shut = (0..ENDS).filter(|end| open(board) >> end & 1 == 0);
-                    assert!(valuer.ends.is_empty() || shut.clone().all(|end| ends[end] == 0.0), "{board:?}");
+                    assert_eq!(alone.probs[0], *probs, "{isa:?} {board:?}");
+                    assert!((probs.iter().sum::<f32>() - 1.0).abs() < 1e-5, "{board:?} {probs:?}");
+                    let shut = (0..OUTCOMES).filter(|outcome| open(board) >> outcome & 1 == 0);
+                    assert!(
+                        valuer.probs.is_empty() || shut.clone().all(|outcome| probs[outcome] == 0.0),
+                        "{board:?}"
+                    );
                 }
-                all.extend_from_slice(&valuer.ends);
+                all.extend_from_slice(&valuer.probs);
             }
             let known = first[usize::from(isa.fused())].get_or_insert_with(|| all.clone());
             assert!(*known == all, "{isa:?}");
@@ -695,8 +698,8 @@ mod tests {
             }
             let Ok(board) = Board::new(sides[0], sides[1]) else { continue };
             valuer.value(&network, &board, &[board]);
-            let sum: f32 = valuer.ends[0].iter().sum();
-            assert!((sum - 1.0).abs() < 1e-4 && valuer.ends[0].iter().all(|end| *end >= -1e-6), "{board:?}");
+            let sum: f32 = valuer.probs[0].iter().sum();
+            assert!((sum - 1.0).abs() < 1e-4 && valuer.probs[0].iter().all(|p| *p >= -1e-6), "{board:?}");
             valued += 1;
         }
         assert!(valued > 4000, "{valued}");
@@ -708,7 +711,7 @@ mod tests {
         let (steps, upper) = weights.split_at(SHAPE.steps_len());
         let (w2, rest) = upper.split_at(NARROW * wide);
         let (b2, rest) = rest.split_at(NARROW);
-        let (w3, b3) = rest.split_at(ENDS * NARROW);
+        let (w3, b3) = rest.split_at(OUTCOMES * NARROW);
         let mut table: Vec<Vec<f64>> = Vec::new();
         for grade in &layout.grades {
             let before = if grade.onward { table.last().cloned() } else { None };
@@ -729,10 +732,10 @@ mod tests {
             let sum = |c: usize| rows.iter().map(|&row| table[usize::from(row)][c]).sum::<f64>();
             let hidden = relu((0..wide).map(sum).collect());
             let logits = layer(w3, b3, &relu(layer(w2, b2, &hidden)));
-            let is_open = |end: &usize| sample.open >> end & 1 == 1;
-            let whole: f64 = (0..ENDS).filter(is_open).map(|end| logits[end].exp()).sum();
-            for end in (0..ENDS).filter(is_open) {
-                all -= f64::from(sample.target[end]) * (logits[end] - whole.ln());
+            let is_open = |outcome: &usize| sample.open >> outcome & 1 == 1;
+            let whole: f64 = (0..OUTCOMES).filter(is_open).map(|outcome| logits[outcome].exp()).sum();
+            for outcome in (0..OUTCOMES).filter(is_open) {
+                all -= f64::from(sample.target[outcome]) * (logits[outcome] - whole.ln());
             }
         }
         all / samples.len() as f64
@@ -747,7 +750,7 @@ mod tests {
         let mut inputs = vec![[0; inputs::INPUTS]; boards.len()];
         inputs::read(isa, &boards, &mut inputs);
         let sample = |(i, (board, inputs)): (usize, (&Board, Inputs))| {
-            let mut target = [0.0; ENDS];
+            let mut target = [0.0; OUTCOMES];
             (target[0], target[3]) = if i % 3 == 0 { (0.25, 0.75) } else { (0.75, 0.25) };
             Sample { inputs, open: open(board), net: 0, target }
         };
@@ -766,7 +769,7 @@ mod tests {
         };
         let (steps, len) = (SHAPE.steps_len(), SHAPE.net_len());
         let places = part(0..steps / 2).into_iter().chain(part(steps / 2..steps)).chain(part(steps..len));
-        for place in places.chain((0..steps).step_by(steps / 10)).chain(len - ENDS..len) {
+        for place in places.chain((0..steps).step_by(steps / 10)).chain(len - OUTCOMES..len) {
             let slope = |by: f64| {
                 let mut moved = exact.clone();
                 moved[place] += by;

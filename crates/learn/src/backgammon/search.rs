@@ -4,9 +4,9 @@
 //! reply it thinks best for that, for which all replies are valued together. Sequential halving (Karnin, Koren and Somekh 2013; at
 //! the root of a search with Gumbel noise Danihelka et al. 2022, of which playing to win needs none): all that are left get the
 //! same rolls, in an order that mixes high and low, and the worse half is dropped, until two are left; with all 21 rolls a
-//! value is the exact expectation one move ahead. What is backed up are the chances of the six ends.
+//! value is the exact expectation one move ahead. What is backed up are the chances of the six outcomes.
 
-use super::net::{self, ENDS, Ends, Network, Valuer};
+use super::net::{self, Network, OUTCOMES, OutcomeProbs, Valuer};
 use super::{Candidate, Player};
 use worlds::backgammon::{Board, Chances, Results, Roll};
 
@@ -37,23 +37,23 @@ pub struct SearchPlayer {
 #[derive(Clone, Copy)]
 struct Branch {
     board: Board,
-    ends: Ends,
+    probs: OutcomeProbs,
     exact: bool,
     prior: f32,
     /// Rolls tried, what they came to, and how many of the 36 ways they are.
     tried: usize,
-    sum: Ends,
+    sum: OutcomeProbs,
     ways: u32,
 }
 
 impl Branch {
     /// What is thought of it by now, by who moved.
-    fn chances(&self) -> Ends {
+    fn chances(&self) -> OutcomeProbs {
         if self.ways == 0 {
-            return self.ends;
+            return self.probs;
         }
         let mut mean = net::turned(&self.sum);
-        mean.iter_mut().for_each(|end| *end /= self.ways as f32);
+        mean.iter_mut().for_each(|p| *p /= self.ways as f32);
         mean
     }
 
@@ -80,18 +80,18 @@ impl SearchPlayer {
     fn rank_results(&mut self, board: &Board, roll: Roll) {
         self.value(board, &[roll]);
         self.branches.clear();
-        let best = net::equity(&self.valuer.ends[net::best(&self.valuer.ends)]);
+        let best = net::equity(&self.valuer.probs[net::best(&self.valuer.probs)]);
         let mut all = 0.0;
-        for ((board, ends), known) in self.boards.iter().zip(&self.valuer.ends).zip(&self.valuer.known) {
-            let prior = math::poly::exp_1(self.network.isa, (net::equity(ends) - best) / TAU);
+        for ((board, probs), known) in self.boards.iter().zip(&self.valuer.probs).zip(&self.valuer.known) {
+            let prior = math::poly::exp_1(self.network.isa, (net::equity(probs) - best) / TAU);
             all += prior;
             self.branches.push(Branch {
                 board: *board,
-                ends: *ends,
+                probs: *probs,
                 exact: known.is_none(),
                 prior,
                 tried: 0,
-                sum: [0.0; ENDS],
+                sum: [0.0; OUTCOMES],
                 ways: 0,
             });
         }
@@ -137,10 +137,10 @@ impl SearchPlayer {
         self.value(&branch.board.turned(), tried);
         let mut first = 0;
         for (roll, &end) in tried.iter().zip(&self.ends_of) {
-            let replies = &self.valuer.ends[first..end];
+            let replies = &self.valuer.probs[first..end];
             let reply = &replies[net::best(replies)];
-            for (sum, end) in branch.sum.iter_mut().zip(reply) {
-                *sum += roll.ways() as f32 * end;
+            for (sum, p) in branch.sum.iter_mut().zip(reply) {
+                *sum += roll.ways() as f32 * p;
             }
             branch.ways += roll.ways();
             first = end;
@@ -196,6 +196,6 @@ impl Player for SearchPlayer {
     fn expects(&mut self, board: Board) -> Option<Chances> {
         let left = board.turned();
         self.valuer.value(&self.network, &left, &[left]);
-        Some(Chances(net::turned(&self.valuer.ends[0])))
+        Some(Chances(net::turned(&self.valuer.probs[0])))
     }
 }

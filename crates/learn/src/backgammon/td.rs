@@ -6,7 +6,7 @@
 //! mean of the weights over the last stretch of the training, which grows with it. A game depends on seed, its number and the
 //! weights of its round, so threads change nothing.
 
-use super::net::{self, ENDS, Ends, NETS, Network, Sample, Shape, StepStats, Trainer, Valuer};
+use super::net::{self, NETS, Network, OUTCOMES, OutcomeProbs, Sample, Shape, StepStats, Trainer, Valuer};
 use super::search::SearchPlayer;
 use super::{Learner, PARTS, Player, Progress, Slice, Stats};
 use crate::{Data, Find};
@@ -146,18 +146,18 @@ struct SelfPlay {
     valuer: Valuer,
     samples: Vec<Sample>,
     /// What was thought of each board, or known.
-    estimates: Vec<Ends>,
+    estimates: Vec<OutcomeProbs>,
     /// What each was thought to lead to, over all rolls; empty where that was not asked.
-    ahead: Vec<Ends>,
+    ahead: Vec<OutcomeProbs>,
     moves: u64,
     /// Points of the game's end, or of the end to be expected.
-    ends: Ends,
+    outcome: OutcomeProbs,
 }
 
 impl SelfPlay {
     /// Of one that has played the longest of games.
     fn bytes(shape: Shape, boards: usize) -> f64 {
-        let game = LONGEST * (size_of::<Sample>() + 2 * size_of::<Ends>());
+        let game = LONGEST * (size_of::<Sample>() + 2 * size_of::<OutcomeProbs>());
         (Results::BYTES + Valuer::bytes(shape, boards) + boards * size_of::<Board>() + game) as f64
     }
 
@@ -171,7 +171,7 @@ impl SelfPlay {
             estimates: Vec::new(),
             ahead: Vec::new(),
             moves: 0,
-            ends: [0.0; ENDS],
+            outcome: [0.0; OUTCOMES],
         }
     }
 
@@ -187,16 +187,16 @@ impl SelfPlay {
         self.value(network, &board, &[roll]);
         let mut best = self.best(0).0;
         loop {
-            let (left, ends) = (self.boards[best], self.valuer.ends[best]);
+            let (left, probs) = (self.boards[best], self.valuer.probs[best]);
             self.moves += 1;
-            self.estimates.push(ends);
-            self.ends = ends;
+            self.estimates.push(probs);
+            self.outcome = probs;
             let Some(net) = self.valuer.known[best] else { break };
             self.samples.push(Sample {
                 inputs: self.valuer.inputs[best],
                 open: net::open(&left),
                 net: net as u8,
-                target: ends,
+                target: probs,
             });
             if self.samples.len() == LONGEST {
                 break;
@@ -205,11 +205,11 @@ impl SelfPlay {
             roll = Roll::drawn(&mut dice);
             if lookahead {
                 self.value(network, &board, &Roll::ALL);
-                let mut ahead = [0.0; ENDS];
+                let mut ahead = [0.0; OUTCOMES];
                 for (i, of) in Roll::ALL.iter().enumerate() {
-                    let (place, ends) = self.best(i);
+                    let (place, probs) = self.best(i);
                     let share = of.ways() as f32 / 36.0;
-                    ahead.iter_mut().zip(ends).for_each(|(sum, end)| *sum += share * end);
+                    ahead.iter_mut().zip(probs).for_each(|(sum, p)| *sum += share * p);
                     if *of == roll {
                         best = place;
                     }
@@ -221,17 +221,17 @@ impl SelfPlay {
             }
         }
         // Backwards: what the next board was thought to be worth, and what came of it.
-        let mut came = self.ends;
+        let mut came = self.outcome;
         for t in (0..self.samples.len()).rev() {
             if let Some(next) = self.estimates.get(t + 1) {
                 let ahead = self.ahead.get(t).copied().unwrap_or(net::turned(next));
-                let mut surprise = [0.0; ENDS];
-                for end in 0..ENDS {
-                    surprise[end] = came[end] - next[end];
+                let mut surprise = [0.0; OUTCOMES];
+                for i in 0..OUTCOMES {
+                    surprise[i] = came[i] - next[i];
                 }
                 came = net::turned(&surprise);
-                for end in 0..ENDS {
-                    came[end] = ahead[end] + lambda * came[end];
+                for i in 0..OUTCOMES {
+                    came[i] = ahead[i] + lambda * came[i];
                 }
             }
             self.samples[t].target = came;
@@ -252,10 +252,10 @@ impl SelfPlay {
     }
 
     /// The best of those that one of the rolls led to.
-    fn best(&self, roll: usize) -> (usize, Ends) {
+    fn best(&self, roll: usize) -> (usize, OutcomeProbs) {
         let first = if roll > 0 { self.ends_of[roll - 1] } else { 0 };
-        let best = first + net::best(&self.valuer.ends[first..self.ends_of[roll]]);
-        (best, self.valuer.ends[best])
+        let best = first + net::best(&self.valuer.probs[first..self.ends_of[roll]]);
+        (best, self.valuer.probs[best])
     }
 }
 
@@ -425,7 +425,7 @@ impl Strong {
                 samples.push(*sample);
             }
             let [_, won_gammon, won_backgammon, _, lost_gammon, lost_backgammon] =
-                self_play.ends.map(f64::from);
+                self_play.outcome.map(f64::from);
             self.round.gammons += won_gammon + lost_gammon;
             self.round.backgammons += won_backgammon + lost_backgammon;
             self.round.moves += self_play.moves;
@@ -579,7 +579,7 @@ mod tests {
         self_play
     }
 
-    fn close(one: &Ends, other: &Ends, t: usize) {
+    fn close(one: &OutcomeProbs, other: &OutcomeProbs, t: usize) {
         let far = one.iter().zip(other).any(|(a, b)| (a - b).abs() > 2e-5);
         assert!(!far, "board {t}: {one:?} {other:?}");
     }
@@ -598,8 +598,9 @@ mod tests {
         let mixed = played(0.6, false);
         for t in 0..last - 1 {
             let came = mixed.samples[t + 1].target;
-            let ends: Ends = std::array::from_fn(|end| 0.4 * mixed.estimates[t + 1][end] + 0.6 * came[end]);
-            close(&mixed.samples[t].target, &net::turned(&ends), t);
+            let probs: OutcomeProbs =
+                std::array::from_fn(|i| 0.4 * mixed.estimates[t + 1][i] + 0.6 * came[i]);
+            close(&mixed.samples[t].target, &net::turned(&probs), t);
         }
     }
 
@@ -615,20 +616,20 @@ mod tests {
         let (mut dice, network) = (Rng { key: [5, DICE, 2, 0] }.sequence(0), network());
         self_play.value(&network, &Board::START, &[Roll::drawn_to_open(&mut dice)]);
         let left = self_play.boards[self_play.best(0).0];
-        let mut mean = [0.0; ENDS];
+        let mut mean = [0.0; OUTCOMES];
         for roll in Roll::ALL {
             self_play.value(&network, &left.turned(), &[roll]);
             let best = self_play.best(0).1;
-            mean.iter_mut().zip(best).for_each(|(sum, end)| *sum += roll.ways() as f32 / 36.0 * end);
+            mean.iter_mut().zip(best).for_each(|(sum, p)| *sum += roll.ways() as f32 / 36.0 * p);
         }
         close(&looked.samples[0].target, &net::turned(&mean), 0);
         // And what the next one's target says more than was thought of it is handed on in part.
         let mixed = played(0.5, true);
         for t in 0..mixed.samples.len() - 1 {
             let (next, came) = (mixed.estimates[t + 1], mixed.samples[t + 1].target);
-            let surprise = net::turned(&std::array::from_fn(|end| came[end] - next[end]));
-            let ends: Ends = std::array::from_fn(|end| mixed.ahead[t][end] + 0.5 * surprise[end]);
-            close(&mixed.samples[t].target, &ends, t);
+            let surprise = net::turned(&std::array::from_fn(|i| came[i] - next[i]));
+            let probs: OutcomeProbs = std::array::from_fn(|i| mixed.ahead[t][i] + 0.5 * surprise[i]);
+            close(&mixed.samples[t].target, &probs, t);
         }
     }
 }

@@ -10,7 +10,9 @@
 mod offload;
 
 use super::net::{self, Evaluator, Inputs, Learned, Loss, NetConfig, Trainer};
-use super::{Cube, Learner, Offloading, Progress, Scores, Slice, Stats};
+use super::saved::{counters, load, save};
+use super::settings::{real, whole, within};
+use super::{Cube, Learner, LearnerError, Offloading, Progress, Scores, Slice, Stats};
 use crate::{Data, Find};
 use graph::{Adam, PlanError};
 use math::{Isa, Rng, graded, par};
@@ -120,34 +122,18 @@ impl SupervisedConfig {
     }
 
     /// How many outputs the network has.
-    pub fn check<P: Cube>(&self) -> Result<usize, SupervisedError> {
-        let whole = |name, value: usize, min: usize, max: usize| (name, value as f64, min as f64, max as f64);
-        let float = |name, value: f32, min: f32, max: f32| (name, value.into(), min.into(), max.into());
-        for (name, value, min, max) in [
-            whole("layers", self.net.hidden.len(), 1, 8),
-            whole("blocks", self.net.blocks, 0, 32),
+    pub fn check<P: Cube>(&self) -> Result<usize, LearnerError> {
+        self.net.check(self.signal.scores())?;
+        within([
             whole("walk", self.walk, 1, 1000),
             whole("batch", self.batch, self.walk, 65_536),
             whole("updates", self.updates, 1, 100_000),
-            float("lr", self.lr, 0.0, 1.0),
-            float("lr_steps", self.lr_steps, 1.0, 1e9),
-            float("max_grad_norm", self.max_grad_norm, 0.0, 1e6),
-        ] {
-            // Written so that NaN is out of range.
-            if !(value >= min && value <= max) {
-                return Err(SupervisedError::Range { name, value, min, max });
-            }
-        }
-        for &units in &self.net.hidden {
-            if !(16..=8192).contains(&units) || !units.is_multiple_of(16) {
-                return Err(SupervisedError::Units { units });
-            }
-        }
+            real("lr", self.lr, 0.0, 1.0),
+            real("lr_steps", self.lr_steps, 1.0, 1e9),
+            real("max_grad_norm", self.max_grad_norm, 0.0, 1e6),
+        ])?;
         if self.signal == Signal::Exact && !P::EXACT {
-            return Err(SupervisedError::Unknown);
-        }
-        if !self.net.inputs.serves(self.signal.scores()) {
-            return Err(SupervisedError::Symmetric);
+            return Err(UNKNOWN);
         }
         Ok(self.signal.scores().count(Actions::of::<P>(self.metric).count()))
     }
@@ -173,30 +159,7 @@ impl SupervisedConfig {
     }
 }
 
-/// Settings or a checkpoint that cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum SupervisedError {
-    #[error("{name} is {value}, but must lie between {min} and {max}; choose a value in that range")]
-    Range { name: &'static str, value: f64, min: f64, max: f64 },
-    #[error("a layer cannot have {units} units; choose a multiple of 16 from 16 to 8192")]
-    Units { units: usize },
-    #[error(
-        "symmetric inputs serve values of states alone, as an image has other moves; choose folded, cubies or stickers"
-    )]
-    Symmetric,
-    #[error("there is no table of distances of this cube to learn from; choose walk or last")]
-    Unknown,
-    #[error("cube, signal, network, walk and batch stay as they began; begin a new run for others")]
-    Fixed,
-    #[error(
-        "the checkpoint has no {name} of the right kind and shape; load one saved with the same cube and settings"
-    )]
-    Missing { name: String },
-    #[error("{name} of the checkpoint holds a value that cannot be; load an earlier checkpoint")]
-    BadValue { name: String },
-    #[error(transparent)]
-    Plan(#[from] PlanError),
-}
+const UNKNOWN: LearnerError = LearnerError::Unknown { instead: "walk or last" };
 
 /// Samples that one thread draws at a time, at least.
 const PIECE: usize = 128;
@@ -244,11 +207,11 @@ impl<P: Cube> Supervised<P> {
         exact: Option<Arc<Distances>>,
         seed: u32,
         isa: Isa,
-    ) -> Result<Supervised<P>, SupervisedError> {
+    ) -> Result<Supervised<P>, LearnerError> {
         let outputs = config.check::<P>()?;
         let known = exact.as_ref().is_some_and(|exact| exact.actions().metric() == config.metric);
         if config.signal == Signal::Exact && !known {
-            return Err(SupervisedError::Unknown);
+            return Err(UNKNOWN);
         }
         let rows = config.rows();
         let plan = Arc::new(net::plan_learning::<P>(&config.net, outputs, config.signal.loss(), rows, isa)?);
@@ -290,33 +253,21 @@ impl<P: Cube> Supervised<P> {
         seed: u32,
         isa: Isa,
         find: &Find,
-    ) -> Result<Supervised<P>, SupervisedError> {
-        let missing = |name: &str| SupervisedError::Missing { name: name.into() };
+    ) -> Result<Supervised<P>, LearnerError> {
         let mut it = Supervised::new(config, exact, seed, isa)?;
-        let floats = |name: &str, shape: &[usize], to: &mut [f32]| match find(name) {
-            Some((found, Data::F32(values))) if found == shape && values.len() == to.len() => {
-                if !values.iter().all(|x| x.is_finite()) {
-                    return Err(SupervisedError::BadValue { name: name.into() });
-                }
-                to.copy_from_slice(values);
-                Ok(())
-            }
-            _ => Err(missing(name)),
-        };
         let Trainer { params, optimizer, .. } = &mut it.trainer;
         let table = params.table().clone();
-        for (prefix, values) in [
-            ("", params.values_mut()),
-            ("mean.", &mut it.weights),
-            ("adam.m.", &mut optimizer.m),
-            ("adam.v.", &mut optimizer.v),
-        ] {
-            for spec in table.specs() {
-                floats(&format!("{prefix}{}", spec.name), spec.file_shape(), &mut values[spec.range()])?;
-            }
-        }
-        let Some((_, Data::U64(counters))) = find("counters") else { return Err(missing("counters")) };
-        let &[iterations, updates, states, steps] = &counters[..] else { return Err(missing("counters")) };
+        load(
+            find,
+            &table,
+            [
+                ("", params.values_mut()),
+                ("mean.", &mut it.weights),
+                ("adam.m.", &mut optimizer.m),
+                ("adam.v.", &mut optimizer.v),
+            ],
+        )?;
+        let [iterations, updates, states, steps] = counters(find)?;
         it.progress = Progress { iterations, updates, states, ..Progress::default() };
         it.trainer.optimizer.steps = steps;
         it.trainer.pack();
@@ -328,10 +279,10 @@ impl<P: Cube> Supervised<P> {
     }
 
     /// Between two iterations: what [`SupervisedConfig::can_become`].
-    pub fn set(&mut self, config: SupervisedConfig) -> Result<(), SupervisedError> {
+    pub fn set(&mut self, config: SupervisedConfig) -> Result<(), LearnerError> {
         config.check::<P>()?;
         if !self.config.can_become(&config) {
-            return Err(SupervisedError::Fixed);
+            return Err(LearnerError::Fixed { what: "cube, signal, network, walk and batch" });
         }
         self.config = config;
         Ok(())
@@ -420,18 +371,15 @@ impl<P: Cube> Learner<P> for Supervised<P> {
 
     fn parts(&self) -> Vec<(String, Vec<usize>, Data)> {
         let Trainer { params, optimizer, .. } = &self.trainer;
-        let mut parts = Vec::new();
-        for (prefix, values) in [
-            ("", params.values()),
-            ("mean.", &self.weights),
-            ("adam.m.", &optimizer.m),
-            ("adam.v.", &optimizer.v),
-        ] {
-            parts.extend(params.table().specs().iter().map(|spec| {
-                let values = values[spec.range()].to_vec();
-                (format!("{prefix}{}", spec.name), spec.file_shape().to_vec(), Data::F32(values))
-            }));
-        }
+        let mut parts = save(
+            params.table(),
+            [
+                ("", params.values()),
+                ("mean.", &self.weights),
+                ("adam.m.", &optimizer.m),
+                ("adam.v.", &optimizer.v),
+            ],
+        );
         let Progress { iterations, updates, states, .. } = self.progress;
         let counters = vec![iterations, updates, states, optimizer.steps];
         parts.push(("counters".into(), vec![counters.len()], Data::U64(counters)));

@@ -46,10 +46,10 @@ const METRICS: [Named; 2] = [
     Named { name: "htm", label: "Half turns too (htm)" },
 ];
 const INPUTS: [Named; 4] = [
-    Named { name: "stickers", label: "Stickers, one-hot" },
-    Named { name: "cubies", label: "Cubies, one-hot" },
-    Named { name: "folded", label: "Stickers of the first of all states that are alike" },
-    Named { name: "symmetric", label: "Cubies of the one that stands for all as far away" },
+    Named { name: "stickers", label: "Stickers" },
+    Named { name: "cubies", label: "Cubies" },
+    Named { name: "folded", label: "Folded: 6 as one" },
+    Named { name: "symmetric", label: "Symmetric: 96 as one" },
 ];
 const FOLLOWS: [Named; 2] =
     [Named { name: "hard", label: "Copies" }, Named { name: "polyak", label: "Polyak's mean" }];
@@ -62,57 +62,100 @@ const DECAYS: [Named; 2] =
 const SCHEDULES: [Named; 3] = [
     Named { name: "even", label: "Every depth alike" },
     Named { name: "plain", label: "The stage alone" },
-    Named { name: "fractional", label: "Fractional: some at every depth so far" },
+    Named { name: "fractional", label: "Fractional" },
 ];
-const LABELS: [Named; 2] = [
-    Named { name: "moves", label: "Optimal moves" },
-    Named { name: "distances", label: "Returns of optimal play" },
-];
+const LABELS: [Named; 2] =
+    [Named { name: "moves", label: "Optimal moves" }, Named { name: "distances", label: "Optimal returns" }];
 
-const HIDDEN: KnobKind = KnobKind::Text { most: 60 };
-const BLOCKS: KnobKind = KnobKind::Int { min: 0.0, max: 32.0, log: false };
 const SHARE: KnobKind = float(0.0, 1.0, false);
 
-const HIDDEN_HELP: &str = "Units of each layer, multiples of 16 with a hyphen between, as in 512-256. More can know more, and take longer.";
-const BLOCKS_HELP: &str = "Pairs of layers, as wide as the last one, whose result is added to what they read. They make a deep network easy to train.";
-const NORM_HELP: &str = "Brings the sums of each layer to mean 0 and spread 1 before each activation.";
-const INPUTS_HELP: &str = "The colour of each sticker, as published, or which cubie is where and how it is turned. States that are alike by symmetry can be shown as one: folded for any network, symmetric for values alone.";
-const METRIC_HELP: &str = "Quarter turns alone, or half turns as one move as well.";
-const LR_HELP: &str = "How far each update moves the network at the beginning. Too small and nothing happens; too large and it forgets what it knew.";
-const LR_STEPS_HELP: &str = "After this many updates the learning rate is down to 0.7 of what it was, and it goes on falling with the root of their number.";
-const GRADIENT_HELP: &str =
-    "Longer gradients are shortened to this length, so that one odd batch cannot wreck the network.";
-const UPDATES_HELP: &str =
-    "Steps of the optimiser before the run tells how it stands, can be saved and takes up new knobs.";
+/// The knobs of an optimiser, and of a network.
+macro_rules! optimizer {
+    ($table:expr) => {
+        $table
+            .with(
+                "lr",
+                "Learning rate",
+                float(1e-5, 0.1, true),
+                "",
+                real!(lr),
+                "How far each update moves the network at the beginning. Too small and nothing happens; too large and it forgets what it knew.",
+            )
+            .with(
+                "lr_steps",
+                "Learning-rate decay: slow down over",
+                float(1.0, 1e9, true),
+                "updates",
+                real!(lr_steps),
+                "After this many updates the learning rate is down to 0.7 of what it was, and it goes on falling with the root of their number.",
+            )
+            .with(
+                "max_grad_norm",
+                "Max gradient norm: gradient limit",
+                float(0.05, 1000.0, true),
+                "",
+                real!(max_grad_norm),
+                "Longer gradients are shortened to this length, so that one odd batch cannot wreck the network.",
+            )
+            .with(
+                "updates",
+                "Updates an iteration",
+                int(1.0, 10_000.0),
+                "updates",
+                whole!(updates),
+                "Steps of the optimiser before the run tells how it stands, can be saved and takes up new knobs.",
+            )
+    };
+}
+macro_rules! network {
+    ($table:expr) => {
+        $table
+            .with(
+                "hidden",
+                "Hidden layers: units of each",
+                KnobKind::Text { most: 60 },
+                "",
+                widths!(net.hidden),
+                "Units of each layer, multiples of 16 with a hyphen between, as in 512-256. More can know more, and take longer.",
+            )
+            .with(
+                "blocks",
+                "Residual blocks",
+                KnobKind::Int { min: 0.0, max: 32.0, log: false },
+                "blocks",
+                whole!(net.blocks),
+                "Pairs of layers, as wide as the last one, whose result is added to what they read. They make a deep network easy to train.",
+            )
+            .with(
+                "norm",
+                "Layer norm",
+                KnobKind::Bool,
+                "",
+                flag!(net.norm),
+                "Brings the sums of each layer to mean 0 and spread 1 before each activation.",
+            )
+            .with(
+                "inputs",
+                "Inputs: what the network is shown",
+                choice(&INPUTS),
+                "",
+                named!(net.inputs: Inputs),
+                "The colour of each sticker, as published, or which cubie is where and how it is turned. States that are alike by symmetry can be shown as one: folded, the stickers of the first of six, for any network; symmetric, the cubies of one that stands for 96, for values alone.",
+            )
+            .with(
+                "metric",
+                "Metric: what counts as a move",
+                choice(&METRICS),
+                "",
+                named!(metric: Metric),
+                "Quarter turns alone, or half turns as one move as well.",
+            )
+    };
+}
 
 /// Of those that learn from labels.
 pub(super) fn supervised(preset: SupervisedConfig) -> Table<SupervisedConfig> {
-    Table::new(preset, SupervisedConfig::can_become)
-        .with("lr", "Learning rate", float(1e-5, 0.1, true), "", real!(lr), LR_HELP)
-        .with(
-            "lr_steps",
-            "Learning-rate decay: slow down over",
-            float(1.0, 1e9, true),
-            "updates",
-            real!(lr_steps),
-            LR_STEPS_HELP,
-        )
-        .with(
-            "max_grad_norm",
-            "Max gradient norm: gradient limit",
-            float(0.05, 1000.0, true),
-            "",
-            real!(max_grad_norm),
-            GRADIENT_HELP,
-        )
-        .with(
-            "updates",
-            "Updates an iteration",
-            int(1.0, 10_000.0),
-            "updates",
-            whole!(updates),
-            UPDATES_HELP,
-        )
+    let table = optimizer!(Table::new(preset, SupervisedConfig::can_become))
         .with(
             "walk",
             "Random-walk length: moves of a scramble",
@@ -128,66 +171,21 @@ pub(super) fn supervised(preset: SupervisedConfig) -> Table<SupervisedConfig> {
             "states",
             whole!(batch),
             "How many states each update of the network is a mean over, as many walks as fit.",
-        )
-        .with("hidden", "Hidden layers: units of each", HIDDEN, "", widths!(net.hidden), HIDDEN_HELP)
-        .with("blocks", "Residual blocks", BLOCKS, "blocks", whole!(net.blocks), BLOCKS_HELP)
-        .with("norm", "Layer norm", KnobKind::Bool, "", flag!(net.norm), NORM_HELP)
-        .with(
-            "inputs",
-            "Inputs: what the network is shown",
-            choice(&INPUTS),
-            "",
-            named!(net.inputs: Inputs),
-            INPUTS_HELP,
-        )
-        .with(
-            "metric",
-            "Metric: what counts as a move",
-            choice(&METRICS),
-            "",
-            named!(metric: Metric),
-            METRIC_HELP,
-        )
+        );
+    network!(table)
 }
 
-/// Of deep Q-learning, in the order of its parts: network, returns, target network, optimiser, replay, episodes, curriculum,
-/// labels.
+/// Of deep Q-learning, in the order of its parts: optimiser, network, returns, target network, replay, episodes, curriculum, labels.
 pub(super) fn deep_q(preset: DqnConfig) -> Table<DqnConfig> {
-    Table::new(preset, DqnConfig::can_become)
-        .with("lr", "Learning rate", float(1e-5, 0.1, true), "", real!(lr), LR_HELP)
-        .with(
-            "lr_steps",
-            "Learning-rate decay: slow down over",
-            float(1.0, 1e9, true),
-            "updates",
-            real!(lr_steps),
-            LR_STEPS_HELP,
-        )
-        .with(
-            "max_grad_norm",
-            "Max gradient norm: gradient limit",
-            float(0.05, 1000.0, true),
-            "",
-            real!(max_grad_norm),
-            GRADIENT_HELP,
-        )
-        .with(
-            "batch",
-            "Minibatch: transitions an update",
-            int(1.0, 65_536.0),
-            "transitions",
-            whole!(batch),
-            "How many transitions each update of the network is a mean over.",
-        )
-        .with(
-            "updates",
-            "Updates an iteration",
-            int(1.0, 10_000.0),
-            "updates",
-            whole!(updates),
-            UPDATES_HELP,
-        )
-        .with("hidden", "Hidden layers: units of each", HIDDEN, "", widths!(net.hidden), HIDDEN_HELP)
+    let table = optimizer!(Table::new(preset, DqnConfig::can_become)).with(
+        "batch",
+        "Minibatch: transitions an update",
+        int(1.0, 65_536.0),
+        "transitions",
+        whole!(batch),
+        "How many transitions each update of the network is a mean over.",
+    );
+    network!(table)
         .with(
             "dueling",
             "Dueling heads",
@@ -195,16 +193,6 @@ pub(super) fn deep_q(preset: DqnConfig) -> Table<DqnConfig> {
             "",
             flag!(net.dueling),
             "The network says how good a state is and, apart from that, how much better each action is than the mean of all.",
-        )
-        .with("norm", "Layer norm", KnobKind::Bool, "", flag!(net.norm), NORM_HELP)
-        .with("blocks", "Residual blocks", BLOCKS, "blocks", whole!(net.blocks), BLOCKS_HELP)
-        .with(
-            "inputs",
-            "Inputs: what the network is shown",
-            choice(&INPUTS),
-            "",
-            named!(net.inputs: Inputs),
-            INPUTS_HELP,
         )
         .with(
             "gamma",
@@ -494,13 +482,5 @@ pub(super) fn deep_q(preset: DqnConfig) -> Table<DqnConfig> {
             "",
             named!(labels: Labels),
             "Which move an optimal solution begins with, or what each action returns if all moves after it are optimal.",
-        )
-        .with(
-            "metric",
-            "Metric: what counts as a move",
-            choice(&METRICS),
-            "",
-            named!(metric: Metric),
-            METRIC_HELP,
         )
 }

@@ -198,9 +198,7 @@ trait Tunable: Learner<Self::Cube> + Sized + 'static {
         saved: Option<&Find>,
     ) -> Result<Self, RunError>;
     fn set(&mut self, settings: Self::Settings) -> Result<(), RunError>;
-    fn inside(&self) -> Result<Option<Inside>, RunError> {
-        Ok(None)
-    }
+    fn inside(&self) -> Result<Option<Inside>, RunError>;
 }
 
 /// The learner `L`, which begins from a preset.
@@ -284,133 +282,98 @@ impl<L: Tunable> Tuned<L::Cube> for With<L> {
     }
 }
 
-impl From<cube::SupervisedError> for RunError {
-    fn from(error: cube::SupervisedError) -> RunError {
+impl From<cube::LearnerError> for RunError {
+    fn from(error: cube::LearnerError) -> RunError {
         RunError::below(error)
     }
 }
 
-impl<P: Known> Tunable for Supervised<P> {
-    type Cube = P;
-    type Settings = SupervisedConfig;
+/// What each learner has by the same names; and its knobs, and what it has to tell of its inside.
+macro_rules! tunable {
+    ($learner:ident, $settings:ident, $table:path, $inside:expr) => {
+        impl<P: Known> Tunable for $learner<P> {
+            type Cube = P;
+            type Settings = $settings;
 
-    fn table(preset: SupervisedConfig) -> Table<SupervisedConfig> {
-        knobs::supervised(preset)
-    }
+            fn table(preset: $settings) -> Table<$settings> {
+                $table(preset)
+            }
 
-    fn sound(settings: &SupervisedConfig) -> Result<(), RunError> {
-        settings.check::<P>()?;
-        Ok(())
-    }
+            fn sound(settings: &$settings) -> Result<(), RunError> {
+                settings.check::<P>()?;
+                Ok(())
+            }
 
-    fn metric(settings: &SupervisedConfig) -> Metric {
-        settings.metric
-    }
+            fn metric(settings: &$settings) -> Metric {
+                settings.metric
+            }
 
-    fn net(settings: &SupervisedConfig) -> &NetConfig {
-        &settings.net
-    }
+            fn net(settings: &$settings) -> &NetConfig {
+                &settings.net
+            }
 
-    fn bytes(settings: &SupervisedConfig) -> u64 {
-        settings.bytes::<P>()
-    }
+            fn bytes(settings: &$settings) -> u64 {
+                settings.bytes::<P>()
+            }
 
-    fn make(
-        settings: SupervisedConfig,
-        exact: Option<Arc<Distances>>,
-        seed: u32,
-        isa: Isa,
-        saved: Option<&Find>,
-    ) -> Result<Self, RunError> {
-        match saved {
-            None => Ok(Supervised::new(settings, exact, seed, isa)?),
-            Some(find) => Supervised::restore(settings, exact, seed, isa, find).map_err(RunError::damaged),
+            fn make(
+                settings: $settings,
+                exact: Option<Arc<Distances>>,
+                seed: u32,
+                isa: Isa,
+                saved: Option<&Find>,
+            ) -> Result<Self, RunError> {
+                match saved {
+                    None => Ok($learner::new(settings, exact, seed, isa)?),
+                    Some(find) => {
+                        $learner::restore(settings, exact, seed, isa, find).map_err(RunError::damaged)
+                    }
+                }
+            }
+
+            fn set(&mut self, settings: $settings) -> Result<(), RunError> {
+                Ok($learner::set(self, settings)?)
+            }
+
+            fn inside(&self) -> Result<Option<Inside>, RunError> {
+                $inside(self)
+            }
         }
-    }
-
-    fn set(&mut self, settings: SupervisedConfig) -> Result<(), RunError> {
-        Ok(Supervised::set(self, settings)?)
-    }
+    };
 }
 
-impl From<cube::DqnError> for RunError {
-    fn from(error: cube::DqnError) -> RunError {
-        RunError::below(error)
-    }
-}
+tunable!(Supervised, SupervisedConfig, knobs::supervised, |_| Ok(None));
+tunable!(Dqn, DqnConfig, knobs::deep_q, |learner| inside(learner).map(Some));
 
 /// Transitions of the greatest priority that are told.
 const TOP: usize = 20;
 
-impl<P: Known> Tunable for Dqn<P> {
-    type Cube = P;
-    type Settings = DqnConfig;
-
-    fn table(preset: DqnConfig) -> Table<DqnConfig> {
-        knobs::deep_q(preset)
-    }
-
-    fn sound(settings: &DqnConfig) -> Result<(), RunError> {
-        settings.check::<P>()?;
-        Ok(())
-    }
-
-    fn metric(settings: &DqnConfig) -> Metric {
-        settings.metric
-    }
-
-    fn net(settings: &DqnConfig) -> &NetConfig {
-        &settings.net
-    }
-
-    fn bytes(settings: &DqnConfig) -> u64 {
-        settings.bytes::<P>()
-    }
-
-    fn make(
-        settings: DqnConfig,
-        exact: Option<Arc<Distances>>,
-        seed: u32,
-        isa: Isa,
-        saved: Option<&Find>,
-    ) -> Result<Self, RunError> {
-        match saved {
-            None => Ok(Dqn::new(settings, exact, seed, isa)?),
-            Some(find) => Dqn::restore(settings, exact, seed, isa, find).map_err(RunError::damaged),
-        }
-    }
-
-    fn set(&mut self, settings: DqnConfig) -> Result<(), RunError> {
-        Ok(Dqn::set(self, settings)?)
-    }
-
-    fn inside(&self) -> Result<Option<Inside>, RunError> {
-        let inside = Dqn::inside(self, TOP).map_err(RunError::below)?;
-        let moves = Actions::of::<P>(self.config().metric).moves();
-        let depths = inside.depths.iter().map(|of| CurriculumDepth {
-            depth: of.depth as u32,
-            share: of.share,
-            success: of.success,
-            episodes: of.episodes as u32,
-        });
-        let top = inside.top.into_iter().map(|of| TransitionView {
-            facelets: of.state.facelets(&Scheme::FACES),
-            action: moves[of.action].to_string(),
-            reward: of.reward,
-            done: of.done,
-            priority: of.priority,
-            q: of.q,
-        });
-        Ok(Some(Inside {
-            stage: inside.stage as u32,
-            depths: depths.collect(),
-            replay: ReplayView {
-                len: inside.len as u32,
-                capacity: inside.capacity as u32,
-                prioritised: inside.prioritised,
-                priorities: inside.priorities.to_vec(),
-                top: top.collect(),
-            },
-        }))
-    }
+fn inside<P: Known>(learner: &Dqn<P>) -> Result<Inside, RunError> {
+    let inside = learner.inside(TOP).map_err(RunError::below)?;
+    let moves = Actions::of::<P>(learner.config().metric).moves();
+    let depths = inside.depths.iter().map(|of| CurriculumDepth {
+        depth: of.depth as u32,
+        share: of.share,
+        success: of.success,
+        episodes: of.episodes as u32,
+    });
+    let top = inside.top.into_iter().map(|of| TransitionView {
+        facelets: of.state.facelets(&Scheme::FACES),
+        action: moves[of.action].to_string(),
+        reward: of.reward,
+        done: of.done,
+        priority: of.priority,
+        q: of.q,
+    });
+    Ok(Inside {
+        stage: inside.stage as u32,
+        depths: depths.collect(),
+        replay: ReplayView {
+            len: inside.len as u32,
+            capacity: inside.capacity as u32,
+            prioritised: inside.prioritised,
+            priorities: inside.priorities.to_vec(),
+            top: top.collect(),
+        },
+    })
 }

@@ -11,7 +11,7 @@ use crate::room::{Answer, Iteration, Offload, Room, Saved, Schema, Setup, Slice,
 use learn::cube;
 
 /// Training goes on for so many times a test between two; and early on for so many times what it has come to.
-const TEST_SHARE: f64 = 5.0;
+const TEST_SHARE: f64 = 10.0;
 const TEST_GROWTH: f64 = 3.0;
 /// The first one comes once training has taken so much of the time of a test.
 const FIRST_TEST: f64 = 0.2;

@@ -3,29 +3,29 @@
 import { equation, i, n, o, row, sub, w } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
 import type { Player } from "../player";
-import { CLASSES, dot, fanAndGrid, MOST_RODS, PATHS, tint, torque, veil, type CrowdPainter, type LargePainter, type Size, type World } from "./world";
+import { CLASSES, dot, fanAndGrid, MOST_RODS, PATHS, tint, torque, veil, type EnvironmentsPainter, type LargePainter, type Size, type World } from "./world";
 
 /** Heights of the tip over the bar, in links, from which it takes the next colour. */
 const HEIGHTS = [-1, 0, 0.8];
 
-class Fan implements CrowdPainter {
+class Fan implements EnvironmentsPainter {
   /** Directions of the two links, from hanging. */
   private first = new Float32Array(0);
   private second = new Float32Array(0);
 
-  classOf(env: number, crowd: Player): number {
-    const [cos1, sin1, cos2, sin2] = [crowd.seen(env, 0), crowd.seen(env, 1), crowd.seen(env, 2), crowd.seen(env, 3)];
+  classOf(env: number, player: Player): number {
+    const [cos1, sin1, cos2, sin2] = [player.seen(env, 0), player.seen(env, 1), player.seen(env, 2), player.seen(env, 3)];
     const height = -cos1 - (cos1 * cos2 - sin1 * sin2);
     return height < HEIGHTS[0]! ? 0 : height < HEIGHTS[1]! ? 1 : height < HEIGHTS[2]! ? 2 : 3;
   }
 
-  draw(c: CanvasRenderingContext2D, crowd: Player, size: Size, _nowMs: number, smooth: boolean): void {
-    const { fan, columns, cell, x: left, y: top } = fanAndGrid(size, crowd.shown);
-    if (this.first.length !== crowd.shown) [this.first, this.second] = [new Float32Array(crowd.shown), new Float32Array(crowd.shown)];
+  draw(c: CanvasRenderingContext2D, player: Player, size: Size, _nowMs: number, smooth: boolean): void {
+    const { fan, columns, cell, x: left, y: top } = fanAndGrid(size, player.shown);
+    if (this.first.length !== player.shown) [this.first, this.second] = [new Float32Array(player.shown), new Float32Array(player.shown)];
     const { first, second } = this;
-    for (let env = 0; env < crowd.shown; env++) {
-      first[env] = crowd.angle(env, 0, 1, smooth);
-      second[env] = first[env]! + crowd.angle(env, 2, 3, smooth);
+    for (let env = 0; env < player.shown; env++) {
+      first[env] = player.angle(env, 0, 1, smooth);
+      second[env] = first[env]! + player.angle(env, 2, 3, smooth);
     }
     const link = fan.radius / 2;
     drawLine(c, fan.x - fan.radius, fan.x + fan.radius, fan.y - link);
@@ -33,13 +33,13 @@ class Fan implements CrowdPainter {
     const small = cell * 0.235;
     for (let kind = 0; kind < 4; kind++) {
       c.strokeStyle = c.fillStyle = palette[CLASSES[kind]!];
-      c.globalAlpha = veil(0.14 + 0.06 * kind, Math.min(crowd.shown, MOST_RODS));
+      c.globalAlpha = veil(0.14 + 0.06 * kind, Math.min(player.shown, MOST_RODS));
       c.lineWidth = 1.6;
       for (let path = 0; path < PATHS; path++) {
         c.beginPath();
         // Beyond some, more rods tell no more; their tips do.
-        for (let env = path; env < Math.min(crowd.shown, MOST_RODS); env += PATHS) {
-          if (this.classOf(env, crowd) !== kind) continue;
+        for (let env = path; env < Math.min(player.shown, MOST_RODS); env += PATHS) {
+          if (this.classOf(env, player) !== kind) continue;
           const [x, y] = [fan.x + link * Math.sin(first[env]!), fan.y + link * Math.cos(first[env]!)];
           c.moveTo(fan.x, fan.y);
           c.lineTo(x, y);
@@ -47,10 +47,10 @@ class Fan implements CrowdPainter {
         }
         c.stroke();
       }
-      c.globalAlpha = veil(0.65, crowd.shown);
+      c.globalAlpha = veil(0.65, player.shown);
       c.beginPath();
-      for (let env = 0; env < crowd.shown; env++) {
-        if (this.classOf(env, crowd) !== kind) continue;
+      for (let env = 0; env < player.shown; env++) {
+        if (this.classOf(env, player) !== kind) continue;
         const x = fan.x + link * (Math.sin(first[env]!) + Math.sin(second[env]!));
         const y = fan.y + link * (Math.cos(first[env]!) + Math.cos(second[env]!));
         c.moveTo(x + 2, y);
@@ -60,8 +60,8 @@ class Fan implements CrowdPainter {
       c.globalAlpha = 1;
       c.lineWidth = Math.max(1.1, cell * 0.07);
       c.beginPath();
-      for (let env = 0; env < crowd.shown; env++) {
-        if (this.classOf(env, crowd) !== kind) continue;
+      for (let env = 0; env < player.shown; env++) {
+        if (this.classOf(env, player) !== kind) continue;
         const x = left + ((env % columns) + 0.5) * cell;
         const y = top + (Math.floor(env / columns) + 0.5) * cell;
         const [kneeX, kneeY] = [x + small * Math.sin(first[env]!), y + small * Math.cos(first[env]!)];
@@ -183,6 +183,6 @@ export const acrobot: World = {
   controls: { left: 0, right: 2, rest: 1 },
   hues: ["minus", "hair", "plus"],
   turns: [0, 1],
-  crowd: () => new Fan(),
+  environments: () => new Fan(),
   large,
 };

@@ -4,35 +4,35 @@ import type { Environment } from "../protocol";
 import { figure, minus } from "../../../parts/format";
 import { palette } from "../../../parts/theme";
 import type { Player } from "../player";
-import { tint, type CrowdPainter, type LargePainter, type Size, type World } from "./world";
+import { tint, type EnvironmentsPainter, type LargePainter, type Size, type World } from "./world";
 
 const AGES = [10, 50, 200];
 
 /** All of them as lines across the numbers of an observation, each number on its own scale. */
-class Lines implements CrowdPainter {
+class Lines implements EnvironmentsPainter {
   private readonly low: number[] = [];
   private readonly high: number[] = [];
 
-  classOf(env: number, crowd: Player): number {
-    const age = crowd.age[env]!;
+  classOf(env: number, player: Player): number {
+    const age = player.age[env]!;
     return age < AGES[0]! ? 0 : age < AGES[1]! ? 1 : age < AGES[2]! ? 2 : 3;
   }
 
-  draw(c: CanvasRenderingContext2D, crowd: Player, { width, height }: Size, _nowMs: number, smooth: boolean): void {
-    const { features } = crowd;
-    for (let env = 0; env < crowd.shown; env++)
+  draw(c: CanvasRenderingContext2D, player: Player, { width, height }: Size, _nowMs: number, smooth: boolean): void {
+    const { features } = player;
+    for (let env = 0; env < player.shown; env++)
       for (let k = 0; k < features; k++) {
-        const value = crowd.seen(env, k);
+        const value = player.seen(env, k);
         this.low[k] = Math.min(this.low[k] ?? value, value);
         this.high[k] = Math.max(this.high[k] ?? value, value);
       }
     c.strokeStyle = palette.accent;
     c.globalAlpha = 0.12;
     c.lineWidth = 1.2;
-    for (let env = 0; env < crowd.shown; env++) {
+    for (let env = 0; env < player.shown; env++) {
       c.beginPath();
       for (let k = 0; k < features; k++) {
-        const share = (crowd.value(env, k, smooth) - this.low[k]!) / Math.max(1e-9, this.high[k]! - this.low[k]!);
+        const share = (player.value(env, k, smooth) - this.low[k]!) / Math.max(1e-9, this.high[k]! - this.low[k]!);
         c.lineTo(((k + 0.5) / features) * width, 8 + (height - 16) * (1 - share));
       }
       c.stroke();
@@ -91,7 +91,7 @@ export function any(environment: Environment): World {
     controls: last > 0 ? { left: 0, right: last, ...(last > 1 ? { rest: 1 } : {}) } : {},
     hues: [],
     turns: [],
-    crowd: () => new Lines(),
+    environments: () => new Lines(),
     large: bars(environment),
   };
 }

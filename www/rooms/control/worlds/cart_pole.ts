@@ -4,7 +4,7 @@ import { equation, frac, gap, i, n, o, over, paren, row, sub, sup, w } from "../
 import { minus } from "../../../parts/format";
 import { palette } from "../../../parts/theme";
 import type { Player } from "../player";
-import { arrow, CLASSES, dot, tint, type CrowdPainter, type LargePainter, type Point, type Pose, type Size, type World } from "./world";
+import { arrow, CLASSES, dot, tint, type EnvironmentsPainter, type LargePainter, type Point, type Pose, type Size, type World } from "./world";
 
 const LIMIT_M = 2.4;
 const LIMIT_RAD = (12 * Math.PI) / 180;
@@ -48,7 +48,7 @@ function rowsOf({ width, height }: Size, shown: number): Row[] {
   });
 }
 
-class Forest implements CrowdPainter {
+class Forest implements EnvironmentsPainter {
   private rows: Row[] = [];
   private layout = "";
   private fallMs = new Float64Array(0);
@@ -58,46 +58,46 @@ class Forest implements CrowdPainter {
   private readonly x = new Float32Array(1024);
   private readonly theta = new Float32Array(1024);
 
-  classOf(env: number, crowd: Player): number {
-    const age = crowd.age[env]!;
+  classOf(env: number, player: Player): number {
+    const age = player.age[env]!;
     return age < AGES[0]! ? 0 : age < AGES[1]! ? 1 : age < AGES[2]! ? 2 : 3;
   }
 
-  ended(env: number, crowd: Player, nowMs: number): void {
-    if (this.fallMs.length !== crowd.shown) {
-      this.fallMs = new Float64Array(crowd.shown).fill(-Infinity);
-      this.fallX = new Float32Array(crowd.shown);
-      this.fallTheta = new Float32Array(crowd.shown);
+  ended(env: number, player: Player, nowMs: number): void {
+    if (this.fallMs.length !== player.shown) {
+      this.fallMs = new Float64Array(player.shown).fill(-Infinity);
+      this.fallX = new Float32Array(player.shown);
+      this.fallTheta = new Float32Array(player.shown);
     }
-    const [x, theta] = [crowd.seen(env, 0), crowd.seen(env, 2)];
+    const [x, theta] = [player.seen(env, 0), player.seen(env, 2)];
     // What is seen is from before the step, so a fall shows by a lean; the others reached their 500 steps.
     const fell = Math.abs(theta) > FALLING_RAD || Math.abs(x) > EDGE_M;
-    if (!fell || crowd.age[env]! >= MOST_STEPS) return;
+    if (!fell || player.age[env]! >= MOST_STEPS) return;
     this.fallMs[env] = nowMs;
     this.fallX[env] = x;
     this.fallTheta[env] = theta;
   }
 
-  draw(c: CanvasRenderingContext2D, crowd: Player, size: Size, nowMs: number, smooth: boolean): void {
-    const layout = `${size.width} ${size.height} ${crowd.shown}`;
+  draw(c: CanvasRenderingContext2D, player: Player, size: Size, nowMs: number, smooth: boolean): void {
+    const layout = `${size.width} ${size.height} ${player.shown}`;
     if (layout !== this.layout) {
       this.layout = layout;
-      this.rows = rowsOf(size, crowd.shown);
+      this.rows = rowsOf(size, player.shown);
     }
     c.lineCap = "round";
-    for (const row of this.rows) this.drawRow(c, crowd, row, nowMs, smooth);
+    for (const row of this.rows) this.drawRow(c, player, row, nowMs, smooth);
   }
 
-  private drawRow(c: CanvasRenderingContext2D, crowd: Player, row: Row, nowMs: number, smooth: boolean): void {
+  private drawRow(c: CanvasRenderingContext2D, player: Player, row: Row, nowMs: number, smooth: boolean): void {
     const reach = row.cell * 0.4;
     // Thinner where thousands share the picture.
     const fine = Math.min(1, Math.max(0.55, row.pole / 24));
     const halfCart = Math.min(4.2 * row.scale, row.cell * 0.19);
     const centre = (column: number): number => (column + 0.5) * row.cell;
     for (let column = 0; column < row.columns; column++) {
-      const place = Math.max(-2.6, Math.min(2.6, crowd.value(row.first + column, 0, smooth)));
+      const place = Math.max(-2.6, Math.min(2.6, player.value(row.first + column, 0, smooth)));
       this.x[column] = centre(column) + (place / LIMIT_M) * reach;
-      this.theta[column] = crowd.value(row.first + column, 2, smooth);
+      this.theta[column] = player.value(row.first + column, 2, smooth);
     }
     c.lineWidth = 1;
     c.strokeStyle = palette.hair;
@@ -107,13 +107,13 @@ class Forest implements CrowdPainter {
       c.lineTo(centre(column) + reach + halfCart, row.y + 1.5);
     }
     c.stroke();
-    if (smooth && this.fallMs.length === crowd.shown) this.drawFalls(c, row, nowMs, reach);
+    if (smooth && this.fallMs.length === player.shown) this.drawFalls(c, row, nowMs, reach);
     for (let age = 0; age < 4; age++) {
       c.lineWidth = (1.15 + 0.2 * age) * row.scale * fine;
       c.strokeStyle = palette[CLASSES[age]!];
       c.beginPath();
       for (let column = 0; column < row.columns; column++) {
-        if (this.classOf(row.first + column, crowd) !== age) continue;
+        if (this.classOf(row.first + column, player) !== age) continue;
         const [x, theta] = [this.x[column]!, this.theta[column]!];
         c.moveTo(x, row.y);
         c.lineTo(x + row.pole * Math.sin(theta), row.y - row.pole * Math.cos(theta));
@@ -326,6 +326,6 @@ export const cartPole: World = {
   controls: { left: 0, right: 1 },
   hues: ["minus", "plus"],
   turns: [],
-  crowd: () => new Forest(),
+  environments: () => new Forest(),
   large,
 };

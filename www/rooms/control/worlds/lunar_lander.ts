@@ -3,7 +3,7 @@
 import { equation, i, n, o, row, sub, sup } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
 import type { Player } from "../player";
-import { CLASSES, dot, PATHS, tint, veil, type CrowdPainter, type LargePainter, type Size, type World } from "./world";
+import { CLASSES, dot, PATHS, tint, veil, type EnvironmentsPainter, type LargePainter, type Size, type World } from "./world";
 
 /** Half the view's width and its height over the pad, in units of the observation, and of the world. */
 const [ACROSS, UP] = [1, 1.5];
@@ -50,7 +50,7 @@ const FLAGS = [-0.2, 0.2];
 const CRAFT = [-14, -17, 14, -17, 17, 0, 17, 10, -17, 10, -17, 0, -14, -17, -14, 8, -23, 22, 14, 8, 23, 22];
 const LEGS = [14, 18];
 
-class Swarm implements CrowdPainter {
+class Swarm implements EnvironmentsPainter {
   private readonly trail = document.createElement("canvas");
   private readonly trailContext = this.trail.getContext("2d")!;
   private endedMs = new Float64Array(0);
@@ -59,29 +59,29 @@ class Swarm implements CrowdPainter {
   private landed = new Uint8Array(0);
   private drewMs = 0;
 
-  classOf(env: number, crowd: Player): number {
-    if (crowd.seen(env, 6) > 0.5 && crowd.seen(env, 7) > 0.5) return 3;
-    const away = Math.hypot(crowd.seen(env, 0), crowd.seen(env, 1));
-    const slow = Math.hypot(crowd.seen(env, 2), crowd.seen(env, 3)) < SLOW && Math.abs(crowd.seen(env, 4)) < 0.4;
+  classOf(env: number, player: Player): number {
+    if (player.seen(env, 6) > 0.5 && player.seen(env, 7) > 0.5) return 3;
+    const away = Math.hypot(player.seen(env, 0), player.seen(env, 1));
+    const slow = Math.hypot(player.seen(env, 2), player.seen(env, 3)) < SLOW && Math.abs(player.seen(env, 4)) < 0.4;
     return slow ? (away < NEAR ? 2 : 1) : 0;
   }
 
-  ended(env: number, crowd: Player, nowMs: number): void {
-    if (this.endedMs.length !== crowd.shown) {
-      this.endedMs = new Float64Array(crowd.shown).fill(-Infinity);
-      this.endedX = new Float32Array(crowd.shown);
-      this.endedY = new Float32Array(crowd.shown);
-      this.landed = new Uint8Array(crowd.shown);
+  ended(env: number, player: Player, nowMs: number): void {
+    if (this.endedMs.length !== player.shown) {
+      this.endedMs = new Float64Array(player.shown).fill(-Infinity);
+      this.endedX = new Float32Array(player.shown);
+      this.endedY = new Float32Array(player.shown);
+      this.landed = new Uint8Array(player.shown);
     }
     this.endedMs[env] = nowMs;
-    this.endedX[env] = crowd.seen(env, 0);
-    this.endedY[env] = crowd.seen(env, 1);
+    this.endedX[env] = player.seen(env, 0);
+    this.endedY[env] = player.seen(env, 1);
     // What is seen is from before the last step: at rest on both legs is a landing.
-    const calm = Math.hypot(crowd.seen(env, 2), crowd.seen(env, 3)) < 0.1;
-    this.landed[env] = calm && crowd.seen(env, 6) > 0.5 && crowd.seen(env, 7) > 0.5 ? 1 : 0;
+    const calm = Math.hypot(player.seen(env, 2), player.seen(env, 3)) < 0.1;
+    this.landed[env] = calm && player.seen(env, 6) > 0.5 && player.seen(env, 7) > 0.5 ? 1 : 0;
   }
 
-  draw(c: CanvasRenderingContext2D, crowd: Player, size: Size, nowMs: number, smooth: boolean): void {
+  draw(c: CanvasRenderingContext2D, player: Player, size: Size, nowMs: number, smooth: boolean): void {
     const { px, py, unit } = sky(size);
     const canvas = c.canvas;
     if (this.trail.width !== canvas.width || this.trail.height !== canvas.height) {
@@ -99,8 +99,8 @@ class Swarm implements CrowdPainter {
       t.globalAlpha = 1;
       t.setTransform(ratio, 0, 0, ratio, 0, 0);
       t.fillStyle = palette.ghost;
-      for (let env = 0; env < crowd.shown; env++) {
-        t.fillRect(px(crowd.value(env, 0, true)) - 0.6, py(crowd.value(env, 1, true)) - 0.6, 1.2, 1.2);
+      for (let env = 0; env < player.shown; env++) {
+        t.fillRect(px(player.value(env, 0, true)) - 0.6, py(player.value(env, 1, true)) - 0.6, 1.2, 1.2);
       }
       c.drawImage(this.trail, 0, 0, size.width, size.height);
     }
@@ -109,23 +109,23 @@ class Swarm implements CrowdPainter {
     c.fillRect(0, py(0) + 1, size.width, size.height);
     drawPad(c, px, py(0));
 
-    const scale = Math.max(0.2, Math.min(0.42, unit / 620)) * (crowd.shown > 600 ? 0.75 : 1);
+    const scale = Math.max(0.2, Math.min(0.42, unit / 620)) * (player.shown > 600 ? 0.75 : 1);
     c.lineWidth = 2 * scale;
     for (let kind = 0; kind < 4; kind++) {
       c.strokeStyle = c.fillStyle = palette[CLASSES[kind]!];
-      c.globalAlpha = veil(0.6, crowd.shown / 2);
+      c.globalAlpha = veil(0.6, player.shown / 2);
       for (let path = 0; path < PATHS; path++) {
         c.beginPath();
-        for (let env = path; env < crowd.shown; env += PATHS) {
-          if (this.classOf(env, crowd) !== kind) continue;
-          this.outline(c, px(crowd.value(env, 0, smooth)), py(crowd.value(env, 1, smooth)), crowd.value(env, 4, smooth), scale);
+        for (let env = path; env < player.shown; env += PATHS) {
+          if (this.classOf(env, player) !== kind) continue;
+          this.outline(c, px(player.value(env, 0, smooth)), py(player.value(env, 1, smooth)), player.value(env, 4, smooth), scale);
         }
         c.fill();
         c.stroke();
       }
     }
     c.globalAlpha = 1;
-    if (smooth && this.endedMs.length === crowd.shown) this.drawEnds(c, crowd, px, py, nowMs);
+    if (smooth && this.endedMs.length === player.shown) this.drawEnds(c, player, px, py, nowMs);
   }
 
   /** Hull and legs, turned by hand: thousands of transforms would take longer than the strokes. */
@@ -139,9 +139,9 @@ class Swarm implements CrowdPainter {
     }
   }
 
-  private drawEnds(c: CanvasRenderingContext2D, crowd: Player, px: (x: number) => number, py: (y: number) => number, nowMs: number): void {
+  private drawEnds(c: CanvasRenderingContext2D, player: Player, px: (x: number) => number, py: (y: number) => number, nowMs: number): void {
     c.lineWidth = 1.4;
-    for (let env = 0; env < crowd.shown; env++) {
+    for (let env = 0; env < player.shown; env++) {
       const share = (nowMs - this.endedMs[env]!) / ENDED_MS;
       if (share >= 1) continue;
       const [x, y] = [px(this.endedX[env]!), py(this.endedY[env]!)];
@@ -319,6 +319,6 @@ export const lunarLander: World = {
   controls: { left: 1, right: 3, up: 2, rest: 0 },
   hues: ["hair", "minus", "thrust", "plus"],
   turns: [],
-  crowd: () => new Swarm(),
+  environments: () => new Swarm(),
   large,
 };

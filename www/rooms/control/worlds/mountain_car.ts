@@ -4,7 +4,7 @@ import { equation, gap, i, n, o, row, sub, w } from "../../../parts/equation";
 import { minus } from "../../../parts/format";
 import { palette } from "../../../parts/theme";
 import type { Player } from "../player";
-import { arrow, CLASSES, dot, tint, type CrowdPainter, type LargePainter, type Size, type World } from "./world";
+import { arrow, CLASSES, dot, tint, type EnvironmentsPainter, type LargePainter, type Size, type World } from "./world";
 
 const [LEFT, RIGHT] = [-1.2, 0.6];
 const hill = (x: number): number => 0.45 * Math.sin(3 * x) + 0.55;
@@ -65,39 +65,39 @@ function drawRoad(c: CanvasRenderingContext2D, size: Size, { px, py }: ReturnTyp
   c.fill();
 }
 
-class Hill implements CrowdPainter {
+class Hill implements EnvironmentsPainter {
   private readonly density = new Float32Array(BINS);
   private arrivedMs = new Float64Array(0);
 
   constructor(private readonly flag: number) {}
 
-  classOf(env: number, crowd: Player): number {
-    const share = (energy(crowd.seen(env, 0), crowd.seen(env, 1)) - LEAST) / (energy(this.flag, 0) - LEAST);
+  classOf(env: number, player: Player): number {
+    const share = (energy(player.seen(env, 0), player.seen(env, 1)) - LEAST) / (energy(this.flag, 0) - LEAST);
     return share < SHARES[0]! ? 0 : share < SHARES[1]! ? 1 : share < SHARES[2]! ? 2 : 3;
   }
 
-  ended(env: number, crowd: Player, nowMs: number): void {
-    if (this.arrivedMs.length !== crowd.shown) this.arrivedMs = new Float64Array(crowd.shown).fill(-Infinity);
+  ended(env: number, player: Player, nowMs: number): void {
+    if (this.arrivedMs.length !== player.shown) this.arrivedMs = new Float64Array(player.shown).fill(-Infinity);
     // What is seen is from before the step that reached the flag.
-    if (crowd.seen(env, 0) > this.flag - 0.08) this.arrivedMs[env] = nowMs;
+    if (player.seen(env, 0) > this.flag - 0.08) this.arrivedMs[env] = nowMs;
   }
 
-  draw(c: CanvasRenderingContext2D, crowd: Player, size: Size, nowMs: number, smooth: boolean): void {
-    const lanes = Math.min(LANES.most, Math.max(LANES.least, Math.round(crowd.shown / LANES.each)));
+  draw(c: CanvasRenderingContext2D, player: Player, size: Size, nowMs: number, smooth: boolean): void {
+    const lanes = Math.min(LANES.most, Math.max(LANES.least, Math.round(player.shown / LANES.each)));
     const apart = Math.min(6.5, (size.height * 0.36) / lanes);
     const view = road(size, 12 + lanes * apart, 46);
     drawRoad(c, size, view, this.flag);
-    this.drawDensity(c, crowd, view, smooth);
-    const [length, thick] = [Math.max(4, size.width / (crowd.shown > 600 ? 150 : 90)), Math.max(1.4, apart * 0.55)];
+    this.drawDensity(c, player, view, smooth);
+    const [length, thick] = [Math.max(4, size.width / (player.shown > 600 ? 150 : 90)), Math.max(1.4, apart * 0.55)];
     for (let kind = 0; kind < 4; kind++) {
       c.strokeStyle = palette[CLASSES[kind]!];
       c.globalAlpha = kind === 0 ? 0.75 : 0.8;
       c.lineWidth = thick;
       c.lineCap = "round";
       c.beginPath();
-      for (let env = 0; env < crowd.shown; env++) {
-        if (this.classOf(env, crowd) !== kind) continue;
-        const x = crowd.value(env, 0, smooth);
+      for (let env = 0; env < player.shown; env++) {
+        if (this.classOf(env, player) !== kind) continue;
+        const x = player.value(env, 0, smooth);
         const tilt = view.tilt(x);
         const lift = 4 + (env % lanes) * apart;
         const [cx, cy] = [view.px(x) + lift * Math.sin(tilt), view.py(x) - lift * Math.cos(tilt)];
@@ -108,17 +108,17 @@ class Hill implements CrowdPainter {
       c.stroke();
     }
     c.globalAlpha = 1;
-    if (smooth && this.arrivedMs.length === crowd.shown) this.drawArrivals(c, crowd, view, lanes, apart, nowMs);
+    if (smooth && this.arrivedMs.length === player.shown) this.drawArrivals(c, player, view, lanes, apart, nowMs);
   }
 
   /** How many stand where, hanging below the road. */
-  private drawDensity(c: CanvasRenderingContext2D, crowd: Player, { px, py }: ReturnType<typeof road>, smooth: boolean): void {
+  private drawDensity(c: CanvasRenderingContext2D, player: Player, { px, py }: ReturnType<typeof road>, smooth: boolean): void {
     const { density } = this;
     const keep = smooth ? 0.94 : 0.6;
     for (let bin = 0; bin < BINS; bin++) density[bin]! *= keep;
-    for (let env = 0; env < crowd.shown; env++) {
-      const bin = Math.floor(((crowd.seen(env, 0) - LEFT) / (RIGHT - LEFT)) * BINS);
-      if (bin >= 0 && bin < BINS) density[bin]! += ((1 - keep) * BINS) / crowd.shown;
+    for (let env = 0; env < player.shown; env++) {
+      const bin = Math.floor(((player.seen(env, 0) - LEFT) / (RIGHT - LEFT)) * BINS);
+      if (bin >= 0 && bin < BINS) density[bin]! += ((1 - keep) * BINS) / player.shown;
     }
     // A throng reaches as deep as there is room; what is sparse stays thin.
     let most = 5;
@@ -141,9 +141,9 @@ class Hill implements CrowdPainter {
     c.globalAlpha = 1;
   }
 
-  private drawArrivals(c: CanvasRenderingContext2D, crowd: Player, { px, py }: ReturnType<typeof road>, lanes: number, apart: number, nowMs: number): void {
+  private drawArrivals(c: CanvasRenderingContext2D, player: Player, { px, py }: ReturnType<typeof road>, lanes: number, apart: number, nowMs: number): void {
     c.fillStyle = palette.accent;
-    for (let env = 0; env < crowd.shown; env++) {
+    for (let env = 0; env < player.shown; env++) {
       const share = (nowMs - this.arrivedMs[env]!) / ARRIVED_MS;
       if (share >= 1) continue;
       c.globalAlpha = 0.8 * (1 - share);
@@ -250,7 +250,7 @@ export const mountainCar: World = {
   explanation: {
     heading: "What am I seeing?",
     words:
-      "Every stroke is a car in the same valley, drawn in lanes so that they do not hide each other; the band below the road shows where they crowd. " +
+      "Every stroke is a car in the same valley, drawn in lanes so that they do not hide each other; the band below the road shows where most of them are. " +
       "A car may throttle back, coast, or throttle forward, and its motor is weaker than the slope. Each step costs 1 until the flag is reached, and 200 steps end the episode. " +
       "At first hardly any car ever sees the flag, so there is nothing to tell a good deed from a bad one: that is what makes this small task hard. " +
       "A car's colour tells how much of the swing that the flag asks for it has gathered.",
@@ -259,7 +259,7 @@ export const mountainCar: World = {
   controls: { left: 0, right: 2, rest: 1 },
   hues: ["minus", "hair", "plus"],
   turns: [],
-  crowd: () => new Hill(0.5),
+  environments: () => new Hill(0.5),
   large: large(0.5, (action) => action - 1),
 };
 
@@ -274,7 +274,7 @@ export const mountainCarContinuous: World = {
   explanation: {
     heading: "What am I seeing?",
     words:
-      "Every stroke is a car in the same valley, drawn in lanes so that they do not hide each other; the band below the road shows where they crowd. " +
+      "Every stroke is a car in the same valley, drawn in lanes so that they do not hide each other; the band below the road shows where most of them are. " +
       "The throttle is a number from −1 to 1. The flag is worth 100, and the throttle costs a tenth of its square at each step; 999 steps end the episode. " +
       "A network that has not yet seen the flag learns above all that the throttle costs, and may stop using it: it has to meet the flag by chance before that. " +
       "A car's colour tells how much of the swing that the flag asks for it has gathered.",
@@ -282,6 +282,6 @@ export const mountainCarContinuous: World = {
   },
   controls: {},
   hues: [],
-  crowd: () => new Hill(0.45),
+  environments: () => new Hill(0.45),
   large: large(0.45, (action) => Math.max(-1, Math.min(1, action))),
 };

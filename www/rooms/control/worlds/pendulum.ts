@@ -3,24 +3,24 @@
 import { equation, frac, gap, i, n, o, over, row, sup, w } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
 import type { Player } from "../player";
-import { CLASSES, dot, fanAndGrid, MOST_RODS, PATHS, tint, torque, veil, type CrowdPainter, type LargePainter, type Size, type World } from "./world";
+import { CLASSES, dot, fanAndGrid, MOST_RODS, PATHS, tint, torque, veil, type EnvironmentsPainter, type LargePainter, type Size, type World } from "./world";
 
 const MOST_NM = 2;
 /** Angles from upright below which a rod takes the next colour. */
 const ANGLES = [(3 / 4) * Math.PI, Math.PI / 2, 0.25];
 
-class Fan implements CrowdPainter {
+class Fan implements EnvironmentsPainter {
   private theta = new Float32Array(0);
 
-  classOf(env: number, crowd: Player): number {
-    const angle = Math.abs(Math.atan2(crowd.seen(env, 1), crowd.seen(env, 0)));
+  classOf(env: number, player: Player): number {
+    const angle = Math.abs(Math.atan2(player.seen(env, 1), player.seen(env, 0)));
     return angle > ANGLES[0]! ? 0 : angle > ANGLES[1]! ? 1 : angle > ANGLES[2]! ? 2 : 3;
   }
 
-  draw(c: CanvasRenderingContext2D, crowd: Player, size: Size, _nowMs: number, smooth: boolean): void {
-    const { fan, columns, cell, x: left, y: top } = fanAndGrid(size, crowd.shown);
-    if (this.theta.length !== crowd.shown) this.theta = new Float32Array(crowd.shown);
-    for (let env = 0; env < crowd.shown; env++) this.theta[env] = crowd.angle(env, 0, 1, smooth);
+  draw(c: CanvasRenderingContext2D, player: Player, size: Size, _nowMs: number, smooth: boolean): void {
+    const { fan, columns, cell, x: left, y: top } = fanAndGrid(size, player.shown);
+    if (this.theta.length !== player.shown) this.theta = new Float32Array(player.shown);
+    for (let env = 0; env < player.shown; env++) this.theta[env] = player.angle(env, 0, 1, smooth);
     c.strokeStyle = palette.line;
     c.lineWidth = 1;
     c.beginPath();
@@ -30,22 +30,22 @@ class Fan implements CrowdPainter {
     const rod = cell * 0.42;
     for (let kind = 0; kind < 4; kind++) {
       c.strokeStyle = c.fillStyle = palette[CLASSES[kind]!];
-      c.globalAlpha = veil(0.16 + 0.03 * kind, Math.min(crowd.shown, MOST_RODS));
+      c.globalAlpha = veil(0.16 + 0.03 * kind, Math.min(player.shown, MOST_RODS));
       c.lineWidth = 2;
       for (let path = 0; path < PATHS; path++) {
         c.beginPath();
         // Beyond some, more rods tell no more; their tips do.
-        for (let env = path; env < Math.min(crowd.shown, MOST_RODS); env += PATHS) {
-          if (this.classOf(env, crowd) !== kind) continue;
+        for (let env = path; env < Math.min(player.shown, MOST_RODS); env += PATHS) {
+          if (this.classOf(env, player) !== kind) continue;
           c.moveTo(fan.x, fan.y);
           c.lineTo(fan.x + fan.radius * Math.sin(this.theta[env]!), fan.y - fan.radius * Math.cos(this.theta[env]!));
         }
         c.stroke();
       }
-      c.globalAlpha = veil(0.6, crowd.shown);
+      c.globalAlpha = veil(0.6, player.shown);
       c.beginPath();
-      for (let env = 0; env < crowd.shown; env++) {
-        if (this.classOf(env, crowd) !== kind) continue;
+      for (let env = 0; env < player.shown; env++) {
+        if (this.classOf(env, player) !== kind) continue;
         const [x, y] = [fan.x + fan.radius * Math.sin(this.theta[env]!), fan.y - fan.radius * Math.cos(this.theta[env]!)];
         c.moveTo(x + 2.2, y);
         c.arc(x, y, 2.2, 0, 7);
@@ -54,8 +54,8 @@ class Fan implements CrowdPainter {
       c.globalAlpha = 1;
       c.lineWidth = Math.max(1.2, cell * 0.08);
       c.beginPath();
-      for (let env = 0; env < crowd.shown; env++) {
-        if (this.classOf(env, crowd) !== kind) continue;
+      for (let env = 0; env < player.shown; env++) {
+        if (this.classOf(env, player) !== kind) continue;
         const x = left + ((env % columns) + 0.5) * cell;
         const y = top + (Math.floor(env / columns) + 0.5) * cell;
         c.moveTo(x, y);
@@ -170,6 +170,6 @@ export const pendulum: World = {
   controls: {},
   hues: [],
   turns: [0],
-  crowd: () => new Fan(),
+  environments: () => new Fan(),
   large,
 };

@@ -7,19 +7,19 @@ import { palette } from "../../../parts/theme";
 import type { Player } from "../player";
 
 export type Colour = keyof typeof palette;
-/** How far along an environment of the crowd is, from 0 (just begun, or low) to 3 (as it should be). */
+/** How far along an environment is, from 0 (just begun, or low) to 3 (as it should be). */
 export const CLASSES: Colour[] = ["young", "muted", "grown", "accent"];
 
 export type Size = { width: number; height: number };
 export type Point = { x: number; y: number };
 
-/** Draws the many that train. It may remember (a fall, a trail), and must not allocate while it draws. */
-export interface CrowdPainter {
-  draw(c: CanvasRenderingContext2D, crowd: Player, size: Size, nowMs: number, smooth: boolean): void;
+/** Draws all environments that train. It may remember (a fall, a trail), and must not allocate while it draws. */
+export interface EnvironmentsPainter {
+  draw(c: CanvasRenderingContext2D, player: Player, size: Size, nowMs: number, smooth: boolean): void;
   /** An episode ended at the step just played. */
-  ended?(env: number, crowd: Player, nowMs: number): void;
+  ended?(env: number, player: Player, nowMs: number): void;
   /** The class that an environment is drawn in: what a screen reader is told is counted from it. */
-  classOf(env: number, crowd: Player): number;
+  classOf(env: number, player: Player): number;
 }
 
 /** One environment as it is drawn: its state, carried on between two steps. */
@@ -83,14 +83,14 @@ export interface World {
   hues: Colour[];
   /** Numbers of the state that are angles and go round. */
   turns: number[];
-  crowd(): CrowdPainter;
+  environments(): EnvironmentsPainter;
   large: LargePainter;
 }
 
-/** The word for a share of the crowd in a class. */
-export function tally(crowd: Player, painter: CrowdPainter, from: number): number {
+/** How many environments are in a class or a higher one. */
+export function tally(player: Player, painter: EnvironmentsPainter, from: number): number {
   let sum = 0;
-  for (let env = 0; env < crowd.shown; env++) if (painter.classOf(env, crowd) >= from) sum++;
+  for (let env = 0; env < player.shown; env++) if (painter.classOf(env, player) >= from) sum++;
   return sum;
 }
 

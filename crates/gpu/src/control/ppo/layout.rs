@@ -21,9 +21,9 @@ const THREADS: usize = 64;
 const MANY_THREADS: usize = 256;
 /// Places of a rollout whose ended episodes one workgroup counts.
 const SPAN: usize = 16 * MANY_THREADS;
-/// Newest episodes that are told.
+/// Newest episodes that are read back.
 pub const RECENT: usize = 100;
-/// Steps of a rollout whose observations are told.
+/// Steps of a rollout whose observations are read back.
 const TRAJECTORY_STEPS: usize = 128;
 /// Rounds of a shuffle, and epochs that there is room for.
 pub const ROUNDS: usize = 4;
@@ -79,7 +79,7 @@ pub mod counters {
     pub const NAMES: [(&str, usize); 2] = [("UPDATE", UPDATE), ("UPDATES", UPDATES)];
 }
 
-/// What is written before an iteration or told after it.
+/// What is written before an iteration or read back after it.
 pub struct Places {
     pub params: Region,
     pub optimizer: Optimizer,

@@ -1,18 +1,18 @@
-// The many that train, on one canvas, as their world draws them.
+// The environments that train, on one canvas, as their world draws them.
 
 import type { Frame } from "./protocol";
 import { animate, calm, Surface } from "../../parts/loop";
 import { onTheme } from "../../parts/theme";
 import { Player, type Listener } from "./player";
-import { tally, type CrowdPainter, type World } from "./worlds/world";
+import { tally, type EnvironmentsPainter, type World } from "./worlds/world";
 
 const CALM_MS = 500;
 
-export class Crowd {
+export class EnvironmentsView {
   readonly element = document.createElement("canvas");
   private readonly surface: Surface;
   private readonly player: Player;
-  private painter: CrowdPainter | undefined;
+  private painter: EnvironmentsPainter | undefined;
   private lastMs = 0;
   private lastCalmMs = 0;
   private dirty = true;
@@ -22,7 +22,7 @@ export class Crowd {
   /** `visits` hears of every step that is played; `next` gives what was lived through since it was last asked. */
   constructor(visits: (player: Player) => void, private readonly next: () => Promise<Frame>) {
     this.element.setAttribute("role", "img");
-    this.element.setAttribute("aria-label", "Those that train; none yet");
+    this.element.setAttribute("aria-label", "Environments that train; none yet");
     const own: Listener = {
       stepped: () => visits(this.player),
       ended: (env) => this.painter?.ended?.(env, this.player, this.lastMs),
@@ -38,7 +38,7 @@ export class Crowd {
 
   /** A new run, perhaps of another world: nothing that waits is of interest. */
   begin(world: World): void {
-    this.painter = world.crowd();
+    this.painter = world.environments();
     this.player.clear();
     this.dirty = true;
   }

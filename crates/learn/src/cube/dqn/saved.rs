@@ -1,0 +1,123 @@
+//! All that the learner is made from again.
+
+use super::curriculum::Curriculum;
+use super::replay::{MOST_STEPS, Transition};
+use super::{Dqn, DqnConfig};
+use crate::cube::saved::{Saved, bad, counters, load, missing, save};
+use crate::cube::{Cube, LearnerError, Progress};
+use crate::{Data, Find};
+use math::Isa;
+use std::sync::Arc;
+use worlds::cube::Distances;
+
+impl<P: Cube> Dqn<P> {
+    /// What [`Dqn::restore`] takes.
+    pub(super) fn saved(&self) -> Vec<Saved> {
+        let mut parts = save(
+            self.params.table(),
+            [
+                ("", self.params.values()),
+                ("target.", self.target.values()),
+                ("adam.m.", &self.optimizer.m),
+                ("adam.v.", &self.optimizer.v),
+            ],
+        );
+        let mut words = |name: &str, words: Vec<u32>| {
+            parts.push((name.into(), vec![words.len()], Data::U32(words)));
+        };
+        let len = self.replay.len();
+        let transitions = || (0..len).map(|at| self.replay.get(at));
+        let states = |state: fn(&Transition<P>) -> P| {
+            let mut all = vec![0; len * P::WORDS];
+            let each = all.chunks_exact_mut(P::WORDS).zip(transitions());
+            each.for_each(|(words, transition)| state(&transition).words(words));
+            all
+        };
+        words("replay.states", states(|transition| transition.state));
+        words("replay.next", states(|transition| transition.next));
+        words("replay.how", transitions().map(|transition| transition.how()).collect());
+        words("curriculum", self.curriculum.words());
+        words("episodes", self.episodes.words());
+        let (at, greatest) = self.replay.cursor();
+        let mut priorities = vec![greatest];
+        if self.replay.is_prioritised() {
+            priorities.extend((0..len).map(|at| self.replay.priority(at)));
+        }
+        parts.push(("replay.priorities".into(), vec![priorities.len()], Data::F32(priorities)));
+        let Progress { iterations, updates, states, moves, episodes } = self.progress;
+        let counters = vec![iterations, updates, states, moves, episodes, self.optimizer.steps, at];
+        parts.push(("counters".into(), vec![counters.len()], Data::U64(counters)));
+        parts
+    }
+
+    /// Goes on exactly from what [`Learner::parts`] gave, with the same settings and seed.
+    pub fn restore(
+        config: DqnConfig,
+        exact: Option<Arc<Distances>>,
+        seed: u32,
+        isa: Isa,
+        find: &Find,
+    ) -> Result<Dqn<P>, LearnerError> {
+        let mut it = Dqn::new(config, exact, seed, isa)?;
+        let table = it.params.table().clone();
+        load(
+            find,
+            &table,
+            [
+                ("", it.params.values_mut()),
+                ("target.", it.target.values_mut()),
+                ("adam.m.", &mut it.optimizer.m),
+                ("adam.v.", &mut it.optimizer.v),
+            ],
+        )?;
+        let words = |name: &str| match find(name) {
+            Some((_, Data::U32(words))) => Ok(&words[..]),
+            _ => Err(missing(name)),
+        };
+        let [iterations, updates, states, moves, episodes, steps, at] = counters(find)?;
+        it.progress = Progress { iterations, updates, states, moves, episodes };
+        it.optimizer.steps = steps;
+
+        let count = it.actions.count() as u32;
+        let how = words("replay.how")?;
+        let [states, next] = [words("replay.states")?, words("replay.next")?];
+        if how.len() > it.replay.capacity()
+            || [states, next].iter().any(|of| of.len() != how.len() * P::WORDS)
+        {
+            return Err(missing("replay.states"));
+        }
+        let each = states.chunks_exact(P::WORDS).zip(next.chunks_exact(P::WORDS));
+        for (&how, (state, next)) in how.iter().zip(each) {
+            let [action, steps, done, rest] = how.to_le_bytes();
+            let sound = u32::from(action) < count
+                && (1..=MOST_STEPS).contains(&usize::from(steps))
+                && done < 2
+                && rest == 0;
+            let (Some(state), Some(next), true) = (P::from_words(state), P::from_words(next), sound) else {
+                return Err(bad("replay.states"));
+            };
+            it.replay.push(Transition { state, action, steps, done: done == 1, next });
+        }
+        let Some((_, Data::F32(priorities))) = find("replay.priorities") else {
+            return Err(missing("replay.priorities"));
+        };
+        let Some((&greatest, priorities)) = priorities.split_first() else {
+            return Err(missing("replay.priorities"));
+        };
+        if !it.replay.set_cursor(at, greatest, priorities) {
+            return Err(bad("replay.priorities"));
+        }
+        it.curriculum = Curriculum::from_words(&it.config.curriculum, words("curriculum")?)
+            .ok_or_else(|| bad("curriculum"))?;
+        let mut rest = words("episodes")?;
+        for i in 0..it.config.envs {
+            it.episodes.resume(i, &mut rest, count).ok_or_else(|| bad("episodes"))?;
+        }
+        if !rest.is_empty() {
+            return Err(missing("episodes"));
+        }
+        it.learning_packed.pack(&it.params);
+        it.target_packed.pack(&it.target);
+        Ok(it)
+    }
+}
