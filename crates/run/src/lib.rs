@@ -21,6 +21,7 @@ mod digest;
 mod error;
 mod history;
 pub mod knobs;
+pub mod logic;
 pub mod monitor;
 pub mod permalink;
 pub mod protocol;
