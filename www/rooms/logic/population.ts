@@ -1,0 +1,171 @@
+// The population as small multiples: of each member its newest picture, its loss soft and hard, and whether it lives. One of them
+// is looked at everywhere else.
+
+import type { Announcer } from "../../parts/announce";
+import { h, id, write } from "../../parts/dom";
+import { count, figure } from "../../parts/format";
+import { animate } from "../../parts/loop";
+import { experimentOf, type Chosen, type LogicClient } from "./client";
+import { cellColours, packed } from "./colours";
+import { Cells } from "./cells";
+import { percent, states } from "./text";
+import type { MemberView, PopulationView } from "./protocol";
+
+const ASK_EVERY_MS = 700;
+
+/** A member that starts over is shown so for a while. */
+const DEAD_MS = 3000;
+
+type Card = { restartedMs: number; item: HTMLElement; button: HTMLButtonElement; cells: Cells; state: HTMLElement; losses: HTMLElement; seed: HTMLElement };
+
+export class PopulationPane {
+  readonly element: HTMLElement;
+  private readonly list = h("ol", { class: "members" });
+  private readonly rate = h("output", { class: "number" });
+  private readonly about = h("p", { class: "about" });
+  private readonly follow = h("input", { type: "checkbox", role: "switch", checked: true, id: id("follow") });
+  private cards: Card[] = [];
+  private newest: PopulationView | undefined;
+  private asking = false;
+  private closed = false;
+  private runs = 0;
+  private readonly stop: () => void;
+
+  constructor(
+    private readonly client: LogicClient,
+    private readonly chosen: Chosen,
+    private readonly announcer: Announcer,
+    /** Another member is looked at; `picked` where a visitor chose it. */
+    private readonly changed: (picked: boolean) => void,
+    /** What was asked of all members. */
+    private readonly heard: (view: PopulationView) => void,
+  ) {
+    const title = id("population");
+    this.follow.addEventListener("change", () => {
+      this.chosen.pick(this.follow.checked ? undefined : this.chosen.member);
+      this.show();
+      this.changed(true);
+    });
+    this.element = h(
+      "section",
+      { class: "population", "aria-labelledby": title },
+      h(
+        "div",
+        { class: "head" },
+        h("h2", { class: "label", id: title }, "Population"),
+        this.rate,
+        h("span", { class: "row" }, this.follow, h("label", { for: this.follow.id }, "Look at the best")),
+      ),
+      this.about,
+      this.list,
+    );
+    this.stop = animate(this.element, () => this.ask(), ASK_EVERY_MS);
+  }
+
+  begin(): void {
+    this.runs++;
+    this.newest = undefined;
+    this.follow.checked = true;
+    this.chosen.pick(undefined);
+    this.chosen.best = 0;
+    write(this.rate, "");
+    write(this.about, "");
+    this.ask();
+  }
+
+  close(): void {
+    this.closed = true;
+    this.stop();
+    for (const { cells } of this.cards) cells.close();
+  }
+
+  ask(): void {
+    if (this.asking || this.closed) return;
+    this.asking = true;
+    const run = this.runs;
+    void this.client
+      .ask({ ask: "population" })
+      .then((view) => {
+        if (this.closed || run !== this.runs) return;
+        const before = this.chosen.member;
+        this.chosen.best = view.best;
+        this.tellChanges(view);
+        this.newest = view;
+        this.show();
+        this.heard(view);
+        if (before !== this.chosen.member) this.changed(false);
+      })
+      .catch(() => {}) // between two runs there is nobody to ask
+      .finally(() => (this.asking = false));
+  }
+
+  private tellChanges({ members }: PopulationView): void {
+    members.forEach(({ state, seed }, k) => {
+      const before = this.newest?.members[k];
+      const card = this.cards[k];
+      if (!before || !card) return;
+      if (before.seed !== seed) card.restartedMs = performance.now();
+      else if (before.state !== state) this.announcer.say(`Member ${k + 1} is ${states[state].word}.`, `member ${k}`);
+    });
+  }
+
+  private show(): void {
+    const view = this.newest;
+    if (!view) return;
+    const { members, perfect, ended } = view;
+    const restarts = ended - perfect;
+    write(this.rate, ended ? `${perfect} of ${ended} perfect (${percent(perfect / ended)})` : "");
+    const living = members.filter(({ state }) => state === "learning").length;
+    write(
+      this.about,
+      `success rate: of the runs that ended, those that were perfect; ${restarts === 1 ? "1 restart" : `${count(restarts)} restarts`} of dead ones with another seed, ${count(living)} still ${living === 1 ? "learns" : "learn"}`,
+    );
+    if (this.cards.length !== members.length) {
+      for (const { cells } of this.cards) cells.close();
+      this.cards = members.map((_, k) => this.card(k));
+      this.list.replaceChildren(...this.cards.map(({ item }) => item));
+    }
+    members.forEach((member, k) => this.write(this.cards[k]!, member, k));
+  }
+
+  private card(k: number): Card {
+    const cells = new Cells("");
+    // The button says it all.
+    cells.element.setAttribute("aria-hidden", "true");
+    cells.element.removeAttribute("role");
+    const [state, losses, seed] = [h("span", { class: "member-state" }), h("span", { class: "member-losses" }), h("span", { class: "member-seed" })];
+    const button = h("button", { type: "button", class: "member", onclick: () => this.pick(k) }, cells.element, state, losses, seed);
+    return { restartedMs: -Infinity, item: h("li", {}, button), button, cells, state, losses, seed };
+  }
+
+  private pick(k: number): void {
+    this.chosen.pick(k);
+    this.follow.checked = false;
+    this.announcer.say(`Looking at member ${k + 1}.`, "member");
+    this.show();
+    this.changed(true);
+  }
+
+  private write({ restartedMs, button, cells, state, losses, seed }: Card, member: MemberView, k: number): void {
+    const { picture } = member;
+    const colours = cellColours(experimentOf(this.client).shows).map(packed);
+    const pixels = cells.pixels(picture.width, picture.height);
+    picture.values.forEach((value, cell) => (pixels[cell] = colours[value]!));
+    cells.draw();
+    const kind = performance.now() - restartedMs < DEAD_MS ? "dead" : member.state;
+    const { word, mark } = states[kind];
+    write(state, `${mark} ${word}`);
+    const chosen = k === this.chosen.member;
+    button.className = `member ${kind}`;
+    button.setAttribute("aria-pressed", String(chosen));
+    const soft = member.loss === null ? "–" : figure(member.loss);
+    write(losses, `${soft} / ${figure(member.hard_loss)}`);
+    write(seed, `seed ${member.seed}`);
+    const best = k === this.newest?.best ? ", the best" : "";
+    button.setAttribute(
+      "aria-label",
+      `Member ${k + 1}${best}: ${word}, seed ${member.seed}, after ${count(member.updates)} updates; loss ${soft} soft, ${figure(member.hard_loss)} hard`,
+    );
+    button.title = `Member ${k + 1}${best}, ${count(member.updates)} updates: loss soft / hard`;
+  }
+}
