@@ -19,9 +19,13 @@ const VALUES_EVERY_MS = 150;
 const REDRAW_MS = 6000;
 const ASK_EVERY_MS = 1000;
 /** A layer's width, a row's height, and a gate's, at the size that one reads best. */
-const [LAYER, ROW, WIDE, TALL] = [92, 30, 30, 20];
-const MARGIN = { left: 150, right: 96, top: 16 };
-const ZOOMS = [0.25, 0.4, 0.6, 0.8, 1, 1.3, 1.7];
+const [LAYER, ROW, WIDE, TALL] = [76, 28, 30, 20];
+const MARGIN = { left: 142, right: 84, top: 16 };
+const ZOOMS = [0.2, 0.35, 0.5, 0.7, 0.85, 1, 1.3, 1.7];
+/** The smallest that one can read, of these. */
+const READABLE = 3;
+/** Circuits of more gates are counted, and drawn on demand: early in a run nothing may be pruned yet. */
+const MOST_DRAWN = 2500;
 const FORMATS: { format: Format; words: string }[] = [
   { format: "svg", words: "SVG" },
   { format: "json", words: "JSON" },
@@ -84,7 +88,7 @@ export class CircuitPane {
   private wires: { path: SVGPathElement; from: Wire; to: number }[] = [];
   private ends: SVGGElement[] = [];
   private values: Uint8Array = new Uint8Array();
-  private zoom = 4;
+  private zoom = 5;
   private at: number | undefined;
   private asking = false;
   private drawing = false;
@@ -196,7 +200,7 @@ export class CircuitPane {
       this.drawnOf = { member, updates: circuit.updates };
       this.stale = false;
       this.drawnMs = performance.now();
-      this.show(circuit);
+      this.show(circuit, asked);
       const { gates, verified, equal } = circuit;
       const words = `Of member ${member + 1} after ${count(circuit.updates)} updates${circuit.perfect ? ", which is perfect" : ""}. ${equal ? `Verified equal to its automaton on ${count(verified)}.` : `It differs from its automaton, which was compared on ${count(verified)}.`}`;
       write(this.status, words);
@@ -223,7 +227,7 @@ export class CircuitPane {
 
   // ---- drawing
 
-  private show(circuit: CircuitView): void {
+  private show(circuit: CircuitView, anyway: boolean): void {
     this.circuit = circuit;
     this.at = undefined;
     const { inputs, gates, outputs, evaluated, pass_through, dead, depth } = circuit;
@@ -236,6 +240,17 @@ export class CircuitPane {
       ["Inputs", count(inputs.length), "bits of the nine cells that matter"],
     ];
     this.counts.replaceChildren(...told.map(([term, value, about]) => h("div", { title: about }, h("dt", {}, term), h("dd", {}, value), h("dd", { class: "small" }, about))));
+    const many = gates.length > MOST_DRAWN && !anyway;
+    this.view.hidden = this.tools.hidden = many;
+    this.gridFigure.hidden = false;
+    this.went();
+    this.layout = undefined;
+    [this.nodes, this.ends, this.wires] = [[], [], []];
+    this.values = new Uint8Array();
+    if (many) {
+      this.view.replaceChildren();
+      return write(this.named, `It has ${count(gates.length)} gates by now, more than one can follow. As it learns, most become pass-through or dead; the button draws it anyway.`);
+    }
     const layout = placed(circuit);
     this.layout = layout;
     const width = MARGIN.left + (layout.layers - 1) * LAYER + MARGIN.right;
@@ -295,10 +310,7 @@ export class CircuitPane {
     inputs.forEach((name, k) => (this.nodes[k]!.querySelector("text")!.textContent = name));
     const paths = [...this.view.querySelectorAll<SVGPathElement>(".wire")];
     this.wires = layout.wires.map(({ from, to }, k) => ({ path: paths[k]!, from, to: "gate" in to ? inputs.length + to.gate : inputs.length + gates.length + to.output }));
-    this.view.hidden = this.tools.hidden = this.gridFigure.hidden = false;
-    this.went();
     this.view.setAttribute("aria-label", `The circuit: ${count(gates.length)} gates in ${depth} layers. Arrows follow its wires: left to what a gate depends on, right to what depends on it, up and down within a layer.`);
-    this.values = new Uint8Array();
     this.recolour();
     this.fit(1);
     this.tell();
@@ -331,7 +343,7 @@ export class CircuitPane {
     let zoom = ZOOMS.findLastIndex((times) => times <= most && this.natural * times <= room);
     // Where it is too wide for that, one reads and scrolls.
     if (zoom < 0) zoom = 0;
-    this.setZoom(most === 1 ? Math.max(zoom, 2) : zoom);
+    this.setZoom(most === 1 ? Math.max(zoom, READABLE) : zoom);
   }
 
   // ---- values on the wires
@@ -416,7 +428,7 @@ export class CircuitPane {
 
   private tell(): void {
     const { at, circuit } = this;
-    if (!circuit) return;
+    if (!circuit || !this.layout) return;
     if (at === undefined) return write(this.named, "Point at a gate, or go from gate to gate by arrows.");
     const { inputs, gates } = circuit;
     const value = this.values.length ? ` It is ${this.values[at] ? "on" : "off"} here.` : "";
