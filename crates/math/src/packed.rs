@@ -16,10 +16,22 @@ pub const NEIGHBOURS: usize = 9;
 #[derive(Clone, Copy, Debug)]
 enum Step {
     /// What a neighbour holds in a channel.
-    Load { channel: u32, neighbour: u8, to: u32 },
-    Gate { op: u8, a: u32, b: u32, to: u32 },
+    Load {
+        channel: u32,
+        neighbour: u8,
+        to: u32,
+    },
+    Gate {
+        op: u8,
+        a: u32,
+        b: u32,
+        to: u32,
+    },
     /// The next state of a channel.
-    Store { channel: u32, from: u32 },
+    Store {
+        channel: u32,
+        from: u32,
+    },
 }
 
 /// Gates in the order they are evaluated in, and where their values wait meanwhile.
@@ -36,7 +48,10 @@ impl Program {
     pub fn new(inputs: &[(u8, u32)], gates: &[(u8, u32, u32)], outputs: &[u32]) -> Program {
         let (first, channels) = (inputs.len(), outputs.len());
         for &(neighbour, channel) in inputs {
-            assert!(usize::from(neighbour) < NEIGHBOURS && (channel as usize) < channels, "an input is of the grid");
+            assert!(
+                usize::from(neighbour) < NEIGHBOURS && (channel as usize) < channels,
+                "an input is of the grid"
+            );
         }
         let mut last = vec![usize::MAX; first + gates.len()]; // the gate that reads a wire last
         let mut stores = vec![Vec::new(); first + gates.len()];
@@ -193,7 +208,8 @@ impl Packed {
         let (channels, bands) = (program.channels as u64, shape.bands as u64);
         let rows = (height as u64 + 2 * bands).saturating_mul(shape.stride as u64);
         let words = rows.saturating_mul(2 * channels + u64::from(fires))
-            + bands * (2 * channels * (FRONT + shape.block + 1) as u64 + (program.slots * shape.block) as u64);
+            + bands
+                * (2 * channels * (FRONT + shape.block + 1) as u64 + (program.slots * shape.block) as u64);
         words.saturating_mul(4)
     }
 
@@ -244,7 +260,11 @@ impl Packed {
     /// One step. Where `fires(row, words)` is given it sets the bits of the cells that change; the words are zero before.
     pub fn step(&mut self, isa: Isa, program: &Program, fires: Option<&(dyn Fn(usize, &mut [u32]) + Sync)>) {
         assert_eq!(program.channels, self.channels, "the grid is one for this program");
-        assert_eq!(self.block, Shape::of(program, self.width, self.height).block, "the grid is one for this program");
+        assert_eq!(
+            self.block,
+            Shape::of(program, self.width, self.height).block,
+            "the grid is one for this program"
+        );
         let (stride, block) = (self.stride, self.block);
         par::each_mut(&mut self.bands, |_, band| {
             if let Some(fires) = fires {
@@ -395,15 +415,11 @@ impl<const WORDS: usize> Kernel for Blocks<'_, WORDS> {
                                 };
                             }
                             match neighbour % 3 {
-                                0 => load!(|p| s.or_u(
-                                    s.shl_u(s.load_u_ptr(p), 1),
-                                    s.shr_u(s.load_u_ptr(p.sub(1)), 31)
-                                )),
+                                0 => load!(|p| s
+                                    .or_u(s.shl_u(s.load_u_ptr(p), 1), s.shr_u(s.load_u_ptr(p.sub(1)), 31))),
                                 1 => load!(|p| s.load_u_ptr(p)),
-                                _ => load!(|p| s.or_u(
-                                    s.shr_u(s.load_u_ptr(p), 1),
-                                    s.shl_u(s.load_u_ptr(p.add(1)), 31)
-                                )),
+                                _ => load!(|p| s
+                                    .or_u(s.shr_u(s.load_u_ptr(p), 1), s.shl_u(s.load_u_ptr(p.add(1)), 31))),
                             }
                         }
                         Step::Gate { op, a, b, to } => {

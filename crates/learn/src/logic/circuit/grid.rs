@@ -1,59 +1,90 @@
-//! A grid of cells that a circuit runs.
+//! A grid of cells that a circuit runs, a bit a cell.
 
-use super::{Circuit, Gate};
-use crate::logic::apply;
+use super::Circuit;
 use math::Isa;
-use worlds::logic::{Grid, neighbour};
+use math::packed::{Packed, Program};
 
 /// The cells of one grid. Beyond its border all is off, unless opposite borders are joined.
 pub struct PackedGrid {
-    circuit: Circuit,
-    grid: Grid,
-    periodic: bool,
+    isa: Isa,
+    program: Program,
+    cells: Packed,
 }
 
 impl PackedGrid {
     /// All cells are off.
-    pub fn new(_isa: Isa, circuit: &Circuit, width: usize, height: usize, periodic: bool) -> PackedGrid {
-        PackedGrid {
-            circuit: circuit.clone(),
-            grid: Grid::blank(circuit.channels(), width, height),
-            periodic,
-        }
+    pub fn new(isa: Isa, circuit: &Circuit, width: usize, height: usize, periodic: bool) -> PackedGrid {
+        let program = circuit.program();
+        let cells = Packed::new(&program, width, height, periodic);
+        PackedGrid { isa, program, cells }
+    }
+
+    /// What such a grid takes of memory.
+    pub fn bytes(circuit: &Circuit, width: usize, height: usize) -> u64 {
+        Packed::bytes(&circuit.program(), width, height, true)
+    }
+
+    /// Gates that are evaluated for a cell and a step.
+    pub fn gates(&self) -> usize {
+        self.program.gates()
+    }
+
+    /// The cells themselves, a bit a cell.
+    pub fn cells(&self) -> &Packed {
+        &self.cells
+    }
+
+    /// Lets every row of every channel be written: `write(channel, row, words)`.
+    pub fn edit(&mut self, write: impl FnMut(usize, usize, &mut [u32])) {
+        self.cells.edit(write);
     }
 
     /// `[channel][row][column]`, a byte being 0 or 1.
     pub fn set(&mut self, cells: &[u8]) {
-        self.grid.cells.copy_from_slice(cells);
+        let (width, height) = (self.cells.width(), self.cells.height());
+        assert_eq!(cells.len(), self.cells.channels() * width * height, "a byte for each cell and channel");
+        self.cells.edit(|channel, row, words| {
+            let from = &cells[(channel * height + row) * width..][..width];
+            for (word, from) in words.iter_mut().zip(from.chunks(32)) {
+                *word = from.iter().rev().fold(0, |word, &cell| word << 1 | u32::from(cell & 1));
+            }
+        });
     }
 
     pub fn get(&self, cells: &mut [u8]) {
-        cells.copy_from_slice(&self.grid.cells);
+        let (width, height) = (self.cells.width(), self.cells.height());
+        assert_eq!(cells.len(), self.cells.channels() * width * height, "a byte for each cell and channel");
+        for (i, to) in cells.chunks_mut(width).enumerate() {
+            let row = self.cells.row(i / height, i % height);
+            for (to, word) in to.chunks_mut(32).zip(row) {
+                to.iter_mut().enumerate().for_each(|(bit, to)| *to = (word >> bit & 1) as u8);
+            }
+        }
     }
 
     /// One step; a cell changes only where `fires` says so of its number, which is `row * width + column`.
     pub fn step(&mut self, fires: Option<&(dyn Fn(usize) -> bool + Sync)>) {
-        let (width, height) = (self.grid.width, self.grid.height);
-        let mut next = self.grid.clone();
-        for cell in (0..width * height).filter(|&cell| fires.is_none_or(|fires| fires(cell))) {
-            let (x, y) = (cell % width, cell / width);
-            let mut values: Vec<bool> = Vec::new();
-            for input in &self.circuit.inputs {
-                let (channel, k) = (input.channel as usize, input.neighbour.into());
-                values.push(neighbour(&self.grid, self.periodic, channel, x, y, k) == 1);
+        let width = self.cells.width();
+        let Some(fires) = fires else { return self.cells.step(self.isa, &self.program, None) };
+        let row = |row: usize, words: &mut [u32]| {
+            for column in 0..width {
+                words[column / 32] |= u32::from(fires(row * width + column)) << (column % 32);
             }
-            for &Gate { op, a, b } in &self.circuit.gates {
-                let end = |wire: u32| values.get(wire as usize).copied().unwrap_or(false);
-                values.push(apply(op, end(a), end(b)));
-            }
-            for (channel, &wire) in self.circuit.outputs.iter().enumerate() {
-                next.cells[channel * width * height + cell] = u8::from(values[wire as usize]);
-            }
-        }
-        self.grid = next;
+        };
+        self.cells.step(self.isa, &self.program, Some(&row));
     }
 
     pub fn run(&mut self, steps: u64) {
         (0..steps).for_each(|_| self.step(None));
+    }
+}
+
+impl Circuit {
+    /// The circuit as it is evaluated.
+    fn program(&self) -> Program {
+        let inputs: Vec<(u8, u32)> =
+            self.inputs.iter().map(|input| (input.neighbour, input.channel)).collect();
+        let gates: Vec<(u8, u32, u32)> = self.gates.iter().map(|gate| (gate.op, gate.a, gate.b)).collect();
+        Program::new(&inputs, &gates, &self.outputs)
     }
 }
