@@ -3,6 +3,8 @@
 //! every channel; a network of gates reads the cell and what the kernels say, and gives the cell's next state. This file says
 //! what training and circuits have in common: gates, layers and wires.
 
+pub mod circuit;
+
 use math::Rng;
 
 /// Operations of a gate in the published order: bit 3 of the number is the output for a = b = 0, bit 2 for (0, 1), bit 1 for (1, 0) and bit 0 for

@@ -14,6 +14,7 @@ pub mod graded;
 pub mod isa;
 pub mod memory;
 pub mod ops;
+pub mod packed;
 pub mod par;
 pub mod peak;
 pub mod poly;

@@ -105,7 +105,7 @@ fn of_logic() -> String {
     declare_all!(
         out:
         Question Experiment Shows Picture AutomatonView PopulationView MemberView MemberState GatesView Start Damage GridView
-        CircuitView GateView Output ValuesView Format ExportView BigView
+        CircuitView GateView ValuesView Format ExportView BigView
     );
     out += &answers(ANSWERS);
     tidy(&out)

@@ -67,7 +67,7 @@ pub enum Shows {
 pub struct Picture {
     pub width: u32,
     pub height: u32,
-    /// A byte a cell, row by row: 0 or 1; where colours are shown 4 for red, 2 for green and 1 for blue together.
+    /// A byte a cell, row by row: 0 or 1; where colours are shown 1 for red, 2 for green and 4 for blue together.
     #[serde(with = "serde_bytes")]
     #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
     pub values: Vec<u8>,
@@ -190,8 +190,8 @@ pub struct CircuitView {
     /// Those in use, in words: `north-west channel 3`.
     pub inputs: Vec<String>,
     pub gates: Vec<GateView>,
-    /// Wires, one a channel of the cell's next state.
-    pub outputs: Vec<Output>,
+    /// Wires, one a channel of the cell's next state. A constant is a gate of operation 0 or 15.
+    pub outputs: Vec<u32>,
     /// Gates of the automaton that are evaluated for a cell; those that pass an input through, and that nothing depends on.
     pub evaluated: u32,
     pub pass_through: u32,
@@ -214,16 +214,6 @@ pub struct GateView {
     pub b: u32,
     /// Longest way from an input.
     pub layer: u32,
-}
-
-/// Where a channel comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-#[serde(rename_all = "snake_case")]
-pub enum Output {
-    Constant(bool),
-    /// As those of a gate.
-    Wire(u32),
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
