@@ -5,7 +5,7 @@ import { h, icon, id, write } from "../../parts/dom";
 import { count, short, words } from "../../parts/format";
 import { animate, calm } from "../../parts/loop";
 import { Cells } from "./cells";
-import { experimentOf, reason, type Chosen, type LogicClient } from "./client";
+import { reason, type Chosen, type LogicClient } from "./client";
 import { cellColours, packed } from "./colours";
 import type { BigView } from "./protocol";
 
@@ -167,7 +167,7 @@ export class BigPane {
     if (!view) return;
     const { width, height, words: bits } = view;
     const pixels = this.cells.pixels(width, height);
-    const [off, on] = cellColours(experimentOf(this.client).shows === "rgb" ? "rgb" : "channel").map(packed) as [number, number];
+    const [off, on] = cellColours(this.chosen.shows).map(packed) as [number, number];
     const bytes = Math.ceil(width / 8);
     for (let y = 0; y < height; y++)
       for (let x = 0; x < width; x++) pixels[y * width + x] = (bits[y * bytes + (x >> 3)]! >> (x & 7)) & 1 ? on : off;

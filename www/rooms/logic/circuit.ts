@@ -202,7 +202,7 @@ export class CircuitPane {
       this.drawnMs = performance.now();
       this.show(circuit, asked);
       const { gates, verified, equal } = circuit;
-      const words = `Of member ${member + 1} after ${count(circuit.updates)} updates${circuit.perfect ? ", which is perfect" : ""}. ${equal ? `Verified equal to its automaton on ${count(verified)}.` : `It differs from its automaton, which was compared on ${count(verified)}.`}`;
+      const words = `Of member ${member + 1} after ${count(circuit.updates)} updates${circuit.perfect ? ", which is perfect" : ""}. ${equal ? `Verified equal to its automaton on ${count(verified)} neighbourhoods.` : `It differs from its automaton, which was compared on ${count(verified)} neighbourhoods.`}`;
       write(this.status, words);
       if (asked) this.announcer.say(`The circuit has ${count(gates.length)} gates. ${words}`, "circuit");
     } catch (error) {
@@ -297,9 +297,7 @@ export class CircuitPane {
     });
     const ends = layout.outputs.map((place, k) => {
       const { x, y } = at(place);
-      const output = outputs[k]!;
-      const constant = "constant" in output ? ` = ${output.constant ? 1 : 0}` : "";
-      return `<g class="end" transform="translate(${x} ${round(y)})"><circle r="4"/><text x="9" y="4">${outputs.length === 1 ? "next state" : `channel ${k + 1}`}${constant}</text></g>`;
+      return `<g class="end" transform="translate(${x} ${round(y)})"><circle r="4"/><text x="9" y="4">${outputs.length === 1 ? "next state" : `channel ${k + 1}`}</text></g>`;
     });
     const source = `<svg viewBox="0 0 ${width} ${Math.ceil(height)}" aria-hidden="true">${parts.join("")}${nodes.join("")}${ends.join("")}</svg>`;
     this.view.replaceChildren(markup(source));
@@ -374,7 +372,7 @@ export class CircuitPane {
     this.values = values;
     this.nodes.forEach((node, k) => changed(k) && node.classList.toggle("on", values[k] === 1));
     for (const { path, from } of this.wires) if (changed(from)) path.classList.toggle("on", values[from] === 1);
-    circuit.outputs.forEach((output, k) => this.ends[k]?.classList.toggle("on", "wire" in output ? values[output.wire] === 1 : output.constant));
+    circuit.outputs.forEach((output, k) => this.ends[k]?.classList.toggle("on", values[output] === 1));
     this.view.classList.toggle("valued", values.length > 0);
     this.tell();
   }

@@ -2,7 +2,7 @@
 
 import type { Client } from "../../run/client";
 import { sentence } from "../../run/notice";
-import type { Answers, Experiment, Question } from "./protocol";
+import type { Answers, Experiment, Question, Shows } from "./protocol";
 
 export type LogicClient = Client<Question, Answers>;
 
@@ -12,17 +12,14 @@ export const experimentOf = (client: LogicClient): Experiment => client.variant.
 /** What was refused, as a sentence. */
 export const reason = (error: unknown): string => sentence(error instanceof Error ? error.message : String(error));
 
-/** Which member of the population one looks at: the best, whichever that is, or one that was chosen. */
+/** What one looks at: a member of the population, the best, whichever that is, or one that was chosen; and its cells in colours or not. */
 export class Chosen {
   best = 0;
+  shows: Shows = "channel";
   private picked: number | undefined;
 
   get member(): number {
     return this.picked ?? this.best;
-  }
-
-  get follows(): boolean {
-    return this.picked === undefined;
   }
 
   pick(member: number | undefined): void {

@@ -172,7 +172,7 @@ export class GridPane {
 
   /** What is learned, for who begins with it. */
   get learned(): { picture: Picture; shows: Shows } | undefined {
-    return this.goal ? { picture: this.goal, shows: this.experiment.shows } : undefined;
+    return this.goal ? { picture: this.goal, shows: this.chosen.shows } : undefined;
   }
 
   // ---- what is wished
@@ -237,7 +237,7 @@ export class GridPane {
   nameOf(x: number, y: number): string {
     if (!this.view) return "";
     const value = this.view.values[y * this.view.width + x] ?? 0;
-    return this.experiment.shows === "rgb" ? COLOUR_NAMES[value]! : value ? "on" : "off";
+    return this.chosen.shows === "rgb" ? COLOUR_NAMES[value]! : value ? "on" : "off";
   }
 
   // ---- the grid goes on
@@ -310,10 +310,11 @@ export class GridPane {
     const { experiment } = this;
     const { step, wrong } = view;
     write(this.step, `step ${count(step)}`);
+    const steps = step === 1 ? "1 step" : `${count(step)} steps`;
     const whole = wrong === 0 ? "Every cell is right" : wrong === null ? "" : `${percent(wrong)} of cells are wrong`;
     const end = experiment.rule || step <= experiment.steps ? "" : `, ${count(step - experiment.steps)} steps longer than it was trained`;
     const healed = this.damaged && wrong === 0 ? " It has healed." : "";
-    write(this.status, experiment.rule ? (whole ? `${whole}, by the rule itself.` : `Step ${count(step)}.`) : whole ? `${whole} after ${count(step)} steps${end}.${healed}` : `After ${count(step)} steps${end}.`);
+    write(this.status, experiment.rule ? (whole ? `${whole}, by the rule itself.` : `Step ${count(step)}.`) : whole ? `${whole} after ${steps}${end}.${healed}` : `After ${steps}${end}.`);
     this.cells.label(`The grid, ${view.width} by ${view.height} cells: ${wrong === null ? `step ${step}` : `${percent(wrong)} wrong`}. Arrows move the cursor, enter damages, space runs or pauses.`);
     this.element.dataset["step"] = String(step);
     this.element.dataset["wrong"] = wrong === null ? "" : String(wrong);
@@ -321,7 +322,7 @@ export class GridPane {
   }
 
   private recolour(): void {
-    this.colours = cellColours(this.experiment.shows).map(packed);
+    this.colours = cellColours(this.chosen.shows).map(packed);
     const { goal } = this;
     if (goal) {
       const pixels = this.target.pixels(goal.width, goal.height);
@@ -333,10 +334,10 @@ export class GridPane {
 
   /** The grid as it stands, here or in another part. */
   paint(cells = this.cells): void {
-    const { view, experiment } = this;
+    const { view } = this;
     if (!view) return;
     const pixels = cells.pixels(view.width, view.height);
-    if (view.soft.length) mixed(cellColours(experiment.shows), Float32Array.from(floats(view.soft)), view.width * view.height, pixels);
+    if (view.soft.length) mixed(cellColours(this.chosen.shows), Float32Array.from(floats(view.soft)), view.width * view.height, pixels);
     else view.values.forEach((value, cell) => (pixels[cell] = this.colours[value]!));
     cells.draw();
   }

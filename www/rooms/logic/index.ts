@@ -9,7 +9,7 @@ import "./style.css";
 
 export const brings: Brings = {
   look: "logics",
-  curves: { axis: "time", charts: text.charts },
+  curves: { axis: "time", front: ["loss", "certainty", "success", "speed"], charts: text.charts },
   comparable: (a, b) => (a.about as Experiment).rule === (b.about as Experiment).rule,
   view: (page) => new LogicView(page),
 };

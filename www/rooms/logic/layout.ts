@@ -57,7 +57,7 @@ export function placed({ inputs, gates, outputs }: CircuitView): Placed {
     if (read.a) wire(a, inputs.length + gate, { gate, b: false });
     if (read.b) wire(b, inputs.length + gate, { gate, b: true });
   });
-  outputs.forEach((from, k) => "wire" in from && wire(from.wire, ends[k]!, { output: k }));
+  outputs.forEach((from, k) => wire(from, ends[k]!, { output: k }));
 
   const layers = Array.from({ length: last + 1 }, (): number[] => []);
   nodes.forEach(({ layer }, k) => layers[layer]!.push(k));

@@ -7,7 +7,7 @@ import { Cells } from "./cells";
 import { cellColours, COLOUR_NAMES, css, packed } from "./colours";
 import type { Experiment, Picture, Shows } from "./protocol";
 
-const SIDES = [8, 10, 12, 16, 20, 24];
+const SIDES = [8, 10, 12, 16, 20, 24, 32];
 const SIDE = 16;
 /** To begin with: everybody sees when it is whole. */
 const HEART = `
@@ -48,15 +48,13 @@ export class OwnPane {
   private readonly drawError = h("p", { class: "error", role: "alert" });
   private readonly ruleError = h("p", { class: "error", role: "alert", id: id("rule-error") });
   private readonly rule = h("input", { type: "text", id: id("rule"), value: "B36/S23", autocomplete: "off", autocapitalize: "characters", spellcheck: "false", "aria-describedby": this.ruleError.id });
-  private readonly drawing: HTMLElement;
-  private readonly typing: HTMLElement;
-  private readonly variants: HTMLSelectElement;
+  private readonly colours = h("select", { id: id("own-colours") }, h("option", { value: "channel" }, "on and off"), h("option", { value: "rgb" }, "eight"));
   private picture: Picture = { width: SIDE, height: SIDE, values: new Uint8Array(SIDE * SIDE) };
   private colour = 1;
 
   constructor(
-    private readonly owns: Variant[],
-    private readonly rules: Variant[],
+    private readonly drawn: Variant,
+    private readonly ruled: Variant,
     /** What is learned now, to begin with. */
     private readonly target: () => { picture: Picture; shows: Shows } | undefined,
     private readonly train: (variant: Variant, knobs: Record<string, Value>) => void,
@@ -64,11 +62,10 @@ export class OwnPane {
     this.cells = new Cells("Your drawing", { touched: (x, y) => this.paint(x, y), moved: (x, y) => this.stand(x, y), key: (key) => this.key(key) }, () => this.show());
     this.cells.element.classList.add("own-cells");
     this.side.addEventListener("change", () => this.resize());
-    this.variants = h("select", { id: id("own-variant") }, ...owns.map(({ id: name, name: words, summary }) => h("option", { value: name, title: summary }, words)));
-    this.variants.addEventListener("change", () => this.suit());
+    this.colours.addEventListener("change", () => this.suit());
     const button = (words: string, does: () => void): HTMLButtonElement => h("button", { type: "button", onclick: does }, words);
     const trainButton = h("button", { type: "button", class: "strong", onclick: () => this.draw() }, "Train for this drawing");
-    this.drawing = h(
+    const drawing = h(
       "section",
       { class: "own-drawing", "aria-label": "Draw a pattern" },
       h("h3", {}, "Draw a pattern"),
@@ -76,8 +73,8 @@ export class OwnPane {
       h(
         "div",
         { class: "row" },
-        owns.length > 1 && h("p", { class: "field" }, h("label", { for: this.variants.id }, "Learned as"), this.variants),
         h("p", { class: "field" }, h("label", { for: this.side.id }, "Size"), this.side),
+        h("p", { class: "field" }, h("label", { for: this.colours.id }, "Colours"), this.colours),
         button("Clear", () => this.fill(() => 0)),
         button("Begin with the target above", () => this.begin()),
       ),
@@ -98,7 +95,7 @@ export class OwnPane {
       this.type();
     });
     this.rule.addEventListener("input", () => this.refuse(""));
-    this.typing = h(
+    const typing = h(
       "section",
       { "aria-label": "Type a rule" },
       h("h3", {}, "Type a rule"),
@@ -107,9 +104,7 @@ export class OwnPane {
       this.ruleError,
       h("p", { class: "row" }, ...RULES.map(({ rule, name }) => h("button", { type: "button", class: "small", onclick: () => ((this.rule.value = rule), this.refuse("")) }, `${name} ${rule}`))),
     );
-    this.drawing.hidden = owns.length === 0;
-    this.typing.hidden = rules.length === 0;
-    this.element = h("div", { class: "own-target" }, this.drawing, this.typing);
+    this.element = h("div", { class: "own-target" }, drawing, typing);
     this.suit();
     this.fill((x, y) => (HEART[y]?.[x] === "#" ? 1 : 0));
   }
@@ -125,15 +120,11 @@ export class OwnPane {
     return Array.from({ length: values.length / width }, (_, row) => [...values.subarray(row * width, (row + 1) * width)].map(digit).join("")).join("/");
   }
 
-  private get experiment(): Experiment | undefined {
-    return (this.owns.find(({ id: name }) => name === this.variants.value) ?? this.owns[0])?.about as Experiment | undefined;
-  }
-
   private get shows(): Shows {
-    return this.experiment?.shows ?? "channel";
+    return this.colours.value as Shows;
   }
 
-  /** Colours of the variant that it would be learned as. */
+  /** What one draws with. */
   private suit(): void {
     const colours = cellColours(this.shows);
     const group = id("cell-colour");
@@ -178,8 +169,7 @@ export class OwnPane {
   private begin(): void {
     const target = this.target();
     if (!target) return write(this.drawError, "What is learned now is a rule and has no picture. Draw one, or look at another experiment first.");
-    const own = this.owns.find(({ about }) => (about as Experiment).shows === target.shows);
-    if (own) this.variants.value = own.id;
+    this.colours.value = target.shows;
     const { width, height, values } = target.picture;
     this.picture = { width, height, values: Uint8Array.from(values) };
     if (![...this.side.options].some(({ value }) => Number(value) === width)) this.side.append(h("option", { value: width }, `${width}x${height}`));
@@ -226,8 +216,10 @@ export class OwnPane {
     const { values } = this.picture;
     write(this.drawError, "");
     if (values.every((value) => value === values[0])) return write(this.drawError, values[0] ? "The drawing is of one colour alone. Leave some cells out, so that there is something to learn." : "The drawing is empty. Draw some cells first.");
-    const variant = this.owns.find(({ id: name }) => name === this.variants.value) ?? this.owns[0]!;
-    this.train(variant, { target: this.text });
+    // What grows from the middle reaches the border one cell a step.
+    const { steps } = this.drawn.about as Experiment;
+    const needs = Math.ceil(0.75 * this.picture.width);
+    this.train(this.drawn, { target: this.text, ...(needs > steps && { steps: needs }) });
   }
 
   private refuse(words: string): void {
@@ -241,6 +233,6 @@ export class OwnPane {
     const table = /^[0-9a-f]{128}$/i.test(text);
     if (!table && !/^B[0-8]*\/S[0-8]*$/i.test(text)) return this.refuse("This is no rule. Write births and survivals by numbers of neighbours, 0 to 8, as in B3/S23, or 128 hexadecimal digits.");
     this.refuse("");
-    this.train(this.rules[0]!, { rule: table ? text.toLowerCase() : text.toUpperCase() });
+    this.train(this.ruled, { rule: table ? text.toLowerCase() : text.toUpperCase() });
   }
 }

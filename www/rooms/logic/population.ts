@@ -5,7 +5,7 @@ import type { Announcer } from "../../parts/announce";
 import { h, id, write } from "../../parts/dom";
 import { count, figure } from "../../parts/format";
 import { animate } from "../../parts/loop";
-import { experimentOf, type Chosen, type LogicClient } from "./client";
+import type { Chosen, LogicClient } from "./client";
 import { cellColours, packed } from "./colours";
 import { Cells } from "./cells";
 import { percent, states } from "./text";
@@ -16,7 +16,7 @@ const ASK_EVERY_MS = 700;
 /** A member that starts over is shown so for a while. */
 const DEAD_MS = 3000;
 
-type Card = { restartedMs: number; item: HTMLElement; button: HTMLButtonElement; cells: Cells; state: HTMLElement; losses: HTMLElement; seed: HTMLElement };
+type Card = { restartedMs: number; item: HTMLElement; button: HTMLButtonElement; cells: Cells; name: HTMLElement; mark: HTMLElement; state: HTMLElement; losses: HTMLElement; seed: HTMLElement; updates: HTMLElement };
 
 export class PopulationPane {
   readonly element: HTMLElement;
@@ -130,12 +130,24 @@ export class PopulationPane {
 
   private card(k: number): Card {
     const cells = new Cells("");
-    // The button says it all.
+    // The words of the button say what counts of it.
     cells.element.setAttribute("aria-hidden", "true");
     cells.element.removeAttribute("role");
-    const [state, losses, seed] = [h("span", { class: "member-state" }), h("span", { class: "member-losses" }), h("span", { class: "member-seed" })];
-    const button = h("button", { type: "button", class: "member", onclick: () => this.pick(k) }, cells.element, state, losses, seed);
-    return { restartedMs: -Infinity, item: h("li", {}, button), button, cells, state, losses, seed };
+    const part = (name: string): HTMLElement => h("span", { class: name });
+    const [name, mark, state, losses, seed, updates] = [part("unseen"), h("span", { "aria-hidden": "true" }), part(""), part("member-losses"), part("member-seed"), part("unseen")];
+    const button = h(
+      "button",
+      { type: "button", class: "member", onclick: () => this.pick(k) },
+      cells.element,
+      name,
+      h("span", { class: "member-state" }, mark, " ", state),
+      h("span", { class: "unseen" }, ", loss soft and hard: "),
+      losses,
+      h("span", { class: "unseen" }, ", "),
+      seed,
+      updates,
+    );
+    return { restartedMs: -Infinity, item: h("li", {}, button), button, cells, name, mark, state, losses, seed, updates };
   }
 
   private pick(k: number): void {
@@ -146,15 +158,16 @@ export class PopulationPane {
     this.changed(true);
   }
 
-  private write({ restartedMs, button, cells, state, losses, seed }: Card, member: MemberView, k: number): void {
+  private write({ restartedMs, button, cells, name, mark: sign, state, losses, seed, updates }: Card, member: MemberView, k: number): void {
     const { picture } = member;
-    const colours = cellColours(experimentOf(this.client).shows).map(packed);
+    const colours = cellColours(this.chosen.shows).map(packed);
     const pixels = cells.pixels(picture.width, picture.height);
     picture.values.forEach((value, cell) => (pixels[cell] = colours[value]!));
     cells.draw();
     const kind = performance.now() - restartedMs < DEAD_MS ? "dead" : member.state;
     const { word, mark } = states[kind];
-    write(state, `${mark} ${word}`);
+    write(sign, mark);
+    write(state, word);
     const chosen = k === this.chosen.member;
     button.className = `member ${kind}`;
     button.setAttribute("aria-pressed", String(chosen));
@@ -162,10 +175,8 @@ export class PopulationPane {
     write(losses, `${soft} / ${figure(member.hard_loss)}`);
     write(seed, `seed ${member.seed}`);
     const best = k === this.newest?.best ? ", the best" : "";
-    button.setAttribute(
-      "aria-label",
-      `Member ${k + 1}${best}: ${word}, seed ${member.seed}, after ${count(member.updates)} updates; loss ${soft} soft, ${figure(member.hard_loss)} hard`,
-    );
+    write(name, `Member ${k + 1}${best}: `);
+    write(updates, `, after ${count(member.updates)} updates`);
     button.title = `Member ${k + 1}${best}, ${count(member.updates)} updates: loss soft / hard`;
   }
 }

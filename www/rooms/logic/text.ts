@@ -21,7 +21,13 @@ export const states: Record<MemberState | "dead", { word: string; mark: string }
 export const title = ({ rule, own, shows }: Experiment): string =>
   rule ? "Logic gates that learn a rule" : own ? "Logic gates that learn your pattern" : shows === "rgb" ? "Logic gates that learn to draw in colours" : "Logic gates that learn to draw";
 
-export const charts: Record<string, ChartWords> = {};
+export const charts: Record<string, ChartWords> = {
+  perfect: { about: "share that the best member's hardened circuit gets right on fresh grids; of a rule, of all 512 neighbourhoods", digits: 0, span: [0, 1] },
+  loss: { about: "soft is what training descends; hard is the circuit's, the share that it gets wrong", labels: { loss: "soft", hard_loss: "hard", best: "best, hard" } },
+  certainty: { title: "Certainty", about: "how much of a gate is the operation that it hardens to", span: [0, 1] },
+  generalisation: { title: "Beyond training", labels: { larger: "larger grid", damaged: "around damage", healed: "after damage", long: "in the long run" }, span: [0, 1] },
+  success: { about: "of the runs that ended, those that were perfect", span: [0, 1] },
+};
 
 const gate = (of: string): string => row(i("f"), paren(of));
 

@@ -1,7 +1,7 @@
 // What the room of logic shows beside what every room has: the automaton at work, its gates, the population, the circuit, that circuit
 // on a big grid, and a target of one's own.
 
-import type { Began, Progress } from "../../run/protocol";
+import type { Began, Progress, Variant } from "../../run/protocol";
 import type { ChartWords } from "../../parts/curves";
 import { h } from "../../parts/dom";
 import { seconds, words } from "../../parts/format";
@@ -58,11 +58,8 @@ export class LogicView implements View {
         this.newest = view;
       },
     );
-    const variants = client.room.variants;
-    const about = ({ about }: (typeof variants)[number]): Experiment => about as Experiment;
-    const owns = variants.filter((one) => about(one).own && !about(one).rule);
-    const rules = variants.filter((one) => about(one).own && about(one).rule);
-    this.own = new OwnPane(owns, rules, () => this.grid.learned, (variant, knobs) => {
+    const own = (rule: boolean): Variant => client.room.variants.find(({ about }) => (about as Experiment).own && (about as Experiment).rule === rule)!;
+    this.own = new OwnPane(own(false), own(true), () => this.grid.learned, (variant, knobs) => {
       page.begin(variant, knobs);
       scrollTo({ top: 0, behavior: calm() ? "auto" : "smooth" });
     });
@@ -119,10 +116,13 @@ export class LogicView implements View {
 
   // ---- what the run says
 
-  began(_: Began): void {
+  began({ knobs }: Began): void {
     this.newest = undefined;
     this.chosen.pick(undefined);
     this.chosen.best = 0;
+    // A drawing of one's own is in colours where it names any.
+    const { own, shows } = experimentOf(this.client);
+    this.chosen.shows = own && /[2-7]/.test(String(knobs["target"] ?? "")) ? "rgb" : shows;
     for (const part of [this.population, this.gates, this.circuit, this.big, this.grid]) part.begin();
     const run = ++this.runs;
     void this.client
