@@ -115,7 +115,7 @@ export class CircuitPane {
     this.tools.append(
       small("−", "Smaller", () => this.setZoom(this.zoom - 1)),
       small("+", "Larger", () => this.setZoom(this.zoom + 1)),
-      small("All of it", "As large as the whole fits", () => this.fit()),
+      small("All of it", "All of it in sight", () => this.fit()),
     );
     this.exports = h(
       "p",
