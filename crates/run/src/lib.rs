@@ -60,7 +60,7 @@ macro_rules! rooms {
         const IDS: &[&str] = &[$(<$room as room::Room>::SCHEMA.id),*];
     };
 }
-rooms![control::Control, backgammon::Backgammon, cube::Cube];
+rooms![control::Control, backgammon::Backgammon, cube::Cube, logic::Logic];
 
 #[cfg(not(feature = "every_room"))]
 static ROOMS: &[&dyn AnyRoom] = &[];

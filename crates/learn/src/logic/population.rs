@@ -111,6 +111,20 @@ impl Population {
         Ok(population)
     }
 
+    /// About what a population allocates, at most.
+    pub fn bytes(config: &Config) -> Result<u64, ExperimentError> {
+        let experiment = config.experiment()?;
+        let (shape, rollout) = (&experiment.architecture, &experiment.rollout);
+        let params = shape.gates() * super::OPS;
+        let cells = rollout.width * rollout.height * rollout.batch;
+        // Every state of a rollout, and the gates of one step with their gradients.
+        let states = cells * shape.channels * (rollout.steps + 3);
+        let gates = 2 * cells * shape.gates_per_cell();
+        // Parameters, gradients, moments, noise and their copy.
+        let floats = 6 * params + states + gates;
+        Ok(4 * (floats as u64 + 1024) * config.population as u64)
+    }
+
     fn next_seed(&mut self) -> u32 {
         self.begun += 1;
         Rng::new(self.seed, PURPOSE_SEEDS).block([self.begun, 0, 0, 0])[0]

@@ -1,0 +1,176 @@
+//! Training by the gradient of a soft rollout.
+
+use super::automaton::{Automaton, GateForm, gumbel};
+use super::{LogicError, fire, reference};
+use crate::{Data, Find};
+use math::{AdamStep, Isa};
+
+/// Grids and what is done to them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rollout {
+    pub width: usize,
+    pub height: usize,
+    /// Whether the grid's edges meet; else there are zeros beyond them.
+    pub periodic: bool,
+    pub steps: usize,
+    pub batch: usize,
+    /// How likely a cell fires in a step, where not all of them do.
+    pub fire_rate: Option<f32>,
+}
+
+/// AdamW.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Optimiser {
+    pub lr: f32,
+    pub beta1: f32,
+    pub beta2: f32,
+    pub eps: f32,
+    pub weight_decay: f32,
+    /// No element of the gradient goes beyond.
+    pub clip: f32,
+}
+
+impl Default for Optimiser {
+    /// As published for the checkerboard.
+    fn default() -> Optimiser {
+        Optimiser { lr: 0.05, beta1: 0.9, beta2: 0.99, eps: 1e-8, weight_decay: 0.01, clip: 100.0 }
+    }
+}
+
+/// What a step did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepStats {
+    /// Of the soft rollout, before the step.
+    pub loss: f32,
+    /// Before it is clipped.
+    pub grad_norm: f32,
+}
+
+/// An automaton that learns.
+pub struct Trainer {
+    isa: Isa,
+    automaton: Automaton,
+    rollout: Rollout,
+    optimiser: Optimiser,
+    seed: u32,
+    updates: u64,
+    grads: Vec<f32>,
+    m: Vec<f32>,
+    v: Vec<f32>,
+    noise: Vec<f32>,
+}
+
+impl Trainer {
+    pub fn new(isa: Isa, automaton: Automaton, rollout: Rollout, optimiser: Optimiser, seed: u32) -> Trainer {
+        let zeros = vec![0.0; automaton.params.len()];
+        let gumbel = matches!(automaton.form, GateForm::Gumbel { .. });
+        let noise = if gumbel { zeros.clone() } else { Vec::new() };
+        let (grads, m, v) = (zeros.clone(), zeros.clone(), zeros);
+        Trainer { isa, automaton, rollout, optimiser, seed, updates: 0, grads, m, v, noise }
+    }
+
+    pub fn automaton(&self) -> &Automaton {
+        &self.automaton
+    }
+
+    pub fn rollout(&self) -> &Rollout {
+        &self.rollout
+    }
+
+    pub fn set_optimiser(&mut self, optimiser: Optimiser) {
+        self.optimiser = optimiser;
+    }
+
+    pub fn updates(&self) -> u64 {
+        self.updates
+    }
+
+    /// One step of AdamW on the summed squared error of the rollout's last state in its first `loss_channels`. Grids are
+    /// `[batch][channels][height][width]`, targets `[batch][loss_channels][height][width]`.
+    pub fn step(&mut self, start: &[f32], target: &[f32], loss_channels: usize) -> StepStats {
+        gumbel(self.isa, self.seed, self.updates as u32, &mut self.noise);
+        let fires = masks(self.isa, self.seed, &self.rollout, self.updates);
+        let (loss, grads) = reference::loss_and_gradient(
+            &self.automaton,
+            &self.rollout,
+            start,
+            target,
+            loss_channels,
+            fires,
+            &self.noise,
+        );
+        for (to, x) in self.grads.iter_mut().zip(grads) {
+            *to = x as f32;
+        }
+        let grad_norm = self.grads.iter().map(|x| x * x).sum::<f32>().sqrt();
+        let Optimiser { lr, beta1, beta2, eps, weight_decay, clip } = self.optimiser;
+        self.grads.iter_mut().for_each(|x| *x = x.clamp(-clip, clip));
+        self.updates += 1;
+        let step = AdamStep { weight_decay, ..AdamStep::new(self.updates, lr, beta1, beta2, eps) };
+        math::ops::adam(self.isa, &mut self.automaton.params, &self.grads, &mut self.m, &mut self.v, &step);
+        StepStats { loss: loss as f32, grad_norm }
+    }
+
+    /// The soft state after the steps of any rollout, from gates without noise. A draw says which cells fire.
+    pub fn roll_soft(&mut self, rollout: &Rollout, start: &[f32], out: &mut [f32], draw: u64) {
+        let state =
+            reference::roll(&self.automaton, rollout, start, masks(self.isa, self.seed, rollout, draw));
+        for (to, x) in out.iter_mut().zip(state) {
+            *to = x as f32;
+        }
+    }
+
+    /// What is saved.
+    pub fn parts(&self) -> Vec<(String, Vec<usize>, Data)> {
+        let shape = vec![self.automaton.architecture.gates(), self.automaton.form.width()];
+        let mut parts = Vec::new();
+        for (name, values) in [("gates", &self.automaton.params), ("adam.m", &self.m), ("adam.v", &self.v)] {
+            parts.push((name.into(), shape.clone(), Data::F32(values.clone())));
+        }
+        parts.push(("updates".into(), vec![1], Data::U64(vec![self.updates])));
+        parts
+    }
+
+    /// Goes on exactly from what [`Trainer::parts`] gave, with the same shapes, wires and seed.
+    pub fn restore(
+        isa: Isa,
+        automaton: Automaton,
+        rollout: Rollout,
+        optimiser: Optimiser,
+        seed: u32,
+        find: &Find,
+    ) -> Result<Trainer, LogicError> {
+        let bad = |name: &str| LogicError::Saved(format!("{name} is missing, of another size or not finite"));
+        let mut it = Trainer::new(isa, automaton, rollout, optimiser, seed);
+        let shape = [it.automaton.architecture.gates(), it.automaton.form.width()];
+        let parts = [("gates", &mut it.automaton.params), ("adam.m", &mut it.m), ("adam.v", &mut it.v)];
+        for (name, values) in parts {
+            match find(name) {
+                Some((found, Data::F32(from)))
+                    if found == shape && from.len() == values.len() && from.iter().all(|x| x.is_finite()) =>
+                {
+                    values.copy_from_slice(from);
+                }
+                _ => return Err(bad(name)),
+            }
+        }
+        match find("updates") {
+            Some((_, Data::U64(count))) if count.len() == 1 => it.updates = count[0],
+            _ => return Err(bad("updates")),
+        }
+        Ok(it)
+    }
+}
+
+/// Whether a cell fires: step, sample, cell.
+fn masks(isa: Isa, seed: u32, rollout: &Rollout, draw: u64) -> impl Fn(usize, usize, usize) -> bool {
+    let (plane, batch) = (rollout.width * rollout.height, rollout.batch);
+    let mut all = Vec::new();
+    if let Some(rate) = rollout.fire_rate {
+        all.resize(rollout.steps * batch * plane, 0.0);
+        for (i, mask) in all.chunks_mut(plane).enumerate() {
+            fire(isa, seed, rate, [draw as u32, (i / batch) as u32, (i % batch) as u32], mask);
+        }
+    }
+    move |step, sample, cell| all.is_empty() || all[(step * batch + sample) * plane + cell] > 0.0
+}
