@@ -15,6 +15,8 @@ export const reason = (error: unknown): string => sentence(error instanceof Erro
 /** What one looks at: a member of the population, the best, whichever that is, or one that was chosen; and its cells in colours or not. */
 export class Chosen {
   best = 0;
+  /** Of that member, by now. */
+  updates = 0;
   shows: Shows = "channel";
   private picked: number | undefined;
 

@@ -16,6 +16,8 @@ const REST_MS = 1600;
 /** A grid as it was trained takes about so long. */
 const WHOLE_S = 2.2;
 const LEAST_PACE = 8;
+/** Steps that the grid of a rule goes by itself while its member learns, and at most. */
+const [RULED, RULED_MOST] = [30, 1000];
 const PACES = [
   { words: "slow", times: 0.25 },
   { words: "normal", times: 1 },
@@ -129,8 +131,15 @@ export class GridPane {
     this.start.value = this.experiment.rule ? "random" : "learned";
     this.recolour();
     this.sizes();
-    this.byItself.checked = true;
+    // Its place is kept, so that nothing below moves.
+    const [width, height] = this.wished;
+    this.cells.pixels(width, height).fill(0);
+    this.cells.draw();
     this.again(true);
+  }
+
+  private get wished(): [width: number, height: number] {
+    return this.size.value.split("x").map(Number) as [number, number];
   }
 
   /** Its automaton and target, which may be of another size than the variant's own. */
@@ -250,7 +259,7 @@ export class GridPane {
   /** A frame, for whoever shows it. */
   tick(nowMs: number): void {
     const { experiment, view } = this;
-    if (this.byItself.checked && this.playing && view && !experiment.rule && view.step >= experiment.steps) {
+    if (this.byItself.checked && this.playing && view && this.done(view)) {
       this.restUntilMs ||= nowMs + REST_MS / (PACES.find(({ words }) => words === this.pace.value)?.times ?? 1);
       if (nowMs < this.restUntilMs) return;
       this.restUntilMs = 0;
@@ -258,7 +267,7 @@ export class GridPane {
     }
     if (this.playing && view && !this.renew && !this.asking) {
       // Less motion: one sees where it ends, not how it gets there.
-      const due = calm() && this.byItself.checked ? experiment.steps - view.step : Math.floor(((nowMs - this.lastMs) / 1000) * this.perS);
+      const due = calm() && this.byItself.checked && !experiment.rule ? experiment.steps - view.step : Math.floor(((nowMs - this.lastMs) / 1000) * this.perS);
       if (due > 0) {
         this.steps = Math.min(MOST_STEPS, due);
         this.lastMs = due > MOST_STEPS ? nowMs : this.lastMs + (1000 * due) / this.perS;
@@ -267,13 +276,19 @@ export class GridPane {
     this.pump();
   }
 
+  /** It has run as long as it was trained, or a rule for a while, and there is something new to see. */
+  private done({ step, updates }: GridView): boolean {
+    const { rule, steps } = this.experiment;
+    return rule ? step >= (updates === this.chosen.updates ? RULED_MOST : RULED) : step >= steps;
+  }
+
   /** One question at a time; a new grid goes first, then hands, then time. */
   private pump(): void {
     if (this.asking || this.closed) return;
     const damage = this.renew ? undefined : this.damages.shift();
     if (this.renew) {
       this.renew = false;
-      const [width, height] = this.size.value.split("x").map(Number) as [number, number];
+      const [width, height] = this.wished;
       this.ask({ ask: "grid", width, height, start: this.start.value as Start, seed: draw(), member: this.chosen.member, soft: this.form.value === "soft" });
     } else if (damage) this.ask({ ask: "damage", ...damage, radius: this.cells.reach, how: this.how.value as Damage });
     else if (this.steps > 0 && this.view) {
@@ -314,7 +329,7 @@ export class GridPane {
     const whole = wrong === 0 ? "Every cell is right" : wrong === null ? "" : `${percent(wrong)} of cells are wrong`;
     const end = experiment.rule || step <= experiment.steps ? "" : `, ${count(step - experiment.steps)} steps longer than it was trained`;
     const healed = this.damaged && wrong === 0 ? " It has healed." : "";
-    write(this.status, experiment.rule ? (whole ? `${whole}, by the rule itself.` : `Step ${count(step)}.`) : whole ? `${whole} after ${steps}${end}.${healed}` : `After ${steps}${end}.`);
+    write(this.status, experiment.rule ? (wrong === null ? `After ${steps}.` : wrong === 0 ? `Every cell is as the rule has it, after ${steps}.` : `${percent(wrong)} of cells are not as the rule has it, after ${steps}.`) : whole ? `${whole} after ${steps}${end}.${healed}` : `After ${steps}${end}.`);
     this.cells.label(`The grid, ${view.width} by ${view.height} cells: ${wrong === null ? `step ${step}` : `${percent(wrong)} wrong`}. Arrows move the cursor, enter damages, space runs or pauses.`);
     this.element.dataset["step"] = String(step);
     this.element.dataset["wrong"] = wrong === null ? "" : String(wrong);

@@ -4,7 +4,6 @@
 import type { Announcer } from "../../parts/announce";
 import { h, id, write } from "../../parts/dom";
 import { count, figure } from "../../parts/format";
-import { animate } from "../../parts/loop";
 import type { Chosen, LogicClient } from "./client";
 import { cellColours, packed } from "./colours";
 import { Cells } from "./cells";
@@ -27,9 +26,9 @@ export class PopulationPane {
   private cards: Card[] = [];
   private newest: PopulationView | undefined;
   private asking = false;
+  private askedMs = 0;
   private closed = false;
   private runs = 0;
-  private readonly stop: () => void;
 
   constructor(
     private readonly client: LogicClient,
@@ -59,7 +58,6 @@ export class PopulationPane {
       this.about,
       this.list,
     );
-    this.stop = animate(this.element, () => this.ask(), ASK_EVERY_MS);
   }
 
   begin(): void {
@@ -75,13 +73,18 @@ export class PopulationPane {
 
   close(): void {
     this.closed = true;
-    this.stop();
     for (const { cells } of this.cards) cells.close();
   }
 
-  ask(): void {
+  /** Also out of sight: others look at the best. */
+  refresh(): void {
+    if (!document.hidden && performance.now() - this.askedMs > ASK_EVERY_MS) this.ask();
+  }
+
+  private ask(): void {
     if (this.asking || this.closed) return;
     this.asking = true;
+    this.askedMs = performance.now();
     const run = this.runs;
     void this.client
       .ask({ ask: "population" })
@@ -91,6 +94,7 @@ export class PopulationPane {
         this.chosen.best = view.best;
         this.tellChanges(view);
         this.newest = view;
+        this.chosen.updates = view.members[this.chosen.member]?.updates ?? 0;
         this.show();
         this.heard(view);
         if (before !== this.chosen.member) this.changed(false);

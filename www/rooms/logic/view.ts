@@ -114,6 +114,10 @@ export class LogicView implements View {
     return `Perfect: a hardened circuit passed its test after ${seconds(at.train_s)} of training, ${words(at.counts[0] ?? 0)} ${this.page.unit}.`;
   }
 
+  refresh(): void {
+    this.population.refresh();
+  }
+
   // ---- what the run says
 
   began({ knobs }: Began): void {
