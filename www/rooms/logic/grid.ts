@@ -122,9 +122,9 @@ export class GridPane {
     this.stop = animate(this.cells.element, (nowMs) => this.tick(nowMs));
   }
 
-  /** A run has begun. */
-  begin(): void {
-    this.experiment = experimentOf(this.client);
+  /** A run has begun, whose rollouts have so many steps. */
+  begin(steps: number): void {
+    this.experiment = { ...experimentOf(this.client), steps };
     this.view = undefined;
     this.goal = null;
     this.targetFigure.hidden = true;

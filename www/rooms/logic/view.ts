@@ -125,9 +125,10 @@ export class LogicView implements View {
     this.chosen.pick(undefined);
     this.chosen.best = 0;
     // A drawing of one's own is in colours where it names any.
-    const { own, shows } = experimentOf(this.client);
+    const { own, shows, steps } = experimentOf(this.client);
     this.chosen.shows = own && /[2-7]/.test(String(knobs["target"] ?? "")) ? "rgb" : shows;
-    for (const part of [this.population, this.gates, this.circuit, this.big, this.grid]) part.begin();
+    for (const part of [this.population, this.gates, this.circuit, this.big]) part.begin();
+    this.grid.begin(Number(knobs["steps"] ?? steps));
     const run = ++this.runs;
     void this.client
       .ask({ ask: "automaton" })
