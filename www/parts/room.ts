@@ -643,7 +643,9 @@ export class RoomPage {
   begin(variant: Variant, knobs: Record<string, Value>, push = true): void {
     if (!this.present) return;
     // The address tells what one looks at, so that it can be kept, reloaded and gone back from.
-    if (push && variant.id !== this.variantId) history.pushState(null, "", this.linkTo(variant.id));
+    const set = Object.entries(knobs).map(([name, value]) => `&${name}=${encodeURIComponent(value)}`);
+    const link = this.linkTo(variant.id) + set.join("");
+    if (push && link !== location.hash) history.pushState(null, "", link);
     const { version, room, seed } = this.present.config;
     const config: Config = { version, room, seed, variant: variant.id, knobs };
     this.replace({ kind: "reset", config }, true);
