@@ -5,6 +5,7 @@
 
 pub mod automaton;
 pub mod reference;
+mod soft;
 pub mod train;
 
 use math::{Isa, Rng};
