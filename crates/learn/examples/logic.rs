@@ -1,79 +1,76 @@
-//! How often and how soon members become perfect: many seeds of an experiment, none of them begun again.
-//!
-//! `cargo run --release -p learn --example logic -- life 40 3000 lr=0.05 gates=four batch=20`: experiment, seeds, updates at most, settings.
+//! Times training steps of logic automata in the published shapes, on one thread and on all.
 
-use learn::logic::Wiring;
-use learn::logic::experiment::{Config, Form, Preset};
-use learn::logic::population::{Population, Slice};
-use math::Isa;
-use std::time::Instant;
+use learn::logic::automaton::{Automaton, GateForm};
+use learn::logic::train::{Optimiser, Rollout, Trainer};
+use learn::logic::{Architecture, Wiring, Wirings};
+use math::par::Threads;
+use math::{Isa, Rng};
 
 fn main() {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let [name, seeds, most, settings @ ..] = &args[..] else {
-        eprintln!("logic EXPERIMENT SEEDS UPDATES [setting=value …]");
-        std::process::exit(2);
+    let only = std::env::args().nth(1);
+    let life = Architecture {
+        channels: 1,
+        kernels: 16,
+        perception: vec![8, 4, 2, 1],
+        update: [vec![128; 17], vec![64, 32, 16, 8, 4, 2, 1]].concat(),
     };
-    let preset = Preset::ALL.into_iter().find(|preset| preset.id() == name).expect("an experiment");
-    let most: u64 = most.parse().expect("updates");
-    let mut config = Config {
-        population: seeds.parse().expect("a number of seeds"),
-        patience: u32::MAX,
-        ..Config::preset(preset)
+    let checkerboard = Architecture {
+        channels: 8,
+        kernels: 16,
+        perception: vec![8, 4, 2],
+        update: [vec![256; 10], vec![128, 64, 32, 16, 8, 8]].concat(),
     };
-    let mut seed = 1;
-    for setting in settings {
-        let (key, value) = setting.split_once('=').expect("setting=value");
-        let number = || value.parse::<f32>().expect("a number");
-        match key {
-            "seed" => seed = number() as u32,
-            "lr" => config.lr = number(),
-            "beta2" => config.beta2 = number(),
-            "decay" => config.weight_decay = number(),
-            "batch" => config.batch = number() as usize,
-            "steps" => config.steps = number() as usize,
-            "temperature" => config.temperature = number(),
-            "updates" => config.updates = number() as u32,
-            "target" => config.target = value.into(),
-            "wiring" => config.wiring = if value == "random" { Wiring::Random } else { Wiring::Unique },
-            "gates" => {
-                config.form = match value {
-                    "four" => Form::Four,
-                    "gumbel" => Form::Gumbel,
-                    _ => Form::Softmax,
-                }
+    let asynchronous = Architecture {
+        update: [vec![256; 14], vec![128, 64, 32, 16, 8, 8]].concat(),
+        ..checkerboard.clone()
+    };
+    let lizard = Architecture {
+        channels: 128,
+        kernels: 4,
+        perception: vec![8, 4, 2, 1],
+        update: [vec![512; 8], vec![256, 128]].concat(),
+    };
+    let colour = Architecture {
+        channels: 64,
+        kernels: 4,
+        perception: vec![8, 4, 2],
+        update: [vec![512; 8], vec![256, 128, 64]].concat(),
+    };
+    let shapes = [
+        ("life", life, 3, true, 1, 20, None),
+        ("checkerboard", checkerboard, 16, false, 20, 2, None),
+        ("asynchronous", asynchronous, 14, false, 50, 1, Some(0.6)),
+        ("lizard", lizard, 20, true, 12, 1, None),
+        ("colour", colour, 16, false, 15, 1, None),
+    ];
+    for (name, architecture, side, periodic, steps, batch, fire_rate) in shapes {
+        if only.as_ref().is_some_and(|only| only != name) {
+            continue;
+        }
+        let rollout = Rollout { width: side, height: side, periodic, steps, batch, fire_rate };
+        for isa in Isa::available() {
+            for threads in [1, math::par::threads()] {
+                let Ok(wirings) = Wirings::new(&architecture, Wiring::Unique, 1) else { continue };
+                let automaton = Automaton::new(architecture.clone(), wirings, GateForm::Softmax);
+                let mut trainer = Trainer::new(isa, automaton, rollout.clone(), Optimiser::default(), 1);
+                let plane = side * side * batch;
+                let mut start = vec![0.0; architecture.channels * plane];
+                Rng::new(1, 2).fill_uniform(isa, 0, &mut start);
+                start.iter_mut().for_each(|x| *x = x.round());
+                let target: Vec<f32> = (0..plane).map(|i| ((i / 2) % 2) as f32).collect();
+                let Some(pool) = Threads::of(threads) else { continue };
+                let mut times: Vec<f64> = pool.run(|| {
+                    let time = |_| {
+                        let began = std::time::Instant::now();
+                        trainer.step(&start, &target, 1);
+                        began.elapsed().as_secs_f64() * 1e3
+                    };
+                    (0..if side == 3 { 400 } else { 20 }).map(time).collect()
+                });
+                times.sort_by(f64::total_cmp);
+                let (median, least) = (times[times.len() / 2], times[0]);
+                println!("{name} {} {threads} threads: {median:.3} ms a step (least {least:.3})", isa.name());
             }
-            _ => panic!("no setting {key}"),
         }
     }
-    let mut population = Population::new(config, seed, Isa::best()).expect("it can be learned");
-    let mut perfect_at: Vec<Option<u64>> = vec![None; population.members().len()];
-    let began = Instant::now();
-    while population.progress().iterations * u64::from(population.config().updates) < most
-        && perfect_at.iter().any(Option::is_none)
-    {
-        let Slice::Iteration(stats) = population.advance() else { continue };
-        let iterations = population.progress().iterations;
-        for (member, at) in population.members().iter().zip(&mut perfect_at) {
-            if member.perfect && at.is_none() {
-                *at = Some(member.trainer.updates());
-            }
-        }
-        if iterations.is_power_of_two() || iterations.is_multiple_of(64) {
-            let hard: Vec<String> =
-                population.members().iter().map(|m| format!("{:.4}", m.checked.wrong)).collect();
-            let (soft, s) = (stats.loss.unwrap_or(0.0), began.elapsed().as_secs_f64());
-            eprintln!("{iterations} iterations, {s:.1} s, soft {soft:.5}, hard {}", hard.join(" "));
-        }
-    }
-    let updates = population.progress().updates;
-    let mut found: Vec<u64> = perfect_at.iter().flatten().copied().collect();
-    found.sort_unstable();
-    println!(
-        "{name} {}: {} of {} perfect, after {found:?} updates; {updates} updates in {:.2} s",
-        settings.join(" "),
-        found.len(),
-        perfect_at.len(),
-        began.elapsed().as_secs_f64()
-    );
 }
