@@ -10,6 +10,7 @@ pub mod experiment;
 pub mod generalise;
 pub mod population;
 pub mod reference;
+mod soft;
 pub mod train;
 
 use math::{Isa, Rng};
