@@ -52,7 +52,7 @@ export async function screenshots({ screens, open, shoot }) {
         await see(".circuit");
         await page.waitForTimeout(SETTLE_MS);
         await shoot(page, `${name}-life-circuit`);
-        await page.getByRole("button", { name: "Run it" }).click();
+        await page.getByRole("button", { name: "Run the circuit" }).click();
         await see(".big");
         await page.waitForTimeout(SETTLE_MS);
         await shoot(page, `${name}-life-big`);

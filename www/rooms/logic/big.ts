@@ -94,7 +94,7 @@ export class BigPane {
   }
 
   private showRunning(): void {
-    this.runButton.replaceChildren(icon(this.running ? "pause" : "play"), this.running ? "Pause" : "Run it");
+    this.runButton.replaceChildren(icon(this.running ? "pause" : "play"), this.running ? "Pause" : "Run the circuit");
   }
 
   private tick(nowMs: number): void {

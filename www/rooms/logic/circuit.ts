@@ -21,9 +21,9 @@ const ASK_EVERY_MS = 1000;
 /** A layer's width, a row's height, and a gate's, at the size that one reads best. */
 const [LAYER, ROW, WIDE, TALL] = [76, 28, 30, 20];
 const MARGIN = { left: 142, right: 84, top: 16 };
-const ZOOMS = [0.2, 0.35, 0.5, 0.7, 0.85, 1, 1.3, 1.7];
-/** The smallest that one can read, of these. */
-const READABLE = 3;
+const [LEAST_ZOOM, MOST_ZOOM, ZOOM_STEP] = [0.1, 2.5, 1.25];
+/** Smaller than this nobody can read it. */
+const READABLE = 0.62;
 /** Circuits of more gates are counted, and drawn on demand: early in a run nothing may be pruned yet. */
 const MOST_DRAWN = 2500;
 const FORMATS: { format: Format; words: string }[] = [
@@ -88,7 +88,7 @@ export class CircuitPane {
   private wires: { path: SVGPathElement; from: Wire; to: number }[] = [];
   private ends: SVGGElement[] = [];
   private values: Uint8Array = new Uint8Array();
-  private zoom = 5;
+  private zoom = 1;
   private at: number | undefined;
   private asking = false;
   private drawing = false;
@@ -102,7 +102,7 @@ export class CircuitPane {
     private readonly chosen: Chosen,
     private readonly announcer: Announcer,
     /** The grid that the automaton runs on: it goes on while its circuit is in sight, too. */
-    private readonly automaton: { tick(nowMs: number): void; paint(cells: Cells): void; nameOf(x: number, y: number): string },
+    private readonly automaton: { runs(member: number): void; tick(nowMs: number): void; paint(cells: Cells): void; nameOf(x: number, y: number): string },
   ) {
     this.grid = new Cells(
       "The grid: arrows choose the cell whose values run on the wires",
@@ -113,9 +113,9 @@ export class CircuitPane {
     this.gridFigure.append(this.grid.element, this.gridCaption);
     const small = (words: string, label: string, does: () => void): HTMLButtonElement => h("button", { type: "button", class: "small", "aria-label": label, title: label, onclick: does }, words);
     this.tools.append(
-      small("−", "Smaller", () => this.setZoom(this.zoom - 1)),
-      small("+", "Larger", () => this.setZoom(this.zoom + 1)),
-      small("All of it", "All of it in sight", () => this.fit()),
+      small("−", "Smaller", () => this.setZoom(this.zoom / ZOOM_STEP)),
+      small("+", "Larger", () => this.setZoom(this.zoom * ZOOM_STEP)),
+      small("All of it", "All of it in sight", () => this.fit(LEAST_ZOOM)),
     );
     this.exports = h(
       "p",
@@ -197,6 +197,7 @@ export class CircuitPane {
       const circuit = await this.client.ask({ ask: "circuit", member });
       if (this.closed || runs !== this.runs) return;
       write(this.error, "");
+      this.automaton.runs(member);
       this.drawnOf = { member, updates: circuit.updates };
       this.stale = false;
       this.drawnMs = performance.now();
@@ -310,7 +311,7 @@ export class CircuitPane {
     this.wires = layout.wires.map(({ from, to }, k) => ({ path: paths[k]!, from, to: "gate" in to ? inputs.length + to.gate : inputs.length + gates.length + to.output }));
     this.view.setAttribute("aria-label", `The circuit: ${count(gates.length)} gates in ${depth} layers. Arrows follow its wires: left to what a gate depends on, right to what depends on it, up and down within a layer.`);
     this.recolour();
-    this.fit(1);
+    this.fit(READABLE);
     this.tell();
     this.live(true);
   }
@@ -331,17 +332,13 @@ export class CircuitPane {
   }
 
   private setZoom(zoom: number): void {
-    this.zoom = Math.max(0, Math.min(ZOOMS.length - 1, zoom));
-    if (this.svg) this.svg.style.width = `${this.natural * ZOOMS[this.zoom]!}px`;
+    this.zoom = Math.max(LEAST_ZOOM, Math.min(MOST_ZOOM, zoom));
+    if (this.svg) this.svg.style.width = `${this.natural * this.zoom}px`;
   }
 
-  /** The largest at which all of it is in sight, and at most the size that one reads best. */
-  private fit(most = ZOOMS.length): void {
-    const room = this.view.clientWidth - 4;
-    let zoom = ZOOMS.findLastIndex((times) => times <= most && this.natural * times <= room);
-    // Where it is too wide for that, one reads and scrolls.
-    if (zoom < 0) zoom = 0;
-    this.setZoom(most === 1 ? Math.max(zoom, READABLE) : zoom);
+  /** As wide as there is room for, within reason. */
+  private fit(least: number): void {
+    this.setZoom(Math.max(least, Math.min(1, (this.view.clientWidth - 4) / this.natural)));
   }
 
   // ---- values on the wires
@@ -443,7 +440,7 @@ export class CircuitPane {
     const { circuit, layout } = this;
     if (!circuit || !layout || event.ctrlKey || event.altKey || event.metaKey) return;
     if (event.key === "+" || event.key === "-") {
-      this.setZoom(this.zoom + (event.key === "+" ? 1 : -1));
+      this.setZoom(event.key === "+" ? this.zoom * ZOOM_STEP : this.zoom / ZOOM_STEP);
       return event.preventDefault();
     }
     if (!event.key.startsWith("Arrow")) return;

@@ -51,6 +51,8 @@ export class GridPane {
   private readonly brush = choice("brush", [["0", "1 cell"], ["1", "small"], ["2", "middle"], ["4", "large"]]);
   private experiment: Experiment;
   private goal: Picture | null = null;
+  /** Whose automaton it is. */
+  private member = 0;
   private view: GridView | undefined;
   private colours: number[] = [];
   private playing = true;
@@ -179,6 +181,11 @@ export class GridPane {
     if (now) this.again(this.byItself.checked);
   }
 
+  /** From now on this member's, whose circuit is looked at. */
+  runs(member: number): void {
+    if (this.member !== member) this.again(this.byItself.checked);
+  }
+
   /** What is learned, for who begins with it. */
   get learned(): { picture: Picture; shows: Shows } | undefined {
     return this.goal ? { picture: this.goal, shows: this.chosen.shows } : undefined;
@@ -289,7 +296,8 @@ export class GridPane {
     if (this.renew) {
       this.renew = false;
       const [width, height] = this.wished;
-      this.ask({ ask: "grid", width, height, start: this.start.value as Start, seed: draw(), member: this.chosen.member, soft: this.form.value === "soft" });
+      this.member = this.chosen.member;
+      this.ask({ ask: "grid", width, height, start: this.start.value as Start, seed: draw(), member: this.member, soft: this.form.value === "soft" });
     } else if (damage) this.ask({ ask: "damage", ...damage, radius: this.cells.reach, how: this.how.value as Damage });
     else if (this.steps > 0 && this.view) {
       this.ask({ ask: "advance", steps: this.steps });

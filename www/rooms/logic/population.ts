@@ -15,7 +15,7 @@ const ASK_EVERY_MS = 700;
 /** A member that starts over is shown so for a while. */
 const DEAD_MS = 3000;
 
-type Card = { restartedMs: number; item: HTMLElement; button: HTMLButtonElement; cells: Cells; name: HTMLElement; mark: HTMLElement; state: HTMLElement; losses: HTMLElement; seed: HTMLElement; updates: HTMLElement };
+type Card = { restartedMs: number; item: HTMLElement; button: HTMLButtonElement; cells: Cells; name: HTMLElement; mark: HTMLElement; state: HTMLElement; losses: HTMLElement; updates: HTMLElement };
 
 export class PopulationPane {
   readonly element: HTMLElement;
@@ -138,7 +138,7 @@ export class PopulationPane {
     cells.element.setAttribute("aria-hidden", "true");
     cells.element.removeAttribute("role");
     const part = (name: string): HTMLElement => h("span", { class: name });
-    const [name, mark, state, losses, seed, updates] = [part("unseen"), h("span", { "aria-hidden": "true" }), part(""), part("member-losses"), part("member-seed"), part("unseen")];
+    const [name, mark, state, losses, updates] = [part("unseen"), h("span", { "aria-hidden": "true" }), part(""), part("member-losses"), part("member-updates")];
     const button = h(
       "button",
       { type: "button", class: "member", onclick: () => this.pick(k) },
@@ -148,10 +148,9 @@ export class PopulationPane {
       h("span", { class: "unseen" }, ", loss soft and hard: "),
       losses,
       h("span", { class: "unseen" }, ", "),
-      seed,
       updates,
     );
-    return { restartedMs: -Infinity, item: h("li", {}, button), button, cells, name, mark, state, losses, seed, updates };
+    return { restartedMs: -Infinity, item: h("li", {}, button), button, cells, name, mark, state, losses, updates };
   }
 
   private pick(k: number): void {
@@ -162,7 +161,7 @@ export class PopulationPane {
     this.changed(true);
   }
 
-  private write({ restartedMs, button, cells, name, mark: sign, state, losses, seed, updates }: Card, member: MemberView, k: number): void {
+  private write({ restartedMs, button, cells, name, mark: sign, state, losses, updates }: Card, member: MemberView, k: number): void {
     const { picture } = member;
     const colours = cellColours(this.chosen.shows).map(packed);
     const pixels = cells.pixels(picture.width, picture.height);
@@ -177,10 +176,9 @@ export class PopulationPane {
     button.setAttribute("aria-pressed", String(chosen));
     const soft = member.loss === null ? "–" : figure(member.loss);
     write(losses, `${soft} / ${figure(member.hard_loss)}`);
-    write(seed, `seed ${member.seed}`);
     const best = k === this.newest?.best ? ", the best" : "";
     write(name, `Member ${k + 1}${best}: `);
-    write(updates, `, after ${count(member.updates)} updates`);
-    button.title = `Member ${k + 1}${best}, ${count(member.updates)} updates: loss soft / hard`;
+    write(updates, `${count(member.updates)} updates`);
+    button.title = `Member ${k + 1}${best}, seed ${member.seed}: loss soft / hard`;
   }
 }
