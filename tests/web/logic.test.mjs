@@ -163,7 +163,7 @@ test("the circuit runs Life on a big grid, and says how fast", async () => {
   const { width, words } = await ask(page, { ask: "big_advance", ms: 5 });
   const on = Object.values(words).reduce((sum, byte) => sum + byte.toString(2).replaceAll("0", "").length, 0) / width ** 2;
   assert.ok(on > 0.01 && on < 0.2, `${on}`);
-  await page.locator(".big").getByLabel("Grid").selectOption("256");
+  await page.locator(".big").getByLabel("Grid", { exact: true }).selectOption("256");
   await page.waitForFunction(() => /256 by 256/.test(document.querySelector(".big canvas").getAttribute("aria-label")));
   await page.locator(".big").getByRole("button", { name: "Pause" }).click();
   const { train_s } = await page.evaluate(() => hothouse.progress);
@@ -234,7 +234,7 @@ test("what cannot be is refused with the next step, and the run stays whole", as
   await page.context().close();
   // A link with a drawing that is none.
   const other = await visit(here, { at: `#/logic?variant=own&target=${encodeURIComponent(".../..")}&v=2`, started: false });
-  await notice(other, /row 2 of the drawing has 2 cells/);
+  await notice(other, /Row 2 of the drawing has 2 cells/);
   await other.context().close();
 });
 

@@ -29,6 +29,8 @@ export class BigPane {
   private view: BigView | undefined;
   private running = false;
   private renew = true;
+  /** The circuit that runs is right. */
+  private perfect = false;
   private asking = false;
   private shownMs = 0;
   private toldMs = 0;
@@ -69,6 +71,7 @@ export class BigPane {
     this.figure.hidden = true;
     write(this.error, "");
     write(this.meaning, "");
+    this.speed = { steps: 0, cells: 0, gates: 0 };
     for (const value of Object.values(this.readouts)) write(value, "–");
     this.showRunning();
   }
@@ -89,6 +92,7 @@ export class BigPane {
 
   private again(): void {
     this.grids++;
+    this.speed = { steps: 0, cells: 0, gates: 0 };
     this.renew = true;
     this.run(true);
   }
@@ -100,6 +104,9 @@ export class BigPane {
   private tick(nowMs: number): void {
     if (this.asking || !this.running || this.closed) return;
     this.asking = true;
+    // A circuit that is not right yet gives way to the first that is.
+    if (!this.perfect && this.chosen.perfect) this.renew = true;
+    if (this.renew) this.perfect = this.chosen.perfect;
     const { grids, renew } = this;
     this.renew = false;
     const side = Number(this.size.value);
@@ -154,8 +161,9 @@ export class BigPane {
 
   private spoken(): string {
     const { view } = this;
-    if (!view || this.speed.gates === 0) return "";
+    if (!view || this.speed.cells === 0) return "";
     const { cells, gates } = this.speed;
+    if (view.gates === 0) return "This circuit has no gates yet: every cell only takes over what another was. Let it learn, and run it again.";
     return (
       `While it runs, ${words(cells)} cells a second go through ${count(view.gates)} gates each: ${words(gates)} gates a second. ` +
       `Bit-packed, 64 cells or more stand in one word and each gate is one instruction for all of them, so a step of ${words(view.width * view.height)} cells takes about ${time((view.width * view.height) / Math.max(1, cells))}. Training and drawing have their turn in between.`

@@ -17,6 +17,7 @@ export class Chosen {
   best = 0;
   /** Of that member, by now. */
   updates = 0;
+  perfect = false;
   shows: Shows = "channel";
   private picked: number | undefined;
 

@@ -94,7 +94,9 @@ export class PopulationPane {
         this.chosen.best = view.best;
         this.tellChanges(view);
         this.newest = view;
-        this.chosen.updates = view.members[this.chosen.member]?.updates ?? 0;
+        const member = view.members[this.chosen.member];
+        this.chosen.updates = member?.updates ?? 0;
+        this.chosen.perfect = member?.state === "perfect";
         this.show();
         this.heard(view);
         if (before !== this.chosen.member) this.changed(false);

@@ -124,6 +124,7 @@ export class LogicView implements View {
     this.newest = undefined;
     this.chosen.pick(undefined);
     this.chosen.best = 0;
+    this.chosen.perfect = false;
     // A drawing of one's own is in colours where it names any.
     const { own, shows, steps } = experimentOf(this.client);
     this.chosen.shows = own && /[2-7]/.test(String(knobs["target"] ?? "")) ? "rgb" : shows;
