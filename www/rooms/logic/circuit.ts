@@ -298,7 +298,7 @@ export class CircuitPane {
     });
     const ends = layout.outputs.map((place, k) => {
       const { x, y } = at(place);
-      return `<g class="end" transform="translate(${x} ${round(y)})"><circle r="4"/><text x="9" y="4">${outputs.length === 1 ? "next state" : `channel ${k + 1}`}</text></g>`;
+      return `<g class="end" transform="translate(${x} ${round(y)})"><circle r="4"/><text x="9" y="4">${outputs.length === 1 ? "next state" : `channel ${k}`}</text></g>`;
     });
     const source = `<svg viewBox="0 0 ${width} ${Math.ceil(height)}" aria-hidden="true">${parts.join("")}${nodes.join("")}${ends.join("")}</svg>`;
     this.view.replaceChildren(markup(source));
