@@ -29,6 +29,8 @@ fn main() {
             "seed" => seed = number() as u32,
             "lr" => config.lr = number(),
             "beta2" => config.beta2 = number(),
+            "init" => config.init = number(),
+            "hard" => config.hard_share = number(),
             "decay" => config.weight_decay = number(),
             "batch" => config.batch = number() as usize,
             "steps" => config.steps = number() as usize,

@@ -39,10 +39,14 @@ pub struct Config {
     /// Of Gumbel noise.
     pub temperature: f32,
     pub wiring: Wiring,
+    /// Logit of passing the first input, with which every gate begins.
+    pub init: f32,
     pub lr: f32,
     pub beta2: f32,
     pub weight_decay: f32,
     pub batch: usize,
+    /// Share of a batch of a rule that is drawn from what the hardened automaton got wrong when it was tested last.
+    pub hard_share: f32,
     /// Of a rollout.
     pub steps: usize,
     /// Share of cells that fire in a step.
@@ -60,7 +64,9 @@ pub enum ExperimentError {
     Grid(#[from] GridError),
     #[error(transparent)]
     Shape(#[from] LogicError),
-    #[error("a drawing of {width}x{height} is too {what}; draw {least} to {most} rows of {least} to {most} cells")]
+    #[error(
+        "a drawing of {width}x{height} is too {what}; draw {least} to {most} rows of {least} to {most} cells"
+    )]
     Size { width: usize, height: usize, what: &'static str, least: usize, most: usize },
     #[error("the drawing is blank; draw at least one cell that is not .")]
     Blank,
@@ -121,10 +127,12 @@ impl Config {
             form: Form::Softmax,
             temperature: 1.0,
             wiring: Wiring::Unique,
+            init: 10.0,
             lr: 0.05,
             beta2: 0.99,
             weight_decay: 0.01,
             batch: 20,
+            hard_share: 0.0,
             steps: 1,
             fire_rate: 1.0,
             population: 4,
@@ -144,8 +152,8 @@ impl Config {
 
     /// Whether a learner with these settings can go on with others.
     pub fn can_become(&self, other: &Config) -> bool {
-        let Config { lr, beta2, weight_decay, updates, patience, .. } = *other;
-        *other == Config { lr, beta2, weight_decay, updates, patience, ..self.clone() }
+        let Config { lr, beta2, weight_decay, hard_share, updates, patience, .. } = *other;
+        *other == Config { lr, beta2, weight_decay, hard_share, updates, patience, ..self.clone() }
     }
 
     /// What is to be learned under these settings.
@@ -180,8 +188,12 @@ impl Config {
         Ok(match self.preset {
             Preset::Life => Task::Rule(Rule::life()),
             Preset::Rule => Task::Rule(Rule::parse(&self.target)?),
-            Preset::Checkerboard => Task::Pattern { target: checkerboard(16, SQUARE), starts: Starts::Random },
-            Preset::Asynchronous => Task::Pattern { target: checkerboard(14, SQUARE), starts: Starts::Random },
+            Preset::Checkerboard => {
+                Task::Pattern { target: checkerboard(16, SQUARE), starts: Starts::Random }
+            }
+            Preset::Asynchronous => {
+                Task::Pattern { target: checkerboard(14, SQUARE), starts: Starts::Random }
+            }
             Preset::Lizard => Task::Pattern { target: lizard(), starts: Starts::Seed },
             Preset::ColourG => Task::Pattern { target: colour_g(), starts: Starts::Blank },
             Preset::Own => Task::Pattern { target: self.drawing()?, starts: Starts::Seed },
@@ -189,7 +201,8 @@ impl Config {
     }
 
     fn drawing(&self) -> Result<Grid, ExperimentError> {
-        let is_plain = self.target.chars().all(|c| matches!(c, '.' | '#' | '0' | '1' | '/') || c.is_whitespace());
+        let is_plain =
+            self.target.chars().all(|c| matches!(c, '.' | '#' | '0' | '1' | '/') || c.is_whitespace());
         let target = Grid::draw(&self.target, if is_plain { 1 } else { 3 }, None)?;
         let Grid { width, height, .. } = target;
         let (shorter, longer) = (width.min(height), width.max(height));
@@ -258,17 +271,29 @@ impl Experiment {
         (self.architecture.gates_per_cell() * width * height * steps) as f64 * batch as f64
     }
 
-    /// Starts and targets of the update of this number, `[batch][channels][height][width]` each.
-    pub fn fill(&self, seed: u32, update: u64, start: &mut [f32], target: &mut [f32]) {
+    /// Starts and targets of the update of this number, `[batch][channels][height][width]` each. Of a rule so much of the batch is
+    /// of these states of nine cells, the rest of any.
+    pub fn fill(
+        &self,
+        seed: u32,
+        update: u64,
+        (share, hard): (f32, &[u16]),
+        start: &mut [f32],
+        target: &mut [f32],
+    ) {
         let Rollout { width, height, batch, .. } = self.rollout;
         let cells = width * height;
         let mut random = Rng::new(seed, PURPOSE_STARTS).sequence(update << 32);
         let starts = start.chunks_exact_mut(self.architecture.channels * cells);
         let targets = target.chunks_exact_mut(self.shown() * cells);
-        for (start, target) in starts.zip(targets).take(batch) {
+        let hard_grids = if hard.is_empty() { 0 } else { (share * batch as f32) as usize };
+        for (sample, (start, target)) in starts.zip(targets).take(batch).enumerate() {
             match &self.task {
                 Task::Rule(rule) => {
-                    let state = random.word() >> 23;
+                    let state = match sample < hard_grids {
+                        true => hard[random.below(hard.len() as u32) as usize].into(),
+                        false => random.word() >> 23,
+                    };
                     for (i, cell) in start.iter_mut().enumerate() {
                         *cell = (state >> i & 1) as f32;
                     }
@@ -347,10 +372,12 @@ impl Experiment {
 
 /// The state of the nine cells around cell `i` of a 3x3 grid whose borders are joined.
 fn seen(grid: usize, i: usize) -> usize {
-    (0..9).map(|k| {
-        let (x, y) = ((i % 3 + k % 3 + 2) % 3, (i / 3 + k / 3 + 2) % 3);
-        (grid >> (3 * y + x) & 1) << k
-    }).sum()
+    (0..9)
+        .map(|k| {
+            let (x, y) = ((i % 3 + k % 3 + 2) % 3, (i / 3 + k / 3 + 2) % 3);
+            (grid >> (3 * y + x) & 1) << k
+        })
+        .sum()
 }
 
 fn fill_random(random: &mut Sequence, cells: &mut [f32]) {
@@ -366,8 +393,8 @@ const PURPOSE_STARTS: u32 = 16;
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use super::super::Wirings;
+    use super::*;
 
     #[test]
     fn every_experiment_can_be_wired_and_batches_end_in_their_targets() {
@@ -379,7 +406,7 @@ mod tests {
             let (cells, channels) = (width * height, experiment.architecture.channels);
             let mut start = vec![0.5; 3 * channels * cells];
             let mut target = vec![0.5; 3 * experiment.shown() * cells];
-            experiment.fill(7, 11, &mut start, &mut target);
+            experiment.fill(7, 11, (0.0, &[]), &mut start, &mut target);
             assert!(start.iter().chain(&target).all(|&x| x == 0.0 || x == 1.0), "{preset:?}");
             if let Task::Rule(rule) = &experiment.task {
                 for sample in 0..3 {
@@ -392,7 +419,9 @@ mod tests {
                 }
             } else {
                 let pattern = experiment.target(width, height).unwrap();
-                assert!(target.iter().zip(pattern.cells.iter().cycle()).all(|(&x, &bit)| x == f32::from(bit)));
+                assert!(
+                    target.iter().zip(pattern.cells.iter().cycle()).all(|(&x, &bit)| x == f32::from(bit))
+                );
                 let mut random = Rng::new(1, 1).sequence(0);
                 let ones = |cells: f32| (cells / (3 * channels * width * height) as f32).abs();
                 let share = ones(start.iter().sum());
@@ -401,7 +430,7 @@ mod tests {
                 assert!((share - ones(same)).abs() < 0.05, "{preset:?}: {share}");
             }
             let mut other = start.clone();
-            experiment.fill(7, 12, &mut other, &mut target);
+            experiment.fill(7, 12, (0.0, &[]), &mut other, &mut target);
             let is_random = preset.is_rule() || matches!(preset, Preset::Checkerboard | Preset::Asynchronous);
             assert_eq!(start != other, is_random, "{preset:?}");
         }
@@ -412,7 +441,10 @@ mod tests {
         let lizard = Config::preset(Preset::Lizard).experiment().unwrap();
         let larger = lizard.target(40, 40).unwrap();
         let small = lizard.target(20, 20).unwrap();
-        assert_eq!(larger.cells.iter().filter(|&&c| c == 1).count(), small.cells.iter().filter(|&&c| c == 1).count());
+        assert_eq!(
+            larger.cells.iter().filter(|&&c| c == 1).count(),
+            small.cells.iter().filter(|&&c| c == 1).count()
+        );
         assert_eq!(larger.cells[larger.index(0, 10 + 8, 10 + 1)], small.cells[small.index(0, 8, 1)]);
         assert_eq!(lizard.target(10, 40), None);
         let board = Config::preset(Preset::Asynchronous).experiment().unwrap();
@@ -434,8 +466,8 @@ mod tests {
             ("..../.##./.#./....", 9, "every row as many"),
             ("..../.9#./.##./....", 9, "black, 1 red"),
             ("..#/.#./...", 9, "draw 4 to 32"),
-            (&[".#".repeat(20); 20].join("/"), 99, "draw 4 to 32"),
-            (&["#".repeat(32); 32].join("/"), 15, "steps = 16"),
+            (&vec![".#".repeat(20); 20].join("/"), 99, "draw 4 to 32"),
+            (&vec!["#".repeat(32); 32].join("/"), 15, "steps = 16"),
         ] {
             let error = own(drawing, steps).unwrap_err();
             assert!(error.contains(next), "{error}");
