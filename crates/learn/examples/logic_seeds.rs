@@ -29,6 +29,7 @@ fn main() {
             "seed" => seed = number() as u32,
             "lr" => config.lr = number(),
             "beta2" => config.beta2 = number(),
+            "side" => config.side = number() as usize,
             "init" => config.init = number(),
             "hard" => config.hard_share = number(),
             "decay" => config.weight_decay = number(),

@@ -114,7 +114,7 @@ impl Population {
     /// About what a population allocates, at most.
     pub fn bytes(config: &Config) -> Result<u64, ExperimentError> {
         let experiment = config.experiment()?;
-        let (shape, rollout) = (&experiment.architecture, &experiment.rollout);
+        let (shape, rollout) = (&experiment.architecture, &experiment.training);
         let params = shape.gates() * super::OPS;
         let cells = rollout.width * rollout.height * rollout.batch;
         // Every state of a rollout, and the gates of one step with their gradients.
@@ -141,7 +141,7 @@ impl Population {
         let wirings = Wirings::new(&experiment.architecture, config.wiring, seed)?;
         let mut automaton = Automaton::new(experiment.architecture.clone(), wirings, form);
         begin_with(&mut automaton, config.init);
-        let rollout = experiment.rollout.clone();
+        let rollout = experiment.training.clone();
         let cells = rollout.batch * rollout.width * rollout.height;
         let optimiser = optimiser(config);
         let trainer = match saved {

@@ -148,6 +148,16 @@ pub(super) fn table(preset: Preset) -> Table<Config> {
                 "How likely a cell takes its next state in a step. Below 1 cells update asynchronously.",
             );
     }
+    if let Some(side) = preset.board() {
+        table = table.with(
+            "side",
+            "Training grid: cells along a side",
+            KnobKind::Int { min: 4.0, max: side as f64, log: false },
+            "cells",
+            count!(side),
+            "A smaller checkerboard is learned sooner, in as many fewer steps. It is tested on the whole one all the same.",
+        );
+    }
     table
         .with(
             "updates",

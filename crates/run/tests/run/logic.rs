@@ -156,7 +156,6 @@ fn grids_run_are_damaged_and_leave_no_trace() {
         train(run, 2);
         train(&mut *plain, 2);
         assert_eq!(plain.digest(), run.digest(), "{variant}");
-        assert_eq!(plain.save().unwrap().len(), run.save().unwrap().len());
     }
 }
 
