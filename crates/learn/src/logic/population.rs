@@ -114,7 +114,7 @@ impl Population {
     /// About what a population allocates, at most.
     pub fn bytes(config: &Config) -> Result<u64, ExperimentError> {
         let experiment = config.experiment()?;
-        let (shape, rollout) = (&experiment.architecture, &experiment.rollout);
+        let (shape, rollout) = (&experiment.architecture, &experiment.training);
         let params = shape.gates() * super::OPS;
         let cells = rollout.width * rollout.height * rollout.batch;
         // Every state of a rollout, and the gates of one step with their gradients.
@@ -139,8 +139,9 @@ impl Population {
             Form::Gumbel => GateForm::Gumbel { temperature: config.temperature },
         };
         let wirings = Wirings::new(&experiment.architecture, config.wiring, seed)?;
-        let automaton = Automaton::new(experiment.architecture.clone(), wirings, form);
-        let rollout = experiment.rollout.clone();
+        let mut automaton = Automaton::new(experiment.architecture.clone(), wirings, form);
+        begin_with(&mut automaton, config.init);
+        let rollout = experiment.training.clone();
         let cells = rollout.batch * rollout.width * rollout.height;
         let optimiser = optimiser(config);
         let trainer = match saved {
@@ -170,14 +171,16 @@ impl Population {
         if !self.under_way {
             self.under_way = true;
             let (updates, alone) = (self.config.updates, self.members.len() == 1);
-            self.members.iter_mut().for_each(|member| member.begin(if member.learns(alone) { updates } else { 0 }));
+            self.members
+                .iter_mut()
+                .for_each(|member| member.begin(if member.learns(alone) { updates } else { 0 }));
         }
-        let experiment = &self.experiment;
+        let (experiment, hard_share) = (&self.experiment, self.config.hard_share);
         let work = (SLICE_WORK / experiment.work()).max(1.0) as u32;
         let mut group: Vec<&mut Member> =
             self.members.iter_mut().filter(|member| member.left > 0).take(par::threads()).collect();
         if !group.is_empty() {
-            par::each_mut(&mut group, |_, member| member.step(experiment, work));
+            par::each_mut(&mut group, |_, member| member.step(experiment, hard_share, work));
             self.parts_s[0] += (self.clock)() - began_s;
             return Slice::Worked;
         }
@@ -192,7 +195,8 @@ impl Population {
         self.check(|member| member.done > 0);
         let learning: Vec<&Member> = self.members.iter().filter(|member| member.done > 0).collect();
         let mean = |of: &dyn Fn(&Member) -> f32| {
-            (!learning.is_empty()).then(|| learning.iter().map(|m| of(m)).sum::<f32>() / learning.len() as f32)
+            (!learning.is_empty())
+                .then(|| learning.iter().map(|m| of(m)).sum::<f32>() / learning.len() as f32)
         };
         self.progress.updates += learning.iter().map(|member| u64::from(member.done)).sum::<u64>();
         let loss = mean(&|member| member.loss.unwrap_or(0.0));
@@ -333,7 +337,11 @@ impl Population {
         let counts = vec![self.begun.into(), iterations, updates, perfect, ended];
         parts.extend([
             ("seeds".into(), vec![count], Data::U32(self.members.iter().map(|m| m.seed).collect())),
-            ("perfect".into(), vec![count], Data::U32(self.members.iter().map(|m| m.perfect.into()).collect())),
+            (
+                "perfect".into(),
+                vec![count],
+                Data::U32(self.members.iter().map(|m| m.perfect.into()).collect()),
+            ),
             // What is not known yet is below all that can be.
             ("loss".into(), vec![count], floats(&|m| m.loss.unwrap_or(-1.0))),
             ("best".into(), vec![count], floats(&|m| if m.best.is_finite() { m.best } else { -1.0 })),
@@ -370,7 +378,12 @@ impl Population {
             config,
             experiment,
             begun: counts[0] as u32,
-            progress: Progress { iterations: counts[1], updates: counts[2], perfect: counts[3], ended: counts[4] },
+            progress: Progress {
+                iterations: counts[1],
+                updates: counts[2],
+                perfect: counts[3],
+                ended: counts[4],
+            },
             weights: Vec::new(),
             under_way: false,
             parts_s: [0.0; 2],
@@ -402,11 +415,12 @@ impl Member {
     }
 
     /// So many updates at most.
-    fn step(&mut self, experiment: &Experiment, most: u32) {
+    fn step(&mut self, experiment: &Experiment, hard_share: f32, most: u32) {
         let shown = experiment.shown();
         let updates = self.left.min(most);
         for _ in 0..updates {
-            experiment.fill(self.seed, self.trainer.updates(), &mut self.start, &mut self.target);
+            let hard = (hard_share, &self.checked.missed[..]);
+            experiment.fill(self.seed, self.trainer.updates(), hard, &mut self.start, &mut self.target);
             let stats = self.trainer.step(&self.start, &self.target, shown);
             self.loss_sum += stats.loss / self.target.len() as f32;
             self.grad_norm_sum += stats.grad_norm;
@@ -422,6 +436,15 @@ impl Member {
         let params = &self.trainer.automaton().params;
         self.loss_sum.is_finite() && self.grad_norm_sum.is_finite() && params.iter().all(|x| x.abs() < WILD)
     }
+}
+
+/// Passing the first input has this logit, and all else 0; of four parameters it is the logit of the same function.
+fn begin_with(automaton: &mut Automaton, logit: f32) {
+    let to = match automaton.form {
+        GateForm::Four => ((logit.exp() + 7.0) / 8.0).ln(),
+        GateForm::Softmax | GateForm::Gumbel { .. } => logit,
+    };
+    automaton.params.iter_mut().filter(|x| **x != 0.0).for_each(|x| *x = to.copysign(*x));
 }
 
 fn optimiser(config: &Config) -> Optimiser {

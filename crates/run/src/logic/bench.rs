@@ -30,16 +30,16 @@ fn alone<R: Send>(f: impl FnOnce() -> R + Send) -> R {
 
 /// Seconds of an update of the published shape.
 fn step_s(preset: Preset, isa: Isa, now: &(dyn Fn() -> f64 + Sync)) -> f64 {
-    let config = Config::preset(preset);
+    let config = Config::published(preset);
     let experiment = config.experiment().expect("its own target can be learned");
     let shape = &experiment.architecture;
     let wirings = Wirings::new(shape, config.wiring, 1).expect("the published shape can be wired");
     let automaton = Automaton::new(shape.clone(), wirings, GateForm::Softmax);
-    let rollout = experiment.rollout.clone();
+    let rollout = experiment.training.clone();
     let cells = rollout.batch * rollout.width * rollout.height;
     let mut start = vec![0.0; cells * shape.channels];
     let mut target = vec![0.0; cells * experiment.shown()];
-    experiment.fill(1, 0, &mut start, &mut target);
+    experiment.fill(1, 0, (0.0, &[]), &mut start, &mut target);
     let mut trainer = Trainer::new(isa, automaton, rollout, Optimiser::default(), 1);
     let mut step = || {
         trainer.step(&start, &target, experiment.shown());
@@ -60,7 +60,6 @@ fn hard_rate(isa: Isa, now: &dyn Fn() -> f64) -> f64 {
     let mut packed = PackedGrid::new(isa, &circuit, SIDE, SIDE, true);
     packed.edit(|_, _, words| words.iter_mut().for_each(|word| *word = numbers.word()));
     let work = (packed.gates() * SIDE * SIDE) as f64;
-    let mut rates: Vec<f64> =
-        (0..ROUNDS).map(|_| work / seconds_a_call(now, || packed.run(1))).collect();
+    let mut rates: Vec<f64> = (0..ROUNDS).map(|_| work / seconds_a_call(now, || packed.run(1))).collect();
     median(&mut rates)
 }
