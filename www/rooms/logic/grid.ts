@@ -124,9 +124,9 @@ export class GridPane {
     this.stop = animate(this.cells.element, (nowMs) => this.tick(nowMs));
   }
 
-  /** A run has begun, whose rollouts have so many steps. */
-  begin(steps: number): void {
-    this.experiment = { ...experimentOf(this.client), steps };
+  /** A run has begun. */
+  begin(): void {
+    this.experiment = experimentOf(this.client);
     this.view = undefined;
     this.goal = null;
     this.targetFigure.hidden = true;
@@ -145,8 +145,9 @@ export class GridPane {
   }
 
   /** Its automaton and target, which may be of another size than the variant's own. */
-  learns({ target }: AutomatonView): void {
+  learns({ target, steps }: AutomatonView): void {
     this.goal = target;
+    this.experiment = { ...this.experiment, steps };
     this.targetFigure.hidden = !target;
     for (const option of this.start.options) option.disabled = option.hidden = option.value === "target" && !target;
     if (!target) return;

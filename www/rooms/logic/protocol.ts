@@ -46,9 +46,13 @@ gates: number, gates_per_cell: number, parameters: number,
  */
 layers: Array<number>,
 /**
- * What is learned now, by the knobs in force; a rule has none.
+ * What is learned now, by the knobs in force; a rule has none. A grid of its size becomes it in so many steps.
  */
-target: Picture | null, };
+target: Picture | null, steps: number,
+/**
+ * Of the cells of the target.
+ */
+shows: Shows, };
 
 export type PopulationView = { members: Array<MemberView>,
 /**

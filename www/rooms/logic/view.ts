@@ -120,21 +120,19 @@ export class LogicView implements View {
 
   // ---- what the run says
 
-  began({ knobs }: Began): void {
+  began(_: Began): void {
     this.newest = undefined;
     this.chosen.pick(undefined);
     this.chosen.best = 0;
     this.chosen.perfect = false;
-    // A drawing of one's own is in colours where it names any.
-    const { own, shows, steps } = experimentOf(this.client);
-    this.chosen.shows = own && /[2-7]/.test(String(knobs["target"] ?? "")) ? "rgb" : shows;
-    for (const part of [this.population, this.gates, this.circuit, this.big]) part.begin();
-    this.grid.begin(Number(knobs["steps"] ?? steps));
+    this.chosen.shows = experimentOf(this.client).shows;
+    for (const part of [this.population, this.gates, this.circuit, this.big, this.grid]) part.begin();
     const run = ++this.runs;
     void this.client
       .ask({ ask: "automaton" })
       .then((automaton) => {
         if (run !== this.runs) return;
+        this.chosen.shows = automaton.shows;
         this.gates.learns(automaton);
         this.grid.learns(automaton);
       })

@@ -87,8 +87,11 @@ pub struct AutomatonView {
     pub parameters: u32,
     /// Gates of each layer in the order of [`GatesView`]: of the perception the gates of all kernels.
     pub layers: Vec<u32>,
-    /// What is learned now, by the knobs in force; a rule has none.
+    /// What is learned now, by the knobs in force; a rule has none. A grid of its size becomes it in so many steps.
     pub target: Option<Picture>,
+    pub steps: u32,
+    /// Of the cells of the target.
+    pub shows: Shows,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -95,6 +95,8 @@ impl Logic {
                     values: target.values(target.channels),
                 }),
             },
+            steps: experiment.rollout.steps as u32,
+            shows: experiments::shows(experiment),
         }
     }
 
