@@ -635,13 +635,21 @@ export class RoomPage {
 
   private switchTo(variant: Variant, push = true): void {
     if (!this.present || variant.id === this.variantId) return;
+    this.begin(variant, {}, push);
+    this.focusSwitcher = this.switcher.contains(document.activeElement);
+  }
+
+  /** A new run of a variant with these knobs. */
+  begin(variant: Variant, knobs: Record<string, Value>, push = true): void {
+    if (!this.present) return;
     // The address tells what one looks at, so that it can be kept, reloaded and gone back from.
-    if (push) history.pushState(null, "", this.linkTo(variant.id));
+    const set = Object.entries(knobs).map(([name, value]) => `&${name}=${encodeURIComponent(value)}`);
+    const link = this.linkTo(variant.id) + set.join("");
+    if (push && link !== location.hash) history.pushState(null, "", link);
     const { version, room, seed } = this.present.config;
-    const config: Config = { version, room, seed, variant: variant.id, knobs: {} };
+    const config: Config = { version, room, seed, variant: variant.id, knobs };
     this.replace({ kind: "reset", config }, true);
     this.announcer.say(`${this.nameOf(variant)}: a new run begins.`, "variant");
-    this.focusSwitcher = this.switcher.contains(document.activeElement);
   }
 
   private nextVariant(): void {

@@ -17,4 +17,5 @@ export const ROOMS: Entry[] = [
   { id: "control", load: () => import("./control"), store: STORE },
   { id: "backgammon", load: () => import("./backgammon") },
   { id: "cube", load: () => import("./cube") },
+  { id: "logic", load: () => import("./logic") },
 ];

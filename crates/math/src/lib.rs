@@ -12,8 +12,10 @@
 pub mod gemm;
 pub mod graded;
 pub mod isa;
+pub mod logic;
 pub mod memory;
 pub mod ops;
+pub mod packed;
 pub mod par;
 pub mod peak;
 pub mod poly;

@@ -8,6 +8,7 @@ mod angle;
 pub mod backgammon;
 pub mod cartpole;
 pub mod cube;
+pub mod logic;
 pub mod lunar_lander;
 pub mod many;
 pub mod mountain_car;

@@ -1,0 +1,182 @@
+//! A smaller circuit that gives the same.
+//!
+//! Every wire is written as a constant, or as an input or gate of the new circuit that is perhaps negated. New gates look at
+//! both of their ends, which differ, and give 0 for two zeros, so that a gate and its opposite are one; negations are taken up by the
+//! gates that read them, and stand by themselves before outputs at most. Gates of one operation on the same wires are merged;
+//! where there is one channel, so are all that agree in its 512 states.
+
+use super::{Circuit, Gate, Input, Wire, Word, apply, every_state, word};
+use std::collections::HashMap;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Value {
+    Constant(bool),
+    Of { wire: Wire, not: bool },
+}
+
+/// By what gates are known to be the same.
+#[derive(PartialEq, Eq, Hash)]
+enum Key {
+    Gate(Gate),
+    States([Word; 8]),
+}
+
+const NOT: u8 = 12;
+
+struct Small {
+    inputs: usize,
+    gates: Vec<Gate>,
+    known: HashMap<Key, Wire>,
+    /// What each wire is in all states, where there are 512.
+    states: Option<Vec<[Word; 8]>>,
+}
+
+impl Circuit {
+    /// The circuit without constants, pass-through and negations in chains, gates that no output depends on, and equal ones.
+    pub fn pruned(&self) -> Circuit {
+        let one_channel = self.inputs.iter().all(|input| input.channel == 0);
+        let of_input = |input: &Input| std::array::from_fn(|n| every_state(input.neighbour, n));
+        let mut small = Small {
+            inputs: self.inputs.len(),
+            gates: Vec::new(),
+            known: HashMap::new(),
+            states: one_channel.then(|| self.inputs.iter().map(of_input).collect()),
+        };
+        if let Some(states) = &small.states {
+            small.known.extend(states.iter().enumerate().map(|(i, &s)| (Key::States(s), i as Wire)));
+        }
+        let mut values: Vec<Value> =
+            (0..self.inputs.len() as Wire).map(|wire| Value::Of { wire, not: false }).collect();
+        for &Gate { op, a, b } in &self.gates {
+            let end = |wire: Wire| values.get(wire as usize).copied().unwrap_or(Value::Constant(false));
+            let value = small.gate(op, end(a), end(b));
+            values.push(value);
+        }
+        let outputs: Vec<Value> = self.outputs.iter().map(|&wire| values[wire as usize]).collect();
+        small.write(self, &outputs)
+    }
+}
+
+/// What depends on one wire: `low` where it is off, `high` where it is on.
+fn of_one(wire: Wire, low: bool, high: bool) -> Value {
+    if low == high { Value::Constant(low) } else { Value::Of { wire, not: low } }
+}
+
+/// An operation by what it gives.
+fn op_of(f: impl Fn(bool, bool) -> bool) -> u8 {
+    let bit = |a, b| u8::from(f(a, b));
+    bit(false, false) << 3 | bit(false, true) << 2 | bit(true, false) << 1 | bit(true, true)
+}
+
+impl Small {
+    fn gate(&mut self, op: u8, a: Value, b: Value) -> Value {
+        use Value::{Constant, Of};
+        let (x, not_x, y, not_y) = match (a, b) {
+            (Constant(a), Constant(b)) => return Constant(apply(op, a, b)),
+            (Of { wire, not }, Constant(b)) => {
+                return of_one(wire, apply(op, not, b), apply(op, !not, b));
+            }
+            (Constant(a), Of { wire, not }) => {
+                return of_one(wire, apply(op, a, not), apply(op, a, !not));
+            }
+            (Of { wire: x, not: a }, Of { wire: y, not: b }) if x == y => {
+                return of_one(x, apply(op, a, b), apply(op, !a, !b));
+            }
+            (Of { wire: x, not: a }, Of { wire: y, not: b }) if x < y => (x, a, y, b),
+            (Of { .. }, Of { .. }) => return self.gate(op_of(|a, b| apply(op, b, a)), b, a),
+        };
+        let op = op_of(|a, b| apply(op, a ^ not_x, b ^ not_y));
+        match (Gate { op, a: x, b: y }).reads() {
+            (false, false) => return Constant(op == 15),
+            (true, false) => return of_one(x, apply(op, false, false), apply(op, true, false)),
+            (false, true) => return of_one(y, apply(op, false, false), apply(op, false, true)),
+            (true, true) => {}
+        }
+        let not = apply(op, false, false);
+        let gate = Gate { op: if not { 15 - op } else { op }, a: x, b: y };
+        let states = self.states.as_ref().map(|states| {
+            let (a, b) = (&states[x as usize], &states[y as usize]);
+            std::array::from_fn(|n| word(gate.op, a[n], b[n]))
+        });
+        if states == Some([0; 8]) {
+            return Constant(not);
+        }
+        let key = states.map_or(Key::Gate(gate), Key::States);
+        let fresh = (self.inputs + self.gates.len()) as Wire;
+        let wire = *self.known.entry(key).or_insert(fresh);
+        if wire == fresh {
+            self.gates.push(gate);
+            if let (Some(all), Some(states)) = (&mut self.states, states) {
+                all.push(states);
+            }
+        }
+        Of { wire, not }
+    }
+
+    /// The gates that outputs depend on, each after those it reads and as late as can be, so that few values are needed at once.
+    fn write(self, from: &Circuit, outputs: &[Value]) -> Circuit {
+        let first = self.inputs;
+        // A gate that is wanted negated alone is turned into its opposite.
+        let wanted = |not: bool| {
+            let mut wanted = vec![false; first + self.gates.len()];
+            for value in outputs {
+                if let Value::Of { wire, not: n } = *value
+                    && n == not
+                {
+                    wanted[wire as usize] = true;
+                }
+            }
+            wanted
+        };
+        let (plain, negated) = (wanted(false), wanted(true));
+        let opposite = |wire: Wire| {
+            let wire = wire as usize;
+            wire >= first && negated[wire] && !plain[wire]
+        };
+        let mut used = vec![false; first + self.gates.len()];
+        let mut order: Vec<usize> = Vec::new();
+        let mut stack: Vec<(Wire, bool)> = Vec::new();
+        for value in outputs {
+            let Value::Of { wire, .. } = *value else { continue };
+            stack.push((wire, false));
+            while let Some((wire, read)) = stack.pop() {
+                match (wire as usize).checked_sub(first) {
+                    Some(gate) if read => order.push(gate),
+                    _ if used[wire as usize] => {}
+                    None => used[wire as usize] = true,
+                    Some(gate) => {
+                        used[wire as usize] = true;
+                        let Gate { a, b, .. } = self.gates[gate];
+                        stack.extend([(wire, true), (b, false), (a, false)]);
+                    }
+                }
+            }
+        }
+        let inputs: Vec<Input> = (0..first).filter(|&i| used[i]).map(|i| from.inputs[i]).collect();
+        let mut small = Circuit { inputs, gates: Vec::new(), outputs: Vec::new(), ..from.clone() };
+        let mut place = vec![0; used.len()];
+        for (i, wire) in (0..first).filter(|&i| used[i]).enumerate() {
+            place[wire] = i as Wire;
+        }
+        for gate in order {
+            let Gate { op, a, b } = self.gates[gate];
+            let (not_a, not_b, not) = (opposite(a), opposite(b), opposite((first + gate) as Wire));
+            let op = op_of(|a, b| apply(op, a ^ not_a, b ^ not_b) ^ not);
+            place[first + gate] = small.add(op, place[a as usize], place[b as usize]);
+        }
+        let mut alone: HashMap<Gate, Wire> = HashMap::new();
+        for value in outputs {
+            let gate = match *value {
+                Value::Of { wire, not } if not == opposite(wire) => {
+                    small.outputs.push(place[wire as usize]);
+                    continue;
+                }
+                Value::Of { wire, .. } => Gate { op: NOT, a: place[wire as usize], b: 0 },
+                Value::Constant(on) => Gate { op: if on { 15 } else { 0 }, a: 0, b: 0 },
+            };
+            let wire = *alone.entry(gate).or_insert_with(|| small.add(gate.op, gate.a, gate.b));
+            small.outputs.push(wire);
+        }
+        small
+    }
+}

@@ -1,0 +1,489 @@
+//! Logic gates over grids of bits, a bit a cell: an instruction gives a gate's output in as many cells as a vector has bits.
+//!
+//! A row of cells is words of 32, the first cell in the lowest bit, and one word before them. The highest bit of that word is the cell
+//! before the first, and the bit after the last cell the one after it, which lies in the next row's word where the last word is full.
+//! So rows follow one another without gaps that matter: a neighbour is a load some words away and a shift, and one block of words after
+//! the other is run through all gates, whatever the width. Values wait in slots that are used again, so that those of a block
+//! stay in the first cache. Rows are cut into bands by the size of the problem; each has the rows next to it as well, and
+//! threads take bands.
+
+use crate::isa::{Isa, Kernel, Simd, dispatch};
+use crate::par;
+
+/// The neighbours of a cell, row by row, the cell itself being number 4.
+pub const NEIGHBOURS: usize = 9;
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// What a neighbour holds in a channel.
+    Load {
+        channel: u32,
+        neighbour: u8,
+        to: u32,
+    },
+    Gate {
+        op: u8,
+        a: u32,
+        b: u32,
+        to: u32,
+    },
+    /// The next state of a channel.
+    Store {
+        channel: u32,
+        from: u32,
+    },
+}
+
+/// Gates in the order they are evaluated in, and where their values wait meanwhile.
+#[derive(Clone, Debug)]
+pub struct Program {
+    steps: Vec<Step>,
+    slots: usize,
+    channels: usize,
+}
+
+impl Program {
+    /// `inputs` are (neighbour, channel), `gates` (operation, a, b), whose ends are inputs or, counted on from these, gates before
+    /// them; bit 3 - 2a - b of an operation is what it gives. There is an output for each channel. Gates that no output depends on are left out.
+    pub fn new(inputs: &[(u8, u32)], gates: &[(u8, u32, u32)], outputs: &[u32]) -> Program {
+        let (first, channels) = (inputs.len(), outputs.len());
+        for &(neighbour, channel) in inputs {
+            assert!(
+                usize::from(neighbour) < NEIGHBOURS && (channel as usize) < channels,
+                "an input is of the grid"
+            );
+        }
+        let mut last = vec![usize::MAX; first + gates.len()]; // the gate that reads a wire last
+        let mut stores = vec![Vec::new(); first + gates.len()];
+        for (channel, &wire) in outputs.iter().enumerate() {
+            stores[wire as usize].push(channel as u32);
+        }
+        for (i, &gate) in gates.iter().enumerate().rev() {
+            let wire = first + i;
+            if stores[wire].is_empty() && last[wire] == usize::MAX {
+                continue;
+            }
+            for end in ends(gate).into_iter().flatten() {
+                assert!((end as usize) < wire, "a gate comes after those it reads");
+                if last[end as usize] == usize::MAX {
+                    last[end as usize] = i;
+                }
+            }
+        }
+        let mut program = Program { steps: Vec::new(), slots: 0, channels };
+        let mut free: Vec<u32> = Vec::new();
+        let mut slot = vec![u32::MAX; first + gates.len()];
+        for (i, &(op, a, b)) in gates.iter().enumerate() {
+            let wire = first + i;
+            if stores[wire].is_empty() && last[wire] == usize::MAX {
+                continue;
+            }
+            let read = ends((op, a, b));
+            for end in read.into_iter().flatten().map(|end| end as usize) {
+                if end < first && slot[end] == u32::MAX {
+                    slot[end] = program.slot(&mut free);
+                    let ((neighbour, channel), to) = (inputs[end], slot[end]);
+                    program.steps.push(Step::Load { channel, neighbour, to });
+                }
+            }
+            let place = read.map(|end| end.map_or(0, |end| slot[end as usize]));
+            for (j, end) in read.into_iter().enumerate().filter_map(|(j, end)| Some((j, end?))) {
+                if last[end as usize] == i && !(j == 1 && read[0] == Some(end)) {
+                    free.push(slot[end as usize]);
+                }
+            }
+            slot[wire] = program.slot(&mut free);
+            program.steps.push(Step::Gate { op, a: place[0], b: place[1], to: slot[wire] });
+            for &channel in &stores[wire] {
+                program.steps.push(Step::Store { channel, from: slot[wire] });
+            }
+            if last[wire] == usize::MAX {
+                free.push(slot[wire]);
+            }
+        }
+        for (&(neighbour, channel), stores) in inputs.iter().zip(&stores) {
+            for &to in stores {
+                let slot = program.slot(&mut free);
+                program.steps.push(Step::Load { channel, neighbour, to: slot });
+                program.steps.push(Step::Store { channel: to, from: slot });
+                free.push(slot);
+            }
+        }
+        program
+    }
+
+    fn slot(&mut self, free: &mut Vec<u32>) -> u32 {
+        free.pop().unwrap_or_else(|| {
+            self.slots += 1;
+            self.slots as u32 - 1
+        })
+    }
+
+    /// Gates that are evaluated.
+    pub fn gates(&self) -> usize {
+        self.steps.iter().filter(|step| matches!(step, Step::Gate { .. })).count()
+    }
+
+    /// Values that wait at once, at most.
+    pub fn slots(&self) -> usize {
+        self.slots
+    }
+
+    /// Words of a block: long, so that choosing an operation takes little of the time, while the slots fit the first cache
+    /// and the grid is not much smaller.
+    fn block(&self, words: usize) -> usize {
+        if self.slots * BLOCK <= FIRST_CACHE && words >= BLOCK { BLOCK } else { SHORT_BLOCK }
+    }
+}
+
+/// The ends that a gate looks at.
+fn ends((op, a, b): (u8, u32, u32)) -> [Option<u32>; 2] {
+    let bit = |k: u8| op >> k & 1;
+    let (by_a, by_b) = ((bit(3), bit(2)) != (bit(1), bit(0)), (bit(3), bit(1)) != (bit(2), bit(0)));
+    [by_a.then_some(a), by_b.then_some(b)]
+}
+
+const BLOCK: usize = 128;
+const SHORT_BLOCK: usize = 32;
+/// Words that slots may take of it.
+const FIRST_CACHE: usize = 6 << 10;
+/// Words before the first row, so that what is left of it can be loaded.
+const FRONT: usize = 16;
+/// Words times instructions that are worth a thread: some 50 µs.
+const BAND_WORK: usize = 1 << 20;
+const MOST_BANDS: usize = 32;
+
+/// A grid of cells with some channels.
+pub struct Packed {
+    channels: usize,
+    width: usize,
+    height: usize,
+    periodic: bool,
+    /// Words of a row, with the one before it.
+    stride: usize,
+    block: usize,
+    bands: Vec<Band>,
+    /// First and last row of each band: `[band][channel][2][stride]`.
+    edges: Vec<u32>,
+}
+
+struct Band {
+    first: usize,
+    rows: usize,
+    /// `[channel]`, each [`FRONT`], a row before the band, its rows, a row after it, and what a block may reach beyond.
+    now: Vec<u32>,
+    next: Vec<u32>,
+    slots: Vec<u32>,
+    /// Where cells change, as one channel's rows; empty until some step asks.
+    fires: Vec<u32>,
+}
+
+impl Packed {
+    /// A grid for this program, all off. Beyond the border all is off, unless opposite borders are joined.
+    pub fn new(program: &Program, width: usize, height: usize, periodic: bool) -> Packed {
+        assert!(width > 0 && height > 0 && program.channels > 0, "a grid has cells, and these channels");
+        let shape = Shape::of(program, width, height);
+        let Shape { stride, block, bands: count } = shape;
+        let bands: Vec<Band> = (0..count)
+            .map(|i| {
+                let (first, end) = (i * height / count, (i + 1) * height / count);
+                let planes = program.channels * shape.plane(end - first);
+                Band {
+                    first,
+                    rows: end - first,
+                    now: vec![0; planes],
+                    next: vec![0; planes],
+                    slots: vec![0; program.slots * block + ALIGNED],
+                    fires: Vec::new(),
+                }
+            })
+            .collect();
+        let edges = vec![0; count * program.channels * 2 * stride];
+        Packed { channels: program.channels, width, height, periodic, stride, block, bands, edges }
+    }
+
+    /// What such a grid takes of memory.
+    pub fn bytes(program: &Program, width: usize, height: usize, fires: bool) -> u64 {
+        let shape = Shape::of(program, width, height);
+        let (channels, bands) = (program.channels as u64, shape.bands as u64);
+        let rows = (height as u64 + 2 * bands).saturating_mul(shape.stride as u64);
+        let words = rows.saturating_mul(2 * channels + u64::from(fires))
+            + bands
+                * (2 * channels * (FRONT + shape.block + 1) as u64 + (program.slots * shape.block) as u64);
+        words.saturating_mul(4)
+    }
+
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    pub fn height(&self) -> usize {
+        self.height
+    }
+
+    pub fn channels(&self) -> usize {
+        self.channels
+    }
+
+    /// Whether rows below and above, left and right are joined.
+    pub fn periodic(&self) -> bool {
+        self.periodic
+    }
+
+    /// The cells of a row in words of 32; bits beyond the width are to be ignored.
+    pub fn row(&self, channel: usize, row: usize) -> &[u32] {
+        let band = self.bands.partition_point(|band| band.first + band.rows <= row);
+        let band = &self.bands[band];
+        let at = self.place(band, channel, row - band.first);
+        &band.now[at..at + self.stride - 1]
+    }
+
+    /// Lets every row of every channel be written: `write(channel, row, words)`.
+    pub fn edit(&mut self, mut write: impl FnMut(usize, usize, &mut [u32])) {
+        for i in 0..self.bands.len() {
+            for channel in 0..self.channels {
+                for row in 0..self.bands[i].rows {
+                    let at = self.place(&self.bands[i], channel, row);
+                    let band = &mut self.bands[i];
+                    write(channel, band.first + row, &mut band.now[at..at + self.stride - 1]);
+                }
+            }
+        }
+        self.join();
+    }
+
+    /// Where the cells of a band's row begin.
+    fn place(&self, band: &Band, channel: usize, row: usize) -> usize {
+        channel * (band.now.len() / self.channels) + FRONT + (row + 1) * self.stride + 1
+    }
+
+    /// One step. Where `fires(row, words)` is given it sets the bits of the cells that change; the words are zero before.
+    pub fn step(&mut self, isa: Isa, program: &Program, fires: Option<&(dyn Fn(usize, &mut [u32]) + Sync)>) {
+        assert_eq!(program.channels, self.channels, "the grid is one for this program");
+        assert_eq!(
+            self.block,
+            Shape::of(program, self.width, self.height).block,
+            "the grid is one for this program"
+        );
+        let (stride, block) = (self.stride, self.block);
+        par::each_mut(&mut self.bands, |_, band| {
+            if let Some(fires) = fires {
+                band.fires.clear();
+                band.fires.resize(band.rows * stride + block, 0);
+                for row in 0..band.rows {
+                    fires(band.first + row, &mut band.fires[row * stride + 1..(row + 1) * stride]);
+                }
+            }
+            let aligned = band.slots.as_ptr().align_offset(4 * ALIGNED).min(ALIGNED);
+            let run = Run {
+                program,
+                stride,
+                rows: band.rows,
+                now: &band.now,
+                next: &mut band.next,
+                slots: &mut band.slots[aligned..],
+                fires: fires.is_some().then_some(&*band.fires),
+            };
+            match block {
+                BLOCK => dispatch(isa, Blocks::<BLOCK>(run)),
+                _ => dispatch(isa, Blocks::<SHORT_BLOCK>(run)),
+            }
+            std::mem::swap(&mut band.now, &mut band.next);
+        });
+        self.join();
+    }
+
+    /// Gives bands the rows beside them, and rows the cells beyond their ends.
+    fn join(&mut self) {
+        let (channels, stride, height) = (self.channels, self.stride, self.height);
+        for (i, band) in self.bands.iter().enumerate() {
+            let plane = band.now.len() / channels;
+            for channel in 0..channels {
+                for (edge, row) in [1, band.rows].into_iter().enumerate() {
+                    let to = ((i * channels + channel) * 2 + edge) * stride;
+                    let from = channel * plane + FRONT + row * stride;
+                    self.edges[to..to + stride].copy_from_slice(&band.now[from..from + stride]);
+                }
+            }
+        }
+        let (edges, width, periodic, count) = (&self.edges, self.width, self.periodic, self.bands.len());
+        par::each_mut(&mut self.bands, |i, band| {
+            let plane = band.now.len() / channels;
+            for (channel, cells) in band.now.chunks_mut(plane).enumerate() {
+                let edge = |band: usize, edge: usize| {
+                    let at = ((band * channels + channel) * 2 + edge) * stride;
+                    &edges[at..at + stride]
+                };
+                let (before, after) = (FRONT, FRONT + (band.rows + 1) * stride);
+                match periodic || band.first > 0 {
+                    true => cells[before..before + stride].copy_from_slice(edge((i + count - 1) % count, 1)),
+                    false => cells[before..before + stride].fill(0),
+                }
+                match periodic || band.first + band.rows < height {
+                    true => cells[after..after + stride].copy_from_slice(edge((i + 1) % count, 0)),
+                    false => cells[after..after + stride].fill(0),
+                }
+                ends_of_rows(cells, width, stride, band.rows + 2, periodic);
+            }
+        });
+    }
+}
+
+/// Sets the bits before the first cell of each row and after its last.
+fn ends_of_rows(cells: &mut [u32], width: usize, stride: usize, rows: usize, periodic: bool) {
+    let (beyond, joined) = (width % 32, u32::from(periodic));
+    cells[FRONT] = 0;
+    for at in (0..rows).map(|row| FRONT + row * stride) {
+        let (first, last) = (cells[at + 1] & joined, cells[at + stride - 1] >> ((width - 1) % 32) & joined);
+        cells[at] |= last << 31;
+        if beyond == 0 {
+            cells[at + stride] = first;
+        } else {
+            let word = cells[at + stride - 1] & ((1 << beyond) - 1);
+            cells[at + stride - 1] = word | first << beyond;
+            cells[at + stride] = 0;
+        }
+    }
+}
+
+/// How a grid lies in memory.
+struct Shape {
+    stride: usize,
+    block: usize,
+    bands: usize,
+}
+
+impl Shape {
+    fn of(program: &Program, width: usize, height: usize) -> Shape {
+        let stride = width.div_ceil(32) + 1;
+        let words = stride.saturating_mul(height);
+        let bands = words.saturating_mul(program.steps.len()) / BAND_WORK;
+        Shape { stride, block: program.block(words), bands: bands.clamp(1, MOST_BANDS).min(height) }
+    }
+
+    /// Words of a channel of a band.
+    fn plane(&self, rows: usize) -> usize {
+        FRONT + (rows + 2) * self.stride + self.block + 1
+    }
+}
+
+/// Words of a line of the cache.
+const ALIGNED: usize = 16;
+
+struct Run<'a> {
+    program: &'a Program,
+    stride: usize,
+    rows: usize,
+    now: &'a [u32],
+    next: &'a mut [u32],
+    slots: &'a mut [u32],
+    fires: Option<&'a [u32]>,
+}
+
+/// Blocks of so many words.
+struct Blocks<'a, const WORDS: usize>(Run<'a>);
+
+impl<const WORDS: usize> Kernel for Blocks<'_, WORDS> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let Run { program, stride, rows, now, next, slots, fires } = self.0;
+        let (words, plane) = (rows * stride, now.len() / program.channels);
+        let most = words.div_ceil(WORDS) * WORDS;
+        // All that the pointers below reach, since a program's channels and slots are below their numbers.
+        assert!(now.len() == program.channels * plane && next.len() == now.len());
+        assert!(plane > FRONT + 2 * stride + most);
+        assert!(slots.len() >= program.slots * WORDS);
+        assert!(fires.is_none_or(|fires| fires.len() >= most));
+        let ones = s.splat_u(u32::MAX);
+        let values = slots.as_mut_ptr();
+        for block in (0..words).step_by(WORDS) {
+            for step in &program.steps {
+                // SAFETY: as asserted above.
+                unsafe {
+                    match *step {
+                        Step::Load { channel, neighbour, to } => {
+                            let row = FRONT + usize::from(neighbour / 3) * stride + block;
+                            let from = now.as_ptr().add(channel as usize * plane + row);
+                            let to = values.add(to as usize * WORDS);
+                            macro_rules! load {
+                                (|$v:ident| $e:expr) => {
+                                    for v in (0..WORDS).step_by(S::LANES) {
+                                        let $v = from.add(v);
+                                        s.store_u_ptr($e, to.add(v));
+                                    }
+                                };
+                            }
+                            match neighbour % 3 {
+                                0 => load!(|p| s
+                                    .or_u(s.shl_u(s.load_u_ptr(p), 1), s.shr_u(s.load_u_ptr(p.sub(1)), 31))),
+                                1 => load!(|p| s.load_u_ptr(p)),
+                                _ => load!(|p| s
+                                    .or_u(s.shr_u(s.load_u_ptr(p), 1), s.shl_u(s.load_u_ptr(p.add(1)), 31))),
+                            }
+                        }
+                        Step::Gate { op, a, b, to } => {
+                            let (a, b) = (values.add(a as usize * WORDS), values.add(b as usize * WORDS));
+                            let to = values.add(to as usize * WORDS);
+                            macro_rules! gate {
+                                (|$a:ident, $b:ident| $e:expr) => {
+                                    for v in (0..WORDS).step_by(S::LANES) {
+                                        let ($a, $b) = (s.load_u_ptr(a.add(v)), s.load_u_ptr(b.add(v)));
+                                        s.store_u_ptr($e, to.add(v));
+                                    }
+                                };
+                                (|$a:ident of $p:ident| $e:expr) => {
+                                    for v in (0..WORDS).step_by(S::LANES) {
+                                        let $a = s.load_u_ptr($p.add(v));
+                                        s.store_u_ptr($e, to.add(v));
+                                    }
+                                };
+                                ($e:expr) => {
+                                    for v in (0..WORDS).step_by(S::LANES) {
+                                        s.store_u_ptr($e, to.add(v));
+                                    }
+                                };
+                            }
+                            match op & 15 {
+                                0 => gate!(s.splat_u(0)),
+                                1 => gate!(|a, b| s.and_u(a, b)),
+                                2 => gate!(|a, b| s.and_u(a, s.xor_u(b, ones))),
+                                3 => gate!(|a of a| a),
+                                4 => gate!(|a, b| s.and_u(s.xor_u(a, ones), b)),
+                                5 => gate!(|b of b| b),
+                                6 => gate!(|a, b| s.xor_u(a, b)),
+                                7 => gate!(|a, b| s.or_u(a, b)),
+                                8 => gate!(|a, b| s.xor_u(s.or_u(a, b), ones)),
+                                9 => gate!(|a, b| s.xor_u(s.xor_u(a, b), ones)),
+                                10 => gate!(|b of b| s.xor_u(b, ones)),
+                                11 => gate!(|a, b| s.or_u(a, s.xor_u(b, ones))),
+                                12 => gate!(|a of a| s.xor_u(a, ones)),
+                                13 => gate!(|a, b| s.or_u(s.xor_u(a, ones), b)),
+                                14 => gate!(|a, b| s.xor_u(s.and_u(a, b), ones)),
+                                _ => gate!(ones),
+                            }
+                        }
+                        Step::Store { channel, from } => {
+                            let at = channel as usize * plane + FRONT + stride + block;
+                            let (old, to) = (now.as_ptr().add(at), next.as_mut_ptr().add(at));
+                            let from = values.add(from as usize * WORDS);
+                            let Some(fires) = fires else {
+                                for v in (0..WORDS).step_by(S::LANES) {
+                                    s.store_u_ptr(s.load_u_ptr(from.add(v)), to.add(v));
+                                }
+                                continue;
+                            };
+                            let fires = fires.as_ptr().add(block);
+                            for v in (0..WORDS).step_by(S::LANES) {
+                                let mask = s.load_u_ptr(fires.add(v));
+                                let (new, old) = (s.load_u_ptr(from.add(v)), s.load_u_ptr(old.add(v)));
+                                let kept = s.and_u(old, s.xor_u(mask, ones));
+                                s.store_u_ptr(s.or_u(s.and_u(new, mask), kept), to.add(v));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

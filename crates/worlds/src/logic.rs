@@ -1,0 +1,460 @@
+//! Grids of cells that hold bits: rules of a cell and its eight neighbours, pictures to grow, drawings from text, and damage.
+//! Neighbours are counted row by row, north-west being 0, the cell itself 4 and south-east 8.
+
+use math::rng::Sequence;
+
+/// Cells of a few channels; a byte is 0 or 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grid {
+    pub channels: usize,
+    pub width: usize,
+    pub height: usize,
+    /// `[channel][row][column]`
+    pub cells: Vec<u8>,
+}
+
+/// What can be no grid, rule or damage, with what would do after a semicolon.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GridError {
+    #[error("the drawing is empty; draw rows of . and # with / between them, as in .#./###/.#.")]
+    Empty,
+    #[error(
+        "row {row} of the drawing has {width} cells and the first has {first}; give every row as many cells"
+    )]
+    Ragged { row: usize, width: usize, first: usize },
+    #[error("row {row} of the drawing has a '{character}', which is no cell; use {usable}")]
+    Character { row: usize, character: char, usable: &'static str },
+    #[error(
+        "the drawing is {width}x{height} and the grid {to_width}x{to_height}; draw {to_height} rows of {to_width} cells"
+    )]
+    Size { width: usize, height: usize, to_width: usize, to_height: usize },
+    #[error("'{text}' is no rule; {next}")]
+    Rule { text: String, next: &'static str },
+    #[error(
+        "a rule's table has 512 entries, each 0 or 1, and this one {0}; give one entry for every state of nine cells"
+    )]
+    Table(String),
+    #[error(
+        "({x}, {y}) lies outside the grid of {width}x{height}; choose a column below {width} and a row below {height}"
+    )]
+    Outside { x: usize, y: usize, width: usize, height: usize },
+}
+
+const ONE_BIT: &str = ". (or 0) for off and # (or 1) for on";
+const COLOURS: &str =
+    ". (or 0) for black, 1 red, 2 green, 3 yellow, 4 blue, 5 magenta, 6 cyan and 7 (or #) for white";
+
+impl Grid {
+    pub fn blank(channels: usize, width: usize, height: usize) -> Grid {
+        Grid { channels, width, height, cells: vec![0; channels * width * height] }
+    }
+
+    /// Each bit a fair coin.
+    pub fn random(channels: usize, width: usize, height: usize, random: &mut Sequence) -> Grid {
+        let mut grid = Grid::blank(channels, width, height);
+        grid.cells.iter_mut().for_each(|cell| *cell = (random.word() >> 31) as u8);
+        grid
+    }
+
+    /// Nothing but the cell in the middle, all of whose channels are on.
+    pub fn seed(channels: usize, width: usize, height: usize) -> Grid {
+        let mut grid = Grid::blank(channels, width, height);
+        for channel in 0..channels {
+            let middle = grid.index(channel, width / 2, height / 2);
+            grid.cells[middle] = 1;
+        }
+        grid
+    }
+
+    pub fn index(&self, channel: usize, x: usize, y: usize) -> usize {
+        (channel * self.height + y) * self.width + x
+    }
+
+    /// The bits of a cell's first channels, at most three, as one number: bit k is channel k, so that 1 is red, 2 green and
+    /// 4 blue where three of them are a colour.
+    pub fn values(&self, shown: usize) -> Vec<u8> {
+        let size = self.width * self.height;
+        let value =
+            |i| (0..shown.min(self.channels)).map(|channel| self.cells[channel * size + i] << channel).sum();
+        (0..size).map(value).collect()
+    }
+
+    /// A drawing: rows with `/` or line ends between them. One channel is drawn by `.` and `#`, three by the digits of
+    /// [`Grid::values`] too. `size` is what it has to have, if that matters.
+    pub fn draw(text: &str, channels: usize, size: Option<(usize, usize)>) -> Result<Grid, GridError> {
+        let text = text.trim().trim_matches('/').trim();
+        let rows: Vec<Vec<char>> = text.split(['/', '\n']).map(|row| row.trim().chars().collect()).collect();
+        let (width, height) = (rows[0].len(), rows.len());
+        if rows.iter().all(|row| row.is_empty()) {
+            return Err(GridError::Empty);
+        }
+        let most = (1u32 << channels.min(3)) - 1;
+        let mut grid = Grid::blank(channels, width, height);
+        for (y, row) in rows.iter().enumerate() {
+            if row.len() != width {
+                return Err(GridError::Ragged { row: y + 1, width: row.len(), first: width });
+            }
+            for (x, &character) in row.iter().enumerate() {
+                let value = match character {
+                    '.' => Some(0),
+                    '#' => Some(most),
+                    _ => character.to_digit(10).filter(|&value| value <= most),
+                };
+                let Some(value) = value else {
+                    let usable = if channels == 1 { ONE_BIT } else { COLOURS };
+                    return Err(GridError::Character { row: y + 1, character, usable });
+                };
+                for channel in 0..channels.min(3) {
+                    let cell = grid.index(channel, x, y);
+                    grid.cells[cell] = (value >> channel & 1) as u8;
+                }
+            }
+        }
+        match size {
+            Some((to_width, to_height)) if (to_width, to_height) != (width, height) => {
+                Err(GridError::Size { width, height, to_width, to_height })
+            }
+            _ => Ok(grid),
+        }
+    }
+
+    /// The drawing of the first channel, or of the first three as digits.
+    pub fn text(&self, shown: usize) -> String {
+        let values = self.values(shown);
+        let digit = |&value: &u8| match (value, shown) {
+            (0, _) => '.',
+            (_, 1) => '#',
+            _ => char::from(b'0' + value),
+        };
+        let rows: Vec<String> =
+            values.chunks(self.width.max(1)).map(|row| row.iter().map(digit).collect()).collect();
+        rows.join("/")
+    }
+
+    /// Changes every channel of the cells of an area; what of it lies beyond the border is left out.
+    pub fn damage(&mut self, area: Area, how: Damage, random: &mut Sequence) -> Result<(), GridError> {
+        let (Area::Disc { x, y, .. } | Area::Block { x, y, .. }) = area;
+        let (width, height) = (self.width, self.height);
+        if x >= width || y >= height {
+            return Err(GridError::Outside { x, y, width, height });
+        }
+        for channel in 0..self.channels {
+            for row in 0..height {
+                for column in area.columns(row, width) {
+                    let i = self.index(channel, column, row);
+                    let cell = &mut self.cells[i];
+                    *cell = match how {
+                        Damage::Blank => 0,
+                        Damage::Noise => (random.word() >> 31) as u8,
+                        Damage::Flip => 1 - *cell,
+                    };
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is damaged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Area {
+    /// Cells at most `radius` away.
+    Disc { x: usize, y: usize, radius: usize },
+    /// A rectangle; (x, y) is its north-west corner.
+    Block { x: usize, y: usize, width: usize, height: usize },
+}
+
+impl Area {
+    /// Those of a row that lie in it.
+    pub fn columns(self, row: usize, width: usize) -> impl Iterator<Item = usize> {
+        (0..width).filter(move |&column| self.holds(column, row))
+    }
+
+    fn holds(self, column: usize, row: usize) -> bool {
+        match self {
+            Area::Disc { x, y, radius } => {
+                let (across, down) = (column.abs_diff(x) as u128, row.abs_diff(y) as u128);
+                across * across + down * down <= (radius as u128).pow(2)
+            }
+            Area::Block { x, y, width, height } => {
+                column >= x && column - x < width && row >= y && row - y < height
+            }
+        }
+    }
+}
+
+/// What damage does to a bit: off, a fair coin, or the opposite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Damage {
+    Blank,
+    Noise,
+    Flip,
+}
+
+/// What a cell of one channel becomes, for every state of the nine cells around it: bit k of a state is neighbour k.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    table: [bool; Rule::STATES],
+}
+
+impl Rule {
+    pub const STATES: usize = 512;
+
+    /// Conway's Game of Life.
+    pub fn life() -> Rule {
+        Rule::counted(1 << 3, 1 << 2 | 1 << 3)
+    }
+
+    /// Bit n of `born` says that a cell that is off with n neighbours on goes on, of `stays` that one that is on stays on.
+    fn counted(born: u32, stays: u32) -> Rule {
+        Rule {
+            table: std::array::from_fn(|state| {
+                let neighbours = (state & !(1 << 4)).count_ones();
+                (if state >> 4 & 1 == 1 { stays } else { born }) >> neighbours & 1 == 1
+            }),
+        }
+    }
+
+    /// Entries are 0 or 1, by the number of the state.
+    pub fn from_table(entries: &[u8]) -> Result<Rule, GridError> {
+        if let Some(other) = entries.iter().find(|&&entry| entry > 1) {
+            return Err(GridError::Table(format!("holds a {other}")));
+        }
+        let table: [u8; Rule::STATES] =
+            entries.try_into().map_err(|_| GridError::Table(format!("has {}", entries.len())))?;
+        Ok(Rule { table: table.map(|entry| entry == 1) })
+    }
+
+    /// `B3/S23`, or a table as 128 hexadecimal digits, the entries of states 0 to 3 in the first digit and the lowest of them in its
+    /// lowest bit.
+    pub fn parse(text: &str) -> Result<Rule, GridError> {
+        let text = text.trim();
+        let refused = |next| Err(GridError::Rule { text: text.chars().take(40).collect(), next });
+        if text.len() == Rule::STATES / 4
+            && let Some(digits) = text.chars().map(|digit| digit.to_digit(16)).collect::<Option<Vec<u32>>>()
+        {
+            return Ok(Rule {
+                table: std::array::from_fn(|state| digits[state / 4] >> (state % 4) & 1 == 1),
+            });
+        }
+        let Some((born, stays)) = text.split_once('/') else {
+            return refused(
+                "write births and survivals as in B3/S23, or a table of 512 bits as 128 hexadecimal digits",
+            );
+        };
+        let counts = |part: &str, letter: char| {
+            let digits = part.strip_prefix([letter, letter.to_ascii_lowercase()])?;
+            digits.chars().try_fold(0u32, |counts, digit| {
+                digit.to_digit(10).filter(|&count| count <= 8).map(|count| counts | 1 << count)
+            })
+        };
+        match (counts(born, 'B'), counts(stays, 'S')) {
+            (Some(born), Some(stays)) => Ok(Rule::counted(born, stays)),
+            (None, _) => refused(
+                "begin with B and the numbers of neighbours, 0 to 8, with which a cell is born, as in B3/S23",
+            ),
+            (_, None) => refused(
+                "write S and the numbers of neighbours, 0 to 8, with which a cell stays, after the slash, as in B3/S23",
+            ),
+        }
+    }
+
+    /// What a cell becomes whose nine cells are in this state.
+    pub fn next(&self, state: usize) -> bool {
+        self.table[state]
+    }
+
+    /// One step of a grid of one channel. Beyond the border all is off, unless it is joined to the opposite one.
+    pub fn step(&self, grid: &Grid, periodic: bool) -> Grid {
+        let mut next = grid.clone();
+        for y in 0..grid.height {
+            for x in 0..grid.width {
+                let bit = |k: usize| usize::from(neighbour(grid, periodic, 0, x, y, k)) << k;
+                next.cells[grid.index(0, x, y)] = u8::from(self.table[(0..9).map(bit).sum::<usize>()]);
+            }
+        }
+        next
+    }
+}
+
+/// The bit of a neighbour of a cell.
+pub fn neighbour(grid: &Grid, periodic: bool, channel: usize, x: usize, y: usize, neighbour: usize) -> u8 {
+    let along = |at: usize, step: usize, size: usize| match (at + step).checked_sub(1) {
+        Some(to) if to < size => Some(to),
+        _ if periodic => Some((at + step + size - 1) % size),
+        _ => None,
+    };
+    match (along(x, neighbour % 3, grid.width), along(y, neighbour / 3, grid.height)) {
+        (Some(x), Some(y)) => grid.cells[grid.index(channel, x, y)],
+        _ => 0,
+    }
+}
+
+/// Squares of so many cells; the first is off.
+pub fn checkerboard(size: usize, square: usize) -> Grid {
+    let mut grid = Grid::blank(1, size, size);
+    for (i, cell) in grid.cells.iter_mut().enumerate() {
+        *cell = ((i % size / square + i / size / square) % 2) as u8;
+    }
+    grid
+}
+
+/// 20x20, of one channel.
+pub fn lizard() -> Grid {
+    Grid::draw(LIZARD, 1, None).expect("the drawing is whole")
+}
+
+/// A letter of 16x16 in colours, of three channels.
+pub fn colour_g() -> Grid {
+    Grid::draw(COLOUR_G, 3, None).expect("the drawing is whole")
+}
+
+/// Seen from above, climbing.
+const LIZARD: &str = "
+....................
+........##..........
+.......####.........
+.......####.........
+..##....##....#.....
+...#...####...##....
+...##.######..#.....
+....#########.#.....
+......#####.###.....
+.......####..#......
+.......####.........
+.......#####........
+....########........
+...##.#######.......
+..##..#.#####.#.....
+...#...####.###.....
+......###...#.##....
+.....##.............
+.....#....##........
+......#####.........
+";
+
+/// From red by yellow to green along the bow, with a bar from white by cyan to blue.
+const COLOUR_G: &str = "
+................
+.....111111.....
+...1111111111...
+..111155551111..
+..1155....5511..
+.1135.......5...
+.133............
+.333............
+.333....777777..
+.332....766666..
+.322......6664..
+.1222.....6644..
+..2222...66444..
+..222222444444..
+...2222244444...
+.....224444.....
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use math::Rng;
+
+    fn ways(text: &str, channels: usize, size: Option<(usize, usize)>) -> String {
+        Grid::draw(text, channels, size).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_glider_moves_down_and_right_every_four_steps() {
+        let life = Rule::life();
+        assert_eq!(Rule::parse("b3/s23").unwrap(), life);
+        let glider = Grid::draw(".#..../..#.../###.../....../....../......", 1, Some((6, 6))).unwrap();
+        let moved = Grid::draw("....../..#.../...#../.###../....../......", 1, None).unwrap();
+        let four = |grid: &Grid, periodic| (0..4).fold(grid.clone(), |grid, _| life.step(&grid, periodic));
+        assert_eq!(four(&glider, false), moved);
+        assert_eq!(four(&glider, true), moved);
+        // Round the torus once.
+        assert_eq!((0..6).fold(glider.clone(), |grid, _| four(&grid, true)), glider);
+    }
+
+    #[test]
+    fn rules_are_read_or_refused_with_what_would_do() {
+        let every: Vec<u8> = (0..512).map(|state| u8::from(Rule::life().next(state))).collect();
+        assert_eq!(Rule::from_table(&every).unwrap(), Rule::life());
+        let hexadecimal: String = every
+            .chunks(4)
+            .map(|four| format!("{:x}", four.iter().rev().fold(0, |sum, &bit| 2 * sum + bit)))
+            .collect();
+        assert_eq!(Rule::parse(&hexadecimal).unwrap(), Rule::life());
+        assert!(Rule::parse("B/S").unwrap() == Rule::from_table(&[0; 512]).unwrap());
+        for (text, next) in [
+            ("", "B3/S23"),
+            ("life", "128 hexadecimal digits"),
+            ("B9/S23", "0 to 8"),
+            ("3/S23", "begin with B"),
+            ("B3/S2x", "S and the numbers"),
+            ("B3/23", "S and the numbers"),
+        ] {
+            let error = Rule::parse(text).unwrap_err().to_string();
+            assert!(error.contains(next) && error.contains("; "), "{text}: {error}");
+        }
+        assert!(Rule::from_table(&[0; 511]).unwrap_err().to_string().contains("has 511"));
+        assert!(Rule::from_table(&[2; 512]).unwrap_err().to_string().contains("holds a 2"));
+    }
+
+    #[test]
+    fn drawings_are_read_back_and_bad_ones_refused() {
+        for (grid, shown) in [(lizard(), 1), (colour_g(), 3), (checkerboard(16, 2), 1)] {
+            let again = Grid::draw(&grid.text(shown), shown, Some((grid.width, grid.height))).unwrap();
+            assert_eq!(again, grid);
+        }
+        assert_eq!(Grid::draw("07/3#", 3, None).unwrap().values(3), [0, 7, 3, 7]);
+        for text in ["", "  ", "/", "//", "\n"] {
+            assert!(ways(text, 1, None).contains("empty"), "{text:?}");
+        }
+        assert!(ways("..#/.#", 1, None).contains("row 2 of the drawing has 2 cells and the first has 3"));
+        assert!(ways("..#//...", 1, None).contains("row 2"));
+        assert!(ways("..3", 1, None).contains("'3'"));
+        assert!(ways("..8", 3, None).contains("'8', which is no cell; use . (or 0) for black"));
+        assert!(ways("..é", 3, None).contains("'é'"));
+        assert!(ways("..#", 1, Some((3, 3))).contains("3x1 and the grid 3x3; draw 3 rows of 3"));
+    }
+
+    #[test]
+    fn pictures_have_their_sizes_and_colours() {
+        assert_eq!((lizard().width, lizard().height), (20, 20));
+        let g = colour_g();
+        assert_eq!((g.width, g.height), (16, 16));
+        let values = g.values(3);
+        assert!((0..8).all(|colour| values.contains(&colour)));
+        assert_eq!(checkerboard(4, 2).text(1), "..##/..##/##../##..");
+    }
+
+    #[test]
+    fn damage_stays_in_its_area_and_outside_is_refused() {
+        let mut random = Rng::new(1, 1).sequence(0);
+        let start = Grid::random(3, 9, 7, &mut random);
+        let ones = start.cells.iter().filter(|&&cell| cell == 1).count();
+        assert!((60..130).contains(&ones), "{ones} of 189");
+        let mut grid = start.clone();
+        grid.damage(Area::Disc { x: 8, y: 0, radius: 1 }, Damage::Flip, &mut random).unwrap();
+        for channel in 0..3 {
+            for y in 0..7 {
+                for x in 0..9 {
+                    let i = grid.index(channel, x, y);
+                    let hit = matches!((x, y), (8, 0) | (7, 0) | (8, 1));
+                    assert_eq!(grid.cells[i] != start.cells[i], hit, "{x}, {y}");
+                }
+            }
+        }
+        grid.damage(Area::Block { x: 0, y: 0, width: 9, height: 7 }, Damage::Blank, &mut random).unwrap();
+        assert_eq!(grid, Grid::blank(3, 9, 7));
+        grid.damage(Area::Disc { x: 4, y: 3, radius: usize::MAX }, Damage::Noise, &mut random).unwrap();
+        assert!(grid.cells.contains(&0) && grid.cells.contains(&1));
+        for (x, y) in [(9, 0), (0, 7), (usize::MAX, usize::MAX)] {
+            let before = grid.clone();
+            let error = grid.damage(Area::Disc { x, y, radius: 9 }, Damage::Blank, &mut random).unwrap_err();
+            assert!(error.to_string().contains("outside the grid of 9x7; choose"));
+            assert_eq!(grid, before);
+        }
+        assert_eq!(Grid::seed(2, 5, 5).cells.iter().map(|&cell| usize::from(cell)).sum::<usize>(), 2);
+    }
+}

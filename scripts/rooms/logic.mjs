@@ -1,0 +1,69 @@
+// What the scripts do for logic alone.
+import { reached } from "../browser.mjs";
+import { step } from "../sh.mjs";
+
+const SEEDS = [1, 2, 3, 4, 5];
+const PATIENCE_MS = 120_000;
+/** Gates are shown while they settle, and when many have. */
+const EARLY_MS = 4000;
+const LATE_MS = 40_000;
+const SETTLE_MS = 3000;
+
+/** How soon a visitor sees a circuit that gets all of its test right, for one seed after the other: from the start of loading. */
+export async function bench(browser, server, give) {
+  for (const variant of ["life", "checkerboard"]) {
+    const times = [];
+    for (const seed of SEEDS) {
+      const page = await browser.newPage();
+      await page.addInitScript(reached, "solved");
+      await page.goto(`${server.url}#/logic?variant=${variant}&seed=${seed}&v=2`);
+      const solved = page.evaluate(() => globalThis.reachedMs).then((ms) => ms / 1000);
+      solved.catch(() => {}); // closed before it was solved
+      let timer;
+      const late = new Promise((resolve) => (timer = setTimeout(resolve, PATIENCE_MS, Infinity)));
+      times.push(await Promise.race([solved, late]));
+      clearTimeout(timer);
+      await page.close();
+    }
+    times.sort((a, b) => a - b);
+    give({ name: `logic.${variant}.solve_s_page`, value: times[2], unit: "s" });
+    give({ name: `logic.${variant}.solved_of_5_page`, value: times.filter(Number.isFinite).length, unit: "seeds" });
+  }
+}
+
+/** The checkerboard early, and late with a circuit; Life on a big grid; and the experiments in colours and with most gates. */
+export async function screenshots({ screens, open, shoot }) {
+  for (const [screen, viewport] of Object.entries(screens))
+    for (const colorScheme of ["light", "dark"])
+      await step(`logic, ${screen}, ${colorScheme}`, async () => {
+        const page = await open(viewport, colorScheme, "#/logic");
+        const name = `${screen}-${colorScheme}-logic`;
+        const see = (part) => page.evaluate((part) => document.querySelector(part).scrollIntoView(), part);
+        await page.waitForTimeout(EARLY_MS);
+        await shoot(page, `${name}-early`);
+        await page.waitForTimeout(LATE_MS);
+        await shoot(page, name);
+        await see(".circuit");
+        await page.waitForTimeout(SETTLE_MS);
+        await shoot(page, `${name}-circuit`);
+        await shoot(page, `${name}-whole`, true);
+        await page.goto(page.url().replace(/#.*/, "#/logic?variant=life&v=2"));
+        await page.waitForTimeout(LATE_MS);
+        await see(".circuit");
+        await page.waitForTimeout(SETTLE_MS);
+        await shoot(page, `${name}-life-circuit`);
+        await page.getByRole("button", { name: "Run the circuit" }).click();
+        await see(".big");
+        await page.waitForTimeout(SETTLE_MS);
+        await shoot(page, `${name}-life-big`);
+        await page.close();
+      });
+  const [screen, viewport] = Object.entries(screens)[0];
+  for (const variant of ["lizard", "g"])
+    await step(`logic, ${variant}`, async () => {
+      const page = await open(viewport, "light", `#/logic?variant=${variant}&v=2`);
+      await page.waitForTimeout(LATE_MS);
+      await shoot(page, `${screen}-logic-${variant}`);
+      await page.close();
+    });
+}

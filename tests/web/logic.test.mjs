@@ -1,0 +1,276 @@
+// The room of logic: a population that learns at once, the grid of its automaton that hands and keys damage, gates, the circuit with its
+// values and exports, a big grid, and targets of one's own. How well it learns is for other tests.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { test } from "node:test";
+import { event, house, lab, notice, visit } from "./fixture.mjs";
+
+const here = house();
+const axe = createRequire(import.meta.url).resolve("axe-core");
+
+/** Learned within seconds. */
+const LIFE = "#/logic?variant=life&v=2";
+const CHECKERBOARD = "#/logic?seed=1&population=2&v=2";
+
+const enter = async (settings = {}) => {
+  const page = await visit(here, { at: CHECKERBOARD, started: false, ...settings });
+  await lab(page, "logic");
+  await page.locator(".grid-canvas canvas").waitFor();
+  return page;
+};
+const ask = (page, question) => page.evaluate((question) => hothouse.ask(question), question);
+const refused = (page, question) => page.evaluate((question) => hothouse.ask(question).then(() => "taken", ({ message }) => message), question);
+const see = (page, part) => page.evaluate((part) => document.querySelector(part).scrollIntoView(), part);
+/** The grid as the page shows it. */
+const grid = (page) => page.evaluate(() => ({ step: Number(document.querySelector(".grid-pane").dataset.step), wrong: Number(document.querySelector(".grid-pane").dataset.wrong) }));
+const gridIs = (page, holds) => page.waitForFunction((holds) => new Function("step", "wrong", `return ${holds}`)(...["step", "wrong"].map((name) => Number(document.querySelector(".grid-pane").dataset[name]))), holds);
+/** Until what is answered to a question is so. */
+const answers = (page, question, holds) =>
+  page.evaluate(
+    async ([question, holds]) => {
+      const so = new Function(`return ${holds}`)();
+      while (!so(await hothouse.ask(question))) await new Promise((resolve) => setTimeout(resolve, 200));
+    },
+    [question, String(holds)],
+  );
+/** The best member is, and the page knows. */
+const perfect = async (page) => {
+  await answers(page, { ask: "population" }, ({ members, best }) => members[best].state === "perfect");
+  await text(page, ".lead", "gets every cell of its tests right");
+};
+const text = (page, part, words) => page.waitForFunction(([part, words]) => new RegExp(words).test(document.querySelector(part)?.textContent ?? ""), [part, words]);
+
+test("it learns before any click: the grid runs by itself, gates are told by operation, and members by state", async () => {
+  const page = await enter();
+  const first = await event(page, "metrics");
+  const later = await event(page, "metrics", first.progress.iteration + 1);
+  assert.ok(later.progress.updates > first.progress.updates && later.loss > 0 && later.certainty > 0, JSON.stringify(later));
+  await gridIs(page, "step > 3 && wrong > 0");
+  // It starts over with what was learned meanwhile.
+  const { step } = await grid(page);
+  await gridIs(page, `step < ${step}`);
+  const automaton = await ask(page, { ask: "automaton" });
+  assert.deepEqual([automaton.target.width, automaton.target.height], [16, 16]);
+  await page.waitForFunction((gates) => [...document.querySelectorAll(".op-count")].reduce((sum, { textContent }) => sum + Number(textContent.replaceAll(",", "")), 0) === gates, automaton.gates);
+  await see(page, ".population");
+  const { members } = await ask(page, { ask: "population" });
+  await page.waitForFunction((count) => document.querySelectorAll(".member").length === count, members.length);
+  assert.match(await page.locator(".member").first().textContent(), /^Member 1.*: . (learning|perfect), loss soft and hard: .* \/ .*, [\d,]+ updates$/);
+  // One that is chosen is looked at, until the best is asked for.
+  await page.locator(".member").nth(1).click();
+  assert.equal(await page.locator(".member").nth(1).getAttribute("aria-pressed"), "true");
+  const follow = page.getByRole("switch", { name: "Look at the best" });
+  assert.equal(await follow.isChecked(), false);
+  await follow.check({ force: true });
+  const { best } = await ask(page, { ask: "population" });
+  await page.waitForFunction((best) => document.querySelectorAll(".member")[best].getAttribute("aria-pressed") === "true", best);
+  assert.match(await page.locator(".lead").textContent(), /^The circuit of the best member gets /);
+  assert.equal(await page.locator("h1").textContent(), "Logic gates that learn to draw");
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("a grid is damaged by hand and by keys, and heals; steps, starts, sizes and soft gates are chosen", async () => {
+  const page = await enter();
+  await perfect(page);
+  await page.getByRole("button", { name: "Start again", exact: true }).first().click();
+  await page.locator(".grid-choices").getByLabel("Speed", { exact: true }).selectOption("fast");
+  await gridIs(page, "step >= 20 && wrong === 0");
+  await page.locator(".grid-player button").first().click();
+  const box = await page.locator(".grid-canvas canvas").boundingBox();
+  const cell = (x, y) => [box.x + ((x + 0.5) * box.width) / 16, box.y + ((y + 0.5) * box.height) / 16];
+  await page.locator(".grid-choices").getByLabel("Damage", { exact: true }).selectOption("flip");
+  await page.locator(".grid-choices").getByLabel("Brush", { exact: true }).selectOption("0");
+  // One cell, and a pull over eight in a row.
+  await page.mouse.click(...cell(3, 3));
+  await gridIs(page, "wrong === 1 / 256");
+  await page.mouse.move(...cell(4, 8));
+  await page.mouse.down();
+  await page.mouse.move(...cell(11, 8), { steps: 3 });
+  await page.mouse.up();
+  await gridIs(page, "wrong === 9 / 256");
+  assert.equal(await page.getByRole("switch", { name: "It starts over by itself" }).isChecked(), false);
+  // By keys: the cursor stands where it painted last.
+  await page.locator(".grid-canvas canvas").focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await gridIs(page, "wrong === 10 / 256");
+  await text(page, ".grid-pane p[role=status]", "^Column 12, row 10: (on|off)\\.$");
+  const { step } = await grid(page);
+  await page.keyboard.press(".");
+  await gridIs(page, `step === ${step + 1}`);
+  await page.keyboard.press(" ");
+  await gridIs(page, `step > ${step + 1} && wrong === 0`);
+  await text(page, ".grid-status", "It has healed");
+  // A larger grid, from random cells, softly.
+  await page.locator(".grid-choices").getByLabel("Start", { exact: true }).selectOption("random");
+  await page.locator(".grid-choices").getByLabel("Grid", { exact: true }).selectOption({ index: 2 });
+  await page.waitForFunction(() => /64 by 64/.test(document.querySelector(".grid-canvas canvas").getAttribute("aria-label")));
+  await page.locator(".grid-choices").getByLabel("Gates", { exact: true }).selectOption("soft");
+  await gridIs(page, "step > 0 && step < 20");
+  await page.locator(".grid-choices").getByLabel("Start", { exact: true }).selectOption("blank");
+  await gridIs(page, "step > 2");
+  assert.equal(await page.locator(".grid-pane .error").textContent(), "");
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("gates and wires are followed by eye and by keys, values run on them, and the circuit is taken along", async () => {
+  const page = await enter({ at: LIFE });
+  await perfect(page);
+  await page.locator(".gates-picture").focus();
+  await page.keyboard.press("ArrowDown");
+  await text(page, ".gate-named", "^Gate 1 of kernel layer 1, kernel 1: .*% certain\\.$");
+  await page.keyboard.press("End");
+  await text(page, ".gate-named", "^Gate 1 of update layer ");
+  await page.locator(".ops button").nth(1).click();
+  assert.equal(await page.locator(".ops button").nth(1).getAttribute("aria-pressed"), "true");
+  await see(page, ".circuit");
+  await text(page, ".circuit [role=status]", "which is perfect. Verified equal to its automaton on 512 neighbourhoods");
+  const { best } = await ask(page, { ask: "population" });
+  const circuit = await ask(page, { ask: "circuit", member: best });
+  assert.ok(circuit.equal && circuit.perfect && circuit.gates.length > 20 && circuit.inputs.length === 9);
+  await page.waitForFunction((count) => document.querySelectorAll(".circuit-view .gate").length === count, circuit.gates.length);
+  assert.match(await page.locator(".circuit-counts").first().textContent(), new RegExp(`^Active gates${circuit.gates.length}.*Depth${circuit.depth}gates.*Inputs9`));
+  // Some wires are on and some are off, and which ones changes as the grid goes on.
+  const on = () => page.locator(".circuit-view .wire").evaluateAll((all) => all.map((wire) => Number(wire.classList.contains("on"))).join(""));
+  await page.waitForFunction(() => document.querySelector(".circuit-view.valued .wire.on") && document.querySelector(".circuit-view .wire:not(.on)"));
+  const before = await on();
+  await page.waitForFunction((before) => [...document.querySelectorAll(".circuit-view .wire")].map((wire) => Number(wire.classList.contains("on"))).join("") !== before, before);
+  // Whoever points at a gate sees its cone; by keys one walks along the wires.
+  await page.locator(".circuit-view .gate").last().hover();
+  await text(page, ".circuit-named", "Its cone has \\d+ gates");
+  const cone = await page.locator(".circuit-view .gate.in-cone").count();
+  assert.ok(cone > 1 && cone <= circuit.gates.length, `${cone}`);
+  await page.mouse.move(0, 0);
+  await page.locator(".circuit-view").focus();
+  await page.keyboard.press("ArrowDown");
+  await text(page, ".circuit-named", "^Input 1: ");
+  await page.keyboard.press("ArrowRight");
+  await text(page, ".circuit-named", "^Gate \\d+, layer \\d+: .*(on|off) here\\.$");
+  await page.keyboard.press("ArrowLeft");
+  await text(page, ".circuit-named", "^Input \\d: ");
+  for (const [words, holds] of [["SVG", /<svg/], ["JSON", /^\s*\{/], ["Verilog", /\bendmodule\b/], ["Rust", /\bfn\b/]]) {
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: `Download the circuit as ${words}` }).click();
+    assert.match(readFileSync(await (await download).path(), "utf8"), holds);
+  }
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("the circuit runs Life on a big grid, and says how fast", async () => {
+  const page = await enter({ at: LIFE });
+  await perfect(page);
+  await see(page, ".big");
+  await page.getByRole("button", { name: "Run the circuit" }).click();
+  await page.waitForFunction(() => Number(document.querySelector(".big").dataset.step) > 100);
+  await text(page, ".big-meaning", "cells a second go through \\d+ gates each: .* gates a second");
+  assert.match(await page.locator(".big canvas").getAttribute("aria-label"), /1024 by 1024 cells, at step/);
+  // From random cells, half of which are on, Life comes to a few.
+  await answers(page, { ask: "big_advance", ms: 5 }, ({ width, words }) => {
+    const on = words.reduce((sum, byte) => sum + byte.toString(2).replaceAll("0", "").length, 0) / width ** 2;
+    return on > 0.01 && on < 0.2;
+  });
+  await page.locator(".big").getByLabel("Grid", { exact: true }).selectOption("256");
+  await page.waitForFunction(() => /256 by 256/.test(document.querySelector(".big canvas").getAttribute("aria-label")));
+  await page.locator(".big").getByRole("button", { name: "Pause" }).click();
+  const { train_s } = await page.evaluate(() => hothouse.progress);
+  assert.ok(train_s > 0);
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("a drawing and a rule of one's own are learned; what is none says why, and the run goes on", async () => {
+  const page = await enter({ at: LIFE });
+  await event(page, "metrics");
+  const own = page.locator(".own-target");
+  await own.getByRole("button", { name: "Begin with the target above" }).click();
+  await text(page, ".own-drawing .error", "is a rule and has no picture");
+  await own.getByRole("button", { name: "Clear" }).click();
+  await own.getByRole("button", { name: "Train for this drawing" }).click();
+  await text(page, ".own-drawing .error", "is empty");
+  assert.equal(await page.evaluate(() => hothouse.variant.id), "life");
+  await own.getByLabel("Size").selectOption("8");
+  const canvas = own.locator("canvas");
+  await canvas.scrollIntoViewIfNeeded();
+  const box = await canvas.boundingBox();
+  await page.mouse.click(box.x + box.width / 16, box.y + box.height / 16);
+  await canvas.focus();
+  for (const key of ["ArrowRight", "ArrowDown", "Enter", "ArrowRight", "1"]) await page.keyboard.press(key);
+  await own.getByRole("button", { name: "Train for this drawing" }).click();
+  await page.waitForFunction(() => hothouse.variant.id === "own");
+  await event(page, "metrics");
+  const { target } = await ask(page, { ask: "automaton" });
+  assert.equal(target.width, 8);
+  assert.deepEqual(Object.values(target.values).flatMap((value, cell) => (value ? [cell] : [])), [0, 9, 10]);
+  await page.waitForFunction(() => /8 by 8/.test(document.querySelector(".target canvas").getAttribute("aria-label")));
+  // In colours, from what is learned now.
+  await own.getByRole("button", { name: "Begin with the target above" }).click();
+  await own.getByLabel("Colours").selectOption("rgb");
+  await canvas.focus();
+  await page.keyboard.press("4");
+  await own.getByRole("button", { name: "Train for this drawing" }).click();
+  await answers(page, { ask: "automaton" }, ({ target }) => target?.values.includes(4));
+  const rule = own.getByLabel("Rule: births / survivals by neighbours");
+  await rule.fill("B9/S");
+  await rule.press("Enter");
+  await text(page, ".own-target section:last-child .error", "is no rule");
+  assert.equal(await rule.getAttribute("aria-invalid"), "true");
+  await own.getByRole("button", { name: "Seeds B2/S" }).click();
+  await own.getByRole("button", { name: "Train for this rule" }).click();
+  await page.waitForFunction(() => hothouse.variant.id === "rule");
+  assert.match(await page.evaluate(() => location.hash), /variant=rule/);
+  await event(page, "metrics");
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("what cannot be is refused with the next step, and the run stays whole", async () => {
+  const page = await enter();
+  await ask(page, { ask: "grid", width: 16, height: 16, start: "random", seed: 1, member: 0, soft: false });
+  for (const [question, words] of [
+    [{ ask: "damage", x: 16, y: 0, radius: 1, how: "flip" }, /outside the grid of 16x16.*column below 16/s],
+    [{ ask: "values", x: 0, y: 99 }, /outside the grid/],
+    [{ ask: "advance", steps: 4_000_000_000 }, /too many for one call/],
+    [{ ask: "grid", width: 1e6, height: 1e6, start: "random", seed: 1, member: 0, soft: false }, /cannot be shown.*Choose sides of/s],
+    [{ ask: "big", width: 60_000, height: 60_000, seed: 1, member: 0 }, /needs .* MB of memory.*smaller/s],
+    [{ ask: "gates", member: 1000 }, /no member 1000/],
+  ])
+    assert.match(await refused(page, question), words);
+  await event(page, "metrics");
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+  // A link with a drawing that is none.
+  const other = await visit(here, { at: `#/logic?variant=own&target=${encodeURIComponent(".../..")}&v=2`, started: false });
+  await notice(other, /Row 2 of the drawing has 2 cells/);
+  await other.context().close();
+});
+
+test("it is accessible in both themes, fits a phone, and keeps still for whoever asked for less motion", async () => {
+  for (const [colorScheme, viewport] of [["light", { width: 1280, height: 800 }], ["dark", { width: 390, height: 844 }]]) {
+    const page = await enter({ at: LIFE, context: { colorScheme, viewport, reducedMotion: colorScheme === "dark" ? "reduce" : "no-preference" } });
+    await event(page, "metrics");
+    await page.waitForFunction(() => document.querySelectorAll(".member").length > 0);
+    await see(page, ".circuit");
+    await page.waitForFunction(() => document.querySelector(".circuit-view svg"));
+    await see(page, ".big");
+    await page.getByRole("button", { name: "Run the circuit" }).click();
+    await page.waitForFunction(() => !document.querySelector(".big-picture").hidden);
+    await page.locator(".big").getByRole("button", { name: "Pause" }).click();
+    await page.getByRole("button", { name: "Clear" }).click();
+    await page.getByRole("button", { name: "Train for this drawing" }).click();
+    await page.addScriptTag({ path: axe });
+    const { violations } = await page.evaluate(() => globalThis.axe.run());
+    assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), []);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width);
+    if (viewport.width === 390) {
+      await page.setViewportSize({ width: 320, height: 640 });
+      await page.waitForFunction(() => document.documentElement.scrollWidth === 320);
+    }
+    const heights = await page.locator(".logics .workbench button, .circuit button, .own-target button").evaluateAll((all) => all.filter((one) => one.offsetParent).map((one) => one.getBoundingClientRect().height));
+    assert.ok(Math.min(...heights) >= 24, `${Math.min(...heights)} px`);
+    await page.context().close();
+  }
+});

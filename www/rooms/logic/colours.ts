@@ -1,0 +1,67 @@
+// Colours of cells and of gates, as numbers for pictures and as text for everything else.
+
+import { rgb } from "../../parts/theme";
+import type { Shows } from "./protocol";
+
+export type Rgb = [number, number, number];
+
+/** Of the eight colours that three channels give, each a little calmer than the pure one: bit 0 is red, bit 1 green, bit 2 blue. */
+const EIGHT: Rgb[] = [
+  [22, 24, 26],
+  [222, 52, 48],
+  [38, 160, 84],
+  [247, 205, 56],
+  [38, 84, 190],
+  [190, 72, 178],
+  [52, 184, 206],
+  [250, 249, 244],
+];
+export const COLOUR_NAMES = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
+
+/** The colours of cells by value: off and on, or eight. */
+export function cellColours(shows: Shows): Rgb[] {
+  return shows === "rgb" ? EIGHT : [rgb("line"), rgb("accent")];
+}
+
+/** As a picture has it. */
+export const packed = ([r, g, b]: Rgb): number => (0xff000000 | (b << 16) | (g << 8) | r) >>> 0;
+export const css = ([r, g, b]: Rgb): string => `rgb(${r} ${g} ${b})`;
+
+/** Between the colours, as soft states are: channels lie one after another, each of all cells. */
+export function mixed(colours: Rgb[], soft: Float32Array, cells: number, out: Uint32Array): void {
+  const channels = Math.log2(colours.length);
+  for (let cell = 0; cell < cells; cell++) {
+    let [r, g, b] = [0, 0, 0];
+    for (let value = 0; value < colours.length; value++) {
+      let share = 1;
+      for (let channel = 0; channel < channels; channel++) {
+        const on = Math.min(1, Math.max(0, soft[channel * cells + cell]!));
+        share *= (value >> channel) & 1 ? on : 1 - on;
+      }
+      const colour = colours[value]!;
+      r += share * colour[0];
+      g += share * colour[1];
+      b += share * colour[2];
+    }
+    out[cell] = packed([Math.round(r), Math.round(g), Math.round(b)]);
+  }
+}
+
+/** One for an operation and its opposite, which is told from it by a notch: in the light and in the dark. */
+const FAMILIES: [light: string, dark: string][] = [
+  ["#3f4641", "#bfc4bc"], // false, true
+  ["#2560a8", "#7fb0f2"], // and
+  ["#0f7f86", "#57c7cd"], // a and not b
+  ["#a3a69c", "#7b827a"], // a
+  ["#8b3a8f", "#d79be2"], // b and not a
+  ["#b9975b", "#a5864f"], // b
+  ["#b3382c", "#f07d6c"], // xor
+  ["#1d7a4b", "#74cf9f"], // or
+];
+
+/** Of an operation, and whether it is the opposite of the one that the colour is named after. */
+export function opColour(op: number): { colour: string; opposite: boolean } {
+  const opposite = op > 7;
+  const family = FAMILIES[opposite ? 15 - op : op]!;
+  return { colour: family[document.documentElement.dataset["theme"] === "dark" ? 1 : 0], opposite };
+}

@@ -1,0 +1,265 @@
+// Every gate of a member as a coloured cell, layer by layer: the colour is the operation that it leans to most, its strength how sure
+// the gate is of it. While it learns they settle from soft to hard.
+
+import { h, id, write } from "../../parts/dom";
+import { count } from "../../parts/format";
+import { animate, Surface } from "../../parts/loop";
+import { onTheme, palette } from "../../parts/theme";
+import { floats } from "../../run/floats";
+import type { Chosen, LogicClient } from "./client";
+import { opColour } from "./colours";
+import { OPS } from "./ops";
+import type { AutomatonView } from "./protocol";
+
+const ASK_EVERY_MS = 500;
+const GAP = 12;
+const LABEL = 14;
+const MOST_HEIGHT = 330;
+/** A gate counts as settled from here on. */
+const SETTLED = 0.9;
+
+/** Gates of a layer side by side: the first of them, and where the block stands. */
+type Block = { name: string; spoken: string; first: number; count: number; columns: number; x: number; y: number };
+
+const percent = (share: number): string => `${Math.round(100 * share)}%`;
+
+export class GatesPane {
+  readonly element: HTMLElement;
+  private readonly canvas = h("canvas", { role: "application", tabindex: 0, class: "gates-picture" });
+  private readonly now = h("output", { class: "number" });
+  private readonly named = h("p", { class: "small gate-named", role: "status" });
+  private readonly legend: { button: HTMLButtonElement; count: HTMLElement }[];
+  private readonly surface: Surface;
+  private readonly stops: (() => void)[];
+  private automaton: AutomatonView | undefined;
+  private ops: Uint8Array = new Uint8Array();
+  private certainty = new Float32Array();
+  private blocks: Block[] = [];
+  private cell = 6;
+  /** The one that is pointed at or stood on, and the operation that is picked out. */
+  private at: number | undefined;
+  private picked: number | undefined;
+  private asking = false;
+  private closed = false;
+  private runs = 0;
+
+  constructor(
+    private readonly client: LogicClient,
+    private readonly chosen: Chosen,
+  ) {
+    const title = id("gates");
+    this.legend = OPS.map(({ name, plain }, op) => {
+      const number = h("span", { class: "op-count" });
+      const swatch = h("span", { class: "op-swatch", "aria-hidden": "true" });
+      const button = h("button", { type: "button", class: "quiet small op", "aria-pressed": "false", title: `${name}: ${plain}`, onclick: () => this.pick(op) }, swatch, h("span", { class: "op-name" }, name), h("span", { class: "unseen" }, `, ${plain}: `), number);
+      return { button, count: number };
+    });
+    this.element = h(
+      "section",
+      { class: "gates", "aria-labelledby": title },
+      h("div", { class: "head" }, h("h2", { class: "label", id: title }, "Gates"), this.now),
+      h("p", { class: "about" }, "each a cell, layer by layer: colour is the operation, strength how certain the gate is of it; kernels look around, update layers decide"),
+      this.canvas,
+      this.named,
+      h("div", { class: "ops", role: "group", "aria-label": "Operations, and how many gates lean to each; press one to pick its gates out" }, ...this.legend.map(({ button }) => button)),
+    );
+    this.surface = new Surface(this.canvas, () => this.layOut());
+    this.canvas.addEventListener("pointermove", (event) => this.point(this.under(event)));
+    this.canvas.addEventListener("pointerdown", (event) => this.point(this.under(event)));
+    this.canvas.addEventListener("pointerleave", () => this.point(undefined));
+    this.canvas.addEventListener("blur", () => this.point(undefined));
+    this.canvas.addEventListener("keydown", (event) => this.key(event));
+    this.stops = [animate(this.canvas, () => this.ask(), ASK_EVERY_MS), onTheme(() => this.recolour()), () => this.surface.close()];
+    this.recolour();
+    this.tell();
+  }
+
+  /** A run has begun. */
+  begin(): void {
+    this.runs++;
+    this.ops = new Uint8Array();
+    this.automaton = undefined;
+    this.tell();
+    this.draw();
+  }
+
+  learns(automaton: AutomatonView): void {
+    this.automaton = automaton;
+    this.layOut();
+    this.ask();
+  }
+
+  /** Another member is looked at. */
+  changed(): void {
+    this.ask();
+  }
+
+  close(): void {
+    this.closed = true;
+    for (const stop of this.stops) stop();
+  }
+
+  private ask(): void {
+    if (this.asking || !this.automaton) return;
+    this.asking = true;
+    const run = this.runs;
+    void this.client
+      .ask({ ask: "gates", member: this.chosen.member })
+      .then(({ ops, certainty }) => {
+        if (this.closed || run !== this.runs) return;
+        this.ops = ops;
+        this.certainty = Float32Array.from(floats(certainty));
+        this.tell();
+        this.draw();
+      })
+      .catch(() => {})
+      .finally(() => (this.asking = false));
+  }
+
+  private tell(): void {
+    const counts = new Array<number>(OPS.length).fill(0);
+    let settled = 0;
+    this.ops.forEach((op, k) => {
+      counts[op]!++;
+      if (this.certainty[k]! >= SETTLED) settled++;
+    });
+    this.legend.forEach(({ count: number }, op) => write(number, count(counts[op]!)));
+    const all = this.ops.length;
+    write(this.now, all ? `${percent(settled / all)} settled` : "");
+    const most = counts.map((n, op) => ({ n, op })).sort((a, b) => b.n - a.n);
+    const words = all ? `${count(all)} gates, ${percent(settled / all)} settled; most are ${most.slice(0, 3).map(({ n, op }) => `${OPS[op]!.name} (${count(n)})`).join(", ")}. Arrows go from gate to gate.` : "nothing yet";
+    this.canvas.setAttribute("aria-label", `Gates: ${words}`);
+    if (this.at === undefined) write(this.named, all ? "Point at a gate, or walk over them by arrows, to have it named." : "");
+    else this.name(this.at);
+  }
+
+  private pick(op: number): void {
+    this.picked = this.picked === op ? undefined : op;
+    this.legend.forEach(({ button }, k) => button.setAttribute("aria-pressed", String(k === this.picked)));
+    this.draw();
+  }
+
+  private recolour(): void {
+    this.legend.forEach(({ button }, op) => {
+      const { colour, opposite } = opColour(op);
+      button.style.setProperty("--op", colour);
+      button.classList.toggle("opposite", opposite);
+    });
+    this.draw();
+  }
+
+  // ---- where gates stand
+
+  private layOut(): void {
+    const { automaton } = this;
+    const { width } = this.surface;
+    if (!automaton || width === 0) return;
+    const layers: Omit<Block, "first" | "x" | "y">[] = [
+      ...automaton.perception.map((gates, k) => ({ name: `K${k + 1}`, spoken: `kernel layer ${k + 1}`, count: automaton.kernels * gates, columns: automaton.kernels > 4 ? gates : automaton.kernels * Math.min(gates, 2) })),
+      ...automaton.update.map((gates, k) => ({ name: `U${k + 1}`, spoken: `update layer ${k + 1}`, count: gates, columns: 2 ** Math.ceil(Math.log2(Math.sqrt(gates))) })),
+    ];
+    let height = 0;
+    for (this.cell = 9; this.cell >= 2; this.cell--) {
+      let [x, y, low, first] = [0, 0, 0, 0];
+      this.blocks = layers.map((layer) => {
+        const [wide, tall] = [layer.columns * this.cell, LABEL + Math.ceil(layer.count / layer.columns) * this.cell];
+        if (x > 0 && x + wide > width) [x, y, low] = [0, y + low + GAP / 2, 0];
+        const block = { ...layer, first, x, y };
+        x += wide + GAP;
+        low = Math.max(low, tall);
+        first += layer.count;
+        return block;
+      });
+      height = y + low;
+      if (height <= MOST_HEIGHT) break;
+    }
+    const style = `${height + 2}px`;
+    if (this.canvas.style.height !== style) this.canvas.style.height = style;
+    else this.draw();
+  }
+
+  private place(gate: number): { block: Block; x: number; y: number } | undefined {
+    const block = this.blocks.find(({ first, count: gates }) => gate >= first && gate < first + gates);
+    if (!block) return undefined;
+    const k = gate - block.first;
+    return { block, x: block.x + (k % block.columns) * this.cell, y: block.y + LABEL + Math.floor(k / block.columns) * this.cell };
+  }
+
+  private under(event: PointerEvent): number | undefined {
+    const box = this.canvas.getBoundingClientRect();
+    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    for (const block of this.blocks) {
+      const [column, row] = [Math.floor((x - block.x) / this.cell), Math.floor((y - block.y - LABEL) / this.cell)];
+      const k = row * block.columns + column;
+      if (column >= 0 && column < block.columns && row >= 0 && k < block.count) return block.first + k;
+    }
+    return undefined;
+  }
+
+  private point(gate: number | undefined): void {
+    if (gate === this.at) return;
+    this.at = gate;
+    this.tell();
+    this.draw();
+  }
+
+  private name(gate: number): void {
+    const found = this.place(gate);
+    const op = this.ops[gate];
+    if (!found || op === undefined) return;
+    const { block } = found;
+    const { automaton } = this;
+    const within = gate - block.first;
+    const kernel = block.name.startsWith("K") && automaton ? `, kernel ${Math.floor((within * automaton.kernels) / block.count) + 1}` : "";
+    write(this.named, `Gate ${within + 1} of ${block.spoken}${kernel}: ${OPS[op]!.name} (${OPS[op]!.plain}), ${percent(this.certainty[gate]!)} certain.`);
+  }
+
+  private key(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.altKey || event.metaKey || !this.ops.length) return;
+    const at = this.at ?? 0;
+    const columns = this.place(at)?.block.columns ?? 1;
+    const way: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns };
+    const jump: Record<string, number> = { Home: 0, End: this.ops.length - 1 };
+    const next = event.key in jump ? jump[event.key]! : at + (way[event.key] ?? NaN);
+    if (Number.isNaN(next)) return;
+    event.preventDefault();
+    this.point(this.at === undefined ? 0 : Math.max(0, Math.min(this.ops.length - 1, next)));
+  }
+
+  // ---- drawing
+
+  private draw(): void {
+    const c = this.surface.begin();
+    if (!this.ops.length) return;
+    const size = this.cell - (this.cell > 3 ? 1 : 0);
+    c.font = `10.5px ${getComputedStyle(this.element).fontFamily}`;
+    c.textBaseline = "top";
+    for (const block of this.blocks) {
+      c.globalAlpha = 1;
+      c.fillStyle = palette.muted;
+      c.fillText(block.name, block.x, block.y);
+      for (let k = 0; k < block.count; k++) {
+        const gate = block.first + k;
+        const op = this.ops[gate]!;
+        const { colour, opposite } = opColour(op);
+        const [x, y] = [block.x + (k % block.columns) * this.cell, block.y + LABEL + Math.floor(k / block.columns) * this.cell];
+        const out = this.picked !== undefined && op !== this.picked;
+        c.globalAlpha = out ? 0.06 : 0.12 + 0.88 * this.certainty[gate]!;
+        c.fillStyle = colour;
+        c.fillRect(x, y, size, size);
+        if (opposite && size >= 4 && !out) {
+          c.globalAlpha = 1;
+          c.fillStyle = palette.paper;
+          c.fillRect(x + size / 2 - 1, y + size / 2 - 1, 2, 2);
+        }
+      }
+    }
+    c.globalAlpha = 1;
+    const found = this.at === undefined ? undefined : this.place(this.at);
+    if (found) {
+      c.strokeStyle = palette.ink;
+      c.lineWidth = 2;
+      c.strokeRect(found.x - 1.5, found.y - 1.5, size + 3, size + 3);
+    }
+  }
+}

@@ -1,0 +1,30 @@
+// The sixteen operations of a gate: bit 3 of the number is what it gives for a = b = 0, bit 2 for (0, 1), bit 1 for (1, 0), bit 0
+// for (1, 1).
+
+/** By the field's own names, then in plain words. */
+export const OPS: { name: string; plain: string }[] = [
+  { name: "FALSE", plain: "always off" },
+  { name: "AND", plain: "both" },
+  { name: "A AND NOT B", plain: "a but not b" },
+  { name: "A", plain: "passes a on" },
+  { name: "B AND NOT A", plain: "b but not a" },
+  { name: "B", plain: "passes b on" },
+  { name: "XOR", plain: "one of the two, not both" },
+  { name: "OR", plain: "at least one" },
+  { name: "NOR", plain: "neither" },
+  { name: "XNOR", plain: "both alike" },
+  { name: "NOT B", plain: "the opposite of b" },
+  { name: "A OR NOT B", plain: "not b alone" },
+  { name: "NOT A", plain: "the opposite of a" },
+  { name: "B OR NOT A", plain: "not a alone" },
+  { name: "NAND", plain: "not both" },
+  { name: "TRUE", plain: "always on" },
+];
+
+export const apply = (op: number, a: boolean, b: boolean): boolean => ((op >> (3 - (2 * Number(a) + Number(b)))) & 1) === 1;
+
+/** Whether the operation looks at its first input, and at its second. */
+export const reads = (op: number): { a: boolean; b: boolean } => ({
+  a: apply(op, false, false) !== apply(op, true, false) || apply(op, false, true) !== apply(op, true, true),
+  b: apply(op, false, false) !== apply(op, false, true) || apply(op, true, false) !== apply(op, true, true),
+});

@@ -1,0 +1,238 @@
+// A target of one's own: a pattern that is drawn cell by cell, or a rule that is typed. Training for it is a run of its own, with what
+// was drawn in one of its knobs.
+
+import type { Value, Variant } from "../../run/protocol";
+import { h, id, write } from "../../parts/dom";
+import { Cells } from "./cells";
+import { cellColours, COLOUR_NAMES, css, packed } from "./colours";
+import type { Experiment, Picture, Shows } from "./protocol";
+
+const SIDES = [8, 10, 12, 16, 20, 24, 32];
+const SIDE = 16;
+/** To begin with: everybody sees when it is whole. */
+const HEART = `
+................
+................
+...###....###...
+..#####..#####..
+.######..######.
+.##############.
+.##############.
+.##############.
+..############..
+..############..
+...##########...
+....########....
+.....######.....
+......####......
+.......##.......
+................`
+  .trim()
+  .split("\n");
+/** Well-known rules of a cell and its eight neighbours. */
+const RULES: { rule: string; name: string }[] = [
+  { rule: "B3/S23", name: "Life" },
+  { rule: "B36/S23", name: "HighLife" },
+  { rule: "B3678/S34678", name: "Day & Night" },
+  { rule: "B2/S", name: "Seeds" },
+  { rule: "B1357/S1357", name: "Replicator" },
+  { rule: "B3/S12345", name: "Maze" },
+];
+
+export class OwnPane {
+  readonly element: HTMLElement;
+  private readonly cells: Cells;
+  private readonly side = h("select", { id: id("own-side") }, ...SIDES.map((side) => h("option", { value: side, selected: side === SIDE }, `${side}x${side}`)));
+  private readonly palette = h("fieldset", { class: "cell-palette" });
+  private readonly told = h("p", { class: "unseen", role: "status" });
+  private readonly drawError = h("p", { class: "error", role: "alert" });
+  private readonly ruleError = h("p", { class: "error", role: "alert", id: id("rule-error") });
+  private readonly rule = h("input", { type: "text", id: id("rule"), value: "B36/S23", autocomplete: "off", autocapitalize: "characters", spellcheck: "false", "aria-describedby": this.ruleError.id });
+  private readonly colours = h("select", { id: id("own-colours") }, h("option", { value: "channel" }, "on and off"), h("option", { value: "rgb" }, "eight"));
+  private picture: Picture = { width: SIDE, height: SIDE, values: new Uint8Array(SIDE * SIDE) };
+  private colour = 1;
+
+  constructor(
+    private readonly drawn: Variant,
+    private readonly ruled: Variant,
+    /** What is learned now, to begin with. */
+    private readonly target: () => { picture: Picture; shows: Shows } | undefined,
+    private readonly train: (variant: Variant, knobs: Record<string, Value>) => void,
+  ) {
+    this.cells = new Cells("Your drawing", { touched: (x, y) => this.paint(x, y), moved: (x, y) => this.stand(x, y), key: (key) => this.key(key) }, () => this.show());
+    this.cells.element.classList.add("own-cells");
+    this.side.addEventListener("change", () => this.resize());
+    this.colours.addEventListener("change", () => this.suit());
+    const button = (words: string, does: () => void): HTMLButtonElement => h("button", { type: "button", onclick: does }, words);
+    const trainButton = h("button", { type: "button", class: "strong", onclick: () => this.draw() }, "Train for this drawing");
+    const drawing = h(
+      "section",
+      { class: "own-drawing", "aria-label": "Draw a pattern" },
+      h("h3", {}, "Draw a pattern"),
+      h("p", { class: "small" }, "Choose a colour and draw; by keys, arrows move and enter paints. The automaton learns to grow it."),
+      h(
+        "div",
+        { class: "row" },
+        h("p", { class: "field" }, h("label", { for: this.side.id }, "Size"), this.side),
+        h("p", { class: "field" }, h("label", { for: this.colours.id }, "Colours"), this.colours),
+        button("Clear", () => this.fill(() => 0)),
+        button("Begin with the target above", () => this.begin()),
+      ),
+      this.palette,
+      this.cells.element,
+      this.told,
+      this.drawError,
+      h("p", { class: "row" }, trainButton),
+    );
+    const form = h(
+      "form",
+      { class: "own-rule" },
+      h("p", { class: "field grow" }, h("label", { for: this.rule.id }, "Rule: births / survivals by neighbours"), this.rule),
+      h("button", { type: "submit", class: "strong" }, "Train for this rule"),
+    );
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.type();
+    });
+    this.rule.addEventListener("input", () => this.refuse(""));
+    const typing = h(
+      "section",
+      { "aria-label": "Type a rule" },
+      h("h3", {}, "Type a rule"),
+      h("p", { class: "small" }, "B3/S23 is Conway's Life: a cell is born with 3 neighbours that are on, and stays on with 2 or 3. Any other rule of a cell and its eight neighbours goes too, as 128 hexadecimal digits that hold a bit for each of the 512 neighbourhoods."),
+      form,
+      this.ruleError,
+      h("p", { class: "row" }, ...RULES.map(({ rule, name }) => h("button", { type: "button", class: "small", onclick: () => ((this.rule.value = rule), this.refuse("")) }, `${name} ${rule}`))),
+    );
+    this.element = h("div", { class: "own-target" }, drawing, typing);
+    this.suit();
+    this.fill((x, y) => (HEART[y]?.[x] === "#" ? 1 : 0));
+  }
+
+  close(): void {
+    this.cells.close();
+  }
+
+  /** As the knob has it: rows with a slash between them. */
+  get text(): string {
+    const { width, values } = this.picture;
+    const digit = (value: number): string => (value === 0 ? "." : this.shows === "rgb" ? String(value) : "#");
+    return Array.from({ length: values.length / width }, (_, row) => [...values.subarray(row * width, (row + 1) * width)].map(digit).join("")).join("/");
+  }
+
+  private get shows(): Shows {
+    return this.colours.value as Shows;
+  }
+
+  /** What one draws with. */
+  private suit(): void {
+    const colours = cellColours(this.shows);
+    const group = id("cell-colour");
+    this.colour = Math.min(this.colour, colours.length - 1);
+    this.palette.replaceChildren(
+      h("legend", { class: "unseen" }, "Colour to draw with"),
+      ...colours.flatMap((_, value) => {
+        const input = h("input", { type: "radio", class: "unseen", name: group, id: `${group}-${value}`, checked: value === this.colour });
+        input.addEventListener("change", () => (this.colour = value));
+        const name = this.nameOf(value);
+        return [input, h("label", { for: input.id, title: name }, h("span", { class: "cell-swatch", "aria-hidden": "true" }), h("span", { class: colours.length > 2 ? "unseen" : "small" }, name))];
+      }),
+    );
+    this.picture.values.forEach((value, cell) => (this.picture.values[cell] = Math.min(value, colours.length - 1)));
+    this.show();
+  }
+
+  private nameOf(value: number): string {
+    return this.shows === "rgb" ? COLOUR_NAMES[value]! : value ? "on" : "off";
+  }
+
+  private resize(): void {
+    const side = Number(this.side.value);
+    const { width, height, values } = this.picture;
+    // In the middle of the new one, as far as there is room.
+    const [dx, dy] = [Math.floor((side - width) / 2), Math.floor((side - height) / 2)];
+    this.picture = { width: side, height: side, values: new Uint8Array(side * side) };
+    values.forEach((value, cell) => {
+      const [x, y] = [(cell % width) + dx, Math.floor(cell / width) + dy];
+      if (x >= 0 && y >= 0 && x < side && y < side) this.picture.values[y * side + x] = value;
+    });
+    this.show();
+  }
+
+  private fill(of: (x: number, y: number) => number): void {
+    const { width, values } = this.picture;
+    values.forEach((_, cell) => (values[cell] = of(cell % width, Math.floor(cell / width))));
+    write(this.drawError, "");
+    this.show();
+  }
+
+  private begin(): void {
+    const target = this.target();
+    if (!target) return write(this.drawError, "What is learned now is a rule and has no picture. Draw one, or look at another experiment first.");
+    this.colours.value = target.shows;
+    const { width, height, values } = target.picture;
+    this.picture = { width, height, values: Uint8Array.from(values) };
+    if (![...this.side.options].some(({ value }) => Number(value) === width)) this.side.append(h("option", { value: width }, `${width}x${height}`));
+    this.side.value = String(width);
+    this.suit();
+  }
+
+  private paint(x: number, y: number): void {
+    const cell = y * this.picture.width + x;
+    if (this.picture.values[cell] === this.colour) return;
+    this.picture.values[cell] = this.colour;
+    write(this.drawError, "");
+    this.show();
+    this.stand(x, y);
+  }
+
+  private stand(x: number, y: number): void {
+    write(this.told, `Column ${x + 1}, row ${y + 1}: ${this.nameOf(this.picture.values[y * this.picture.width + x]!)}.`);
+  }
+
+  /** A digit is a colour. */
+  private key(key: string): boolean {
+    const inputs = [...this.palette.querySelectorAll("input")];
+    if (key === " ") this.paint(this.cells.cursor.x, this.cells.cursor.y);
+    else if (/^[0-7]$/.test(key) && inputs[Number(key)]) {
+      this.colour = Number(key);
+      inputs[this.colour]!.checked = true;
+      this.paint(this.cells.cursor.x, this.cells.cursor.y);
+    } else return false;
+    return true;
+  }
+
+  private show(): void {
+    const { width, height, values } = this.picture;
+    const colours = cellColours(this.shows);
+    const pixels = this.cells.pixels(width, height);
+    values.forEach((value, cell) => (pixels[cell] = packed(colours[value]!)));
+    this.cells.draw();
+    this.cells.label(`Your drawing, ${width} by ${height} cells, ${values.filter((value) => value > 0).length} of them drawn. Arrows move, enter or space paints, a digit chooses a colour and paints.`);
+    [...this.palette.querySelectorAll<HTMLElement>(".cell-swatch")].forEach((swatch, value) => (swatch.style.background = css(colours[value]!)));
+  }
+
+  private draw(): void {
+    const { values } = this.picture;
+    write(this.drawError, "");
+    if (values.every((value) => value === values[0])) return write(this.drawError, values[0] ? "The drawing is of one colour alone. Leave some cells out, so that there is something to learn." : "The drawing is empty. Draw some cells first.");
+    // What grows from the middle reaches the border one cell a step.
+    const { steps } = this.drawn.about as Experiment;
+    const needs = Math.ceil(0.75 * this.picture.width);
+    this.train(this.drawn, { target: this.text, ...(needs > steps && { steps: needs }) });
+  }
+
+  private refuse(words: string): void {
+    write(this.ruleError, words);
+    if (words) this.rule.setAttribute("aria-invalid", "true");
+    else this.rule.removeAttribute("aria-invalid");
+  }
+
+  private type(): void {
+    const text = this.rule.value.replaceAll(/\s+/g, "");
+    const table = /^[0-9a-f]{128}$/i.test(text);
+    if (!table && !/^B[0-8]*\/S[0-8]*$/i.test(text)) return this.refuse("This is no rule. Write births and survivals by numbers of neighbours, 0 to 8, as in B3/S23, or 128 hexadecimal digits.");
+    this.refuse("");
+    this.train(this.ruled, { rule: table ? text.toLowerCase() : text.toUpperCase() });
+  }
+}

@@ -1,0 +1,186 @@
+// The population as small multiples: of each member its newest picture, its loss soft and hard, and whether it lives. One of them
+// is looked at everywhere else.
+
+import type { Announcer } from "../../parts/announce";
+import { h, id, write } from "../../parts/dom";
+import { count, figure } from "../../parts/format";
+import type { Chosen, LogicClient } from "./client";
+import { cellColours, packed } from "./colours";
+import { Cells } from "./cells";
+import { percent, states } from "./text";
+import type { MemberView, PopulationView } from "./protocol";
+
+const ASK_EVERY_MS = 700;
+
+/** A member that starts over is shown so for a while. */
+const DEAD_MS = 3000;
+
+type Card = { restartedMs: number; item: HTMLElement; button: HTMLButtonElement; cells: Cells; name: HTMLElement; mark: HTMLElement; state: HTMLElement; losses: HTMLElement; updates: HTMLElement };
+
+export class PopulationPane {
+  readonly element: HTMLElement;
+  private readonly list = h("ol", { class: "members" });
+  private readonly rate = h("output", { class: "number" });
+  private readonly about = h("p", { class: "about" });
+  private readonly follow = h("input", { type: "checkbox", role: "switch", checked: true, id: id("follow") });
+  private cards: Card[] = [];
+  private newest: PopulationView | undefined;
+  private asking = false;
+  private askedMs = 0;
+  private closed = false;
+  private runs = 0;
+
+  constructor(
+    private readonly client: LogicClient,
+    private readonly chosen: Chosen,
+    private readonly announcer: Announcer,
+    /** Another member is looked at; `picked` where a visitor chose it. */
+    private readonly changed: (picked: boolean) => void,
+    /** What was asked of all members. */
+    private readonly heard: (view: PopulationView) => void,
+  ) {
+    const title = id("population");
+    this.follow.addEventListener("change", () => {
+      this.chosen.pick(this.follow.checked ? undefined : this.chosen.member);
+      this.show();
+      this.changed(true);
+    });
+    this.element = h(
+      "section",
+      { class: "population", "aria-labelledby": title },
+      h(
+        "div",
+        { class: "head" },
+        h("h2", { class: "label", id: title }, "Population"),
+        this.rate,
+        h("span", { class: "row" }, this.follow, h("label", { for: this.follow.id }, "Look at the best")),
+      ),
+      this.about,
+      this.list,
+    );
+  }
+
+  begin(): void {
+    this.runs++;
+    this.newest = undefined;
+    this.follow.checked = true;
+    this.chosen.pick(undefined);
+    this.chosen.best = 0;
+    write(this.rate, "");
+    write(this.about, "");
+    this.ask();
+  }
+
+  close(): void {
+    this.closed = true;
+    for (const { cells } of this.cards) cells.close();
+  }
+
+  /** Also out of sight: others look at the best. */
+  refresh(): void {
+    if (!document.hidden && performance.now() - this.askedMs > ASK_EVERY_MS) this.ask();
+  }
+
+  private ask(): void {
+    if (this.asking || this.closed) return;
+    this.asking = true;
+    this.askedMs = performance.now();
+    const run = this.runs;
+    void this.client
+      .ask({ ask: "population" })
+      .then((view) => {
+        if (this.closed || run !== this.runs) return;
+        const before = this.chosen.member;
+        this.chosen.best = view.best;
+        this.tellChanges(view);
+        this.newest = view;
+        const member = view.members[this.chosen.member];
+        this.chosen.updates = member?.updates ?? 0;
+        this.chosen.perfect = member?.state === "perfect";
+        this.show();
+        this.heard(view);
+        if (before !== this.chosen.member) this.changed(false);
+      })
+      .catch(() => {}) // between two runs there is nobody to ask
+      .finally(() => (this.asking = false));
+  }
+
+  private tellChanges({ members }: PopulationView): void {
+    members.forEach(({ state, seed }, k) => {
+      const before = this.newest?.members[k];
+      const card = this.cards[k];
+      if (!before || !card) return;
+      if (before.seed !== seed) card.restartedMs = performance.now();
+      else if (before.state !== state) this.announcer.say(`Member ${k + 1} is ${states[state].word}.`, `member ${k}`);
+    });
+  }
+
+  private show(): void {
+    const view = this.newest;
+    if (!view) return;
+    const { members, perfect, ended } = view;
+    const restarts = ended - perfect;
+    write(this.rate, ended ? `${perfect} of ${ended} perfect (${percent(perfect / ended)})` : "");
+    const living = members.filter(({ state }) => state === "learning").length;
+    write(
+      this.about,
+      `success rate: of the runs that ended, those that were perfect; ${restarts === 1 ? "1 restart" : `${count(restarts)} restarts`} of dead ones with another seed, ${count(living)} still ${living === 1 ? "learns" : "learn"}`,
+    );
+    if (this.cards.length !== members.length) {
+      for (const { cells } of this.cards) cells.close();
+      this.cards = members.map((_, k) => this.card(k));
+      this.list.replaceChildren(...this.cards.map(({ item }) => item));
+    }
+    members.forEach((member, k) => this.write(this.cards[k]!, member, k));
+  }
+
+  private card(k: number): Card {
+    const cells = new Cells("");
+    // The words of the button say what counts of it.
+    cells.element.setAttribute("aria-hidden", "true");
+    cells.element.removeAttribute("role");
+    const part = (name: string): HTMLElement => h("span", { class: name });
+    const [name, mark, state, losses, updates] = [part("unseen"), h("span", { "aria-hidden": "true" }), part(""), part("member-losses"), part("member-updates")];
+    const button = h(
+      "button",
+      { type: "button", class: "member", onclick: () => this.pick(k) },
+      cells.element,
+      name,
+      h("span", { class: "member-state" }, mark, " ", state),
+      h("span", { class: "unseen" }, ", loss soft and hard: "),
+      losses,
+      h("span", { class: "unseen" }, ", "),
+      updates,
+    );
+    return { restartedMs: -Infinity, item: h("li", {}, button), button, cells, name, mark, state, losses, updates };
+  }
+
+  private pick(k: number): void {
+    this.chosen.pick(k);
+    this.follow.checked = false;
+    this.announcer.say(`Looking at member ${k + 1}.`, "member");
+    this.show();
+    this.changed(true);
+  }
+
+  private write({ restartedMs, button, cells, name, mark: sign, state, losses, updates }: Card, member: MemberView, k: number): void {
+    const { picture } = member;
+    const colours = cellColours(this.chosen.shows).map(packed);
+    const pixels = cells.pixels(picture.width, picture.height);
+    picture.values.forEach((value, cell) => (pixels[cell] = colours[value]!));
+    cells.draw();
+    const kind = performance.now() - restartedMs < DEAD_MS ? "dead" : member.state;
+    const { word, mark } = states[kind];
+    write(sign, mark);
+    write(state, word);
+    const chosen = k === this.chosen.member;
+    button.className = `member ${kind}`;
+    button.setAttribute("aria-pressed", String(chosen));
+    const soft = member.loss === null ? "–" : figure(member.loss);
+    write(losses, `${soft} / ${figure(member.hard_loss)}`);
+    const best = k === this.newest?.best ? ", the best" : "";
+    write(name, `Member ${k + 1}${best}: `);
+    write(updates, `${count(member.updates)} updates`);
+    button.title = `Member ${k + 1}${best}, seed ${member.seed}: loss soft / hard`;
+  }
+}

@@ -1,0 +1,141 @@
+// What the room of logic shows beside what every room has: the automaton at work, its gates, the population, the circuit, that circuit
+// on a big grid, and a target of one's own.
+
+import type { Began, Progress, Variant } from "../../run/protocol";
+import type { ChartWords } from "../../parts/curves";
+import { h } from "../../parts/dom";
+import { seconds, words } from "../../parts/format";
+import type { Band, Explanation, RoomPage, View } from "../../parts/room";
+import { calm } from "../../parts/loop";
+import type { Shortcut } from "../../parts/shortcuts";
+import { BigPane } from "./big";
+import { CircuitPane } from "./circuit";
+import { Chosen, experimentOf, type LogicClient } from "./client";
+import { GatesPane } from "./gates";
+import { GridPane } from "./grid";
+import { OwnPane } from "./own";
+import { PopulationPane } from "./population";
+import type { Experiment, PopulationView } from "./protocol";
+import * as text from "./text";
+
+export class LogicView implements View {
+  readonly bands: Band[];
+  readonly keys: Shortcut[];
+  readonly otherKeys = [
+    { shown: "← ↑ → ↓", does: "on a grid: move the cursor; enter damages or draws" },
+    { shown: "space", does: "on the grid: run or pause; . goes one step, ⌫ starts again" },
+    { shown: "← ↑ → ↓", does: "on the gates and the circuit: from gate to gate; + and − make the circuit larger and smaller" },
+  ];
+  private readonly client: LogicClient;
+  private readonly chosen = new Chosen();
+  private readonly grid: GridPane;
+  private readonly gates: GatesPane;
+  private readonly population: PopulationPane;
+  private readonly circuit: CircuitPane;
+  private readonly big: BigPane;
+  private readonly own: OwnPane;
+  private newest: PopulationView | undefined;
+  private runs = 0;
+
+  constructor(private readonly page: RoomPage) {
+    const { announcer } = page;
+    const client: LogicClient = page.client;
+    this.client = client;
+    const { chosen } = this;
+    this.grid = new GridPane(client, chosen, announcer, () => this.circuit.went());
+    this.gates = new GatesPane(client, chosen);
+    this.circuit = new CircuitPane(client, chosen, announcer, this.grid);
+    this.big = new BigPane(client, chosen, announcer);
+    this.population = new PopulationPane(
+      client,
+      chosen,
+      announcer,
+      (picked) => {
+        this.grid.changed(picked);
+        this.gates.changed();
+      },
+      (view) => {
+        this.newest = view;
+      },
+    );
+    const own = (rule: boolean): Variant => client.room.variants.find(({ about }) => (about as Experiment).own && (about as Experiment).rule === rule)!;
+    this.own = new OwnPane(own(false), own(true), () => this.grid.learned, (variant, knobs) => {
+      page.begin(variant, knobs);
+      scrollTo({ top: 0, behavior: calm() ? "auto" : "smooth" });
+    });
+    this.bands = [
+      { name: "circuit-band", heading: "The circuit", element: this.circuit.element, place: "before knobs" },
+      { name: "big-band", heading: "The circuit on a big grid", element: this.big.element, place: "before knobs" },
+      { name: "own-band", heading: "Your own target", element: this.own.element, place: "before knobs" },
+    ];
+    this.keys = [{ key: "c", shown: "c", does: "go to the grid", run: () => this.grid.focus() }];
+  }
+
+  first(curves: HTMLElement): HTMLElement {
+    return h("div", { class: "workbench" }, this.grid.element, h("div", { class: "findings" }, this.gates.element, curves), this.population.element);
+  }
+
+  close(): void {
+    this.runs++;
+    for (const part of [this.grid, this.gates, this.population, this.circuit, this.big, this.own]) part.close();
+  }
+
+  // ---- words
+
+  headline(): string {
+    return text.title(experimentOf(this.client));
+  }
+
+  explanations(): Explanation[] {
+    return text.explanations(experimentOf(this.client));
+  }
+
+  charts(): Record<string, ChartWords> {
+    return {};
+  }
+
+  status(): string {
+    const { present, progress } = this.page;
+    if (!present) return "Starting.";
+    const after = `after ${seconds(progress.train_s)} of training, ${words(progress.counts[0] ?? 0)} ${this.page.unit}`;
+    const { newest } = this;
+    const best = newest?.members[newest.best];
+    if (!newest || !best) return `Every gate still passes its first input on, ${after}.`;
+    const runs = newest.ended ? ` ${newest.perfect} of ${newest.ended} runs that ended were perfect.` : "";
+    if (best.state === "perfect") return `The circuit of the best member gets every cell of its tests right, ${after}.${runs}`;
+    return `The circuit of the best member gets ${text.percent(best.hard_loss)} of its newest test wrong, ${after}.${runs}`;
+  }
+
+  spoken(): string {
+    return this.status();
+  }
+
+  solved(at: Progress): string {
+    return `Perfect: a hardened circuit passed its test after ${seconds(at.train_s)} of training, ${words(at.counts[0] ?? 0)} ${this.page.unit}.`;
+  }
+
+  refresh(): void {
+    this.population.refresh();
+  }
+
+  // ---- what the run says
+
+  began(_: Began): void {
+    this.newest = undefined;
+    this.chosen.pick(undefined);
+    this.chosen.best = 0;
+    this.chosen.perfect = false;
+    this.chosen.shows = experimentOf(this.client).shows;
+    for (const part of [this.population, this.gates, this.circuit, this.big, this.grid]) part.begin();
+    const run = ++this.runs;
+    void this.client
+      .ask({ ask: "automaton" })
+      .then((automaton) => {
+        if (run !== this.runs) return;
+        this.chosen.shows = automaton.shows;
+        this.gates.learns(automaton);
+        this.grid.learns(automaton);
+      })
+      .catch(() => {}); // the run has ended
+  }
+}
