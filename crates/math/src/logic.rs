@@ -275,7 +275,7 @@ impl Kernel for Gather<'_> {
 pub fn scatter(isa: Isa, runs: &[Run], [stride, plane, group]: [usize; 3], dy: &[f32], dx: &mut [f32]) {
     let last = runs.iter().map(|run| (run.at + run.len) as usize).max().unwrap_or(0);
     assert!(runs.iter().all(|run| run.at as usize > stride && (run.lane + run.len) as usize <= CELLS));
-    assert!(dx.len() >= last + (group - 1) * plane + stride + 1);
+    assert!(dx.len() > last + (group - 1) * plane + stride);
     assert!(dy.len() >= 9 * group * CELLS);
     dispatch(isa, Scatter { runs, stride, plane, group, dy, dx });
 }
