@@ -15,7 +15,7 @@ use serde::Serialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use worlds::logic::{Area, Damage, Grid, GridError};
+use worlds::logic::{Area, Grid, GridError};
 
 #[derive(Clone, Debug, Args)]
 struct RunArgs {
