@@ -1,11 +1,19 @@
 //! Cellular automata of learned logic gates (Miotti, Niklasson, Randazzo, Mordvintsev: "Differentiable Logic Cellular
 //! Automata", 2025). Every cell holds a few channels. Kernels of gates read the nine cells around it in one channel at a time, the same in
 //! every channel; a network of gates reads the cell and what the kernels say, and gives the cell's next state. This file says
-//! what training and circuits have in common: gates, layers and wires.
+//! what training and circuits have in common: gates, layers, wires, and which cells fire where not all of them do.
 
+pub mod automaton;
+pub mod check;
 pub mod circuit;
+pub mod experiment;
+pub mod generalise;
+pub mod population;
+pub mod reference;
+mod soft;
+pub mod train;
 
-use math::Rng;
+use math::{Isa, Rng};
 
 /// Operations of a gate in the published order: bit 3 of the number is the output for a = b = 0, bit 2 for (0, 1), bit 1 for (1, 0) and bit 0 for
 /// (1, 1), so that 1 is AND, 3 is A, 5 is B, 6 is XOR, 7 is OR, and 15 - op is the opposite of op.
@@ -190,14 +198,26 @@ fn shuffled(count: usize, random: &mut math::rng::Sequence) -> Vec<usize> {
     order
 }
 
-/// The stream of the random numbers that wires come from.
+/// Which cells of a sample fire in a step of an asynchronous automaton: 1 for those that do, 0 for the others, as a function of
+/// its arguments alone. A draw is a rollout: in training the number of updates before it.
+pub fn fire(isa: Isa, seed: u32, rate: f32, [draw, step, sample]: [u32; 3], cells: &mut [f32]) {
+    let rng = Rng { key: [seed, PURPOSE_FIRE, draw, step] };
+    rng.fill_uniform(isa, sample, cells);
+    cells.iter_mut().for_each(|x| *x = f32::from(u8::from(*x <= rate)));
+}
+
+/// Streams of random numbers.
 const PURPOSE_WIRES: u32 = 1;
+const PURPOSE_FIRE: u32 = 2;
+const PURPOSE_GUMBEL: u32 = 3;
 
 /// What cannot be built or learned, with what would do.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum LogicError {
     #[error("an automaton of this shape cannot be wired: {0}")]
     Shape(String),
+    #[error("what was saved is not this automaton's: {0}")]
+    Saved(String),
 }
 
 #[cfg(test)]

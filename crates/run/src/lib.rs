@@ -21,6 +21,7 @@ mod digest;
 mod error;
 mod history;
 pub mod knobs;
+pub mod logic;
 pub mod monitor;
 pub mod permalink;
 pub mod protocol;
@@ -59,7 +60,7 @@ macro_rules! rooms {
         const IDS: &[&str] = &[$(<$room as room::Room>::SCHEMA.id),*];
     };
 }
-rooms![control::Control, backgammon::Backgammon, cube::Cube];
+rooms![control::Control, backgammon::Backgammon, cube::Cube, logic::Logic];
 
 #[cfg(not(feature = "every_room"))]
 static ROOMS: &[&dyn AnyRoom] = &[];

@@ -99,6 +99,18 @@ fn of_cube() -> String {
     tidy(&out)
 }
 
+fn of_logic() -> String {
+    use run::logic::protocol::*;
+    let mut out = head("What is asked of the room of logic, and answered.", "logic/protocol.rs");
+    declare_all!(
+        out:
+        Question Experiment Shows Picture AutomatonView PopulationView MemberView MemberState GatesView Start Damage GridView
+        CircuitView GateView ValuesView Format ExportView BigView
+    );
+    out += &answers(ANSWERS);
+    tidy(&out)
+}
+
 fn committed(name: &str, fresh: &str, source: &str) {
     let path = format!("{}/../../www/{name}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("UPDATE").is_some() {
@@ -117,4 +129,5 @@ fn the_page_has_these_types() {
     committed("rooms/control/protocol.ts", &of_control(), "src/control/protocol.rs");
     committed("rooms/backgammon/protocol.ts", &of_backgammon(), "src/backgammon/protocol.rs");
     committed("rooms/cube/protocol.ts", &of_cube(), "src/cube/protocol.rs");
+    committed("rooms/logic/protocol.ts", &of_logic(), "src/logic/protocol.rs");
 }

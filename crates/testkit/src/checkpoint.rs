@@ -51,10 +51,10 @@ impl Apart {
     pub fn state(&self) -> impl Iterator<Item = &(String, Dtype, Vec<usize>, Vec<u8>)> {
         self.tensors.iter().filter(|t| t.0 != "run.history")
     }
-    /// Weights of the network driven out of all bounds, as a wild learning rate does: they are numbers still.
+    /// Weights of the network, or of gates, driven out of all bounds, as a wild learning rate does: they are numbers still.
     pub fn drive_wild(&mut self) {
         let wild = |name: &str| {
-            name.ends_with(".weight") || matches!(name, "weights" | "strong.learned" | "strong.weights")
+            name.ends_with(".weight") || name.ends_with(".gates") || matches!(name, "weights" | "strong.learned" | "strong.weights")
         };
         for (_, dtype, _, bytes) in self.tensors.iter_mut().filter(|t| wild(&t.0)) {
             assert_eq!(*dtype, Dtype::F32);

@@ -1,6 +1,6 @@
 //! The rooms of this module: the page has a module for each (one feature), so that a visit loads no other's.
 // The tests' own room begins by itself.
-#![cfg(any(feature = "control", feature = "backgammon", feature = "cube"))]
+#![cfg(any(feature = "control", feature = "backgammon", feature = "cube", feature = "logic"))]
 
 use wasm_bindgen::prelude::*;
 
@@ -17,6 +17,8 @@ fn start() {
     // It has no kernels of its own.
     #[cfg(feature = "cube")]
     add::<run::cube::Cube>(|_, _| None);
+    #[cfg(feature = "logic")]
+    add::<run::logic::Logic>(|_, _| None);
 }
 
 fn add<R: run::room::Room>(special: gpu::Special) {

@@ -51,6 +51,8 @@ fn quick(room: &str, variant: &str) -> &'static [(&'static str, f64)] {
             ("window", 10.0),
             ("target_every", 10.0),
         ],
+        ("logic", "life" | "rule") => &[("population", 2.0), ("batch", 2.0), ("updates", 2.0)],
+        ("logic", _) => &[("population", 2.0), ("batch", 1.0), ("updates", 2.0), ("steps", 6.0)],
         ("cube", _) => &[("batch", 64.0), ("walk", 8.0), ("updates", 4.0)],
         _ => &[],
     }

@@ -265,7 +265,12 @@ fn cubes_go_on_to_the_bit_from_wherever_they_were_saved() {
 }
 
 #[test]
+fn logic_goes_on_to_the_bit_from_wherever_it_was_saved() {
+    cases("logic", 3);
+}
+
+#[test]
 fn any_other_room_goes_on_to_the_bit_from_wherever_it_was_saved() {
-    let known = ["control", "backgammon", "cube"];
+    let known = ["control", "backgammon", "cube", "logic"];
     rooms().iter().map(|room| room.schema().id).filter(|id| !known.contains(id)).for_each(|id| cases(id, 12));
 }

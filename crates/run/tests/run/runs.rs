@@ -361,6 +361,7 @@ fn divergence_stops_the_run_says_so_and_is_never_saved() {
             "control" => serde_json::json!({ "ask": "picture", "width": 3, "height": 3 }),
             "backgammon" => serde_json::json!({ "ask": "session" }),
             "cube" => serde_json::json!({ "ask": "scramble", "moves": 3, "seed": 1 }),
+            "logic" => serde_json::json!({ "ask": "population" }),
             _ => serde_json::json!({ "ask": "policy" }),
         };
         run.ask(question).unwrap();
@@ -540,6 +541,8 @@ fn a_checkpoint_that_claims_other_sizes_than_it_has_is_damaged() {
         ("backgammon", "hidden", 32.0.into()),
         ("cube", "hidden", serde_json::json!("64-16")),
         ("cube", "inputs", "stickers".into()),
+        ("logic", "population", 3.0.into()),
+        ("logic", "gates", "four".into()),
     ];
     for (id, knob, value) in claims {
         let config = small(id, room(id).variants()[0].id, 1);
@@ -553,7 +556,7 @@ fn a_checkpoint_that_claims_other_sizes_than_it_has_is_damaged() {
 #[test]
 fn rooms_are_listed_once_and_found_by_name() {
     let ids: Vec<_> = rooms().iter().map(|room| room.schema().id).collect();
-    assert_eq!(ids, ["control", "backgammon", "cube", "bandit"]);
+    assert_eq!(ids, ["control", "backgammon", "cube", "logic", "bandit"]);
     assert_eq!(run::default_config().room, ids[0]);
     for (room, config) in every(1) {
         let info = room.info();

@@ -1,0 +1,160 @@
+//! The hardened automaton held against what it is to learn: whether it is perfect.
+
+use super::automaton::Automaton;
+use super::circuit::{Circuit, Input, PackedGrid};
+use super::experiment::{Experiment, Starts, Task};
+use super::fire;
+use math::{Isa, Rng};
+use worlds::logic::{Grid, Rule};
+
+/// What came of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Checked {
+    /// Share of bits that differ from the target.
+    pub wrong: f32,
+    /// Of the pruned circuit.
+    pub gates: usize,
+    /// How the first grid was left: the values of its cells. Of a rule the 512 states' next ones.
+    pub picture: Vec<u8>,
+}
+
+/// Grids from random starts that a hardened automaton is tested on; where it gets all of them right, it is tested on
+/// [`CERTAIN`] more before it counts as perfect.
+const FIRST: usize = 4;
+const CERTAIN: usize = 60;
+/// Grids of the test whose result is told.
+pub const FRESH: usize = 16;
+
+/// The circuit of an automaton, with all that it does not need left out.
+pub fn harden(experiment: &Experiment, automaton: &Automaton) -> Circuit {
+    let mut circuit = Circuit::harden(&automaton.architecture, &automaton.wirings, &automaton.ops());
+    circuit.name = experiment.preset.id().into();
+    circuit.periodic = experiment.rollout.periodic;
+    circuit
+}
+
+/// By grids that follow from the seed and the number of updates.
+pub fn check(isa: Isa, experiment: &Experiment, automaton: &Automaton, seed: u32, updates: u64) -> Checked {
+    let circuit = harden(experiment, automaton).pruned();
+    let gates = circuit.gates.len();
+    if let Task::Rule(rule) = &experiment.task {
+        let picture = next_states(&circuit);
+        return Checked { wrong: wrong_states(rule, &picture), gates, picture };
+    }
+    let mut fresh = Fresh::new(isa, experiment, &circuit, seed, updates as u32);
+    let mut wrong = fresh.wrong(FIRST);
+    let picture = fresh.first.values(experiment.shown());
+    if wrong == 0.0 {
+        wrong = fresh.wrong(CERTAIN);
+    }
+    Checked { wrong, gates, picture }
+}
+
+/// What a circuit of one channel gives in each of the 512 states of nine cells.
+pub fn next_states(circuit: &Circuit) -> Vec<u8> {
+    let mut states = Vec::with_capacity(Rule::STATES);
+    for first in (0..Rule::STATES).step_by(64) {
+        let on = |state: usize, input: Input| (state >> input.neighbour & 1) as u64;
+        let word = circuit.step(|input| (0..64).fold(0, |word, bit| word | on(first + bit, input) << bit))[0];
+        states.extend((0..64).map(|bit| (word >> bit & 1) as u8));
+    }
+    states
+}
+
+pub fn wrong_states(rule: &Rule, states: &[u8]) -> f32 {
+    let wrong = states.iter().enumerate().filter(|&(state, &next)| (next == 1) != rule.next(state));
+    wrong.count() as f32 / Rule::STATES as f32
+}
+
+/// Share of bits of the channels that are looked at in which a grid differs from its target.
+pub fn differs(grid: &Grid, target: &Grid) -> f32 {
+    let wrong = grid.cells.iter().zip(&target.cells).filter(|(a, b)| a != b).count();
+    wrong as f32 / target.cells.len() as f32
+}
+
+/// Grids from starts that training has not seen, one after the other.
+pub struct Fresh<'a> {
+    isa: Isa,
+    experiment: &'a Experiment,
+    packed: PackedGrid,
+    target: Grid,
+    seed: u32,
+    draw: u32,
+    count: u32,
+    fires: Vec<f32>,
+    /// How the first was left.
+    pub first: Grid,
+}
+
+impl<'a> Fresh<'a> {
+    pub fn new(isa: Isa, experiment: &'a Experiment, circuit: &Circuit, seed: u32, draw: u32) -> Fresh<'a> {
+        let (width, height) = (experiment.rollout.width, experiment.rollout.height);
+        let target = experiment.target(width, height).expect("a pattern has a target of its size");
+        Fresh {
+            isa,
+            experiment,
+            packed: PackedGrid::new(isa, circuit, width, height, experiment.rollout.periodic),
+            target,
+            seed: seed ^ FRESH_SEEDS,
+            draw,
+            count: 0,
+            fires: vec![1.0; width * height],
+            first: Grid::blank(experiment.architecture.channels, width, height),
+        }
+    }
+
+    /// Share of bits that are wrong in the next so many grids; where all are the same, one says it.
+    pub fn wrong(&mut self, grids: usize) -> f32 {
+        let rollout = &self.experiment.rollout;
+        let random = matches!(self.experiment.task, Task::Pattern { starts: Starts::Random, .. });
+        let grids = if random || rollout.fire_rate.is_some() { grids } else { 1 };
+        let mut wrong = 0.0;
+        let mut grid = self.first.clone();
+        for _ in 0..grids {
+            let mut numbers = Rng::new(self.seed, PURPOSE_FRESH)
+                .sequence(u64::from(self.draw) << 40 | u64::from(self.count) << 24);
+            let start = self.experiment.start(rollout.width, rollout.height, &mut numbers);
+            self.packed.set(&start.cells);
+            for step in 0..rollout.steps {
+                step_packed(
+                    self.isa,
+                    &mut self.packed,
+                    rollout.fire_rate,
+                    self.seed,
+                    [self.draw, step as u32, self.count],
+                    &mut self.fires,
+                );
+            }
+            self.packed.get(&mut grid.cells);
+            wrong += differs(&grid, &self.target);
+            if self.count == 0 {
+                self.first = grid.clone();
+            }
+            self.count += 1;
+        }
+        wrong / grids as f32
+    }
+}
+
+/// A step of a grid, of those cells that fire where not all do.
+pub fn step_packed(
+    isa: Isa,
+    packed: &mut PackedGrid,
+    fire_rate: Option<f32>,
+    seed: u32,
+    place: [u32; 3],
+    fires: &mut [f32],
+) {
+    match fire_rate {
+        None => packed.step(None),
+        Some(rate) => {
+            fire(isa, seed, rate, place, fires);
+            let fires = &*fires;
+            packed.step(Some(&|cell| fires[cell] != 0.0));
+        }
+    }
+}
+
+/// Keeps what is tested apart from what is trained on.
+const FRESH_SEEDS: u32 = 0x5EED_0001;
+const PURPOSE_FRESH: u32 = 18;

@@ -1,0 +1,446 @@
+//! What automata are to learn: the published experiments with their shapes, and targets of one's own. This file says where a rollout
+//! starts and what it shall end in; it refuses to know how that is learned.
+
+use super::train::Rollout;
+use super::{Architecture, LogicError, Wiring};
+use math::Rng;
+use math::rng::Sequence;
+use worlds::logic::{Grid, GridError, Rule, checkerboard, colour_g, lizard};
+
+/// The experiments there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preset {
+    Life,
+    Checkerboard,
+    Asynchronous,
+    Lizard,
+    ColourG,
+    /// A drawing.
+    Own,
+    /// A rule of a cell and its eight neighbours.
+    Rule,
+}
+
+/// How gates are parametrised; see [`super::automaton::GateForm`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    Softmax,
+    Four,
+    Gumbel,
+}
+
+/// All that can be set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    pub preset: Preset,
+    /// A drawing, or a rule; nothing where the preset has its own.
+    pub target: String,
+    pub form: Form,
+    /// Of Gumbel noise.
+    pub temperature: f32,
+    pub wiring: Wiring,
+    pub lr: f32,
+    pub beta2: f32,
+    pub weight_decay: f32,
+    pub batch: usize,
+    /// Of a rollout.
+    pub steps: usize,
+    /// Share of cells that fire in a step.
+    pub fire_rate: f32,
+    pub population: usize,
+    /// Updates of each member in an iteration.
+    pub updates: u32,
+    /// A member whose hard loss has not fallen for so many updates is dead.
+    pub patience: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ExperimentError {
+    #[error(transparent)]
+    Grid(#[from] GridError),
+    #[error(transparent)]
+    Shape(#[from] LogicError),
+    #[error("a drawing of {width}x{height} is too {what}; draw {least} to {most} rows of {least} to {most} cells")]
+    Size { width: usize, height: usize, what: &'static str, least: usize, most: usize },
+    #[error("the drawing is blank; draw at least one cell that is not .")]
+    Blank,
+    #[error(
+        "in {steps} steps nothing grows from the cell in the middle to the border of {width}x{height}; choose steps = {needs} at least, or \
+         draw smaller"
+    )]
+    Steps { steps: usize, width: usize, height: usize, needs: usize },
+}
+
+/// Sides of a drawing.
+pub const LEAST_SIDE: usize = 4;
+pub const MOST_SIDE: usize = 32;
+
+/// A heart.
+const DRAWING: &str = "............/..##....##../.####..####./.##########./.##########./.##########./..########../...######.../\
+                       ....####..../.....##...../............/............";
+
+impl Preset {
+    pub const ALL: [Preset; 7] = [
+        Preset::Life,
+        Preset::Checkerboard,
+        Preset::Asynchronous,
+        Preset::Lizard,
+        Preset::ColourG,
+        Preset::Own,
+        Preset::Rule,
+    ];
+
+    pub fn id(self) -> &'static str {
+        match self {
+            Preset::Life => "life",
+            Preset::Checkerboard => "checkerboard",
+            Preset::Asynchronous => "checkerboard-async",
+            Preset::Lizard => "lizard",
+            Preset::ColourG => "g",
+            Preset::Own => "own",
+            Preset::Rule => "rule",
+        }
+    }
+
+    /// One step of a rule is learned, and no pattern.
+    pub fn is_rule(self) -> bool {
+        matches!(self, Preset::Life | Preset::Rule)
+    }
+
+    /// It has a target of the user's.
+    pub fn is_own(self) -> bool {
+        matches!(self, Preset::Own | Preset::Rule)
+    }
+}
+
+impl Config {
+    pub fn preset(preset: Preset) -> Config {
+        let config = Config {
+            preset,
+            target: String::new(),
+            form: Form::Softmax,
+            temperature: 1.0,
+            wiring: Wiring::Unique,
+            lr: 0.05,
+            beta2: 0.99,
+            weight_decay: 0.01,
+            batch: 20,
+            steps: 1,
+            fire_rate: 1.0,
+            population: 4,
+            updates: 10,
+            patience: 300,
+        };
+        match preset {
+            Preset::Life => config,
+            Preset::Rule => Config { target: "B36/S23".into(), ..config },
+            Preset::Checkerboard => Config { batch: 2, steps: 20, ..config },
+            Preset::Asynchronous => Config { batch: 1, steps: 50, fire_rate: 0.6, ..config },
+            Preset::Lizard => Config { batch: 1, steps: 12, lr: 0.06, ..config },
+            Preset::ColourG => Config { batch: 1, steps: 15, lr: 0.06, ..config },
+            Preset::Own => Config { batch: 1, steps: 12, lr: 0.06, target: DRAWING.into(), ..config },
+        }
+    }
+
+    /// Whether a learner with these settings can go on with others.
+    pub fn can_become(&self, other: &Config) -> bool {
+        let Config { lr, beta2, weight_decay, updates, patience, .. } = *other;
+        *other == Config { lr, beta2, weight_decay, updates, patience, ..self.clone() }
+    }
+
+    /// What is to be learned under these settings.
+    pub fn experiment(&self) -> Result<Experiment, ExperimentError> {
+        let task = self.task()?;
+        let (channels, kernels, perception, wide, layers, tail) = match self.preset {
+            Preset::Life | Preset::Rule => (1, 16, &[8, 4, 2, 1][..], 128, 17, &[64, 32, 16, 8, 4, 2][..]),
+            Preset::Checkerboard => (8, 16, &[8, 4, 2][..], 256, 10, &[128, 64, 32, 16, 8][..]),
+            Preset::Asynchronous => (8, 16, &[8, 4, 2][..], 256, 14, &[128, 64, 32, 16, 8][..]),
+            Preset::Lizard => (128, 4, &[8, 4, 2, 1][..], 512, 8, &[256][..]),
+            Preset::ColourG => (64, 4, &[8, 4, 2][..], 512, 8, &[256, 128][..]),
+            Preset::Own => (64, 4, &[8, 4, 2, 1][..], 256, 8, &[128][..]),
+        };
+        let update = [vec![wide; layers], tail.to_vec(), vec![channels]].concat();
+        let architecture = Architecture { channels, kernels, perception: perception.to_vec(), update };
+        let (width, height) = match &task {
+            Task::Rule(_) => (3, 3),
+            Task::Pattern { target, .. } => (target.width, target.height),
+        };
+        let rollout = Rollout {
+            width,
+            height,
+            periodic: task.is_periodic(),
+            steps: if self.preset.is_rule() { 1 } else { self.steps },
+            batch: self.batch,
+            fire_rate: (self.fire_rate < 1.0).then_some(self.fire_rate),
+        };
+        Ok(Experiment { preset: self.preset, architecture, rollout, task })
+    }
+
+    fn task(&self) -> Result<Task, ExperimentError> {
+        Ok(match self.preset {
+            Preset::Life => Task::Rule(Rule::life()),
+            Preset::Rule => Task::Rule(Rule::parse(&self.target)?),
+            Preset::Checkerboard => Task::Pattern { target: checkerboard(16, SQUARE), starts: Starts::Random },
+            Preset::Asynchronous => Task::Pattern { target: checkerboard(14, SQUARE), starts: Starts::Random },
+            Preset::Lizard => Task::Pattern { target: lizard(), starts: Starts::Seed },
+            Preset::ColourG => Task::Pattern { target: colour_g(), starts: Starts::Blank },
+            Preset::Own => Task::Pattern { target: self.drawing()?, starts: Starts::Seed },
+        })
+    }
+
+    fn drawing(&self) -> Result<Grid, ExperimentError> {
+        let is_plain = self.target.chars().all(|c| matches!(c, '.' | '#' | '0' | '1' | '/') || c.is_whitespace());
+        let target = Grid::draw(&self.target, if is_plain { 1 } else { 3 }, None)?;
+        let Grid { width, height, .. } = target;
+        let (shorter, longer) = (width.min(height), width.max(height));
+        if shorter < LEAST_SIDE || longer > MOST_SIDE {
+            let what = if shorter < LEAST_SIDE { "small" } else { "large" };
+            return Err(ExperimentError::Size { width, height, what, least: LEAST_SIDE, most: MOST_SIDE });
+        }
+        if !target.cells.contains(&1) {
+            return Err(ExperimentError::Blank);
+        }
+        let needs = longer / 2;
+        if self.steps < needs {
+            return Err(ExperimentError::Steps { steps: self.steps, width, height, needs });
+        }
+        Ok(target)
+    }
+}
+
+/// Cells along the side of a square of the checkerboard.
+const SQUARE: usize = 2;
+
+/// Where a rollout starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Starts {
+    /// Random bits in every channel, other ones each time.
+    Random,
+    /// All channels of the cell in the middle.
+    Seed,
+    Blank,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Task {
+    /// One step of a rule, whatever the cells are.
+    Rule(Rule),
+    /// A pattern in the first channels after some steps.
+    Pattern { target: Grid, starts: Starts },
+}
+
+impl Task {
+    fn is_periodic(&self) -> bool {
+        matches!(self, Task::Rule(_) | Task::Pattern { starts: Starts::Seed, .. })
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Experiment {
+    pub preset: Preset,
+    pub architecture: Architecture,
+    pub rollout: Rollout,
+    pub task: Task,
+}
+
+impl Experiment {
+    /// Channels that are looked at.
+    pub fn shown(&self) -> usize {
+        match &self.task {
+            Task::Rule(_) => 1,
+            Task::Pattern { target, .. } => target.channels,
+        }
+    }
+
+    /// Gates that are evaluated in the rollouts of an update.
+    pub fn work(&self) -> f64 {
+        let Rollout { width, height, steps, batch, .. } = self.rollout;
+        (self.architecture.gates_per_cell() * width * height * steps) as f64 * batch as f64
+    }
+
+    /// Starts and targets of the update of this number, `[batch][channels][height][width]` each.
+    pub fn fill(&self, seed: u32, update: u64, start: &mut [f32], target: &mut [f32]) {
+        let Rollout { width, height, batch, .. } = self.rollout;
+        let cells = width * height;
+        let mut random = Rng::new(seed, PURPOSE_STARTS).sequence(update << 32);
+        let starts = start.chunks_exact_mut(self.architecture.channels * cells);
+        let targets = target.chunks_exact_mut(self.shown() * cells);
+        for (start, target) in starts.zip(targets).take(batch) {
+            match &self.task {
+                Task::Rule(rule) => {
+                    let state = random.word() >> 23;
+                    for (i, cell) in start.iter_mut().enumerate() {
+                        *cell = (state >> i & 1) as f32;
+                    }
+                    for (i, cell) in target.iter_mut().enumerate() {
+                        *cell = f32::from(u8::from(rule.next(seen(state as usize, i))));
+                    }
+                }
+                Task::Pattern { target: pattern, starts } => {
+                    match starts {
+                        Starts::Random => fill_random(&mut random, start),
+                        Starts::Blank => start.fill(0.0),
+                        Starts::Seed => {
+                            start.fill(0.0);
+                            let middle = height / 2 * width + width / 2;
+                            start[middle..].iter_mut().step_by(cells).for_each(|cell| *cell = 1.0);
+                        }
+                    }
+                    for (cell, &bit) in target.iter_mut().zip(&pattern.cells) {
+                        *cell = bit.into();
+                    }
+                }
+            }
+        }
+    }
+
+    /// A grid of any size as training starts.
+    pub fn start(&self, width: usize, height: usize, random: &mut Sequence) -> Grid {
+        let channels = self.architecture.channels;
+        match &self.task {
+            Task::Rule(_) | Task::Pattern { starts: Starts::Random, .. } => {
+                Grid::random(channels, width, height, random)
+            }
+            Task::Pattern { starts: Starts::Seed, .. } => Grid::seed(channels, width, height),
+            Task::Pattern { starts: Starts::Blank, .. } => Grid::blank(channels, width, height),
+        }
+    }
+
+    /// What a grid of this size shall become, where that is known.
+    pub fn target(&self, width: usize, height: usize) -> Option<Grid> {
+        let Task::Pattern { target, starts } = &self.task else { return None };
+        if (width, height) == (target.width, target.height) {
+            return Some(target.clone());
+        }
+        let mut larger = Grid::blank(target.channels, width, height);
+        match starts {
+            Starts::Random => {
+                let whole = checkerboard(width.max(height), SQUARE);
+                for y in 0..height {
+                    for x in 0..width {
+                        let i = larger.index(0, x, y);
+                        larger.cells[i] = whole.cells[whole.index(0, x, y)];
+                    }
+                }
+            }
+            Starts::Seed => {
+                let left = (width / 2).checked_sub(target.width / 2)?;
+                let above = (height / 2).checked_sub(target.height / 2)?;
+                if left + target.width > width || above + target.height > height {
+                    return None;
+                }
+                for channel in 0..target.channels {
+                    for y in 0..target.height {
+                        for x in 0..target.width {
+                            let i = larger.index(channel, left + x, above + y);
+                            larger.cells[i] = target.cells[target.index(channel, x, y)];
+                        }
+                    }
+                }
+            }
+            // What grows from nothing grows from the border.
+            Starts::Blank => return None,
+        }
+        Some(larger)
+    }
+}
+
+/// The state of the nine cells around cell `i` of a 3x3 grid whose borders are joined.
+fn seen(grid: usize, i: usize) -> usize {
+    (0..9).map(|k| {
+        let (x, y) = ((i % 3 + k % 3 + 2) % 3, (i / 3 + k / 3 + 2) % 3);
+        (grid >> (3 * y + x) & 1) << k
+    }).sum()
+}
+
+fn fill_random(random: &mut Sequence, cells: &mut [f32]) {
+    for cells in cells.chunks_mut(32) {
+        let word = random.word();
+        for (i, cell) in cells.iter_mut().enumerate() {
+            *cell = (word >> i & 1) as f32;
+        }
+    }
+}
+
+const PURPOSE_STARTS: u32 = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use super::super::Wirings;
+
+    #[test]
+    fn every_experiment_can_be_wired_and_batches_end_in_their_targets() {
+        for preset in Preset::ALL {
+            let config = Config { batch: 3, ..Config::preset(preset) };
+            let experiment = config.experiment().unwrap();
+            Wirings::new(&experiment.architecture, config.wiring, 5).unwrap();
+            let Rollout { width, height, .. } = experiment.rollout;
+            let (cells, channels) = (width * height, experiment.architecture.channels);
+            let mut start = vec![0.5; 3 * channels * cells];
+            let mut target = vec![0.5; 3 * experiment.shown() * cells];
+            experiment.fill(7, 11, &mut start, &mut target);
+            assert!(start.iter().chain(&target).all(|&x| x == 0.0 || x == 1.0), "{preset:?}");
+            if let Task::Rule(rule) = &experiment.task {
+                for sample in 0..3 {
+                    let mut grid = Grid::blank(1, 3, 3);
+                    for (cell, x) in grid.cells.iter_mut().zip(&start[9 * sample..]) {
+                        *cell = *x as u8;
+                    }
+                    let next: Vec<f32> = rule.step(&grid, true).cells.iter().map(|&bit| bit.into()).collect();
+                    assert_eq!(target[9 * sample..9 * sample + 9], next, "{preset:?}");
+                }
+            } else {
+                let pattern = experiment.target(width, height).unwrap();
+                assert!(target.iter().zip(pattern.cells.iter().cycle()).all(|(&x, &bit)| x == f32::from(bit)));
+                let mut random = Rng::new(1, 1).sequence(0);
+                let ones = |cells: f32| (cells / (3 * channels * width * height) as f32).abs();
+                let share = ones(start.iter().sum());
+                let fresh = experiment.start(width, height, &mut random);
+                let same = fresh.cells.iter().map(|&bit| f32::from(bit)).sum::<f32>() * 3.0;
+                assert!((share - ones(same)).abs() < 0.05, "{preset:?}: {share}");
+            }
+            let mut other = start.clone();
+            experiment.fill(7, 12, &mut other, &mut target);
+            let is_random = preset.is_rule() || matches!(preset, Preset::Checkerboard | Preset::Asynchronous);
+            assert_eq!(start != other, is_random, "{preset:?}");
+        }
+    }
+
+    #[test]
+    fn a_larger_grid_has_the_pattern_in_its_middle_or_all_over() {
+        let lizard = Config::preset(Preset::Lizard).experiment().unwrap();
+        let larger = lizard.target(40, 40).unwrap();
+        let small = lizard.target(20, 20).unwrap();
+        assert_eq!(larger.cells.iter().filter(|&&c| c == 1).count(), small.cells.iter().filter(|&&c| c == 1).count());
+        assert_eq!(larger.cells[larger.index(0, 10 + 8, 10 + 1)], small.cells[small.index(0, 8, 1)]);
+        assert_eq!(lizard.target(10, 40), None);
+        let board = Config::preset(Preset::Asynchronous).experiment().unwrap();
+        assert_eq!(board.target(64, 64).unwrap(), checkerboard(64, 2));
+        assert_eq!(board.target(6, 4).unwrap().text(1), "..##../..##../##..##/##..##");
+    }
+
+    #[test]
+    fn what_cannot_be_learned_is_refused_with_what_would_do() {
+        let own = |target: &str, steps| {
+            let config = Config { target: target.into(), steps, ..Config::preset(Preset::Own) };
+            config.experiment().map(|experiment| experiment.shown()).map_err(|error| error.to_string())
+        };
+        assert_eq!(own("..../.##./.##./....", 9), Ok(1));
+        assert_eq!(own("..../.12./.34./....", 9), Ok(3));
+        for (drawing, steps, next) in [
+            ("", 9, "draw rows"),
+            ("..../..../..../....", 9, "at least one cell"),
+            ("..../.##./.#./....", 9, "every row as many"),
+            ("..../.9#./.##./....", 9, "black, 1 red"),
+            ("..#/.#./...", 9, "draw 4 to 32"),
+            (&[".#".repeat(20); 20].join("/"), 99, "draw 4 to 32"),
+            (&["#".repeat(32); 32].join("/"), 15, "steps = 16"),
+        ] {
+            let error = own(drawing, steps).unwrap_err();
+            assert!(error.contains(next), "{error}");
+        }
+        let rule = Config { target: "B3".into(), ..Config::preset(Preset::Rule) };
+        assert!(rule.experiment().unwrap_err().to_string().contains("B3/S23"));
+    }
+}

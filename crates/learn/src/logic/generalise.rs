@@ -1,0 +1,279 @@
+//! What a hardened automaton does where it was not trained: on fresh and larger grids, for longer, where cells are dead, and after
+//! damage. In slices.
+
+use super::check::{FRESH, Fresh, differs, next_states, step_packed, wrong_states};
+use super::circuit::{Circuit, PackedGrid};
+use super::experiment::{Experiment, Preset, Task};
+use math::rng::Sequence;
+use math::{Isa, Rng};
+use worlds::logic::{Area, Damage, Grid};
+
+/// Shares of what is right; nothing where it is not tested.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Generalised {
+    /// Of fresh grids as in training; of a rule, of all 512 states of nine cells.
+    pub perfect: Option<f64>,
+    /// On a larger grid, and longer.
+    pub larger: Option<f64>,
+    /// Around a block of cells that are held blank all the time.
+    pub damaged: Option<f64>,
+    /// After such a block was let free.
+    pub healed: Option<f64>,
+    /// On average while something is blanked at every step.
+    pub long: Option<f64>,
+}
+
+/// What else is tested is tested of automata that get this much right.
+const WORTH_IT: f64 = 0.9;
+/// Cells and steps that a slice of a trial takes at most.
+const SLICE: usize = 1 << 20;
+
+/// Where it is tried out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Trial {
+    /// Steps of a rule on random cells.
+    Rule { size: usize, steps: usize },
+    Larger { size: usize, steps: usize },
+    /// A block of this size is blanked in the middle after each of so many steps; looked at is what is around it, or all.
+    Block { size: usize, steps: usize, block: usize, held: usize, from: usize },
+    /// A block is blanked somewhere after each step.
+    Resets { size: usize, steps: usize, block: usize },
+}
+
+pub struct Generalisation {
+    isa: Isa,
+    experiment: Experiment,
+    circuit: Circuit,
+    seed: u32,
+    found: Generalised,
+    /// Still to be done, the last one first.
+    trials: Vec<Trial>,
+    under_way: Option<UnderWay>,
+}
+
+impl Generalisation {
+    /// The pruned circuit of an automaton. The same seed gives the same grids.
+    pub fn new(isa: Isa, experiment: &Experiment, circuit: Circuit, seed: u32) -> Generalisation {
+        let (experiment, found) = (experiment.clone(), Generalised::default());
+        Generalisation { isa, experiment, circuit, seed, found, trials: Vec::new(), under_way: None }
+    }
+
+    /// A slice; the result once all is done.
+    pub fn advance(&mut self) -> Option<Generalised> {
+        if self.found.perfect.is_none() {
+            let wrong = match &self.experiment.task {
+                Task::Rule(rule) => wrong_states(rule, &next_states(&self.circuit)),
+                Task::Pattern { .. } => {
+                    Fresh::new(self.isa, &self.experiment, &self.circuit, self.seed, 0).wrong(FRESH)
+                }
+            };
+            let right = 1.0 - f64::from(wrong);
+            self.found.perfect = Some(right);
+            if right >= WORTH_IT {
+                self.trials = trials(&self.experiment);
+            }
+        } else if let Some(under_way) = &mut self.under_way
+            && let Some(right) = under_way.advance(&self.experiment)
+        {
+            let trial = under_way.trial;
+            *self.column(trial) = Some(right);
+            self.under_way = None;
+        }
+        if self.under_way.is_none() {
+            let trial = self.trials.pop();
+            self.under_way =
+                trial.map(|trial| UnderWay::new(self.isa, &self.experiment, &self.circuit, trial, self.seed));
+        }
+        self.under_way.is_none().then_some(self.found)
+    }
+
+    fn column(&mut self, trial: Trial) -> &mut Option<f64> {
+        match trial {
+            Trial::Rule { .. } | Trial::Larger { .. } => &mut self.found.larger,
+            _ if trial.holds_on() => &mut self.found.damaged,
+            Trial::Block { .. } => &mut self.found.healed,
+            Trial::Resets { .. } => &mut self.found.long,
+        }
+    }
+}
+
+/// As published, and of what was not published what makes sense of it.
+fn trials(experiment: &Experiment) -> Vec<Trial> {
+    let (width, height) = (experiment.rollout.width, experiment.rollout.height);
+    let (side, steps) = (width.max(height), experiment.rollout.steps);
+    let hole = Trial::Block {
+        size: side,
+        steps: 2 * steps,
+        block: width.min(height) / 4,
+        held: steps + 1,
+        from: steps,
+    };
+    match experiment.preset {
+        Preset::Life | Preset::Rule => vec![Trial::Rule { size: 128, steps: 300 }],
+        Preset::Checkerboard => {
+            let (size, steps) = (4 * side, 4 * steps);
+            vec![
+                Trial::Larger { size, steps },
+                Trial::Block { size, steps, block: 20, held: steps, from: 0 },
+                Trial::Block { size, steps, block: 20, held: steps / 2, from: 0 },
+            ]
+        }
+        Preset::Asynchronous => vec![
+            Trial::Larger { size: 4 * side, steps: 4 * steps },
+            Trial::Block { size: 4 * side, steps: 4 * steps, block: 20, held: 2 * steps, from: 0 },
+            Trial::Resets { size: 64, steps: 4000, block: 10 },
+        ],
+        Preset::Lizard | Preset::Own => vec![
+            Trial::Larger { size: 2 * side, steps },
+            hole,
+        ],
+        // It is grown from nothing, on a grid of its own size alone.
+        Preset::ColourG => vec![hole],
+    }
+}
+
+/// A trial with its grid.
+struct UnderWay {
+    isa: Isa,
+    trial: Trial,
+    packed: PackedGrid,
+    grid: Grid,
+    target: Option<Grid>,
+    random: Sequence,
+    seed: u32,
+    step: usize,
+    fires: Vec<f32>,
+    /// Sums of shares that were right, and their number, where it is looked at more than once.
+    right: f64,
+    looks: u32,
+}
+
+impl UnderWay {
+    fn new(isa: Isa, experiment: &Experiment, circuit: &Circuit, trial: Trial, seed: u32) -> UnderWay {
+        let (width, height) = trial.size(experiment);
+        let mut random = Rng::new(seed, PURPOSE_TRIALS).sequence(0);
+        let grid = experiment.start(width, height, &mut random);
+        let mut packed = PackedGrid::new(isa, circuit, width, height, experiment.rollout.periodic);
+        packed.set(&grid.cells);
+        let target = experiment.target(width, height);
+        let fires = vec![1.0; width * height];
+        UnderWay { isa, trial, packed, grid, target, random, seed, step: 0, fires, right: 0.0, looks: 0 }
+    }
+
+    /// The share that is right, once it is done.
+    fn advance(&mut self, experiment: &Experiment) -> Option<f64> {
+        let steps = self.trial.steps();
+        for _ in 0..(SLICE / self.fires.len()).max(1) {
+            if self.step == steps {
+                break;
+            }
+            self.look_at_rule(experiment);
+            let place = [FIRES, self.step as u32, 0];
+            step_packed(
+                self.isa,
+                &mut self.packed,
+                experiment.rollout.fire_rate,
+                self.seed,
+                place,
+                &mut self.fires,
+            );
+            self.step += 1;
+            self.blank();
+        }
+        (self.step == steps).then(|| self.result())
+    }
+
+    /// Blanks what has to be, after a step.
+    fn blank(&mut self) {
+        let (width, height) = (self.grid.width, self.grid.height);
+        let area = match self.trial {
+            Trial::Block { block, held, from, .. } if self.step > from && self.step <= held => middle(width, height, block),
+            Trial::Resets { block, .. } => {
+                let (x, y) = (self.random.below(width as u32), self.random.below(height as u32));
+                Area::Block { x: x as usize, y: y as usize, width: block, height: block }
+            }
+            _ => return,
+        };
+        self.packed.get(&mut self.grid.cells);
+        self.grid.damage(area, Damage::Blank, &mut self.random).expect("it lies in the grid");
+        self.packed.set(&self.grid.cells);
+        if let (Trial::Resets { .. }, Some(target)) = (self.trial, &self.target)
+            && self.step > SETTLED
+        {
+            self.right += 1.0 - f64::from(differs(&self.grid, target));
+            self.looks += 1;
+        }
+    }
+
+    /// Whether a step does what the rule says, now and then.
+    fn look_at_rule(&mut self, experiment: &Experiment) {
+        let (Trial::Rule { steps, .. }, Task::Rule(rule)) = (self.trial, &experiment.task) else { return };
+        let each = steps / RULE_LOOKS;
+        if self.step > 0 && (self.step % each == 0 || self.step + 1 == steps) {
+            self.packed.get(&mut self.grid.cells);
+            let expected = rule.step(&self.grid, experiment.rollout.periodic);
+            self.packed.step(None);
+            self.packed.get(&mut self.grid.cells);
+            self.right += 1.0 - f64::from(differs(&self.grid, &expected));
+            self.looks += 1;
+        }
+    }
+
+    fn result(&mut self) -> f64 {
+        if self.looks > 0 {
+            return self.right / f64::from(self.looks);
+        }
+        self.packed.get(&mut self.grid.cells);
+        let target = self.target.as_ref().expect("a trial of a size whose target is known");
+        let (width, height) = (target.width, target.height);
+        let mut around = target.clone();
+        if let Trial::Block { block, .. } = self.trial
+            && self.trial.holds_on()
+        {
+            // What is held blank is not looked at.
+            let area = middle(width, height, block);
+            self.grid.damage(area, Damage::Blank, &mut self.random).expect("it lies in the grid");
+            around.damage(area, Damage::Blank, &mut self.random).expect("it lies in the grid");
+            let looked_at = (width * height - block * block) as f64;
+            return 1.0 - f64::from(differs(&self.grid, &around)) * (width * height) as f64 / looked_at;
+        }
+        1.0 - f64::from(differs(&self.grid, &around))
+    }
+}
+
+impl Trial {
+    /// A block is put into a grid as in training, which need not be square.
+    fn size(self, experiment: &Experiment) -> (usize, usize) {
+        match self {
+            Trial::Block { from, .. } if from > 0 => (experiment.rollout.width, experiment.rollout.height),
+            Trial::Rule { size, .. }
+            | Trial::Larger { size, .. }
+            | Trial::Block { size, .. }
+            | Trial::Resets { size, .. } => (size, size),
+        }
+    }
+
+    /// A block is blank to the end.
+    fn holds_on(self) -> bool {
+        matches!(self, Trial::Block { steps, held, from: 0, .. } if held == steps)
+    }
+
+    fn steps(self) -> usize {
+        match self {
+            Trial::Rule { steps, .. }
+            | Trial::Larger { steps, .. }
+            | Trial::Block { steps, .. }
+            | Trial::Resets { steps, .. } => steps,
+        }
+    }
+}
+
+fn middle(width: usize, height: usize, block: usize) -> Area {
+    Area::Block { x: (width - block) / 2, y: (height - block) / 2, width: block, height: block }
+}
+
+/// Steps of a rule that are looked at, and steps after which a grid has settled.
+const RULE_LOOKS: usize = 3;
+const SETTLED: usize = 200;
+const FIRES: u32 = u32::MAX;
+const PURPOSE_TRIALS: u32 = 19;

@@ -1,0 +1,432 @@
+//! A population: training is a lottery of seeds, so members with wires and batches of their own learn side by side. One that has learned
+//! every cell learns no more, unless it is alone; one that is dead starts again from the next seed. Members share nothing, so what each becomes does not
+//! depend on threads.
+
+use super::automaton::{Automaton, GateForm};
+use super::check::{Checked, check};
+use super::experiment::{Config, Experiment, ExperimentError, Form};
+use super::train::{Optimiser, Trainer};
+use super::{LogicError, Wirings};
+use crate::{Data, Find};
+use math::{Isa, Rng, par};
+
+/// What a call of [`Population::advance`] did.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Slice {
+    Worked,
+    Iteration(Stats),
+}
+
+/// An iteration in numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stats {
+    /// Means over the members that learned: of the squared error a cell, of the share of cells that the hardened automaton got wrong,
+    /// and of the length of the gradient.
+    pub loss: Option<f32>,
+    pub hard_loss: Option<f32>,
+    pub grad_norm: Option<f32>,
+    /// Hard loss of the best member, and how much of its gates is what they harden to.
+    pub best: f32,
+    pub certainty: f32,
+    /// Seconds of training and of testing hardened automata.
+    pub parts_s: [f64; 2],
+    pub finite: bool,
+}
+
+/// What has been done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    pub iterations: u64,
+    /// Of all members.
+    pub updates: u64,
+    /// Runs that ended perfect, and that ended at all: perfect or dead.
+    pub perfect: u64,
+    pub ended: u64,
+}
+
+pub struct Member {
+    pub seed: u32,
+    pub trainer: Trainer,
+    pub perfect: bool,
+    /// Squared error a cell over the newest iteration.
+    pub loss: Option<f32>,
+    /// Of the newest hardened automaton.
+    pub checked: Checked,
+    /// The lowest hard loss so far, and the number of updates when it came.
+    best: f32,
+    best_at: u64,
+    /// Updates that are left in this iteration; sums over those that were done.
+    left: u32,
+    done: u32,
+    loss_sum: f32,
+    grad_norm_sum: f32,
+    start: Vec<f32>,
+    target: Vec<f32>,
+}
+
+pub struct Population {
+    isa: Isa,
+    seed: u32,
+    config: Config,
+    experiment: Experiment,
+    members: Vec<Member>,
+    /// Runs begun: the number of the next seed.
+    begun: u32,
+    progress: Progress,
+    /// Parameters of all members as they were at the newest boundary.
+    weights: Vec<f32>,
+    under_way: bool,
+    parts_s: [f64; 2],
+    clock: fn() -> f64,
+}
+
+/// Gates that a slice evaluates of one member, forward: some milliseconds.
+const SLICE_WORK: f64 = 2e7;
+/// Parameters beyond this no update moves any more.
+const WILD: f32 = 1e9;
+
+impl Population {
+    pub fn new(config: Config, seed: u32, isa: Isa) -> Result<Population, ExperimentError> {
+        let experiment = config.experiment()?;
+        let mut population = Population {
+            isa,
+            seed,
+            members: Vec::with_capacity(config.population),
+            config,
+            experiment,
+            begun: 0,
+            progress: Progress::default(),
+            weights: Vec::new(),
+            under_way: false,
+            parts_s: [0.0; 2],
+            clock: || 0.0,
+        };
+        for _ in 0..population.config.population {
+            let seed = population.next_seed();
+            let member = population.member(seed, None)?;
+            population.members.push(member);
+        }
+        population.check(|_| true);
+        population.keep_weights();
+        Ok(population)
+    }
+
+    /// About what a population allocates, at most.
+    pub fn bytes(config: &Config) -> Result<u64, ExperimentError> {
+        let experiment = config.experiment()?;
+        let (shape, rollout) = (&experiment.architecture, &experiment.rollout);
+        let params = shape.gates() * super::OPS;
+        let cells = rollout.width * rollout.height * rollout.batch;
+        // Every state of a rollout, and the gates of one step with their gradients.
+        let states = cells * shape.channels * (rollout.steps + 3);
+        let gates = 2 * cells * shape.gates_per_cell();
+        // Parameters, gradients, moments, noise and their copy.
+        let floats = 6 * params + states + gates;
+        Ok(4 * (floats as u64 + 1024) * config.population as u64)
+    }
+
+    fn next_seed(&mut self) -> u32 {
+        self.begun += 1;
+        Rng::new(self.seed, PURPOSE_SEEDS).block([self.begun, 0, 0, 0])[0]
+    }
+
+    /// At the beginning, or as it was saved.
+    fn member(&self, seed: u32, saved: Option<&Find>) -> Result<Member, LogicError> {
+        let (config, experiment) = (&self.config, &self.experiment);
+        let form = match config.form {
+            Form::Softmax => GateForm::Softmax,
+            Form::Four => GateForm::Four,
+            Form::Gumbel => GateForm::Gumbel { temperature: config.temperature },
+        };
+        let wirings = Wirings::new(&experiment.architecture, config.wiring, seed)?;
+        let automaton = Automaton::new(experiment.architecture.clone(), wirings, form);
+        let rollout = experiment.rollout.clone();
+        let cells = rollout.batch * rollout.width * rollout.height;
+        let optimiser = optimiser(config);
+        let trainer = match saved {
+            None => Trainer::new(self.isa, automaton, rollout, optimiser, seed),
+            Some(find) => Trainer::restore(self.isa, automaton, rollout, optimiser, seed, find)?,
+        };
+        Ok(Member {
+            seed,
+            trainer,
+            perfect: false,
+            loss: None,
+            checked: Checked::default(),
+            best: f32::INFINITY,
+            best_at: 0,
+            left: 0,
+            done: 0,
+            loss_sum: 0.0,
+            grad_norm_sum: 0.0,
+            start: vec![0.0; cells * experiment.architecture.channels],
+            target: vec![0.0; cells * experiment.shown()],
+        })
+    }
+
+    /// Updates of as many members as there are threads; or, once all have done theirs, the tests that end the iteration.
+    pub fn advance(&mut self) -> Slice {
+        let began_s = (self.clock)();
+        if !self.under_way {
+            self.under_way = true;
+            let (updates, alone) = (self.config.updates, self.members.len() == 1);
+            self.members.iter_mut().for_each(|member| member.begin(if member.learns(alone) { updates } else { 0 }));
+        }
+        let experiment = &self.experiment;
+        let work = (SLICE_WORK / experiment.work()).max(1.0) as u32;
+        let mut group: Vec<&mut Member> =
+            self.members.iter_mut().filter(|member| member.left > 0).take(par::threads()).collect();
+        if !group.is_empty() {
+            par::each_mut(&mut group, |_, member| member.step(experiment, work));
+            self.parts_s[0] += (self.clock)() - began_s;
+            return Slice::Worked;
+        }
+        self.under_way = false;
+        let stats = self.end_iteration();
+        let parts_s = std::mem::take(&mut self.parts_s);
+        Slice::Iteration(Stats { parts_s: [parts_s[0], (self.clock)() - began_s], ..stats })
+    }
+
+    fn end_iteration(&mut self) -> Stats {
+        self.progress.iterations += 1;
+        self.check(|member| member.done > 0);
+        let learning: Vec<&Member> = self.members.iter().filter(|member| member.done > 0).collect();
+        let mean = |of: &dyn Fn(&Member) -> f32| {
+            (!learning.is_empty()).then(|| learning.iter().map(|m| of(m)).sum::<f32>() / learning.len() as f32)
+        };
+        self.progress.updates += learning.iter().map(|member| u64::from(member.done)).sum::<u64>();
+        let loss = mean(&|member| member.loss.unwrap_or(0.0));
+        let hard_loss = mean(&|member| member.checked.wrong);
+        let grad_norm = mean(&|member| member.grad_norm_sum / member.done as f32);
+        let best = self.best();
+        let certainty = self.members[best].trainer.automaton().certainty();
+        let stats = Stats {
+            loss,
+            hard_loss,
+            grad_norm,
+            best: self.members[best].checked.wrong,
+            certainty: certainty.iter().sum::<f32>() / certainty.len() as f32,
+            parts_s: [0.0; 2],
+            finite: self.members.iter().all(Member::is_sound),
+        };
+        self.bury_and_begin();
+        self.keep_weights();
+        stats
+    }
+
+    /// Notes who is perfect, and begins again in place of the dead; once all are perfect, also in place of all but the best.
+    fn bury_and_begin(&mut self) {
+        let patience = u64::from(self.config.patience);
+        let mut again = Vec::new();
+        for (i, member) in self.members.iter_mut().enumerate().filter(|(_, member)| member.done > 0) {
+            let (wrong, updates) = (member.checked.wrong, member.trainer.updates());
+            member.perfect = wrong == 0.0;
+            if wrong < member.best {
+                (member.best, member.best_at) = (wrong, updates);
+                self.progress.perfect += u64::from(member.perfect);
+                self.progress.ended += u64::from(member.perfect);
+            } else if member.best > 0.0 && updates - member.best_at >= patience {
+                self.progress.ended += 1;
+                again.push(i);
+            }
+        }
+        if self.members.iter().all(|member| member.perfect) {
+            let best = self.best();
+            again = (0..self.members.len()).filter(|&i| i != best).collect();
+        }
+        for &i in &again {
+            let seed = self.next_seed();
+            self.members[i] = self.member(seed, None).expect("others of the same shape were wired");
+        }
+        self.check(|member| member.trainer.updates() == 0);
+    }
+
+    /// Hardens and tests those that are wanted.
+    fn check(&mut self, wanted: impl Fn(&Member) -> bool + Sync) {
+        let (isa, experiment) = (self.isa, &self.experiment);
+        par::each_mut(&mut self.members, |_, member| {
+            if wanted(member) {
+                let trainer = &member.trainer;
+                member.checked = check(isa, experiment, trainer.automaton(), member.seed, trainer.updates());
+            }
+        });
+    }
+
+    fn keep_weights(&mut self) {
+        self.weights.clear();
+        for member in &self.members {
+            self.weights.extend_from_slice(&member.trainer.automaton().params);
+        }
+    }
+
+    /// The one that gets the fewest cells wrong, and among those the one with the smallest circuit.
+    pub fn best(&self) -> usize {
+        let rank = |i: &usize| {
+            let Checked { wrong, gates, .. } = self.members[*i].checked;
+            (wrong, gates)
+        };
+        let order = |a: &usize, b: &usize| {
+            let ((wrong, gates), (other_wrong, other_gates)) = (rank(a), rank(b));
+            wrong.total_cmp(&other_wrong).then(gates.cmp(&other_gates))
+        };
+        (0..self.members.len()).min_by(order).expect("a population has members")
+    }
+
+    pub fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    pub fn trainer_mut(&mut self, member: usize) -> &mut Trainer {
+        &mut self.members[member].trainer
+    }
+
+    pub fn experiment(&self) -> &Experiment {
+        &self.experiment
+    }
+
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Others that [`Config::can_become`], at a boundary.
+    pub fn set(&mut self, config: Config) {
+        self.config = config;
+        let optimiser = optimiser(&self.config);
+        self.members.iter_mut().for_each(|member| member.trainer.set_optimiser(optimiser));
+    }
+
+    pub fn at_boundary(&self) -> bool {
+        !self.under_way
+    }
+
+    pub fn progress(&self) -> Progress {
+        self.progress
+    }
+
+    pub fn weights(&self) -> &[f32] {
+        &self.weights
+    }
+
+    pub fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    /// Of the run.
+    pub fn seed(&self) -> u32 {
+        self.seed
+    }
+
+    pub fn set_clock(&mut self, clock: fn() -> f64) {
+        self.clock = clock;
+    }
+
+    /// What is saved at a boundary.
+    pub fn parts(&self) -> Vec<(String, Vec<usize>, Data)> {
+        let mut parts = Vec::new();
+        for (i, member) in self.members.iter().enumerate() {
+            let named = |(name, shape, data)| (format!("member.{i}.{name}"), shape, data);
+            parts.extend(member.trainer.parts().into_iter().map(named));
+        }
+        let count = self.members.len();
+        let floats = |of: &dyn Fn(&Member) -> f32| Data::F32(self.members.iter().map(of).collect());
+        let Progress { iterations, updates, perfect, ended } = self.progress;
+        let counts = vec![self.begun.into(), iterations, updates, perfect, ended];
+        parts.extend([
+            ("seeds".into(), vec![count], Data::U32(self.members.iter().map(|m| m.seed).collect())),
+            ("perfect".into(), vec![count], Data::U32(self.members.iter().map(|m| m.perfect.into()).collect())),
+            // What is not known yet is below all that can be.
+            ("loss".into(), vec![count], floats(&|m| m.loss.unwrap_or(-1.0))),
+            ("best".into(), vec![count], floats(&|m| if m.best.is_finite() { m.best } else { -1.0 })),
+            ("best_at".into(), vec![count], Data::U64(self.members.iter().map(|m| m.best_at).collect())),
+            ("counts".into(), vec![counts.len()], Data::U64(counts)),
+        ]);
+        parts
+    }
+
+    /// Goes on exactly from what [`Population::parts`] gave, with the same settings.
+    pub fn restore(config: Config, seed: u32, isa: Isa, find: &Find) -> Result<Population, LogicError> {
+        let bad = |name: &str| LogicError::Saved(format!("{name} is missing or of another size"));
+        let count = config.population;
+        let whole = |name: &str| match find(name) {
+            Some((_, Data::U32(values))) if values.len() == count => Ok(values.clone()),
+            _ => Err(bad(name)),
+        };
+        let floats = |name: &str| match find(name) {
+            Some((_, Data::F32(values))) if values.len() == count => Ok(values.clone()),
+            _ => Err(bad(name)),
+        };
+        let long = |name: &str, len: usize| match find(name) {
+            Some((_, Data::U64(values))) if values.len() == len => Ok(values.clone()),
+            _ => Err(bad(name)),
+        };
+        let (seeds, perfect) = (whole("seeds")?, whole("perfect")?);
+        let (loss, best, best_at) = (floats("loss")?, floats("best")?, long("best_at", count)?);
+        let counts = long("counts", 5)?;
+        let experiment = config.experiment().map_err(|error| LogicError::Saved(error.to_string()))?;
+        let mut population = Population {
+            isa,
+            seed,
+            members: Vec::with_capacity(count),
+            config,
+            experiment,
+            begun: counts[0] as u32,
+            progress: Progress { iterations: counts[1], updates: counts[2], perfect: counts[3], ended: counts[4] },
+            weights: Vec::new(),
+            under_way: false,
+            parts_s: [0.0; 2],
+            clock: || 0.0,
+        };
+        for i in 0..count {
+            let find = |name: &str| find(&format!("member.{i}.{name}"));
+            let mut member = population.member(seeds[i], Some(&find))?;
+            member.perfect = perfect[i] != 0;
+            member.loss = (loss[i] >= 0.0).then_some(loss[i]);
+            member.best = if best[i] >= 0.0 { best[i] } else { f32::INFINITY };
+            member.best_at = best_at[i].min(member.trainer.updates());
+            population.members.push(member);
+        }
+        population.check(|_| true);
+        population.keep_weights();
+        Ok(population)
+    }
+}
+
+impl Member {
+    /// One that is perfect learns on where there is nobody else.
+    fn learns(&self, alone: bool) -> bool {
+        !self.perfect || alone
+    }
+
+    fn begin(&mut self, updates: u32) {
+        (self.left, self.done, self.loss_sum, self.grad_norm_sum) = (updates, 0, 0.0, 0.0);
+    }
+
+    /// So many updates at most.
+    fn step(&mut self, experiment: &Experiment, most: u32) {
+        let shown = experiment.shown();
+        let updates = self.left.min(most);
+        for _ in 0..updates {
+            experiment.fill(self.seed, self.trainer.updates(), &mut self.start, &mut self.target);
+            let stats = self.trainer.step(&self.start, &self.target, shown);
+            self.loss_sum += stats.loss / self.target.len() as f32;
+            self.grad_norm_sum += stats.grad_norm;
+        }
+        self.left -= updates;
+        self.done += updates;
+        if self.left == 0 {
+            self.loss = Some(self.loss_sum / self.done as f32);
+        }
+    }
+
+    fn is_sound(&self) -> bool {
+        let params = &self.trainer.automaton().params;
+        self.loss_sum.is_finite() && self.grad_norm_sum.is_finite() && params.iter().all(|x| x.abs() < WILD)
+    }
+}
+
+fn optimiser(config: &Config) -> Optimiser {
+    let Config { lr, beta2, weight_decay, .. } = *config;
+    Optimiser { lr, beta2, weight_decay, ..Optimiser::default() }
+}
+
+const PURPOSE_SEEDS: u32 = 17;

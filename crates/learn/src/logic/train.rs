@@ -1,0 +1,168 @@
+//! Training by the gradient of a soft rollout.
+
+use super::LogicError;
+use super::automaton::{Automaton, GateForm, gumbel};
+use super::soft::{Network, Roller, Target, form};
+use crate::{Data, Find};
+use math::{AdamStep, Isa, par};
+
+/// Grids and what is done to them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rollout {
+    pub width: usize,
+    pub height: usize,
+    /// Whether the grid's edges meet; else there are zeros beyond them.
+    pub periodic: bool,
+    pub steps: usize,
+    pub batch: usize,
+    /// How likely a cell fires in a step, where not all of them do.
+    pub fire_rate: Option<f32>,
+}
+
+/// AdamW.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Optimiser {
+    pub lr: f32,
+    pub beta1: f32,
+    pub beta2: f32,
+    pub eps: f32,
+    pub weight_decay: f32,
+    /// No element of the gradient goes beyond.
+    pub clip: f32,
+}
+
+impl Default for Optimiser {
+    /// As published for the checkerboard.
+    fn default() -> Optimiser {
+        Optimiser { lr: 0.05, beta1: 0.9, beta2: 0.99, eps: 1e-8, weight_decay: 0.01, clip: 100.0 }
+    }
+}
+
+/// What a step did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepStats {
+    /// Of the soft rollout, before the step.
+    pub loss: f32,
+    /// Before it is clipped.
+    pub grad_norm: f32,
+}
+
+/// An automaton that learns.
+pub struct Trainer {
+    isa: Isa,
+    automaton: Automaton,
+    rollout: Rollout,
+    optimiser: Optimiser,
+    seed: u32,
+    updates: u64,
+    grads: Vec<f32>,
+    m: Vec<f32>,
+    v: Vec<f32>,
+    noise: Vec<f32>,
+    network: Network,
+    roller: Roller,
+}
+
+impl Trainer {
+    pub fn new(isa: Isa, automaton: Automaton, rollout: Rollout, optimiser: Optimiser, seed: u32) -> Trainer {
+        let zeros = vec![0.0; automaton.params.len()];
+        let gumbel = matches!(automaton.form, GateForm::Gumbel { .. });
+        let noise = if gumbel { zeros.clone() } else { Vec::new() };
+        let (grads, m, v) = (zeros.clone(), zeros.clone(), zeros);
+        let network = Network::new(&automaton);
+        let roller = Roller::new(isa, &network, &rollout, true);
+        Trainer { isa, automaton, rollout, optimiser, seed, updates: 0, grads, m, v, noise, network, roller }
+    }
+
+    pub fn automaton(&self) -> &Automaton {
+        &self.automaton
+    }
+
+    pub fn rollout(&self) -> &Rollout {
+        &self.rollout
+    }
+
+    pub fn set_optimiser(&mut self, optimiser: Optimiser) {
+        self.optimiser = optimiser;
+    }
+
+    pub fn updates(&self) -> u64 {
+        self.updates
+    }
+
+    /// One step of AdamW on the summed squared error of the rollout's last state in its first `loss_channels`. Grids are
+    /// `[batch][channels][height][width]`, targets `[batch][loss_channels][height][width]`.
+    pub fn step(&mut self, start: &[f32], target: &[f32], loss_channels: usize) -> StepStats {
+        par::inside(|| self.step_inside(start, Target { values: target, channels: loss_channels }))
+    }
+
+    fn step_inside(&mut self, start: &[f32], target: Target) -> StepStats {
+        let Trainer { isa, automaton, network, roller, noise, grads, .. } = self;
+        let isa = *isa;
+        gumbel(isa, self.seed, self.updates as u32, noise);
+        network.prepare(isa, automaton, noise);
+        let loss = roller.train(network, start, target, self.seed, self.updates) as f32;
+        let form = form(automaton.form, noise);
+        math::logic::slopes(isa, form, &network.soft, &network.places, roller.sums(), grads);
+        let grad_norm = math::ops::sum_of_squares(isa, grads).sqrt();
+        let Optimiser { lr, beta1, beta2, eps, weight_decay, clip } = self.optimiser;
+        math::logic::clip(isa, clip, grads);
+        self.updates += 1;
+        let step = AdamStep { weight_decay, ..AdamStep::new(self.updates, lr, beta1, beta2, eps) };
+        math::ops::adam(isa, &mut automaton.params, grads, &mut self.m, &mut self.v, &step);
+        StepStats { loss, grad_norm }
+    }
+
+    /// The slope of each parameter in the newest step, clipped.
+    pub fn gradient(&self) -> &[f32] {
+        &self.grads
+    }
+
+    /// The soft state after the steps of any rollout, from gates without noise. A draw says which cells fire.
+    pub fn roll_soft(&mut self, rollout: &Rollout, start: &[f32], out: &mut [f32], draw: u64) {
+        self.network.prepare(self.isa, &self.automaton, &[]);
+        let mut roller = Roller::new(self.isa, &self.network, rollout, false);
+        par::inside(|| roller.roll(&self.network, start, out, self.seed, draw));
+    }
+
+    /// What is saved.
+    pub fn parts(&self) -> Vec<(String, Vec<usize>, Data)> {
+        let shape = vec![self.automaton.architecture.gates(), self.automaton.form.width()];
+        let mut parts = Vec::new();
+        for (name, values) in [("gates", &self.automaton.params), ("adam.m", &self.m), ("adam.v", &self.v)] {
+            parts.push((name.into(), shape.clone(), Data::F32(values.clone())));
+        }
+        parts.push(("updates".into(), vec![1], Data::U64(vec![self.updates])));
+        parts
+    }
+
+    /// Goes on exactly from what [`Trainer::parts`] gave, with the same shapes, wires and seed.
+    pub fn restore(
+        isa: Isa,
+        automaton: Automaton,
+        rollout: Rollout,
+        optimiser: Optimiser,
+        seed: u32,
+        find: &Find,
+    ) -> Result<Trainer, LogicError> {
+        let bad = |name: &str| LogicError::Saved(format!("{name} is missing, of another size or not finite"));
+        let mut it = Trainer::new(isa, automaton, rollout, optimiser, seed);
+        let shape = [it.automaton.architecture.gates(), it.automaton.form.width()];
+        let parts = [("gates", &mut it.automaton.params), ("adam.m", &mut it.m), ("adam.v", &mut it.v)];
+        for (name, values) in parts {
+            match find(name) {
+                Some((found, Data::F32(from)))
+                    if found == shape && from.len() == values.len() && from.iter().all(|x| x.is_finite()) =>
+                {
+                    values.copy_from_slice(from);
+                }
+                _ => return Err(bad(name)),
+            }
+        }
+        match find("updates") {
+            Some((_, Data::U64(count))) if count.len() == 1 => it.updates = count[0],
+            _ => return Err(bad("updates")),
+        }
+        Ok(it)
+    }
+}

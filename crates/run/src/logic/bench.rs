@@ -1,0 +1,66 @@
+//! The figures of the room: training steps of one automaton, and a hardened circuit on a big grid.
+
+use crate::bench::{Bench, Figure, ROUNDS, median, seconds_a_call};
+use learn::logic::automaton::{Automaton, GateForm};
+use learn::logic::circuit::{Circuit, PackedGrid};
+use learn::logic::experiment::{Config, Preset};
+use learn::logic::train::{Optimiser, Trainer};
+use learn::logic::{OPS, Wirings};
+use math::par::Threads;
+use math::{Isa, Rng};
+
+/// On one core where the figure is one core's, and on all of them.
+pub(super) fn run(bench: &mut Bench) {
+    let (isa, now) = (bench.isa, bench.now);
+    let mut give = |name: &str, value: f64, unit: &'static str| {
+        (bench.sink)(Figure { name: name.into(), value, unit: unit.into() })
+    };
+    give("logic.checkerboard.step_ms_core", 1e3 * alone(|| step_s(Preset::Checkerboard, isa, &now)), "ms");
+    give("logic.checkerboard.step_ms", 1e3 * step_s(Preset::Checkerboard, isa, &now), "ms");
+    give("logic.life.step_ms", 1e3 * step_s(Preset::Life, isa, &now), "ms");
+    give("logic.async.step_ms_core", 1e3 * alone(|| step_s(Preset::Asynchronous, isa, &now)), "ms");
+    give("logic.lizard.step_ms_core", 1e3 * alone(|| step_s(Preset::Lizard, isa, &now)), "ms");
+    give("logic.g.step_ms_core", 1e3 * alone(|| step_s(Preset::ColourG, isa, &now)), "ms");
+    give("logic.hard.gate_cells_per_s_core", alone(|| hard_rate(isa, &now)), "gate-cells/s");
+}
+
+fn alone<R: Send>(f: impl FnOnce() -> R + Send) -> R {
+    Threads::of(1).expect("one there always is").run(f)
+}
+
+/// Seconds of an update of the published shape.
+fn step_s(preset: Preset, isa: Isa, now: &(dyn Fn() -> f64 + Sync)) -> f64 {
+    let config = Config::preset(preset);
+    let experiment = config.experiment().expect("its own target can be learned");
+    let shape = &experiment.architecture;
+    let wirings = Wirings::new(shape, config.wiring, 1).expect("the published shape can be wired");
+    let automaton = Automaton::new(shape.clone(), wirings, GateForm::Softmax);
+    let rollout = experiment.rollout.clone();
+    let cells = rollout.batch * rollout.width * rollout.height;
+    let mut start = vec![0.0; cells * shape.channels];
+    let mut target = vec![0.0; cells * experiment.shown()];
+    experiment.fill(1, 0, &mut start, &mut target);
+    let mut trainer = Trainer::new(isa, automaton, rollout, Optimiser::default(), 1);
+    let mut step = || {
+        trainer.step(&start, &target, experiment.shown());
+    };
+    let mut times: Vec<f64> = (0..ROUNDS).map(|_| seconds_a_call(&now, &mut step)).collect();
+    median(&mut times)
+}
+
+/// Gates times cells a second of a circuit of some thousand gates of all operations.
+fn hard_rate(isa: Isa, now: &dyn Fn() -> f64) -> f64 {
+    const SIDE: usize = 512;
+    let config = Config::preset(Preset::Checkerboard);
+    let shape = config.experiment().expect("its own target can be learned").architecture;
+    let wirings = Wirings::new(&shape, config.wiring, 1).expect("the published shape can be wired");
+    let mut numbers = Rng::new(7, 3).sequence(0);
+    let ops: Vec<u8> = (0..shape.gates()).map(|_| numbers.below(OPS as u32) as u8).collect();
+    let circuit = Circuit::harden(&shape, &wirings, &ops).pruned();
+    let mut packed = PackedGrid::new(isa, &circuit, SIDE, SIDE, true);
+    packed.edit(|_, _, words| words.iter_mut().for_each(|word| *word = numbers.word()));
+    let work = (packed.gates() * SIDE * SIDE) as f64;
+    let mut rates: Vec<f64> =
+        (0..ROUNDS).map(|_| work / seconds_a_call(now, || packed.run(1))).collect();
+    median(&mut rates)
+}

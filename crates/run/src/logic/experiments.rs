@@ -1,0 +1,112 @@
+//! The experiments as variants of the room, with words for them.
+
+use super::protocol::{self, Shows};
+use crate::protocol::{Goal, Variant};
+use learn::logic::experiment::{Config, Experiment, Preset};
+
+/// What a run of it ends with at the latest in a sweep, in updates.
+fn words(preset: Preset) -> (&'static str, &'static str, f64, &'static [&'static str]) {
+    match preset {
+        Preset::Life => (
+            "Game of Life",
+            "Learns Conway's rule from examples: one step of a cell and its eight neighbours.",
+            2e4,
+            &["all 512 states of nine cells", "128x128 cells for 300 steps"],
+        ),
+        Preset::Checkerboard => (
+            "Checkerboard",
+            "Learns a rule by which random cells become a checkerboard.",
+            4e3,
+            &[
+                "16 fresh grids, every cell",
+                "64x64 cells for 80 steps",
+                "a block of 20x20 dead cells",
+                "healing once they live again",
+            ],
+        ),
+        Preset::Asynchronous => (
+            "Asynchronous checkerboard",
+            "The same where only some of the cells update at a time, as they happen to.",
+            4e3,
+            &[
+                "16 fresh grids, every cell",
+                "56x56 cells for 200 steps",
+                "healing of a block of 20x20 cells",
+                "4,000 steps, each of which blanks 10x10 cells somewhere",
+            ],
+        ),
+        Preset::Lizard => (
+            "Growing lizard",
+            "Learns to grow a lizard from one cell, with 128 bits a cell.",
+            8e3,
+            &["every cell", "40x40 cells", "healing of a block in the middle"],
+        ),
+        Preset::ColourG => (
+            "Colour G",
+            "Learns to grow a letter in eight colours from nothing but the border.",
+            8e3,
+            &["every cell", "healing of a block in the middle"],
+        ),
+        Preset::Own => (
+            "Your own drawing",
+            "Learns to grow what you draw from one cell.",
+            8e3,
+            &["every cell", "a grid of twice the size", "healing of a block in the middle"],
+        ),
+        Preset::Rule => (
+            "Your own rule",
+            "Learns a rule of a cell and its eight neighbours that you name, from examples.",
+            2e4,
+            &["all 512 states of nine cells", "128x128 cells for 300 steps"],
+        ),
+    }
+}
+
+/// Of this name; the default where there is none.
+pub(super) fn preset(id: &str) -> Preset {
+    Preset::ALL.into_iter().find(|preset| preset.id() == id).unwrap_or(Preset::Life)
+}
+
+pub(super) fn variants() -> Vec<Variant> {
+    // The first opens the room: one sees it grow.
+    let order = [
+        Preset::Checkerboard,
+        Preset::Life,
+        Preset::Asynchronous,
+        Preset::Lizard,
+        Preset::ColourG,
+        Preset::Own,
+        Preset::Rule,
+    ];
+    order.map(variant).into()
+}
+
+fn variant(preset: Preset) -> Variant {
+    let (name, summary, sweep_budget, tests) = words(preset);
+    let experiment = Config::preset(preset).experiment().expect("its own target can be learned");
+    let rollout = &experiment.rollout;
+    let about = protocol::Experiment {
+        width: rollout.width as u32,
+        height: rollout.height as u32,
+        channels: experiment.architecture.channels as u32,
+        steps: rollout.steps as u32,
+        periodic: rollout.periodic,
+        asynchronous: rollout.fire_rate.is_some(),
+        shows: shows(&experiment),
+        rule: preset.is_rule(),
+        tests: tests.iter().map(|test| test.to_string()).collect(),
+        own: preset.is_own(),
+    };
+    Variant {
+        id: preset.id(),
+        name,
+        summary,
+        goal: Some(Goal { column: "perfect", at: 1.0 }),
+        sweep_budget,
+        about: serde_json::to_value(about).expect("plain data with string keys"),
+    }
+}
+
+pub(super) fn shows(experiment: &Experiment) -> Shows {
+    if experiment.shown() == 3 { Shows::Rgb } else { Shows::Channel }
+}

@@ -1,0 +1,13 @@
+//! The room where cellular automata of logic gates are learned: a population of them, their tests, and beside it grids that can be
+//! damaged and the circuits that automata harden to.
+
+mod bench;
+mod circuits;
+mod experiments;
+mod grids;
+mod knobs;
+pub mod protocol;
+mod room;
+mod schema;
+
+pub use room::Logic;

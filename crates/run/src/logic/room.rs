@@ -1,0 +1,340 @@
+//! Logic as a room: a population that learns, its tests, and beside it what is looked at, none of which leaves a trace in what is
+//! learned.
+
+use super::circuits::{Big, Taken};
+use super::grids::{Begin, Viewed};
+use super::protocol::{
+    AutomatonView, ExportView, Format, GatesView, MemberState, MemberView, Picture, PopulationView, Question,
+};
+use super::schema::SCHEMA;
+use super::{experiments, knobs};
+use crate::RunError;
+use crate::bench::Bench;
+use crate::knobs::Table;
+use crate::protocol::{Knob, Knobs, Row, Value, Variant};
+use crate::room::{Answer, Iteration, Room, Saved, Schema, Setup, Slice, Tensors};
+use learn::logic::Wirings;
+use learn::logic::check::harden;
+use learn::logic::experiment::{Config, Experiment, Task};
+use learn::logic::generalise::Generalisation;
+use learn::logic::population::{self, Population};
+use math::Rng;
+
+/// Iterations between two tests at first; later a quarter of what has been done.
+const TEST_EVERY: u32 = 16;
+
+pub struct Logic {
+    table: Table<Config>,
+    population: Population,
+    test: Option<Generalisation>,
+    /// What is looked at.
+    viewed: Option<Viewed>,
+    big: Option<Big>,
+    clock: Option<fn() -> f64>,
+    /// What there is beside the training.
+    free_bytes: u64,
+}
+
+/// The settings, and what they say is to be learned.
+fn settings(setup: Setup) -> Result<(Config, Experiment), RunError> {
+    let config = knobs::table(experiments::preset(setup.variant)).settings(setup.knobs)?;
+    let experiment = config.experiment().map_err(RunError::below)?;
+    Ok((config, experiment))
+}
+
+impl Logic {
+    fn make(setup: Setup, population: Population) -> Result<Logic, RunError> {
+        let table = knobs::table(experiments::preset(setup.variant));
+        let free_bytes = setup.host.memory_bytes.saturating_sub(Logic::bytes(setup)?);
+        Ok(Logic { table, population, test: None, viewed: None, big: None, clock: None, free_bytes })
+    }
+
+    /// For programs that are about this room.
+    pub fn population(&self) -> &Population {
+        &self.population
+    }
+
+    fn member(&self, member: u32) -> Result<usize, RunError> {
+        let count = self.population.members().len();
+        if (member as usize) < count {
+            return Ok(member as usize);
+        }
+        let what = format!("there is no member {member} in a population of {count}");
+        Err(RunError::refused(what, format!("Choose one of 0 to {}", count - 1)))
+    }
+
+    fn taken(&self, member: usize) -> Taken {
+        Taken::new(self.population.experiment(), &self.population.members()[member])
+    }
+
+    fn viewed(&mut self) -> Result<&mut Viewed, RunError> {
+        let none = || RunError::refused("no grid has begun", "Begin one");
+        self.viewed.as_mut().ok_or_else(none)
+    }
+
+    fn automaton(&self) -> AutomatonView {
+        let experiment = self.population.experiment();
+        let shape = &experiment.architecture;
+        let counts = |layers: &[usize]| layers.iter().map(|&gates| gates as u32).collect::<Vec<u32>>();
+        let perception: Vec<usize> = shape.perception.iter().map(|gates| gates * shape.kernels).collect();
+        let first = &self.population.members()[0].trainer.automaton().params;
+        AutomatonView {
+            channels: shape.channels as u32,
+            kernels: shape.kernels as u32,
+            perception: counts(&shape.perception),
+            update: counts(&shape.update),
+            gates: shape.gates() as u32,
+            gates_per_cell: shape.gates_per_cell() as u32,
+            parameters: first.len() as u32,
+            layers: [counts(&perception), counts(&shape.update)].concat(),
+            target: match &experiment.task {
+                Task::Rule(_) => None,
+                Task::Pattern { target, .. } => Some(Picture {
+                    width: target.width as u32,
+                    height: target.height as u32,
+                    values: target.values(target.channels),
+                }),
+            },
+        }
+    }
+
+    fn members(&self) -> PopulationView {
+        let rollout = &self.population.experiment().rollout;
+        let is_rule = self.population.config().preset.is_rule();
+        let (width, height) = if is_rule { (32, 16) } else { (rollout.width, rollout.height) };
+        let member = |member: &population::Member| MemberView {
+            seed: member.seed,
+            updates: member.trainer.updates() as u32,
+            loss: member.loss,
+            hard_loss: member.checked.wrong,
+            state: if member.perfect { MemberState::Perfect } else { MemberState::Learning },
+            picture: Picture {
+                width: width as u32,
+                height: height as u32,
+                values: member.checked.picture.clone(),
+            },
+        };
+        let progress = self.population.progress();
+        PopulationView {
+            members: self.population.members().iter().map(member).collect(),
+            perfect: progress.perfect as u32,
+            ended: progress.ended as u32,
+            best: self.population.best() as u32,
+        }
+    }
+
+    fn gates(&self, member: usize) -> GatesView {
+        let automaton = self.population.members()[member].trainer.automaton();
+        GatesView { ops: automaton.ops(), certainty: automaton.certainty() }
+    }
+
+    fn begin_grid(&mut self, member: usize, begin: Begin) -> Result<(), RunError> {
+        let (population, taken) = (&self.population, self.taken(member));
+        let automaton = population.members()[member].trainer.automaton();
+        let viewed =
+            Viewed::new(population.isa(), population.experiment(), member, automaton, &taken, &begin)?;
+        self.viewed = Some(viewed);
+        Ok(())
+    }
+
+    fn export(&self, member: usize, format: Format) -> ExportView {
+        let circuit = self.taken(member).pruned;
+        let (text, ending) = match format {
+            Format::Svg => (circuit.to_svg(), "svg"),
+            Format::Json => (circuit.to_json(), "json"),
+            Format::Verilog => (circuit.to_verilog(), "v"),
+            Format::Rust => (circuit.to_rust(), "rs"),
+        };
+        ExportView { name: format!("{}.{ending}", circuit.name), text }
+    }
+}
+
+impl Room for Logic {
+    const SCHEMA: &'static Schema = &SCHEMA;
+    type Question = Question;
+
+    fn variants() -> Vec<Variant> {
+        experiments::variants()
+    }
+
+    fn knobs(variant: &str) -> Vec<Knob> {
+        knobs::table(experiments::preset(variant)).knobs()
+    }
+
+    fn check(setup: Setup) -> Result<(), RunError> {
+        let (config, experiment) = settings(setup)?;
+        Wirings::new(&experiment.architecture, config.wiring, setup.seed).map(|_| ()).map_err(RunError::below)
+    }
+
+    fn bytes(setup: Setup) -> Result<u64, RunError> {
+        let (config, _) = settings(setup)?;
+        Population::bytes(&config).map_err(RunError::below)
+    }
+
+    fn begin(setup: Setup) -> Result<Self, RunError> {
+        let (config, _) = settings(setup)?;
+        let population = Population::new(config, setup.seed, setup.host.isa).map_err(RunError::below)?;
+        Logic::make(setup, population)
+    }
+
+    fn restore(setup: Setup, saved: Saved) -> Result<Self, RunError> {
+        let (config, _) = settings(setup)?;
+        let find = |name: &str| saved.find(name);
+        let population = Population::restore(config, setup.seed, setup.host.isa, &find);
+        Logic::make(setup, population.map_err(RunError::damaged)?)
+    }
+
+    fn tensors(&self) -> Tensors {
+        self.population.parts()
+    }
+
+    fn advance(&mut self) -> Slice {
+        let stats = match self.population.advance() {
+            population::Slice::Worked => return Slice::Worked,
+            population::Slice::Iteration(stats) => stats,
+        };
+        let own = |value: f32| Some(f64::from(value));
+        Slice::Ended(Iteration {
+            values: vec![
+                stats.loss.and_then(own),
+                stats.hard_loss.and_then(own),
+                own(stats.best),
+                own(stats.certainty),
+                stats.grad_norm.and_then(own),
+                None,
+                None,
+            ],
+            parts_s: stats.parts_s.to_vec(),
+            finite: stats.finite,
+            work: None,
+        })
+    }
+
+    fn at_boundary(&self) -> bool {
+        self.population.at_boundary()
+    }
+
+    fn iteration(&self) -> u32 {
+        self.population.progress().iterations as u32
+    }
+
+    fn counts(&self) -> Vec<f64> {
+        let progress = self.population.progress();
+        let updates = progress.updates as f64;
+        let gate_cells = updates * self.population.experiment().work();
+        vec![updates, gate_cells, progress.ended as f64, progress.perfect as f64]
+    }
+
+    fn weights(&self) -> &[f32] {
+        self.population.weights()
+    }
+
+    fn set_clock(&mut self, clock: fn() -> f64) {
+        self.clock = Some(clock);
+        self.population.set_clock(clock);
+    }
+
+    fn values(&self) -> Knobs {
+        self.table.values(self.population.config())
+    }
+
+    fn may_set(&self, name: &str, value: &Value) -> Result<(), RunError> {
+        self.table.set_live(&mut self.population.config().clone(), name, value).map(|_| ())
+    }
+
+    fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
+        let mut config = self.population.config().clone();
+        let change = self.table.set_live(&mut config, name, value)?;
+        self.population.set(config);
+        Ok(change)
+    }
+
+    fn test_is_due(&self, tests: &[Row], solved: bool) -> bool {
+        let progress = self.population.progress();
+        let Some(last) = tests.last().map(|test| &test.progress) else {
+            return progress.perfect > 0 || self.iteration() >= TEST_EVERY;
+        };
+        let more = progress.perfect as f64 > last.counts[PERFECT_RUNS];
+        (more && !solved) || self.iteration() >= last.iteration + TEST_EVERY.max(last.iteration / 4)
+    }
+
+    fn begin_test(&mut self) {
+        let population = &self.population;
+        let automaton = population.members()[population.best()].trainer.automaton();
+        let circuit = harden(population.experiment(), automaton).pruned();
+        let seed = Rng::new(population.seed(), PURPOSE_TESTS).block([self.iteration(), 0, 0, 0])[0];
+        self.test = Some(Generalisation::new(population.isa(), population.experiment(), circuit, seed));
+    }
+
+    fn advance_test(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError> {
+        let Some(test) = &mut self.test else { return Ok(None) };
+        let Some(found) = test.advance() else { return Ok(None) };
+        self.test = None;
+        let progress = self.population.progress();
+        let success = (progress.ended > 0).then(|| progress.perfect as f64 / progress.ended as f64);
+        let gates = self.population.members()[self.population.best()].checked.gates as f64;
+        Ok(Some(vec![
+            found.perfect,
+            found.larger,
+            found.damaged,
+            found.healed,
+            found.long,
+            success,
+            Some(gates),
+        ]))
+    }
+
+    fn ask(&mut self, question: Question) -> Result<Answer, RunError> {
+        Ok(match question {
+            Question::Automaton {} => Box::new(self.automaton()),
+            Question::Population {} => Box::new(self.members()),
+            Question::Gates { member } => Box::new(self.gates(self.member(member)?)),
+            Question::Grid { width, height, start, seed, member, soft } => {
+                let begin = Begin { width, height, start, seed, soft };
+                self.begin_grid(self.member(member)?, begin)?;
+                Box::new(self.viewed()?.view())
+            }
+            Question::Advance { steps } => {
+                let viewed = self.viewed()?;
+                viewed.advance(steps)?;
+                Box::new(viewed.view())
+            }
+            Question::Damage { x, y, radius, how } => {
+                let viewed = self.viewed()?;
+                viewed.damage([x, y, radius], how)?;
+                Box::new(viewed.view())
+            }
+            Question::Circuit { member } => {
+                let member = self.member(member)?;
+                let taken = self.taken(member);
+                if let Some(viewed) = self.viewed.as_mut().filter(|viewed| viewed.member() == member) {
+                    viewed.take_up(&taken);
+                }
+                Box::new(taken.view())
+            }
+            Question::Values { x, y } => Box::new(self.viewed()?.values(x, y)?),
+            Question::Export { member, format } => Box::new(self.export(self.member(member)?, format)),
+            Question::Big { width, height, seed, member } => {
+                let circuit = self.taken(self.member(member)?).pruned;
+                let isa = self.population.isa();
+                let big = Big::new(isa, &circuit, [width, height], seed, self.free_bytes)?;
+                Box::new(self.big.insert(big).view())
+            }
+            Question::BigAdvance { ms } => {
+                let clock = self.clock;
+                let none = || RunError::refused("no big grid has begun", "Begin one");
+                let big = self.big.as_mut().ok_or_else(none)?;
+                big.advance(ms, clock);
+                Box::new(big.view())
+            }
+        })
+    }
+
+    fn bench(bench: &mut Bench) {
+        super::bench::run(bench);
+    }
+}
+
+/// Among the counters.
+const PERFECT_RUNS: usize = 3;
+const PURPOSE_TESTS: u32 = 35;
