@@ -56,6 +56,35 @@ fn what_is_exported_runs_alike_for_any_number_of_threads() {
 }
 
 #[test]
+fn a_checkpoint_gives_the_circuit_of_a_member() {
+    let scratch = Scratch::new();
+    let small = ["--set", "population=2", "--steps", "1", "--save", "run.safetensors", "--json"];
+    scratch.told(&[&["train", "logic", "--preset", "life"], &small[..]].concat());
+    for member in [&[][..], &["--member", "1"][..]] {
+        let json = [&["export", "logic", "run.safetensors", "--format", "json", "--out", "it.json"], member];
+        scratch.told(&json.concat());
+        let run = |circuit: &[&str]| ran(&scratch, &[circuit, &["--grid", "40x30", "--steps", "5"]].concat());
+        let (from_file, from_run) = (run(&["it.json"]), run(&[&["run.safetensors"], member].concat()));
+        assert!(from_file["cells"].is_string() && from_file["cells"] == from_run["cells"]);
+        assert_eq!(from_file["gates"], from_run["gates"]);
+    }
+    let none = ["export", "logic", "run.safetensors", "--format", "svg", "--member", "2"];
+    assert!(stderr(&scratch.run(&none)).contains("there is no member 2 in a population of 2"));
+}
+
+#[test]
+fn cells_that_do_not_fire_stay_as_they_are() {
+    let scratch = Scratch::new();
+    let run = |more: &[&str]| {
+        ran(&scratch, &[&["life", "--grid", "40x30", "--steps", "3"], more].concat())["cells"].clone()
+    };
+    let some = run(&["--fire-rate", "0.6"]);
+    assert_eq!(some, run(&["--fire-rate", "0.6", "--threads", "1"]));
+    assert_ne!(some, run(&[]));
+    assert_eq!(run(&["--fire-rate", "1"]), run(&[]));
+}
+
+#[test]
 fn every_format_is_written() {
     let scratch = Scratch::new();
     for (format, words) in [
@@ -94,6 +123,7 @@ fn what_cannot_be_is_refused_with_what_would_do() {
         (more(&["life", "--start", "notes.txt"]), "'n', which is no cell", 1),
         (more(&["life", "--damage", "8,0,1"]), "outside the grid of 8x8", 2),
         (more(&["life", "--damage", "-1,0,1"]), "20,20,5", 2),
+        (more(&["life", "--fire-rate", "1.5"]), "at most 1", 2),
         (more(&["life", "--out", "life.png"]), "neither a .pbm nor a .txt", 2),
         (vec!["life", "--grid", "4000000000x4000000000", "--steps", "1"], "MB of memory, and", 1),
         (vec!["life", "--grid", "8", "--steps", "1"], "4096x4096", 2),
