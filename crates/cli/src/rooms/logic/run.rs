@@ -220,7 +220,7 @@ fn begin(args: &RunArgs, circuit: &Circuit, host: Host, periodic: bool) -> Resul
             megabytes(host.memory_bytes)
         );
     }
-    for &(x, y, _) in args.damage.iter().filter(|&&(x, y, _)| x >= width || y >= height) {
+    if let Some(&(x, y, _)) = args.damage.iter().find(|&&(x, y, _)| x >= width || y >= height) {
         return Err(refused(GridError::Outside { x, y, width, height }));
     }
     let mut grid = PackedGrid::new(host.isa, circuit, width, height, periodic);
