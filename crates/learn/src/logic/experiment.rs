@@ -60,7 +60,9 @@ pub enum ExperimentError {
     Grid(#[from] GridError),
     #[error(transparent)]
     Shape(#[from] LogicError),
-    #[error("a drawing of {width}x{height} is too {what}; draw {least} to {most} rows of {least} to {most} cells")]
+    #[error(
+        "a drawing of {width}x{height} is too {what}; draw {least} to {most} rows of {least} to {most} cells"
+    )]
     Size { width: usize, height: usize, what: &'static str, least: usize, most: usize },
     #[error("the drawing is blank; draw at least one cell that is not .")]
     Blank,
@@ -180,8 +182,12 @@ impl Config {
         Ok(match self.preset {
             Preset::Life => Task::Rule(Rule::life()),
             Preset::Rule => Task::Rule(Rule::parse(&self.target)?),
-            Preset::Checkerboard => Task::Pattern { target: checkerboard(16, SQUARE), starts: Starts::Random },
-            Preset::Asynchronous => Task::Pattern { target: checkerboard(14, SQUARE), starts: Starts::Random },
+            Preset::Checkerboard => {
+                Task::Pattern { target: checkerboard(16, SQUARE), starts: Starts::Random }
+            }
+            Preset::Asynchronous => {
+                Task::Pattern { target: checkerboard(14, SQUARE), starts: Starts::Random }
+            }
             Preset::Lizard => Task::Pattern { target: lizard(), starts: Starts::Seed },
             Preset::ColourG => Task::Pattern { target: colour_g(), starts: Starts::Blank },
             Preset::Own => Task::Pattern { target: self.drawing()?, starts: Starts::Seed },
@@ -189,7 +195,8 @@ impl Config {
     }
 
     fn drawing(&self) -> Result<Grid, ExperimentError> {
-        let is_plain = self.target.chars().all(|c| matches!(c, '.' | '#' | '0' | '1' | '/') || c.is_whitespace());
+        let is_plain =
+            self.target.chars().all(|c| matches!(c, '.' | '#' | '0' | '1' | '/') || c.is_whitespace());
         let target = Grid::draw(&self.target, if is_plain { 1 } else { 3 }, None)?;
         let Grid { width, height, .. } = target;
         let (shorter, longer) = (width.min(height), width.max(height));
@@ -347,10 +354,12 @@ impl Experiment {
 
 /// The state of the nine cells around cell `i` of a 3x3 grid whose borders are joined.
 fn seen(grid: usize, i: usize) -> usize {
-    (0..9).map(|k| {
-        let (x, y) = ((i % 3 + k % 3 + 2) % 3, (i / 3 + k / 3 + 2) % 3);
-        (grid >> (3 * y + x) & 1) << k
-    }).sum()
+    (0..9)
+        .map(|k| {
+            let (x, y) = ((i % 3 + k % 3 + 2) % 3, (i / 3 + k / 3 + 2) % 3);
+            (grid >> (3 * y + x) & 1) << k
+        })
+        .sum()
 }
 
 fn fill_random(random: &mut Sequence, cells: &mut [f32]) {
@@ -366,8 +375,8 @@ const PURPOSE_STARTS: u32 = 16;
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use super::super::Wirings;
+    use super::*;
 
     #[test]
     fn every_experiment_can_be_wired_and_batches_end_in_their_targets() {
@@ -392,7 +401,9 @@ mod tests {
                 }
             } else {
                 let pattern = experiment.target(width, height).unwrap();
-                assert!(target.iter().zip(pattern.cells.iter().cycle()).all(|(&x, &bit)| x == f32::from(bit)));
+                assert!(
+                    target.iter().zip(pattern.cells.iter().cycle()).all(|(&x, &bit)| x == f32::from(bit))
+                );
                 let mut random = Rng::new(1, 1).sequence(0);
                 let ones = |cells: f32| (cells / (3 * channels * width * height) as f32).abs();
                 let share = ones(start.iter().sum());
@@ -412,7 +423,10 @@ mod tests {
         let lizard = Config::preset(Preset::Lizard).experiment().unwrap();
         let larger = lizard.target(40, 40).unwrap();
         let small = lizard.target(20, 20).unwrap();
-        assert_eq!(larger.cells.iter().filter(|&&c| c == 1).count(), small.cells.iter().filter(|&&c| c == 1).count());
+        assert_eq!(
+            larger.cells.iter().filter(|&&c| c == 1).count(),
+            small.cells.iter().filter(|&&c| c == 1).count()
+        );
         assert_eq!(larger.cells[larger.index(0, 10 + 8, 10 + 1)], small.cells[small.index(0, 8, 1)]);
         assert_eq!(lizard.target(10, 40), None);
         let board = Config::preset(Preset::Asynchronous).experiment().unwrap();

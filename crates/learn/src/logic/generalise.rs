@@ -32,12 +32,28 @@ const SLICE: usize = 1 << 20;
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Trial {
     /// Steps of a rule on random cells.
-    Rule { size: usize, steps: usize },
-    Larger { size: usize, steps: usize },
+    Rule {
+        size: usize,
+        steps: usize,
+    },
+    Larger {
+        size: usize,
+        steps: usize,
+    },
     /// A block of this size is blanked in the middle after each of so many steps; looked at is what is around it, or all.
-    Block { size: usize, steps: usize, block: usize, held: usize, from: usize },
+    Block {
+        size: usize,
+        steps: usize,
+        block: usize,
+        held: usize,
+        from: usize,
+    },
     /// A block is blanked somewhere after each step.
-    Resets { size: usize, steps: usize, block: usize },
+    Resets {
+        size: usize,
+        steps: usize,
+        block: usize,
+    },
 }
 
 pub struct Generalisation {
@@ -123,10 +139,7 @@ fn trials(experiment: &Experiment) -> Vec<Trial> {
             Trial::Block { size: 4 * side, steps: 4 * steps, block: 20, held: 2 * steps, from: 0 },
             Trial::Resets { size: 64, steps: 4000, block: 10 },
         ],
-        Preset::Lizard | Preset::Own => vec![
-            Trial::Larger { size: 2 * side, steps },
-            hole,
-        ],
+        Preset::Lizard | Preset::Own => vec![Trial::Larger { size: 2 * side, steps }, hole],
         // It is grown from nothing, on a grid of its own size alone.
         Preset::ColourG => vec![hole],
     }
@@ -187,7 +200,9 @@ impl UnderWay {
     fn blank(&mut self) {
         let (width, height) = (self.grid.width, self.grid.height);
         let area = match self.trial {
-            Trial::Block { block, held, from, .. } if self.step > from && self.step <= held => middle(width, height, block),
+            Trial::Block { block, held, from, .. } if self.step > from && self.step <= held => {
+                middle(width, height, block)
+            }
             Trial::Resets { block, .. } => {
                 let (x, y) = (self.random.below(width as u32), self.random.below(height as u32));
                 Area::Block { x: x as usize, y: y as usize, width: block, height: block }

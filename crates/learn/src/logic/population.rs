@@ -170,7 +170,9 @@ impl Population {
         if !self.under_way {
             self.under_way = true;
             let (updates, alone) = (self.config.updates, self.members.len() == 1);
-            self.members.iter_mut().for_each(|member| member.begin(if member.learns(alone) { updates } else { 0 }));
+            self.members
+                .iter_mut()
+                .for_each(|member| member.begin(if member.learns(alone) { updates } else { 0 }));
         }
         let experiment = &self.experiment;
         let work = (SLICE_WORK / experiment.work()).max(1.0) as u32;
@@ -192,7 +194,8 @@ impl Population {
         self.check(|member| member.done > 0);
         let learning: Vec<&Member> = self.members.iter().filter(|member| member.done > 0).collect();
         let mean = |of: &dyn Fn(&Member) -> f32| {
-            (!learning.is_empty()).then(|| learning.iter().map(|m| of(m)).sum::<f32>() / learning.len() as f32)
+            (!learning.is_empty())
+                .then(|| learning.iter().map(|m| of(m)).sum::<f32>() / learning.len() as f32)
         };
         self.progress.updates += learning.iter().map(|member| u64::from(member.done)).sum::<u64>();
         let loss = mean(&|member| member.loss.unwrap_or(0.0));
@@ -333,7 +336,11 @@ impl Population {
         let counts = vec![self.begun.into(), iterations, updates, perfect, ended];
         parts.extend([
             ("seeds".into(), vec![count], Data::U32(self.members.iter().map(|m| m.seed).collect())),
-            ("perfect".into(), vec![count], Data::U32(self.members.iter().map(|m| m.perfect.into()).collect())),
+            (
+                "perfect".into(),
+                vec![count],
+                Data::U32(self.members.iter().map(|m| m.perfect.into()).collect()),
+            ),
             // What is not known yet is below all that can be.
             ("loss".into(), vec![count], floats(&|m| m.loss.unwrap_or(-1.0))),
             ("best".into(), vec![count], floats(&|m| if m.best.is_finite() { m.best } else { -1.0 })),
@@ -370,7 +377,12 @@ impl Population {
             config,
             experiment,
             begun: counts[0] as u32,
-            progress: Progress { iterations: counts[1], updates: counts[2], perfect: counts[3], ended: counts[4] },
+            progress: Progress {
+                iterations: counts[1],
+                updates: counts[2],
+                perfect: counts[3],
+                ended: counts[4],
+            },
             weights: Vec::new(),
             under_way: false,
             parts_s: [0.0; 2],
