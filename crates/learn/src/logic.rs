@@ -11,6 +11,7 @@ pub mod generalise;
 pub mod offload;
 pub mod population;
 pub mod reference;
+mod soft;
 pub mod train;
 
 use math::{Isa, Rng};

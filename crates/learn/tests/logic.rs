@@ -1,9 +1,13 @@
 //! Training of logic automata, held to its plain twin.
 
-use learn::logic::automaton::{Automaton, GateForm};
-use learn::logic::train::{Optimiser, Rollout, Trainer};
-use learn::logic::{Architecture, Wiring, Wirings};
+use learn::logic::automaton::{Automaton, GateForm, gumbel};
+use learn::logic::reference;
+use learn::logic::train::{Optimiser, Rollout, StepStats, Trainer};
+use learn::logic::{Architecture, Wiring, Wirings, fire};
+use learn::{Data, Find};
 use math::{Isa, Rng};
+
+const FORMS: [GateForm; 3] = [GateForm::Softmax, GateForm::Four, GateForm::Gumbel { temperature: 1.5 }];
 
 fn uniform(seed: u32, len: usize) -> Vec<f32> {
     let mut values = vec![0.0; len];
@@ -11,28 +15,228 @@ fn uniform(seed: u32, len: usize) -> Vec<f32> {
     values
 }
 
+fn bits(seed: u32, len: usize) -> Vec<f32> {
+    uniform(seed, len).into_iter().map(f32::round).collect()
+}
+
+/// With gates that are far from the start, so that slopes reach all of them.
+fn automaton(architecture: Architecture, wiring: Wiring, form: GateForm, seed: u32) -> Automaton {
+    let wirings = Wirings::new(&architecture, wiring, seed).unwrap();
+    let mut it = Automaton::new(architecture, wirings, form);
+    let random = uniform(seed + 1, it.params.len());
+    for (x, random) in it.params.iter_mut().zip(random) {
+        *x = 0.3 * *x + 4.0 * random - 2.0;
+    }
+    it
+}
+
 fn life() -> Architecture {
     Architecture { channels: 1, kernels: 8, perception: vec![8, 4, 2, 1], update: vec![16, 8, 4, 2, 1] }
 }
 
+fn coloured() -> Architecture {
+    Architecture { channels: 4, kernels: 3, perception: vec![8, 4, 2], update: vec![24, 16, 8, 4] }
+}
+
+/// Shapes with lanes that are left over, lines that blocks cut, several pieces, all kinds of grids.
+fn cases() -> Vec<(Architecture, Wiring, Rollout)> {
+    let small = Rollout { width: 3, height: 3, periodic: true, steps: 1, batch: 20, fire_rate: None };
+    let odd = Rollout { width: 7, height: 5, periodic: false, steps: 3, batch: 2, fire_rate: None };
+    let asynchronous = Rollout { fire_rate: Some(0.6), ..odd.clone() };
+    let wide = Rollout { width: 40, height: 2, periodic: true, steps: 2, batch: 1, fire_rate: Some(0.5) };
+    vec![
+        (life(), Wiring::Unique, small),
+        (coloured(), Wiring::Unique, odd),
+        (coloured(), Wiring::Random, asynchronous),
+        (coloured(), Wiring::Unique, wide),
+    ]
+}
+
+const CHANNELS: usize = 1;
+
+fn data(architecture: &Architecture, rollout: &Rollout) -> (Vec<f32>, Vec<f32>) {
+    let plane = rollout.batch * rollout.width * rollout.height;
+    (bits(5, architecture.channels * plane), bits(6, CHANNELS * plane))
+}
+
+/// The twin's loss and gradient in the first step of a trainer with this seed.
+fn twin(
+    automaton: &Automaton,
+    rollout: &Rollout,
+    start: &[f32],
+    target: &[f32],
+    seed: u32,
+) -> (f64, Vec<f64>) {
+    let mut noise = vec![0.0; automaton.params.len()];
+    gumbel(Isa::best(), seed, 0, &mut noise);
+    let fires = |step: usize, sample: usize, cell: usize| {
+        let Some(rate) = rollout.fire_rate else { return true };
+        let mut cells = vec![0.0; rollout.width * rollout.height];
+        fire(Isa::best(), seed, rate, [0, step as u32, sample as u32], &mut cells);
+        cells[cell] > 0.0
+    };
+    reference::loss_and_gradient(automaton, rollout, start, target, CHANNELS, fires, &noise)
+}
+
 #[test]
-fn a_step_lowers_the_loss() {
-    let architecture = life();
-    let wirings = Wirings::new(&architecture, Wiring::Unique, 1).unwrap();
-    for form in [GateForm::Softmax, GateForm::Four] {
-        let automaton = Automaton::new(architecture.clone(), wirings.clone(), form);
-        assert!(automaton.ops().iter().all(|&op| op == 3));
-        let certainty = automaton.certainty();
-        assert!(certainty.iter().all(|&c| (0.99..1.0).contains(&c)), "{certainty:?}");
-        let rollout = Rollout { width: 3, height: 3, periodic: true, steps: 1, batch: 4, fire_rate: None };
-        let start: Vec<f32> = uniform(1, 36).iter().map(|x| x.round()).collect();
-        let target: Vec<f32> = uniform(2, 36).iter().map(|x| x.round()).collect();
-        let mut trainer = Trainer::new(Isa::best(), automaton, rollout, Optimiser::default(), 1);
-        let first = trainer.step(&start, &target, 1).loss;
-        for _ in 0..300 {
-            trainer.step(&start, &target, 1);
+fn gradients_are_those_of_the_twin() {
+    for (architecture, wiring, rollout) in cases() {
+        for form in FORMS {
+            let (start, target) = data(&architecture, &rollout);
+            let automaton = automaton(architecture.clone(), wiring, form, 3);
+            let (loss, gradient) = twin(&automaton, &rollout, &start, &target, 9);
+            let still = Optimiser { lr: 0.0, ..Optimiser::default() };
+            for isa in Isa::available() {
+                let mut trainer = Trainer::new(isa, automaton.clone(), rollout.clone(), still, 9);
+                let stats = trainer.step(&start, &target, CHANNELS);
+                let norm = gradient.iter().map(|x| x * x).sum::<f64>().sqrt();
+                assert!(
+                    (f64::from(stats.loss) / loss - 1.0).abs() < 1e-5,
+                    "{form:?} {isa:?}: {stats:?} {loss}"
+                );
+                assert!((f64::from(stats.grad_norm) / norm - 1.0).abs() < 1e-4, "{form:?}: {stats:?} {norm}");
+                let most = gradient.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+                for (i, (x, y)) in trainer.gradient().iter().zip(&gradient).enumerate() {
+                    assert!((f64::from(*x) - y).abs() < 1e-5 * most + 1e-7, "{form:?} {isa:?} {i}: {x} {y}");
+                }
+            }
         }
-        let last = trainer.step(&start, &target, 1).loss;
-        assert!(last < 0.7 * first, "{form:?}: {first} to {last}");
     }
+}
+
+/// The twin itself, where it is smooth.
+#[test]
+fn the_twin_has_the_slopes_of_its_loss() {
+    for (architecture, wiring, rollout) in cases() {
+        for form in [GateForm::Softmax, GateForm::Four] {
+            let (start, target) = data(&architecture, &rollout);
+            let automaton = automaton(architecture.clone(), wiring, form, 4);
+            let (_, gradient) = twin(&automaton, &rollout, &start, &target, 2);
+            for i in (0..gradient.len()).step_by(gradient.len() / 7) {
+                const STEP: f32 = 1.0 / 1024.0;
+                let loss = |sign: f32| {
+                    let mut moved = automaton.clone();
+                    moved.params[i] += sign * STEP;
+                    (twin(&moved, &rollout, &start, &target, 2).0, f64::from(moved.params[i]))
+                };
+                let ((high, at_high), (low, at_low)) = (loss(1.0), loss(-1.0));
+                let slope = (high - low) / (at_high - at_low);
+                assert!(
+                    (slope - gradient[i]).abs() < 1e-5 * (1.0 + slope.abs()),
+                    "{i}: {slope} {}",
+                    gradient[i]
+                );
+            }
+        }
+    }
+}
+
+/// Many updates: state and statistics.
+fn train(isa: Isa, form: GateForm, case: usize, updates: usize) -> (Vec<StepStats>, Vec<u32>) {
+    let (architecture, wiring, rollout) = cases().remove(case);
+    let (start, target) = data(&architecture, &rollout);
+    let automaton = automaton(architecture, wiring, form, 3);
+    let mut trainer = Trainer::new(isa, automaton, rollout, Optimiser::default(), 1);
+    let stats = (0..updates).map(|_| trainer.step(&start, &target, CHANNELS)).collect();
+    (stats, trainer.automaton().params.iter().map(|x| x.to_bits()).collect())
+}
+
+#[test]
+fn bits_are_the_same_on_all_instruction_sets_of_a_class() {
+    for (case, form) in (0..4).flat_map(|case| FORMS.map(|form| (case, form))) {
+        for fused in [true, false] {
+            let mut sets = Isa::available().into_iter().filter(|isa| isa.fused() == fused);
+            let Some(first) = sets.next() else { continue };
+            let expected = train(first, form, case, 5);
+            for isa in sets {
+                assert!(
+                    expected == train(isa, form, case, 5),
+                    "{isa:?} and {first:?}, {form:?}, case {case}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_run_goes_on_to_the_bit() {
+    for (case, form) in FORMS.into_iter().enumerate() {
+        let (architecture, wiring, rollout) = cases().remove(case);
+        let (start, target) = data(&architecture, &rollout);
+        let begin = automaton(architecture, wiring, form, 3);
+        let new = || Trainer::new(Isa::best(), begin.clone(), rollout.clone(), Optimiser::default(), 7);
+        let mut whole = new();
+        let mut half = new();
+        for _ in 0..4 {
+            whole.step(&start, &target, CHANNELS);
+            half.step(&start, &target, CHANNELS);
+        }
+        let parts = half.parts();
+        let find = |name: &str| -> Option<(&[usize], &Data)> {
+            parts.iter().find(|part| part.0 == name).map(|part| (&part.1[..], &part.2))
+        };
+        let restore = |find: &Find| {
+            Trainer::restore(Isa::best(), begin.clone(), rollout.clone(), Optimiser::default(), 7, find)
+        };
+        let mut again = restore(&find).unwrap();
+        for _ in 0..4 {
+            assert_eq!(whole.step(&start, &target, CHANNELS), again.step(&start, &target, CHANNELS));
+        }
+        assert_eq!(whole.parts(), again.parts());
+        assert_eq!(again.updates(), 8);
+        for missing in ["gates", "adam.m", "adam.v", "updates"] {
+            assert!(restore(&|name| if name == missing { None } else { find(name) }).is_err());
+        }
+    }
+}
+
+#[test]
+fn soft_rollouts_are_those_of_the_twin() {
+    for (architecture, wiring, rollout) in cases() {
+        for form in FORMS {
+            let automaton = automaton(architecture.clone(), wiring, form, 3);
+            let view = Rollout { width: 9, height: 6, batch: 3, steps: 4, ..rollout.clone() };
+            let (start, _) = data(&architecture, &view);
+            let fires = |step: usize, sample: usize, cell: usize| {
+                let Some(rate) = view.fire_rate else { return true };
+                let mut cells = vec![0.0; view.width * view.height];
+                fire(Isa::best(), 9, rate, [77, step as u32, sample as u32], &mut cells);
+                cells[cell] > 0.0
+            };
+            let expected = reference::roll(&automaton, &view, &start, fires);
+            let mut out = vec![0.0; start.len()];
+            let mut trainer = Trainer::new(Isa::best(), automaton, rollout.clone(), Optimiser::default(), 9);
+            trainer.roll_soft(&view, &start, &mut out, 77);
+            for (x, y) in out.iter().zip(&expected) {
+                assert!((f64::from(*x) - y).abs() < 1e-5, "{form:?}: {x} {y}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_gate_begins_as_one_that_passes_its_first_input() {
+    for form in FORMS {
+        let wirings = Wirings::new(&life(), Wiring::Unique, 1).unwrap();
+        let automaton = Automaton::new(life(), wirings, form);
+        assert!(automaton.ops().iter().all(|&op| op == 3));
+        assert!(automaton.certainty().iter().all(|&c| (0.99..1.0).contains(&c)));
+        assert_eq!(automaton.params.len(), life().gates() * form.width());
+    }
+}
+
+#[test]
+fn hardened_gates_are_the_likeliest() {
+    let wirings = Wirings::new(&life(), Wiring::Unique, 1).unwrap();
+    let mut automaton = Automaton::new(life(), wirings, GateForm::Four);
+    automaton.params[..4].copy_from_slice(&[-1.0, 2.0, 0.5, -3.0]);
+    assert_eq!(automaton.ops()[0], 0b0110);
+    let chances = [1.0f32, 2.0, 0.5, 3.0].map(|x| 1.0 / (1.0 + (-x).exp()));
+    assert!((automaton.certainty()[0] - chances.iter().product::<f32>()).abs() < 1e-6);
+    let mut automaton = Automaton { form: GateForm::Softmax, ..automaton };
+    automaton.params = vec![0.0; 16 * life().gates()];
+    automaton.params[16 + 9] = 3.0;
+    assert_eq!(automaton.ops()[..2], [0, 9]);
+    let chance = 3.0f32.exp() / (3.0f32.exp() + 15.0);
+    assert!((automaton.certainty()[1] - chance).abs() < 1e-6);
 }

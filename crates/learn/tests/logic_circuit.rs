@@ -61,7 +61,7 @@ fn step_plainly(shape: &Architecture, wirings: &Wirings, ops: &[u8], grid: &Grid
 fn a_hardened_circuit_is_the_automaton_and_so_is_the_pruned_one() {
     for (seed, shape) in [
         (1, shape(1, 16, &[8, 4, 2, 1], &[16, 8, 4, 2, 1])),
-        (2, shape(3, 2, &[8, 4, 2], &[32, 16, 6, 3])),
+        (2, shape(3, 2, &[8, 4, 2], &[12, 6, 3])),
         (3, shape(8, 4, &[8, 4, 2, 1], &[64, 32, 16, 8])),
     ] {
         for wiring in [Wiring::Unique, Wiring::Random] {
@@ -141,4 +141,256 @@ fn what_does_nothing_is_pruned_away() {
     let pruned = circuit.pruned();
     assert_eq!((pruned.inputs.len(), pruned.gates.len()), (0, 1));
     assert!(circuit.verify(&pruned, 1).equal);
+}
+
+/// Circuits of each kind of gate: one by hand, and random ones.
+fn circuits() -> Vec<Circuit> {
+    let mut all = vec![Circuit::life()];
+    for seed in 0..4 {
+        let shape = shape(2, 2, &[8, 4, 2], &[16, 8, 4, 2]);
+        let wirings = Wirings::new(&shape, Wiring::Random, seed).unwrap();
+        let whole = Circuit::harden(&shape, &wirings, &random_ops(shape.gates(), seed));
+        all.extend([whole.pruned(), whole]);
+    }
+    let mut constant = Circuit::new("nothing \"at\" <all>\n&", true, 1);
+    let on = constant.add(15, 0, 0);
+    constant.outputs.push(on);
+    all.extend([constant.pruned(), constant]);
+    all
+}
+
+#[test]
+fn json_is_read_back_as_it_was_written() {
+    for circuit in circuits() {
+        let text = circuit.to_json();
+        let again = Circuit::from_json(&text).unwrap();
+        assert_eq!(
+            (&again.name, again.periodic, &again.inputs),
+            (&circuit.name, circuit.periodic, &circuit.inputs)
+        );
+        assert!(circuit.verify(&again, 1).equal);
+        assert_eq!(again.to_json(), text);
+    }
+    // Gates in any order.
+    let text = r#"{"format": "hothouse circuit", "version": 1, "border": "off",
+        "inputs": [{"neighbour": "self", "channel": 0}, {"neighbour": "east", "channel": 0}],
+        "gates": [{"op": "not a", "a": 3}, {"op": "a and b", "a": 0, "b": 1}], "outputs": [2]}"#;
+    let circuit = Circuit::from_json(text).unwrap();
+    let next = circuit.step(|input| if input.neighbour == 4 { 0b0011 } else { 0b0101 });
+    assert_eq!(next[0] & 15, 0b1110);
+}
+
+#[test]
+fn what_is_no_circuit_is_refused_with_what_would_do() {
+    let text = r#"{"format": "hothouse circuit", "version": 1, "border": "off",
+        "inputs": [{"neighbour": "self", "channel": 0}, {"neighbour": "east", "channel": 0}],
+        "gates": [{"op": "a and b", "a": 0, "b": 3}, {"op": "not a", "a": 1}], "outputs": [2]}"#;
+    assert!(Circuit::from_json(text).is_ok());
+    for (from, to, words) in [
+        (text, "", "no circuit"),
+        (text, "P1\n3 3\n", "no circuit"),
+        (text, "[1, 2]", "no circuit"),
+        (text, "{\"weights\": []}", "no circuit"),
+        ("hothouse circuit", "spice", "its format is 'spice'"),
+        ("\"version\": 1", "\"version\": 2", "version 2"),
+        ("\"gates\"", "\"doors\"", "missing field `gates`"),
+        ("\"off\"", "\"torus\"", "'torus' is no border; write off or periodic"),
+        ("\"self\"", "\"up\"", "input 0 is of a cell 'up'"),
+        ("\"east\", \"channel\": 0", "\"east\", \"channel\": 1", "1 outputs make channels 0 to 0"),
+        ("\"east\"", "\"self\"", "input 1 is there twice"),
+        ("[2]", "[]", "no outputs"),
+        ("[2]", "[4]", "output 0 reads wire 4, which leads nowhere: there are 4; use 0 to 3"),
+        ("[2]", "[-1]", "no circuit"),
+        ("\"b\": 3", "\"b\": 99999999999", "gate 0 reads wire 99999999999"),
+        (", \"b\": 3", "", "gate 0, a and b, lacks its wire b"),
+        ("a and b", "maybe", "'maybe', which there is not; use false, a and b"),
+        ("\"b\": 3", "\"b\": 2", "gate 0 depends on itself"),
+        ("\"op\": \"not a\", \"a\": 1", "\"op\": \"not a\", \"a\": 2", "depends on itself"),
+    ] {
+        assert!(text.contains(from), "{from}");
+        let error = Circuit::from_json(&text.replace(from, to)).unwrap_err().to_string();
+        assert!(error.contains(words) && error.contains("; "), "{to}: {error}");
+    }
+    // A chain as long as this is no matter.
+    let gates: Vec<String> = (0..100_000).map(|i| format!("{{\"op\":\"not a\",\"a\":{}}}", i + 4)).collect();
+    let long =
+        text.replace(r#"{"op": "not a", "a": 1}"#, &format!("{},{{\"op\":\"a\",\"a\":0}}", gates.join(",")));
+    let long = Circuit::from_json(&long.replace("\"outputs\": [2]", "\"outputs\": [3]")).unwrap();
+    assert_eq!((long.counts().depth, long.pruned().gates.len()), (100_001, 0));
+}
+
+/// Evaluates an expression of `~`, `&`, `|`, `^` and brackets, all of whose operations are in brackets but one.
+fn evaluate(text: &str, value: &impl Fn(&str) -> u64) -> u64 {
+    fn term<'a>(rest: &mut &'a str, value: &impl Fn(&str) -> u64) -> u64 {
+        *rest = rest.trim_start();
+        if let Some(after) = rest.strip_prefix('~') {
+            *rest = after;
+            return !term(rest, value);
+        }
+        if let Some(after) = rest.strip_prefix('(') {
+            *rest = after;
+            let inner = both(rest, value);
+            *rest = rest.strip_prefix(')').expect("a bracket is closed");
+            return inner;
+        }
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '\'').unwrap_or(rest.len());
+        let (name, after): (&'a str, &'a str) = rest.split_at(end);
+        *rest = after;
+        match name {
+            "1'b0" => 0,
+            "1'b1" => !0,
+            _ => value(name),
+        }
+    }
+    fn both(rest: &mut &str, value: &impl Fn(&str) -> u64) -> u64 {
+        let a = term(rest, value);
+        *rest = rest.trim_start();
+        let Some(sign) = rest.chars().next().filter(|sign| "&|^".contains(*sign)) else { return a };
+        *rest = &rest[1..];
+        let b = term(rest, value);
+        match sign {
+            '&' => a & b,
+            '|' => a | b,
+            _ => a ^ b,
+        }
+    }
+    let mut rest = text;
+    let value = both(&mut rest, value);
+    assert!(rest.is_empty(), "{text}");
+    value
+}
+
+/// Random words of the cells.
+fn cells(input: Input, seed: u32) -> u64 {
+    let [low, high, ..] = Rng::new(seed, 11).block([input.channel, input.neighbour.into(), 0, 0]);
+    u64::from(high) << 32 | u64::from(low)
+}
+
+#[test]
+fn verilog_assigns_what_the_circuit_gives() {
+    const SHORT: [&str; 9] = ["nw", "n", "ne", "w", "c", "e", "sw", "s", "se"];
+    for circuit in circuits() {
+        let text = circuit.to_verilog();
+        let (mut values, mut outputs) = (std::collections::HashMap::new(), Vec::new());
+        let input = |(channel, neighbour): (u32, u8)| Input { neighbour, channel };
+        let known: std::collections::HashMap<String, Input> = (0..2)
+            .flat_map(|channel| (0..9).map(move |neighbour| (channel, neighbour)))
+            .map(|at| (format!("{}_{}", SHORT[usize::from(at.1)], at.0), input(at)))
+            .collect();
+        let mut module = text.lines().filter(|line| !line.starts_with("//"));
+        assert!(module.next().unwrap().starts_with("module "));
+        for line in module {
+            let line = line.trim().trim_end_matches([';', ',']);
+            if let Some(name) = line.strip_prefix("input wire ") {
+                values.insert(name.to_string(), cells(known[name], 1));
+            } else if let Some((name, of)) =
+                line.strip_prefix("wire ").and_then(|wire| wire.split_once(" = "))
+            {
+                let value = evaluate(of, &|name| values[name]);
+                assert!(values.insert(name.into(), value).is_none(), "{name} twice");
+            } else if let Some((name, of)) = line.strip_prefix("assign ").and_then(|it| it.split_once(" = "))
+            {
+                assert_eq!(name, format!("next_{}", outputs.len()));
+                outputs.push(evaluate(of, &|name| values[name]));
+            } else {
+                assert!(
+                    line == ")" || line == "endmodule" || line.starts_with("output wire next_"),
+                    "{line}"
+                );
+            }
+        }
+        assert_eq!(outputs, circuit.step(|input| cells(input, 1)));
+    }
+}
+
+#[test]
+fn the_picture_holds_every_gate_and_wire_within_its_bounds() {
+    for circuit in circuits() {
+        let text = circuit.to_svg();
+        let reads: usize = circuit.gates.iter().map(|gate| gate.ends().count()).sum();
+        let count = |what: &str| text.matches(what).count();
+        assert_eq!(count("<g class=\"gate\"><title>gate "), circuit.gates.len());
+        assert_eq!(count("<path class=\"wire\""), reads + circuit.outputs.len());
+        assert_eq!(count("<g") + count("<svg"), count("</g>") + count("</svg>"));
+        assert!(count("<title id=\"title\">") == 1 && count("prefers-color-scheme:dark") == 1);
+        assert!(!text.contains("NaN") && !text.contains("<all>"));
+        let number = |text: &str| text.split('"').next().unwrap().parse::<f64>().unwrap();
+        let size = |name: &str| number(text.split_once(name).unwrap().1);
+        let (width, height) = (size(" width=\""), size(" height=\""));
+        for rect in text.split("<rect x=\"").skip(1) {
+            let (x, y) = (number(rect), number(rect.split_once(" y=\"").unwrap().1));
+            assert!(x >= 0.0 && x < width && y >= 0.0 && y < height, "{x}, {y} of {width}, {height}");
+        }
+    }
+}
+
+/// Programs around what was exported, where there are compilers for them.
+#[cfg(not(target_arch = "wasm32"))]
+mod compiled {
+    use super::*;
+    use std::process::{Command, Output};
+    use testkit::Scratch;
+
+    fn told(command: &mut Command) -> Option<Output> {
+        let output = match command.output() {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
+            output => output.unwrap(),
+        };
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        Some(output)
+    }
+
+    #[test]
+    fn rust_compiles_and_gives_what_the_circuit_gives() {
+        let scratch = Scratch::new("logic-rust");
+        let mut source = String::new();
+        for (i, circuit) in circuits().iter().enumerate() {
+            source += &format!("mod circuit_{i} {{\n{}}}\n", circuit.to_rust());
+        }
+        source += "fn main() {\n    let mut states = [0u64; 9];\n    let mut next: Vec<u64> = Vec::new();\n";
+        source += "    for n in 0..8u64 {\n        for k in 0..9 {\n            states[k] = (0..64).fold(0, |word, bit| word | ((64 * n + bit) >> k & 1) << bit);\n        }\n";
+        source += "        next.extend(circuit_0::step(&[states]));\n    }\n";
+        let mut wanted = String::new();
+        for (i, circuit) in circuits().iter().enumerate().skip(1) {
+            let channels = 0..circuit.channels() as u32;
+            let read: Vec<[u64; 9]> = channels
+                .map(|channel| std::array::from_fn(|k| cells(Input { neighbour: k as u8, channel }, 1)))
+                .collect();
+            source += &format!("    next.extend(circuit_{i}::step(&{read:?}));\n");
+            circuit.step(|input| cells(input, 1)).iter().for_each(|word| wanted += &format!("{word}\n"));
+        }
+        source += "    next.iter().for_each(|word| println!(\"{word}\"));\n}\n";
+        let (file, program) = (scratch.path("circuits.rs"), scratch.path("circuits"));
+        std::fs::write(&file, source).unwrap();
+        let mut rustc = Command::new("rustc");
+        rustc.args(["--edition", "2021", "-O", "-D", "warnings", "-o"]).arg(&program).arg(&file);
+        if told(&mut rustc).is_none() {
+            return;
+        }
+        let output = told(&mut Command::new(&program)).unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let words: Vec<u64> = text.lines().map(|line| line.parse().unwrap()).collect();
+        for state in 0..512 {
+            assert_eq!(words[state / 64] >> (state % 64) & 1 == 1, Rule::life().next(state), "{state}");
+        }
+        assert_eq!(text.lines().skip(8).collect::<Vec<_>>(), wanted.lines().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn verilog_is_simulated_as_life() {
+        let scratch = Scratch::new("logic-verilog");
+        let (file, program) = (scratch.path("life.v"), scratch.path("life"));
+        let bench = "module bench;\n  reg [9:0] n;\n  wire next;\n  life life(.nw_0(n[0]), .n_0(n[1]), .ne_0(n[2]), .w_0(n[3]), .c_0(n[4]), .e_0(n[5]), .sw_0(n[6]), .s_0(n[7]), .se_0(n[8]), .next_0(next));\n  initial for (n = 0; n < 512; n = n + 1) begin\n    #1 $display(\"%b\", next);\n  end\nendmodule\n";
+        std::fs::write(&file, Circuit::life().to_verilog() + bench).unwrap();
+        let mut compiler = Command::new("iverilog");
+        compiler.arg("-Wall").arg("-o").arg(&program).arg(&file);
+        if told(&mut compiler).is_none() {
+            return;
+        }
+        let output = told(Command::new("vvp").arg(&program)).unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let rows: Vec<bool> = text.lines().map(|line| line == "1").collect();
+        let wanted: Vec<bool> = (0..512).map(|state| Rule::life().next(state)).collect();
+        assert_eq!(rows, wanted);
+    }
 }

@@ -238,6 +238,17 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// i+2, i and i+1.
     fn sum_lanes(self, parts: [Self::F; 4]) -> f32;
 
+    /// Adds four sums of 16 virtual lanes, each in its first [`Simd::PARTS`] vectors, to `y`, four numbers a sum: of the i-th,
+    /// y[4i + j] gets (lane j + lane j+8) + (lane j+4 + lane j+12).
+    #[inline(always)]
+    fn add_sums(self, sums: [[Self::F; 4]; 4], y: &mut [f32; 16]) {
+        assert_eq!(Self::LANES, 4);
+        for (i, x) in sums.into_iter().enumerate() {
+            let x = self.add(self.add(x[0], x[2]), self.add(x[1], x[3]));
+            self.store(self.add(self.load(&y[4 * i..]), x), &mut y[4 * i..]);
+        }
+    }
+
     /// Transposes 4 by 4 blocks: `p[r·stride + c]` for r, c < 4 is written to `q[c·q_stride + r]`.
     /// # Safety
     /// Both blocks must be valid, and must not overlap.

@@ -12,6 +12,7 @@
 pub mod gemm;
 pub mod graded;
 pub mod isa;
+pub mod logic;
 pub mod memory;
 pub mod ops;
 pub mod packed;

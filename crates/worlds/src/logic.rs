@@ -140,7 +140,7 @@ impl Grid {
         }
         for channel in 0..self.channels {
             for row in 0..height {
-                for column in (0..width).filter(|&column| area.holds(column, row)) {
+                for column in area.columns(row, width) {
                     let i = self.index(channel, column, row);
                     let cell = &mut self.cells[i];
                     *cell = match how {
@@ -165,6 +165,11 @@ pub enum Area {
 }
 
 impl Area {
+    /// Those of a row that lie in it.
+    pub fn columns(self, row: usize, width: usize) -> impl Iterator<Item = usize> {
+        (0..width).filter(move |&column| self.holds(column, row))
+    }
+
     fn holds(self, column: usize, row: usize) -> bool {
         match self {
             Area::Disc { x, y, radius } => {

@@ -4,6 +4,7 @@
 mod backgammon;
 mod control;
 mod cube;
+mod logic;
 
 use crate::host::Machine;
 use anyhow::Result;
@@ -24,7 +25,7 @@ struct RoomVerb {
     obey: fn(&ArgMatches) -> Result<()>,
 }
 
-static VERBS: [RoomVerb; 7] = [
+static VERBS: [RoomVerb; 9] = [
     RoomVerb { path: &["solve"], grammar: control::solve::grammar, obey: control::solve::obey },
     RoomVerb { path: &["env"], grammar: control::env::grammar, obey: control::env::obey },
     RoomVerb {
@@ -36,6 +37,8 @@ static VERBS: [RoomVerb; 7] = [
     RoomVerb { path: &["moves"], grammar: backgammon::moves::grammar, obey: backgammon::moves::obey },
     RoomVerb { path: &["solve", "cube"], grammar: cube::solve::grammar, obey: cube::solve::obey },
     RoomVerb { path: &["eval", "cube"], grammar: cube::eval::grammar, obey: cube::eval::obey },
+    RoomVerb { path: &["run", "logic"], grammar: logic::run::grammar, obey: logic::run::obey },
+    RoomVerb { path: &["export", "logic"], grammar: logic::export::grammar, obey: logic::export::obey },
 ];
 
 pub const EXAMPLES: &str = "  \
@@ -45,7 +48,9 @@ pub const EXAMPLES: &str = "  \
   hothouse play backgammon run.safetensors --stdio   a player of backgammon for another program to ask
   hothouse moves backgammon --stdio          the rules of backgammon for another program to ask
   hothouse solve cube --scramble \"R U2 F'\"   by an agent that has learned it; --facelets, or - for many lines
-  hothouse eval cube run.safetensors         greedy play from every state of the 2x2x2, and searches";
+  hothouse eval cube run.safetensors         greedy play from every state of the 2x2x2, and searches
+  hothouse run logic life --grid 4096x4096 --steps 100   a circuit on a grid, a bit a cell
+  hothouse export logic run.safetensors --format svg --out circuit.svg   also json, verilog, rust";
 
 /// The grammar with these verbs.
 pub fn extend(grammar: Command) -> Command {
@@ -53,10 +58,24 @@ pub fn extend(grammar: Command) -> Command {
         let name = verb.path[verb.path.len() - 1];
         let verb_grammar = (verb.grammar)(Command::new(name));
         match verb.path {
-            [parent, _] => grammar.mut_subcommand(*parent, |parent| parent.subcommand(verb_grammar)),
+            [parent, _] => {
+                let known = grammar.find_subcommand(*parent).is_some();
+                let grammar = if known { grammar } else { grammar.subcommand(of_rooms(parent)) };
+                grammar.mut_subcommand(*parent, |parent| parent.subcommand(verb_grammar))
+            }
             _ => grammar.subcommand(verb_grammar),
         }
     })
+}
+
+/// A verb that is nothing without the name of a room that has it.
+fn of_rooms(verb: &'static str) -> Command {
+    let about = match verb {
+        "run" => "Run what was learned",
+        "export" => "Write what was learned for other programs",
+        _ => "",
+    };
+    Command::new(verb).about(about).subcommand_required(true).arg_required_else_help(true)
 }
 
 /// Does what is asked where it is one of these verbs.

@@ -1,9 +1,13 @@
 //! What is left of an automaton when every gate has become one operation: a circuit that gives a cell's next state from the nine
 //! cells around it. It can be pruned, run bit by bit, and written as a file.
 
+mod drawing;
+mod file;
 mod grid;
 mod prune;
+mod source;
 
+pub use file::CircuitError;
 pub use grid::PackedGrid;
 
 use super::{Architecture, Wires, Wirings, apply};
@@ -282,4 +286,4 @@ fn every_state(neighbour: u8, number: usize) -> Word {
 
 /// 8,192 random states.
 const RANDOM_WORDS: usize = 128;
-const PURPOSE_VERIFY: u32 = 3;
+const PURPOSE_VERIFY: u32 = 4;

@@ -1,10 +1,11 @@
 //! Training by the gradient of a soft rollout.
 
+use super::LogicError;
 use super::automaton::{Automaton, GateForm, gumbel};
-use super::{LogicError, fire, reference};
+use super::soft::{Network, Roller, Target, form};
 use crate::offload::TrainStateRef;
 use crate::{Data, Find};
-use math::{AdamStep, Isa};
+use math::{AdamStep, Isa, par};
 
 /// Grids and what is done to them.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +60,8 @@ pub struct Trainer {
     m: Vec<f32>,
     v: Vec<f32>,
     noise: Vec<f32>,
+    network: Network,
+    roller: Roller,
 }
 
 impl Trainer {
@@ -67,7 +70,9 @@ impl Trainer {
         let gumbel = matches!(automaton.form, GateForm::Gumbel { .. });
         let noise = if gumbel { zeros.clone() } else { Vec::new() };
         let (grads, m, v) = (zeros.clone(), zeros.clone(), zeros);
-        Trainer { isa, automaton, rollout, optimiser, seed, updates: 0, grads, m, v, noise }
+        let network = Network::new(&automaton);
+        let roller = Roller::new(isa, &network, &rollout, true);
+        Trainer { isa, automaton, rollout, optimiser, seed, updates: 0, grads, m, v, noise, network, roller }
     }
 
     pub fn automaton(&self) -> &Automaton {
@@ -105,36 +110,36 @@ impl Trainer {
     /// One step of AdamW on the summed squared error of the rollout's last state in its first `loss_channels`. Grids are
     /// `[batch][channels][height][width]`, targets `[batch][loss_channels][height][width]`.
     pub fn step(&mut self, start: &[f32], target: &[f32], loss_channels: usize) -> StepStats {
-        gumbel(self.isa, self.seed, self.updates as u32, &mut self.noise);
-        let fires = masks(self.isa, self.seed, &self.rollout, self.updates);
-        let (loss, grads) = reference::loss_and_gradient(
-            &self.automaton,
-            &self.rollout,
-            start,
-            target,
-            loss_channels,
-            fires,
-            &self.noise,
-        );
-        for (to, x) in self.grads.iter_mut().zip(grads) {
-            *to = x as f32;
-        }
-        let grad_norm = self.grads.iter().map(|x| x * x).sum::<f32>().sqrt();
+        par::inside(|| self.step_inside(start, Target { values: target, channels: loss_channels }))
+    }
+
+    fn step_inside(&mut self, start: &[f32], target: Target) -> StepStats {
+        let Trainer { isa, automaton, network, roller, noise, grads, .. } = self;
+        let isa = *isa;
+        gumbel(isa, self.seed, self.updates as u32, noise);
+        network.prepare(isa, automaton, noise);
+        let loss = roller.train(network, start, target, self.seed, self.updates) as f32;
+        let form = form(automaton.form, noise);
+        math::logic::slopes(isa, form, &network.soft, &network.places, roller.sums(), grads);
+        let grad_norm = math::ops::sum_of_squares(isa, grads).sqrt();
         let Optimiser { lr, beta1, beta2, eps, weight_decay, clip } = self.optimiser;
-        self.grads.iter_mut().for_each(|x| *x = x.clamp(-clip, clip));
+        math::logic::clip(isa, clip, grads);
         self.updates += 1;
         let step = AdamStep { weight_decay, ..AdamStep::new(self.updates, lr, beta1, beta2, eps) };
-        math::ops::adam(self.isa, &mut self.automaton.params, &self.grads, &mut self.m, &mut self.v, &step);
-        StepStats { loss: loss as f32, grad_norm }
+        math::ops::adam(isa, &mut automaton.params, grads, &mut self.m, &mut self.v, &step);
+        StepStats { loss, grad_norm }
+    }
+
+    /// The slope of each parameter in the newest step, clipped.
+    pub fn gradient(&self) -> &[f32] {
+        &self.grads
     }
 
     /// The soft state after the steps of any rollout, from gates without noise. A draw says which cells fire.
     pub fn roll_soft(&mut self, rollout: &Rollout, start: &[f32], out: &mut [f32], draw: u64) {
-        let state =
-            reference::roll(&self.automaton, rollout, start, masks(self.isa, self.seed, rollout, draw));
-        for (to, x) in out.iter_mut().zip(state) {
-            *to = x as f32;
-        }
+        self.network.prepare(self.isa, &self.automaton, &[]);
+        let mut roller = Roller::new(self.isa, &self.network, rollout, false);
+        par::inside(|| roller.roll(&self.network, start, out, self.seed, draw));
     }
 
     /// What is saved.
@@ -177,17 +182,4 @@ impl Trainer {
         }
         Ok(it)
     }
-}
-
-/// Whether a cell fires: step, sample, cell.
-fn masks(isa: Isa, seed: u32, rollout: &Rollout, draw: u64) -> impl Fn(usize, usize, usize) -> bool {
-    let (plane, batch) = (rollout.width * rollout.height, rollout.batch);
-    let mut all = Vec::new();
-    if let Some(rate) = rollout.fire_rate {
-        all.resize(rollout.steps * batch * plane, 0.0);
-        for (i, mask) in all.chunks_mut(plane).enumerate() {
-            fire(isa, seed, rate, [draw as u32, (i / batch) as u32, (i % batch) as u32], mask);
-        }
-    }
-    move |step, sample, cell| all.is_empty() || all[(step * batch + sample) * plane + cell] > 0.0
 }

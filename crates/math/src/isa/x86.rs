@@ -154,6 +154,17 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn add_sums(self, sums: [[__m256; 4]; 4], y: &mut [f32; 16]) {
+        for i in [0, 2] {
+            let a = self.add(sums[i][0], sums[i][1]);
+            let b = self.add(sums[i + 1][0], sums[i + 1][1]);
+            // SAFETY: the token's.
+            let (low, high) =
+                unsafe { (_mm256_permute2f128_ps::<0x20>(a, b), _mm256_permute2f128_ps::<0x31>(a, b)) };
+            self.store(self.add(self.load(&y[4 * i..]), self.add(low, high)), &mut y[4 * i..]);
+        }
+    }
+    #[inline(always)]
     unsafe fn load_ptr(self, p: *const f32) -> __m256 {
         // SAFETY: the caller's, and the token's.
         unsafe { _mm256_loadu_ps(p) }
@@ -257,6 +268,18 @@ impl Simd for Avx512 {
     #[inline(always)]
     fn mask_bits(self, a: __mmask16) -> u32 {
         u32::from(a)
+    }
+    #[inline(always)]
+    fn add_sums(self, sums: [[__m512; 4]; 4], y: &mut [f32; 16]) {
+        let [a, b, c, d] = [sums[0][0], sums[1][0], sums[2][0], sums[3][0]];
+        // SAFETY: the token's.
+        let sum = unsafe {
+            let ab = _mm512_add_ps(_mm512_shuffle_f32x4::<0x44>(a, b), _mm512_shuffle_f32x4::<0xEE>(a, b));
+            let cd = _mm512_add_ps(_mm512_shuffle_f32x4::<0x44>(c, d), _mm512_shuffle_f32x4::<0xEE>(c, d));
+            // Lanes 0..4 and 8..12 of the pairs, then 4..8 and 12..16.
+            _mm512_add_ps(_mm512_shuffle_f32x4::<0x88>(ab, cd), _mm512_shuffle_f32x4::<0xDD>(ab, cd))
+        };
+        self.store(self.add(self.load(y), sum), y);
     }
     #[inline(always)]
     unsafe fn load_ptr(self, p: *const f32) -> __m512 {

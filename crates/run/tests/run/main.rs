@@ -10,6 +10,7 @@ mod control;
 mod cube;
 mod device;
 mod invariants;
+mod logic;
 mod monitor;
 mod old_files;
 mod players;

@@ -1,0 +1,61 @@
+//! `hothouse export logic`: a circuit as a picture, as data, or as source.
+
+use super::CircuitArgs;
+use crate::args::MachineArgs;
+use crate::files;
+use crate::host::Machine;
+use anyhow::{Context, Result};
+use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+use std::io::Write;
+use std::path::PathBuf;
+
+#[derive(Clone, Debug, Args)]
+struct ExportArgs {
+    #[command(flatten)]
+    circuit: CircuitArgs,
+    /// As what
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Format,
+    /// Where to [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    machine: MachineArgs,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    /// A picture
+    Svg,
+    /// What `hothouse run logic` reads
+    Json,
+    /// A combinational module
+    Verilog,
+    /// A function of 64 cells at once
+    Rust,
+}
+
+pub fn grammar(verb: Command) -> Command {
+    ExportArgs::augment_args(verb)
+        .about("Write the circuit of a hardened automaton as a picture, as data or as source")
+}
+
+pub fn obey(matches: &ArgMatches) -> Result<()> {
+    let args = ExportArgs::from_arg_matches(matches)?;
+    if let Some(out) = &args.out {
+        files::check_writable(out)?;
+    }
+    let machine = Machine::new(&args.machine)?;
+    let circuit = machine.pool.install(|| args.circuit.read(machine.host))?;
+    let text = match args.format {
+        Format::Svg => circuit.to_svg(),
+        Format::Json => circuit.to_json(),
+        Format::Verilog => circuit.to_verilog(),
+        Format::Rust => circuit.to_rust(),
+    };
+    match &args.out {
+        None => Ok(std::io::stdout().lock().write_all(text.as_bytes())?),
+        Some(out) => files::write_whole(out, text.as_bytes())
+            .with_context(|| format!("cannot write {}. Name another file with --out", out.display())),
+    }
+}

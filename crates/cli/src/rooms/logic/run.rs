@@ -1,0 +1,346 @@
+//! `hothouse run logic`: a grid that a circuit runs, a bit a cell.
+
+use super::CircuitArgs;
+use crate::args::{MachineArgs, count};
+use crate::host::Machine;
+use crate::signals::{self, SIGNALS};
+use crate::words::{clock, grouped};
+use crate::{Usage, files};
+use anyhow::{Context, Result, bail};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use learn::logic::circuit::{Circuit, PackedGrid};
+use math::Rng;
+use run::Host;
+use serde::Serialize;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use worlds::logic::{Area, Damage, Grid, GridError};
+
+#[derive(Clone, Debug, Args)]
+struct RunArgs {
+    #[command(flatten)]
+    circuit: CircuitArgs,
+    /// Columns and rows
+    #[arg(long, value_parser = size, value_name = "WxH")]
+    grid: (usize, usize),
+    /// How often every cell becomes what the circuit says
+    #[arg(long, value_parser = count, allow_negative_numbers = true, value_name = "N")]
+    steps: u64,
+    /// What it starts from: random bits, one cell in the middle (seed), blank, or a drawing, which comes to lie in the middle: a .pbm,
+    /// or a text of rows of . and #, or of digits 0 to 7 for the first three channels
+    #[arg(long, default_value = "random", value_name = "random|seed|blank|FILE")]
+    start: PathBuf,
+    /// Seed of what is random
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_name = "N")]
+    seed: u32,
+    /// Opposite borders are joined; =false for off beyond the border [default: as the circuit was learned]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    periodic: Option<bool>,
+    /// Switch off the cells of a disc before the first step: its middle, and its radius
+    #[arg(long, value_parser = disc, allow_hyphen_values = true, value_name = "X,Y,RADIUS")]
+    damage: Vec<(usize, usize, usize)>,
+    /// Show the first three channels as a digit, 1 for red, 2 for green and 4 for blue together, instead of the first
+    #[arg(long)]
+    rgb: bool,
+    /// Write the last state to this file: a .pbm of the first channel, or a .txt
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Print the result as one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    machine: MachineArgs,
+}
+
+fn size(text: &str) -> Result<(usize, usize), String> {
+    let wrong = || "write columns and rows, each from 1, as in 4096x4096".to_string();
+    let (width, height) = text.split_once(['x', 'X']).ok_or_else(wrong)?;
+    let side = |text: &str| text.parse::<u32>().ok().filter(|&side| side > 0).map(|side| side as usize);
+    side(width).zip(side(height)).ok_or_else(wrong)
+}
+
+fn disc(text: &str) -> Result<(usize, usize, usize), String> {
+    let numbers: Option<Vec<usize>> = text.split(',').map(|number| number.trim().parse().ok()).collect();
+    match numbers.as_deref() {
+        Some(&[x, y, radius]) => Ok((x, y, radius)),
+        _ => Err("write column, row and radius as whole numbers, as in 20,20,5".into()),
+    }
+}
+
+pub fn grammar(verb: Command) -> Command {
+    RunArgs::augment_args(verb).about("Run a circuit on a grid, a bit a cell, and say how fast")
+}
+
+#[derive(Serialize)]
+struct Line {
+    circuit: String,
+    gates: usize,
+    width: usize,
+    height: usize,
+    periodic: bool,
+    steps: u64,
+    seconds: f64,
+    cells_per_s: f64,
+    gate_cells_per_s: f64,
+    /// Cells whose first channel is on.
+    on: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cells: Option<String>,
+}
+
+pub fn obey(matches: &ArgMatches) -> Result<()> {
+    let args = RunArgs::from_arg_matches(matches)?;
+    if let Some(out) = &args.out {
+        files::check_writable(out)?;
+        Form::of(out)?;
+    }
+    let machine = Machine::new(&args.machine)?;
+    signals::listen()?;
+    machine.pool.install(|| run(&args, machine.host))
+}
+
+/// Longer than this nobody waits.
+const LONGEST_DAYS: f64 = 30.0;
+/// More than any machine reaches: gates times cells a second and thread.
+const FASTEST: f64 = 1e12;
+/// What fits a terminal.
+const SHOWN: (usize, usize) = (120, 60);
+
+fn run(args: &RunArgs, host: Host) -> Result<()> {
+    let whole = args.circuit.read(host)?;
+    let circuit = whole.pruned();
+    let (width, height) = args.grid;
+    let periodic = args.periodic.unwrap_or(circuit.periodic);
+    let mut grid = begin(args, &circuit, host, periodic)?;
+    let work = grid.gates().max(1) as f64 * width as f64 * height as f64;
+    let most = LONGEST_DAYS * 86_400.0 * FASTEST * math::par::threads() as f64 / work;
+    if args.steps as f64 > most {
+        let most = grouped((most as u64).max(1));
+        bail!(
+            "{} steps of this grid take more than {LONGEST_DAYS} days. Ask for {most} or fewer with --steps, or for a smaller --grid",
+            grouped(args.steps)
+        );
+    }
+    let began = Instant::now();
+    let mut steps = 0;
+    while steps < args.steps && !SIGNALS.stopping() {
+        grid.step(None);
+        steps += 1;
+    }
+    let seconds = began.elapsed().as_secs_f64();
+    let cells_per_s = steps as f64 * width as f64 * height as f64 / seconds.max(1e-9);
+    let on = (0..height).map(|row| ones(grid.cells().row(0, row), width)).sum();
+    let drawn = (width <= SHOWN.0 && height <= SHOWN.1).then(|| text(&grid, args.rgb));
+    let line = Line {
+        gates: grid.gates(),
+        circuit: circuit.name,
+        width,
+        height,
+        periodic,
+        steps,
+        seconds,
+        cells_per_s,
+        gate_cells_per_s: cells_per_s * grid.gates() as f64,
+        on,
+        cells: drawn,
+    };
+    if let Some(out) = &args.out {
+        let bytes = match Form::of(out)? {
+            Form::Bitmap => bitmap(&grid),
+            Form::Text => (text(&grid, args.rgb).replace('/', "\n") + "\n").into_bytes(),
+        };
+        files::write_whole(out, &bytes)
+            .with_context(|| format!("cannot write {}. Name another file with --out", out.display()))?;
+    }
+    tell(&line, args)
+}
+
+fn tell(line: &Line, args: &RunArgs) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        writeln!(out, "{}", serde_json::to_string(line)?)?;
+        return Ok(());
+    }
+    if let Some(cells) = &line.cells {
+        writeln!(out, "{}", cells.replace('/', "\n"))?;
+    }
+    let beyond = if line.periodic { "opposite borders joined" } else { "off beyond the border" };
+    let Line { circuit, gates, width, height, on, .. } = line;
+    writeln!(out, "{circuit}: {gates} gates on {width}x{height} cells, {beyond}")?;
+    let stopped =
+        if line.steps < args.steps { format!(" of {}, stopped", grouped(args.steps)) } else { String::new() };
+    writeln!(
+        out,
+        "{} steps{stopped} in {}: {:.3e} gate-cells/s, {:.3e} cells/s; {} cells are on",
+        grouped(line.steps),
+        clock(line.seconds),
+        line.gate_cells_per_s,
+        line.cells_per_s,
+        grouped(*on)
+    )?;
+    Ok(())
+}
+
+fn begin(args: &RunArgs, circuit: &Circuit, host: Host, periodic: bool) -> Result<PackedGrid> {
+    let (width, height) = args.grid;
+    let needs = PackedGrid::bytes(circuit, width, height).saturating_add(match &args.out {
+        Some(_) => (width as u64 * height as u64) / 8,
+        None => 0,
+    });
+    if needs > host.memory_bytes {
+        let megabytes = |bytes: u64| grouped(bytes.div_ceil(1 << 20));
+        bail!(
+            "a grid of {width}x{height} cells with {} channels needs {} MB of memory, and {} MB are free. Ask for a smaller --grid",
+            circuit.channels(),
+            megabytes(needs),
+            megabytes(host.memory_bytes)
+        );
+    }
+    for &(x, y, _) in args.damage.iter().filter(|&&(x, y, _)| x >= width || y >= height) {
+        return Err(refused(GridError::Outside { x, y, width, height }));
+    }
+    let mut grid = PackedGrid::new(host.isa, circuit, width, height, periodic);
+    match args.start.to_str() {
+        Some("random") => {
+            let mut random = Rng::new(args.seed, PURPOSE_START).sequence(0);
+            grid.edit(|_, _, words| words.iter_mut().for_each(|word| *word = random.word()));
+        }
+        Some("blank") => {}
+        Some("seed") => place(&mut grid, &Grid::seed(circuit.channels(), 1, 1))?,
+        _ => place(&mut grid, &drawing(&args.start, circuit.channels())?)?,
+    }
+    for &(x, y, radius) in &args.damage {
+        let disc = Area::Disc { x, y, radius };
+        grid.edit(|_, row, words| {
+            disc.columns(row, width).for_each(|column| words[column / 32] &= !(1 << (column % 32)))
+        });
+    }
+    Ok(grid)
+}
+
+const PURPOSE_START: u32 = 1;
+
+fn refused(error: GridError) -> anyhow::Error {
+    Usage(error.to_string()).into()
+}
+
+/// Puts a drawing into the middle.
+fn place(grid: &mut PackedGrid, drawing: &Grid) -> Result<()> {
+    let (width, height) = (grid.cells().width(), grid.cells().height());
+    if drawing.width > width || drawing.height > height {
+        let (to_width, to_height) = (drawing.width, drawing.height);
+        bail!(Usage(format!(
+            "the drawing of {to_width}x{to_height} does not fit a grid of {width}x{height}. Ask for --grid {to_width}x{to_height} or more"
+        )));
+    }
+    // An even drawing has its middle where an even grid has it.
+    let (left, above) = (width / 2 - drawing.width / 2, height / 2 - drawing.height / 2);
+    grid.edit(|channel, row, words| {
+        if channel < drawing.channels && (above..above + drawing.height).contains(&row) {
+            for x in 0..drawing.width {
+                let (bit, column) = (drawing.cells[drawing.index(channel, x, row - above)], left + x);
+                words[column / 32] |= u32::from(bit) << (column % 32);
+            }
+        }
+    });
+    Ok(())
+}
+
+fn drawing(path: &Path, channels: usize) -> Result<Grid> {
+    let shown = path.display();
+    if !path.exists() {
+        bail!(Usage(format!("there is no drawing {shown}. Write random, seed or blank, or name a file")));
+    }
+    let bytes = files::read_checkpoint(path)?;
+    let cannot = || format!("cannot start from {shown}");
+    if bytes.starts_with(b"P4") {
+        return read_bitmap(&bytes).with_context(cannot);
+    }
+    let text = str::from_utf8(&bytes)
+        .ok()
+        .with_context(|| format!("{shown} is neither a text nor a binary .pbm. Draw rows of . and #"))?;
+    match Grid::draw(text, 1, None) {
+        Err(GridError::Character { .. }) if channels >= 3 => Grid::draw(text, 3, None),
+        drawn => drawn,
+    }
+    .with_context(cannot)
+}
+
+/// How the last state is written.
+enum Form {
+    Bitmap,
+    Text,
+}
+
+impl Form {
+    fn of(path: &Path) -> Result<Form> {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("pbm") => Ok(Form::Bitmap),
+            Some("txt") => Ok(Form::Text),
+            _ => Err(Usage(format!(
+                "{} is neither a .pbm nor a .txt. Name one of these with --out",
+                path.display()
+            ))
+            .into()),
+        }
+    }
+}
+
+fn ones(words: &[u32], width: usize) -> u64 {
+    let whole: u64 = words[..width / 32].iter().map(|word| u64::from(word.count_ones())).sum();
+    let rest = width % 32;
+    whole + if rest == 0 { 0 } else { u64::from((words[width / 32] & ((1 << rest) - 1)).count_ones()) }
+}
+
+fn text(grid: &PackedGrid, rgb: bool) -> String {
+    let cells = grid.cells();
+    let shown = if rgb { cells.channels().min(3) } else { 1 };
+    let mut drawn = Grid::blank(shown, cells.width(), cells.height());
+    for channel in 0..shown {
+        for y in 0..drawn.height {
+            for x in 0..drawn.width {
+                let at = drawn.index(channel, x, y);
+                drawn.cells[at] = (cells.row(channel, y)[x / 32] >> (x % 32) & 1) as u8;
+            }
+        }
+    }
+    drawn.text(shown)
+}
+
+/// A binary portable bitmap: eight cells a byte, the first in the highest bit.
+fn bitmap(grid: &PackedGrid) -> Vec<u8> {
+    let (width, height) = (grid.cells().width(), grid.cells().height());
+    let mut bytes = format!("P4\n{width} {height}\n").into_bytes();
+    for row in 0..height {
+        let of_row =
+            grid.cells().row(0, row).iter().flat_map(|word| word.to_le_bytes()).map(u8::reverse_bits);
+        bytes.extend(of_row.take(width.div_ceil(8)));
+        if let (Some(last), beyond @ 1..) = (bytes.last_mut(), width.next_multiple_of(8) - width) {
+            *last &= 0xff << beyond;
+        }
+    }
+    bytes
+}
+
+fn read_bitmap(bytes: &[u8]) -> Result<Grid> {
+    let wrong = "it is no whole binary .pbm. Export it again, or draw rows of . and #";
+    let mut lines = bytes.splitn(3, |byte| byte.is_ascii_whitespace()).skip(1);
+    let width = lines.next().context(wrong)?;
+    let mut rest = lines.next().context(wrong)?.splitn(2, |byte| byte.is_ascii_whitespace());
+    let (height, bits) = (rest.next().context(wrong)?, rest.next().context(wrong)?);
+    let side = |text: &[u8]| {
+        str::from_utf8(text).ok()?.parse::<usize>().ok().filter(|side| (1..1 << 24).contains(side))
+    };
+    let (width, height) = side(width).zip(side(height)).context(wrong)?;
+    let stride = width.div_ceil(8);
+    if bits.len() < stride * height {
+        bail!(wrong);
+    }
+    let mut grid = Grid::blank(1, width, height);
+    for (i, cell) in grid.cells.iter_mut().enumerate() {
+        let (x, y) = (i % width, i / width);
+        *cell = bits[y * stride + x / 8] >> (7 - x % 8) & 1;
+    }
+    Ok(grid)
+}

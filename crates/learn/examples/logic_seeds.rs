@@ -1,0 +1,79 @@
+//! How often and how soon members become perfect: many seeds of an experiment, none of them begun again.
+//!
+//! `cargo run --release -p learn --example logic_seeds -- life 40 3000 lr=0.05 gates=four batch=20`: experiment, seeds, updates at most, settings.
+
+use learn::logic::Wiring;
+use learn::logic::experiment::{Config, Form, Preset};
+use learn::logic::population::{Population, Slice};
+use math::Isa;
+use std::time::Instant;
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let [name, seeds, most, settings @ ..] = &args[..] else {
+        eprintln!("logic EXPERIMENT SEEDS UPDATES [setting=value …]");
+        std::process::exit(2);
+    };
+    let preset = Preset::ALL.into_iter().find(|preset| preset.id() == name).expect("an experiment");
+    let most: u64 = most.parse().expect("updates");
+    let mut config = Config {
+        population: seeds.parse().expect("a number of seeds"),
+        patience: u32::MAX,
+        ..Config::preset(preset)
+    };
+    let mut seed = 1;
+    for setting in settings {
+        let (key, value) = setting.split_once('=').expect("setting=value");
+        let number = || value.parse::<f32>().expect("a number");
+        match key {
+            "seed" => seed = number() as u32,
+            "lr" => config.lr = number(),
+            "beta2" => config.beta2 = number(),
+            "decay" => config.weight_decay = number(),
+            "batch" => config.batch = number() as usize,
+            "steps" => config.steps = number() as usize,
+            "temperature" => config.temperature = number(),
+            "updates" => config.updates = number() as u32,
+            "target" => config.target = value.into(),
+            "wiring" => config.wiring = if value == "random" { Wiring::Random } else { Wiring::Unique },
+            "gates" => {
+                config.form = match value {
+                    "four" => Form::Four,
+                    "gumbel" => Form::Gumbel,
+                    _ => Form::Softmax,
+                }
+            }
+            _ => panic!("no setting {key}"),
+        }
+    }
+    let mut population = Population::new(config, seed, Isa::best()).expect("it can be learned");
+    let mut perfect_at: Vec<Option<u64>> = vec![None; population.members().len()];
+    let began = Instant::now();
+    while population.progress().iterations * u64::from(population.config().updates) < most
+        && perfect_at.iter().any(Option::is_none)
+    {
+        let Slice::Iteration(stats) = population.advance() else { continue };
+        let iterations = population.progress().iterations;
+        for (member, at) in population.members().iter().zip(&mut perfect_at) {
+            if member.perfect && at.is_none() {
+                *at = Some(member.trainer.updates());
+            }
+        }
+        if iterations.is_power_of_two() || iterations.is_multiple_of(64) {
+            let hard: Vec<String> =
+                population.members().iter().map(|m| format!("{:.4}", m.checked.wrong)).collect();
+            let (soft, s) = (stats.loss.unwrap_or(0.0), began.elapsed().as_secs_f64());
+            eprintln!("{iterations} iterations, {s:.1} s, soft {soft:.5}, hard {}", hard.join(" "));
+        }
+    }
+    let updates = population.progress().updates;
+    let mut found: Vec<u64> = perfect_at.iter().flatten().copied().collect();
+    found.sort_unstable();
+    println!(
+        "{name} {}: {} of {} perfect, after {found:?} updates; {updates} updates in {:.2} s",
+        settings.join(" "),
+        found.len(),
+        perfect_at.len(),
+        began.elapsed().as_secs_f64()
+    );
+}

@@ -1,0 +1,247 @@
+//! Logic: questions about members, grids and circuits, what cannot be learned or shown, and what a seeded run reaches.
+
+use crate::common::*;
+use run::protocol::{Command, Config, Event};
+use run::{AnyRun, config_of};
+use serde_json::{Value, json};
+
+fn variants() -> Vec<&'static str> {
+    room("logic").variants().iter().map(|variant| variant.id).collect()
+}
+
+fn value(run: &mut dyn AnyRun, question: Value) -> Value {
+    ask(run, question).unwrap()
+}
+
+fn refused(run: &mut dyn AnyRun, question: Value) -> String {
+    clear(&ask::<Value>(run, question).unwrap_err())
+}
+
+fn len(of: &Value) -> usize {
+    of.as_array().unwrap().len()
+}
+
+fn number(of: &Value) -> usize {
+    of.as_u64().unwrap() as usize
+}
+
+fn begun(width: u32, height: u32, start: &str, soft: bool) -> Value {
+    json!({ "ask": "grid", "width": width, "height": height, "start": start, "seed": 5, "member": 1, "soft": soft })
+}
+
+#[test]
+fn members_their_gates_and_their_circuits() {
+    for variant in variants() {
+        let mut run = start(&small("logic", variant, 1));
+        train(&mut *run, 2);
+        let shape = value(&mut *run, json!({ "ask": "automaton" }));
+        let gates = number(&shape["gates"]);
+        let layers: usize = shape["layers"].as_array().unwrap().iter().map(number).sum();
+        assert_eq!((layers, number(&shape["parameters"])), (gates, 16 * gates), "{variant}");
+        let about = &run.variant().about.clone();
+        assert_eq!(shape["target"].is_null(), about["rule"] == true, "{variant}");
+        if let Some(target) = shape["target"].as_object() {
+            assert_eq!((&target["width"], &target["height"]), (&about["width"], &about["height"]));
+            let values: Vec<usize> = target["values"].as_array().unwrap().iter().map(number).collect();
+            let most = if about["shows"] == "rgb" { 7 } else { 1 };
+            assert!(values.contains(&most) && values.iter().all(|&v| v <= most), "{variant}");
+        }
+
+        let all = value(&mut *run, json!({ "ask": "population" }));
+        let members = all["members"].as_array().unwrap();
+        assert_eq!((members.len(), &all["ended"], &all["perfect"]), (2, &json!(0), &json!(0)), "{variant}");
+        assert!(number(&all["best"]) < 2 && members[0]["seed"] != members[1]["seed"]);
+        for member in members {
+            assert_eq!((&member["state"], &member["updates"]), (&json!("learning"), &json!(4)));
+            assert!(member["loss"].as_f64().unwrap() > 0.0 && member["hard_loss"].as_f64().unwrap() > 0.0);
+            let (width, height) = (number(&member["picture"]["width"]), number(&member["picture"]["height"]));
+            assert_eq!(len(&member["picture"]["values"]), width * height, "{variant}");
+        }
+
+        let gates_view = value(&mut *run, json!({ "ask": "gates", "member": 1 }));
+        assert_eq!((len(&gates_view["ops"]), len(&gates_view["certainty"])), (gates, 4 * gates));
+        let circuit = value(&mut *run, json!({ "ask": "circuit", "member": 1 }));
+        assert_eq!((&circuit["equal"], &circuit["updates"]), (&json!(true), &json!(4)), "{variant}");
+        assert_eq!(circuit["evaluated"], shape["gates_per_cell"]);
+        assert_eq!(len(&circuit["outputs"]), number(&shape["channels"]));
+        let inputs = len(&circuit["inputs"]);
+        for (i, gate) in circuit["gates"].as_array().unwrap().iter().enumerate() {
+            let wires = [&gate["a"], &gate["b"]].map(number);
+            assert!(wires.iter().all(|&wire| wire < inputs + i), "gates come after what they read");
+        }
+        for (format, has) in [("svg", "<svg"), ("json", "hothouse circuit"), ("verilog", "module"), ("rust", "fn step")] {
+            let file = value(&mut *run, json!({ "ask": "export", "member": 1, "format": format }));
+            assert!(file["text"].as_str().unwrap().contains(has), "{variant} {format}");
+            assert!(file["name"].as_str().unwrap().starts_with(variant), "{file}");
+        }
+        for question in ["gates", "circuit"] {
+            assert!(refused(&mut *run, json!({ "ask": question, "member": 2 })).contains("0 to 1"));
+        }
+    }
+}
+
+#[test]
+fn grids_run_are_damaged_and_leave_no_trace() {
+    for variant in variants() {
+        let config = small("logic", variant, 2);
+        let (mut plain, mut asked) = (start(&config), start(&config));
+        train(&mut *asked, 1);
+        asked.advance(0.0);
+        let run = &mut *asked;
+        assert!(refused(run, json!({ "ask": "advance", "steps": 1 })).contains("Begin one"));
+        let about = run.variant().about.clone();
+        let (width, height) = (number(&about["width"]) as u32 + 5, number(&about["height"]) as u32 + 2);
+        for soft in [false, true] {
+            let first = value(run, begun(width, height, "random", soft));
+            let cells = (width * height) as usize;
+            let shown = if about["shows"] == "rgb" { 3 } else { 1 };
+            assert_eq!((len(&first["values"]), &first["step"]), (cells, &json!(0)));
+            assert_eq!(len(&first["soft"]), if soft { 4 * shown * cells } else { 0 });
+            assert_eq!(first, value(run, begun(width, height, "random", soft)), "{variant}");
+            let one = value(run, json!({ "ask": "advance", "steps": 3 }));
+            value(run, begun(width, height, "random", soft));
+            let steps: Vec<Value> =
+                (0..3).map(|_| value(run, json!({ "ask": "advance", "steps": 1 }))).collect();
+            assert_eq!(one, steps[2], "{variant}");
+            let damage = json!({ "ask": "damage", "x": 2, "y": 1, "radius": 1, "how": "flip" });
+            let hit = value(run, damage);
+            let differ = |a: &Value, b: &Value| {
+                let [a, b] = [a, b].map(|view| view["values"].as_array().unwrap().clone());
+                a.iter().zip(&b).filter(|(a, b)| a != b).count()
+            };
+            assert_eq!(differ(&hit, &one), 5, "{variant}");
+            let outside = json!({ "ask": "damage", "x": width, "y": 0, "radius": 1, "how": "blank" });
+            assert!(refused(run, outside).contains("outside the grid"));
+            assert!(refused(run, json!({ "ask": "advance", "steps": 100_000 })).contains("1000 at most"));
+            assert_eq!(value(run, json!({ "ask": "advance", "steps": 0 }))["values"], hit["values"], "intact");
+            let blank = json!({ "ask": "damage", "x": 0, "y": 0, "radius": 99, "how": "blank" });
+            let blank = value(run, blank);
+            assert_eq!(differ(&blank, &value(run, begun(width, height, "blank", soft))), 0);
+        }
+        value(run, begun(width, height, "random", false));
+        let circuit = value(run, json!({ "ask": "circuit", "member": 1 }));
+        let values = value(run, json!({ "ask": "values", "x": 1, "y": 1 }));
+        assert_eq!(len(&values["inputs"]), len(&circuit["inputs"]));
+        assert_eq!(len(&values["gates"]), len(&circuit["gates"]));
+        assert_eq!(values["updates"], circuit["updates"]);
+        // The wires of the outputs are the cell's next state.
+        let wire = number(&circuit["outputs"][0]);
+        let bits: Vec<Value> =
+            [&values["inputs"], &values["gates"]].iter().flat_map(|v| v.as_array().unwrap().clone()).collect();
+        if about["asynchronous"] == false {
+            let next = value(run, json!({ "ask": "advance", "steps": 1 }));
+            let cell = number(&next["values"][(width + 1) as usize]) & 1;
+            assert_eq!(number(&bits[wire]), cell, "{variant}");
+        }
+        assert!(refused(run, json!({ "ask": "values", "x": 0, "y": height })).contains("outside the grid"));
+        assert!(refused(run, begun(0, 4, "random", false)).contains("1 to"));
+        assert!(refused(run, begun(4096, 4, "random", false)).contains("1 to"));
+        // A target where there is one of the size.
+        let (width, height) = (number(&about["width"]) as u32, number(&about["height"]) as u32);
+        let target = value(run, begun(width, height, "target", false));
+        if about["rule"] == false {
+            assert_eq!(target["wrong"], 0.0, "{variant}");
+        }
+        let learned = value(run, begun(width, height, "learned", false));
+        assert!(learned["wrong"].is_null() == (about["rule"] == true), "{variant}");
+
+        train(run, 2);
+        train(&mut *plain, 2);
+        assert_eq!(plain.digest(), run.digest(), "{variant}");
+        assert_eq!(plain.save().unwrap().len(), run.save().unwrap().len());
+    }
+}
+
+#[test]
+fn big_grids_are_bits_and_too_big_ones_are_refused() {
+    let mut run = start(&small("logic", "life", 1));
+    let big = |width: u32, height: u32| json!({ "ask": "big", "width": width, "height": height, "seed": 3, "member": 0 });
+    assert!(refused(&mut *run, json!({ "ask": "big_advance", "ms": 1.0 })).contains("Begin one"));
+    let first = value(&mut *run, big(70, 9));
+    assert_eq!((len(&first["words"]), &first["step"]), (9 * 9, &json!(0)));
+    // As it begins, every gate passes on the first of what it reads.
+    let next = value(&mut *run, json!({ "ask": "big_advance", "ms": 0.0 }));
+    assert_eq!(next["step"], 1);
+    for (width, height) in [(0, 8), (8, 70_000)] {
+        assert!(refused(&mut *run, big(width, height)).contains("1 to 65536"));
+    }
+    let host = run::Host { memory_bytes: 256 << 20, ..host() };
+    let mut tight = run::begin(small("logic", "life", 1), host).unwrap();
+    assert!(refused(&mut *tight, big(65_536, 65_536)).contains("MB of memory"));
+    assert_eq!(value(&mut *run, json!({ "ask": "big_advance", "ms": 0.0 }))["step"], 2, "intact");
+}
+
+#[test]
+fn what_cannot_be_learned_is_refused_and_the_run_goes_on() {
+    for (variant, knob, text, next) in [
+        ("own", "target", "", "draw rows"),
+        ("own", "target", "....../..", "every row as many"),
+        ("own", "target", "....../..x.../....../......", "use . (or 0)"),
+        ("own", "target", "..9./..../..../....", "black, 1 red"),
+        ("own", "target", "##/##", "draw 4 to 32"),
+        ("own", "target", "..../..../..../....", "at least one cell"),
+        ("rule", "rule", "B3S23", "B3/S23"),
+        ("rule", "rule", "B9/S23", "0 to 8"),
+    ] {
+        let mut run = start(&small("logic", variant, 1));
+        train(&mut *run, 1);
+        let digest = run.digest();
+        let mut config = run.config().clone();
+        config.knobs.insert(knob.into(), text.into());
+        for error in [
+            run::validate(&config, host()).unwrap_err(),
+            run.command(Command::Reset { config: Some(config.clone()) }).unwrap_err(),
+        ] {
+            assert!(clear(&error).contains(next), "{text}: {error}");
+        }
+        assert_eq!(run.digest(), digest);
+        train(&mut *run, 2);
+    }
+    // A larger drawing needs more steps.
+    let mut config = small("logic", "own", 1);
+    config.knobs.insert("target".into(), [".#".repeat(10); 20].join("/").as_str().into());
+    assert!(clear(&run::validate(&config, host()).unwrap_err()).contains("steps = 10"));
+    config.knobs.insert("steps".into(), 10.0.into());
+    run::validate(&config, host()).unwrap();
+}
+
+/// To the first test that finds every cell right, within so many updates.
+fn solved(config: &Config, most: f64) -> Box<dyn AnyRun> {
+    let mut run = start(config);
+    let mut now_s = 0.0;
+    while run.solved().is_none() {
+        now_s += 0.001;
+        run.advance(now_s);
+        let updates = run.progress().counts[0];
+        assert!(updates <= most, "{} is not perfect after {updates} updates", config.variant);
+    }
+    run
+}
+
+#[test]
+fn life_is_learned_perfectly_and_its_circuit_is_the_rule() {
+    let config = Config { variant: "life".into(), ..config_of(room("logic")) };
+    let mut run = solved(&config, 8000.0);
+    let told = Told::by(&mut *run);
+    let test = told.tests().pop().unwrap().values.clone();
+    let column = |name: &str| test[run.schema().test(name).unwrap()];
+    assert_eq!((column("perfect"), column("larger")), (Some(1.0), Some(1.0)));
+    assert!(told.0.iter().any(|event| matches!(event, Event::Solved { goal: 1.0, .. })));
+    let all = value(&mut *run, json!({ "ask": "population" }));
+    let best = all["best"].clone();
+    assert_eq!(all["members"][number(&best)]["state"], "perfect");
+    let circuit = value(&mut *run, json!({ "ask": "circuit", "member": best }));
+    assert_eq!((&circuit["perfect"], &circuit["equal"], &circuit["verified"]), (&json!(true), &json!(true), &json!(512)));
+    value(
+        &mut *run,
+        json!({ "ask": "grid", "width": 31, "height": 17, "start": "random", "seed": 1, "member": best, "soft": false }),
+    );
+    for _ in 0..20 {
+        assert_eq!(value(&mut *run, json!({ "ask": "advance", "steps": 5 }))["wrong"], 0.0);
+    }
+    // It is kept, while others learn on.
+    let at = run.progress().iteration;
+    train(&mut *run, at + 3);
+    let again = go_on(&run.save().unwrap());
+    assert!(again.solved().is_some());
+}
