@@ -60,7 +60,6 @@ fn hard_rate(isa: Isa, now: &dyn Fn() -> f64) -> f64 {
     let mut packed = PackedGrid::new(isa, &circuit, SIDE, SIDE, true);
     packed.edit(|_, _, words| words.iter_mut().for_each(|word| *word = numbers.word()));
     let work = (packed.gates() * SIDE * SIDE) as f64;
-    let mut rates: Vec<f64> =
-        (0..ROUNDS).map(|_| work / seconds_a_call(now, || packed.run(1))).collect();
+    let mut rates: Vec<f64> = (0..ROUNDS).map(|_| work / seconds_a_call(now, || packed.run(1))).collect();
     median(&mut rates)
 }

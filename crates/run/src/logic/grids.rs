@@ -99,7 +99,8 @@ impl Viewed {
         };
         let periodic = experiment.rollout.periodic;
         let runs = if soft {
-            let rollout = Rollout { width: columns, height: rows, steps: 1, batch: 1, ..experiment.rollout.clone() };
+            let rollout =
+                Rollout { width: columns, height: rows, steps: 1, batch: 1, ..experiment.rollout.clone() };
             let trainer = Trainer::new(isa, automaton.clone(), rollout, Optimiser::default(), seed);
             Runs::Soft(Box::new(trainer), grid.cells.iter().map(|&bit| bit.into()).collect())
         } else {
@@ -134,7 +135,8 @@ impl Viewed {
         self.updates = taken.updates;
         if let Runs::Hard(packed, _) = &mut self.runs {
             let (width, height) = (self.grid.width, self.grid.height);
-            *packed = PackedGrid::new(self.isa, &self.circuit, width, height, self.experiment.rollout.periodic);
+            *packed =
+                PackedGrid::new(self.isa, &self.circuit, width, height, self.experiment.rollout.periodic);
             packed.set(&self.grid.cells);
         }
     }

@@ -69,7 +69,9 @@ fn members_their_gates_and_their_circuits() {
             let wires = [&gate["a"], &gate["b"]].map(number);
             assert!(wires.iter().all(|&wire| wire < inputs + i), "gates come after what they read");
         }
-        for (format, has) in [("svg", "<svg"), ("json", "hothouse circuit"), ("verilog", "module"), ("rust", "fn step")] {
+        for (format, has) in
+            [("svg", "<svg"), ("json", "hothouse circuit"), ("verilog", "module"), ("rust", "fn step")]
+        {
             let file = value(&mut *run, json!({ "ask": "export", "member": 1, "format": format }));
             assert!(file["text"].as_str().unwrap().contains(has), "{variant} {format}");
             assert!(file["name"].as_str().unwrap().starts_with(variant), "{file}");
@@ -113,7 +115,11 @@ fn grids_run_are_damaged_and_leave_no_trace() {
             let outside = json!({ "ask": "damage", "x": width, "y": 0, "radius": 1, "how": "blank" });
             assert!(refused(run, outside).contains("outside the grid"));
             assert!(refused(run, json!({ "ask": "advance", "steps": 100_000 })).contains("1000 at most"));
-            assert_eq!(value(run, json!({ "ask": "advance", "steps": 0 }))["values"], hit["values"], "intact");
+            assert_eq!(
+                value(run, json!({ "ask": "advance", "steps": 0 }))["values"],
+                hit["values"],
+                "intact"
+            );
             let blank = json!({ "ask": "damage", "x": 0, "y": 0, "radius": 99, "how": "blank" });
             let blank = value(run, blank);
             assert_eq!(differ(&blank, &value(run, begun(width, height, "blank", soft))), 0);
@@ -126,8 +132,10 @@ fn grids_run_are_damaged_and_leave_no_trace() {
         assert_eq!(values["updates"], circuit["updates"]);
         // The wires of the outputs are the cell's next state.
         let wire = number(&circuit["outputs"][0]);
-        let bits: Vec<Value> =
-            [&values["inputs"], &values["gates"]].iter().flat_map(|v| v.as_array().unwrap().clone()).collect();
+        let bits: Vec<Value> = [&values["inputs"], &values["gates"]]
+            .iter()
+            .flat_map(|v| v.as_array().unwrap().clone())
+            .collect();
         if about["asynchronous"] == false {
             let next = value(run, json!({ "ask": "advance", "steps": 1 }));
             let cell = number(&next["values"][(width + 1) as usize]) & 1;
@@ -231,7 +239,10 @@ fn life_is_learned_perfectly_and_its_circuit_is_the_rule() {
     let best = all["best"].clone();
     assert_eq!(all["members"][number(&best)]["state"], "perfect");
     let circuit = value(&mut *run, json!({ "ask": "circuit", "member": best }));
-    assert_eq!((&circuit["perfect"], &circuit["equal"], &circuit["verified"]), (&json!(true), &json!(true), &json!(512)));
+    assert_eq!(
+        (&circuit["perfect"], &circuit["equal"], &circuit["verified"]),
+        (&json!(true), &json!(true), &json!(512))
+    );
     value(
         &mut *run,
         json!({ "ask": "grid", "width": 31, "height": 17, "start": "random", "seed": 1, "member": best, "soft": false }),
