@@ -16,6 +16,8 @@ pub struct Checked {
     pub gates: usize,
     /// How the first grid was left: the values of its cells. Of a rule the 512 states' next ones.
     pub picture: Vec<u8>,
+    /// Of a rule: the states whose next one is wrong.
+    pub missed: Vec<u16>,
 }
 
 /// Grids from random starts that a hardened automaton is tested on; where it gets all of them right, it is tested on
@@ -39,7 +41,9 @@ pub fn check(isa: Isa, experiment: &Experiment, automaton: &Automaton, seed: u32
     let gates = circuit.gates.len();
     if let Task::Rule(rule) = &experiment.task {
         let picture = next_states(&circuit);
-        return Checked { wrong: wrong_states(rule, &picture), gates, picture };
+        let wrong = |&state: &usize| (picture[state] == 1) != rule.next(state);
+        let missed: Vec<u16> = (0..Rule::STATES).filter(wrong).map(|state| state as u16).collect();
+        return Checked { wrong: missed.len() as f32 / Rule::STATES as f32, gates, picture, missed };
     }
     let mut fresh = Fresh::new(isa, experiment, &circuit, seed, updates as u32);
     let mut wrong = fresh.wrong(FIRST);
@@ -47,7 +51,7 @@ pub fn check(isa: Isa, experiment: &Experiment, automaton: &Automaton, seed: u32
     if wrong == 0.0 {
         wrong = fresh.wrong(CERTAIN);
     }
-    Checked { wrong, gates, picture }
+    Checked { wrong, gates, picture, missed: Vec::new() }
 }
 
 /// What a circuit of one channel gives in each of the 512 states of nine cells.

@@ -127,7 +127,7 @@ impl Population {
     /// About what a population allocates, at most.
     pub fn bytes(config: &Config) -> Result<u64, ExperimentError> {
         let experiment = config.experiment()?;
-        let (shape, rollout) = (&experiment.architecture, &experiment.rollout);
+        let (shape, rollout) = (&experiment.architecture, &experiment.training);
         let params = shape.gates() * super::OPS;
         let cells = rollout.width * rollout.height * rollout.batch;
         // Every state of a rollout, and the gates of one step with their gradients.
@@ -152,8 +152,9 @@ impl Population {
             Form::Gumbel => GateForm::Gumbel { temperature: config.temperature },
         };
         let wirings = Wirings::new(&experiment.architecture, config.wiring, seed)?;
-        let automaton = Automaton::new(experiment.architecture.clone(), wirings, form);
-        let rollout = experiment.rollout.clone();
+        let mut automaton = Automaton::new(experiment.architecture.clone(), wirings, form);
+        begin_with(&mut automaton, config.init);
+        let rollout = experiment.training.clone();
         let cells = rollout.batch * rollout.width * rollout.height;
         let optimiser = optimiser(config);
         let trainer = match saved {
@@ -190,12 +191,12 @@ impl Population {
                 .iter_mut()
                 .for_each(|member| member.begin(if member.learns(alone) { updates } else { 0 }));
         }
-        let experiment = &self.experiment;
+        let (experiment, hard_share) = (&self.experiment, self.config.hard_share);
         let work = (SLICE_WORK / experiment.work()).max(1.0) as u32;
         let mut group: Vec<&mut Member> =
             self.members.iter_mut().filter(|member| member.left > 0).take(par::threads()).collect();
         if !group.is_empty() {
-            par::each_mut(&mut group, |_, member| member.step(experiment, work));
+            par::each_mut(&mut group, |_, member| member.step(experiment, hard_share, work));
             self.parts_s[0] += (self.clock)() - began_s;
             return Slice::Worked;
         }
@@ -432,11 +433,12 @@ impl Member {
     }
 
     /// So many updates at most.
-    fn step(&mut self, experiment: &Experiment, most: u32) {
+    fn step(&mut self, experiment: &Experiment, hard_share: f32, most: u32) {
         let shown = experiment.shown();
         let updates = self.left.min(most);
         for _ in 0..updates {
-            experiment.fill(self.seed, self.trainer.updates(), &mut self.start, &mut self.target);
+            let hard = (hard_share, &self.checked.missed[..]);
+            experiment.fill(self.seed, self.trainer.updates(), hard, &mut self.start, &mut self.target);
             let stats = self.trainer.step(&self.start, &self.target, shown);
             self.loss_sum += stats.loss / self.target.len() as f32;
             self.grad_norm_sum += stats.grad_norm;
@@ -452,6 +454,15 @@ impl Member {
         let params = &self.trainer.automaton().params;
         self.loss_sum.is_finite() && self.grad_norm_sum.is_finite() && params.iter().all(|x| x.abs() < WILD)
     }
+}
+
+/// Passing the first input has this logit, and all else 0; of four parameters it is the logit of the same function.
+fn begin_with(automaton: &mut Automaton, logit: f32) {
+    let to = match automaton.form {
+        GateForm::Four => ((logit.exp() + 7.0) / 8.0).ln(),
+        GateForm::Softmax | GateForm::Gumbel { .. } => logit,
+    };
+    automaton.params.iter_mut().filter(|x| **x != 0.0).for_each(|x| *x = to.copysign(*x));
 }
 
 fn optimiser(config: &Config) -> Optimiser {

@@ -30,16 +30,16 @@ fn alone<R: Send>(f: impl FnOnce() -> R + Send) -> R {
 
 /// Seconds of an update of the published shape.
 fn step_s(preset: Preset, isa: Isa, now: &(dyn Fn() -> f64 + Sync)) -> f64 {
-    let config = Config::preset(preset);
+    let config = Config::published(preset);
     let experiment = config.experiment().expect("its own target can be learned");
     let shape = &experiment.architecture;
     let wirings = Wirings::new(shape, config.wiring, 1).expect("the published shape can be wired");
     let automaton = Automaton::new(shape.clone(), wirings, GateForm::Softmax);
-    let rollout = experiment.rollout.clone();
+    let rollout = experiment.training.clone();
     let cells = rollout.batch * rollout.width * rollout.height;
     let mut start = vec![0.0; cells * shape.channels];
     let mut target = vec![0.0; cells * experiment.shown()];
-    experiment.fill(1, 0, &mut start, &mut target);
+    experiment.fill(1, 0, (0.0, &[]), &mut start, &mut target);
     let mut trainer = Trainer::new(isa, automaton, rollout, Optimiser::default(), 1);
     let mut step = || {
         trainer.step(&start, &target, experiment.shown());

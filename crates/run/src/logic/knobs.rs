@@ -105,6 +105,14 @@ pub(super) fn table(preset: Preset) -> Table<Config> {
             "How the inputs of gates are paired: all pairs different, neighbours first, or at random.",
         )
         .with(
+            "init",
+            "Initial logit: how firmly gates pass",
+            float(0.5, 20.0, true),
+            "",
+            number!(init),
+            "Every gate begins by passing on its first input. The smaller this is, the sooner gates become something else.",
+        )
+        .with(
             "batch",
             "Minibatch: grids an update",
             int(1.0, 256.0),
@@ -112,7 +120,16 @@ pub(super) fn table(preset: Preset) -> Table<Config> {
             count!(batch),
             "How many grids each update of a member learns from.",
         );
-    if !preset.is_rule() {
+    if preset.is_rule() {
+        table = table.with(
+            "hard_share",
+            "Hard examples: share of the batch",
+            float(0.0, 1.0, false),
+            "",
+            number!(hard_share),
+            "How much of a batch is drawn from what the hardened automaton got wrong when it was tested last; the rest is any.",
+        );
+    } else {
         table = table
             .with(
                 "steps",
@@ -130,6 +147,16 @@ pub(super) fn table(preset: Preset) -> Table<Config> {
                 number!(fire_rate),
                 "How likely a cell takes its next state in a step. Below 1 cells update asynchronously.",
             );
+    }
+    if let Some(side) = preset.board() {
+        table = table.with(
+            "side",
+            "Training grid: cells along a side",
+            KnobKind::Int { min: 4.0, max: side as f64, log: false },
+            "cells",
+            count!(side),
+            "A smaller checkerboard is learned sooner, in as many fewer steps. It is tested on the whole one all the same.",
+        );
     }
     table
         .with(

@@ -156,7 +156,6 @@ fn grids_run_are_damaged_and_leave_no_trace() {
         train(run, 2);
         train(&mut *plain, 2);
         assert_eq!(plain.digest(), run.digest(), "{variant}");
-        assert_eq!(plain.save().unwrap().len(), run.save().unwrap().len());
     }
 }
 
@@ -207,7 +206,7 @@ fn what_cannot_be_learned_is_refused_and_the_run_goes_on() {
     }
     // A larger drawing needs more steps.
     let mut config = small("logic", "own", 1);
-    config.knobs.insert("target".into(), [".#".repeat(10); 20].join("/").as_str().into());
+    config.knobs.insert("target".into(), vec![".#".repeat(10); 20].join("/").as_str().into());
     assert!(clear(&run::validate(&config, host()).unwrap_err()).contains("steps = 10"));
     config.knobs.insert("steps".into(), 10.0.into());
     run::validate(&config, host()).unwrap();
