@@ -227,7 +227,6 @@ async fn what_does_not_fit_is_refused(gpu: Gpu) {
 }
 
 common::tests!(
-    gradients_are_those_of_the_processor,
-    updates_are_those_of_the_processor,
-    what_does_not_fit_is_refused,
+    gradients_are_those_of_the_processor;
+    natively: updates_are_those_of_the_processor, what_does_not_fit_is_refused,
 );

@@ -13,13 +13,13 @@ use math::Isa;
 
 pub fn all(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(), Fault> {
     let refused = |why: String| Fault::Refused { why };
-    let experiment = Config::preset(Preset::Checkerboard).experiment();
+    let experiment = Config::published(Preset::Checkerboard).experiment();
     let experiment = experiment.map_err(|error| refused(error.to_string()))?;
     let members = if gpu.about().software { 2 } else { 64 };
     let spec = OffloadSpec {
         architecture: experiment.architecture.clone(),
         form: GateForm::Softmax,
-        rollout: experiment.rollout.clone(),
+        rollout: experiment.training.clone(),
         loss_channels: experiment.shown(),
         members,
     };
@@ -63,6 +63,7 @@ fn step_s(
         experiment.fill(
             trainer.seed(),
             0,
+            (0.0, &[]),
             &mut start[i * sizes[0]..][..sizes[0]],
             &mut target[i * sizes[1]..][..sizes[1]],
         );

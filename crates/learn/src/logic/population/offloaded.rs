@@ -26,7 +26,7 @@ impl Offloaded {
         let spec = OffloadSpec {
             architecture: experiment.architecture.clone(),
             form: members[0].trainer.automaton().form,
-            rollout: experiment.rollout.clone(),
+            rollout: experiment.training.clone(),
             loss_channels: experiment.shown(),
             members: members.len(),
         };
@@ -71,7 +71,8 @@ impl Offloaded {
         par::each_mut(&mut batches, |i, (start, target)| {
             if self.learns[i] {
                 let update = members[i].trainer.updates() + u64::from(self.begun);
-                experiment.fill(members[i].seed, update, start, target);
+                let hard = (population.config.hard_share, &members[i].checked.missed[..]);
+                experiment.fill(members[i].seed, update, hard, start, target);
             }
         });
         let optimiser = optimiser(&population.config);
