@@ -7,6 +7,8 @@
 #[cfg(not(target_family = "wasm"))]
 mod backgammon;
 #[cfg(not(target_family = "wasm"))]
+mod logic;
+#[cfg(not(target_family = "wasm"))]
 mod ppo;
 mod report;
 
@@ -45,7 +47,8 @@ pub async fn bench(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink<'_>) -
 pub fn bench_blocking(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink<'_>) -> Result<(), Fault> {
     pollster::block_on(bench(gpu, isa, now, sink))?;
     ppo::all(gpu, isa, now, sink)?;
-    backgammon::all(gpu, isa, now, sink)
+    backgammon::all(gpu, isa, now, sink)?;
+    logic::all(gpu, isa, now, sink)
 }
 
 /// The products of the figures, each beside the peak of the moment.

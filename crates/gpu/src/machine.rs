@@ -14,7 +14,7 @@ pub type Special = fn(&Gpu, &dyn Any) -> Option<Result<Box<dyn Any>, Fault>>;
 
 /// The rooms that have kernels of their own.
 #[cfg(feature = "every_room")]
-static SPECIAL: &[Special] = &[crate::control::special, crate::backgammon::special];
+static SPECIAL: &[Special] = &[crate::control::special, crate::backgammon::special, crate::logic::special];
 #[cfg(not(feature = "every_room"))]
 static SPECIAL: &[Special] = &[];
 /// Those that a shell adds.

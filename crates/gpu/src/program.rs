@@ -70,6 +70,11 @@ impl Space {
         hand_out(&mut self.words, len)
     }
 
+    /// What the floats that were handed out take.
+    pub fn float_bytes(&self) -> u64 {
+        4 * self.floats
+    }
+
     /// Makes the buffers, or says that the adapter's are too small.
     pub fn allocate(&self, gpu: &Gpu) -> Result<Memory, Fault> {
         let buffer = |label, len: u64| {

@@ -8,6 +8,7 @@ pub mod check;
 pub mod circuit;
 pub mod experiment;
 pub mod generalise;
+pub mod offload;
 pub mod population;
 pub mod reference;
 mod soft;
@@ -208,8 +209,8 @@ pub fn fire(isa: Isa, seed: u32, rate: f32, [draw, step, sample]: [u32; 3], cell
 
 /// Streams of random numbers.
 const PURPOSE_WIRES: u32 = 1;
-const PURPOSE_FIRE: u32 = 2;
-const PURPOSE_GUMBEL: u32 = 3;
+pub const PURPOSE_FIRE: u32 = 2;
+pub const PURPOSE_GUMBEL: u32 = 3;
 
 /// What cannot be built or learned, with what would do.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

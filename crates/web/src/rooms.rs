@@ -18,7 +18,7 @@ fn start() {
     #[cfg(feature = "cube")]
     add::<run::cube::Cube>(|_, _| None);
     #[cfg(feature = "logic")]
-    add::<run::logic::Logic>(|_, _| None);
+    add::<run::logic::Logic>(gpu::logic::special);
 }
 
 fn add<R: run::room::Room>(special: gpu::Special) {

@@ -2,19 +2,28 @@
 //! every cell learns no more, unless it is alone; one that is dead starts again from the next seed. Members share nothing, so what each becomes does not
 //! depend on threads.
 
+mod offloaded;
+
+pub use offloaded::ProbeSlice;
+
 use super::automaton::{Automaton, GateForm};
 use super::check::{Checked, check};
 use super::experiment::{Config, Experiment, ExperimentError, Form};
 use super::train::{Optimiser, Trainer};
 use super::{LogicError, Wirings};
-use crate::{Data, Find};
+use crate::{Data, Fault, Find};
 use math::{Isa, Rng, par};
+use offloaded::Offloaded;
 
 /// What a call of [`Population::advance`] did.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Slice {
     Worked,
+    /// There is nothing to do until the other machine answers.
+    Waiting,
     Iteration(Stats),
+    /// The other machine stopped; the population learns here again and goes on where it was.
+    Stopped(Fault),
 }
 
 /// An iteration in numbers.
@@ -78,6 +87,8 @@ pub struct Population {
     under_way: bool,
     parts_s: [f64; 2],
     clock: fn() -> f64,
+    offloaded: Option<Offloaded>,
+    probe: Option<Offloaded>,
 }
 
 /// Gates that a slice evaluates of one member, forward: some milliseconds.
@@ -100,6 +111,8 @@ impl Population {
             under_way: false,
             parts_s: [0.0; 2],
             clock: || 0.0,
+            offloaded: None,
+            probe: None,
         };
         for _ in 0..population.config.population {
             let seed = population.next_seed();
@@ -167,6 +180,9 @@ impl Population {
 
     /// Updates of as many members as there are threads; or, once all have done theirs, the tests that end the iteration.
     pub fn advance(&mut self) -> Slice {
+        if let Some(there) = self.offloaded.take() {
+            return self.advance_offloaded(there);
+        }
         let began_s = (self.clock)();
         if !self.under_way {
             self.under_way = true;
@@ -388,6 +404,8 @@ impl Population {
             under_way: false,
             parts_s: [0.0; 2],
             clock: || 0.0,
+            offloaded: None,
+            probe: None,
         };
         for i in 0..count {
             let find = |name: &str| find(&format!("member.{i}.{name}"));

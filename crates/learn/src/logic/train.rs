@@ -3,6 +3,7 @@
 use super::LogicError;
 use super::automaton::{Automaton, GateForm, gumbel};
 use super::soft::{Network, Roller, Target, form};
+use crate::offload::TrainStateRef;
 use crate::{Data, Find};
 use math::{AdamStep, Isa, par};
 
@@ -88,6 +89,22 @@ impl Trainer {
 
     pub fn updates(&self) -> u64 {
         self.updates
+    }
+
+    pub fn seed(&self) -> u32 {
+        self.seed
+    }
+
+    /// Where it stands between two steps.
+    pub fn state(&self) -> TrainStateRef<'_> {
+        TrainStateRef { weights: &self.automaton.params, m: &self.m, v: &self.v, steps: self.updates }
+    }
+
+    pub fn set_state(&mut self, state: &TrainStateRef) {
+        self.automaton.params.copy_from_slice(state.weights);
+        self.m.copy_from_slice(state.m);
+        self.v.copy_from_slice(state.v);
+        self.updates = state.steps;
     }
 
     /// One step of AdamW on the summed squared error of the rollout's last state in its first `loss_channels`. Grids are

@@ -6,6 +6,7 @@ mod circuits;
 mod experiments;
 mod grids;
 mod knobs;
+mod offload;
 pub mod protocol;
 mod room;
 mod schema;

@@ -12,7 +12,7 @@ use crate::RunError;
 use crate::bench::Bench;
 use crate::knobs::Table;
 use crate::protocol::{Knob, Knobs, Row, Value, Variant};
-use crate::room::{Answer, Iteration, Room, Saved, Schema, Setup, Slice, Tensors};
+use crate::room::{Answer, Iteration, Offload, Room, Saved, Schema, Setup, Slice, Tensors, WorkedOn};
 use learn::logic::Wirings;
 use learn::logic::check::harden;
 use learn::logic::experiment::{Config, Experiment, Task};
@@ -25,7 +25,7 @@ const TEST_EVERY: u32 = 16;
 
 pub struct Logic {
     table: Table<Config>,
-    population: Population,
+    pub(super) population: Population,
     test: Option<Generalisation>,
     /// What is looked at.
     viewed: Option<Viewed>,
@@ -191,8 +191,11 @@ impl Room for Logic {
     }
 
     fn advance(&mut self) -> Slice {
+        let before = self.population.progress().updates;
         let stats = match self.population.advance() {
             population::Slice::Worked => return Slice::Worked,
+            population::Slice::Waiting => return Slice::Waiting,
+            population::Slice::Stopped(fault) => return Slice::Stopped(fault),
             population::Slice::Iteration(stats) => stats,
         };
         let own = |value: f32| Some(f64::from(value));
@@ -208,7 +211,7 @@ impl Room for Logic {
             ],
             parts_s: stats.parts_s.to_vec(),
             finite: stats.finite,
-            work: None,
+            work: Some((self.population.progress().updates - before) as f64),
         })
     }
 
@@ -284,6 +287,18 @@ impl Room for Logic {
             success,
             Some(gates),
         ]))
+    }
+
+    fn offload(&mut self) -> Option<&mut dyn Offload> {
+        Some(self)
+    }
+
+    fn processor_only(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn worked_on(&self) -> WorkedOn {
+        if self.population.is_offloaded() { WorkedOn::Offloaded } else { WorkedOn::Processor }
     }
 
     fn ask(&mut self, question: Question) -> Result<Answer, RunError> {

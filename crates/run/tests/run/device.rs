@@ -1126,3 +1126,63 @@ mod cube {
         assert!(!device.on_gpu && device.why.contains("small steps"), "{device:?}");
     }
 }
+
+/// Updates of logic's populations.
+mod logic {
+    use super::*;
+
+    use learn::Machine;
+    use learn::logic::offload::Local;
+    use run::Fault;
+    use run::logic::Logic;
+    use std::any::Any;
+
+    /// The stand-in on this processor, as one that is no pretence.
+    struct Twin;
+
+    impl Machine for Twin {
+        fn name(&self) -> String {
+            "a twin".into()
+        }
+
+        fn is_software(&self) -> bool {
+            false
+        }
+
+        fn special(&self, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
+            Local(math::Isa::best()).special(request)
+        }
+    }
+
+    #[test]
+    fn a_population_goes_to_another_machine_and_back_and_is_the_same() {
+        let start = |wish| Driven::<Logic>::new(small("logic", "life", 5), wish);
+        let (mut home, mut away) = (start(DeviceWish::Cpu), start(DeviceWish::Gpu));
+        away.run.offer(Ok(Box::new(Twin)));
+        home.to(3);
+        away.to(3);
+        assert!(away.devices()[0].on_gpu, "{:?}", away.devices());
+        assert_eq!((away.weights(), away.arithmetic()), (home.weights(), "gpu".into()));
+        // A knob that changes meanwhile changes there too, and home again it goes on.
+        for run in [&mut home, &mut away] {
+            run.run.command(set("lr", 0.01)).unwrap();
+            run.to(5);
+        }
+        assert_eq!(away.weights(), home.weights());
+        away.wish(DeviceWish::Cpu);
+        let bytes = away.to(6).run.save().unwrap();
+        home.to(8);
+        assert_eq!(away.to(8).weights(), home.weights());
+        let mut resumed = Driven::of(run::Run::<Logic>::restore(&bytes, host()).unwrap(), DeviceWish::Cpu);
+        assert_eq!(resumed.to(8).weights(), home.weights());
+    }
+
+    #[test]
+    fn left_alone_it_measures_both() {
+        let mut run = Driven::<Logic>::new(small("logic", "life", 5), DeviceWish::Auto);
+        run.run.offer(Ok(Box::new(Twin)));
+        let device = run.decided();
+        let [home, away] = device.rates.expect("both were measured");
+        assert!(home > 0.0 && away > 0.0, "{device:?}");
+    }
+}

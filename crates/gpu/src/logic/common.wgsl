@@ -1,0 +1,88 @@
+// What all kernels of a population share. A row is one number of a cell, for all cells of all samples (lanes) side by side: first
+// the nine cells around it in each channel, `[channel][place]`, then what each gate that is evaluated gives, layer by layer, of the perception
+// `[channel][kernel][gate]`. The last rows are the cell's next channels. Constants in capitals stand before this text.
+
+struct Args {
+    // In `mem`, of all members: [member][gate][parameter]
+    params: u32, m: u32, v: u32,
+    // [member][gate][c0, c1, c2, c3], and the loss's slope in each
+    coefficients: u32, slopes: u32,
+    // [step][member][sample][channel][cell]; the slope in the newest; [member][sample][channel][cell]
+    states: u32, d_state: u32, targets: u32,
+    // Of the members at hand: [member][row][lane], and the slope in each
+    x: u32, d: u32,
+    // [member][gate]; [member](loss, length of the gradient)
+    squares: u32, sums: u32,
+    // (lr, beta1, beta2, eps, weight decay, clip); [member](1/(1 - beta1^t), 1/(1 - beta2^t))
+    knobs: u32, corrections: u32,
+    // In `words`: [member](seed, updates, whether it learns, 0); [member][row] two inputs, 16 bits each
+    standing: u32, wires: u32,
+    // [member][row] where its readers begin; [member] readers: 2 * row, + 1 where it is the second input
+    readers_begin: u32, readers: u32,
+    // [row]; [gate](first row, rows apart, rows)
+    gate_of: u32, rows_of: u32,
+    // The members at hand, rows and step of this dispatch
+    member: u32, row: u32, step: u32,
+}
+
+fn learns(member: u32) -> bool { return words[args.standing + 4u * member + 2u] != 0u; }
+
+fn row_at(base: u32, member: u32, row: u32) -> u32 {
+    return base + ((member - args.member) * ROWS + row) * ROW;
+}
+
+fn gate_at(base: u32, member: u32, gate: u32) -> u32 { return base + 4u * (member * GATES + gate); }
+
+fn four_at(at: u32) -> vec4<f32> { return vec4<f32>(mem[at], mem[at + 1u], mem[at + 2u], mem[at + 3u]); }
+
+// Four lanes of a thread, as far apart as a workgroup is wide, so that neighbours read neighbours.
+fn lanes_at(at: u32) -> vec4<f32> {
+    return vec4<f32>(mem[at], mem[at + SIZE], mem[at + 2u * SIZE], mem[at + 3u * SIZE]);
+}
+
+fn set_lanes(at: u32, x: vec4<f32>) {
+    mem[at] = x.x;
+    mem[at + SIZE] = x.y;
+    mem[at + 2u * SIZE] = x.z;
+    mem[at + 3u * SIZE] = x.w;
+}
+
+// Both inputs of the gate in a row.
+fn inputs_of(member: u32, row: u32) -> vec2<u32> {
+    let both = words[args.wires + member * (ROWS - INPUTS) + row - INPUTS];
+    return vec2<u32>(both & 0xffffu, both >> 16u);
+}
+
+fn coefficients_of(member: u32, row: u32) -> vec4<f32> {
+    return four_at(gate_at(args.coefficients, member, words[args.gate_of + row - INPUTS]));
+}
+
+// A cell of a channel, in states and their slopes.
+fn cell_at(member: u32, lane: u32, channel: u32, cell: u32) -> u32 {
+    return (member * BATCH + lane / PLANE) * CHANNELS * PLANE + channel * PLANE + cell;
+}
+
+fn state_at(step: u32, member: u32, lane: u32, channel: u32, cell: u32) -> u32 {
+    return args.states + step * MEMBERS * BATCH * CHANNELS * PLANE + cell_at(member, lane, channel, cell);
+}
+
+// The cell that lies so far from one, or PLANE where that is outside.
+fn cell_from(cell: u32, by: vec2<i32>) -> u32 {
+    let size = vec2<i32>(WIDTH, HEIGHT);
+    let at = vec2<i32>(i32(cell) % WIDTH, i32(cell) / WIDTH) + by;
+    let inside = (at + size) % size;
+    if (!PERIODIC && any(inside != at)) { return PLANE; }
+    return u32(inside.y * WIDTH + inside.x);
+}
+
+fn place(k: u32) -> vec2<i32> { return vec2<i32>(i32(k % 3u), i32(k / 3u)) - 1; }
+
+// `learn::logic::fire` for one cell: number i of a filling is word (i / 16) % 4 of block 16 * (i / 64) + i % 16.
+fn fires(member: u32, lane: u32) -> bool {
+    if (!ASYNCHRONOUS) { return true; }
+    let at = args.standing + 4u * member;
+    let key = vec4<u32>(words[at], PURPOSE_FIRE, words[at + 1u], args.step);
+    let cell = lane % PLANE;
+    let block = threefry(key, vec4<u32>(16u * (cell / 64u) + cell % 16u, lane / PLANE, 0u, 2u));
+    return uniform_of(block[(cell / 16u) % 4u]) <= RATE;
+}

@@ -1,0 +1,388 @@
+//! Populations of logic automata on a device: whole updates of all members in one submit, from the parameters of gates to AdamW. What a
+//! cell computes is flattened into rows (`common.wgsl`), all cells of all samples side by side, and a dispatch does one layer of
+//! all members. States of every step are kept; the rows of one step are computed again on the way back. No sum depends on who comes
+//! first: slopes are gathered by readers, and a workgroup sums those of a gate.
+//!
+//! Parameters, moments and wires lie on the device. Starts and targets go up for each update, and what the members have become comes
+//! back when it is asked for. Where the rows of all members are too many for a buffer, some members go after the others.
+
+mod rows;
+
+use crate::device::{Gpu, Submitted};
+use crate::program::{Arrived, Memory, Program, Readback, Region, Space};
+use learn::Fault;
+use learn::logic::automaton::GateForm;
+use learn::logic::offload::{Accelerator, OffloadSpec, Trained};
+use learn::logic::train::{Optimiser, StepStats, Trainer};
+use learn::logic::{PURPOSE_FIRE, PURPOSE_GUMBEL};
+use learn::offload::serve;
+use math::AdamStep;
+use rows::Rows;
+use std::any::Any;
+use std::collections::VecDeque;
+
+/// Threads of most workgroups; in those of layers each has four lanes.
+const SIZE: usize = 64;
+const BLOCK: usize = 4 * SIZE;
+/// Bytes that rows may take: a bound that devices with little memory hold too.
+const MOST_BYTES: u64 = 1 << 30;
+/// Submits that may be under way; beyond them a step waits, where one can wait.
+const IN_FLIGHT: usize = 8;
+/// Words of a member's standing, and floats of the optimiser's knobs.
+const STANDING: usize = 4;
+const KNOBS: usize = 6;
+/// Workgroups along one dimension, and rows whose numbers take 16 bits.
+const MOST: usize = 65_535;
+
+/// Populations of logic automata.
+pub fn special(gpu: &Gpu, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
+    serve(request, |spec: &OffloadSpec| Ok(Box::new(GpuPopulation::new(gpu, spec)?) as Box<dyn Accelerator>))
+}
+
+/// Floats that stay from update to update, then what is told with each.
+struct Floats {
+    params: Region,
+    m: Region,
+    v: Region,
+    coefficients: Region,
+    slopes: Region,
+    states: Region,
+    d_state: Region,
+    targets: Region,
+    squares: Region,
+    sums: Region,
+    knobs: Region,
+    corrections: Region,
+}
+
+struct Words {
+    standing: Region,
+    wires: Region,
+    readers_begin: Region,
+    readers: Region,
+    gate_of: Region,
+    rows_of: Region,
+}
+
+pub struct GpuPopulation {
+    gpu: Gpu,
+    spec: OffloadSpec,
+    rows: Rows,
+    memory: Memory,
+    program: Program,
+    floats: Floats,
+    words: Words,
+    readback: Readback,
+    /// Seed and updates of each member.
+    standing: Vec<(u32, u64)>,
+    under_way: VecDeque<Submitted>,
+    asked: Option<Submitted>,
+}
+
+impl GpuPopulation {
+    pub fn new(gpu: &Gpu, spec: &OffloadSpec) -> Result<GpuPopulation, Fault> {
+        gpu.check()?;
+        let rows = Rows::new(&spec.architecture);
+        let (members, gates) = (spec.members, spec.architecture.gates());
+        if rows.count > MOST || gates > MOST || members > MOST {
+            let what = format!("a population of {members} automata with {} numbers a cell", rows.count);
+            return Err(Fault::Unknown { what: format!("{what}, where at most {MOST} of each") });
+        }
+        let (mut space, mut program) = (Space::default(), Program::new(gpu));
+        let [state, target] = spec.sizes();
+        let params = members * spec.params();
+        let floats = Floats {
+            params: space.floats(params),
+            m: space.floats(params),
+            v: space.floats(params),
+            coefficients: space.floats(4 * members * gates),
+            slopes: space.floats(4 * members * gates),
+            states: space.floats((spec.rollout.steps + 1) * members * state),
+            d_state: space.floats(members * state),
+            targets: space.floats(members * target),
+            squares: space.floats(members * gates),
+            sums: space.floats(2 * members),
+            knobs: space.floats(KNOBS),
+            corrections: space.floats(2 * members),
+        };
+        let words = Words {
+            standing: space.words(STANDING * members),
+            wires: space.words(members * rows.gates()),
+            readers_begin: space.words(members * (rows.count + 1)),
+            readers: space.words(2 * members * rows.gates()),
+            gate_of: space.words(rows.gates()),
+            rows_of: space.words(3 * gates),
+        };
+        let padded = (state / spec.architecture.channels).next_multiple_of(BLOCK);
+        let a_member = rows.count * padded;
+        // What is left of the buffer, and of what rows may take.
+        let room = gpu.largest_buffer().saturating_sub(space.float_bytes()).min(MOST_BYTES) / 8;
+        let fit = ((room / a_member as u64) as usize).clamp(1, members);
+        let together = members.div_ceil(members.div_ceil(fit));
+        let x = space.floats(together * a_member);
+        let d = space.floats(together * a_member);
+
+        let mut build =
+            Build { spec, rows: &rows, floats: &floats, words: &words, x, d, padded, program: &mut program };
+        for first in (0..members).step_by(together) {
+            build.update(first, together.min(members - first));
+        }
+        let memory = space.allocate(gpu)?;
+        program.bind(&memory);
+        memory.write_words(words.gate_of, &rows.gate_of);
+        memory.write_words(words.rows_of, rows.rows_of.as_flattened());
+        let readback = Readback::new(&memory, &[floats.sums, floats.params, floats.m, floats.v], &[]);
+        gpu.check()?;
+        Ok(GpuPopulation {
+            gpu: gpu.clone(),
+            spec: spec.clone(),
+            rows,
+            memory,
+            program,
+            floats,
+            words,
+            readback,
+            standing: vec![(0, 0); members],
+            under_way: VecDeque::with_capacity(IN_FLIGHT + 1),
+            asked: None,
+        })
+    }
+
+    /// Dispatches of an update.
+    pub fn dispatches(&self) -> usize {
+        self.program.len()
+    }
+
+    /// What all of it takes on the device.
+    pub fn bytes(&self) -> u64 {
+        self.memory.bytes()
+    }
+
+    fn submit(&mut self, encoder: wgpu::CommandEncoder) -> Result<Submitted, Fault> {
+        let submitted = self.gpu.submit(encoder);
+        self.under_way.push_back(submitted.clone());
+        if self.under_way.len() > IN_FLIGHT
+            && let Some(oldest) = self.under_way.pop_front()
+        {
+            self.gpu.wait_for(&oldest);
+        }
+        self.gpu.check()?;
+        Ok(submitted)
+    }
+}
+
+impl Accelerator for GpuPopulation {
+    fn set_member(&mut self, member: usize, trainer: &Trainer) -> Result<(), Fault> {
+        let state = trainer.state();
+        let floats = &self.floats;
+        for (region, values) in [(floats.params, state.weights), (floats.m, state.m), (floats.v, state.v)] {
+            self.memory.write_floats(region.part(member * values.len(), values.len()), values);
+        }
+        let wires = self.rows.wires(&trainer.automaton().wirings);
+        let (begins, readers) = self.rows.readers(&wires);
+        let packed: Vec<u32> = wires.iter().map(|&[a, b]| a | b << 16).collect();
+        let words = &self.words;
+        for (region, values) in
+            [(words.wires, packed), (words.readers_begin, begins), (words.readers, readers)]
+        {
+            self.memory.write_words(region.part(member * values.len(), values.len()), &values);
+        }
+        self.standing[member] = (trainer.seed(), state.steps);
+        self.gpu.check()
+    }
+
+    fn step(
+        &mut self,
+        optimiser: &Optimiser,
+        learns: &[bool],
+        starts: &[f32],
+        targets: &[f32],
+    ) -> Result<(), Fault> {
+        let Optimiser { lr, beta1, beta2, eps, weight_decay, clip } = *optimiser;
+        let (mut standing, mut corrections) = (Vec::new(), Vec::new());
+        for ((seed, updates), &learns) in self.standing.iter_mut().zip(learns) {
+            standing.extend([*seed, *updates as u32, u32::from(learns), 0]);
+            *updates += u64::from(learns);
+            let step = AdamStep::new((*updates).max(1), lr, beta1, beta2, eps);
+            corrections.extend([1.0 / step.correction1, 1.0 / step.correction2]);
+        }
+        let [state, _] = self.spec.sizes();
+        let begin = self.floats.states.part(0, self.spec.members * state);
+        // In queue order: behind the updates that were begun.
+        self.memory.write_words(self.words.standing, &standing);
+        self.memory.write_floats(self.floats.corrections, &corrections);
+        self.memory.write_floats(self.floats.knobs, &[lr, beta1, beta2, eps, weight_decay, clip]);
+        self.memory.write_floats(begin, starts);
+        self.memory.write_floats(self.floats.targets, targets);
+        let mut encoder = self.gpu.encoder();
+        self.program.encode(&mut encoder, 0..self.program.len());
+        self.submit(encoder).map(|_| ())
+    }
+
+    fn ask(&mut self) -> Result<(), Fault> {
+        if self.asked.is_some() {
+            return Err(Fault::Refused { why: "it was asked again before it had answered".into() });
+        }
+        let mut encoder = self.gpu.encoder();
+        self.readback.encode(&mut encoder);
+        self.asked = Some(self.submit(encoder)?);
+        self.readback.ask();
+        self.memory.write_floats(self.floats.sums, &vec![0.0; 2 * self.spec.members]);
+        Ok(())
+    }
+
+    fn poll(&mut self, trained: &mut Trained) -> Result<bool, Fault> {
+        let Some(submitted) = &self.asked else { return Ok(false) };
+        self.gpu.pause_for(submitted);
+        let Trained { sums, params, m, v } = trained;
+        let here = self.readback.take(
+            &mut |region, arrived: Arrived| {
+                let to = match region {
+                    0 => {
+                        let pairs: Vec<f32> = arrived.floats().collect();
+                        sums.clear();
+                        let pairs = pairs.as_chunks::<2>().0;
+                        sums.extend(pairs.iter().map(|&[loss, grad_norm]| StepStats { loss, grad_norm }));
+                        return;
+                    }
+                    1 => &mut *params,
+                    2 => &mut *m,
+                    _ => &mut *v,
+                };
+                to.clear();
+                to.extend(arrived.floats());
+            },
+            &mut |_, _| {},
+        )?;
+        if here {
+            self.asked = None;
+        }
+        Ok(here)
+    }
+}
+
+/// Makes the list of dispatches.
+struct Build<'a> {
+    spec: &'a OffloadSpec,
+    rows: &'a Rows,
+    floats: &'a Floats,
+    words: &'a Words,
+    x: Region,
+    d: Region,
+    /// Lanes of a row with those that fill up the last workgroup.
+    padded: usize,
+    program: &'a mut Program,
+}
+
+impl Build<'_> {
+    /// An update of some members.
+    fn update(&mut self, first: usize, members: usize) {
+        let (steps, channels) = (self.spec.rollout.steps, self.spec.architecture.channels);
+        let lanes = self.spec.sizes()[0] / channels;
+        let (of_lanes, blocks) = (lanes.div_ceil(SIZE), self.padded / BLOCK);
+        let (gates, layers) = (self.spec.architecture.gates(), self.rows.layers.clone());
+        let of_gates = gates.div_ceil(SIZE);
+        let make = |learn| format!("const LEARN = {learn};\n{}", include_str!("gates.wgsl"));
+        let states = |what| format!("const WHAT = {what}u;\n{}", include_str!("states.wgsl"));
+        let [see, go_on, go_back, unsee] = [0, 1, 2, 3].map(states);
+        let sums = |length| format!("const LENGTH = {length};\n{}", include_str!("sums.wgsl"));
+        let [forward, backward] = [include_str!("forward.wgsl"), include_str!("backward.wgsl")];
+        let mut add = |label: &str, text: &str, row: usize, step: usize, [x, y]: [usize; 2]| {
+            self.add(label, text, [first, row, step], [x, y, members]);
+        };
+
+        add("gates", &make(false), 0, 0, [of_gates, 1]);
+        let rows_of_step = |add: &mut dyn FnMut(&str, &str, usize, usize, [usize; 2]), step| {
+            add("see", &see, 0, step, [of_lanes, 9 * channels]);
+            for layer in &layers {
+                add("forward", forward, layer.start, step, [blocks, layer.len()]);
+            }
+        };
+        for step in 0..steps {
+            rows_of_step(&mut add, step);
+            add("next state", &go_on, 0, step, [of_lanes, 1]);
+        }
+        add("loss", &sums(false), 0, steps, [1, 1]);
+        for step in (0..steps).rev() {
+            // Those of the last step are there still.
+            if step + 1 < steps {
+                rows_of_step(&mut add, step);
+            }
+            add("back from a state", &go_back, 0, step, [of_lanes, 1]);
+            for layer in layers[..layers.len() - 1].iter().rev() {
+                add("backward", backward, layer.start, step, [blocks, layer.len()]);
+            }
+            add("slopes", include_str!("slopes.wgsl"), 0, step, [gates, 1]);
+            if step > 0 {
+                add("backward", backward, 0, step, [blocks, 9 * channels]);
+                add("back to a state", &unsee, 0, step, [of_lanes, channels]);
+            }
+        }
+        add("learn", &make(true), 0, 0, [of_gates, 1]);
+        add("length", &sums(true), 0, 0, [1, 1]);
+    }
+
+    /// One dispatch for members, rows and a step from these on.
+    fn add(&mut self, label: &str, text: &str, from: [usize; 3], groups: [usize; 3]) {
+        let Floats { params, m, v, coefficients, slopes, states, d_state, targets, .. } = self.floats;
+        let Floats { squares, sums, knobs, corrections, .. } = self.floats;
+        let Words { standing, wires, readers_begin, readers, gate_of, rows_of } = self.words;
+        let regions = [params, m, v, coefficients, slopes, states, d_state, targets, &self.x, &self.d];
+        let others =
+            [squares, sums, knobs, corrections, standing, wires, readers_begin, readers, gate_of, rows_of];
+        let args: Vec<u32> =
+            regions.into_iter().chain(others).map(|region| region.at).chain(from.map(|x| x as u32)).collect();
+        let text = format!(
+            "{}{}{}{}{text}",
+            self.constants(),
+            include_str!("../poly.wgsl"),
+            include_str!("../rng.wgsl"),
+            include_str!("common.wgsl")
+        );
+        let kernel = self.program.kernel(label, &text);
+        self.program.dispatch(&kernel, &args, groups.map(|x| x as u32));
+    }
+
+    /// What the shapes are to kernels.
+    fn constants(&self) -> String {
+        let OffloadSpec { architecture, form, rollout, loss_channels, members } = self.spec;
+        let channels = architecture.channels;
+        let plane = rollout.width * rollout.height;
+        let whole = [
+            ("SIZE", SIZE),
+            ("MEMBERS", *members),
+            ("CHANNELS", channels),
+            ("LOSS_CHANNELS", *loss_channels),
+            ("PLANE", plane),
+            ("BATCH", rollout.batch),
+            ("LANES", rollout.batch * plane),
+            ("ROW", self.padded),
+            ("ROWS", self.rows.count),
+            ("INPUTS", 9 * channels),
+            ("GATES", architecture.gates()),
+            ("PURPOSE_FIRE", PURPOSE_FIRE as usize),
+            ("PURPOSE_GUMBEL", PURPOSE_GUMBEL as usize),
+        ];
+        let mut text: String =
+            whole.iter().map(|(name, value)| format!("const {name} = {value}u;\n")).collect();
+        for (name, value) in [("WIDTH", rollout.width), ("HEIGHT", rollout.height)] {
+            text += &format!("const {name} = {value}i;\n");
+        }
+        let (gumbel, temperature) = match form {
+            GateForm::Gumbel { temperature } => (true, *temperature),
+            _ => (false, 1.0),
+        };
+        for (name, value) in [
+            ("FOUR", *form == GateForm::Four),
+            ("GUMBEL", gumbel),
+            ("PERIODIC", rollout.periodic),
+            ("ASYNCHRONOUS", rollout.fire_rate.is_some()),
+        ] {
+            text += &format!("const {name} = {value};\n");
+        }
+        for (name, value) in [("TEMPERATURE", temperature), ("RATE", rollout.fire_rate.unwrap_or(1.0))] {
+            text += &format!("const {name}: f32 = {value:?};\n");
+        }
+        text
+    }
+}

@@ -1,0 +1,194 @@
+//! Steps of a whole population on another machine: parameters, moments and wires of all members lie there from step to step, and come back
+//! when they are asked for. What a member learns from is drawn here.
+
+use super::automaton::GateForm;
+use super::train::{Optimiser, Rollout, StepStats, Trainer};
+use super::{Architecture, automaton::Automaton};
+use crate::offload::{Request, TrainStateRef, serve};
+use crate::{Fault, Machine};
+use math::Isa;
+use math::par::{self, Movable, Pinned};
+use std::any::Any;
+
+/// What a machine has to be ready for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OffloadSpec {
+    pub architecture: Architecture,
+    pub form: GateForm,
+    pub rollout: Rollout,
+    pub loss_channels: usize,
+    pub members: usize,
+}
+
+impl OffloadSpec {
+    /// Numbers that a member's rollouts start with, and those that they are held to.
+    pub fn sizes(&self) -> [usize; 2] {
+        let cells = self.rollout.batch * self.rollout.width * self.rollout.height;
+        [cells * self.architecture.channels, cells * self.loss_channels]
+    }
+
+    /// Of a member.
+    pub fn params(&self) -> usize {
+        self.architecture.gates() * self.form.width()
+    }
+}
+
+impl Request for OffloadSpec {
+    type Worker = dyn Accelerator;
+    const WHAT: &'static str = "a population of logic automata";
+}
+
+/// What came of some steps. Vectors keep their memory from one answer to the next.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trained {
+    /// Of each member, over the steps since the answer before: sums of what its steps said.
+    pub sums: Vec<StepStats>,
+    /// `[member][params]`
+    pub params: Vec<f32>,
+    pub m: Vec<f32>,
+    pub v: Vec<f32>,
+}
+
+impl Trained {
+    /// Where a member stands, of so many.
+    pub fn state(&self, member: usize, updates: u64) -> TrainStateRef<'_> {
+        let len = self.params.len() / self.sums.len().max(1);
+        let [weights, m, v] = [&self.params, &self.m, &self.v].map(|all| &all[member * len..][..len]);
+        TrainStateRef { weights, m, v, steps: updates }
+    }
+}
+
+/// Steps of a population on some machine. They follow each other without an answer.
+pub trait Accelerator: Movable {
+    /// A member goes on as this one stands, with its wires and random numbers.
+    fn set_member(&mut self, member: usize, trainer: &Trainer) -> Result<(), Fault>;
+
+    /// Begins one update of each member that `learns`; the others stay as they are. Starts and targets are those of
+    /// [`Trainer::step`], of one member after the other; what lies in the place of one that does not learn is not looked at.
+    fn step(
+        &mut self,
+        optimiser: &Optimiser,
+        learns: &[bool],
+        starts: &[f32],
+        targets: &[f32],
+    ) -> Result<(), Fault>;
+
+    /// Asks for what came of the steps so far; to be answered before it is asked again.
+    fn ask(&mut self) -> Result<(), Fault>;
+
+    /// Whether the answer is here; then it stands in `trained`. It may wait for a moment, where one can.
+    fn poll(&mut self, trained: &mut Trained) -> Result<bool, Fault>;
+}
+
+impl Accelerator for Pinned<Box<dyn Accelerator>> {
+    fn set_member(&mut self, member: usize, trainer: &Trainer) -> Result<(), Fault> {
+        self.with_mut(|there| there.set_member(member, trainer))
+    }
+
+    fn step(
+        &mut self,
+        optimiser: &Optimiser,
+        learns: &[bool],
+        starts: &[f32],
+        targets: &[f32],
+    ) -> Result<(), Fault> {
+        self.with_mut(|there| there.step(optimiser, learns, starts, targets))
+    }
+
+    fn ask(&mut self) -> Result<(), Fault> {
+        self.with_mut(|there| there.ask())
+    }
+
+    fn poll(&mut self, trained: &mut Trained) -> Result<bool, Fault> {
+        self.with_mut(|there| there.poll(trained))
+    }
+}
+
+/// This processor as such a machine, equal to plain steps to the bit.
+pub struct Local(pub Isa);
+
+impl Machine for Local {
+    fn name(&self) -> String {
+        "this processor".into()
+    }
+
+    fn is_software(&self) -> bool {
+        true
+    }
+
+    fn special(&self, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
+        serve(request, |spec: &OffloadSpec| {
+            let members = (0..spec.members).map(|_| None).collect();
+            let sums = vec![ZERO; spec.members];
+            let it = LocalPopulation { isa: self.0, spec: spec.clone(), members, sums, asked: false };
+            Ok(Box::new(it) as Box<dyn Accelerator>)
+        })
+    }
+}
+
+const ZERO: StepStats = StepStats { loss: 0.0, grad_norm: 0.0 };
+
+struct LocalPopulation {
+    isa: Isa,
+    spec: OffloadSpec,
+    members: Vec<Option<Trainer>>,
+    sums: Vec<StepStats>,
+    asked: bool,
+}
+
+impl Accelerator for LocalPopulation {
+    fn set_member(&mut self, member: usize, trainer: &Trainer) -> Result<(), Fault> {
+        let OffloadSpec { architecture, form, rollout, .. } = &self.spec;
+        let wirings = trainer.automaton().wirings.clone();
+        let automaton = Automaton::new(architecture.clone(), wirings, *form);
+        let mut copy =
+            Trainer::new(self.isa, automaton, rollout.clone(), Optimiser::default(), trainer.seed());
+        copy.set_state(&trainer.state());
+        self.members[member] = Some(copy);
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        optimiser: &Optimiser,
+        learns: &[bool],
+        starts: &[f32],
+        targets: &[f32],
+    ) -> Result<(), Fault> {
+        let (sizes, loss_channels) = (self.spec.sizes(), self.spec.loss_channels);
+        let mut members: Vec<_> = self.members.iter_mut().zip(&mut self.sums).collect();
+        par::each_mut(&mut members, |i, (trainer, sums)| {
+            let Some(trainer) = trainer.as_mut().filter(|_| learns[i]) else { return };
+            let [start, target] =
+                [(starts, sizes[0]), (targets, sizes[1])].map(|(all, n)| &all[i * n..][..n]);
+            trainer.set_optimiser(*optimiser);
+            let stats = trainer.step(start, target, loss_channels);
+            sums.loss += stats.loss;
+            sums.grad_norm += stats.grad_norm;
+        });
+        Ok(())
+    }
+
+    fn ask(&mut self) -> Result<(), Fault> {
+        self.asked = true;
+        Ok(())
+    }
+
+    fn poll(&mut self, trained: &mut Trained) -> Result<bool, Fault> {
+        if !std::mem::take(&mut self.asked) {
+            return Ok(false);
+        }
+        trained.sums.clear();
+        trained.sums.extend(self.sums.iter_mut().map(|sums| std::mem::replace(sums, ZERO)));
+        for all in [&mut trained.params, &mut trained.m, &mut trained.v] {
+            all.clear();
+        }
+        for trainer in self.members.iter().flatten() {
+            let state = trainer.state();
+            trained.params.extend_from_slice(state.weights);
+            trained.m.extend_from_slice(state.m);
+            trained.v.extend_from_slice(state.v);
+        }
+        Ok(true)
+    }
+}

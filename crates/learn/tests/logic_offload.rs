@@ -1,0 +1,124 @@
+//! A population on another machine, of which this processor is the stand-in: to the bit what it becomes here.
+
+use learn::logic::experiment::{Config, Preset};
+use learn::logic::offload::{Accelerator, Local, OffloadSpec, Trained};
+use learn::logic::population::{Population, ProbeSlice, Slice};
+use learn::logic::train::{Optimiser, Trainer};
+use learn::offload::{request, serve};
+use learn::{Fault, Machine};
+use math::Isa;
+use std::any::Any;
+
+fn population() -> Population {
+    let preset = Config::preset(Preset::Life);
+    // So little patience that some begin again.
+    let config = Config { population: 3, updates: 3, patience: 6, lr: 0.2, ..preset };
+    Population::new(config, 7, Isa::best()).expect("sound settings")
+}
+
+fn iterate(population: &mut Population, count: usize) {
+    let mut left = count;
+    while left > 0 {
+        match population.advance() {
+            Slice::Iteration(stats) => {
+                let numbers = [stats.loss, stats.hard_loss, stats.grad_norm];
+                assert!(numbers.into_iter().all(|x| x.is_some_and(|x| x > 0.0)), "{stats:?}");
+                left -= 1;
+            }
+            Slice::Stopped(fault) => panic!("{fault}"),
+            Slice::Worked | Slice::Waiting => {}
+        }
+    }
+}
+
+fn saved(population: &Population) -> String {
+    format!("{:?} {:?}", population.progress(), population.parts())
+}
+
+#[test]
+fn offloaded_updates_are_those_at_home() {
+    let (mut here, mut there) = (population(), population());
+    iterate(&mut here, 8);
+    assert!(here.progress().ended > 0, "somebody began again");
+    iterate(&mut there, 1);
+    let before = saved(&there);
+    // Passes that are thrown away, by the way.
+    there.begin_probe(&Local(Isa::best())).unwrap();
+    let mut passed = 0;
+    while passed < 2 {
+        passed += u32::from(there.advance_probe().unwrap() == ProbeSlice::Passed);
+    }
+    there.end_probe();
+    assert!(saved(&there) == before);
+    there.begin_offload(&Local(Isa::best())).unwrap();
+    iterate(&mut there, 6);
+    assert!(there.is_offloaded());
+    there.end_offload();
+    iterate(&mut there, 1);
+    assert!(saved(&here) == saved(&there));
+}
+
+/// Its workers stop after so many updates.
+struct Failing(u32);
+
+struct FailingWorker(Box<dyn Accelerator>, u32);
+
+impl Machine for Failing {
+    fn name(&self) -> String {
+        "one that fails".into()
+    }
+
+    fn is_software(&self) -> bool {
+        false
+    }
+
+    fn special(&self, wanted: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
+        serve(wanted, |spec: &OffloadSpec| {
+            let worker = FailingWorker(request(&Local(Isa::best()), spec)?, self.0);
+            Ok(Box::new(worker) as Box<dyn Accelerator>)
+        })
+    }
+}
+
+impl Accelerator for FailingWorker {
+    fn set_member(&mut self, member: usize, trainer: &Trainer) -> Result<(), Fault> {
+        self.0.set_member(member, trainer)
+    }
+
+    fn step(
+        &mut self,
+        optimiser: &Optimiser,
+        learns: &[bool],
+        starts: &[f32],
+        targets: &[f32],
+    ) -> Result<(), Fault> {
+        self.1 = self.1.checked_sub(1).ok_or(Fault::Lost { why: "unplugged".into() })?;
+        self.0.step(optimiser, learns, starts, targets)
+    }
+
+    fn ask(&mut self) -> Result<(), Fault> {
+        self.0.ask()
+    }
+
+    fn poll(&mut self, trained: &mut Trained) -> Result<bool, Fault> {
+        self.0.poll(trained)
+    }
+}
+
+#[test]
+fn a_machine_that_is_lost_takes_no_more_along_than_its_iteration() {
+    let (mut here, mut there) = (population(), population());
+    iterate(&mut here, 4);
+    there.begin_offload(&Failing(5)).unwrap();
+    iterate(&mut there, 1);
+    let fault = loop {
+        match there.advance() {
+            Slice::Stopped(fault) => break fault,
+            Slice::Iteration(_) => panic!("it has failed before"),
+            Slice::Worked | Slice::Waiting => {}
+        }
+    };
+    assert!(matches!(fault, Fault::Lost { .. }) && there.at_boundary() && !there.is_offloaded());
+    iterate(&mut there, 3);
+    assert!(saved(&here) == saved(&there));
+}
