@@ -28,7 +28,7 @@ export type Shows = "channel" | "rgb";
 
 export type Picture = { width: number, height: number,
 /**
- * A byte a cell, row by row: 0 or 1; where colours are shown 4 for red, 2 for green and 1 for blue together.
+ * A byte a cell, row by row: 0 or 1; where colours are shown 1 for red, 2 for green and 4 for blue together.
  */
 values: Uint8Array, };
 
@@ -120,9 +120,9 @@ updates: number,
  */
 inputs: Array<string>, gates: Array<GateView>,
 /**
- * Wires, one a channel of the cell's next state.
+ * Wires, one a channel of the cell's next state. A constant is a gate of operation 0 or 15.
  */
-outputs: Array<Output>,
+outputs: Array<number>,
 /**
  * Gates of the automaton that are evaluated for a cell; those that pass an input through, and that nothing depends on.
  */
@@ -149,11 +149,6 @@ a: number, b: number,
  * Longest way from an input.
  */
 layer: number, };
-
-/**
- * Where a channel comes from.
- */
-export type Output = { "constant": boolean } | { "wire": number };
 
 export type ValuesView = {
 /**
