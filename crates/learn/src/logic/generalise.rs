@@ -224,7 +224,7 @@ impl UnderWay {
     fn look_at_rule(&mut self, experiment: &Experiment) {
         let (Trial::Rule { steps, .. }, Task::Rule(rule)) = (self.trial, &experiment.task) else { return };
         let each = steps / RULE_LOOKS;
-        if self.step > 0 && (self.step % each == 0 || self.step + 1 == steps) {
+        if self.step > 0 && (self.step.is_multiple_of(each) || self.step + 1 == steps) {
             self.packed.get(&mut self.grid.cells);
             let expected = rule.step(&self.grid, experiment.rollout.periodic);
             self.packed.step(None);
