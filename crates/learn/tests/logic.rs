@@ -3,9 +3,15 @@
 use learn::logic::automaton::{Automaton, GateForm, gumbel};
 use learn::logic::reference;
 use learn::logic::train::{Optimiser, Rollout, StepStats, Trainer};
-use learn::logic::{Architecture, Wiring, Wirings, fire};
+use learn::logic::{Architecture, Wires, Wiring, Wirings, fire};
 use learn::{Data, Find};
+use math::par::Threads;
 use math::{Isa, Rng};
+
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
+#[cfg(target_arch = "wasm32")]
+wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
 const FORMS: [GateForm; 3] = [GateForm::Softmax, GateForm::Four, GateForm::Gumbel { temperature: 1.5 }];
 
@@ -239,4 +245,96 @@ fn hardened_gates_are_the_likeliest() {
     assert_eq!(automaton.ops()[..2], [0, 9]);
     let chance = 3.0f32.exp() / (3.0f32.exp() + 15.0);
     assert!((automaton.certainty()[1] - chance).abs() < 1e-6);
+}
+
+/// A shape with several pieces, on one thread and on more.
+#[test]
+fn bits_are_the_same_for_any_number_of_threads() {
+    let architecture = Architecture {
+        channels: 8,
+        kernels: 16,
+        perception: vec![8, 4, 2],
+        update: vec![256, 128, 64, 32, 16, 8, 8],
+    };
+    let rollout = Rollout { width: 24, height: 20, periodic: true, steps: 3, batch: 2, fire_rate: Some(0.6) };
+    let (start, target) = data(&architecture, &rollout);
+    let begin = automaton(architecture, Wiring::Unique, GateForm::Softmax, 3);
+    let train = || {
+        let mut it = Trainer::new(Isa::best(), begin.clone(), rollout.clone(), Optimiser::default(), 1);
+        let stats: Vec<StepStats> = (0..3).map(|_| it.step(&start, &target, CHANNELS)).collect();
+        (stats, it.parts())
+    };
+    let expected = Threads::of(1).unwrap().run(train);
+    for threads in [2, 3, 4] {
+        let Some(pool) = Threads::of(threads) else { continue }; // in a browser, those that its pool has
+        assert!(pool.run(train) == expected, "{threads} threads");
+    }
+}
+
+/// Another implementation's loss, gradient and steps.
+#[test]
+fn numbers_are_those_of_jax_and_optax() {
+    let golden: serde_json::Value =
+        serde_json::from_str(include_str!("../../../tests/golden/logic_layers.json")).unwrap();
+    let number = |x: &serde_json::Value| x.as_f64().unwrap();
+    let list = |x: &serde_json::Value| -> Vec<f64> { x.as_array().unwrap().iter().map(number).collect() };
+    fn flat(x: &serde_json::Value) -> Vec<f32> {
+        match x.as_array() {
+            Some(items) => items.iter().flat_map(flat).collect(),
+            None => vec![x.as_f64().unwrap() as f32],
+        }
+    }
+    for case in golden.as_array().unwrap() {
+        let size = |x: &serde_json::Value| x.as_u64().unwrap() as usize;
+        let sizes =
+            |x: &serde_json::Value| -> Vec<usize> { x.as_array().unwrap().iter().map(size).collect() };
+        let wires = |x: &serde_json::Value| -> Vec<Wires> {
+            let ends = |x: &serde_json::Value| list(x).into_iter().map(|x| x as u32).collect();
+            let layers = x.as_array().unwrap().iter();
+            layers.map(|layer| Wires { a: ends(&layer[0]), b: ends(&layer[1]) }).collect()
+        };
+        let architecture = Architecture {
+            channels: size(&case["channels"]),
+            kernels: size(&case["kernels"]),
+            perception: sizes(&case["layers"][0]),
+            update: sizes(&case["layers"][1]),
+        };
+        let wirings = Wirings { perception: wires(&case["perception"]), update: wires(&case["update"]) };
+        let mut automaton = Automaton::new(architecture, wirings, GateForm::Softmax);
+        automaton.params = flat(&case["logits_in_tenths"]).into_iter().map(|x| x / 10.0).collect();
+        let grid = &case["start"][0][0];
+        let rollout = Rollout {
+            width: grid[0].as_array().unwrap().len(),
+            height: grid.as_array().unwrap().len(),
+            periodic: case["periodic"].as_bool().unwrap(),
+            steps: size(&case["steps"]),
+            batch: case["start"].as_array().unwrap().len(),
+            fire_rate: None,
+        };
+        let channels = case["target"][0].as_array().unwrap().len();
+        let (start, target) = (flat(&case["start"]), flat(&case["target"]));
+        let clip = number(&case["clip"]) as f32;
+        for isa in Isa::available() {
+            let still = Optimiser { lr: 0.0, ..Optimiser::default() };
+            let mut first = Trainer::new(isa, automaton.clone(), rollout.clone(), still, 1);
+            let loss = f64::from(first.step(&start, &target, channels).loss);
+            assert!((loss / number(&case["loss"]) - 1.0).abs() < 1e-5, "{loss} {}", case["loss"]);
+            let expected = list(&case["gradient"]);
+            let most = expected.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+            assert_eq!(first.gradient().len(), expected.len());
+            for (x, y) in first.gradient().iter().zip(&expected) {
+                assert!((f64::from(*x) - y).abs() < 2e-5 * most, "{x} {y}");
+            }
+            let optimiser = Optimiser { clip, ..Optimiser::default() };
+            let mut trainer = Trainer::new(isa, automaton.clone(), rollout.clone(), optimiser, 1);
+            for expected in list(&case["losses"]) {
+                let loss = f64::from(trainer.step(&start, &target, channels).loss);
+                assert!((loss / expected - 1.0).abs() < 2e-5, "{loss} {expected}");
+            }
+            let after = trainer.automaton().params.iter().step_by(5);
+            for (x, y) in after.zip(list(&case["logits_after"])) {
+                assert!((f64::from(*x) - y).abs() < 2e-3, "{x} {y}");
+            }
+        }
+    }
 }

@@ -9,7 +9,7 @@ use crate::poly;
 
 /// Cells of a block.
 pub const CELLS: usize = 32;
-/// How many sums a gate has of the slopes of its coefficients: [`slopes`] adds up four each.
+/// How many sums a gate has of the slopes of its coefficients: [`slopes`] adds up four of each.
 pub const SUMS: usize = 16;
 /// Floats that a gather may write, and read, beyond the last.
 pub const SLACK: usize = 16;
@@ -90,11 +90,11 @@ impl Layer {
         x: &[f32],
         dy: &[f32],
         dx: &mut [f32],
-        sums: &mut [[f32; SUMS]],
+        sums: &mut [f32],
     ) {
         assert!(x.len() >= self.inputs_len() && dx.len() >= self.inputs_len());
         assert!(dy.len() >= self.outputs_len());
-        assert!(coefficients.len() == self.gates.len() && sums.len() == self.gates.len());
+        assert!(coefficients.len() == self.gates.len() && sums.len() == SUMS * self.gates.len());
         dispatch(isa, Backward { layer: self, coefficients, x, dy, dx, sums });
     }
 }
@@ -145,7 +145,7 @@ struct Backward<'a> {
     x: &'a [f32],
     dy: &'a [f32],
     dx: &'a mut [f32],
-    sums: &'a mut [[f32; SUMS]],
+    sums: &'a mut [f32],
 }
 
 impl Kernel for Backward<'_> {
@@ -213,7 +213,7 @@ impl Backward<'_> {
                     sums[j][part] = sum[j];
                 }
             }
-            s.add_sums(sums, self.sums.get_unchecked_mut(g));
+            s.add_sums(sums, self.sums.as_chunks_mut().0.get_unchecked_mut(g));
         }
     }
 }
@@ -275,7 +275,7 @@ impl Kernel for Gather<'_> {
 pub fn scatter(isa: Isa, runs: &[Run], [stride, plane, group]: [usize; 3], dy: &[f32], dx: &mut [f32]) {
     let last = runs.iter().map(|run| (run.at + run.len) as usize).max().unwrap_or(0);
     assert!(runs.iter().all(|run| run.at as usize > stride && (run.lane + run.len) as usize <= CELLS));
-    assert!(dx.len() >= last + (group - 1) * plane + stride + 1);
+    assert!(dx.len() > last + (group - 1) * plane + stride);
     assert!(dy.len() >= 9 * group * CELLS);
     dispatch(isa, Scatter { runs, stride, plane, group, dy, dx });
 }
@@ -515,8 +515,8 @@ fn corner_sums<S: Simd>(s: S, p: &[S::F; 16]) -> [S::F; 4] {
 }
 
 /// The slopes of parameters from the sums that [`Layer::backward`] made.
-pub fn slopes(isa: Isa, form: Form, soft: &[f32], places: &[u32], sums: &[[f32; SUMS]], grads: &mut [f32]) {
-    assert!(grads.len() == places.len() * form.width() && sums.len() == places.len());
+pub fn slopes(isa: Isa, form: Form, soft: &[f32], places: &[u32], sums: &[f32], grads: &mut [f32]) {
+    assert!(grads.len() == places.len() * form.width() && sums.len() == SUMS * places.len());
     assert_eq!(soft.len(), soft_len(form, places.len()));
     dispatch(isa, Slopes { form, soft, places, sums, grads });
 }
@@ -525,7 +525,7 @@ struct Slopes<'a> {
     form: Form<'a>,
     soft: &'a [f32],
     places: &'a [u32],
-    sums: &'a [[f32; SUMS]],
+    sums: &'a [f32],
     grads: &'a mut [f32],
 }
 
@@ -542,7 +542,8 @@ impl Kernel for Slopes<'_> {
         for (first, tile) in (0..places.len()).step_by(TILE).zip(soft.chunks_exact(TILE * width)) {
             let gates = TILE.min(places.len() - first);
             for i in 0..gates {
-                rows[16 * i..][..16].copy_from_slice(&sums[places[first + i] as usize]);
+                let at = places[first + i] as usize * SUMS;
+                rows[SUMS * i..][..SUMS].copy_from_slice(&sums[at..at + SUMS]);
             }
             turn(s, 16, &rows, &mut turned);
             for lane in (0..TILE).step_by(S::LANES) {

@@ -153,6 +153,9 @@ const FRONT: usize = 16;
 const BAND_WORK: usize = 1 << 20;
 const MOST_BANDS: usize = 32;
 
+/// Sets the bits of the cells of a row that change: `fires(row, words)`, the words being zero before.
+pub type Fires<'a> = &'a (dyn Fn(usize, &mut [u32]) + Sync);
+
 /// A grid of cells with some channels.
 pub struct Packed {
     channels: usize,
@@ -257,8 +260,8 @@ impl Packed {
         channel * (band.now.len() / self.channels) + FRONT + (row + 1) * self.stride + 1
     }
 
-    /// One step. Where `fires(row, words)` is given it sets the bits of the cells that change; the words are zero before.
-    pub fn step(&mut self, isa: Isa, program: &Program, fires: Option<&(dyn Fn(usize, &mut [u32]) + Sync)>) {
+    /// One step, of the cells that fire or of all.
+    pub fn step(&mut self, isa: Isa, program: &Program, fires: Option<Fires>) {
         assert_eq!(program.channels, self.channels, "the grid is one for this program");
         assert_eq!(
             self.block,

@@ -54,7 +54,9 @@ impl Apart {
     /// Weights of the network, or of gates, driven out of all bounds, as a wild learning rate does: they are numbers still.
     pub fn drive_wild(&mut self) {
         let wild = |name: &str| {
-            name.ends_with(".weight") || name.ends_with(".gates") || matches!(name, "weights" | "strong.learned" | "strong.weights")
+            name.ends_with(".weight")
+                || name.ends_with(".gates")
+                || matches!(name, "weights" | "strong.learned" | "strong.weights")
         };
         for (_, dtype, _, bytes) in self.tensors.iter_mut().filter(|t| wild(&t.0)) {
             assert_eq!(*dtype, Dtype::F32);

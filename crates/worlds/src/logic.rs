@@ -194,7 +194,8 @@ pub enum Damage {
 /// What a cell of one channel becomes, for every state of the nine cells around it: bit k of a state is neighbour k.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    table: [bool; Rule::STATES],
+    /// A bit for each state.
+    table: [u64; Rule::STATES / 64],
 }
 
 impl Rule {
@@ -205,14 +206,17 @@ impl Rule {
         Rule::counted(1 << 3, 1 << 2 | 1 << 3)
     }
 
+    fn new(next: impl Fn(usize) -> bool) -> Rule {
+        let bits = |word: usize| (0..64).fold(0, |bits, bit| bits | u64::from(next(64 * word + bit)) << bit);
+        Rule { table: std::array::from_fn(bits) }
+    }
+
     /// Bit n of `born` says that a cell that is off with n neighbours on goes on, of `stays` that one that is on stays on.
     fn counted(born: u32, stays: u32) -> Rule {
-        Rule {
-            table: std::array::from_fn(|state| {
-                let neighbours = (state & !(1 << 4)).count_ones();
-                (if state >> 4 & 1 == 1 { stays } else { born }) >> neighbours & 1 == 1
-            }),
-        }
+        Rule::new(|state| {
+            let neighbours = (state & !(1 << 4)).count_ones();
+            (if state >> 4 & 1 == 1 { stays } else { born }) >> neighbours & 1 == 1
+        })
     }
 
     /// Entries are 0 or 1, by the number of the state.
@@ -222,7 +226,7 @@ impl Rule {
         }
         let table: [u8; Rule::STATES] =
             entries.try_into().map_err(|_| GridError::Table(format!("has {}", entries.len())))?;
-        Ok(Rule { table: table.map(|entry| entry == 1) })
+        Ok(Rule::new(|state| table[state] == 1))
     }
 
     /// `B3/S23`, or a table as 128 hexadecimal digits, the entries of states 0 to 3 in the first digit and the lowest of them in its
@@ -233,9 +237,7 @@ impl Rule {
         if text.len() == Rule::STATES / 4
             && let Some(digits) = text.chars().map(|digit| digit.to_digit(16)).collect::<Option<Vec<u32>>>()
         {
-            return Ok(Rule {
-                table: std::array::from_fn(|state| digits[state / 4] >> (state % 4) & 1 == 1),
-            });
+            return Ok(Rule::new(|state| digits[state / 4] >> (state % 4) & 1 == 1));
         }
         let Some((born, stays)) = text.split_once('/') else {
             return refused(
@@ -261,7 +263,7 @@ impl Rule {
 
     /// What a cell becomes whose nine cells are in this state.
     pub fn next(&self, state: usize) -> bool {
-        self.table[state]
+        self.table[state / 64] >> (state % 64) & 1 == 1
     }
 
     /// One step of a grid of one channel. Beyond the border all is off, unless it is joined to the opposite one.
@@ -270,7 +272,7 @@ impl Rule {
         for y in 0..grid.height {
             for x in 0..grid.width {
                 let bit = |k: usize| usize::from(neighbour(grid, periodic, 0, x, y, k)) << k;
-                next.cells[grid.index(0, x, y)] = u8::from(self.table[(0..9).map(bit).sum::<usize>()]);
+                next.cells[grid.index(0, x, y)] = u8::from(self.next((0..9).map(bit).sum()));
             }
         }
         next

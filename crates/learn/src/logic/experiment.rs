@@ -168,8 +168,12 @@ impl Config {
         let published = Config::published(preset);
         match preset {
             Preset::Life | Preset::Rule => Config { lr: 0.2, init: 5.0, hard_share: 0.5, ..published },
-            Preset::Checkerboard => Config { lr: 0.1, init: 5.0, side: 8, steps: 10, ..published },
-            Preset::Asynchronous => Config { lr: 0.1, init: 5.0, side: 7, steps: 25, ..published },
+            Preset::Checkerboard => {
+                Config { lr: 0.1, init: 5.0, side: 8, steps: 10, patience: 100, ..published }
+            }
+            Preset::Asynchronous => {
+                Config { lr: 0.1, init: 5.0, side: 7, steps: 25, patience: 150, ..published }
+            }
             Preset::Lizard | Preset::ColourG | Preset::Own => published,
         }
     }

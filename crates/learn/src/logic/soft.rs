@@ -4,6 +4,7 @@
 use super::automaton::{Automaton, GateForm};
 use super::fire;
 use super::train::Rollout;
+use graph::Buffer;
 use math::logic::{CELLS, Form, Layer, Run, SLACK, SUMS, gather, scatter};
 use math::{Isa, par};
 use std::ops::Range;
@@ -229,23 +230,23 @@ struct Piece {
     /// Slopes of the state before, and where in each channel of a sample they are not zero.
     d_grids: Vec<f32>,
     touched: Vec<(usize, Range<usize>)>,
-    sums: Vec<[f32; SUMS]>,
+    sums: Buffer,
     loss: f64,
 }
 
 /// What a thread needs while it is at a block; what is in it counts no longer than that.
 struct Workspace {
-    patches: Vec<f32>,
+    patches: Buffer,
     /// All layers of the perception but the last, of each group.
-    inner: Vec<f32>,
+    inner: Buffer,
     /// What the update reads: the channels, then what the kernels say.
-    features: Vec<f32>,
-    layers: Vec<f32>,
-    d_features: Vec<f32>,
+    features: Buffer,
+    layers: Buffer,
+    d_features: Buffer,
     /// Slopes of the cells that did not fire.
-    passed: Vec<f32>,
+    passed: Buffer,
     /// Slopes of two layers next to each other; where nothing is kept, the activations of such.
-    pair: [Vec<f32>; 2],
+    pair: [Buffer; 2],
 }
 
 /// What is to be said of the last state.
@@ -294,7 +295,7 @@ impl Roller {
             Piece {
                 out: vec![0.0; blocks.len() * grids.channels * CELLS],
                 d_grids: vec![0.0; d_len],
-                sums: vec![[0.0; SUMS]; if trains { network.coefficients.len() } else { 0 }],
+                sums: Buffer::zeros(if trains { SUMS * network.coefficients.len() } else { 0 }),
                 blocks,
                 touched,
                 loss: 0.0,
@@ -343,7 +344,7 @@ impl Roller {
         self.draw_masks(seed, draw);
         self.grids.load(start, &mut self.states[0]);
         for piece in &mut self.pieces {
-            piece.sums.as_flattened_mut().fill(0.0);
+            piece.sums.fill(0.0);
             piece.loss = 0.0;
         }
         let Some(last) = self.steps.checked_sub(1) else { return 0.0 };
@@ -358,12 +359,12 @@ impl Roller {
         }
         let (first, rest) = self.pieces.split_at_mut(1);
         for piece in rest {
-            add(piece.sums.as_flattened(), first[0].sums.as_flattened_mut());
+            add(&piece.sums, &mut first[0].sums);
         }
         self.pieces.iter().map(|piece| piece.loss).sum()
     }
 
-    pub fn sums(&self) -> &[[f32; SUMS]] {
+    pub fn sums(&self) -> &[f32] {
         &self.pieces[0].sums
     }
 
@@ -495,7 +496,7 @@ impl Workspace {
     fn new(network: &Network, trains: bool) -> Workspace {
         let groups = network.channels / network.group;
         let kept = if trains { groups } else { 1 };
-        let zeros = |len: usize| vec![0.0; len];
+        let zeros = Buffer::zeros;
         let inner = network.inner_len();
         let layers = &network.update;
         let all = || network.perception.iter().chain(layers);
@@ -576,7 +577,7 @@ impl Workspace {
         grids: &Grids,
         block: usize,
         mask: Option<&[f32]>,
-        sums: &mut [[f32; SUMS]],
+        sums: &mut [f32],
         mut d_grids: Option<&mut [f32]>,
     ) {
         let Network { channels, group, perception, update, ranges, coefficients, .. } = network;
@@ -597,7 +598,14 @@ impl Workspace {
             begin -= layer.outputs_len();
             let x = if l == 0 { &self.features } else { &self.layers[begin - layer.inputs_len()..] };
             let to = if l == 0 { &mut self.d_features } else { &mut *dx };
-            layer.backward(isa, &coefficients[range.clone()], x, dy, to, &mut sums[range]);
+            layer.backward(
+                isa,
+                &coefficients[range.clone()],
+                x,
+                dy,
+                to,
+                &mut sums[SUMS * range.start..SUMS * range.end],
+            );
             std::mem::swap(&mut dy, &mut dx);
         }
         if mask.is_some() {
@@ -621,7 +629,14 @@ impl Workspace {
                     &dy[..]
                 };
                 let range = ranges[l].clone();
-                layer.backward(isa, &coefficients[range.clone()], x, from, dx, &mut sums[range]);
+                layer.backward(
+                    isa,
+                    &coefficients[range.clone()],
+                    x,
+                    from,
+                    dx,
+                    &mut sums[SUMS * range.start..SUMS * range.end],
+                );
                 std::mem::swap(&mut dy, &mut dx);
             }
             if let Some(d_grids) = &mut d_grids {

@@ -1,7 +1,7 @@
 //! `hothouse run logic`: a grid that a circuit runs, a bit a cell.
 
 use super::CircuitArgs;
-use crate::args::{MachineArgs, count};
+use crate::args::{MachineArgs, count, number};
 use crate::host::Machine;
 use crate::signals::{self, SIGNALS};
 use crate::words::{clock, grouped};
@@ -9,13 +9,14 @@ use crate::{Usage, files};
 use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use learn::logic::circuit::{Circuit, PackedGrid};
+use learn::logic::fire;
 use math::Rng;
 use run::Host;
 use serde::Serialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use worlds::logic::{Area, Damage, Grid, GridError};
+use worlds::logic::{Area, Grid, GridError};
 
 #[derive(Clone, Debug, Args)]
 struct RunArgs {
@@ -37,6 +38,9 @@ struct RunArgs {
     /// Opposite borders are joined; =false for off beyond the border [default: as the circuit was learned]
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     periodic: Option<bool>,
+    /// Let each cell change in this share of the steps alone, at random, as in 0.6
+    #[arg(long, value_parser = share, allow_negative_numbers = true, value_name = "SHARE")]
+    fire_rate: Option<f32>,
     /// Switch off the cells of a disc before the first step: its middle, and its radius
     #[arg(long, value_parser = disc, allow_hyphen_values = true, value_name = "X,Y,RADIUS")]
     damage: Vec<(usize, usize, usize)>,
@@ -58,6 +62,13 @@ fn size(text: &str) -> Result<(usize, usize), String> {
     let (width, height) = text.split_once(['x', 'X']).ok_or_else(wrong)?;
     let side = |text: &str| text.parse::<u32>().ok().filter(|&side| side > 0).map(|side| side as usize);
     side(width).zip(side(height)).ok_or_else(wrong)
+}
+
+fn share(text: &str) -> Result<f32, String> {
+    match number(text)? {
+        share if share > 0.0 && share <= 1.0 => Ok(share as f32),
+        _ => Err("write a number above 0 and at most 1, as in 0.6".into()),
+    }
 }
 
 fn disc(text: &str) -> Result<(usize, usize, usize), String> {
@@ -122,10 +133,19 @@ fn run(args: &RunArgs, host: Host) -> Result<()> {
             grouped(args.steps)
         );
     }
+    let mut fires = vec![0.0; args.fire_rate.map_or(0, |_| width * height)];
     let began = Instant::now();
     let mut steps = 0;
     while steps < args.steps && !SIGNALS.stopping() {
-        grid.step(None);
+        match args.fire_rate {
+            None => grid.step(None),
+            Some(rate) => {
+                // Two words of the number, of which the step has one.
+                let place = [(steps >> 32) as u32, steps as u32, 0];
+                fire(host.isa, args.seed, rate, place, &mut fires);
+                grid.step(Some(&|cell| fires[cell] > 0.0));
+            }
+        }
         steps += 1;
     }
     let seconds = began.elapsed().as_secs_f64();
@@ -185,9 +205,12 @@ fn tell(line: &Line, args: &RunArgs) -> Result<()> {
 fn begin(args: &RunArgs, circuit: &Circuit, host: Host, periodic: bool) -> Result<PackedGrid> {
     let (width, height) = args.grid;
     let needs = PackedGrid::bytes(circuit, width, height).saturating_add(match &args.out {
-        Some(_) => (width as u64 * height as u64) / 8,
+        Some(_) => (width as u64).saturating_mul(height as u64) / 8,
         None => 0,
     });
+    let needs = needs.saturating_add(
+        args.fire_rate.map_or(0, |_| (width as u64).saturating_mul(height as u64).saturating_mul(4)),
+    );
     if needs > host.memory_bytes {
         let megabytes = |bytes: u64| grouped(bytes.div_ceil(1 << 20));
         bail!(
@@ -197,7 +220,7 @@ fn begin(args: &RunArgs, circuit: &Circuit, host: Host, periodic: bool) -> Resul
             megabytes(host.memory_bytes)
         );
     }
-    for &(x, y, _) in args.damage.iter().filter(|&&(x, y, _)| x >= width || y >= height) {
+    if let Some(&(x, y, _)) = args.damage.iter().find(|&&(x, y, _)| x >= width || y >= height) {
         return Err(refused(GridError::Outside { x, y, width, height }));
     }
     let mut grid = PackedGrid::new(host.isa, circuit, width, height, periodic);
