@@ -46,7 +46,7 @@ export class GridPane {
   private readonly start = choice("start", [["learned", "as in training"], ["random", "random"], ["blank", "blank"], ["target", "the target"]]);
   private readonly size = choice("size", []);
   private readonly pace = choice("pace", PACES.map(({ words }) => [words, words]));
-  private readonly form = choice("form", [["hard", "hard: the circuit"], ["soft", "soft: as trained"]]);
+  private readonly form = choice("form", [["settling", "soft, then hard"], ["hard", "hard: the circuit"], ["soft", "soft: as trained"]]);
   private readonly how = choice("how", [["noise", "noise"], ["blank", "blank"], ["flip", "flip"]]);
   private readonly brush = choice("brush", [["0", "1 cell"], ["1", "small"], ["2", "middle"], ["4", "large"]]);
   private experiment: Experiment;
@@ -138,6 +138,12 @@ export class GridPane {
     this.cells.pixels(width, height).fill(0);
     this.cells.draw();
     this.again(true);
+  }
+
+  /** A pattern shows sooner in soft gates, at the size that they learn on; once the circuit is right, that runs. */
+  private get soft(): boolean {
+    const settling = this.form.value === "settling" && this.size.selectedIndex === 0 && !this.experiment.rule && !this.chosen.perfect;
+    return settling || this.form.value === "soft";
   }
 
   private get wished(): [width: number, height: number] {
@@ -298,7 +304,7 @@ export class GridPane {
       this.renew = false;
       const [width, height] = this.wished;
       this.member = this.chosen.member;
-      this.ask({ ask: "grid", width, height, start: this.start.value as Start, seed: draw(), member: this.member, soft: this.form.value === "soft" });
+      this.ask({ ask: "grid", width, height, start: this.start.value as Start, seed: draw(), member: this.member, soft: this.soft });
     } else if (damage) this.ask({ ask: "damage", ...damage, radius: this.cells.reach, how: this.how.value as Damage });
     else if (this.steps > 0 && this.view) {
       this.ask({ ask: "advance", steps: this.steps });
@@ -333,7 +339,7 @@ export class GridPane {
     this.paint();
     const { experiment } = this;
     const { step, wrong } = view;
-    write(this.step, `step ${count(step)}`);
+    write(this.step, `${view.soft.length ? "soft, " : ""}step ${count(step)}`);
     const steps = step === 1 ? "1 step" : `${count(step)} steps`;
     const whole = wrong === 0 ? "Every cell is right" : wrong === null ? "" : `${percent(wrong)} of cells are wrong`;
     const end = experiment.rule || step <= experiment.steps ? "" : `, ${count(step - experiment.steps)} steps longer than it was trained`;

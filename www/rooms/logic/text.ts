@@ -23,7 +23,7 @@ export const title = ({ rule, own, shows }: Experiment): string =>
 
 export const charts: Record<string, ChartWords> = {
   perfect: { about: "share that the best member's hardened circuit gets right on fresh grids; of a rule, of all 512 neighbourhoods", digits: 0, span: [0, 1] },
-  loss: { about: "soft is what training descends; hard is the circuit's: its share wrong", labels: { loss: "soft", hard_loss: "hard", best: "best" } },
+  loss: { title: "Loss", about: "soft is what training descends; hard is the circuit's: its share wrong", labels: { loss: "soft", hard_loss: "hard", best: "best" } },
   certainty: { title: "Certainty", about: "how much of a gate is the operation that it hardens to", span: [0, 1] },
   generalisation: { title: "Beyond training", labels: { larger: "larger grid", damaged: "around damage", healed: "after damage", long: "in the long run" }, span: [0, 1] },
   success: { about: "of the runs that ended, those that were perfect", span: [0, 1] },
