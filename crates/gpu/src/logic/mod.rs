@@ -287,12 +287,13 @@ impl Build<'_> {
         let [see, go_on, go_back, unsee] = [0, 1, 2, 3].map(states);
         let sums = |length| format!("const LENGTH = {length};\n{}", include_str!("sums.wgsl"));
         let [forward, backward] = [include_str!("forward.wgsl"), include_str!("backward.wgsl")];
+        type Add<'a> = dyn FnMut(&str, &str, usize, usize, [usize; 2]) + 'a;
         let mut add = |label: &str, text: &str, row: usize, step: usize, [x, y]: [usize; 2]| {
             self.add(label, text, [first, row, step], [x, y, members]);
         };
 
         add("gates", &make(false), 0, 0, [of_gates, 1]);
-        let rows_of_step = |add: &mut dyn FnMut(&str, &str, usize, usize, [usize; 2]), step| {
+        let rows_of_step = |add: &mut Add, step| {
             add("see", &see, 0, step, [of_lanes, 9 * channels]);
             for layer in &layers {
                 add("forward", forward, layer.start, step, [blocks, layer.len()]);

@@ -11,4 +11,8 @@ pub mod protocol;
 mod room;
 mod schema;
 
+// For programs that run a circuit without an automaton that learns.
+pub use learn::logic::circuit::{Circuit, PackedGrid};
+pub use learn::logic::fire;
 pub use room::Logic;
+pub use worlds::logic::{Area, Grid, GridError};

@@ -4,9 +4,9 @@ pub mod export;
 pub mod run;
 
 use crate::{Usage, files};
+use ::run::logic::Circuit;
 use ::run::{AnyRun, Host, RunError};
 use anyhow::{Context, Result, bail};
-use learn::logic::circuit::Circuit;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 

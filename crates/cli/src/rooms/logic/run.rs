@@ -8,15 +8,13 @@ use crate::words::{clock, grouped};
 use crate::{Usage, files};
 use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use learn::logic::circuit::{Circuit, PackedGrid};
-use learn::logic::fire;
 use math::Rng;
 use run::Host;
+use run::logic::{Area, Circuit, Grid, GridError, PackedGrid, fire};
 use serde::Serialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use worlds::logic::{Area, Grid, GridError};
 
 #[derive(Clone, Debug, Args)]
 struct RunArgs {
