@@ -169,7 +169,7 @@ export class PopulationPane {
     const pixels = cells.pixels(picture.width, picture.height);
     picture.values.forEach((value, cell) => (pixels[cell] = colours[value]!));
     cells.draw();
-    const kind = performance.now() - restartedMs < DEAD_MS ? "dead" : member.state;
+    const kind = member.state === "learning" && performance.now() - restartedMs < DEAD_MS ? "dead" : member.state;
     const { word, mark } = states[kind];
     write(sign, mark);
     write(state, word);
