@@ -255,3 +255,13 @@ fn life_is_learned_perfectly_and_its_circuit_is_the_rule() {
     let again = go_on(&run.save().unwrap());
     assert!(again.solved().is_some());
 }
+
+#[test]
+fn a_checkerboard_is_learned_perfectly_and_heals() {
+    let config = Config { variant: "checkerboard".into(), ..config_of(room("logic")) };
+    let mut run = solved(&config, 6000.0);
+    let test = Told::by(&mut *run).tests().pop().unwrap().values.clone();
+    let column = |name: &str| test[run.schema().test(name).unwrap()].unwrap();
+    assert_eq!(column("perfect"), 1.0);
+    assert!(column("larger") > 0.99 && column("healed") > 0.99, "{test:?}");
+}
