@@ -40,7 +40,7 @@ pub(super) static SCHEMA: Schema = Schema {
             .brief("best"),
         Column::new(
             "certainty",
-            "Certainty: how hard gates are",
+            "Certainty",
             "How much of a gate is the operation that it hardens to, as a mean over the best member's gates.",
         )
         .chart("certainty")
