@@ -430,6 +430,15 @@ pub(crate) fn seconds_a_call(now: &dyn Fn() -> f64, mut call: impl FnMut()) -> f
     }
 }
 
+/// Calls for a second what is measured next: a browser compiles again, and better, what has run for a while.
+pub(crate) fn warm_up(now: &dyn Fn() -> f64, mut call: impl FnMut()) {
+    const WARM_S: f64 = 1.0;
+    let began_s = now();
+    while now() - began_s < WARM_S {
+        call();
+    }
+}
+
 /// Time of one call, as the mean over a slice of calls.
 pub(crate) fn sustained_s(now: &dyn Fn() -> f64, mut call: impl FnMut()) -> f64 {
     let (began_s, mut calls) = (now(), 0u32);

@@ -1,7 +1,7 @@
 //! The figures of the cube: moves, steps of both kinds of learners, the pass over all states, and beams.
 
 use super::distances;
-use crate::bench::{Bench, Figure, ROUNDS, median, seconds_a_call};
+use crate::bench::{Bench, Figure, ROUNDS, median, seconds_a_call, warm_up};
 use learn::cube::{
     Dqn, DqnConfig, Evaluator, Exhaustive, Learner, Limits, Method, Preset, Search, Signal, Slice,
     Supervised, SupervisedConfig,
@@ -65,6 +65,7 @@ fn deep_q(config: DqnConfig, whole: bool, isa: Isa, now: fn() -> f64) -> f64 {
             }
             dqn.learn();
         };
+        warm_up(&now, &mut step);
         let mut times: Vec<f64> = (0..ROUNDS).map(|_| seconds_a_call(&now, &mut step)).collect();
         median(&mut times)
     })

@@ -1,6 +1,6 @@
 //! The figures of the room: training steps of one automaton, and a hardened circuit on a big grid.
 
-use crate::bench::{Bench, Figure, ROUNDS, median, seconds_a_call};
+use crate::bench::{Bench, Figure, ROUNDS, median, seconds_a_call, warm_up};
 use learn::logic::automaton::{Automaton, GateForm};
 use learn::logic::circuit::{Circuit, PackedGrid};
 use learn::logic::experiment::{Config, Preset};
@@ -44,6 +44,7 @@ fn step_s(preset: Preset, isa: Isa, now: &(dyn Fn() -> f64 + Sync)) -> f64 {
     let mut step = || {
         trainer.step(&start, &target, experiment.shown());
     };
+    warm_up(&now, &mut step);
     let mut times: Vec<f64> = (0..ROUNDS).map(|_| seconds_a_call(&now, &mut step)).collect();
     median(&mut times)
 }
