@@ -3,7 +3,7 @@
 use crate::reduce::Reduce;
 use crate::tile::Tuned;
 use learn::Fault;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -47,6 +47,29 @@ pub struct Gpu {
 /// Work that was handed to the device.
 #[derive(Clone, Debug)]
 pub struct Submitted(wgpu::SubmissionIndex);
+
+/// Hands work to a device so that only some of it is under way; beyond that the next waits, where one can wait.
+pub(crate) struct InFlight {
+    most: usize,
+    under_way: VecDeque<Submitted>,
+}
+
+impl InFlight {
+    pub fn new(most: usize) -> InFlight {
+        InFlight { most, under_way: VecDeque::with_capacity(most + 1) }
+    }
+
+    pub fn submit(&mut self, gpu: &Gpu, encoder: wgpu::CommandEncoder) -> Submitted {
+        let submitted = gpu.submit(encoder);
+        self.under_way.push_back(submitted.clone());
+        if self.under_way.len() > self.most
+            && let Some(oldest) = self.under_way.pop_front()
+        {
+            gpu.wait_for(&oldest);
+        }
+        submitted
+    }
+}
 
 pub(crate) struct Shared {
     pub about: About,

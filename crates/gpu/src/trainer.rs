@@ -1,13 +1,12 @@
 //! Training steps of any plan on a device, without an answer in between: what a learner offloads that has no kernels of its own.
 
-use crate::device::{Gpu, Submitted};
+use crate::device::{Gpu, InFlight, Submitted};
 use crate::optimizer::Optimizer;
 use crate::plan::Lowered;
 use crate::program::{Arrived, Memory, Program, Readback, Region, Space};
 use graph::{Adam, Plan};
 use learn::Fault;
 use learn::offload::{PlanTrainer, TrainResult, TrainStateRef};
-use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -28,7 +27,7 @@ pub struct Trainer {
     /// Adam's steps when it stood here, and what the device was told since.
     steps_before: u64,
     told: Option<Adam>,
-    under_way: VecDeque<Submitted>,
+    in_flight: InFlight,
     asked: Option<Submitted>,
 }
 
@@ -60,7 +59,7 @@ impl Trainer {
             readback,
             steps_before: 0,
             told: None,
-            under_way: VecDeque::with_capacity(IN_FLIGHT + 1),
+            in_flight: InFlight::new(IN_FLIGHT),
             asked: None,
         };
         trainer.set_state(state)?;
@@ -73,13 +72,7 @@ impl Trainer {
     }
 
     fn submit(&mut self, encoder: wgpu::CommandEncoder) -> Result<Submitted, Fault> {
-        let submitted = self.gpu.submit(encoder);
-        self.under_way.push_back(submitted.clone());
-        if self.under_way.len() > IN_FLIGHT
-            && let Some(oldest) = self.under_way.pop_front()
-        {
-            self.gpu.wait_for(&oldest);
-        }
+        let submitted = self.in_flight.submit(&self.gpu, encoder);
         self.gpu.check()?;
         Ok(submitted)
     }

@@ -2,7 +2,7 @@
 //! until it is asked for, with weights and moments.
 
 use super::inputs::{refused, with_inputs};
-use crate::device::{Gpu, Submitted};
+use crate::device::{Gpu, InFlight, Submitted};
 use crate::optimizer::Optimizer;
 use crate::plan::Lowered;
 use crate::program::{Arrived, Memory, Program, Readback, Region, Space, groups};
@@ -12,7 +12,6 @@ use learn::backgammon::published::accelerator::{
     OffloadSpec, PACKED_SAMPLE_WORDS, PackedSample, TrainResult, TrainStateRef,
 };
 use learn::backgammon::published::plan_learning;
-use std::collections::VecDeque;
 use std::ops::Range;
 
 /// Steps of one submit at most: each has a place of its own for what was drawn.
@@ -43,7 +42,7 @@ pub struct Training {
     told: Option<(Adam, f32)>,
     /// Drawn for steps that wait for others to go with.
     waiting: Vec<u32>,
-    under_way: VecDeque<Submitted>,
+    in_flight: InFlight,
     asked: Option<Submitted>,
 }
 
@@ -100,7 +99,7 @@ impl Training {
             steps_before: 0,
             told: None,
             waiting: Vec::with_capacity(TOGETHER * rows),
-            under_way: VecDeque::with_capacity(IN_FLIGHT + 1),
+            in_flight: InFlight::new(IN_FLIGHT),
             asked: None,
         })
     }
@@ -207,15 +206,9 @@ impl Training {
         if and_ask {
             self.readback.encode(&mut encoder);
         }
-        let submitted = self.gpu.submit(encoder);
+        let submitted = self.in_flight.submit(&self.gpu, encoder);
         if and_ask {
-            self.asked = Some(submitted.clone());
-        }
-        self.under_way.push_back(submitted);
-        if self.under_way.len() > IN_FLIGHT
-            && let Some(oldest) = self.under_way.pop_front()
-        {
-            self.gpu.wait_for(&oldest);
+            self.asked = Some(submitted);
         }
         self.gpu.check()
     }

@@ -8,7 +8,7 @@
 
 mod rows;
 
-use crate::device::{Gpu, Submitted};
+use crate::device::{Gpu, InFlight, Submitted};
 use crate::program::{Arrived, Memory, Program, Readback, Region, Space};
 use learn::Fault;
 use learn::logic::automaton::GateForm;
@@ -19,7 +19,6 @@ use learn::offload::serve;
 use math::AdamStep;
 use rows::Rows;
 use std::any::Any;
-use std::collections::VecDeque;
 
 /// Threads of most workgroups; in those of layers each has four lanes.
 const SIZE: usize = 64;
@@ -75,7 +74,7 @@ pub struct GpuPopulation {
     readback: Readback,
     /// Seed and updates of each member.
     standing: Vec<(u32, u64)>,
-    under_way: VecDeque<Submitted>,
+    in_flight: InFlight,
     asked: Option<Submitted>,
 }
 
@@ -143,7 +142,7 @@ impl GpuPopulation {
             words,
             readback,
             standing: vec![(0, 0); members],
-            under_way: VecDeque::with_capacity(IN_FLIGHT + 1),
+            in_flight: InFlight::new(IN_FLIGHT),
             asked: None,
         })
     }
@@ -159,13 +158,7 @@ impl GpuPopulation {
     }
 
     fn submit(&mut self, encoder: wgpu::CommandEncoder) -> Result<Submitted, Fault> {
-        let submitted = self.gpu.submit(encoder);
-        self.under_way.push_back(submitted.clone());
-        if self.under_way.len() > IN_FLIGHT
-            && let Some(oldest) = self.under_way.pop_front()
-        {
-            self.gpu.wait_for(&oldest);
-        }
+        let submitted = self.in_flight.submit(&self.gpu, encoder);
         self.gpu.check()?;
         Ok(submitted)
     }
