@@ -19,6 +19,15 @@ export async function launch(args = []) {
   return playwright.launch({ executablePath: chromium, args: [...ARGS, ...args] });
 }
 
+/** In the page: a visitor who has been here before, whom no tour greets. */
+export function returning() {
+  try {
+    localStorage.setItem("hothouse.tour", "seen");
+  } catch {
+    // a page without storage greets nobody
+  }
+}
+
 /** In the page: `reachedMs` is when the first event of a kind reaches it, from the start of loading. */
 export function reached(kind) {
   globalThis.reachedMs = new Promise((resolve) => {

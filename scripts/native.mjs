@@ -12,12 +12,12 @@ const AT_ONCE = 2;
 const PATIENCE_MS = 1_200_000;
 
 /**
- * Builds `hothouse` as the tests have it; gives its path. It is asked for together with one of the program's tests: without any, cargo
+ * Builds `hothouse` and the library of the Python package as the tests have them; gives the program's path. It is asked for together with one of the program's tests: without any, cargo
  * leaves out what tests ask of the dependencies, and compiles half of them anew for that.
  */
 export async function program() {
   const [test] = filesUnder(join(root, "crates/cli/tests")).filter((file) => file.endsWith(".rs"));
-  const args = ["build", ...SELECTION, "--bin", "hothouse", "--test", basename(test, ".rs")];
+  const args = ["build", ...SELECTION, "--bin", "hothouse", "--lib", "--test", basename(test, ".rs")];
   await step("native program", async () => void (await sh("cargo", args)));
   return join(target, "release/hothouse");
 }

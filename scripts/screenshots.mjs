@@ -2,7 +2,7 @@
 // and a phone show it, light and dark: early in a run, once it is solved, what trains, and what each room has to show.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { GPU_ARGS, launch } from "./browser.mjs";
+import { GPU_ARGS, launch, returning } from "./browser.mjs";
 import { build } from "./build.mjs";
 import { own } from "./rooms.mjs";
 import { main, root, step } from "./sh.mjs";
@@ -20,6 +20,7 @@ await main(import.meta.url, async () => {
   for (const folder of [docs, results]) mkdirSync(folder, { recursive: true });
   const open = async (viewport, colorScheme, at = "") => {
     const page = await browser.newPage({ viewport, colorScheme, deviceScaleFactor: 2 });
+    await page.addInitScript(returning);
     await page.goto(server.url + at);
     await page.waitForFunction(() => globalThis.hothouse);
     return page;
@@ -49,6 +50,7 @@ await main(import.meta.url, async () => {
   for (const [screen, viewport] of Object.entries(SCREENS))
     await step(`what trains, ${screen}`, async () => {
       const page = await withGpu.newPage({ viewport, colorScheme: screen === "phone" ? "dark" : "light", deviceScaleFactor: 2 });
+      await page.addInitScript(returning);
       await page.goto(`${server.url}?device=gpu`);
       await page.waitForFunction(() => globalThis.hothouse?.device?.on_gpu);
       for (const name of ["gpu", "lost"]) {

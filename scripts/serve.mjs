@@ -1,7 +1,9 @@
-// A static server for loopback: the built page, with the headers that let it use threads.
-import { createReadStream, existsSync, statSync } from "node:fs";
+// A static server for loopback: the built page, with the headers that let it use threads and that keep others out.
+import { readFileSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
+import { pipeline } from "node:stream";
 
 const TYPES = {
   ".html": "text/html; charset=utf-8",
@@ -15,11 +17,23 @@ const TYPES = {
   ".woff2": "font/woff2",
 };
 
-const ISOLATION = {
+const HEADERS = {
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cross-Origin-Embedder-Policy": "require-corp",
   "Cross-Origin-Resource-Policy": "same-origin",
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
 };
+
+/** The policy that the page declares of itself, which as a header holds in its workers too; and no page may frame this one. */
+function policy(folder) {
+  try {
+    const [, declared] = readFileSync(join(folder, "index.html"), "utf8").match(/http-equiv="Content-Security-Policy"\s+content="([^"]*)"/);
+    return { "Content-Security-Policy": `${declared}; frame-ancestors 'none'` };
+  } catch {
+    return {}; // what tests serve beside the page
+  }
+}
 
 /** The path that is asked for; an address that cannot be read asks for nothing that is here. */
 function pathOf(address) {
@@ -31,32 +45,66 @@ function pathOf(address) {
 }
 
 /**
+ * The names under which a browser on this machine knows the server. Under any other, a page of somebody else would have made its own
+ * name point here, and would be one origin with this one.
+ */
+const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
+
+/** A regular file opened for reading, with its length; or nothing. */
+async function opened(path) {
+  try {
+    const handle = await open(path);
+    const stat = await handle.stat();
+    if (stat.isFile()) return { handle, size: stat.size };
+    await handle.close();
+    if (stat.isDirectory()) return opened(join(path, "index.html"));
+  } catch (error) {
+    if (error.code === "EMFILE" || error.code === "ENFILE") throw error;
+  }
+}
+
+/**
  * Serves `folder` and gives `{ url, port, moved, close }`. A port in use is passed over for the
  * next free one (`moved`). `isolated: false` is a host that sends no headers; `base` a sub-path;
- * `extra` texts by path, beside the files; `missing` may make a file that is not there, or not.
+ * `extra` texts by path, beside the files; `missing` may make a file that is not there, or not; `hosts` are names beside loopback's
+ * that a browser may ask for.
  */
-export async function serve(folder, { port = 0, isolated = true, base = "/", extra = {}, missing = () => {} } = {}) {
-  const server = createServer(async (request, response) => {
+export async function serve(folder, { port = 0, isolated = true, base = "/", extra = {}, missing = () => {}, hosts = [] } = {}) {
+  const always = isolated ? { ...HEADERS, ...policy(folder) } : {};
+  const names = [...LOOPBACK, ...hosts.map((name) => name.toLowerCase())];
+  const answer = async (request, response) => {
+    const refuse = (status, text, headers) => response.writeHead(status, { "Content-Type": "text/plain", ...always, ...headers }).end(`${text}\n`);
+    const host = (request.headers.host ?? "").toLowerCase().replace(/:\d*$/, "");
+    if (!names.includes(host)) return refuse(421, `This server does not go by that name. To allow it: npm start -- --host <name>`);
+    if (!["GET", "HEAD"].includes(request.method)) return refuse(405, "There is nothing but reading here.", { Allow: "GET, HEAD" });
     const path = pathOf(request.url);
     const inside = path.startsWith(base) ? normalize("/" + path.slice(base.length)) : null;
-    if (inside in extra) {
-      response.writeHead(200, { "Content-Type": TYPES[extname(inside)], ...(isolated ? ISOLATION : {}) }).end(extra[inside]);
+    if (inside !== null && Object.hasOwn(extra, inside)) {
+      response.writeHead(200, { "Content-Type": TYPES[extname(inside)], ...always }).end(extra[inside]);
       return;
     }
-    let file = inside && join(folder, inside);
-    if (file && !existsSync(file)) await missing(inside);
-    if (file && existsSync(file) && statSync(file).isDirectory()) file = join(file, "index.html");
-    if (!file || !existsSync(file)) {
-      response.writeHead(404, { "Content-Type": "text/plain" }).end("There is nothing here.\n");
-      return;
+    const file = inside && join(folder, inside);
+    let found = file && (await opened(file));
+    if (file && !found) {
+      await missing(inside);
+      found = await opened(file);
     }
-    const headers = { "Content-Type": TYPES[extname(file)] ?? "application/octet-stream", "Content-Length": statSync(file).size };
+    if (!found) return refuse(404, "There is nothing here.");
+    const type = TYPES[extname(inside.endsWith("/") ? "index.html" : inside)] ?? "application/octet-stream";
+    const headers = { "Content-Type": type, "Content-Length": found.size };
     // names under assets/ and wasm/ carry a hash of what is in them
     headers["Cache-Control"] = /^\/(assets|wasm)\//.test(inside) ? "max-age=31536000, immutable" : "no-cache";
-    response.writeHead(200, { ...headers, ...(isolated ? ISOLATION : {}) });
-    if (request.method === "HEAD") response.end();
-    else createReadStream(file).pipe(response);
-  });
+    response.writeHead(200, { ...headers, ...always });
+    const stream = found.handle.createReadStream();
+    if (request.method === "HEAD") stream.destroy(), response.end();
+    else pipeline(stream, response, () => {}); // whoever leaves in the middle takes the file's descriptor along
+  };
+  const server = createServer((request, response) =>
+    answer(request, response).catch((error) => {
+      if (response.headersSent) response.destroy();
+      else response.writeHead(503, { "Content-Type": "text/plain", ...always }).end(`${error.message}\n`);
+    }),
+  );
   const asked = port;
   for (;;) {
     const error = await new Promise((resolve) => {

@@ -8,7 +8,12 @@ import { FIRST } from "./wasm.mjs";
 const PORT = 4173;
 
 await main(import.meta.url, async () => {
-  const given = options({ port: `<number>: where to serve, ${PORT} if left out`, "no-open": "do not open a browser" });
+  const given = options({
+    port: `<number>: where to serve, ${PORT} if left out`,
+    host: "<names>: names beside localhost by which browsers may ask for the page, with commas between; or HOTHOUSE_HOSTS",
+    "no-open": "do not open a browser",
+  });
+  const hosts = (given.host ?? process.env.HOTHOUSE_HOSTS ?? "").split(",").filter(Boolean);
   const asked = Number(given.port ?? PORT);
   if (!Number.isInteger(asked) || asked < 0 || asked > 65535)
     throw new Trouble(`${given.port} is not a port`, "choose one from 1024 to 65535");
@@ -21,7 +26,7 @@ await main(import.meta.url, async () => {
       console.error(error instanceof Trouble ? `${error.message}\nNext: ${error.next}` : error);
     }
   };
-  const server = await serve(dist, { port: asked, missing });
+  const server = await serve(dist, { port: asked, missing, hosts });
   if (server.moved)
     console.log(`\nPort ${asked} is in use, so this is the next free one (or choose: npm start -- --port <number>).`);
   console.log(`\nHothouse: ${server.url}\nCtrl-C ends it.`);

@@ -4,12 +4,13 @@ import { filesUnder, main, options, root, sh, step, Trouble } from "./sh.mjs";
 import { arm } from "./arm.mjs";
 import { build } from "./build.mjs";
 import { nativeTests, program, target } from "./native.mjs";
+import { pythonTests } from "./python.mjs";
 import { chromium, npmPackages, rust, vulkan } from "./setup.mjs";
 import { wasmTests } from "./wasm-tests.mjs";
 
 /**
- * In this order, each with what it does. `run` gives `{ passed, failed }`, with `skipped` where it could not run here; or nothing
- * where it either holds or throws, which counts as one.
+ * In this order, each with what it does. `run` gives `{ passed, failed }`, with `skipped` where it could not run here, or `leftOut`, how many of its tests
+ * could not; or nothing where it either holds or throws, which counts as one.
  */
 const parts = {
   format: {
@@ -39,6 +40,7 @@ const parts = {
       return nativeTests();
     },
   },
+  python: { does: "the Python package, in an environment of its own", run: pythonTests },
   wasm: { does: "the core crates' tests in Chromium", run: () => wasmTests() },
   page: { does: "the built page in Chromium", run: () => browserTests("tests/web") },
   parity: { does: "one digest natively and in every module of the page", run: () => browserTests("tests/parity") },
@@ -89,7 +91,8 @@ await main(import.meta.url, async () => {
       await step(name, async () => {
         const counts = await parts[name].run();
         if (typeof counts === "object") result = counts;
-        return result.skipped ? `SKIPPED: ${result.skipped}` : `${result.passed} passed, ${result.failed} failed`;
+        const leftOut = result.leftOut ? `, ${result.leftOut} skipped` : "";
+        return result.skipped ? `SKIPPED: ${result.skipped}` : `${result.passed} passed, ${result.failed} failed${leftOut}`;
       });
     } catch (error) {
       result = { passed: 0, failed: 1 };
@@ -103,8 +106,8 @@ await main(import.meta.url, async () => {
   for (const [name, seconds, { passed, failed, skipped }] of rows)
     console.log(`${seconds.toFixed(1).padStart(6)} s  ${name.padEnd(8)} ${failed ? "FAILED" : skipped ? `SKIPPED: ${skipped}` : `${passed} passed`}`);
   console.log(`${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  in all\n`);
-  const skipped = rows.filter(([, , result]) => result.skipped);
-  console.log(`${total.passed} passed, ${total.failed} failed${skipped.length ? `, ${skipped.length} skipped` : ""}`);
+  const skipped = rows.reduce((sum, [, , result]) => sum + (result.skipped ? 1 : (result.leftOut ?? 0)), 0);
+  console.log(`${total.passed} passed, ${total.failed} failed${skipped ? `, ${skipped} skipped` : ""}`);
   const failed = rows.filter(([, , result]) => result.failed).map(([name]) => name);
   if (!failed.length) return;
   console.log(`Next: what failed stands above; npm test -- --only ${failed.join(",")} runs it again`);

@@ -3,10 +3,12 @@
 
 import { connect, type Client, type Crash, type Options } from "./run/client";
 import { keep } from "./run/isolate";
+import { loadVisit } from "./run/store";
 import { Announcer } from "./parts/announce";
 import { Badge, summary } from "./parts/badge";
 import { copy } from "./parts/dialog";
 import { h } from "./parts/dom";
+import { keptRuns } from "./parts/kept";
 import { Notices } from "./parts/notices";
 import { RoomPage } from "./parts/room";
 import { startTheme, themeButton } from "./parts/theme";
@@ -25,7 +27,7 @@ const { notices, announcer } = around;
 const tools = document.querySelector<HTMLElement>("#tools")!;
 const place = document.querySelector<HTMLElement>("#room")!;
 const nav = document.querySelector<HTMLElement>("#rooms")!;
-const keys = h("button", { type: "button", class: "quiet", "aria-label": "Keyboard shortcuts", title: "Keys (?)" }, "?");
+const keys = h("button", { type: "button", class: "quiet", "aria-label": "Help", title: "Help (?)" }, "?");
 
 declare global {
   /** The run of the open room, for the browser's console: `hothouse.command({ kind: "pause" })`. */
@@ -38,8 +40,6 @@ let page: RoomPage | undefined;
 /** The room that is open or about to be. */
 let here = "";
 let badge: Badge | undefined;
-/** Runs of rooms that were left in this visit, with the address they had: who comes back goes on. */
-const left = new Map<string, { bytes: Uint8Array; link: string }>();
 /** Counts what was opened, so that a room that comes late is closed again. */
 let openings = 0;
 
@@ -53,14 +53,14 @@ document.querySelector("#skip")?.addEventListener("click", (event) => {
   event.preventDefault();
   document.querySelector<HTMLElement>("#main")?.focus();
 });
-addEventListener("hashchange", ({ oldURL }) => {
+addEventListener("hashchange", () => {
   const asked = roomOf(location.hash);
-  if (asked !== here) void enter(asked, location.hash, new URL(oldURL).hash);
+  if (asked !== here) void enter(asked, location.hash);
   // Where only the variant changes, as by the way back, the page takes it up and keeps what it has.
   else if (!page?.follow(location.hash)) void open({ link: location.hash });
 });
 here = roomOf(location.hash);
-void open({ link: location.hash });
+void begin();
 // Long after what a visit needs, so that the other rooms are there without a network too.
 setTimeout(() => ROOMS.forEach(({ load }) => void load?.().catch(() => {})), OTHERS_MS);
 
@@ -77,21 +77,27 @@ function writeRooms(): void {
   requestAnimationFrame(() => open && (nav.scrollLeft = open.offsetLeft - nav.offsetLeft + open.offsetWidth - nav.clientWidth));
 }
 
+/** A page that is loaded again goes on with the run of its address; any other begins it. */
+async function begin(): Promise<void> {
+  const [navigation] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
+  const link = location.hash;
+  const again = navigation?.type === "reload" || navigation?.type === "back_forward";
+  const opening = openings;
+  const runs = again ? await loadVisit(here).catch(() => []) : [];
+  if (opening !== openings) return; // the visitor has gone elsewhere
+  const kept = runs.find(({ address }) => address === link.replace(/&digest=[^&]*/, ""));
+  await open({ link, checkpoint: kept?.bytes });
+}
+
 /** Another room: the run of the one before is kept to come back to. */
-async function enter(next: string, link: string, from: string): Promise<void> {
-  const [before, leaving] = [here, page];
+async function enter(next: string, link: string): Promise<void> {
   here = next;
-  const opening = ++openings;
-  forget();
-  place.replaceChildren(h("p", { class: "starting" }, "Starting."));
-  writeRooms();
-  leaving?.close();
-  const bytes = await leaving?.client.leave();
-  if (bytes) left.set(before, { bytes, link: from });
-  if (opening !== openings) return;
+  const entering = ++openings;
   // The bare name, or the address that it had, asks for the run that was left; any other for a run of its own.
-  const kept = left.get(next);
-  await open(!link.includes("?") || link === kept?.link ? { link, checkpoint: kept?.bytes } : { link });
+  const runs = [...keptRuns(next), ...(await loadVisit(next).catch(() => []))];
+  if (entering !== openings) return;
+  const run = runs.find(({ address }) => !link.includes("?") || link === address);
+  await open({ link, checkpoint: run?.bytes });
 }
 
 /** What belongs to the room that was open. */
@@ -108,12 +114,16 @@ function leave(): void {
   forget();
 }
 
-async function open(options: Opening): Promise<void> {
+/** Opens a run in place of the one that is open, which is kept: `undoes` it where that was its purpose. */
+async function open(options: Opening, undoes = false): Promise<void> {
   const opening = ++openings;
-  leave();
+  const leaving = page;
+  forget();
   notices.clear();
   writeRooms();
   place.replaceChildren(h("p", { class: "starting" }, "Starting."));
+  const left = await leaving?.depart();
+  if (opening !== openings) return;
   let client: Client;
   let opened: RoomPage;
   try {
@@ -143,6 +153,11 @@ async function open(options: Opening): Promise<void> {
   globalThis.hothouse = client;
   // What this room brought, too, for when there is no network.
   keep(performance.getEntriesByType("resource").map(({ name }) => name));
+  const before = leaving?.client.room.id;
+  // Between two rooms one goes by their names.
+  if (left && before && !undoes && (before === here || options.room)) {
+    notices.offerUndo("Another run was opened", () => void open({ room: before, checkpoint: left.bytes }, true));
+  }
   client.onCrash((crash) => {
     if (page !== opened) return;
     leave();
@@ -184,11 +199,11 @@ function showCrash(title: string, crash: Crash, from: Client | undefined): void 
           "p",
           {},
           autosave
-            ? "Nothing before the last autosave is lost. Go on from it, or begin anew; the report helps whoever looks for the cause."
-            : "Try again, or begin anew; the report helps whoever looks for the cause.",
+            ? "Nothing before the last autosave is lost. Go on from it, or start a new run; the report helps whoever looks for the cause."
+            : "Try again, or start a new run; the report helps whoever looks for the cause.",
         ),
       ),
-      h("div", { class: "row" }, again, h("button", { type: "button", onclick: () => startAnew() }, "Begin anew"), copied),
+      h("div", { class: "row" }, again, h("button", { type: "button", onclick: () => startAnew() }, "New run"), copied),
       h("pre", { tabindex: 0, role: "region", "aria-label": "Report" }, report),
     ),
   );

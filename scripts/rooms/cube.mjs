@@ -22,6 +22,8 @@ async function teach(browser, server, give, variant, { s, distances, tried }) {
   await page.goto(`${server.url}#/cube?variant=${variant}&seed=1&v=2`);
   await page.waitForFunction(() => globalThis.hothouse);
   await page.waitForFunction((least) => hothouse.progress?.train_s >= least, s, { timeout: 0 });
+  // There is one search at a time, and the agent's own tries would take the place of these.
+  await page.getByRole("switch", { name: "It tries by itself" }).uncheck({ force: true });
   const found = await page.evaluate(
     async ({ distances, tried }) => {
       hothouse.command({ kind: "pause" });
@@ -30,15 +32,17 @@ async function teach(browser, server, give, variant, { s, distances, tried }) {
       for (let seed = 0; seed < tried; seed++)
         if (distances) for (let distance = 0; distance < distances; distance++) questions.push({ ask: "draw", distance, seed });
         else questions.push({ ask: "scramble", moves: 100, seed });
-      const count = { width: method.width, states: questions.length, solved: 0, optimal: 0, moves: 0, ms: 0, most_ms: 0 };
+      const count = { learned: hothouse.progress.counts[0], width: method.width, states: questions.length, solved: 0, optimal: 0, widened: 0, moves: 0, ms: 0, most_ms: 0 };
       for (const question of questions) {
         const { facelets, distance } = await hothouse.ask(question);
         const began = performance.now();
         let view = await hothouse.ask({ ask: "solve", facelets, method });
         while (!view.done) view = await hothouse.ask({ ask: "solve_more" });
+        if (view.facelets !== facelets) throw new Error("another search took its place");
         const ms = performance.now() - began;
         count.ms += ms;
         count.most_ms = Math.max(count.most_ms, ms);
+        count.widened += view.width > method.width;
         if (!view.solution) continue;
         count.solved++;
         count.moves += view.solution.moves.length;
@@ -51,9 +55,11 @@ async function teach(browser, server, give, variant, { s, distances, tried }) {
   const figure = (what, value, unit) => give({ name: `cube.${variant}.beam_${found.width}.after_${s}s.${what}_page`, value, unit });
   const percent = (of) => (100 * of) / found.states;
   const states = distances ? `${found.states} states, every distance alike` : `${found.states} scrambles`;
+  figure("learned", found.learned / 1e6, "million states");
   figure("solved", percent(found.solved), `% of ${states}`);
   if (distances) figure("optimal", percent(found.optimal), `% of ${states}`);
   else figure("moves", found.moves / found.solved, "quarter turns");
+  figure("widened", percent(found.widened), `% of ${states}`);
   figure("solve_ms", found.ms / found.states, "ms");
   figure("most_solve_ms", found.most_ms, "ms");
   await page.close();

@@ -51,7 +51,7 @@ test("it trains, is tested, saved and loaded, with curves, tables and CSV, and s
   await page.context().close();
 });
 
-test("a knob that is a choice changes while it learns, one that is a text waits for a new start; links carry both", async () => {
+test("a knob that is a choice changes while it learns, one that is a text waits for a new run; links carry both", async () => {
   const page = await enter(`#/bandit?payouts=${encodeURIComponent("0.1 0.7")}&baseline=none`);
   await event(page, "metrics");
   const [baseline, payouts] = [page.getByLabel("Baseline", { exact: true }), page.getByLabel("Payouts", { exact: true })];
@@ -62,18 +62,77 @@ test("a knob that is a choice changes while it learns, one that is a text waits 
   assert.deepEqual([knob, from, to], ["baseline", "none", "mean"]);
   await payouts.fill("0.3 0.4 0.5");
   await payouts.press("Enter");
-  await page.getByText("One change waits for a new start").waitFor();
+  await page.getByText("One change waits for a new run").waitFor();
   const began = event(page, "began");
-  await page.getByRole("button", { name: "Start again to apply" }).click();
+  await page.getByRole("button", { name: "New run to apply" }).click();
   const { knobs } = await began;
   assert.deepEqual([knobs.payouts, knobs.baseline], ["0.3 0.4 0.5", "mean"]);
   assert.match(decodeURIComponent(await page.evaluate(() => hothouse.permalink())), /payouts=0\.3 0\.4 0\.5/);
   await payouts.fill("one");
   await payouts.press("Enter");
-  await page.getByRole("button", { name: "Start again to apply" }).click();
+  await page.getByRole("button", { name: "New run to apply" }).click();
   await notice(page, /Write them as in 0.2 0.9/);
   assert.deepEqual(page.said, []);
   await page.context().close();
+});
+
+test("data is brought as a file or as text, is learned from, and is asked for where a link or a run names it", async () => {
+  const page = await enter("#/bandit");
+  await event(page, "metrics");
+  const arms = () => page.evaluate(async () => (await hothouse.ask({ ask: "policy" })).length);
+  /** What is said to `bring`; nothing where it is taken. */
+  const bring = (text, name) =>
+    page.evaluate(async ([text, name]) => hothouse.bring(name ? new File([text], name) : text).then(() => "", (error) => error.message), [text, name]);
+  assert.equal(await page.evaluate(() => hothouse.room.data.label), "Payouts");
+  assert.equal(await bring("0.1 0.9 0.3 0.4 0.2", "five.txt"), "");
+  assert.equal(await arms(), 5);
+  const link = await page.evaluate(() => hothouse.permalink());
+  assert.match(link, /&data=[0-9a-f]{16}\.19\.five\.txt&/);
+  // Beginning again needs no file.
+  const began = event(page, "began");
+  await page.evaluate(() => hothouse.command({ kind: "reset", config: null }));
+  assert.equal((await began).config.data.name, "five.txt");
+  assert.equal(await arms(), 5);
+  assert.equal(await bring("0.1 0.9 0.3 0.4", undefined), "");
+  assert.equal(await arms(), 4);
+  // What is refused leaves the run as it was; what is too large is not even read.
+  assert.match(await bring("one"), /0\.2 0\.9/);
+  const read = await page.evaluate(async () => {
+    const file = new File(["0.1 0.2"], "huge.txt");
+    let read = false;
+    Object.defineProperty(file, "size", { value: 2 ** 30 });
+    file.arrayBuffer = () => ((read = true), Promise.resolve(new ArrayBuffer(0)));
+    return [await hothouse.bring(file).catch((error) => error.message), read];
+  });
+  assert.match(read[0], /huge\.txt has 1024 MB.*natively/);
+  assert.equal(read[1], false);
+  assert.equal(await arms(), 4);
+  // A file beyond what a save holds is asked for again, and so is what a link names.
+  const large = await page.evaluate(async () => {
+    await hothouse.bring(new File(["0.1 0.9 0.3", " ".repeat(17 << 20)], "large.txt"));
+    return Array.from(await hothouse.save());
+  });
+  await page.evaluate(() => hothouse.command({ kind: "reset", config: { version: 2, room: "bandit", variant: "three-arms", seed: 1, knobs: {} } }));
+  await page.evaluate((bytes) => hothouse.command({ kind: "restore", bytes: Uint8Array.from(bytes) }), large);
+  await notice(page, /large\.txt .* was not given/);
+  assert.match(await bring("0.1 0.2", "other.txt"), /Bring exactly that file/);
+  const text = "0.1 0.9 0.3" + " ".repeat(17 << 20);
+  const restored = event(page, "began");
+  assert.equal(await bring(text, "renamed.txt"), "");
+  assert.ok((await restored).history.length > 0);
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+
+  const other = await enter(link);
+  await notice(other, /five\.txt .* was not given/);
+  const policy = () => other.evaluate(async () => (await hothouse.ask({ ask: "policy" })).length);
+  assert.equal(await policy(), 3);
+  const wrong = await other.evaluate(() => hothouse.bring(new File(["0.5 0.5"], "five.txt")).catch((error) => error.message));
+  assert.match(wrong, /Bring exactly that file/);
+  await other.evaluate(() => hothouse.bring(new File(["0.1 0.9 0.3 0.4 0.2"], "my five.txt")));
+  assert.equal(await policy(), 5);
+  assert.deepEqual(other.said, []);
+  await other.context().close();
 });
 
 test("a run of another room that is dropped here is opened in its own", async () => {

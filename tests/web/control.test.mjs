@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
-import { event, eventWhere, house, lab, visit } from "./fixture.mjs";
+import { event, eventWhere, house, lab, until, visit } from "./fixture.mjs";
 
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
@@ -26,6 +26,34 @@ const drawn = (page, selector) =>
 
 /** Waits until a test's mean return is at least this. */
 const reaches = (page, least) => eventWhere(page, "test", `(event) => event.mean_return >= ${least}`);
+
+test("the state plane's table has every column in sight, on a desk and on a phone", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics");
+  await page.getByRole("button", { name: "State plane as a table" }).click();
+  const table = page.getByRole("region", { name: "State plane as a table" });
+  await table.getByRole("rowheader").first().waitFor();
+  for (const viewport of [{ width: 390, height: 844 }, { width: 1440, height: 900 }]) {
+    await page.setViewportSize(viewport);
+    const [wide, shown] = await table.evaluate(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth]);
+    assert.ok(wide <= shown, `${wide} px of table in ${shown} at ${viewport.width}`);
+  }
+  await page.context().close();
+});
+
+test("whoever takes a lander's controls has the pad in sight", async () => {
+  const page = await visit(here, { at: "#/control?variant=LunarLander-v3&envs=64&v=1", context: { viewport: { width: 1440, height: 900 } } });
+  await page.getByRole("button", { name: "Take the controls" }).click();
+  await page.locator(".stage-hint", { hasText: "Round 1" }).waitFor();
+  // The pad is in the middle, and the ground below it is at the lower edge.
+  const ground = () =>
+    page.evaluate(() => {
+      const canvas = document.querySelector(".stage-field canvas");
+      return canvas.getContext("2d").getImageData(canvas.width / 2, canvas.height - 4, 1, 1).data[3];
+    });
+  assert.ok((await ground()) > 0, "nothing is drawn where the ground under the pad should be");
+  await page.context().close();
+});
 
 test("every environment can be switched to, is drawn, has its own words, and trains", async () => {
   const page = await visit(here);
@@ -117,7 +145,7 @@ test("the policy's and the value's picture change as it learns; the plane can be
   await page.keyboard.press("ArrowRight");
   await page.locator(".plane-reading", { hasText: /^angle .*: push left \d+%, push right \d+%; value / }).waitFor();
   const looks = new Set();
-  for (const layer of ["Value", "Visits", "Policy"]) {
+  for (const layer of ["Value", "Visitation", "Policy"]) {
     await page.locator(".layers label", { hasText: layer }).click();
     await page.waitForTimeout(700);
     looks.add(await page.evaluate(() => document.querySelector(".plane-field canvas").toDataURL()));
@@ -130,6 +158,8 @@ test("the policy's and the value's picture change as it learns; the plane can be
 test("whoever takes the controls plays a round against the agent by keys, and hears how it went", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics");
+  // Beside a return so far, the best is one of episodes that have ended.
+  await page.getByText("Best finished episode", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Take the controls" }).click();
   await announced(page, "You have the controls");
   await page.getByText("Round 1: begins with your first move").waitFor();
@@ -166,7 +196,7 @@ test("where an action is a number, the arrow keys and the pointer steer", async 
       return ask(question);
     };
   });
-  const drove = (test) => page.waitForFunction(`drives.some(${test})`);
+  const drove = (test) => until(page, `drives.some(${test})`);
   await page.keyboard.press("c");
   await page.keyboard.down("ArrowLeft");
   await drove("(drive) => drive === -2");
@@ -233,6 +263,11 @@ test("a sweep can be stopped, and the run goes on", async () => {
     () => new Promise((resolve) => hothouse.onSweep(({ cells }) => resolve(cells[0].progress))),
   );
   assert.ok(iteration >= 0);
+  // A run begun meanwhile waits as well, says why, and goes on after it.
+  const anew = event(page, "began");
+  await page.keyboard.press("r");
+  assert.equal((await anew).progress.iteration, 0);
+  await page.getByText("Training pauses while the sweep runs, and goes on after it.").waitFor();
   const resumed = event(page, "metrics");
   await page.getByRole("button", { name: "Stop", exact: true }).click();
   await resumed;
@@ -240,26 +275,28 @@ test("a sweep can be stopped, and the run goes on", async () => {
   await page.context().close();
 });
 
-for (const [colorScheme, viewport] of [
-  ["light", { width: 1280, height: 800 }],
-  ["dark", { width: 390, height: 844 }],
-])
-  test(`axe finds nothing in any environment (${colorScheme}, ${viewport.width} wide), and nothing sticks out`, async () => {
-    const page = await visit(here, { context: { viewport, colorScheme } });
-    for (const { id } of await environments(page)) {
-      const began = id === "CartPole-v1" ? Promise.resolve() : beginning(page, id);
-      if (id !== "CartPole-v1") await page.locator(`nav a[href*="variant=${id}&"]`).click();
-      await began;
-      await event(page, "metrics", 1);
-      if (!(await page.evaluate(() => globalThis.axe))) await page.addScriptTag({ path: axe });
+test("axe finds nothing in any environment (light on a desk, dark on a phone), and nothing sticks out", async () => {
+  const page = await visit(here);
+  await page.addScriptTag({ path: axe });
+  for (const { id } of await environments(page)) {
+    const began = id === "CartPole-v1" ? Promise.resolve() : beginning(page, id);
+    if (id !== "CartPole-v1") await page.locator(`nav a[href*="variant=${id}&"]`).click();
+    await began;
+    await event(page, "metrics", 1);
+    const legends = new Set();
+    for (const [colorScheme, viewport] of [
+      ["light", { width: 1280, height: 800 }],
+      ["dark", { width: 390, height: 844 }],
+    ]) {
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      await page.setViewportSize(viewport);
+      legends.add((await page.locator(".environments .legend li").allTextContents()).join());
       const { violations } = await page.evaluate(() => axe.run());
-      assert.deepEqual(
-        violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target).join(", ")}`),
-        [],
-        id,
-      );
+      assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target).join(", ")}`), [], `${id}, ${colorScheme}`);
       const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       assert.ok(over <= 0, `${id}: ${over} pixels wider than the screen`);
     }
-    await page.context().close();
-  });
+    assert.equal(legends.size, 1, "colours are told in one order");
+  }
+  await page.context().close();
+});

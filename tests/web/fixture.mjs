@@ -1,11 +1,11 @@
 // One Chromium and one server a test file, and the few things that every test of the page does.
 import { execFile } from "node:child_process";
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before } from "node:test";
 import { promisify } from "node:util";
-import { launch } from "../../scripts/browser.mjs";
+import { launch, returning } from "../../scripts/browser.mjs";
 import { root } from "../../scripts/sh.mjs";
 import { serve } from "../../scripts/serve.mjs";
 
@@ -37,15 +37,21 @@ export function house(args = []) {
   return here;
 }
 
-/** Opens the page in a fresh profile; `init` runs before the page's own scripts. `page.said` is what its console said. */
-export async function visit(here, { at = "", server = here.server, init, context: settings, started = true } = {}) {
+/**
+ * Opens the page in a fresh profile, as one who has been here before unless it is the `first` visit; `init` runs before the page's
+ * own scripts. `page.said` is what its console said.
+ */
+export async function visit(here, { at = "", server = here.server, init, context: settings, started = true, first = false } = {}) {
   const context = await here.browser.newContext(settings);
   context.setDefaultTimeout(WAIT_MS);
+  if (!first) await context.addInitScript(returning);
   if (init) await context.addInitScript(init);
   const page = await context.newPage();
   // Unlike all else that a page is asked, scripts have no limit of their own.
   const evaluate = page.evaluate.bind(page);
   page.evaluate = (script, arg) => within(evaluate(script, arg), NEVER_MS, String(script));
+  // Nor takes the page's policy a script that stands in it.
+  page.addScriptTag = ({ path }) => page.evaluate(readFileSync(path, "utf8"));
   page.said = [];
   page.on("console", (message) => message.type() === "error" && page.said.push(message.text()));
   page.on("pageerror", (error) => page.said.push(String(error)));
@@ -54,7 +60,7 @@ export async function visit(here, { at = "", server = here.server, init, context
   return page;
 }
 
-/** For `init`: a script that runs in each of the page's workers before the worker's own. */
+/** For `init`, with `context: { bypassCSP: true }`: a script that runs in each of the page's workers before the worker's own. */
 export const inWorkers = (script) => `
   {
     const plain = Worker;
@@ -70,6 +76,15 @@ export const inWorkers = (script) => `
       }
     };
   }`;
+
+/** Waits until an expression, given as its text, is true: the page's policy lets `waitForFunction` take functions alone. */
+export async function until(page, expression) {
+  const began = performance.now();
+  while (!(await page.evaluate(expression))) {
+    if (performance.now() - began > WAIT_MS) throw new Error(`never so: ${expression}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
 
 /** Waits until a run is in the page; of a room, where one is named. */
 export const lab = (page, room) => page.waitForFunction((room) => globalThis.hothouse && (!room || hothouse.room.id === room), room);
@@ -87,16 +102,14 @@ export function named(event, room) {
 
 /** The next event of a kind, or the first of it for which `holds` (a function of its named form). */
 export async function eventWhere(page, kind, holds) {
-  const { event, room } = await page.evaluate(
-    ([kind, named, holds]) =>
-      new Promise((resolve) => {
-        const [name, test] = [named, holds].map((text) => new Function(`return ${text}`)());
-        hothouse.onEvent((event) => {
-          if (event.kind === kind && test(name(structuredClone(event), hothouse.room))) resolve({ event, room: hothouse.room });
-        });
-      }),
-    [kind, String(named), String(holds)],
-  );
+  // As one text, since the page's policy lets it make no functions of texts.
+  const { event, room } = await page.evaluate(`
+    new Promise((resolve) => {
+      const [named, holds] = [${named}, ${holds}];
+      hothouse.onEvent((event) => {
+        if (event.kind === ${JSON.stringify(kind)} && holds(named(structuredClone(event), hothouse.room))) resolve({ event, room: hothouse.room });
+      });
+    })`);
   return named(event, room);
 }
 
@@ -120,3 +133,43 @@ export async function hothouse(args, env = {}) {
 }
 
 export const folder = () => mkdtempSync(join(tmpdir(), "hothouse-"));
+
+/** A page that goes out of sight saves at once. */
+export const hide = (page) =>
+  page.evaluate(() => {
+    Object.defineProperty(document, "hidden", { configurable: true, get: () => true });
+    document.dispatchEvent(new Event("visibilitychange"));
+    Object.defineProperty(document, "hidden", { configurable: true, get: () => false });
+  });
+
+/** Waits until a room's storage, control's if no other is named, has a save of a visit that began after `visit`, in so many of its places; gives when that visit began. */
+export const stored = async (page, { after = 0, places = 1, store = "hothouse" } = {}) => {
+  const found = await page.waitForFunction(
+    ([after, places, store]) =>
+      new Promise((resolve) => {
+        const request = indexedDB.open(store, 1);
+        // The page makes it; before that there is nothing to see.
+        request.onupgradeneeded = () => request.transaction.abort();
+        request.onerror = () => resolve(0);
+        request.onsuccess = () => {
+          const keys = request.result.transaction("runs").objectStore("runs").getAllKeys();
+          keys.onsuccess = () => {
+            request.result.close();
+            const visits = keys.result.map((key) => Number(key.split("-")[0]));
+            const newest = Math.max(0, ...visits);
+            resolve(newest > after && visits.filter((visit) => visit === newest).length >= places ? newest : 0);
+          };
+        };
+      }),
+    [after, places, store],
+  );
+  return found.jsonValue();
+};
+
+/** Until the run as it is now lies in the browser's storage. */
+export const kept = async (page, store) => {
+  await page.evaluate(() => (globalThis.autosaves = new Promise((resolve) => { const { store } = hothouse; hothouse.store = (run) => store.call(hothouse, run).then(resolve); })));
+  await hide(page);
+  await page.evaluate(() => globalThis.autosaves);
+  await stored(page, { store });
+};

@@ -17,15 +17,12 @@ const STEPS = 256 * 16;
 
 /** The next decision on what trains that satisfies a condition written as a function's text. */
 const device = (page, condition = () => true) =>
-  page.evaluate(
-    (condition) =>
-      new Promise((resolve) => {
-        const holds = new Function(`return ${condition}`)();
-        if (hothouse.device && holds(hothouse.device)) resolve(hothouse.device);
-        hothouse.onEvent((event) => event.kind === "device" && holds(event) && resolve(event));
-      }),
-    String(condition),
-  );
+  page.evaluate(`
+    new Promise((resolve) => {
+      const holds = ${condition};
+      if (hothouse.device && holds(hothouse.device)) resolve(hothouse.device);
+      hothouse.onEvent((event) => event.kind === "device" && holds(event) && resolve(event));
+    })`);
 const onGpu = (page) => device(page, (device) => device.on_gpu);
 const onCpu = (page) => device(page, (device) => !device.on_gpu);
 const choose = (page, name) => page.locator(".device").getByText(name, { exact: true }).click();
@@ -70,12 +67,12 @@ test("a software adapter is named, and the automatic choice is the processor", a
   await page.context().close();
 });
 
-test("chosen by hand it trains from the first step, and the many, the plane and the large one live on", async () => {
+test("chosen by hand it trains from the first step, and the many, the plane and the single one live on", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics");
   await choose(page, "GPU");
   assert.match((await onGpu(page)).why, /The GPU was chosen, though it is the processor pretending/);
-  assert.match(await page.locator(".badge").textContent(), /^GPU: Google SwiftShader$/);
+  assert.match(await page.locator(".badge .long").textContent(), /^GPU: Google SwiftShader$/);
   const alive = page.evaluate(
     () =>
       new Promise((resolve) => {
@@ -95,9 +92,9 @@ test("chosen by hand it trains from the first step, and the many, the plane and 
         };
       }),
   );
-  await page.evaluate(() => scrollTo(0, 0)); // to where the large one is in sight
+  await page.evaluate(() => scrollTo(0, 0)); // to where the single one is in sight
   const began = event(page, "began");
-  await page.getByRole("button", { name: /^Start again/ }).click();
+  await page.getByRole("button", { name: "New run", exact: true }).click();
   assert.equal((await began).progress.iteration, 0);
   const rows = await iterations(page, 16);
   assert.equal(rows[0].progress.iteration, 1);
@@ -280,20 +277,22 @@ for (const [what, args, address, text] of [
   ],
 ])
   test(`a browser ${what}: it trains, says why not on the GPU, and a choice of it is answered by a notice`, async () => {
+    const server = await serve(dist, { hosts: ["plain.test"] });
     const browser = await launch(args);
     const page = await browser.newPage();
-    await page.goto(address(here.server.url) + SMALL);
+    await page.goto(address(server.url) + SMALL);
     await lab(page);
     assert.match((await device(page)).why, text);
     await choose(page, "GPU");
     await notice(page, /Train on the processor, or see to the system's GPU driver/);
     unbroken(await iterations(page, 3));
     await browser.close();
+    await server.close();
   });
 
 test("a browser without WebGPU: the same", async () => {
   const init = inWorkers(`Reflect.deleteProperty(WorkerNavigator.prototype, "gpu")`);
-  const page = await visit(here, { at: SMALL, init });
+  const page = await visit(here, { at: SMALL, init, context: { bypassCSP: true } });
   assert.match((await device(page)).why, /this browser has no WebGPU/);
   unbroken(await iterations(page, 3));
   await page.context().close();
@@ -314,7 +313,7 @@ test("backgammon's published learner trains on the GPU; lost, it goes on on the 
   const { why, gpu } = await onGpu(page);
   assert.match(why, /GPU was chosen, though it is the processor pretending/);
   assert.match(gpu, /SwiftShader/);
-  assert.match(await page.locator(".badge").textContent(), /^GPU: Google SwiftShader$/);
+  assert.match(await page.locator(".badge .long").textContent(), /^GPU: Google SwiftShader$/);
   await page.locator(".device").getByText("Google SwiftShader trains.", { exact: true }).waitFor();
   const digest = event(page, "digest");
   // While they are compiled it answers whoever asks.

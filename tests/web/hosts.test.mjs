@@ -2,7 +2,8 @@
 // command that serves it.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { createServer } from "node:http";
+import { closeSync, existsSync, ftruncateSync, openSync, readdirSync } from "node:fs";
+import { createServer, request as ask } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
 import { root } from "../../scripts/sh.mjs";
@@ -27,7 +28,7 @@ test("a host without headers, at a sub-path: one reload gives the page its threa
   const server = await serve(dist, { isolated: false, base: "/some/path/" });
   const page = await visit(here, { server, started: false });
   let loads = 1;
-  page.on("framenavigated", () => loads++);
+  page.on("domcontentloaded", () => loads++);
   await page.waitForFunction(() => crossOriginIsolated && globalThis.hothouse);
   assert.equal(loads, 2);
   assert.equal((await backend(page)).module, "threads-relaxed");
@@ -44,7 +45,7 @@ test("a host without headers and a browser without service workers: no loop, no 
     });
   const page = await visit(here, { server, init });
   let loads = 0;
-  page.on("framenavigated", () => loads++);
+  page.on("domcontentloaded", () => loads++);
   const inUse = await backend(page);
   assert.equal(inUse.module, "simd128");
   assert.equal(inUse.threads, 1);
@@ -59,7 +60,7 @@ test("a service worker that never helps costs one reload and no more", async () 
   const server = await serve(dist, { isolated: false, extra: { "/sw.js": "// adds no headers\n" } });
   const page = await visit(here, { server, started: false });
   let loads = 1;
-  page.on("framenavigated", () => loads++);
+  page.on("domcontentloaded", () => loads++);
   await lab(page);
   await page.waitForTimeout(1500);
   assert.ok(loads <= 2, `${loads} loads`);
@@ -71,13 +72,151 @@ test("a service worker that never helps costs one reload and no more", async () 
 test("a host without https: no service worker, no threads, and it trains", async () => {
   // only loopback's own name counts as safe without https
   const browser = await launch(["--host-resolver-rules=MAP plain.test 127.0.0.1"]);
+  const server = await serve(dist, { hosts: ["plain.test"] });
   const page = await browser.newPage();
-  await page.goto(`http://plain.test:${here.server.port}/#/control?envs=64&v=1`);
+  await page.goto(`http://plain.test:${server.port}/#/control?envs=64&v=1`);
   await lab(page);
   assert.equal(await page.evaluate(() => isSecureContext), false);
   assert.equal((await backend(page)).module, "simd128");
   await event(page, "metrics");
   await browser.close();
+  await server.close();
+});
+
+for (const isolated of [true, false])
+  test(`every room works under the page's policy (${isolated ? "with" : "without"} the host's headers), and no other script does`, async () => {
+    const server = await serve(dist, { isolated });
+    const init = () => {
+      globalThis.refused = [];
+      document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) => refused.push(`${effectiveDirective} ${blockedURI}`));
+    };
+    const page = await visit(here, { server, init, started: false });
+    await page.waitForFunction(() => crossOriginIsolated && globalThis.hothouse);
+    for (const room of await page.evaluate(() => hothouse.rooms.map(({ id }) => id))) {
+      await page.locator(`#rooms a[href="#/${room}"]`).click();
+      await lab(page, room);
+      await event(page, "metrics");
+      // What is below is drawn once it is seen.
+      await page.evaluate(async () => {
+        for (let y = 0; y < document.body.scrollHeight; y += innerHeight / 2) {
+          scrollTo(0, y);
+          await new Promise(requestAnimationFrame);
+        }
+      });
+    }
+    const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save run" }).click()]);
+    assert.match(file.suggestedFilename(), /\.safetensors$/);
+    assert.deepEqual(await page.evaluate(() => refused), []);
+    assert.deepEqual(page.said, []);
+    const tried = await page.evaluate(async () => {
+      const script = document.createElement("script");
+      script.textContent = "globalThis.ran = true";
+      document.body.append(script);
+      const template = document.createElement("template");
+      template.innerHTML = '<p onclick="globalThis.ran = true" style="color: red">';
+      document.body.append(template.content);
+      document.body.lastElementChild.click();
+      const elsewhere = await fetch("data:text/plain,away").then(() => "went", () => "refused");
+      const beside = await new Promise((resolve) => {
+        const worker = new Worker(URL.createObjectURL(new Blob(["postMessage('went')"])));
+        worker.onmessage = () => resolve("went");
+        worker.onerror = () => resolve("refused");
+      }).catch(() => "refused");
+      return { ran: globalThis.ran ?? false, colour: document.body.lastElementChild.style.color, elsewhere, beside };
+    });
+    assert.deepEqual(tried, { ran: false, colour: "", elsewhere: "refused", beside: "refused" });
+    await page.context().close();
+    await server.close();
+  });
+
+test("on an origin with others' pages, the service worker keeps its own page and files and touches nothing else", async () => {
+  const other = '<!doctype html><title>Other</title><script src="data.json"></script><p>Another project';
+  const server = await serve(dist, { isolated: false, extra: { "/other/page.html": other, "/other/data.json": "{}" } });
+  const page = await visit(here, { server, started: false });
+  await page.waitForFunction(() => crossOriginIsolated && globalThis.hothouse);
+  await page.evaluate(() => caches.open("hothouse /elsewhere/ 1"));
+  // Each is opened as a page, which must not take the place of the page's own document.
+  const icon = await page.goto(`${server.url}icon.svg`);
+  assert.match(icon.headers()["content-type"], /svg/);
+  assert.equal((await page.goto(`${server.url}nothing/here`)).status(), 404);
+  const foreign = await page.goto(`${server.url}other/page.html`);
+  assert.equal(foreign.fromServiceWorker(), false);
+  assert.equal(await page.evaluate(() => crossOriginIsolated), false);
+  const kept = await page.evaluate(async () => {
+    const all = await Promise.all((await caches.keys()).map(async (name) => (await (await caches.open(name)).keys()).map(({ url }) => new URL(url).pathname)));
+    return all.flat();
+  });
+  assert.ok(kept.includes("/") && kept.includes("/icon.svg"), kept.join(" "));
+  assert.ok(!kept.some((path) => /other|nothing/.test(path)), kept.join(" "));
+  await page.goto(server.url);
+  await lab(page);
+  assert.ok((await page.evaluate(() => caches.keys())).includes("hothouse /elsewhere/ 1"), "the cache of the page at another address stays");
+  await server.close();
+  const away = await page.context().newPage();
+  await assert.rejects(away.goto(`${server.url}other/page.html`));
+  await away.close();
+  assert.match((await page.goto(`${server.url}icon.svg`)).headers()["content-type"], /svg/);
+  await page.goto(server.url);
+  await lab(page);
+  assert.match(await page.title(), /Hothouse/);
+  await page.context().close();
+});
+
+/** One request with the headers as they are given; its status and headers, once the answer has begun. */
+const asked = (server, options) =>
+  new Promise((resolve, reject) => {
+    const request = ask({ host: "127.0.0.1", port: server.port, path: "/", ...options }, (response) => {
+      response.resume();
+      resolve({ status: response.statusCode, headers: response.headers });
+    });
+    request.on("error", reject).end();
+  });
+
+test("the server answers to this machine's names alone, and to reading alone", async () => {
+  const server = await serve(dist, { hosts: ["Greenhouse.test"] });
+  const { port } = server;
+  for (const host of ["localhost", "127.0.0.1", "[::1]", "LOCALHOST:1", `127.0.0.1:${port}`, "greenhouse.test:80"])
+    assert.equal((await asked(server, { headers: { host } })).status, 200, host);
+  for (const host of ["evil.test", `evil.test:${port}`, "localhost.evil.test", "127.0.0.1.evil.test", "localhost:x"])
+    assert.equal((await asked(server, { headers: { host } })).status, 421, host);
+  for (const method of ["PUT", "POST", "DELETE", "PATCH", "OPTIONS", "TRACE"]) {
+    const { status, headers } = await asked(server, { method });
+    assert.equal(status, 405, method);
+    assert.equal(headers.allow, "GET, HEAD");
+  }
+  for (const path of ["/", "/index.html", "/sw.js", "/nothing"]) {
+    const { headers } = await asked(server, { method: "HEAD", path });
+    assert.equal(headers["x-content-type-options"], "nosniff", path);
+    const policy = headers["content-security-policy"];
+    assert.match(policy, /default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; .*frame-ancestors 'none'/, path);
+    assert.doesNotMatch(policy, /unsafe-inline|unsafe-eval'?[^;]*'unsafe-eval'|\*|http/);
+  }
+  await server.close();
+});
+
+test("downloads that are broken off, and more at once than there are descriptors, leave the server as it was", { skip: !existsSync("/proc/self/fd") }, async () => {
+  const large = folder();
+  const file = openSync(join(large, "large.bin"), "w");
+  ftruncateSync(file, 64 << 20); // more than sockets hold
+  closeSync(file);
+  const server = await serve(large);
+  const descriptors = () => readdirSync("/proc/self/fd").length;
+  const before = descriptors();
+  const broken = () =>
+    new Promise((resolve, reject) => {
+      const request = ask({ host: "127.0.0.1", port: server.port, path: "/large.bin", agent: false }, (response) => {
+        response.once("data", () => (request.destroy(), resolve()));
+        response.on("error", () => {});
+      });
+      request.on("error", reject).end();
+    });
+  for (let round = 0; round < 10; round++) await Promise.all(Array.from({ length: 20 }, broken));
+  for (let looks = 0; descriptors() > before + 4; looks++) {
+    assert.ok(looks < 600, `${descriptors()} descriptors after 200 downloads, ${before} before`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  assert.equal((await asked(server, { path: "/large.bin", method: "HEAD" })).headers["content-length"], String(64 << 20));
+  await server.close();
 });
 
 for (const isolated of [true, false])

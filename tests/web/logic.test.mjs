@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { test } from "node:test";
-import { event, house, lab, notice, visit } from "./fixture.mjs";
+import { event, house, lab, notice, until, visit } from "./fixture.mjs";
 
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
@@ -24,16 +24,16 @@ const refused = (page, question) => page.evaluate((question) => hothouse.ask(que
 const see = (page, part) => page.evaluate((part) => document.querySelector(part).scrollIntoView(), part);
 /** The grid as the page shows it. */
 const grid = (page) => page.evaluate(() => ({ step: Number(document.querySelector(".grid-pane").dataset.step), wrong: Number(document.querySelector(".grid-pane").dataset.wrong) }));
-const gridIs = (page, holds) => page.waitForFunction((holds) => new Function("step", "wrong", `return ${holds}`)(...["step", "wrong"].map((name) => Number(document.querySelector(".grid-pane").dataset[name]))), holds);
+const gridIs = (page, holds) =>
+  until(page, `(() => {
+    const [step, wrong] = ["step", "wrong"].map((name) => Number(document.querySelector(".grid-pane").dataset[name]));
+    return ${holds};
+  })()`);
 /** Until what is answered to a question is so. */
 const answers = (page, question, holds) =>
-  page.evaluate(
-    async ([question, holds]) => {
-      const so = new Function(`return ${holds}`)();
-      while (!so(await hothouse.ask(question))) await new Promise((resolve) => setTimeout(resolve, 200));
-    },
-    [question, String(holds)],
-  );
+  page.evaluate(`(async () => {
+    while (!(${holds})(await hothouse.ask(${JSON.stringify(question)}))) await new Promise((resolve) => setTimeout(resolve, 200));
+  })()`);
 /** The best member is, and the page knows. */
 const perfect = async (page) => {
   await answers(page, { ask: "population" }, ({ members, best }) => members[best].state === "perfect");
@@ -74,7 +74,7 @@ test("it learns before any click: the grid runs by itself, gates are told by ope
 test("a grid is damaged by hand and by keys, and heals; steps, starts, sizes and soft gates are chosen", async () => {
   const page = await enter();
   await perfect(page);
-  await page.getByRole("button", { name: "Start again", exact: true }).first().click();
+  await page.getByRole("button", { name: "Reset", exact: true }).first().click();
   await page.locator(".grid-choices").getByLabel("Speed", { exact: true }).selectOption("fast");
   await gridIs(page, "step >= 20 && wrong === 0");
   await page.locator(".grid-player button").first().click();
@@ -221,7 +221,7 @@ test("a drawing and a rule of one's own are learned; what is none says why, and 
   await own.getByRole("button", { name: "Seeds B2/S" }).click();
   await own.getByRole("button", { name: "Train for this rule" }).click();
   await page.waitForFunction(() => hothouse.variant.id === "rule");
-  assert.match(await page.evaluate(() => location.hash), /variant=rule/);
+  await page.waitForFunction(() => /variant=rule/.test(location.hash));
   await event(page, "metrics");
   assert.deepEqual(page.said, []);
   await page.context().close();

@@ -1,7 +1,7 @@
 // What a visitor does in the control room: pushes the pole, turns knobs, goes back, compares, reads, saves, loads.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { event, house, visit } from "./fixture.mjs";
+import { event, house, until, visit } from "./fixture.mjs";
 
 const here = house();
 /** Small enough that an iteration takes no time; still the page as anyone sees it. */
@@ -79,22 +79,26 @@ test("starting again loses nothing: one can go back to the run before", async ()
   await page.context().close();
 });
 
-test("a knob that needs a new start waits for it, and can be taken back", async () => {
+test("a knob that needs a new run waits for it, and can be taken back", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics");
   const field = page.getByLabel("Environments", { exact: true });
   await field.fill("128");
   await field.press("Enter");
-  await page.getByText("One change waits for a new start").waitFor();
+  await page.getByText("One change waits for a new run").waitFor();
   await page.getByRole("button", { name: "Undo" }).click();
   assert.equal(await field.inputValue(), "64");
 
   await field.fill("128");
   await field.press("Enter");
   const began = event(page, "began");
-  await page.getByRole("button", { name: "Start again to apply" }).click();
+  // What waits is no error, and does not look like one.
+  const [waits, error] = await page.evaluate(() => [getComputedStyle(document.querySelector(".waits label")).color, getComputedStyle(document.documentElement).getPropertyValue("--rust")]);
+  const rust = await page.evaluate((colour) => Object.assign(document.createElement("i"), { style: `color: ${colour}` }).style.color, error);
+  assert.notEqual(waits, rust);
+  await page.getByRole("button", { name: "New run to apply" }).click();
   assert.equal((await began).knobs.envs, 128);
-  assert.equal(await page.getByRole("button", { name: "Start again to apply" }).count(), 0);
+  assert.equal(await page.getByRole("button", { name: "New run to apply" }).count(), 0);
   await page.context().close();
 });
 
@@ -108,10 +112,10 @@ test("a value out of range is refused where it is typed, with what would do", as
   await page.context().close();
 });
 
-test("the large pole is pushed by keys and by hand while training goes on", async () => {
+test("the single pole is pushed by keys and by hand while training goes on", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics");
-  const pole = page.getByRole("application", { name: "The large pole" });
+  const pole = page.getByRole("application", { name: "The single pole" });
   await page.evaluate(() => {
     globalThis.pushes = [];
     const { ask } = hothouse;
@@ -121,7 +125,7 @@ test("the large pole is pushed by keys and by hand while training goes on", asyn
       return ask(question);
     };
   });
-  const pushed = (test) => page.waitForFunction(`pushes.some(${test})`);
+  const pushed = (test) => until(page, `pushes.some(${test})`);
   await pole.focus();
   await page.keyboard.down("ArrowRight");
   await pushed("({ cart_force }) => cart_force > 0");
@@ -170,7 +174,7 @@ test("dialogs take the focus and give it back; single keys never act from a fiel
   assert.equal(await page.getByRole("dialog").count(), 0);
   await page.evaluate(() => document.activeElement.blur());
   await page.keyboard.press("?");
-  await page.getByRole("dialog", { name: "Keys" }).waitFor();
+  await page.getByRole("dialog", { name: "Help" }).waitFor();
   await page.getByRole("switch", { name: "Single-key shortcuts" }).click();
   await page.keyboard.press("Escape");
   await page.evaluate(() => document.activeElement.blur());
@@ -184,7 +188,7 @@ test("a saved run is loaded again where it stopped, with the present one behind 
   await event(page, "metrics", 4);
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save run" }).click()]);
   assert.match(file.suggestedFilename(), /^hothouse-control-CartPole-v1-seed1-.*\.safetensors$/);
-  await page.getByRole("button", { name: "Start again from nothing" }).click();
+  await page.getByRole("button", { name: "New run", exact: true }).click();
   await event(page, "metrics", 1);
   const began = page.evaluate(
     () => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "began" && event.progress.iteration > 0 && resolve(event))),
@@ -202,7 +206,7 @@ test("every chart and the network are there as tables, with a caption and headin
   await event(page, "metrics", 3);
   for (const [name, columns] of [
     ["Mean return as a table", ["Steps", "Time", "Training return", "Past run", "What happened"]],
-    ["State plane as a table", ["speed of the angle", "−0.209", "−0.105", "0", "0.105", "0.209"]],
+    ["State plane as a table", ["angular velocity", "−0.209", "−0.105", "0", "0.105", "0.209"]],
     [
       "How it learns as a table",
       ["Steps", "Time", "Episode length", "Policy loss", "Value loss", "Entropy", "Approx. KL", "Clip fraction", "Explained variance", "Gradient norm", "Learning rate", "Steps a second"],
@@ -267,7 +271,7 @@ for (const use of ["auto", "simd128"])
     const page = await visit(here, { at: `?use=${use}${SMALL}` });
     await event(page, "metrics", 40);
     const { read, kept } = await page.evaluate(async () => {
-      const read = { metrics: [], test: [] };
+      let read;
       const began = () =>
         new Promise((resolve) => {
           hothouse.onEvent((event) => event.kind === "began" && resolve(event));
@@ -275,7 +279,9 @@ for (const use of ["auto", "simd128"])
       // Begin anew: what the run did before the page heard of it comes with its beginning.
       const far = new Promise((resolve) =>
         hothouse.onEvent((event) => {
-          if (event.kind === "began") Object.assign(read, { metrics: event.history, test: event.tests });
+          if (event.kind === "began") read = { metrics: event.history, test: event.tests };
+          // What the run before still had to tell is none of this one's.
+          if (!read) return;
           read[event.kind]?.push(event);
           if (event.progress?.iteration >= 60 && event.kind === "test") resolve();
         }),

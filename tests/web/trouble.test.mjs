@@ -3,47 +3,18 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { event, folder, hothouse, house, lab, notice, saved, visit } from "./fixture.mjs";
+import { event, folder, hide, hothouse, house, lab, notice, saved, stored, visit } from "./fixture.mjs";
 
 const here = house();
-
-/** A page that goes out of sight saves at once. */
-const hide = (page) =>
-  page.evaluate(() => {
-    Object.defineProperty(document, "hidden", { configurable: true, get: () => true });
-    document.dispatchEvent(new Event("visibilitychange"));
-    Object.defineProperty(document, "hidden", { configurable: true, get: () => false });
-  });
-
-/** Waits until control's storage has a save of a visit that began after `visit`, in so many of its places; gives when that visit began. */
-const stored = async (page, { after = 0, places = 1 } = {}) => {
-  const found = await page.waitForFunction(
-    ([after, places]) =>
-      new Promise((resolve) => {
-        const request = indexedDB.open("hothouse", 1);
-        // The page makes it; before that there is nothing to see.
-        request.onupgradeneeded = () => request.transaction.abort();
-        request.onerror = () => resolve(0);
-        request.onsuccess = () => {
-          const keys = request.result.transaction("runs").objectStore("runs").getAllKeys();
-          keys.onsuccess = () => {
-            request.result.close();
-            const visits = keys.result.map((key) => Number(key.split("-")[0]));
-            const newest = Math.max(0, ...visits);
-            resolve(newest > after && visits.filter((visit) => visit === newest).length >= places ? newest : 0);
-          };
-        };
-      }),
-    [after, places],
-  );
-  return found.jsonValue();
-};
 
 for (const [what, at, text] of [
   ["from a later version", "#/control?v=999", /newer Hothouse/],
   ["that is no link at all", "#/%%%?&&=", /link cannot be read|no room called/],
   ["with a knob out of range", "#/control?lr=99&v=1", /out of range. Choose a number from 0.00001 to 0.1/],
   ["with a knob that does not exist", "#/control?wings=2&v=1", /no knob called/],
+  ["with a change that is badly written", "#/control?at=lr=0.001&v=2", /a change is written as 320:lr=0.0001/],
+  ["with a change of a knob that is not live", "#/control?at=5:envs=64&v=2", /cannot change while a run goes on/],
+  ["with more changes than a link has", `#/control?v=2${"&at=5:lr=0.001".repeat(65)}`, /65 live changes of knobs cannot be replayed. Give at most 64/],
 ])
   test(`a link ${what}: a notice, and the default run`, async () => {
     const page = await visit(here, { at });
@@ -193,7 +164,7 @@ test("a tab that slept goes on training, and its clock does not count the sleep"
       }
     };
   };
-  const page = await visit(here, { init, at: "#/control?envs=64&v=1" });
+  const page = await visit(here, { init, at: "#/control?envs=64&v=1", context: { bypassCSP: true } }); // a worker of one's own
   await event(page, "metrics");
   const longestS = await page.evaluate(
     () =>
@@ -224,9 +195,10 @@ test("a save that a reset overtakes is given all the same, and so is the next", 
 });
 
 test("a saved run goes on exactly where it was", async () => {
-  const page = await visit(here, { at: "#/control?envs=64&rollout_steps=16&seed=5&v=1" });
+  const at = "#/control?envs=64&rollout_steps=16&seed=5&v=1";
+  const first = await visit(here, { at });
   // Iterations are short: whenever the save comes, the digests behind it are known.
-  const known = await page.evaluate(
+  const known = await first.evaluate(
     () =>
       new Promise((resolve) => {
         const known = {};
@@ -236,16 +208,16 @@ test("a saved run goes on exactly where it was", async () => {
         });
       }),
   );
-  await page.reload();
-  await lab(page);
+  await first.context().close();
+  const page = await visit(here, { at });
   await event(page, "metrics", 5);
   const bytes = await page.evaluate(async () => Array.from(await hothouse.save()));
   const restored = event(page, "began");
   await page.evaluate((bytes) => hothouse.command({ kind: "restore", bytes: new Uint8Array(bytes) }), bytes);
   const { progress } = await restored;
   assert.ok(progress.iteration >= 5 && progress.iteration < 500, `restored at ${progress.iteration}`);
-  const first = Math.min(...Object.keys(known).map(Number));
-  const digest = await event(page, "digest", Math.max(first, progress.iteration + 1));
+  const least = Math.min(...Object.keys(known).map(Number));
+  const digest = await event(page, "digest", Math.max(least, progress.iteration + 1));
   assert.deepEqual(digest, known[digest.iteration]);
   await page.context().close();
 });

@@ -17,7 +17,10 @@ export const summary = (backend: InUse, device?: Device): string =>
   device?.on_gpu ? `GPU: ${gpuName(device)}` : `${threads(backend.threads)}, ${instructions(backend)}`;
 
 export class Badge {
-  readonly button = h("button", { type: "button", class: "quiet badge" });
+  private readonly long = h("span", { class: "long" });
+  /** Where the page is narrow. */
+  private readonly short = h("span", { class: "short", "aria-hidden": "true" });
+  readonly button = h("button", { type: "button", class: "quiet badge" }, this.long, this.short);
   private readonly dialog: Dialog;
   private readonly gpu = h("dd");
   private readonly why = h("li");
@@ -48,8 +51,9 @@ export class Badge {
 
   /** What trains; undefined while that is not decided, when it is the processor. */
   show(device: Device | undefined): void {
-    write(this.button, summary(this.backend, device));
-    this.button.setAttribute("aria-label", `In use: ${summary(this.backend, device)}. Why?`);
+    write(this.long, summary(this.backend, device));
+    write(this.short, device?.on_gpu ? "GPU" : "CPU");
+    this.button.setAttribute("aria-label", `In use: ${device?.on_gpu ? "" : "CPU, "}${summary(this.backend, device)}. Why?`);
     write(this.gpu, device?.gpu ? `${device.gpu}${device.on_gpu ? "" : ", not in use"}` : "none in use");
     write(this.why, device ? `${trains(device)} ${because(device, this.counts)}` : "The processor trains. What the GPU can do is not measured yet.");
   }

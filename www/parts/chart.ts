@@ -1,21 +1,43 @@
-// Curves over a run's first counter or its time. Marks, levels of interest, tests with their spread and a past run are drawn
-// around the present one. Colours come from the style sheet.
+// Curves over a run's first counter or its time. Marks, levels of interest, tests with their spread, a past run and runs to
+// compare are drawn around the present one. Colours come from the style sheet.
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
+import "./chart.css";
 import type { Curves } from "./history";
 import { h, id, write } from "./dom";
 import { figure, minus, short } from "./format";
 import { animate } from "./loop";
+import { smooth } from "./smooth";
 import { onTheme, palette, type Colour } from "./theme";
+import { about, zooming, type Range } from "./zoom";
 
-/** How the axis is told: its ticks, a place on it in words, and how far apart ticks may be. */
-export type Axis = { tick: (at: number) => string; words: (at: number) => string; steps?: number[] };
+/** How the axis is told: its ticks, the same where they lie close, a place on it in words, and how far apart ticks may be. */
+export type Axis = { tick: (at: number) => string; close: (at: number) => string; words: (at: number) => string; steps?: number[] };
+
+/** What charts draw of a run, and for a change the way back to before it. */
+export type Drawn = Omit<Curves, "changes"> & { readonly changes: (Curves["changes"][0] & { back?: () => void })[] };
+
+/** Another run to compare. It is told apart by its dashes and its letter, and by its colour where a chart has one curve. */
+export type Overlay = { letter: string; name: string; colour: Colour; dash: number[]; curves: Drawn };
+
+export type Shown = {
+  present: Drawn;
+  past?: Drawn;
+  overlays: Overlay[];
+  /** What of the axis is in sight. */
+  range: Range;
+  /** Over how much of the axis curves are averaged; 0 is not at all. */
+  smoothing: number;
+};
+
+/** `sparse`: known at some places of the axis only. */
+type Series = { column: string; label?: string; colour: Colour; sparse?: boolean };
 
 export type ChartOptions = {
   column: string;
   /** Drawn beside the first, each with its name at its end. */
-  others?: { column: string; label: string; colour: Colour }[];
+  others?: Series[];
   /** The name of the first where there are others. */
   label?: string;
   axis: Axis;
@@ -30,12 +52,25 @@ export type ChartOptions = {
   span?: [number, number];
   /** Levels of interest, with words. */
   levels?: { value: number; label: string }[];
-  /** The large chart: its axis, tests, the past run and what was changed, in words. */
+  /** A large chart: its axis, tests, the past run and what was changed, in words. It takes the focus and keys. */
   main?: boolean;
+  /** Another part of the axis is wished; without one, all of it. */
+  zoom?: (range: Range | undefined) => void;
 };
 
 const DRAW_EVERY_MS = 200;
-const FONT = '11px system-ui, -apple-system, "Segoe UI", sans-serif';
+const FONT = "system-ui, -apple-system, \"Segoe UI\", sans-serif";
+/** How near a test's circle a pointer must be, in px. */
+const NEAR_PX = 9;
+/** Keys go along the axis in so many steps at most. */
+const KEY_STEPS = 120;
+/** How much a key zooms. */
+const KEY_ZOOM = 0.6;
+const FAINT = 0.3;
+
+type Test = Curves["tests"][0];
+/** A change that one can go back to before, and where its words stand in the plot. */
+type Fork = { words: string; back: () => void; left: number; top: number; width: number };
 
 /** The end of an axis: a round number, so that the curve does not creep. */
 export function roundUp(end: number): number {
@@ -43,18 +78,36 @@ export function roundUp(end: number): number {
   return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((k) => k * size).find((round) => round >= end) ?? end;
 }
 
+/** The last row at or before a place on the axis. */
+function rowAt(at: readonly number[], x: number): number {
+  let [low, high] = [0, at.length];
+  while (low < high) {
+    const half = (low + high) >> 1;
+    if (at[half]! <= x) low = half + 1;
+    else high = half;
+  }
+  return low - 1;
+}
+
 export class Chart {
   readonly element: HTMLElement;
-  private readonly plot: uPlot;
+  private plot!: uPlot;
   private readonly area = h("div", { class: "plot" });
   private readonly now = h("output", { class: "number" });
+  private readonly heading: HTMLElement;
   /** Of each curve, in its colour where there are several; then where. */
-  private readonly told: HTMLElement[];
-  private present: Curves | undefined;
-  private past: Curves | undefined;
-  private span = 1;
+  private told: HTMLElement[] = [];
+  /** What stands under the pointer, of every run. */
+  private readonly tip = h("div", { class: "tip", hidden: true, "aria-hidden": "true" });
+  private readonly forks = h("div", { class: "fork-marks" });
+  private forksShown = "";
+  private shown: Shown | undefined;
   private dirty = true;
+  /** The row that is looked at, and tests if any are. */
   private hovered: number | null = null;
+  private tests: Test[] = [];
+  /** The pointer or the focus is on this chart, and not on another that moves along. */
+  private own = false;
   private readonly about: HTMLElement;
   private readonly stops: (() => void)[];
 
@@ -63,26 +116,40 @@ export class Chart {
     tools: Node[] = [],
   ) {
     this.about = h("span", { class: "about" }, options.about);
-    const series = this.series();
-    this.told = [...series, undefined].map((one) => h("span", { style: one && series.length > 1 && `color:var(--${one.colour})` }));
-    this.now.append(...this.told);
     const titleId = id("chart");
+    this.heading = h("h3", { id: titleId }, options.title);
     this.element = h(
       "figure",
       { class: options.main ? "chart main-chart" : "chart", "aria-labelledby": titleId },
-      h(
-        "figcaption",
-        {},
-        h("h3", { id: titleId }, options.title),
-        this.now,
-        this.about,
-        ...tools,
-      ),
+      h("figcaption", {}, this.heading, this.now, this.about, ...tools),
       this.area,
+      this.forks,
     );
-    this.area.setAttribute("role", "img");
+    this.area.setAttribute("role", options.main ? "slider" : "img");
+    if (options.main) {
+      this.area.tabIndex = 0;
+      for (const [name, value] of Object.entries({ valuemin: 0, valuemax: 0, valuenow: 0, valuetext: "nothing yet" })) this.area.setAttribute(`aria-${name}`, String(value));
+      this.area.addEventListener("keydown", (event) => this.key(event));
+      this.area.addEventListener("blur", () => ((this.own = false), this.plot.setCursor({ left: -10, top: -10 })));
+    }
     this.area.setAttribute("aria-label", `${options.title}: nothing yet`);
-    this.plot = new uPlot(this.uplot(), [[], ...this.series().map(() => [])], this.area);
+    this.make();
+    this.area.append(this.tip);
+    this.area.addEventListener("pointerenter", () => (this.own = true));
+    this.area.addEventListener("pointerleave", () => {
+      this.own = false;
+      this.writeTip();
+    });
+    zooming(this.area, {
+      box: () => this.plot.over.getBoundingClientRect(),
+      range: () => this.shown?.range ?? [0, 1],
+      zoom: (range) => this.zoom(range),
+      look: (x, y) => {
+        this.own = true;
+        const { left, top } = this.plot.over.getBoundingClientRect();
+        this.plot.setCursor({ left: x - left, top: y - top });
+      },
+    });
     const sizes = new ResizeObserver(() => {
       const { clientWidth: width, clientHeight: height } = this.area;
       if (width > 0 && height > 0) this.plot.setSize({ width, height });
@@ -96,16 +163,31 @@ export class Chart {
     ];
   }
 
-  /** Another task has other words, another scale and other levels. */
-  suit(options: Partial<ChartOptions>): void {
-    this.options = { ...this.options, ...options };
-    write(this.about, this.options.about);
+  private make(): void {
+    const series = this.series();
+    this.told = [...series, undefined].map((one) => h("span", { style: one && series.length > 1 && `color:var(--${one.colour})` }));
+    this.now.replaceChildren(...this.told);
+    this.plot?.destroy();
+    const { clientWidth, clientHeight } = this.area;
+    this.plot = new uPlot(this.uplot(clientWidth || 300, clientHeight || (this.options.main ? 220 : 90)), this.data(), (plot, ready) => {
+      this.area.prepend(plot.root);
+      ready();
+    });
   }
 
-  show(present: Curves, past: Curves | undefined, span: number): void {
-    this.present = present;
-    this.past = past;
-    this.span = span;
+  /** Another task has other words, another scale and other levels; what is shown here may be another column. */
+  suit(options: Partial<ChartOptions>): void {
+    const made = (): string => JSON.stringify([this.series(), this.options.log]);
+    const before = made();
+    this.options = { ...this.options, ...options };
+    write(this.about, this.options.about);
+    write(this.heading, this.options.title);
+    this.dirty = true;
+    if (made() !== before) this.make();
+  }
+
+  show(shown: Shown): void {
+    this.shown = shown;
     this.dirty = true;
     this.writeNow();
   }
@@ -114,23 +196,68 @@ export class Chart {
     for (const stop of this.stops) stop();
   }
 
-  private draw(): void {
-    const { present, options } = this;
-    if (!this.dirty || !present) return;
+  /** At once, as a hand expects. */
+  private zoom(range: Range | undefined): void {
+    this.options.zoom?.(range);
+    this.draw();
+  }
+
+  /** The chart as a picture, so many pixels to each of its own, without its title. */
+  async picture(width: number, height: number, pixels: number): Promise<HTMLCanvasElement> {
+    const unit = pixels / uPlot.pxRatio;
+    const plot = new uPlot(this.uplot(width * unit, height * unit, unit), this.data(), h("div"));
+    // It draws once the script that made it is through.
+    await new Promise((resolve) => setTimeout(resolve));
+    const canvas = h("canvas", { width: plot.ctx.canvas.width, height: plot.ctx.canvas.height });
+    canvas.getContext("2d")!.drawImage(plot.ctx.canvas, 0, 0);
+    plot.destroy();
+    return canvas;
+  }
+
+  /** The axis, then each curve as it is, faint where it is smoothed, then each as it is drawn. */
+  private data(): uPlot.AlignedData {
+    const { present, smoothing } = this.shown ?? {};
+    const series = this.series();
+    if (!present) return [[], ...series.flatMap(() => [[], []])] as unknown as uPlot.AlignedData;
+    const raw = series.map(({ column }) => this.drawable(present.columns[column] ?? []));
+    const strong = smoothing ? raw.map((values) => smooth(present.at, values, smoothing)) : raw;
+    const none = present.at.map(() => null);
+    return [present.at, ...raw.map((values) => (smoothing ? values : none)), ...strong] as unknown as uPlot.AlignedData;
+  }
+
+  /** A logarithmic scale has no place for 0 and what is below. */
+  private drawable(values: (number | null)[]): (number | null)[] {
+    return this.options.log ? values.map((value) => (value !== null && value > 0 ? value : null)) : values;
+  }
+
+  /** Where there is anything new. */
+  draw(): void {
+    const { shown, options } = this;
+    if (!this.dirty || !shown) return;
     this.dirty = false;
-    this.plot.setData([present.at, ...this.series().map(({ column }) => present.columns[column] ?? [])] as uPlot.AlignedData);
-    const told = this.series().flatMap(({ column, label }) => {
-      const last = present.columns[column]?.at(-1);
+    const { present } = shown;
+    this.plot.setData(this.data());
+    const told = this.series().flatMap((series) => {
+      const { label } = series;
+      const last = this.value(present, series, present.at.length - 1);
       return last == null ? [] : [label ? `${label} ${this.number(last)}` : this.number(last)];
     });
     const { words } = options.axis;
     this.area.setAttribute("aria-label", `${options.title}: ${told.length ? `${told.join(", ")} after ${words(present.at.at(-1)!)}` : "nothing yet"}`);
+    if (options.main) this.area.setAttribute("aria-valuemax", String(Math.max(0, present.at.length - 1)));
   }
 
   /** All that is drawn as a curve. */
-  private series(): { column: string; label?: string; colour: Colour }[] {
+  private series(): Series[] {
     const { column, label, others = [], main } = this.options;
     return [{ column, label, colour: main ? "accent" : "ink" }, ...others];
+  }
+
+  /** At a row; of what is sparse, what was known by then. */
+  private value(run: Drawn | undefined, { column, sparse }: Series, row: number): number | null | undefined {
+    const values = run?.columns[column];
+    if (sparse) while (row > 0 && values?.[row] == null) row--;
+    return values?.[row];
   }
 
   private number(value: number): string {
@@ -140,108 +267,249 @@ export class Chart {
   }
 
   private writeNow(): void {
-    const { present, hovered } = this;
+    const { hovered } = this;
+    const present = this.shown?.present;
     const row = hovered ?? (present?.at.length ?? 0) - 1;
     const where = hovered !== null && present ? ` at ${this.options.axis.tick(present.at[row] ?? 0)}` : "";
     let any = false;
-    this.series().forEach(({ column, label }, k) => {
-      const value = present?.columns[column]?.[row];
+    this.series().forEach((series, k) => {
+      const { label } = series;
+      const value = this.value(present, series, row);
       any ||= value != null;
       write(this.told[k]!, value == null ? "" : `${k > 0 ? "\u2002" : ""}${label ? `${label} ` : ""}${this.number(value)}`);
     });
     write(this.told.at(-1)!, any ? where : "");
   }
 
+  // ---- what is looked at
+
+  private looked(): void {
+    const { plot, options, shown } = this;
+    const { left = -10, idx } = plot.cursor;
+    const present = shown?.present;
+    this.hovered = left >= 0 && present?.at.length ? (idx ?? null) : null;
+    this.tests = options.main && left >= 0 && present ? this.nearest(present.tests, left) : [];
+    this.writeNow();
+    this.writeTip();
+  }
+
+  /** The tests whose circles are next to a place in the plot, if they are near. */
+  private nearest(tests: Test[], left: number): Test[] {
+    const apart = (test: Test): number => Math.abs(this.plot.valToPos(test.at, "x") - left);
+    const near = tests.reduce<Test | undefined>((best, test) => (best && apart(best) <= apart(test) ? best : test), undefined);
+    return near && apart(near) <= NEAR_PX ? tests.filter(({ at }) => at === near.at) : [];
+  }
+
+  /** All that stands at the place that is looked at, each run in a line of its own, the present one first. */
+  private readings(): { letter: string; name: string; text: string }[] {
+    const { shown, plot, options } = this;
+    const { left = -10 } = plot.cursor;
+    if (!shown || left < 0) return [];
+    const x = this.tests[0]?.at ?? (this.hovered !== null ? shown.present.at[this.hovered]! : plot.posToVal(left, "x"));
+    const of = (run: Drawn): string => {
+      // Beyond its end a run has no value.
+      const row = x <= (run.at.at(-1) ?? -Infinity) ? rowAt(run.at, x) : -1;
+      const curves = this.series().flatMap((series) => {
+        const value = row < 0 ? null : this.value(run, series, row);
+        if (value == null) return [];
+        const values = run.columns[series.column]!;
+        const mean = shown.smoothing ? smooth(run.at, values, shown.smoothing)[row] : undefined;
+        return [`${series.label ? `${series.label} ` : ""}${mean == null ? this.number(value) : `${this.number(mean)} smoothed, ${this.number(value)} as it is`}`];
+      });
+      const tests = !options.main ? [] : run === shown.present ? this.tests : this.nearest(run.tests, left);
+      return [...curves, ...tests.map((test) => this.testWords(test))].join("; ");
+    };
+    const lines = [{ letter: "", name: shown.overlays.length ? "Present run" : "", text: of(shown.present) }];
+    for (const { letter, name, curves } of shown.overlays) lines.push({ letter, name, text: of(curves) || "no value here" });
+    return lines.filter(({ text }) => text);
+  }
+
+  private testWords({ at, mean, low, high, error, column }: Test): string {
+    const series = this.series();
+    const label = series.length > 1 ? series.find((one) => one.column === column)?.label : undefined;
+    const spread = low === undefined || high === undefined ? "" : error ? ` ± ${this.number((high - low) / 2)}` : `, ${this.number(low)} to ${this.number(high)}`;
+    return `${label ? `${label} in the test` : "test"} ${this.number(mean)}${spread} at ${this.options.axis.tick(at)}`;
+  }
+
+  private writeTip(): void {
+    const { tip, area, options, plot, shown } = this;
+    const lines = this.own || document.activeElement === area ? this.readings() : [];
+    const x = this.tests[0]?.at ?? shown?.present.at[this.hovered ?? -1];
+    // One line of the present run's curve stands above the plot anyway.
+    tip.hidden = lines.length === 0 || (lines.length === 1 && !this.tests.length && !shown?.smoothing);
+    if (!tip.hidden) {
+      tip.replaceChildren(
+        ...(x === undefined ? [] : [h("p", { class: "small" }, options.axis.words(x))]),
+        ...lines.map(({ letter, name, text }) => h("p", {}, h("b", {}, letter), h("span", { class: "small" }, letter ? " " : name && `${name} `), text)),
+      );
+      const { left = 0 } = plot.cursor;
+      const from = plot.over.offsetLeft + left;
+      tip.style.left = `${Math.max(0, from > area.clientWidth / 2 ? from - tip.offsetWidth - 12 : from + 12)}px`;
+    }
+    if (!options.main || this.hovered === null) return;
+    area.setAttribute("aria-valuenow", String(this.hovered));
+    const spoken = lines.map(({ letter, name, text }) => [letter && `${letter}:`, name, text].filter(Boolean).join(" ")).join(". ");
+    area.setAttribute("aria-valuetext", `${x === undefined ? "" : `${options.axis.words(x)}: `}${spoken}`);
+  }
+
+  /** Arrows go along the curve, up and down from test to test; plus and minus zoom, and 0 shows all. */
+  private key(event: KeyboardEvent): void {
+    const { shown, plot } = this;
+    if (!shown || event.ctrlKey || event.metaKey || event.altKey) return;
+    const { at, tests } = shown.present;
+    const [from, to] = shown.range;
+    const [first, last] = [Math.max(0, rowAt(at, from)), rowAt(at, to)];
+    const each = Math.max(1, Math.ceil((last - first) / KEY_STEPS));
+    const row = this.hovered ?? last;
+    const here = this.tests[0]?.at ?? at[row] ?? to;
+    const seen = tests.filter((test) => test.at >= from && test.at <= to);
+    let x: number | undefined;
+    switch (event.key) {
+      case "ArrowLeft":
+      case "PageDown":
+        x = at[Math.max(first, row - (event.key === "PageDown" ? 10 * each : this.hovered === null ? 0 : each))];
+        break;
+      case "ArrowRight":
+      case "PageUp":
+        x = at[Math.min(last, row + (event.key === "PageUp" ? 10 * each : each))];
+        break;
+      case "ArrowUp":
+        x = (seen.find((test) => test.at > here) ?? seen.at(-1))?.at;
+        break;
+      case "ArrowDown":
+        x = (seen.findLast((test) => test.at < here) ?? seen[0])?.at;
+        break;
+      case "Home":
+        x = at[first];
+        break;
+      case "End":
+        x = at[last];
+        break;
+      case "+":
+      case "=":
+        this.zoom(about(shown.range, here, KEY_ZOOM));
+        break;
+      case "-":
+        this.zoom(about(shown.range, here, 1 / KEY_ZOOM));
+        break;
+      case "0":
+      case "Escape":
+        this.zoom(undefined);
+        break;
+      default:
+        return;
+    }
+    event.preventDefault();
+    if (x !== undefined) plot.setCursor({ left: plot.valToPos(x, "x"), top: plot.over.clientHeight / 2 });
+  }
+
   private tick(value: number | null): string {
     if (value === null) return ""; // of a logarithmic scale most have no words
     if (this.options.share) return `${Number((100 * value).toPrecision(4))}%`;
     const size = Math.abs(value);
+    if (this.options.log && size < 1000) return figure(Number(value.toPrecision(2)));
     return size >= 1000 ? short(value) : size > 0 && size < 1e-3 ? figure(value) : minus(String(Number(value.toPrecision(4))));
   }
 
-  private uplot(): uPlot.Options {
+  /** What the scale must show, of what is in sight. */
+  private extent(from: number | null, to: number | null): Range {
+    const { options, shown } = this;
+    let low = Math.min(from ?? Infinity, options.span?.[0] ?? Infinity);
+    let high = Math.max(to ?? -Infinity, options.span?.[1] ?? -Infinity);
+    const hold = (value: number | null | undefined): void => {
+      if (value == null || (options.log && value <= 0)) return;
+      [low, high] = [Math.min(low, value), Math.max(high, value)];
+    };
+    // Without a scale of its own, what there is to reach is in sight.
+    if (!options.span) for (const { value } of options.levels ?? []) hold(value);
+    const [begin, end] = shown?.range ?? [0, 0];
+    for (const { at, columns } of shown?.overlays.map(({ curves }) => curves) ?? [])
+      for (const { column } of this.series()) columns[column]?.forEach((value, row) => at[row]! >= begin && at[row]! <= end && hold(value));
+    if (options.main)
+      for (const { tests } of [...(shown ? [shown.present] : []), ...(shown?.overlays ?? []).map(({ curves }) => curves)])
+        for (const test of tests) {
+          if (test.at < begin || test.at > end) continue;
+          hold(test.mean);
+          if (test.error) (hold(test.low), hold(test.high));
+        }
+    return low <= high ? [low, high] : options.log ? [0.1, 1] : [0, 1];
+  }
+
+  /** `unit` is how many of the plot's pixels each of the chart's own is. */
+  private uplot(width: number, height: number, unit = 1): uPlot.Options {
     const { main } = this.options;
-    const thin = { width: 1, size: 4 };
+    const thin = { width: unit, size: 4 * unit };
+    const font = `${11 * unit}px ${FONT}`;
     const pad = (_: uPlot, from: number | null, to: number | null): [number, number] => {
       const { options } = this;
-      let low = Math.min(from ?? Infinity, options.span?.[0] ?? (from === null ? 0 : Infinity));
-      let high = Math.max(to ?? -Infinity, options.span?.[1] ?? (to === null ? 1 : -Infinity));
-      // Without a scale of its own, what there is to reach is in sight.
-      if (!options.span) for (const { value } of options.levels ?? []) [low, high] = [Math.min(low, value), Math.max(high, value)];
-      if (options.main)
-        for (const test of this.present?.tests ?? []) {
-          low = Math.min(low, (test.error ? test.low : undefined) ?? test.mean);
-          high = Math.max(high, (test.error ? test.high : undefined) ?? test.mean);
-        }
-      if (high - low < 1e-9) [low, high] = [low - 0.5, high + 0.5];
+      let [low, high] = this.extent(from, to);
+      if (high - low < 1e-9) [low, high] = options.log ? [low / 2, high * 2] : [low - 0.5, high + 0.5];
       if (options.log) return [(low > 0 ? low : Math.max(high, 1e-9) / 1000) / 1.2, Math.max(high, 1e-9) * 1.2];
       const room = (high - low) * 0.06;
       return [low === options.span?.[0] ? low : low - room, high + room];
     };
+    const ratio = uPlot.pxRatio * unit;
+    const line = main ? 2 : 1.25;
+    const series = this.series();
     return {
-      width: 300,
-      height: main ? 220 : 90,
-      padding: [main ? 16 : 6, main ? 18 : 10, main ? 0 : 4, 0],
+      width,
+      height,
+      padding: [main ? 16 : 6, main ? 18 : 10, main ? 0 : 4, 0].map((side) => side * unit) as [number, number, number, number],
       legend: { show: false },
-      cursor: { sync: { key: "steps" }, y: false, drag: { x: false, y: false }, points: { size: 6 } },
-      scales: { x: { time: false, range: () => [0, this.span] }, y: { range: pad, ...(this.options.log && { distr: 3 as const }) } },
+      cursor: unit === 1 ? { sync: { key: "steps" }, y: false, drag: { x: false, y: false }, points: { size: 6 } } : { show: false },
+      scales: { x: { time: false, range: () => this.shown?.range ?? [0, 1] }, y: { range: pad, ...(this.options.log && { distr: 3 as const }) } },
       axes: [
         {
           show: main ?? false,
-          font: FONT,
+          font,
           stroke: () => palette.muted,
           grid: { show: false },
           ticks: { stroke: () => palette.hair, ...thin },
-          border: { show: true, stroke: () => palette.hair, width: 1 },
-          values: (_, ticks) => ticks.map(this.options.axis.tick),
-          ...(this.options.axis.steps && { incrs: this.options.axis.steps }),
-          space: 64,
-          size: 26,
-          gap: 3,
+          border: { show: true, stroke: () => palette.hair, width: unit },
+          values: (_, ticks) => {
+            const { tick, close } = this.options.axis;
+            const told = ticks.map(tick);
+            return new Set(told).size < told.length ? ticks.map(close) : told;
+          },
+          incrs: () => this.options.axis.steps ?? STEPS,
+          space: 64 * unit,
+          size: 26 * unit,
+          gap: 3 * unit,
         },
         {
-          font: FONT,
+          font,
           stroke: () => palette.muted,
-          grid: { stroke: () => palette.line, width: 1 },
+          grid: { stroke: () => palette.line, width: unit },
           ticks: { show: false },
           values: (_, ticks) => ticks.map((tick) => this.tick(tick)),
-          space: main ? 40 : 24,
-          size: 44,
-          gap: 6,
+          space: (main ? 40 : 24) * unit,
+          size: 44 * unit,
+          gap: 6 * unit,
         },
       ],
       series: [
         {},
-        ...this.series().map(({ colour }) => ({
-          stroke: () => palette[colour],
-          width: main ? 2 : 1.25,
-          points: { show: false },
-          spanGaps: true,
-        })),
+        ...series.map(({ colour }) => ({ stroke: () => palette[colour], alpha: FAINT, width: unit, points: { show: false }, spanGaps: true })),
+        ...series.map(({ colour }) => ({ stroke: () => palette[colour], width: line * unit, points: { show: false }, spanGaps: true })),
       ],
       hooks: {
-        drawAxes: [(plot) => this.drawBehind(plot)],
-        draw: [(plot) => this.drawAround(plot)],
-        setCursor: [
-          (plot) => {
-            this.hovered = plot.cursor.left != null && plot.cursor.left >= 0 ? (plot.cursor.idx ?? null) : null;
-            this.writeNow();
-          },
-        ],
+        drawAxes: [(plot) => this.drawBehind(plot, ratio)],
+        draw: [(plot) => this.drawAround(plot, ratio)],
+        setCursor: [() => this.looked()],
       },
     };
   }
 
-  /** The past run and the levels, behind the curve. */
-  private drawBehind(plot: uPlot): void {
+  /** The levels, the past run and the runs to compare, behind the curve. */
+  private drawBehind(plot: uPlot, ratio: number): void {
     const { ctx: c, bbox } = plot;
-    const ratio = uPlot.pxRatio;
-    const { past, options } = this;
+    const { shown, options } = this;
     c.save();
     c.beginPath();
     c.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     c.clip();
     for (const { value, label } of options.levels ?? []) {
+      if (options.log && value <= 0) continue;
       const y = Math.round(plot.valToPos(value, "y", true)) + 0.5;
       c.strokeStyle = palette.muted;
       c.lineWidth = ratio;
@@ -255,32 +523,85 @@ export class Chart {
       c.font = `${11 * ratio}px system-ui, sans-serif`;
       c.textAlign = "left";
       const width = c.measureText(label).width;
-      c.fillText(label, this.roomBelow(plot, y, width, 18 * ratio), y + 13 * ratio);
+      const below = y + 18 * ratio <= bbox.top + bbox.height;
+      const [left, base] = [this.roomAt(plot, ratio, below ? y : y - 18 * ratio, width, 18 * ratio), below ? y + 13 * ratio : y - 5 * ratio];
+      // Another line may lie behind it.
+      c.lineWidth = 3 * ratio;
+      c.strokeStyle = palette.paper;
+      c.strokeText(label, left, base);
+      c.fillText(label, left, base);
     }
+    const { past, overlays = [], smoothing = 0 } = shown ?? {};
+    const line = (run: Drawn, values: (number | null)[]): [number, number] | undefined => {
+      let end: [number, number] | undefined;
+      c.beginPath();
+      this.drawable(values).forEach((value, row) => {
+        if (value == null) return;
+        const here: [number, number] = [plot.valToPos(run.at[row]!, "x", true), plot.valToPos(value, "y", true)];
+        c.lineTo(...here);
+        if (here[0] <= bbox.left + bbox.width) end = here;
+      });
+      c.stroke();
+      return end;
+    };
+    const both = (run: Drawn, column: string): [number, number] | undefined => {
+      const values = run.columns[column] ?? [];
+      if (!smoothing) return line(run, values);
+      c.globalAlpha = FAINT;
+      line(run, values);
+      c.globalAlpha = 1;
+      return line(run, smooth(run.at, this.drawable(values), smoothing));
+    };
     if (past) {
       c.strokeStyle = palette.ghost;
       c.lineWidth = (options.main ? 1.5 : 1) * ratio;
-      c.beginPath();
-      const column = past.columns[options.column] ?? [];
-      column.forEach((value, row) => {
-        if (value != null) c.lineTo(plot.valToPos(past.at[row]!, "x", true), plot.valToPos(value, "y", true));
-      });
-      c.stroke();
+      both(past, options.column);
+    }
+    const series = this.series();
+    c.font = `600 ${11 * ratio}px system-ui, sans-serif`;
+    c.textAlign = "right";
+    for (const { letter, colour, dash, curves } of overlays) {
+      for (const one of series) {
+        c.strokeStyle = palette[series.length > 1 ? one.colour : colour];
+        c.lineWidth = (options.main ? 1.75 : 1.25) * ratio;
+        c.setLineDash(dash.map((part) => part * ratio));
+        const end = both(curves, one.column);
+        c.setLineDash([]);
+        if (!end) continue;
+        const [x, y] = [Math.max(bbox.left + 12 * ratio, Math.min(end[0], bbox.left + bbox.width - 2 * ratio)), Math.max(bbox.top + 11 * ratio, end[1] - 4 * ratio)];
+        c.lineWidth = 3 * ratio;
+        c.strokeStyle = palette.paper;
+        c.strokeText(letter, x, y);
+        c.fillStyle = palette[colour];
+        c.fillText(letter, x, y);
+      }
+      if (!options.main) continue;
+      c.strokeStyle = palette[colour];
+      c.fillStyle = palette.paper;
+      c.lineWidth = 1.25 * ratio;
+      for (const { at, mean } of curves.tests) {
+        if (options.log && mean <= 0) continue;
+        c.beginPath();
+        c.arc(plot.valToPos(at, "x", true), plot.valToPos(mean, "y", true), 2.4 * ratio, 0, 7);
+        c.fill();
+        c.stroke();
+      }
     }
     c.restore();
   }
 
-  /** Where, below `y`, words of that size cover no curve and no circle: at right, or else where they cover the least. */
-  private roomBelow(plot: uPlot, y: number, width: number, height: number): number {
+  /** Where, from `y` downwards, words of that size cover no curve and no circle: at right, or else where they cover the least. */
+  private roomAt(plot: uPlot, ratio: number, y: number, width: number, height: number): number {
     const { left, width: whole } = plot.bbox;
-    const gap = 4 * uPlot.pxRatio;
+    const gap = 4 * ratio;
     const places = [1, 0.75, 0.5, 0.25, 0].map((share) => left + gap + (whole - width - 2 * gap) * share);
     const covered = places.map(() => 0);
     const cover = (x0: number, y0: number, x1: number, y1: number): void => {
       if (Math.max(y0, y1) < y - gap || Math.min(y0, y1) > y + height) return;
       places.forEach((x, k) => (covered[k]! += x1 > x - gap && x0 < x + width + gap ? 1 : 0));
     };
-    for (const run of [this.present, this.past]) {
+    const { present, past, overlays = [] } = this.shown ?? {};
+    for (const run of [present, past, ...overlays.map(({ curves }) => curves)]) {
       let [x0, y0] = [NaN, NaN];
       run?.columns[this.options.column]?.forEach((value, row) => {
         const [x1, y1] = [plot.valToPos(run.at[row]!, "x", true), value == null ? NaN : plot.valToPos(value, "y", true)];
@@ -288,7 +609,7 @@ export class Chart {
         [x0, y0] = [x1, y1];
       });
     }
-    for (const test of this.present?.tests ?? []) {
+    for (const test of present?.tests ?? []) {
       const at = [plot.valToPos(test.at, "x", true), plot.valToPos(test.mean, "y", true)] as const;
       cover(...at, ...at);
     }
@@ -296,18 +617,20 @@ export class Chart {
   }
 
   /** Marks of what was changed, and tests, over the curve. */
-  private drawAround(plot: uPlot): void {
+  private drawAround(plot: uPlot, ratio: number): void {
     const { ctx: c, bbox } = plot;
-    const ratio = uPlot.pxRatio;
-    const { present, options } = this;
+    const { options } = this;
+    const present = this.shown?.present;
     if (!present) return;
     const right = bbox.left + bbox.width;
     c.save();
     c.font = `${11 * ratio}px system-ui, sans-serif`;
     c.textAlign = "left";
     const endOf: number[] = [];
+    const forks: Fork[] = [];
     for (const mark of present.changes) {
       const x = Math.round(plot.valToPos(mark.at, "x", true)) + 0.5;
+      if (x < bbox.left || x > right) continue;
       c.strokeStyle = palette.soft;
       c.lineWidth = ratio;
       c.setLineDash([ratio, 2 * ratio]);
@@ -317,7 +640,7 @@ export class Chart {
       c.stroke();
       c.setLineDash([]);
       if (!options.main) continue;
-      const { words } = mark;
+      const { words, back } = mark;
       const width = c.measureText(words).width;
       const from = x + width + 4 * ratio > right ? x - width - 4 * ratio : x + 4 * ratio;
       // The first of a few lines on which it covers no other.
@@ -332,15 +655,17 @@ export class Chart {
       c.globalAlpha = 1;
       c.fillStyle = palette.ink;
       c.fillText(words, from, y);
+      if (back) forks.push({ words, back, left: from / ratio - 2, top: y / ratio - 10, width: width / ratio + 4 });
     }
     if (options.main) {
       c.fillStyle = palette.paper;
       for (const { at, mean, low, high, error, column } of present.tests) {
         const x = plot.valToPos(at, "x", true);
-        if (x > right) continue;
+        if (x > right || x < bbox.left || (options.log && mean <= 0)) continue;
         c.strokeStyle = palette[this.series().find((series) => series.column === column)?.colour ?? "accent"];
         if (low !== undefined && high !== undefined) {
-          const [bottom, top] = [low, high].map((value) => Math.max(bbox.top, Math.min(bbox.top + bbox.height, plot.valToPos(value, "y", true)))) as [number, number];
+          const place = (value: number): number => (options.log && value <= 0 ? bbox.top + bbox.height : plot.valToPos(value, "y", true));
+          const [bottom, top] = [low, high].map((value) => Math.max(bbox.top, Math.min(bbox.top + bbox.height, place(value)))) as [number, number];
           const half = error ? 3 * ratio : 0;
           c.lineWidth = ratio;
           c.globalAlpha = error ? 1 : 0.35;
@@ -362,5 +687,30 @@ export class Chart {
       }
     }
     c.restore();
+    if (plot === this.plot && options.main) this.writeForks(forks);
+  }
+
+  /** The words of a change that one can go back to before are a button. */
+  private writeForks(forks: Fork[]): void {
+    const { area, forks: place } = this;
+    const shown = JSON.stringify([area.offsetLeft, area.offsetTop, forks]);
+    if (shown === this.forksShown) return;
+    this.forksShown = shown;
+    const focused = place.contains(document.activeElement) ? [...place.children].indexOf(document.activeElement!) : -1;
+    place.replaceChildren(
+      ...forks.map(({ words, back, left, top, width }) =>
+        h("button", {
+          type: "button",
+          title: `Go back to before it: ${words}`,
+          "aria-label": `Fork the run before ${words}`,
+          style: `left:${area.offsetLeft + left}px;top:${area.offsetTop + top}px;width:${width}px`,
+          onclick: back,
+        }),
+      ),
+    );
+    (place.children[focused] as HTMLElement | undefined)?.focus();
   }
 }
+
+/** Round numbers, for ticks of what is counted. */
+const STEPS = Array.from({ length: 16 }, (_, power) => [1, 2, 5].map((k) => k * 10 ** power)).flat();

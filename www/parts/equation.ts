@@ -15,6 +15,6 @@ export const over = (base: string, mark: string): string => `<mover accent="true
 export const sum = (low: string): string => `<munder><mo movablelimits="false">∑</mo>${low}</munder>`;
 export const paren = (...parts: string[]): string => row(o("("), ...parts, o(")"));
 
-/** An equation on a line of its own, with the words that a screen reader says in its place. */
+/** An equation on a line of its own, with the words that a screen reader says in its place. A narrow page scrolls it, by keys too. */
 export const equation = (spoken: string, ...parts: string[]): string =>
-  `<p class="equation"><math display="block" aria-label="${spoken}">${row(...parts)}</math></p>`;
+  `<p class="equation" tabindex="0"><math display="block" aria-label="${spoken}">${row(...parts)}</math></p>`;

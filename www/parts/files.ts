@@ -22,8 +22,8 @@ export function chooser(label: string, taken: Taken): HTMLElement {
   return h("span", {}, button, input);
 }
 
-/** Takes a file dropped anywhere; returns how to stop. */
-export function dropping(words: string, taken: Taken): () => void {
+/** Takes a file dropped anywhere, which nobody has read yet; returns how to stop. */
+export function dropping(words: string, taken: (file: File) => void): () => void {
   const veil = h("div", { class: "veil", hidden: true, "aria-hidden": "true" }, h("p", {}, words));
   document.body.append(veil);
   const carriesFile = (event: DragEvent): boolean => event.dataTransfer?.types.includes("Files") ?? false;
@@ -35,12 +35,12 @@ export function dropping(words: string, taken: Taken): () => void {
   const leave = (event: DragEvent): void => {
     if (event.relatedTarget === null) veil.hidden = true;
   };
-  const drop = async (event: DragEvent): Promise<void> => {
+  const drop = (event: DragEvent): void => {
     if (!carriesFile(event)) return;
     event.preventDefault();
     veil.hidden = true;
     const file = event.dataTransfer?.files[0];
-    if (file) taken(file.name, new Uint8Array(await file.arrayBuffer()));
+    if (file) taken(file);
   };
   document.addEventListener("dragover", over);
   document.addEventListener("dragleave", leave);

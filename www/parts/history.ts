@@ -110,14 +110,6 @@ export class History {
     return [this.counts, this.iterations, this.train_s, ...Object.values(this.columns)];
   }
 
-  /** At most `most` row numbers, evenly spread, the last always among them. */
-  rows(most: number): number[] {
-    const every = Math.max(1, Math.ceil(this.length / most));
-    const rows: number[] = [];
-    for (let row = this.length - 1; row >= 0; row -= every) rows.push(row);
-    return rows.reverse();
-  }
-
   /** All rows as text that spreadsheets read: the first of the counters, and every metric. */
   csv(): string {
     const names = ["iteration", this.room.counters[0]!.name, "train_s", ...Object.keys(this.columns)];

@@ -1,12 +1,15 @@
 // A run's settings, made from their declarations. Live ones go to the run as soon as they are let go of; the others
-// wait until the next start, and say so.
+// wait for a new run, and say so. The few that matter most stand apart, to be beside the curve.
 
 import type { Knob, KnobKind, Value } from "../run/protocol";
 import { h, id, write } from "./dom";
 import { exact, exactText } from "./format";
+import { calm } from "./loop";
 
 const SLIDER_STEPS = 200;
 const SETTLE_MS = 350;
+/** Knobs beside the curve. */
+const FIRST = 3;
 
 type Parts = { knob: Knob; set: (value: Value) => void; row: HTMLElement; waiting: HTMLElement; now?: HTMLElement };
 /** A knob that is a number with two ends. */
@@ -29,15 +32,23 @@ function rounded({ kind, min, max, log }: Range, value: number): number {
   return Math.min(max, Math.max(min, Number(value.toFixed(digits))));
 }
 
+/** The ones that stand beside the curve: those of `wanted` that there are, and then others that are live, in their order. */
+function foremost(knobs: Knob[], wanted: string[]): Knob[] {
+  const named = wanted.flatMap((name) => knobs.find((knob) => knob.name === name) ?? []);
+  return [...new Set([...named, ...knobs.filter(({ live }) => live)])].slice(0, FIRST);
+}
+
 export class Knobs {
   readonly element: HTMLElement;
+  /** The ones that matter most, and the way to the others. */
+  readonly first: HTMLElement;
   private readonly parts = new Map<string, Parts>();
   private inForce: Record<string, Value> = {};
   /** Changes that wait for the next start. */
   private readonly pending = new Map<string, Value>();
   private readonly seed = h("input", { type: "number", min: 0, max: 4294967295, step: 1, id: id("seed"), inputmode: "numeric" });
   private seedInForce = 0;
-  private readonly fixedHeading = h("h3", { id: "knobs-fixed", tabindex: -1 }, "Take effect at the next start");
+  private readonly fixedHeading = h("h3", { id: "knobs-fixed", tabindex: -1 }, "Take effect in a new run");
   private readonly banner = h("div", { class: "pending", role: "status" });
 
   constructor(
@@ -46,9 +57,14 @@ export class Knobs {
     private readonly reset: () => void,
     /** After which a live change acts. */
     unit = "iteration",
+    /** Names of those that matter most. */
+    wanted: string[] = [],
   ) {
-    const live = knobs.filter((knob) => knob.live);
-    const fixed = knobs.filter((knob) => !knob.live);
+    const first = foremost(knobs, wanted);
+    const live = knobs.filter((knob) => knob.live && !first.includes(knob));
+    const fixed = knobs.filter((knob) => !knob.live && !first.includes(knob));
+    const others = h("button", { type: "button", class: "quiet small", onclick: () => this.goToOthers() }, "All knobs");
+    this.first = h("div", { class: "first-knobs", role: "group", "aria-label": "Knobs that matter most" }, ...first.map((knob) => this.row(knob, true)), others);
     this.seed.addEventListener("input", () => this.writeBanner());
     this.element = h(
       "div",
@@ -56,8 +72,8 @@ export class Knobs {
       h(
         "section",
         { class: "knob-group", "aria-labelledby": "knobs-live" },
-        h("h3", { id: "knobs-live" }, "Change while it learns"),
-        h("p", { class: "small" }, `These act from the next ${unit} on. Each change leaves a mark on the curves.`),
+        h("h3", { id: "knobs-live", tabindex: -1 }, "Change while it learns"),
+        h("p", { class: "small" }, `These act from the next ${unit} on, as do those beside the curve. Each change leaves a mark on the curves.`),
         h("div", { class: "knob-grid" }, ...live.map((knob) => this.row(knob))),
       ),
       h(
@@ -69,6 +85,12 @@ export class Knobs {
         this.banner,
       ),
     );
+  }
+
+  private goToOthers(): void {
+    const heading = this.element.querySelector("h3")!;
+    heading.scrollIntoView({ block: "start", behavior: calm() ? "auto" : "smooth" });
+    heading.focus({ preventScroll: true });
   }
 
   /** The values of a run that has just begun. */
@@ -118,7 +140,7 @@ export class Knobs {
     if (waits) this.pending.set(knob.name, value);
     else this.pending.delete(knob.name);
     parts.row.classList.toggle("waits", waits);
-    write(parts.waiting, waits ? `Waits for a new start. The present run has ${exactText(this.inForce[knob.name] ?? knob.default)}.` : "");
+    write(parts.waiting, waits ? `Waits for a new run. The present one has ${exactText(this.inForce[knob.name] ?? knob.default)}.` : "");
     this.writeBanner();
   }
 
@@ -128,27 +150,36 @@ export class Knobs {
       this.banner.replaceChildren();
       return;
     }
-    const words = `${changes === 1 ? "One change waits" : `${changes} changes wait`} for a new start.`;
+    const words = `${changes === 1 ? "One change waits" : `${changes} changes wait`} for a new run.`;
     if (this.banner.firstChild) {
       write(this.banner.firstElementChild!, words);
       return;
     }
     this.banner.replaceChildren(
       h("span", {}, words),
-      h("button", { type: "button", class: "strong", onclick: () => (this.reset(), this.fixedHeading.focus()) }, "Start again to apply"),
+      h("button", { type: "button", class: "strong", onclick: () => (this.reset(), this.fixedHeading.focus()) }, "New run to apply"),
       h("button", { type: "button", onclick: () => (this.begin(this.inForce, this.seedInForce), this.fixedHeading.focus()) }, "Undo"),
     );
   }
 
-  private row(knob: Knob): HTMLElement {
+  /** One that is `brief` has its term alone, and its help where a pointer or a screen reader asks for it. */
+  private row(knob: Knob, brief = false): HTMLElement {
     switch (knob.kind.kind) {
       case "bool":
       case "choice":
       case "text":
-        return this.plainRow(knob, this.control(knob));
+        return this.plainRow(knob, this.control(knob), brief);
       default:
-        return this.rangeRow(knob, knob.kind);
+        return this.rangeRow(knob, knob.kind, brief);
     }
+  }
+
+  private words(knob: Knob, brief: boolean, inputId: string, helpId: string): { label: HTMLElement; help: HTMLElement } {
+    const [term = ""] = knob.label.split(":");
+    return {
+      label: h("label", { for: inputId, title: brief && `${knob.label}. ${knob.help}` }, brief ? term : knob.label),
+      help: h("p", { class: brief ? "unseen" : "small", id: helpId }, knob.help),
+    };
   }
 
   /** The element of a switch, a choice or a text, and how it shows a value. */
@@ -184,16 +215,17 @@ export class Knobs {
     };
   }
 
-  private plainRow(knob: Knob, { input, set, error }: { input: HTMLElement; set: (value: Value) => void; error?: HTMLElement }): HTMLElement {
+  private plainRow(knob: Knob, { input, set, error }: { input: HTMLElement; set: (value: Value) => void; error?: HTMLElement }, brief: boolean): HTMLElement {
     const helpId = id("help");
     input.id = id("knob");
     input.setAttribute("aria-describedby", error ? `${helpId} ${error.id}` : helpId);
     const waiting = h("p", { class: "waiting" });
+    const { label, help } = this.words(knob, brief, input.id, helpId);
     const row = h(
       "div",
       { class: "knob" },
-      h("div", { class: "knob-head" }, h("label", { for: input.id }, knob.label), input),
-      h("p", { class: "small", id: helpId }, knob.help),
+      h("div", { class: "knob-head" }, label, input),
+      help,
       waiting,
       error,
     );
@@ -201,13 +233,13 @@ export class Knobs {
     return row;
   }
 
-  private rangeRow(knob: Knob, kind: Range): HTMLElement {
+  private rangeRow(knob: Knob, kind: Range, brief: boolean): HTMLElement {
     // "Environments: 2,048 environments" says it twice.
-    const unit = knob.unit === knob.label.toLowerCase() ? "" : knob.unit;
+    const unit = brief || knob.unit === knob.label.toLowerCase() ? "" : knob.unit;
     const [inputId, helpId, errorId] = [id("knob"), id("help"), id("error")];
     const waiting = h("p", { class: "waiting" });
     const error = h("p", { class: "error", id: errorId, role: "alert" });
-    const help = h("p", { class: "small", id: helpId }, knob.help);
+    const { label, help } = this.words(knob, brief, inputId, helpId);
     const now = h("span", { class: "small now" });
     let timer: ReturnType<typeof setTimeout> | undefined;
     const settle = (value: number): void => {
@@ -255,7 +287,7 @@ export class Knobs {
       h(
         "div",
         { class: "knob-head" },
-        h("label", { for: inputId }, knob.label),
+        label,
         now,
         h("span", { class: "knob-value" }, input, unit && h("span", { class: "unit" }, unit)),
       ),

@@ -52,6 +52,10 @@ export function animate(element: Element, draw: Draw, everyMs = 0): () => void {
 const reduced = matchMedia("(prefers-reduced-motion: reduce)");
 export const calm = (): boolean => reduced.matches;
 
+/** Whether the screen is for fingers: keys are then nobody's business. */
+const coarse = matchMedia("(pointer: coarse)");
+export const touch = (): boolean => coarse.matches;
+
 /** Keeps a canvas as sharp as its screen. `size()` is in CSS pixels. */
 export class Surface {
   readonly context: CanvasRenderingContext2D;

@@ -4,7 +4,10 @@ import type { Level } from "../run/protocol";
 import { sentence } from "../run/notice";
 import { h, icon } from "./dom";
 
-export type Action = { label: string; run: () => void };
+/** What can be done about it; the notice stands for so long, where it is not for as long as nobody dismisses it. */
+export type Action = { label: string; run: () => void; forMs?: number };
+
+const UNDO_MS = 30_000;
 
 export class Notices {
   private readonly calm = h("div", { role: "status", "aria-label": "Notices" });
@@ -19,14 +22,22 @@ export class Notices {
     this.urgent.replaceChildren();
   }
 
+  /** Tells what ended a run or a game, which is kept for whoever did not mean it. */
+  offerUndo(text: string, undo: () => void, kept = "The run before it is kept"): void {
+    this.show("info", text, kept, { label: "Undo", run: undo, forMs: UNDO_MS });
+  }
+
   /** Shows a notice once; the same text again only renews it. */
   show(level: Level, text: string, nextStep: string, action?: Action): void {
     this.shown.get(text)?.remove();
     const card = h("div", { class: `notice ${level}` });
     const close = (): void => {
-      this.shown.delete(text);
+      if (this.shown.get(text) === card) this.shown.delete(text);
       card.remove();
     };
+    // Who is about to use it is given time.
+    const expire = (): void => void (card.matches(":hover, :focus-within") ? setTimeout(expire, action!.forMs) : close());
+    if (action?.forMs) setTimeout(expire, action.forMs);
     card.append(
       h("p", {}, h("strong", {}, sentence(text)), " ", sentence(nextStep)),
       h(

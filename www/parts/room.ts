@@ -3,21 +3,25 @@
 // nothing of the run itself.
 
 import type { Client, Options } from "../run/client";
+import { loadVisit, type Left } from "../run/store";
 import type { Began, Command, Config, Event as RunEvent, Mark, Progress, Value, Variant } from "../run/protocol";
 import type { Announcer } from "./announce";
 import { Breakdown } from "./breakdown";
-import { RunCurves, type ChartWords, type CurveWords } from "./curves";
+import { CHART_KEYS, RunCurves, type ChartWords, type CurveWords } from "./curves";
 import { DeviceSwitch, trains, type Counts } from "./device";
 import { h, markup, write } from "./dom";
 import { dropping } from "./files";
 import { count, exactText, figure, seconds, short, two, valueText, words } from "./format";
 import { History } from "./history";
+import { forgetRun, keepRun, keptRun, type Kept } from "./kept";
 import { Knobs } from "./knobs";
 import { calm } from "./loop";
 import type { Notices } from "./notices";
-import { Shortcuts, type Shortcut } from "./shortcuts";
+import { Shortcuts, type Gesture, type Shortcut } from "./shortcuts";
 import { Sweep, VARIANT } from "./sweep";
 import { Share } from "./share";
+import { Runs } from "./runs";
+import { steps as commonSteps, Tour, type Step } from "./tour";
 import { SPEEDS, Transport } from "./transport";
 
 const CALM_MS = 500;
@@ -25,6 +29,21 @@ const CALM_MS = 500;
 const MOST_FORKS = 12;
 const MOST_FORK_BYTES = 100e6;
 const SLEPT_S = 30;
+/** The address follows what is changed after so long. */
+const ADDRESS_MS = 250;
+
+/** What one can do in any room. */
+const CAN = [
+  "Turn a knob while it learns: each change is a mark on the curve, and you can go back to before it.",
+  "Pause, go on one step at a time, or start a new run. The run before stays as a grey curve, and can be taken up again.",
+  "Sweep a knob: several runs side by side, each with another value.",
+  "Save the run, share it as a link that is checked when it is opened, or go on with it in a terminal.",
+];
+const GESTURES: Gesture[] = [
+  { shown: "drag a slider", does: "turns a knob" },
+  { shown: "touch a chart", does: "reads the values there" },
+  { shown: "swipe the tabs", does: "brings the other rooms and variants into sight" },
+];
 
 export type Explanation = { heading: string; words: string; equation: { summary: string; markup: string }[] };
 export type Band = { name: string; heading: string; element: HTMLElement; place: "before knobs" | "last" };
@@ -36,6 +55,13 @@ export interface Brings {
   budgets?: number[];
   /** Whether a sweep may set these two variants side by side. */
   comparable?(a: Variant, b: Variant): boolean;
+  /** Names of the knobs that stand beside the curve; a variant without them shows its first live ones. */
+  knobs?: string[];
+  /** From what one sees to a knob and to the curve, for who comes for the first time. */
+  tour?: Step[];
+  /** What one can do in this room alone, for its help, and how a finger does it. */
+  can?: string[];
+  gestures?: Gesture[];
   /** What a saved run holds, and what a link does. */
   saved?: string;
   /** A class of the whole page, for its style sheet. */
@@ -48,9 +74,11 @@ export interface View {
   /** What stands first on the page, around the curves of the house. */
   first?(curves: HTMLElement): HTMLElement;
   bands?: Band[];
+  /** What becomes of a file that is dropped on the page and is no saved run, and the words for both. */
+  drops?: { words: string; take(file: File): void };
   keys?: Shortcut[];
   /** Keys that belong to a picture, for the list of them. */
-  otherKeys?: { shown: string; does: string }[];
+  otherKeys?: Gesture[];
   /** As the switch names a variant. */
   nameOf?(variant: Variant): string;
   headline?(): string;
@@ -75,6 +103,10 @@ export interface View {
 
 export type Surroundings = { notices: Notices; announcer: Announcer; open(options: Options): void };
 
+/** How a run takes the place of another: it also starts; and what ended the one before, where that can be undone. */
+type Replacing = { start?: boolean; ends?: Ends | undefined };
+/** In words; and whether what a person does beside the run, as a game, went on in the new one. */
+type Ends = { words: string; follow: boolean };
 type Past = { history: History; bytes: Uint8Array | undefined };
 type Fork = { mark: Mark; bytes: Uint8Array };
 
@@ -97,7 +129,9 @@ export class RoomPage {
   private readonly curves: RunCurves;
   private readonly breakdown: Breakdown;
   private readonly sweep: Sweep;
+  private readonly runs: Runs;
   private readonly knobsPlace = h("div");
+  private readonly firstKnobs = h("div");
   private knobs: Knobs;
   private readonly ghost = h("input", { type: "checkbox", checked: true, id: "ghost" });
   private readonly ghostLine = h("span", { class: "ghost-line", hidden: true });
@@ -107,13 +141,23 @@ export class RoomPage {
   private readonly forkSection: HTMLElement;
   private readonly explained = h("div", { class: "explain" });
   private readonly shortcuts: Shortcuts;
+  private readonly tour: Tour;
   private readonly takeAway: Share;
+  /** There was something to see by then. */
+  private welcomed = false;
   private readonly stops: (() => void)[] = [];
 
   /** The last run of each variant before the present one: its curves, and the run whole. */
   private readonly pasts = new Map<string, Past>();
-  /** The present run as it is about to become that. */
-  private leaving: Uint8Array | undefined;
+  /** The present run as it is about to become that; and what ends it, in words, where that can be undone. */
+  private leaving: Left | undefined;
+  private ends: Ends | undefined;
+  /** The link that begins the present run, as far as it was heard; and when it is asked for again. */
+  private address = "";
+  /** What the address bar has by this page's doing. Where it has something else, the visitor has gone there, and that is not written over. */
+  private written = location.hash;
+  private switching: Promise<unknown> = Promise.resolve();
+  private addressTimer: ReturnType<typeof setTimeout> | undefined;
   /** Columns that are rates, and how they are of late, calmed so that one can read them. */
   private readonly rateColumns: string[];
   private rates: (number | undefined)[] = [];
@@ -133,7 +177,7 @@ export class RoomPage {
   constructor(
     readonly client: Client,
     readonly around: Surroundings,
-    brings: Brings = {},
+    private readonly brings: Brings = {},
   ) {
     const { announcer } = around;
     const { room } = client;
@@ -166,7 +210,13 @@ export class RoomPage {
     );
     this.device = new DeviceSwitch(client.wished, this.counts, (wish) => client.command({ kind: "device", wish }));
     this.knobs = this.makeKnobs();
-    this.curves = new RunCurves(room, brings.curves ?? {}, this.labelOf);
+    this.curves = new RunCurves(room, brings.curves ?? {}, this.labelOf, (mark) => this.backBefore(mark));
+    this.runs = new Runs(room, {
+      changed: () => this.showCurves(),
+      begin: (config) => this.beginWith(config),
+      say: (words) => announcer.say(words, "runs"),
+      picture: (...size) => this.curves.picture(...size),
+    });
     this.breakdown = new Breakdown(room.parts);
     this.sweep = new Sweep(
       room,
@@ -193,18 +243,23 @@ export class RoomPage {
       {
         about:
           brings.saved ??
-          "A saved run holds everything: weights, optimiser, random numbers and progress. It goes on here or in a terminal exactly where it stopped. A link carries the settings and the seed.",
+          "A saved run holds everything: weights, optimiser, random numbers and progress. It goes on here or in a terminal exactly where it stopped. A link carries the settings, the seed and the live changes.",
         csv: () => this.present?.csv() ?? "",
         fileName: () => this.fileName(),
         load: (name, bytes) => this.load(name, bytes),
-        goOn: (bytes) => this.replace({ kind: "restore", bytes }),
+        goOn: (bytes) => this.replace({ kind: "restore", bytes }, { ends: { words: "The run that was kept goes on.", follow: false } }),
       },
       around,
     );
-    this.shortcuts = new Shortcuts(this.keys(), view.otherKeys ?? []);
+    this.shortcuts = new Shortcuts(this.keys(), [CHART_KEYS, ...(view.otherKeys ?? [])], {
+      what: "Everything here is computed on your own machine, in this tab: nothing is installed, and nothing is sent anywhere. What you see learns while you look on.",
+      can: [...(brings.can ?? []), ...CAN],
+      gestures: [...(brings.gestures ?? []), ...GESTURES],
+      tour: () => this.tour.begin(),
+    });
     this.nav = h("nav", { class: "worlds", "aria-label": `Choose ${/^[aeiou]/.test(room.variant_word) ? "an" : "a"} ${room.variant_word}`, hidden: room.variants.length < 2 }, this.switcher);
 
-    const curves = h("section", { class: "returns", "aria-label": "How well it does" }, ...this.curves.large, this.ghostLine, this.curves.mainTable.element);
+    const curves = h("section", { class: "returns", "aria-label": "How well it does" }, ...this.curves.large, this.firstKnobs, this.ghostLine, this.curves.mainTable.element);
     const bands = (place: Band["place"]): HTMLElement[] =>
       (view.bands ?? []).filter((one) => one.place === place).map(({ name, heading, element }) => band(name, heading, element));
     this.element = h(
@@ -215,20 +270,28 @@ export class RoomPage {
       this.transport.element,
       view.first?.(curves) ?? h("div", { class: "plain" }, curves),
       band("losses", "How it learns", h("div", {}, this.curves.small, this.breakdown.element)),
+      band("runs-band", "Runs to compare", h("div", {}, this.curves.compare, this.runs.element)),
       band("device-band", "Where it trains", this.device.element),
       ...bands("before knobs"),
       band("knobs-band", "Knobs", h("div", {}, this.forkSection, this.knobsPlace)),
       band("sweep-band", "Sweep a knob", this.sweep.element),
       band("explain-band", "What it means", this.explained),
       ...bands("last"),
-      band("take-band", "Take it with you", this.takeAway.element),
+      band("take-band", "Save and share", this.takeAway.element),
     );
 
+    this.tour = new Tour(brings.tour ?? commonSteps("The agent"), this.element);
     client.onEvent((event) => this.take(event));
     client.onSweep((state) => this.sweep.take(state));
     client.setSpeed(null);
     this.timer = setInterval(() => this.refresh(), 100);
-    this.stops.push(dropping("Drop a saved run to go on from it", (name, bytes) => this.load(name, bytes)));
+    const { drops } = view;
+    this.stops.push(
+      dropping(drops?.words ?? "Drop a saved run to go on from it", (file) => {
+        if (drops && !file.name.endsWith(".safetensors")) drops.take(file);
+        else void file.arrayBuffer().then((bytes) => this.load(file.name, new Uint8Array(bytes)));
+      }),
+    );
     this.watchSleep();
   }
 
@@ -239,7 +302,8 @@ export class RoomPage {
   close(): void {
     this.closed = true;
     clearInterval(this.timer);
-    for (const part of [this.view, this.curves, this.breakdown, this.shortcuts, this.takeAway]) part.close?.();
+    clearTimeout(this.addressTimer);
+    for (const part of [this.view, this.curves, this.breakdown, this.runs, this.shortcuts, this.tour, this.takeAway]) part.close?.();
     for (const stop of this.stops) stop();
     this.element.remove();
   }
@@ -297,26 +361,34 @@ export class RoomPage {
         break;
       case "metrics":
         present?.push(event);
+        this.runs.push();
         this.breakdown.push(this.shares(event.values));
         this.rates = this.rateColumns.map((name, k) => {
           const [before, now] = [this.rates[k], present?.latest(name)];
           return before === undefined || now === undefined ? (now ?? before) : before + (now - before) * 0.2;
         });
         this.showCurves();
+        if (!this.welcomed) this.tour.beginOnce();
+        this.welcomed = true;
         break;
       case "mark":
         present?.marks.push(event);
+        this.runs.push();
         this.knobs.took(event.knob, event.to);
         this.addFork(event);
+        this.followAddress();
         this.showCurves();
         announcer.say(`${this.labelOf(event.knob)} is now ${exactText(event.to)}.`, event.knob);
+        this.tour.changed();
         break;
       case "test":
         present?.pushTest(event);
+        this.runs.push();
         this.showCurves();
         break;
       case "solved":
         if (present) present.solved = event.progress;
+        this.runs.push();
         this.sweep.solvedAfter(event.progress.counts[0] ?? 0);
         announcer.say(this.solvedWords(event.progress));
         this.statusMs = 0;
@@ -345,11 +417,13 @@ export class RoomPage {
 
   private began(event: RunEvent & { kind: "began" }): void {
     const { client } = this;
-    // A run of any length stays behind the new one.
-    if (this.present && this.present.length > 2) this.pasts.set(this.present.config.variant, { history: this.present, bytes: this.leaving });
-    this.leaving = undefined;
     const { config, knobs, marks } = event;
     const another = !this.present || this.variantId !== config.variant;
+    this.leave(another);
+    // The one of this variant that was left goes on, or stays behind the new one.
+    const left = keptRun(client.room.id, config.variant);
+    if (another && left?.history && !goesOn(left, event)) this.pasts.set(config.variant, { history: left.history, bytes: left.bytes });
+    forgetRun({ room: client.room.id, variant: config.variant });
     this.variantId = config.variant;
     const present = new History(client.room, event);
     this.present = present;
@@ -358,12 +432,12 @@ export class RoomPage {
     this.device.show(undefined);
     this.rates = [];
     if (another) this.suit();
-    // A run that was loaded may be of another variant than the address names.
-    if (another && read(location.hash, client)?.variant !== config.variant) history.replaceState(null, "", this.linkTo(config.variant));
+    this.followAddress();
     // Of what one may go back to, only what lies in this run's own past.
     this.forks = this.forks.filter(({ mark }) => marks.some((own) => sameMark(own, mark)));
     this.writeForks();
     this.knobs.begin(present.settings, config.seed);
+    this.runs.begin(present, client.variant, client.knobs);
     this.view.began?.(event, another);
     if (SPEEDS[this.speed]!.times !== null) client.setSpeed(this.perS());
     const charts = this.view.charts?.() ?? {};
@@ -418,7 +492,9 @@ export class RoomPage {
       (name, value) => this.change(name, value),
       () => this.reset(),
       this.client.room.iteration_word,
+      this.brings.knobs,
     );
+    this.firstKnobs.replaceChildren(knobs.first);
     this.knobsPlace.replaceChildren(knobs.element);
     return knobs;
   }
@@ -427,7 +503,7 @@ export class RoomPage {
     const { present } = this;
     if (present && this.curvesDirty) {
       this.curvesDirty = false;
-      this.curves.show(present, this.ghost.checked ? this.past?.history : undefined);
+      this.curves.show(present, this.ghost.checked ? this.past?.history : undefined, this.runs.compared());
     }
     const { iteration, counts, train_s } = this.progress;
     const [rate, other] = this.rates;
@@ -449,7 +525,8 @@ export class RoomPage {
     if (!present) return "Starting.";
     const words = this.view.status?.() ?? (present.solved ? this.solvedWords(present.solved) : `${this.client.variant.summary} ${this.spoken() ?? ""}`.trim());
     const on = present.solved && this.running && !this.view.status ? " It goes on learning." : "";
-    return `${words}${this.running ? on : " Paused."}`;
+    const paused = this.sweep.active ? " Training pauses while the sweep runs, and goes on after it." : " Paused.";
+    return `${words}${this.running ? on : paused}`;
   }
 
   /** How it does, in a sentence. */
@@ -484,7 +561,7 @@ export class RoomPage {
     return [
       { key: " ", shown: "space", does: "play or pause", run: () => this.transport.toggle() },
       { key: "s", shown: "s", does: `step: one ${iteration_word}, then pause`, run: () => client.command({ kind: "step" }) },
-      { key: "r", shown: "r", does: "start again from nothing", run: () => this.reset() },
+      { key: "r", shown: "r", does: "new run, from the first step", run: () => this.reset() },
       ...(view.realTime ? speeds : []),
       ...(variants.length > 1 ? [{ key: "e", shown: "e", does: `the next ${variant_word}`, run: () => this.nextVariant() }] : []),
       ...(view.keys ?? []),
@@ -508,29 +585,95 @@ export class RoomPage {
   private reset(): void {
     if (!this.present) return;
     const { knobs, seed } = this.knobs.wanted();
-    this.replace({ kind: "reset", config: { ...this.present.config, knobs, seed } });
+    this.replace({ kind: "reset", config: { ...fresh(this.present.config), knobs, seed } }, { ends: NEW_RUN });
     this.announcer.say("A new run begins.");
   }
 
   /** Another run takes the place of the present one, which is kept to go back to. */
-  private replace(command: Command, start = false): void {
-    this.changing = this.changing
+  private replace(command: Command, how: Replacing = {}): Promise<void> {
+    return this.replaceBy(() => this.client.command(command), how);
+  }
+
+  private replaceBy(does: () => void | Promise<void>, { start, ends }: Replacing): Promise<void> {
+    const done = this.changing
       .then(async () => {
         this.client.setSpeed(null); // a save waits for the end of the iteration, which at real time is far
-        this.leaving = await this.client.save();
+        this.leaving = await this.client.whole();
       })
       .catch(() => (this.leaving = undefined))
-      .then(() => {
+      .then(async () => {
         if (this.closed) return;
         this.client.setSpeed(this.perS());
-        this.client.command(command);
+        this.ends = ends;
+        await does();
         if (start) this.client.command({ kind: "start" });
+        this.followAddress(); // also where it was refused
       });
+    this.changing = done.catch(() => {}); // who asked for it is told
+    return done;
+  }
+
+  /** A new run that learns from what is brought, or else from the room's own, with these knobs. What cannot be is refused in words. */
+  async learnFrom(source: File | string | undefined, knobs: Record<string, Value>): Promise<void> {
+    const { present } = this;
+    if (!present) return;
+    const { data: _, ...kept } = fresh(present.config);
+    const wanted = this.knobs.wanted();
+    const config: Config = { ...kept, seed: wanted.seed, knobs: { ...wanted.knobs, ...knobs } };
+    // A run that waits for its data has settings of its own.
+    const own = Object.entries(config.knobs).some(([name, value]) => present.settings[name] !== value) || config.seed !== kept.seed;
+    const does = (): void | Promise<void> => (source === undefined ? this.client.command({ kind: "reset", config }) : this.client.bring(source, own ? config : null));
+    await this.replaceBy(does, { start: true, ends: { words: "A run on other data began.", follow: true } });
+    scrollTo({ top: 0, behavior: calm() ? "auto" : "smooth" });
   }
 
   private goBack(): void {
     const bytes = this.past?.bytes;
-    if (bytes) this.replace({ kind: "restore", bytes });
+    if (bytes) this.replace({ kind: "restore", bytes, follow: true });
+  }
+
+  /** What becomes of the present run as another takes its place: of another variant, one comes back to it. */
+  private leave(another: boolean): void {
+    const { present, leaving, ends } = this;
+    this.leaving = this.ends = undefined;
+    if (!present || !present.length) return;
+    const room = this.client.room.id;
+    if (another && leaving) {
+      keepRun({ room, ...leaving, history: present });
+      void this.client.store(leaving);
+    } else if (!another && present.length > 2) this.pasts.set(this.variantId, { history: present, bytes: leaving?.bytes });
+    if (!leaving || !ends) return;
+    this.around.notices.offerUndo(ends.words, () => this.replace({ kind: "restore", bytes: leaving.bytes, follow: ends.follow }));
+  }
+
+  /** Closes the room; its run is kept to come back to. */
+  async depart(): Promise<Left | undefined> {
+    const { client, present } = this;
+    this.close();
+    const left = await client.leave();
+    if (left && present?.length) keepRun({ room: client.room.id, ...left, variant: present.config.variant, address: left.address || this.address });
+    return left;
+  }
+
+  /** The address says what began this run and what was changed since, so that a copy of it, or the page loaded again, gives the same. */
+  private followAddress(): void {
+    clearTimeout(this.addressTimer);
+    this.addressTimer = setTimeout(async () => {
+      const { written } = this;
+      const { address } = await this.client.shared().catch(() => ({ address: this.address }));
+      if (this.closed || written !== this.written || written !== location.hash) return;
+      this.address = address;
+      // A digest that is to be reached stays while nothing was changed.
+      if (written.replace(/&digest=[^&]*/, "") === address) return;
+      history.replaceState(null, "", address);
+      this.written = location.hash;
+    }, ADDRESS_MS);
+  }
+
+  /** Another page of the browser's history, for a run that is about to begin. */
+  private push(link: string): void {
+    if (link !== location.hash) history.pushState(null, "", link);
+    this.written = location.hash;
   }
 
   /** Saves first, so that one can go back to just before the change. */
@@ -550,6 +693,12 @@ export class RoomPage {
     this.writeForks();
   }
 
+  /** The way back to before a change, as long as what was saved then is there. */
+  private backBefore(mark: Mark): (() => void) | undefined {
+    const fork = this.forks.find((fork) => sameMark(fork.mark, mark));
+    return fork && (() => this.replace({ kind: "restore", bytes: fork.bytes, follow: true }));
+  }
+
   private writeForks(): void {
     this.forkSection.hidden = this.forks.length === 0;
     this.forkList.replaceChildren(
@@ -557,7 +706,7 @@ export class RoomPage {
         const what = `${this.labelOf(mark.knob)} ${valueText(mark.from)} → ${valueText(mark.to)}`;
         const back = h(
           "button",
-          { type: "button", class: "small", "aria-label": `Go back to before ${what}`, onclick: () => this.replace({ kind: "restore", bytes }) },
+          { type: "button", class: "small", "aria-label": `Go back to before ${what}`, onclick: () => this.replace({ kind: "restore", bytes, follow: true }) },
           "Go back to before it",
         );
         return h("li", {}, h("span", {}, what), h("span", { class: "small" }, `after ${short(mark.progress.counts[0] ?? 0)} ${this.unit}`), back);
@@ -572,8 +721,19 @@ export class RoomPage {
     const variant = knob === VARIANT && this.client.room.variants.find(({ id }) => id === value);
     if (variant) return this.switchTo(variant);
     const { knobs } = this.knobs.wanted();
-    this.replace({ kind: "reset", config: { ...this.present.config, knobs: { ...knobs, [knob]: value } } }, true);
+    const config = { ...fresh(this.present.config), knobs: { ...knobs, [knob]: value } };
+    this.replace({ kind: "reset", config }, { start: true, ends: NEW_RUN });
     this.announcer.say(`A new run begins with ${this.labelOf(knob)} ${exactText(value)}.`);
+    scrollTo({ top: 0, behavior: calm() ? "auto" : "smooth" });
+  }
+
+  /** A new run with the settings of one that was kept, of whichever variant. */
+  private beginWith(config: Config): void {
+    if (!this.present) return;
+    this.client.endSweep();
+    if (config.variant !== this.variantId) this.push(this.linkTo(config.variant));
+    this.replace({ kind: "reset", config: fresh(config) }, { start: true, ends: config.variant === this.variantId ? NEW_RUN : undefined });
+    this.announcer.say("A new run begins.");
     scrollTo({ top: 0, behavior: calm() ? "auto" : "smooth" });
   }
 
@@ -584,7 +744,7 @@ export class RoomPage {
     void this.client
       .roomOf(bytes)
       .catch(() => here) // what is no run is refused where it is restored
-      .then((room) => (room === here ? this.replace({ kind: "restore", bytes }) : this.around.open({ room, checkpoint: bytes })));
+      .then((room) => (room === here ? this.replace({ kind: "restore", bytes }, { ends: { words: `${name} goes on.`, follow: false } }) : this.around.open({ room, checkpoint: bytes })));
   }
 
   private fileName(): string {
@@ -624,32 +784,54 @@ export class RoomPage {
       this.switcher.scrollLeft = shown.offsetLeft - 16;
   }
 
-  /** A link that names another variant of this room and nothing else; false where it is for others to open. */
+  /** A link that names another variant of this room and nothing else, or a run that was left; false where it is for others to open. */
   follow(link: string): boolean {
     const asked = read(link, this.client);
     const variant = this.client.room.variants.find(({ id }) => id === asked?.variant);
-    if (!asked?.plain || !variant || !this.present) return false;
+    if (!variant || !this.present) return false;
+    const left = keptRun(this.client.room.id, variant.id)?.address === link;
+    if (!asked?.plain && !left && link !== this.address) return false;
+    this.written = link;
     this.switchTo(variant, false);
     return true;
   }
 
+  /** Another variant: its run goes on where this visit left one. One that is asked for meanwhile waits until that one is there. */
   private switchTo(variant: Variant, push = true): void {
-    if (!this.present || variant.id === this.variantId) return;
-    this.begin(variant, {}, push);
     this.focusSwitcher = this.switcher.contains(document.activeElement);
+    this.switching = this.switching.then(() => this.goTo(variant, push)).catch(() => {});
+  }
+
+  private async goTo(variant: Variant, push: boolean): Promise<void> {
+    const { client } = this;
+    const room = client.room.id;
+    if (!this.present || this.closed) return;
+    if (variant.id === this.variantId) return this.followAddress();
+    const stored = async (): Promise<Left | undefined> => (await loadVisit(room).catch(() => [])).find((run) => run.variant === variant.id) as Left | undefined;
+    const left = keptRun(room, variant.id) ?? (await stored());
+    if (!left) await this.begin(variant, {}, push);
+    else {
+      if (push) this.push(left.address);
+      const done = this.replace({ kind: "restore", bytes: left.bytes, follow: true }, { start: true });
+      this.announcer.say(`${this.nameOf(variant)}: its run goes on.`, "variant");
+      await done;
+    }
+    // What began is told before what is asked after it is answered.
+    await client.shared();
   }
 
   /** A new run of a variant with these knobs. */
-  begin(variant: Variant, knobs: Record<string, Value>, push = true): void {
+  async begin(variant: Variant, knobs: Record<string, Value>, push = true): Promise<void> {
     if (!this.present) return;
     // The address tells what one looks at, so that it can be kept, reloaded and gone back from.
     const set = Object.entries(knobs).map(([name, value]) => `&${name}=${encodeURIComponent(value)}`);
     const link = this.linkTo(variant.id) + set.join("");
-    if (push && link !== location.hash) history.pushState(null, "", link);
-    const { version, room, seed } = this.present.config;
-    const config: Config = { version, room, seed, variant: variant.id, knobs };
-    this.replace({ kind: "reset", config }, true);
+    if (push) this.push(link);
+    const { version, room, seed, data } = this.present.config;
+    const config: Config = { version, room, seed, variant: variant.id, knobs, ...(data && { data }) };
+    const done = this.replace({ kind: "reset", config }, { start: true, ends: variant.id === this.variantId ? NEW_RUN : undefined });
     this.announcer.say(`${this.nameOf(variant)}: a new run begins.`, "variant");
+    await done;
   }
 
   private nextVariant(): void {
@@ -691,6 +873,19 @@ function read(link: string, { room, rooms }: Client): { variant: string; plain: 
   const words = ["variant", "env", room.variant_word];
   const variant = words.map((word) => asked.get(word)).find((id) => id !== null) ?? room.variants[0]!.id;
   return { variant, plain: [...asked.keys()].every((name) => name === "v" || words.includes(name)) };
+}
+
+const NEW_RUN: Ends = { words: "A new run began.", follow: true };
+
+/** Whether the run that has begun is the one that was left. */
+function goesOn({ iteration = 0, history }: Kept, { config, marks, progress }: Began): boolean {
+  if (!history || progress.iteration < iteration || JSON.stringify(history.config) !== JSON.stringify(config)) return false;
+  return history.marks.every((mark, k) => marks[k] && sameMark(mark, marks[k]));
+}
+
+/** The settings of a new run, which makes no changes by itself. */
+function fresh({ changes: _, ...config }: Config): Config {
+  return config;
 }
 
 const sameMark = (a: Mark, b: Mark): boolean => a.knob === b.knob && a.to === b.to && a.progress.iteration === b.progress.iteration;

@@ -7,12 +7,13 @@ import { h } from "./dom";
 import { chooser, download } from "./files";
 import { ago } from "./format";
 import type { Notices } from "./notices";
+import { quoted } from "./shell";
+import type { Shared } from "../run/protocol";
 
 export interface Run {
   readonly keptRuns: { bytes: Uint8Array; savedAtMs: number }[];
   save(): Promise<Uint8Array>;
-  permalink(): Promise<string>;
-  nativeCommand(): Promise<string>;
+  shared(): Promise<Shared>;
 }
 
 export interface Does {
@@ -30,6 +31,7 @@ export interface Does {
 export class Share {
   readonly element: HTMLElement;
   private readonly link = h("button", { type: "button" }, "Copy link");
+  private readonly carried = h("p", { class: "small", role: "status", hidden: true });
   private readonly native = new Dialog("Run it natively");
   private readonly nativeBody = h("div");
   private readonly resume = h("div");
@@ -63,6 +65,7 @@ export class Share {
         h("button", { type: "button", onclick: () => void this.showNative() }, "Run it natively"),
         h("button", { type: "button", onclick: () => this.saveCurves() }, "Curves as CSV"),
       ),
+      this.carried,
       ...kept,
       h("p", { class: "small" }, "A file can also be dropped anywhere on the page."),
     );
@@ -92,10 +95,12 @@ export class Share {
   }
 
   private async showNative(): Promise<void> {
-    const command = await this.run.nativeCommand();
+    const { command, changes, limits } = await this.run.shared();
+    const again = changes ? ` It makes ${changesInWords(changes)} again, ${inTime(changes)}.` : "";
     this.nativeBody.replaceChildren(
-      h("p", {}, "The same run at the full speed of this machine: in a copy of the repository, with Rust installed,"),
+      h("p", {}, `The same run at the full speed of this machine: in a copy of the repository, with Rust installed.${again}`),
       copyField("Command", command),
+      ...limits.map((limit) => h("p", { class: "small" }, limit)),
       h("p", {}, "To go on from here instead of from the start, save the run and resume the file:"),
       h("p", {}, h("button", { type: "button", onclick: () => void this.save() }, "Save run")),
       this.resume,
@@ -106,11 +111,14 @@ export class Share {
 
   /** The command that goes on from the file last saved, or from the one that a save would write now. */
   private writeResume(): void {
-    this.resume.replaceChildren(copyField("Resume command", `cargo run --release -- resume ${this.savedAs ?? this.does.fileName()}`));
+    this.resume.replaceChildren(copyField("Resume command", `cargo run --release -- resume ${quoted(this.savedAs ?? this.does.fileName())}`));
   }
 
   private async copyLink(): Promise<void> {
-    const link = new URL(location.pathname + (await this.run.permalink()), location.href).href;
+    const shared = await this.run.shared();
+    const link = new URL(location.pathname + shared.link, location.href).href;
+    this.carried.hidden = false;
+    this.carried.textContent = inWords(shared);
     if (await copy(link)) {
       this.link.textContent = "Link copied";
       this.around.announcer.say("Link copied");
@@ -121,4 +129,14 @@ export class Share {
     dialog.element.addEventListener("close", () => dialog.remove());
     dialog.open();
   }
+}
+
+const changesInWords = (changes: number): string => (changes === 1 ? "one live change of a knob" : `${changes} live changes of knobs`);
+const inTime = (changes: number): string => (changes === 1 ? "at its iteration" : "each at its iteration");
+
+/** What a link carries, and what it cannot. */
+function inWords({ changes, checked_at, limits }: Shared): string {
+  const carries = `The link carries the settings and the seed${changes ? `, and ${changesInWords(changes)}, ${inTime(changes)}` : ""}.`;
+  const checked = checked_at === null ? "" : ` Whoever opens it is told after ${checked_at} iterations whether the run was reproduced.`;
+  return [carries + checked, ...limits].join(" ");
 }

@@ -1,44 +1,55 @@
-// Single keys for what is used most. They never take a key from a field, a button or a dialog, and can be turned off.
+// Help, and single keys for what is used most. Keys are never taken from a field, a button or a dialog, and can be turned off.
 
 import { Dialog } from "./dialog";
 import { h, id } from "./dom";
 import { recall, remember } from "./prefs";
 
 export type Shortcut = { key: string; shown: string; does: string; run: () => void };
+/** A key that belongs to a picture, or a gesture on one. */
+export type Gesture = { shown: string; does: string };
+
+/** What help tells beside the keys. */
+export type About = { what: string; can: string[]; gestures: Gesture[]; tour: () => void };
 
 /** Where a key belongs to the element that has the focus. */
 const KEEPS_ALL = "input:not([type=radio], [type=checkbox]), select, textarea, [contenteditable], [role=application], [role=textbox]";
 const KEEPS_SPACE = "input, button, a, summary, label, [tabindex]";
+
+const table = (caption: string, column: string, rows: Gesture[]): HTMLElement =>
+  h(
+    "table",
+    { class: "keys" },
+    h("caption", { class: "unseen" }, caption),
+    h("thead", { class: "unseen" }, h("tr", {}, h("th", { scope: "col" }, column), h("th", { scope: "col" }, "What it does"))),
+    h("tbody", {}, ...rows.map((row) => h("tr", {}, h("th", { scope: "row" }, column === "Key" ? h("kbd", {}, row.shown) : row.shown), h("td", { class: "text" }, row.does)))),
+  );
 
 export class Shortcuts {
   private readonly dialog: Dialog;
   private on = recall("shortcuts") !== "off";
   private readonly listen = (event: KeyboardEvent): void => this.take(event);
 
-  constructor(private readonly shortcuts: Shortcut[], others: { shown: string; does: string }[]) {
+  constructor(private readonly shortcuts: Shortcut[], others: Gesture[], { what, can, gestures, tour }: About) {
     const boxId = id("keys");
     const box = h("input", { type: "checkbox", id: boxId, role: "switch", checked: this.on });
     box.addEventListener("change", () => {
       this.on = box.checked;
       remember("shortcuts", this.on ? null : "off");
     });
-    const help = { shown: "?", does: "this list" };
+    const begin = h("button", { type: "button" }, "Take the tour");
+    begin.addEventListener("click", () => {
+      this.dialog.close();
+      tour();
+    });
     this.dialog = new Dialog(
-      "Keys",
-      h(
-        "table",
-        { class: "keys" },
-        h("caption", { class: "unseen" }, "Keyboard shortcuts"),
-        h("thead", { class: "unseen" }, h("tr", {}, h("th", { scope: "col" }, "Key"), h("th", { scope: "col" }, "What it does"))),
-        h(
-          "tbody",
-          {},
-          ...[...shortcuts, ...others, help].map((row) =>
-            h("tr", {}, h("th", { scope: "row" }, h("kbd", {}, row.shown)), h("td", { class: "text" }, row.does)),
-          ),
-        ),
-      ),
-      h("p", { class: "row" }, box, h("label", { for: boxId }, "Single-key shortcuts")),
+      "Help",
+      h("p", {}, what),
+      h("h3", {}, "What you can do"),
+      h("ul", { class: "can" }, ...can.map((words) => h("li", {}, words))),
+      h("p", { class: "row" }, begin),
+      // A style sheet shows the one that the screen is for.
+      h("section", { class: "by-keys", "aria-label": "Keys" }, h("h3", {}, "Keys"), table("Keyboard shortcuts", "Key", [...shortcuts, ...others, { shown: "?", does: "this help" }]), h("p", { class: "row" }, box, h("label", { for: boxId }, "Single-key shortcuts"))),
+      h("section", { class: "by-touch", "aria-label": "Touch" }, h("h3", {}, "Touch"), table("Gestures", "Gesture", gestures)),
     );
     document.addEventListener("keydown", this.listen);
   }

@@ -6,7 +6,9 @@ import type { SweepState } from "../run/client";
 import { copyField } from "./dialog";
 import { h, id, write } from "./dom";
 import { exact, exactText, figure, short } from "./format";
+import { quoted } from "./shell";
 import { Table } from "./table";
+import "./sweep.css";
 
 const SVG = "http://www.w3.org/2000/svg";
 const PLOT = { width: 200, height: 84, pad: 4 };
@@ -27,12 +29,44 @@ export type Wishes = {
   say(text: string): void;
 };
 
-type Card = { value: Value; element: HTMLElement; goal: SVGLineElement; lines: SVGPathElement[]; marks: SVGCircleElement[]; words: HTMLElement };
+type Card = {
+  value: Value;
+  element: HTMLElement;
+  goal: SVGLineElement;
+  band: SVGPathElement;
+  mean: SVGPathElement;
+  lines: SVGPathElement[];
+  marks: SVGCircleElement[];
+  done: HTMLProgressElement;
+  words: HTMLElement;
+};
+type Point = { at: number; mean: number; low: number; high: number };
 
 function svg<K extends keyof SVGElementTagNameMap>(tag: K, attributes: Record<string, string | number>): SVGElementTagNameMap[K] {
   const element = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
   return element;
+}
+
+/** Of several curves at each place that any of them tells and all of them reach: the mean, and how far about it. */
+export function over(curves: [number, number][][], error: boolean): Point[] {
+  const told = curves.filter((curve) => curve.length > 0);
+  if (told.length < 2) return [];
+  const from = Math.max(...told.map((curve) => curve[0]![0]));
+  const to = Math.min(...told.map((curve) => curve.at(-1)![0]));
+  const places = [...new Set([from, to, ...told.flatMap((curve) => curve.map(([at]) => at))])].filter((at) => at >= from && at <= to).sort((a, b) => a - b);
+  return places.map((at) => {
+    const values = told.map((curve) => {
+      const next = curve.findIndex(([place]) => place >= at);
+      const [x1, y1] = curve[next]!;
+      const [x0, y0] = curve[Math.max(0, next - 1)]!;
+      return x1 === x0 ? y1 : y0 + ((y1 - y0) * (at - x0)) / (x1 - x0);
+    });
+    const n = values.length;
+    const mean = values.reduce((sum, value) => sum + value, 0) / n;
+    const half = error ? Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1) / n) : 0;
+    return { at, mean, low: error ? mean - half : Math.min(...values), high: error ? mean + half : Math.max(...values) };
+  });
 }
 
 const median = (numbers: number[]): number => {
@@ -49,7 +83,9 @@ export class Sweep {
   private readonly count = h("select", { id: id("sweep-count") }, ...[3, 4, 5].map((n) => h("option", { value: n, selected: n === 5 }, String(n))));
   private readonly seeds = h("select", { id: id("sweep-seeds") }, ...[1, 2, 3].map((n) => h("option", { value: n, selected: n === 3 }, String(n))));
   private readonly budget = h("select", { id: id("sweep-budget") });
+  private readonly spread = h("select", { id: id("sweep-band") }, h("option", { value: "range" }, "least to greatest"), h("option", { value: "error" }, "± standard error"));
   private readonly ends: HTMLElement[];
+  private readonly bandField: HTMLElement;
   private readonly error = h("p", { class: "error", role: "alert" });
   private readonly startButton = h("button", { type: "submit", class: "strong" }, "Start the sweep");
   private readonly endButton = h("button", { type: "button", hidden: true }, "Stop");
@@ -81,13 +117,14 @@ export class Sweep {
     const unit = this.unit.charAt(0).toUpperCase() + this.unit.slice(1);
     this.budget.append(...budgets.map((n, k) => h("option", { value: n, selected: k === 1 }, short(n))));
     this.ends = [field("From", this.from), field("To", this.to), field("Values", this.count)];
-    this.table = new Table("The sweep", ["Value", "Seed", unit, "Last test", "Solved after"], () =>
+    this.table = new Table("The sweep", ["Value", "Seed", unit, "Last test", "Solved after", "Mean over seeds"], () =>
       this.cells.map((cell) => [
         exactText(cell.value),
         String(cell.seed),
         short(cell.progress.counts[0] ?? 0),
         cell.curve.length ? figure(cell.curve.at(-1)![1]) : "",
         cell.diverged ? "diverged" : cell.solved_at === null ? "" : `${short(cell.solved_at)} ${this.unit}`,
+        this.overSeeds(cell.value),
       ]),
     );
     this.table.caption.textContent = "Each learner of the sweep";
@@ -105,6 +142,12 @@ export class Sweep {
       event.preventDefault();
       this.start();
     });
+    this.bandField = field("Band over the seeds", this.spread);
+    this.bandField.hidden = true;
+    this.spread.addEventListener("change", () => {
+      this.draw(this.cells);
+      this.table.renew();
+    });
     this.knob.addEventListener("change", () => this.suggest());
     for (const input of [this.from, this.to, this.count, this.seeds, this.budget]) input.addEventListener("change", () => this.writeCommand());
     this.budget.addEventListener("change", () => (this.budgetChosen = true));
@@ -119,6 +162,7 @@ export class Sweep {
       form,
       this.error,
       h("div", { class: "row spread" }, this.status, this.table.button),
+      this.bandField,
       this.grid,
       this.table.element,
       this.command,
@@ -130,10 +174,16 @@ export class Sweep {
     return counter!.unit || counter!.label.toLowerCase();
   }
 
+  /** Learners train, and the run waits for them. */
+  get active(): boolean {
+    return this.running;
+  }
+
   /** A run has begun: its settings are what a sweep varies. */
   begin(config: Config, variant: Variant, knobs: Knob[], values: Record<string, Value>, scale: [number, number] | undefined): void {
     const another = variant.id !== this.variant?.id;
     if (another) {
+      this.bandField.hidden = true;
       if (this.running) this.wishes.end();
       this.ended("");
       this.cards = [];
@@ -184,10 +234,7 @@ export class Sweep {
     const now = performance.now();
     if (now - this.wroteMs > WRITE_MS || done) {
       this.wroteMs = now;
-      const { budget } = this.spec!;
-      const done = cells.reduce((sum, cell) => sum + (cell.done ? budget : Math.min(budget, cell.progress.counts[0] ?? 0)), 0);
-      const share = done / Math.max(1, cells.length * budget);
-      write(this.status, `${cells.length} learners, ${Math.round(100 * share)}% of their ${this.unit}.`);
+      write(this.status, `${cells.length} learners, ${Math.round(100 * this.share(cells))}% of their ${this.unit}.`);
       this.table.refresh();
     }
     if (!done) return;
@@ -255,9 +302,9 @@ export class Sweep {
     const { config, knob, values, seeds, budget } = wanted;
     const set = Object.entries(config.knobs)
       .filter(([name]) => name !== knob)
-      .map(([name, value]) => ` --set ${name}=${value}`)
+      .map(([name, value]) => ` --set ${quoted(`${name}=${value}`)}`)
       .join("");
-    const command = `cargo run --release -- sweep ${config.room} --variant ${config.variant} --knob ${knob}=${values.join(",")} --seeds ${seeds} --steps ${budget}${set}`;
+    const command = `cargo run --release -- sweep ${config.room} --variant ${quoted(config.variant)} --knob ${quoted(`${knob}=${values.join(",")}`)} --seeds ${seeds} --steps ${budget}${set}`;
     this.command.replaceChildren(h("p", { class: "small" }, "The same sweep at the full speed of this machine:"), copyField("Sweep command", command));
   }
 
@@ -270,6 +317,7 @@ export class Sweep {
     this.running = true;
     this.startButton.disabled = true;
     this.endButton.hidden = this.table.button.hidden = false;
+    this.bandField.hidden = wanted.seeds < 2;
     this.cells = [];
     this.cards = wanted.values.map((value) => this.card(wanted, value));
     this.grid.replaceChildren(...this.cards.map(({ element }) => element));
@@ -292,13 +340,16 @@ export class Sweep {
     const goal = svg("line", { class: "threshold", x1: 0, y1: 0, x2: width, y2: 0 });
     drawing.append(svg("line", { class: "floor", x1: 0, y1: height - 0.5, x2: width, y2: height - 0.5 }), goal);
     goal.toggleAttribute("hidden", !this.variant?.goal);
+    const [band, mean] = [svg("path", { class: "seeds" }), svg("path", { class: "mean" })];
     const lines = Array.from({ length: spec.seeds }, () => svg("path", { class: "curve" }));
     const marks = Array.from({ length: spec.seeds }, () => svg("circle", { class: "solved", r: 3.4, cx: -20, cy: 0 }));
-    drawing.append(...lines, ...marks);
+    drawing.append(band, ...lines, mean, ...marks);
+    drawing.classList.toggle("several", spec.seeds > 1);
+    const done = h("progress", { max: 1, value: 0, "aria-label": `Progress of ${exactText(value)}` });
     const words = h("p", { class: "small" });
     const label = this.current()?.label ?? spec.knob;
     const use = h("button", { type: "button", class: "small", "aria-label": `Use ${label} ${exactText(value)} in a new run`, onclick: () => this.wishes.use(spec.knob, value) }, "Use this value");
-    return { value, goal, lines, marks, words, element: h("li", {}, h("p", { class: "sweep-value" }, h("span", { class: "small" }, label), " ", h("strong", {}, exactText(value))), drawing, words, use) };
+    return { value, goal, band, mean, lines, marks, done, words, element: h("li", {}, h("p", { class: "sweep-value" }, h("span", { class: "small" }, label), " ", h("strong", {}, exactText(value))), drawing, done, words, use) };
   }
 
   private y(value: number, [low, high]: [number, number]): number {
@@ -317,13 +368,21 @@ export class Sweep {
   private draw(cells: SweepCell[]): void {
     const range = this.range(cells);
     const goal = this.variant?.goal?.at ?? range[1];
-    const { budget } = this.spec!;
+    if (!this.spec) return;
+    const { budget } = this.spec;
     const x = (count: number): number => (PLOT.width * Math.min(1, count / budget)) | 0;
+    const path = (points: [number, number][]): string => points.map(([at, value], k) => `${k ? "L" : "M"}${x(at)} ${this.y(value, range).toFixed(1)}`).join("");
     for (const card of this.cards) {
       const own = cells.filter((cell) => cell.value === card.value);
       for (const end of ["y1", "y2"]) card.goal.setAttribute(end, String(this.y(goal, range)));
+      const seeds = this.over(own);
+      const edge = [...seeds.map(({ at, high }): [number, number] => [at, high]), ...seeds.map(({ at, low }): [number, number] => [at, low]).reverse()];
+      card.band.setAttribute("d", edge.length ? `${path(edge)}Z` : "");
+      card.mean.setAttribute("d", path(seeds.map(({ at, mean }) => [at, mean])));
+      card.done.value = this.share(own);
+      card.done.hidden = card.done.value >= 1;
       own.forEach((cell, k) => {
-        card.lines[k]?.setAttribute("d", cell.curve.map(([count, mean], at) => `${at ? "L" : "M"}${x(count)} ${this.y(mean, range).toFixed(1)}`).join(""));
+        card.lines[k]?.setAttribute("d", path(cell.curve));
         if (cell.solved_at === null) return;
         card.marks[k]?.setAttribute("cx", String(x(cell.solved_at)));
         card.marks[k]?.setAttribute("cy", String(this.y(goal, range)));
@@ -332,7 +391,29 @@ export class Sweep {
     }
   }
 
+  /** How much of what the learners are given they have done. */
+  private share(cells: SweepCell[]): number {
+    const { budget } = this.spec!;
+    const done = cells.reduce((sum, cell) => sum + (cell.done ? budget : Math.min(budget, cell.progress.counts[0] ?? 0)), 0);
+    return done / Math.max(1, cells.length * budget);
+  }
+
+  private over(own: SweepCell[]): Point[] {
+    return over(own.map(({ curve }) => curve), this.spread.value === "error");
+  }
+
+  /** Where the seeds of a value are, as far as all of them have come. */
+  private overSeeds(value: Value): string {
+    const last = this.over(this.cells.filter((cell) => cell.value === value)).at(-1);
+    if (!last) return "";
+    const { at, mean, low, high } = last;
+    const about = this.spread.value === "error" ? ` ± ${figure(high - mean)}` : `, ${figure(low)} to ${figure(high)}`;
+    return `${figure(mean)}${about} at ${short(at)}`;
+  }
+
   private words(own: SweepCell[]): string {
+    if (own.length && own.every(({ curve, diverged }) => curve.length === 0 && !diverged))
+      return `${short(Math.max(...own.map(({ progress }) => progress.counts[0] ?? 0)))} of ${short(this.spec!.budget)} ${this.unit}; no test yet`;
     const solved = own.flatMap((cell) => (cell.solved_at === null ? [] : [cell.solved_at]));
     const diverged = own.filter((cell) => cell.diverged).length;
     const last = own.flatMap((cell) => cell.curve.at(-1)?.[1] ?? []);

@@ -8,25 +8,24 @@ export class Table {
   readonly button: HTMLButtonElement;
   readonly element: HTMLElement;
   readonly caption = h("caption");
+  private readonly head = h("tr");
   private readonly body = h("tbody");
-  private readonly classes: (string | false)[];
+  private titled = "";
   private wroteMs = -Infinity;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   /** `rows` gives the cells of each, of which the first is its heading; `texts` are the titles of columns with words. */
   constructor(
-    name: string,
-    titles: string[],
+    readonly name: string,
+    private readonly titles: string[] | (() => string[]),
     private readonly rows: () => (string | Node)[][],
-    texts: string[] = [],
+    private readonly texts: string[] = [],
   ) {
     const tableId = id("table");
-    const heads = titles.map((title) => h("th", { scope: "col", class: texts.includes(title) && "text" }, title));
-    this.classes = titles.map((title) => texts.includes(title) && "text");
     this.element = h(
       "div",
       { class: "scroll", id: tableId, hidden: true, tabindex: 0, role: "region", "aria-label": `${name} as a table` },
-      h("table", {}, this.caption, h("thead", {}, h("tr", {}, ...heads)), this.body),
+      h("table", {}, this.caption, h("thead", {}, this.head), this.body),
     );
     this.button = h(
       "button",
@@ -39,9 +38,13 @@ export class Table {
   open(open: boolean): void {
     this.element.hidden = !open;
     this.button.setAttribute("aria-expanded", String(open));
-    this.button.textContent = open ? "Close table" : "Table";
+    this.renew();
+  }
+
+  /** It is about something else now. */
+  renew(): void {
     this.wroteMs = -Infinity;
-    this.refresh();
+    if (!this.element.hidden) this.write();
   }
 
   /** There is something new to write: soon, and not while somebody reads. */
@@ -57,10 +60,20 @@ export class Table {
       }, Math.max(waitMs, 500));
       return;
     }
-    this.wroteMs = now;
+    this.write();
+  }
+
+  private write(): void {
+    this.wroteMs = performance.now();
+    const titles = typeof this.titles === "function" ? this.titles() : this.titles;
+    const classes = titles.map((title) => this.texts.includes(title) && "text");
+    if (titles.join("\n") !== this.titled) {
+      this.titled = titles.join("\n");
+      this.head.replaceChildren(...titles.map((title, k) => h("th", { scope: "col", class: classes[k] }, title)));
+    }
     this.body.replaceChildren(
       ...this.rows().map(([heading, ...cells]) =>
-        h("tr", {}, h("th", { scope: "row" }, heading), ...cells.map((cell, k) => h("td", { class: this.classes[k + 1] }, cell))),
+        h("tr", {}, h("th", { scope: "row" }, heading), ...cells.map((cell, k) => h("td", { class: classes[k + 1] }, cell))),
       ),
     );
   }

@@ -1,4 +1,4 @@
-// Play, pause, step, start again, speed; and how fast it goes. It sends wishes and shows what the run says.
+// Play, pause, step, new run, speed; and how fast it goes. It sends wishes and shows what the run says.
 
 import { h, icon, id, write } from "./dom";
 
@@ -55,7 +55,7 @@ export class Transport {
         { class: "row" },
         this.play,
         h("button", { type: "button", title: `One ${counted.step} (s)`, "aria-label": `Step: one ${counted.step}`, onclick: wishes.step }, icon("step"), h("span", { class: "wide" }, "Step")),
-        h("button", { type: "button", title: "Start again (r)", "aria-label": "Start again from nothing", onclick: wishes.reset }, icon("reset"), h("span", { class: "wide" }, "Start again")),
+        h("button", { type: "button", title: "New run (r)", "aria-label": "New run", onclick: wishes.reset }, icon("reset"), h("span", { class: "wide" }, "New run")),
       ),
       chosen &&
         h(
@@ -70,15 +70,15 @@ export class Transport {
       h(
         "dl",
         { class: "figures" },
-        ...this.pair(counted.rate, this.rate),
-        ...counted.figures.flatMap((name, k) => this.pair(name, this.figures[k]!)),
+        this.pair(counted.rate, this.rate),
+        ...counted.figures.map((name, k) => this.pair(name, this.figures[k]!)),
       ),
     );
     this.setRunning(true);
   }
 
-  private pair(name: string, value: HTMLElement): HTMLElement[] {
-    return [h("div", {}, h("dt", {}, name), h("dd", {}, value))];
+  private pair(name: string, value: HTMLElement): HTMLElement {
+    return h("div", {}, h("dt", {}, name), h("dd", {}, value));
   }
 
   toggle(): void {

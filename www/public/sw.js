@@ -3,7 +3,10 @@
 const BUILD = "__BUILD__";
 const SHELL = ["__SHELL__"];
 
-const CACHE = `hothouse-${BUILD}`;
+// Other pages may share the origin, another build of this one among them, and caches belong to the origin.
+const SCOPE = self.registration.scope;
+const MINE = `hothouse ${new URL(SCOPE).pathname} `;
+const CACHE = MINE + BUILD;
 const PATIENCE_MS = 2500;
 const HEADERS = {
   "Cross-Origin-Opener-Policy": "same-origin",
@@ -20,7 +23,7 @@ self.addEventListener("install", (event) => {
 self.addEventListener("activate", (event) => {
   const tidy = async () => {
     const names = await caches.keys();
-    await Promise.all(names.filter((name) => name.startsWith("hothouse-") && name !== CACHE).map((name) => caches.delete(name)));
+    await Promise.all(names.filter((name) => name.startsWith(MINE) && name !== CACHE).map((name) => caches.delete(name)));
     await self.clients.claim();
   };
   event.waitUntil(tidy());
@@ -37,11 +40,20 @@ self.addEventListener("message", (event) => {
 
 self.addEventListener("fetch", (event) => {
   const { request } = event;
-  if (request.method !== "GET" || !ours(new URL(request.url))) return;
-  event.respondWith((request.mode === "navigate" ? page(request) : file(request)).then(isolated));
+  const url = new URL(request.url);
+  if (request.method !== "GET" || !ours(url)) return;
+  event.respondWith((isPage(url) ? page(request) : file(request)).then(isolated));
 });
 
-const ours = (url) => url.href.startsWith(self.registration.scope);
+/** The path within the scope, without what is asked of it; undefined beyond. */
+function place({ origin, pathname }) {
+  const address = origin + pathname;
+  return address.startsWith(SCOPE) ? address.slice(SCOPE.length) : undefined;
+}
+
+/** The page has one document and these files; whatever else lies in the scope is somebody else's, and left alone. */
+const isPage = (url) => ["", "index.html"].includes(place(url));
+const ours = (url) => isPage(url) || SHELL.includes(place(url)) || /^(assets|wasm)\//.test(place(url));
 
 /** The page itself comes fresh where there is a network, so that a new build is seen. */
 async function page(request) {

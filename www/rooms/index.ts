@@ -18,4 +18,5 @@ export const ROOMS: Entry[] = [
   { id: "backgammon", load: () => import("./backgammon") },
   { id: "cube", load: () => import("./cube") },
   { id: "logic", load: () => import("./logic") },
+  { id: "words", load: () => import("./words") },
 ];

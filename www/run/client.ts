@@ -2,12 +2,12 @@
 // and tells of a crash. It refuses to draw anything.
 
 import type { FromWorker, OfHouse, Opened, ToWorker } from "./worker";
-import type { Backend, Command, Config, Cursor, Device, DeviceWish, Event, Knob, Level, Progress, RoomInfo, Row, SweepCell, SweepSpec, Variant } from "./protocol";
+import type { Backend, Command, Config, Cursor, Dataset, Device, DeviceWish, Event, Knob, Level, Progress, RoomInfo, Row, Shared, SweepCell, SweepSpec, Variant } from "./protocol";
 import { choose, MODULES, type Module } from "./features";
 import type { GpuFailure } from "./gpu";
 import { isolate, keep } from "./isolate";
 import { Monitor } from "./monitor";
-import { loadRuns, saveRun, type Saved } from "./store";
+import { loadRuns, saveRun, type Left, type Saved } from "./store";
 
 /** Where the build put the module of each room and flavour, relative to the page; written by the build. */
 declare const __MODULES__: Record<`${string}/${Module}`, string>;
@@ -23,7 +23,7 @@ export interface Options {
   config?: Config;
   /** Goes on from a saved run; the config is then in the file. */
   checkpoint?: Uint8Array;
-  /** A permalink (`location.hash`): used where there is neither config nor checkpoint. */
+  /** A link to a run (`location.hash`): begins it where there is neither config nor checkpoint, and else tells its digest. */
   link?: string;
   /** A module by name instead of the fastest; also `?use=simd128` in the page's address. */
   use?: "auto" | Module;
@@ -106,7 +106,7 @@ export class Client<Q extends { ask: string } = any, A = any> {
   private readonly channel = `hothouse-${Date.now()}-${Math.random()}`;
   private readonly asked = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   private questions = 0;
-  private autosave: Uint8Array | null = null;
+  private autosaved: Left | undefined;
   private storing = false;
   private crashText: string | null = null;
   private opened!: { resolve(): void; reject(error: Error): void };
@@ -129,12 +129,12 @@ export class Client<Q extends { ask: string } = any, A = any> {
       channel: this.channel,
       config: options.config ?? null,
       checkpoint: options.checkpoint ?? null,
-      link: options.link ?? location.hash,
+      link: options.link ?? (options.checkpoint ? "" : location.hash),
       device: this.wished,
     });
-    this.autosave = options.checkpoint ?? null;
+    if (options.checkpoint) this.autosaved = { bytes: options.checkpoint, variant: "", address: "" };
     await opened;
-    this.keptRuns = await loadRuns(this.room.id).catch(() => []);
+    this.keptRuns = await loadRuns(this.room.id, options.checkpoint !== undefined).catch(() => []);
     const { threads: used } = this.backend;
     const inUse = module.startsWith("threads") ? [`${used} ${used === 1 ? "thread trains" : "threads train"} on one shared memory.`] : [];
     Object.assign(this.backend, { module, why: [...inUse, ...why] });
@@ -163,7 +163,7 @@ export class Client<Q extends { ask: string } = any, A = any> {
         for (const listen of this.listeners.sweep) listen(message);
         break;
       case "autosave":
-        this.keepAutosave(message.bytes);
+        this.keepAutosave({ bytes: message.bytes, variant: message.variant, address: message.address });
         break;
       case "answer":
       case "refused": {
@@ -220,7 +220,7 @@ export class Client<Q extends { ask: string } = any, A = any> {
     const autosave = (): void => this.send({ kind: "autosave" });
     let timer: ReturnType<typeof setTimeout>;
     const again = (): void => {
-      timer = setTimeout(() => (autosave(), again()), AUTOSAVE_MS + AUTOSAVE_MS_PER_BYTE * (this.autosave?.length ?? 0));
+      timer = setTimeout(() => (autosave(), again()), AUTOSAVE_MS + AUTOSAVE_MS_PER_BYTE * (this.autosaved?.bytes.length ?? 0));
     };
     again();
     document.addEventListener("visibilitychange", () => document.hidden && autosave(), { signal });
@@ -265,10 +265,15 @@ export class Client<Q extends { ask: string } = any, A = any> {
     first.catch(own);
   }
 
-  private keepAutosave(bytes: Uint8Array): void {
-    this.autosave = bytes;
+  private keepAutosave(run: Left): void {
+    this.autosaved = run;
+    void this.store(run);
+  }
+
+  /** Stores a run of the room in this browser, beside those of other variants. */
+  async store(run: Left): Promise<void> {
     if (!this.storing) return;
-    saveRun(this.room.id, bytes).catch((error) => {
+    await saveRun(this.room.id, run).catch((error) => {
       this.storing = false;
       this.notice(
         "warning",
@@ -287,7 +292,7 @@ export class Client<Q extends { ask: string } = any, A = any> {
     setTimeout(() => {
       if (this.closing.signal.aborted) return;
       this.readMonitor();
-      const crash = { text: this.crashText ?? text, autosave: this.autosave };
+      const crash = { text: this.crashText ?? text, autosave: this.autosaved?.bytes ?? null };
       this.close();
       this.opened.reject(new Error(crash.text));
       for (const listen of this.listeners.crash) listen(crash);
@@ -306,16 +311,16 @@ export class Client<Q extends { ask: string } = any, A = any> {
     return this.monitor?.progress();
   }
 
-  private send(message: ToWorker): void {
-    this.worker.postMessage(message);
+  private send(message: ToWorker, transfer: Transferable[] = []): void {
+    this.worker.postMessage(message, transfer);
   }
 
   /** The worker answers between two slices of its work, or refuses in words. */
-  private question<T>(make: (id: number) => ToWorker): Promise<T> {
+  private question<T>(make: (id: number) => ToWorker, transfer: Transferable[] = []): Promise<T> {
     const id = this.questions++;
     return new Promise((resolve, reject) => {
       this.asked.set(id, { resolve: resolve as (value: unknown) => void, reject });
-      this.send(make(id));
+      this.send(make(id), transfer);
     });
   }
 
@@ -330,10 +335,24 @@ export class Client<Q extends { ask: string } = any, A = any> {
   command = (command: Command): void => this.send({ kind: "command", command });
   /** How fast the room's first counter grows in a second; null is as fast as it goes. */
   setSpeed = (perS: number | null): void => this.send({ kind: "speed", perS });
+  /**
+   * Gives data to learn from, as a file or as text that was pasted: to the run that waits for it, or to a new one, of `config`
+   * where there is one. What cannot be used is refused in words, and what is too large before it is read.
+   */
+  async bring(source: File | string, config: Config | null = null): Promise<void> {
+    const file = typeof source === "string" ? new File([source], "pasted text") : source;
+    const data: Dataset = { name: file.name, bytes: file.size, hash: "" };
+    await this.question((id) => ({ kind: "fits", id, data, config }));
+    const content = await file.arrayBuffer().catch((error) => {
+      throw new Error(`${file.name} could not be read (${error instanceof Error ? error.message : error}). Choose it again.`);
+    });
+    await this.question((id) => ({ kind: "bring", id, data: { ...data, content: new Uint8Array(content) }, config }), [content]);
+  }
   save = (): Promise<Uint8Array> => this.askRun("save");
-  /** `#/control?variant=…`: the run as a link, with its newest digest where no knob was changed live. */
-  permalink = (): Promise<string> => this.askRun("permalink");
-  nativeCommand = (): Promise<string> => this.askRun("native_command");
+  /** What starts the same run elsewhere, and what it cannot bring along. */
+  shared = (): Promise<Shared> => this.askRun("shared");
+  /** `#/control?variant=…`: the run as a link, with its live changes and its newest digest. */
+  permalink = async (): Promise<string> => (await this.shared()).link;
   /** Tests what is learned by now, whatever the pace. */
   test = (): Promise<Row> => this.askRun("test");
   /** Begins a small sweep: the run pauses while it lasts, and goes on after its end or `endSweep`. */
@@ -353,14 +372,21 @@ export class Client<Q extends { ask: string } = any, A = any> {
   /** Lets the GPU fail in a way of one's choice, likewise. */
   failGpu = (how: GpuFailure): void => this.send({ kind: "fail_gpu", how });
 
+  /** The run as it is, and the link that begins it. */
+  async whole(): Promise<Left> {
+    const iteration = this.progress?.iteration ?? 0;
+    const [bytes, { address }] = await Promise.all([this.save(), this.shared()]);
+    return { bytes, variant: this.variantId, address, iteration };
+  }
+
   /** Closes it with its autosave as new as can be, which it gives back. */
-  async leave(): Promise<Uint8Array | null> {
+  async leave(): Promise<Left | undefined> {
     this.setSpeed(null); // at real time the end of an iteration is far
-    const late = new Promise<null>((resolve) => setTimeout(resolve, LEAVE_MS, null));
-    const bytes = await Promise.race([this.save(), late]).catch(() => null);
-    if (bytes) this.keepAutosave(bytes);
+    const late = new Promise<undefined>((resolve) => setTimeout(resolve, LEAVE_MS, undefined));
+    const left = await Promise.race([this.whole(), late]).catch(() => undefined);
+    if (left) this.keepAutosave(left);
     this.close();
-    return this.autosave;
+    return left ?? this.autosaved;
   }
 
   close(): void {

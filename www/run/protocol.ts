@@ -21,7 +21,79 @@ variant: string, seed: number,
 /**
  * Knobs by name; those left out have their default.
  */
-knobs: { [key in string]: Value }, };
+knobs: { [key in string]: Value },
+/**
+ * What it learns from, where a user brought it; rooms that take no data refuse any.
+ */
+data?: Dataset,
+/**
+ * Live changes of knobs that it makes by itself, in the order of their iterations.
+ */
+changes?: Array<Change>, };
+
+/**
+ * A live change of a knob, made at the boundary after so many iterations.
+ */
+export type Change = { iteration: number, knob: string, value: Value, };
+
+/**
+ * What starts the same run elsewhere, and what of the run it cannot bring along.
+ */
+export type Shared = {
+/**
+ * `#/control?variant=…`, with the newest digest where others can reach it.
+ */
+link: string,
+/**
+ * The link without a digest, which stays the same while nobody changes anything.
+ */
+address: string,
+/**
+ * For a terminal.
+ */
+command: string,
+/**
+ * How many live changes of knobs are made again.
+ */
+changes: number,
+/**
+ * After so many iterations whoever opens the link is told whether the run was reproduced.
+ */
+checked_at: number | null,
+/**
+ * What cannot be brought along, each in a sentence.
+ */
+limits: Array<string>, };
+
+/**
+ * Data that a user brought, and its bytes where they are at hand: a link and a large checkpoint tell which they were.
+ */
+export type Dataset = {
+/**
+ * `book.txt`
+ */
+name: string, bytes: number,
+/**
+ * 16 hexadecimal digits. Whoever brings the bytes may leave it empty.
+ */
+hash: string,
+/**
+ * Never told.
+ */
+content?: Uint8Array, };
+
+/**
+ * What a room can be given to learn from.
+ */
+export type DataInfo = {
+/**
+ * `Text`
+ */
+label: string,
+/**
+ * What it has to be, in a sentence or two.
+ */
+help: string, };
 
 /**
  * The value of a knob: a number (0 or 1 for a switch), or the name of a choice, or a text.
@@ -155,7 +227,11 @@ metrics: Array<Column>,
 /**
  * In the order of the values of [`Event::Test`].
  */
-tests: Array<Column>, parts: Array<Part>, variants: Array<Variant>, };
+tests: Array<Column>, parts: Array<Part>, variants: Array<Variant>,
+/**
+ * What it can be given to learn from, where it takes anything.
+ */
+data: DataInfo | null, };
 
 /**
  * One of a room's environments, learners or puzzles.
@@ -187,7 +263,15 @@ about: unknown, };
  */
 export type Goal = { column: string, at: number, };
 
-export type Command = { "kind": "start" } | { "kind": "pause" } | { "kind": "step" } | { "kind": "reset", config: Config | null, } | { "kind": "set_knob", name: string, value: Value, } | { "kind": "device", wish: DeviceWish, } | { "kind": "save" } | { "kind": "restore", bytes: Uint8Array, };
+export type Command = { "kind": "start" } | { "kind": "pause" } | { "kind": "step" } | { "kind": "reset", config: Config | null, } | { "kind": "set_knob", name: string, value: Value, } | { "kind": "device", wish: DeviceWish, } | { "kind": "save" } | { "kind": "restore", bytes: Uint8Array,
+/**
+ * What the run learns from, where its file is too large to have it.
+ */
+data?: Dataset,
+/**
+ * It keeps of the present run what a new one would, as the game that somebody plays.
+ */
+follow?: boolean, };
 
 export type Event = { "kind": "began" } & Began | { "kind": "running", running: boolean, } | { "kind": "device" } & Device | { "kind": "metrics" } & Row | { "kind": "mark" } & Mark | { "kind": "test" } & Row | { "kind": "solved", progress: Progress, goal: number, } | { "kind": "digest" } & Digest | { "kind": "saved", bytes: Uint8Array, } | { "kind": "room", event: unknown, text: string, } | { "kind": "notice", level: Level, text: string, next_step: string, };
 
@@ -243,7 +327,7 @@ export type Digest = { iteration: number,
  */
 weights: string,
 /**
- * `fused` or `unfused`: only digests of the same arithmetic can be equal. `gpu` where a GPU did every iteration,
+ * `fused`, `unfused` or `bf16`: only digests of the same arithmetic can be equal. `gpu` where a GPU did every iteration,
  * whose digests hold on that GPU alone, and `mixed` where a run has been on several: links carry neither.
  */
 arithmetic: string, };

@@ -1,19 +1,39 @@
-// The runs of the last two visits to a room in this browser, in IndexedDB. Storage may be refused or full: whoever calls says so.
+// The runs of the last two visits to a room in this browser, in IndexedDB: of each visit the newest of each variant. A visit is
+// one tab's, and goes on when its page is loaded again. Storage may be refused or full: whoever calls says so.
 
 import { ROOMS } from "../rooms";
 
-export interface Saved {
-  /** When the visit began whose run this is, in ms. */
-  visit: number;
+/** A run that was saved. */
+export interface Left {
   bytes: Uint8Array;
-  savedAtMs: number;
+  variant: string;
+  /** The link that begins it. */
+  address: string;
+  /** It has come at least so far. */
+  iteration?: number;
 }
+
+/** A visit is told by when it began, in ms; runs from before variants were told apart name none. */
+export type Saved = Omit<Left, "variant" | "address"> & Partial<Left> & { visit: number; savedAtMs: number };
 
 const STORE = "runs";
 const VISITS_KEPT = 2;
-const visit = Date.now();
-/** Saves of this visit by room. */
+/** Of a room: beyond that its oldest runs go, but for the newest. */
+const MOST_BYTES = 512e6;
+const VISIT = "hothouse-visit";
+const visit = thisVisit();
+/** Saves since the page was loaded, by room and variant. */
 const saves = new Map<string, number>();
+
+function thisVisit(): number {
+  try {
+    const began = sessionStorage.getItem(VISIT) ?? String(Date.now());
+    sessionStorage.setItem(VISIT, began);
+    return Number(began);
+  } catch {
+    return Date.now(); // refused: a page that is loaded again is another visit
+  }
+}
 
 const nameOf = (room: string): string => ROOMS.find(({ id }) => id === room)?.store ?? `hothouse-${room}`;
 
@@ -44,24 +64,48 @@ async function within<T>(room: string, mode: IDBTransactionMode, work: (store: I
 }
 
 /**
- * Keeps this visit's run, in two places by turns: what a closing tab cuts off in the middle of its writing may be lost, and
- * the one before it must not be. The first time, what no visit that is kept needs any more is dropped.
+ * Keeps this visit's run of a variant, in two places by turns: what a closing tab cuts off in the middle of its writing may be
+ * lost, and the one before it must not be. The first time, what no visit that is kept needs any more is dropped.
  */
-export async function saveRun(room: string, bytes: Uint8Array): Promise<void> {
-  const count = saves.get(room) ?? 0;
-  const key = `${visit}-${count % 2}`;
-  await within(room, "readwrite", (store) => store.put({ visit, bytes, savedAtMs: Date.now() } satisfies Saved, key));
-  saves.set(room, count + 1);
-  if (count > 0) return;
-  const kept = (await loadRuns(room)).map((run) => run.visit);
-  const keys = await within(room, "readonly", (store) => store.getAllKeys());
-  const dropped = keys.filter((key) => !kept.some((visit) => String(key).startsWith(`${visit}-`)));
-  for (const key of dropped) await within(room, "readwrite", (store) => store.delete(key));
+export async function saveRun(room: string, run: Left): Promise<void> {
+  const what = `${room}/${run.variant}`;
+  const count = saves.get(what) ?? 0;
+  saves.set(what, count + 1);
+  const key = `${visit}-${count % 2}-${run.variant}`;
+  await within(room, "readwrite", (store) => store.put({ ...run, visit, savedAtMs: Date.now() } satisfies Saved, key));
+  if (count === 0) await prune(room);
 }
 
-/** The newest run of each of the last visits, the newest first. */
-export async function loadRuns(room: string): Promise<Saved[]> {
-  const all = await within(room, "readonly", (store) => store.getAll() as IDBRequest<Saved[]>);
-  all.sort((a, b) => b.savedAtMs - a.savedAtMs);
-  return all.filter((run, k) => all.findIndex((other) => other.visit === run.visit) === k).slice(0, VISITS_KEPT);
+async function prune(room: string): Promise<void> {
+  const [keys, runs] = await Promise.all([
+    within(room, "readonly", (store) => store.getAllKeys()),
+    within(room, "readonly", (store) => store.getAll() as IDBRequest<Saved[]>),
+  ]);
+  const kept = newestOf(runs, (run) => run.visit).slice(0, VISITS_KEPT);
+  let bytes = 0;
+  const byAge = runs.map((run, k) => ({ run, key: keys[k]! })).sort((a, b) => b.run.savedAtMs - a.run.savedAtMs);
+  for (const [k, { run, key }] of byAge.entries()) {
+    bytes += run.bytes.length;
+    const needed = kept.some(({ visit }) => visit === run.visit) && (bytes <= MOST_BYTES || k === 0);
+    if (!needed) await within(room, "readwrite", (store) => store.delete(key));
+  }
+}
+
+/** The newest of each kind, the newest first. */
+function newestOf(runs: Saved[], kind: (run: Saved) => unknown): Saved[] {
+  const sorted = runs.toSorted((a, b) => b.savedAtMs - a.savedAtMs);
+  return sorted.filter((run, k) => sorted.findIndex((other) => kind(other) === kind(run)) === k);
+}
+
+const all = (room: string): Promise<Saved[]> => within(room, "readonly", (store) => store.getAll() as IDBRequest<Saved[]>);
+
+/** The newest run of each of the last visits, the newest first; of `others`, of those before this one. */
+export async function loadRuns(room: string, others: boolean): Promise<Saved[]> {
+  const kept = newestOf(await all(room), (run) => run.visit).slice(0, VISITS_KEPT);
+  return kept.filter((run) => !others || run.visit !== visit);
+}
+
+/** This visit's newest run of each variant, the newest first. */
+export async function loadVisit(room: string): Promise<Saved[]> {
+  return newestOf((await all(room)).filter((run) => run.visit === visit), (run) => run.variant);
 }

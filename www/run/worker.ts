@@ -1,7 +1,7 @@
 // The worker that a run lives in, of whichever room: it loads a wasm module, works in short slices, and between them takes
 // messages, answers and posts what happened. It refuses to know the page, and what any room's question means.
 
-import type { Backend, Command, Config, Cursor, DeviceWish, Digest, Event, Knob, Layout, RoomInfo, Row, SweepCell, SweepSpec } from "./protocol";
+import type { Backend, Command, Config, Cursor, Dataset, DeviceWish, Digest, Event, Knob, Layout, RoomInfo, Row, Shared, SweepCell, SweepSpec } from "./protocol";
 import { GpuOpener, type GpuFailure, type GraphicsModule, type MayTrainOnGpu } from "./gpu";
 import type { Place } from "./monitor";
 import { inWords, isNotice } from "./notice";
@@ -10,8 +10,7 @@ import { BURST_MS, LOOK_MS, Loop, Saves } from "./work";
 /** What can be asked of any run, by name. */
 export interface OfHouse {
   save: Uint8Array;
-  permalink: string;
-  native_command: string;
+  shared: Shared;
   test: Row;
 }
 
@@ -31,6 +30,10 @@ export type ToWorker =
   | { kind: "sweep"; spec: SweepSpec | null }
   | { kind: "ask"; id: number; what: keyof OfHouse }
   | { kind: "room_of"; id: number; bytes: Uint8Array }
+  /** Whether a run on data of this length can begin; `config` is that of the run in progress where it is null. */
+  | { kind: "fits"; id: number; data: Dataset; config: Config | null }
+  /** Data for the run that waits for it, or else for a new one. */
+  | { kind: "bring"; id: number; data: Dataset; config: Config | null }
   /** Of the room's own. */
   | { kind: "question"; id: number; question: { ask: string } }
   | { kind: "autosave" }
@@ -47,7 +50,8 @@ export type FromWorker =
   /** What of the monitor can change, where memory is not shared. */
   | { kind: "monitor"; words: ArrayBuffer }
   | { kind: "sweep"; cells: SweepCell[]; done: boolean }
-  | { kind: "autosave"; bytes: Uint8Array }
+  /** A run, of which variant it is, and the link that begins it. */
+  | { kind: "autosave"; bytes: Uint8Array; variant: string; address: string }
   | { kind: "answer"; id: number; value: unknown }
   | { kind: "refused"; id: number; text: string }
   | { kind: "failed"; text: string }
@@ -71,8 +75,9 @@ interface Run extends MayTrainOnGpu {
   config(): Config;
   knobs(): Knob[];
   backend(): Backend;
-  permalink(digest: Digest | null): string;
-  native_command(): string;
+  shared(): Shared;
+  /** Refuses a config whose run would not fit beside this one. */
+  check_beside(config: Config): void;
 }
 interface Sweep {
   advance(nowS: number): boolean;
@@ -87,10 +92,12 @@ interface Wasm extends GraphicsModule {
   rooms(): RoomInfo[];
   decode(link: string): { config: Config; digest: Digest | null };
   room_of(bytes: Uint8Array): string;
+  /** What a saved run learns from, where that is not in the file. */
+  data_wanted(bytes: Uint8Array): Dataset | undefined;
   /** What runs in the room that a link names, or in the first. */
   default_config(link: string): Config;
   Run: { begin(config: Config): Run; restore(bytes: Uint8Array): Run };
-  Sweep: { start(spec: SweepSpec): Sweep };
+  Sweep: { start(spec: SweepSpec, run: Run): Sweep };
 }
 
 /** How often the page gets a copy of the monitor where memory is not shared. */
@@ -119,7 +126,8 @@ let begun = false;
 let variant = "";
 /** A small sweep in progress, and whether the run goes on after it. */
 let sweep: { learners: Sweep; resume: boolean; toldMs: number } | undefined;
-let lastDigest: Digest | null = null;
+/** A run that was refused for want of the data it learns from: it begins when that is brought, unless another has begun. */
+let wanting: { command: Command; digest: Digest | null } | undefined;
 const pace = { perS: null as number | null, credit: 0, lastS: 0, last: 0 };
 
 const loop = new Loop(() =>
@@ -147,7 +155,7 @@ const loop = new Loop(() =>
 );
 const saves = new Saves(
   () => run.command({ kind: "save" }),
-  (given, transfer) => page.postMessage(given, transfer),
+  (given, transfer) => page.postMessage(given.kind === "autosave" ? { ...given, variant: run.config().variant, address: run.shared().address } : given, transfer),
 );
 const gpu = new GpuOpener(loop.wake, (error) => page.postMessage({ kind: "crash", text: String(error) }));
 
@@ -167,7 +175,7 @@ function advanceSweep(): boolean {
 function beginSweep(spec: SweepSpec): void {
   endSweep();
   try {
-    sweep = { learners: wasm.Sweep.start(spec), resume: running, toldMs: 0 };
+    sweep = { learners: wasm.Sweep.start(spec, run), resume: running, toldMs: 0 };
   } catch (error) {
     page.postMessage({ kind: "sweep", cells: [], done: true });
     throw error;
@@ -208,11 +216,8 @@ function tell(): void {
 
 function tellEvents(events: Event[]): void {
   for (const event of events) {
-    if (event.kind === "digest") lastDigest = { iteration: event.iteration, weights: event.weights, arithmetic: event.arithmetic };
-    if (event.kind === "mark") lastDigest = null; // a link cannot tell of live changes, so its digest would not be reached
     if (event.kind === "running") running = event.running;
     if (event.kind !== "began") continue;
-    lastDigest = null;
     pace.last = run.count();
     if (event.config.variant === variant) continue;
     variant = event.config.variant;
@@ -280,35 +285,86 @@ async function open(message: ToWorker & { kind: "open" }): Promise<void> {
 
 /** Starts what was asked for; where that is refused, says why and starts the default run. */
 function begin({ config, checkpoint, link }: ToWorker & { kind: "open" }): Event[] {
+  let command: Command | undefined;
+  let digest: Digest | null = null;
   try {
-    if (checkpoint) run = wasm.Run.restore(checkpoint);
-    else if (config) run = wasm.Run.begin(config);
-    else {
-      const decoded = wasm.decode(link);
-      run = wasm.Run.begin(decoded.config);
-      if (decoded.digest) run.expect(decoded.digest);
+    if (checkpoint) {
+      command = { kind: "restore", bytes: checkpoint };
+      run = wasm.Run.restore(checkpoint);
+      // What a link told is still to be reached, where the run goes on that it began.
+      digest = digestOf(link);
+      if (digest) run.expect(digest);
+    } else {
+      if (!config) ({ config, digest } = wasm.decode(link));
+      command = { kind: "reset", config };
+      run = wasm.Run.begin(config);
+      if (digest) run.expect(digest);
     }
     return [];
   } catch (error) {
     if (!isNotice(error)) throw error;
+    if (command && wantsData(command)) wanting = { command, digest };
     run = wasm.Run.begin(wasm.default_config(link));
     return [error];
   }
+}
+
+function digestOf(link: string): Digest | null {
+  try {
+    return link ? wasm.decode(link).digest : null;
+  } catch {
+    return null; // whatever is wrong with it, the run goes on
+  }
+}
+
+/** Whether a run that was refused learns from data that is not here. */
+function wantsData(command: Command): boolean {
+  try {
+    if (command.kind === "restore") return !command.data && wasm.data_wanted(command.bytes) !== undefined;
+    return command.kind === "reset" && !!command.config?.data && !command.config.data.content;
+  } catch {
+    return false; // damaged, which was told
+  }
+}
+
+/** A command; a run that is refused for want of its data is remembered, and forgotten when another begins. */
+function obey(command: Command, digest: Digest | null = null): void {
+  const another = command.kind === "reset" || command.kind === "restore";
+  try {
+    run.command(command);
+    if (digest) run.expect(digest);
+    if (another) wanting = undefined;
+  } catch (error) {
+    if (another && wantsData(command)) wanting = { command, digest };
+    throw error;
+  }
+}
+
+/** Data that the page brings: for the run that waits for it, or for a new one. */
+function bring(data: Dataset, config: Config | null): void {
+  const waits = config ? undefined : wanting?.command;
+  if (waits?.kind === "restore") obey({ ...waits, data });
+  else if (waits?.kind === "reset") {
+    // The hash says which data is wanted; other data is refused.
+    const wanted = waits.config!;
+    obey({ kind: "reset", config: { ...wanted, data: { ...wanted.data!, content: data.content } } }, wanting!.digest);
+  } else obey({ kind: "reset", config: { ...(config ?? run.config()), data } });
 }
 
 /** Arrays of an answer go over without being copied: they were made for it alone. */
 const arraysOf = (value: unknown): Transferable[] =>
   value && typeof value === "object" ? Object.values(value).flatMap((one) => (one instanceof Uint8Array ? [one.buffer] : [])) : [];
 
-function answer(asked: ToWorker & { kind: "ask" | "room_of" | "question" }): void {
+function answer(asked: ToWorker & { kind: "ask" | "room_of" | "question" | "fits" | "bring" }): void {
   const { id } = asked;
   const give = (value: unknown) => page.postMessage({ kind: "answer", id, value }, arraysOf(value));
   try {
     if (asked.kind === "question") give(run.ask(asked.question));
     else if (asked.kind === "room_of") give(wasm.room_of(asked.bytes));
+    else if (asked.kind === "fits") give(run.check_beside({ ...(asked.config ?? run.config()), data: asked.data }));
+    else if (asked.kind === "bring") give(bring(asked.data, asked.config));
     else if (asked.what === "save") saves.ask(id);
-    else if (asked.what === "permalink") give(run.permalink(lastDigest) satisfies OfHouse["permalink"]);
-    else if (asked.what === "native_command") give(run.native_command() satisfies OfHouse["native_command"]);
+    else if (asked.what === "shared") give(run.shared() satisfies OfHouse["shared"]);
     else give(run.test() satisfies OfHouse["test"]);
   } catch (error) {
     if (!isNotice(error)) throw error;
@@ -326,7 +382,7 @@ page.onmessage = ({ data }) => {
     if (data.kind === "autosave") saves.ask("autosave");
     else if (data.kind === "panic") wasm.panic_for_test(data.inPool);
     else if (data.kind === "fail_gpu") gpu.fail(data.how);
-    else if (data.kind === "ask") answer(data);
+    else if (data.kind === "ask" || data.kind === "fits" || data.kind === "bring") answer(data);
     else if (data.kind === "speed") setSpeed(data.perS);
     else if (data.kind === "sweep") {
       if (data.spec) beginSweep(data.spec);
@@ -334,7 +390,7 @@ page.onmessage = ({ data }) => {
     } else if (data.command.kind === "save") saves.ask("command");
     else {
       if (data.command.kind === "device") gpu.letGoOfFailed(run);
-      run.command(data.command);
+      obey(data.command);
     }
     tell();
     loop.wake();

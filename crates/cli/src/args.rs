@@ -26,8 +26,8 @@ Examples:
 pub const BUDGETS: &str = "\
 A budget is any of --steps, --seconds, --cpu-seconds and --until-solved; training ends at the end of the iteration in
 which the first of them is reached. Without one it goes on until you stop it: Ctrl-C ends the iteration, saves a
-checkpoint and prints the command that continues it; a second Ctrl-C quits at once. Every 30 seconds, and when it ends,
-a run saves itself: where --save says, or else in the user's cache, where the newest 20 stay.
+checkpoint and prints the command that continues it; a second Ctrl-C quits at once. Every 30 seconds (--save-every), and
+when it ends, a run saves itself: where --save says, or else in the user's cache, where the newest 20 stay.
 
 Exit status: 0 done (also when stopped and saved), 1 failed, 2 the command line is wrong.";
 
@@ -74,6 +74,9 @@ pub enum Verb {
         /// What to measure: core (everything), gpu, or a room
         #[arg(default_value = "core")]
         suite: String,
+        /// Also measure other people's software: pytorch, of the room words
+        #[arg(long, value_name = "NAME")]
+        versus: Option<String>,
         /// One {"name":…,"value":…,"unit":…} a line
         #[arg(long)]
         json: bool,
@@ -90,6 +93,8 @@ pub enum Verb {
         #[command(flatten)]
         show: ShowArgs,
     },
+    /// Print what completes this command line in a shell, as in: hothouse completions bash > ~/.local/share/bash-completion/completions/hothouse
+    Completions { shell: clap_complete::Shell },
     /// Train under many settings and seeds, as many runs at once as there are processors
     Sweep {
         /// The room to train in [default: the first]
@@ -114,6 +119,8 @@ pub struct EvalArgs {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
+    pub data: DataArgs,
+    #[command(flatten)]
     pub machine: MachineArgs,
 }
 
@@ -125,14 +132,27 @@ pub struct TrainArgs {
     /// Same seed, knobs and kind of arithmetic: the same run, whatever the number of threads
     #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_name = "N")]
     pub seed: u32,
+    /// Change a live knob once so many iterations are done, as in --at 320:lr=1e-4; repeat for more
+    #[arg(long = "at", value_name = "N:KNOB=VALUE", value_parser = change)]
+    pub at: Vec<(u32, String, String)>,
     #[command(flatten)]
     pub common: CommonArgs,
+}
+
+/// What rooms that learn from data are given.
+#[derive(Clone, Debug, Default, Args)]
+pub struct DataArgs {
+    /// Learn from this file, in a room that takes one; - is standard input. A run on more than 16 MB is resumed and tested with it again
+    #[arg(long, visible_alias = "text", value_name = "FILE")]
+    pub data: Option<PathBuf>,
 }
 
 /// What training and resuming have in common.
 #[derive(Clone, Debug, Args)]
 pub struct CommonArgs {
-    /// Set a knob, as in --set lr=0.003; repeat for more (a resumed run takes the live ones). They are listed below, and by --help
+    #[command(flatten)]
+    pub data: DataArgs,
+    /// Set a knob, as in --set lr=0.003; repeat for more (a resumed run takes the live ones). `hothouse train --help` lists them
     #[arg(long = "set", value_name = "KNOB=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
     /// Stop when the run has come this far, its saved part included: in what the room counts first (environment steps, games), as in 2e6 or 2_000_000
@@ -153,6 +173,9 @@ pub struct CommonArgs {
     /// Where the checkpoint goes [default: the user's cache]
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
+    /// Seconds of training after which the run saves itself
+    #[arg(long, default_value = "30", value_parser = seconds, allow_negative_numbers = true, value_name = "S")]
+    pub save_every: f64,
     /// The file that `hothouse watch` looks at while the run goes on and afterwards [default: one in the user's cache]
     #[arg(long, value_name = "FILE")]
     pub monitor: Option<PathBuf>,
@@ -203,6 +226,8 @@ pub struct SweepArgs {
     /// Print finished runs as JSON, one object a line; the last one sums up
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub data: DataArgs,
     #[command(flatten)]
     pub machine: MachineArgs,
 }
@@ -275,6 +300,14 @@ fn assignment(text: &str) -> Result<(String, String), String> {
     }
 }
 
+fn change(text: &str) -> Result<(u32, String, String), String> {
+    let wrong = "write it as ITERATION:KNOB=VALUE, as in 320:lr=1e-4";
+    let (iteration, assigned) = text.split_once(':').ok_or(wrong)?;
+    let count = if iteration == "0" { 0 } else { count(iteration).map_err(|_| wrong)? };
+    let (knob, value) = assignment(assigned).map_err(|_| wrong)?;
+    Ok((count.try_into().map_err(|_| wrong)?, knob, value))
+}
+
 /// What was set, each checked against the knobs there are. A number may be written as people write it.
 pub fn set(given: &[(String, String)], knobs: &[Knob]) -> Result<Knobs, RunError> {
     given.iter().map(|(name, text)| Ok((name.clone(), set_one(name, text, knobs)?))).collect()
@@ -328,5 +361,10 @@ mod tests {
         assert_eq!(assignment("lr=3e-3"), Ok(("lr".into(), "3e-3".into())));
         assert!(assignment("lr").is_err() && assignment("=3").is_err());
         assert!(up_to_a_million("1e7").is_err());
+        assert_eq!(change("3e2:lr=3e-3"), Ok((300, "lr".into(), "3e-3".into())));
+        assert_eq!(change("0:lr=1"), Ok((0, "lr".into(), "1".into())));
+        for bad in ["lr=1", "1.5:lr=1", "-1:lr=1", "5:lr", "5:=1", "4294967296:lr=1"] {
+            assert!(change(bad).is_err(), "{bad}");
+        }
     }
 }

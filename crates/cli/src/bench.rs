@@ -8,18 +8,21 @@ use anyhow::{Result, bail};
 use run::bench::{Bench, Figure};
 use std::io::Write;
 
-pub fn run(suite: &str, json: bool, machine: &MachineArgs) -> Result<()> {
+pub fn run(suite: &str, versus: Option<&str>, json: bool, machine: &MachineArgs) -> Result<()> {
+    rooms::check_versus(suite, versus)?;
     let machine = Machine::new(machine)?;
-    machine.pool.install(|| measure(suite, json, &machine))
+    machine.pool.install(|| measure(suite, versus, json, &machine))
 }
 
-fn measure(suite: &str, json: bool, machine: &Machine) -> Result<()> {
+fn measure(suite: &str, versus: Option<&str>, json: bool, machine: &Machine) -> Result<()> {
     let isa = machine.host.isa;
     let mut printed = Ok(());
+    let mut measured = Vec::new();
     let mut print = |figure: Figure| {
         if printed.is_ok() {
             printed = self::print(&figure, json);
         }
+        measured.push(figure);
     };
     match (suite, run::room(suite)) {
         ("core", _) => run::bench::core(isa, &now_s, math::rivals::ALL, &mut print),
@@ -45,7 +48,7 @@ fn measure(suite: &str, json: bool, machine: &Machine) -> Result<()> {
     }
     // Where nobody reads on, the long part is not begun.
     printed?;
-    rooms::bench(suite, machine, &mut |figure| self::print(&figure, json))
+    rooms::bench(suite, versus, &measured, machine, &mut |figure| self::print(&figure, json))
 }
 
 fn print(figure: &Figure, json: bool) -> std::io::Result<()> {

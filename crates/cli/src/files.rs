@@ -2,6 +2,7 @@
 //! step; and elsewhere, where the place asked for cannot be written any more.
 
 use anyhow::{Context, Result, anyhow, bail};
+use run::protocol::Dataset;
 use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -166,6 +167,42 @@ pub fn read_checkpoint(path: &Path) -> Result<Vec<u8>> {
         bail!("{shown} is far too large for a checkpoint. Choose a .safetensors file that Hothouse saved");
     }
     Ok(bytes)
+}
+
+/// The name that stands for standard input.
+pub const STDIN: &str = "-";
+
+/// What `--data` names, by its length alone where that is known before it is read.
+pub fn measured_data(path: &Path) -> Result<Dataset> {
+    let mut bytes = 0;
+    if path.as_os_str() != STDIN {
+        let shown = path.display();
+        let found = fs::metadata(path)
+            .map_err(|e| anyhow!("cannot read {shown} ({e}). Name a file that is there"))?;
+        if found.is_dir() {
+            bail!("{shown} is a folder. Name a file in it");
+        }
+        bytes = found.len();
+    }
+    Ok(Dataset { name: data_name(path), bytes, hash: String::new(), content: None })
+}
+
+pub fn read_data(path: &Path) -> Result<Dataset> {
+    let mut content = Vec::new();
+    let read = match path.as_os_str() == STDIN {
+        true => std::io::stdin().lock().read_to_end(&mut content),
+        false => File::open(path).and_then(|mut file| file.read_to_end(&mut content)),
+    };
+    read.map_err(|e| anyhow!("cannot read {} ({e}). Name a file that is there", data_name(path)))?;
+    Ok(Dataset::new(data_name(path), content))
+}
+
+/// The file's own, without its folders.
+fn data_name(path: &Path) -> String {
+    if path.as_os_str() == STDIN {
+        return "standard input".into();
+    }
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
 fn folder_of(path: &Path) -> PathBuf {

@@ -1,9 +1,9 @@
 //! The grammar whole, and the knobs in words: from what the rooms declare.
 
 use crate::args::{BUDGETS, Cli, EXAMPLES};
+use crate::format::wrapped;
 use crate::rooms;
 use crate::sweep;
-use crate::words::wrapped;
 use clap::{Command, CommandFactory};
 use run::AnyRoom;
 use run::protocol::{Knob, KnobKind};
@@ -15,7 +15,13 @@ pub fn grammar() -> Command {
     let sweeping = format!("{}\n\n{knobs}", sweep::HELP);
     let grammar = Cli::command()
         .after_help(format!("{EXAMPLES}\n{}\n\n{BUDGETS}", rooms::EXAMPLES))
-        .mut_subcommand("train", |train| train.after_long_help(format!("{}\n{knobs}", room_list())))
+        .mut_subcommand("train", |train| {
+            // Where they are listed it says so, and not where else to look.
+            let set = "Set a knob, as in --set lr=0.003; repeat for more. All knobs are listed below";
+            train
+                .mut_arg("set", |arg| arg.long_help(set))
+                .after_long_help(format!("{}\n{knobs}", room_list()))
+        })
         .mut_subcommand("sweep", |verb| verb.after_help(sweep::HELP).after_long_help(sweeping));
     rooms::extend(grammar)
 }

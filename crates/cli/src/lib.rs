@@ -11,10 +11,12 @@ mod eval;
 mod events;
 mod export;
 mod files;
+mod format;
 mod help;
 mod host;
 mod lines;
 mod monitor_file;
+mod plain;
 mod record;
 mod rooms;
 mod saves;
@@ -27,7 +29,6 @@ mod sweep;
 mod train;
 mod view;
 mod watch;
-mod words;
 
 use anyhow::Result;
 use args::{Cli, Verb};
@@ -55,23 +56,30 @@ pub fn main() -> ExitCode {
     let matches = match help::grammar().try_get_matches() {
         Ok(matches) => matches,
         Err(answer) => {
-            // Help and version come this way too; if nobody reads them, nobody misses them.
-            let _ = answer.print();
-            return ExitCode::from(answer.exit_code() as u8);
+            // Help and version come this way too.
+            let printed = answer.print().and_then(|()| std::io::stdout().flush());
+            let code = ExitCode::from(answer.exit_code() as u8);
+            return printed.map_or_else(|error| ended(error.into()), |()| code);
         }
     };
-    match obey(&matches, began) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) if closed_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            let _ = writeln!(std::io::stderr(), "error: {error:#}");
-            ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
-        }
-    }
+    // What was told but not yet written must not be lost in silence.
+    let done = obey(&matches, began).and_then(|()| Ok(std::io::stdout().flush()?));
+    done.map_or_else(ended, |()| ExitCode::SUCCESS)
 }
 
-fn closed_pipe(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe)
+/// Says why it failed. Whoever closed the pipe has read what they wanted.
+fn ended(error: anyhow::Error) -> ExitCode {
+    // Whatever else is read or written is named in its error.
+    let output = error.chain().len() == 1 && error.is::<std::io::Error>();
+    let told = match error.downcast_ref::<std::io::Error>() {
+        Some(error) if error.kind() == ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
+        Some(error) if output => {
+            format!("cannot write the output ({error}). Make room, or send it elsewhere")
+        }
+        _ => format!("{error:#}"),
+    };
+    let _ = writeln!(std::io::stderr(), "error: {}", plain::text(&told));
+    ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
 }
 
 fn obey(matches: &ArgMatches, began: Instant) -> Result<()> {
@@ -84,9 +92,16 @@ fn obey(matches: &ArgMatches, began: Instant) -> Result<()> {
         Some(Verb::Train { room, args }) => train::train(room.as_deref(), args, began),
         Some(Verb::Resume { file, common }) => train::resume(file, common, began),
         Some(Verb::Eval { args }) => eval::run(&args),
-        Some(Verb::Bench { suite, json, machine }) => bench::run(&suite, json, &machine),
+        Some(Verb::Bench { suite, versus, json, machine }) => {
+            bench::run(&suite, versus.as_deref(), json, &machine)
+        }
         Some(Verb::Watch { list: true, show, .. }) => watch::list(show.json),
         Some(Verb::Watch { file, show, .. }) => show::watched(file, &show),
+        Some(Verb::Completions { shell }) => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut help::grammar(), "hothouse", &mut script);
+            Ok(std::io::stdout().write_all(&script)?)
+        }
         Some(Verb::Sweep { room, args }) => {
             signals::listen()?;
             sweep::run(room.as_deref(), &args, &SIGNALS)

@@ -1,8 +1,9 @@
 //! Records as lines: plain ones for people, JSON ones for scripts. The same records always give the
 //! same lines, whether the run is live or long over.
 
+use crate::format::{self, briefs, clock, counted, counts, short};
+use crate::plain::Plain;
 use crate::record::{EndedBy, Record, Summary};
-use crate::words::{self, briefs, clock, counted, counts, short};
 use run::protocol::{Event, Level, Row};
 use run::room::Schema;
 use std::io::{BufWriter, Result, Stdout, Write};
@@ -11,7 +12,7 @@ use std::io::{BufWriter, Result, Stdout, Write};
 const PLAIN_EVERY_S: f64 = 1.0;
 
 pub struct Printer<W: Write = Stdout> {
-    out: BufWriter<W>,
+    out: Plain<BufWriter<W>>,
     json: bool,
     /// Of the run that began last.
     schema: &'static Schema,
@@ -23,7 +24,7 @@ impl<W: Write> Printer<W> {
     pub fn new(out: W, json: bool) -> Self {
         // Before a run has begun there is nothing to tell that is of a room.
         let schema = run::rooms()[0].schema();
-        Printer { out: BufWriter::new(out), json, schema, last_s: [f64::NEG_INFINITY; 2] }
+        Printer { out: Plain::new(BufWriter::new(out)), json, schema, last_s: [f64::NEG_INFINITY; 2] }
     }
 
     pub fn record(&mut self, record: &Record) -> Result<()> {
@@ -57,7 +58,7 @@ impl<W: Write> Printer<W> {
                 let config = &began.config;
                 write!(self.out, "{} / {}, seed {}", config.room, config.variant, config.seed)?;
                 for (name, value) in &config.knobs {
-                    write!(self.out, ", {name}={}", words::knob(value))?;
+                    write!(self.out, ", {name}={}", format::knob(value))?;
                 }
                 if began.progress.iteration > 0 {
                     write!(self.out, ", from {}", counted(&schema.counters[0], began.progress.counts[0]))?;
@@ -72,10 +73,10 @@ impl<W: Write> Printer<W> {
                 self.timed(row, &format!("{:>20}", "test"), briefs(schema.tests, &row.values))
             }
             Event::Mark(m) => {
-                let (from, to) = (words::knob(&m.from), words::knob(&m.to));
+                let (from, to) = (format::knob(&m.from), format::knob(&m.to));
                 writeln!(self.out, "{:>8}  {} {from} -> {to}", clock(m.progress.train_s), m.knob)
             }
-            Event::Device(device) => writeln!(self.out, "{}", words::device(device)),
+            Event::Device(device) => writeln!(self.out, "{}", format::device(device)),
             Event::Room { text, .. } => writeln!(self.out, "{text}"),
             Event::Solved { progress, goal } => {
                 let after = counted(&schema.counters[0], progress.counts[0]);
@@ -129,7 +130,7 @@ impl<W: Write> Printer<W> {
         writeln!(self.out, "\n{} / {}, seed {}: {why}.", s.room, s.variant, s.seed)?;
         let mut line = |name: &str, text: &str| writeln!(self.out, "  {name:<11} {text}");
         if let Some(test) = &s.test {
-            line("test", &words::test(schema, test))?;
+            line("test", &format::test(schema, test))?;
         }
         if let Some(metrics) = &s.metrics {
             let pairs = briefs(schema.metrics, &metrics.values);
@@ -141,12 +142,12 @@ impl<W: Write> Printer<W> {
             let after = clock(solved.train_s);
             line("solved", &format!("after {}, {after} of training", counted(first, solved.counts[0])))?;
         }
-        let iterations = words::grouped(s.progress.iteration.into());
+        let iterations = format::grouped(s.progress.iteration.into());
         let unit = schema.iteration_word;
         line("did", &format!("{}, {iterations} {unit}s", counts(schema, &s.progress)))?;
         let (took, cpu, rate) = (clock(s.seconds), clock(s.cpu_seconds), short(s.per_second));
         line("took", &format!("{took}, {cpu} of processor time, {rate} {}/s", first.unit))?;
-        if let Some(breakdown) = words::breakdown(schema, &s.parts_s) {
+        if let Some(breakdown) = format::breakdown(schema, &s.parts_s) {
             line("time", &breakdown)?;
         }
         let machine = &s.machine;
@@ -186,7 +187,7 @@ mod tests {
             let values = vec![Some(20.0); schema.row_len()];
             printer.record(&Record::Event(Event::Metrics(Row { progress, values }))).unwrap();
         }
-        let text = String::from_utf8(printer.out.into_inner().unwrap()).unwrap();
+        let text = String::from_utf8(printer.out.into_inner().into_inner().unwrap()).unwrap();
         assert_eq!(text.lines().count(), 5, "{text}");
         assert!(text.contains(" 10,000 steps  return 20.0"), "{text}");
     }
@@ -197,7 +198,7 @@ mod tests {
         let told = Record::Event(Event::Room { event, text: "It is kept.".into() });
         let mut printer = Printer::new(Vec::new(), false);
         printer.record(&told).unwrap();
-        assert_eq!(printer.out.into_inner().unwrap(), b"It is kept.\n");
+        assert_eq!(printer.out.into_inner().into_inner().unwrap(), b"It is kept.\n");
         let mut view = crate::view::View::default();
         view.apply(told);
         assert_eq!(view.notice, Some((Level::Info, "It is kept.".into())));
@@ -207,7 +208,7 @@ mod tests {
     fn json_lines_are_the_records() {
         let mut printer = Printer::new(Vec::new(), true);
         printer.record(&Record::Event(Event::Running { running: true })).unwrap();
-        let text = String::from_utf8(printer.out.into_inner().unwrap()).unwrap();
+        let text = String::from_utf8(printer.out.into_inner().into_inner().unwrap()).unwrap();
         assert_eq!(text, "{\"kind\":\"running\",\"running\":true}\n");
     }
 }

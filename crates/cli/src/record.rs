@@ -479,10 +479,24 @@ mod tests {
                 })),
             ];
             let mut known = None;
-            for record in records {
-                let line = record.line(schema);
+            let lines: Vec<String> = records.iter().map(|record| record.line(schema)).collect();
+            for (record, line) in records.into_iter().zip(&lines) {
                 assert_eq!(Record::read(line.as_bytes(), &mut known), Some(record), "{line}");
             }
+            // Whoever watches a file reads what anybody may have written, and shows what could be read.
+            let mut printer = crate::lines::Printer::new(Vec::new(), false);
+            testkit::fuzz(&format!("record of {}", schema.id), testkit::cases(100), |mutator| {
+                let line = mutator.one_of(&lines).clone();
+                let bytes = match mutator.below(2) {
+                    0 => mutator.bytes(line.as_bytes()),
+                    _ => mutator.json(&serde_json::from_str(&line).unwrap()).to_string().into_bytes(),
+                };
+                let mut known = Some(schema);
+                if let Some(record) = Record::read(&bytes, &mut known) {
+                    printer.record(&record).unwrap();
+                    crate::view::View::default().apply(record);
+                }
+            });
         }
     }
 

@@ -1,6 +1,6 @@
 //! What runs keep in the user's cache without being asked: their monitors, and the saves of runs that were given no place.
 
-use crate::words::clock;
+use crate::format::clock;
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::io::{BufRead, ErrorKind, IsTerminal, Write};
@@ -50,6 +50,26 @@ pub fn cached(extension: &str) -> Result<Vec<PathBuf>> {
 /// Where a run saves itself that was told no place.
 pub fn fresh(variant: &str, seed: u32) -> Result<PathBuf> {
     Ok(folder()?.join(format!("{}.{EXTENSION}", stem(variant, seed))))
+}
+
+/// Where games that are not over are kept, apart from runs that train.
+fn games() -> PathBuf {
+    cache().join("games")
+}
+
+/// Where a game is kept that was given no place; of games that were left the newest stay.
+pub fn fresh_game(game: &str, seed: u32) -> Result<PathBuf> {
+    let folder = games();
+    fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    let mut old: Vec<PathBuf> = fs::read_dir(&folder)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    old.sort_by_cached_key(|path| std::cmp::Reverse(written(path)));
+    old.into_iter().skip(KEPT - 1).for_each(|path| drop(fs::remove_file(path)));
+    Ok(folder.join(format!("{}.{EXTENSION}", stem(game, seed))))
+}
+
+/// Whether that is one of them.
+pub fn is_game(path: &Path) -> bool {
+    path.parent() == Some(&games())
 }
 
 /// Runs that saved themselves here, the newest save first.

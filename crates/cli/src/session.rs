@@ -3,11 +3,11 @@
 
 use crate::device::Opener;
 use crate::files::{self, Kept};
+use crate::format::{counted, quoted};
 use crate::monitor_file::MonitorFile;
 use crate::record::{Ended, EndedBy, Record, Summary};
 use crate::saves;
 use crate::signals::Signals;
-use crate::words::{counted, quoted};
 use anyhow::{Result, bail};
 use cpu_time::ProcessTime;
 use run::protocol::{Command, Event, Level, Progress, Row};
@@ -22,8 +22,6 @@ use std::time::{Duration, Instant};
 pub const BACKLOG: usize = 8192;
 /// How long a paused run sleeps between looks at its budget.
 const IDLE: Duration = Duration::from_millis(50);
-/// Seconds of training after which a run saves itself.
-const SAVE_EVERY_S: f64 = 30.0;
 /// How often a run that has ended tries to save itself where nothing can be written.
 const TRY_EVERY: Duration = Duration::from_millis(500);
 
@@ -68,11 +66,13 @@ pub struct Place {
     trouble: Option<String>,
     /// The training time that the newest save has.
     saved_s: f64,
+    /// Seconds of training after which the run saves itself.
+    every_s: f64,
 }
 
 impl Place {
-    pub fn new(asked: Option<PathBuf>) -> Place {
-        Place { asked, cached: None, refuges: Vec::new(), trouble: None, saved_s: 0.0 }
+    pub fn new(asked: Option<PathBuf>, every_s: f64) -> Place {
+        Place { asked, cached: None, refuges: Vec::new(), trouble: None, saved_s: 0.0, every_s }
     }
 
     fn path(&mut self, run: &dyn AnyRun) -> Result<PathBuf> {
@@ -276,7 +276,7 @@ impl Session<'_> {
 
     /// Every so often, so that little is lost whatever happens.
     fn save_by_itself(&mut self, progress: &Progress) {
-        let due = progress.train_s >= self.place.saved_s + SAVE_EVERY_S;
+        let due = progress.train_s >= self.place.saved_s + self.place.every_s;
         if !due || !self.run.at_boundary() || self.run.diverged() {
             return;
         }
@@ -379,7 +379,7 @@ impl Session<'_> {
         self.tell(Record::Summary(Box::new(summary)));
         if diverged {
             bail!(
-                "training diverged: the weights are no longer numbers, so they were not saved. Start again with a lower learning rate, as in --set lr=0.0005"
+                "training diverged: the weights are no longer numbers, so they were not saved. Start a new run with a lower learning rate, as in --set lr=0.0005"
             );
         }
         match trouble {
@@ -456,6 +456,7 @@ mod tests {
     #[test]
     fn a_run_saves_itself_every_30_seconds_and_what_it_left_goes_on() {
         const SLICE_S: f64 = 0.25;
+        const SAVE_EVERY_S: f64 = 30.0;
         let folder = testkit::Scratch::new("autosave");
         let file = folder.path("run.safetensors");
         let host = Host::new(math::Isa::best());
@@ -475,7 +476,7 @@ mod tests {
         let session = Session {
             run,
             budget: Budget { seconds: Some(200.0), ..Budget::default() },
-            place: Place::new(Some(file.clone())),
+            place: Place::new(Some(file.clone()), SAVE_EVERY_S),
             interactive: false,
             program: "hothouse".into(),
             resume_flags: String::new(),

@@ -37,7 +37,7 @@ pub fn watched(file: Option<PathBuf>, show: &ShowArgs) -> Result<()> {
     let (update, updates) = sync_channel(session::BACKLOG);
     std::thread::scope(|scope| {
         let reader = scope.spawn(move || watch::follow(file, &SIGNALS, &update));
-        let shown = if wants_screen(show) {
+        let shown = if wants_screen(show.json || show.plain) {
             on_screen(Shown::Watched, &updates, &mut |_| {})
         } else {
             in_lines(show.json, &updates, &mut |_| {})
@@ -92,7 +92,7 @@ pub fn in_lines(json: bool, updates: &Receiver<Update>, log: &mut dyn FnMut(&Rec
     Ok(printed?)
 }
 
-pub fn wants_screen(show: &ShowArgs) -> bool {
+pub fn wants_screen(lines: bool) -> bool {
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    std::io::stdout().is_terminal() && !show.json && !show.plain && !dumb
+    std::io::stdout().is_terminal() && !lines && !dumb
 }

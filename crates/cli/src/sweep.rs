@@ -4,10 +4,10 @@
 //! It refuses to search: it runs the grid it was asked for and tells what came of it.
 
 use crate::args::{self, SweepArgs};
+use crate::format::{self, clock, grouped, quoted, short};
 use crate::host::Machine;
 use crate::record::{NamedProgress, NamedRow, Record};
 use crate::signals::Signals;
-use crate::words::{self, clock, grouped, quoted, short};
 use crate::{Usage, files, refusal, train};
 use anyhow::{Context, Result, anyhow, bail};
 use run::protocol::{Backend, Column, Command, Config, Event, Knob, KnobKind, Knobs, Value};
@@ -297,7 +297,8 @@ fn done_count(done: &Done, seeds: u32) -> usize {
 impl Sweep {
     fn new(room: &'static dyn AnyRoom, args: &SweepArgs, machine: &Machine) -> Result<(Sweep, Backend)> {
         let (host, threads) = (machine.host, machine.threads());
-        let base = train::config(room, args.variant.clone(), &args.set, host)?;
+        let mut base = train::config(room, args.variant.clone(), &args.set, host)?;
+        train::give_data(&mut base, &args.data, host)?;
         let knobs = room.knobs(&base.variant);
         let mut settings = vec![base.knobs.clone()];
         for axis in &args.knobs {
@@ -605,7 +606,11 @@ fn named(setting: &Setting) -> String {
     if setting.is_empty() {
         return "all defaults".into();
     }
-    setting.iter().map(|(name, value)| format!("{name}={}", words::knob(value))).collect::<Vec<_>>().join(" ")
+    setting
+        .iter()
+        .map(|(name, value)| format!("{name}={}", format::knob(value)))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// By linear interpolation between the sorted values, as NumPy has it. Infinite is none.
@@ -631,7 +636,7 @@ struct Lines {
 
 impl Lines {
     fn print(&self, text: &str) -> Result<()> {
-        let mut out = std::io::stdout().lock();
+        let mut out = crate::plain::stdout();
         writeln!(out, "{text}")?;
         Ok(out.flush()?)
     }
@@ -663,7 +668,7 @@ impl Lines {
         }
         let end = match run.solved_at {
             _ if run.diverged => "diverged".into(),
-            Some(at) => format!("solved after {}", words::counted(sweep.counter(), at)),
+            Some(at) => format!("solved after {}", format::counted(sweep.counter(), at)),
             None => "not solved".into(),
         };
         let column = sweep.result();
@@ -673,7 +678,7 @@ impl Lines {
             named(&run.knobs),
             run.seed,
             column.label.to_lowercase(),
-            words::value(column, run.result),
+            format::value(column, run.result),
             clock(run.seconds),
             width = self.width
         ))
@@ -709,7 +714,7 @@ impl Lines {
         if let (Some(goal), true) = (goal, totals.settings.iter().any(|o| o.solved < o.runs)) {
             self.print(&format!(
                 "Solved is a {}. An unsolved run counts as one that takes for ever, shown as -.",
-                words::goal(sweep.room.schema(), &goal)
+                format::goal(sweep.room.schema(), &goal)
             ))?;
         }
         let program = quoted(&std::env::args().next().unwrap_or("hothouse".into()));
@@ -747,7 +752,7 @@ fn counted(n: usize, what: &str) -> String {
 }
 
 fn table(outcomes: &[Outcome], result: &Column, counter: &Column) -> String {
-    let results = |x: Option<f64>| words::value(result, x);
+    let results = |x: Option<f64>| format::value(result, x);
     let counts = |x: Option<f64>| x.map_or("-".into(), |x| grouped(x.round() as u64));
     let names: Vec<&String> = outcomes.first().map_or(Vec::new(), |o| o.knobs.keys().collect());
     let until = format!("{} to solved", counter.unit);
@@ -757,7 +762,7 @@ fn table(outcomes: &[Outcome], result: &Column, counter: &Column) -> String {
     for o in outcomes {
         let diverged = if o.diverged > 0 { format!(", {} diverged", o.diverged) } else { String::new() };
         let (r, s) = (o.result, o.solved_at);
-        let knobs = o.knobs.values().map(words::knob);
+        let knobs = o.knobs.values().map(format::knob);
         let solved = format!("{} of {}{diverged}", o.solved, o.runs);
         let figures = [r.median, r.q1, r.q3].map(results).into_iter();
         rows.push(knobs.chain([solved]).chain(figures).chain([s.median, s.q1, s.q3].map(counts)).collect());
@@ -797,6 +802,73 @@ mod tests {
         for bad in ["lr", "lr=", "lr=1..", "lr=2..1", "lr=1..1", "lr=0..1:log", "lr=1..2:cubic"] {
             assert!(axis(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn axes_and_result_files_fuzz() {
+        let knobs = run::room("control").unwrap().knobs("CartPole-v1");
+        let good =
+            ["lr=1e-4..1e-2:log", "gamma=0.9..0.98", "clip_value=off,on", "hidden=16,32,64", "variant=a,b"];
+        testkit::fuzz("axis", testkit::cases(300), |mutator| {
+            let good = mutator.one_of(&good);
+            let text = mutator.text(good);
+            match axis(&text) {
+                Err(error) => assert!(error.len() > 10, "{error}"),
+                Ok(axis) => {
+                    assert!(axis.values(5, &knobs).map_or(true, |values| values.len() <= text.len() + 5))
+                }
+            }
+        });
+        let (room, setting) =
+            (run::room("control").unwrap(), Setting::from([("lr".to_string(), 0.5.into())]));
+        let limit = Limit { steps: Some(8192), seconds: None, until_solved: true };
+        let sweep = Sweep {
+            room,
+            base: run::config_of(room),
+            settings: vec![setting.clone(), Setting::new()],
+            seeds: 2,
+            limit: limit.clone(),
+            host: Host::new(math::Isa::best()),
+            arithmetic: "fused".into(),
+            version: "1".into(),
+            done: AtomicU64::new(0),
+        };
+        let base = &sweep.base;
+        let finished = Finished {
+            room: base.room.clone(),
+            variant: base.variant.clone(),
+            knobs: setting,
+            seed: 1,
+            limit,
+            arithmetic: "fused".into(),
+            version: "1".into(),
+            progress: serde_json::json!({ "iteration": 2, "steps": 8192.0 }),
+            seconds: 1.5,
+            metrics: serde_json::json!({ "return": 20.0 }),
+            test: serde_json::json!({ "mean": 21.0 }),
+            result: Some(21.0),
+            solved_at: None,
+            diverged: false,
+            digest: "0123456789abcdef".into(),
+        };
+        let line = Line::SweepRun(Box::new(finished)).text();
+        let (done, whole) = sweep.read(format!("{line}\n").as_bytes()).unwrap();
+        assert_eq!((done.len(), whole), (1, line.len() + 1));
+        let document: serde_json::Value = serde_json::from_str(&line).unwrap();
+        testkit::fuzz("sweep file", testkit::cases(300), |mutator| {
+            let file = match mutator.below(2) {
+                0 => mutator.bytes(format!("{line}\n{line}\n").as_bytes()),
+                _ => format!("{}\n{line}\n", mutator.json(&document)).into_bytes(),
+            };
+            match sweep.read(&file) {
+                Err(error) => assert!(error.len() > 10, "{error}"),
+                Ok((done, whole)) => {
+                    assert!(whole <= file.len());
+                    sweep.outcomes(&done);
+                    done.values().for_each(|run| drop(Line::SweepRun(run.clone()).text()));
+                }
+            }
+        });
     }
 
     #[test]

@@ -1,19 +1,19 @@
 //! `hothouse train` and `hothouse resume`: from a command line to a run with its files, and to whoever shows it.
 
-use crate::args::{self, CommonArgs, MachineArgs, TrainArgs};
+use crate::args::{self, CommonArgs, DataArgs, MachineArgs, TrainArgs};
 use crate::events::EventLog;
 use crate::export::Exports;
 use crate::files::{self, identity};
+use crate::format::quoted;
 use crate::host::Machine;
 use crate::monitor_file::{self, MonitorFile};
 use crate::record::Record;
 use crate::session::{self, Budget, Place, Session};
 use crate::show::{self, Shown};
 use crate::signals::{self, SIGNALS};
-use crate::words::quoted;
 use crate::{Usage, refusal, saves};
 use anyhow::{Context, Result, anyhow, bail};
-use run::protocol::{Command, Config, DeviceWish};
+use run::protocol::{Change, Command, Config, DeviceWish};
 use run::{AnyRoom, AnyRun};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -45,6 +45,12 @@ pub fn train(id: Option<&str>, args: TrainArgs, began: Instant) -> Result<()> {
     let machine = Machine::new(&args.common.machine)?;
     let mut config = config(room(id)?, args.variant, &args.common.set, machine.host)?;
     config.seed = args.seed;
+    let knobs = room(id)?.knobs(&config.variant);
+    for (iteration, knob, text) in &args.at {
+        let value = args::set_one(knob, text, &knobs).map_err(refusal)?;
+        config.changes.push(Change { iteration: *iteration, knob: knob.clone(), value });
+    }
+    give_data(&mut config, &args.common.data, machine.host)?;
     let run = machine.pool.install(|| run::begin(config, machine.host)).map_err(refusal)?;
     let save = args.common.save.clone();
     session(run, args.common, save, None, machine, began)
@@ -54,7 +60,7 @@ pub fn resume(file: Option<PathBuf>, common: CommonArgs, began: Instant) -> Resu
     let machine = Machine::new(&common.machine)?;
     // Whoever was asked and wants none of them has what they want.
     let Some(file) = file.map_or_else(saves::chosen, |file| Ok(Some(file)))? else { return Ok(()) };
-    let mut run = machine.pool.install(|| restored(&file, machine.host))?;
+    let mut run = machine.pool.install(|| restored(&file, &common.data, machine.host))?;
     for (name, value) in args::set(&common.set, &run.knobs()).map_err(refusal)? {
         run.command(Command::SetKnob { name, value }).map_err(refusal)?;
     }
@@ -62,9 +68,32 @@ pub fn resume(file: Option<PathBuf>, common: CommonArgs, began: Instant) -> Resu
     session(run, common, save, Some(&file), machine, began)
 }
 
-pub fn restored(file: &Path, host: run::Host) -> Result<Box<dyn AnyRun>> {
-    let bytes = files::read_checkpoint(file)?;
-    run::restore(&bytes, host).with_context(|| format!("cannot use {}", file.display()))
+/// Reads what the run is to learn from, unless a run on so much could not begin.
+pub fn give_data(config: &mut Config, args: &DataArgs, host: run::Host) -> Result<()> {
+    if let Some(path) = &args.data {
+        config.data = Some(files::measured_data(path)?);
+        run::validate(config, host).map_err(refusal)?;
+        config.data = Some(files::read_data(path)?);
+    }
+    Ok(())
+}
+
+pub fn restored(file: &Path, data: &DataArgs, host: run::Host) -> Result<Box<dyn AnyRun>> {
+    restored_from(&files::read_checkpoint(file)?, file, data, host)
+}
+
+/// A run from a checkpoint's bytes, and the data beside it.
+pub fn restored_from(bytes: &[u8], file: &Path, data: &DataArgs, host: run::Host) -> Result<Box<dyn AnyRun>> {
+    let data = data.data.as_deref().map(files::read_data).transpose()?;
+    let run = run::restore_with(bytes, host, data.as_ref());
+    let run = run.with_context(|| format!("cannot use {}", file.display()))?;
+    if data.is_some() && run.config().data != data {
+        bail!(Usage(format!(
+            "the run in {} does not learn from the file of --data. Leave it out",
+            file.display()
+        )));
+    }
+    Ok(run)
 }
 
 /// Trains the run and shows it as the person wants to see it.
@@ -98,7 +127,7 @@ fn session(
 
     let (wish, wishes) = channel();
     let (update, updates) = sync_channel(session::BACKLOG);
-    let screen = show::wants_screen(&common.show);
+    let screen = show::wants_screen(common.show.json || common.show.plain);
     let clock = || began.elapsed().as_secs_f64();
     let session = Session {
         run,
@@ -108,7 +137,7 @@ fn session(
             cpu_seconds: common.cpu_seconds,
             until_solved: common.until_solved,
         },
-        place: Place::new(save),
+        place: Place::new(save, common.save_every),
         interactive: screen,
         program: std::env::args().next().unwrap_or("hothouse".into()),
         resume_flags: machine_flags(&common.machine) + &other_flags(&common),
@@ -172,7 +201,16 @@ fn other_flags(common: &CommonArgs) -> String {
     let flag = |name: &str, path: &Option<PathBuf>| {
         path.as_ref().map_or(String::new(), |p| format!(" {name} {}", quoted(&p.to_string_lossy())))
     };
-    flag("--monitor", &common.monitor)
+    // What came through a pipe cannot be named; where the checkpoint has it, nothing need be.
+    let data = common.data.data.clone().filter(|path| path.as_os_str() != files::STDIN);
+    let every = if common.save_every == 30.0 {
+        String::new()
+    } else {
+        format!(" --save-every {}", common.save_every)
+    };
+    every
+        + &flag("--monitor", &common.monitor)
+        + &flag("--data", &data)
         + &flag("--csv", &common.csv)
         + &flag("--tensorboard", &common.tensorboard)
         + match common.device {

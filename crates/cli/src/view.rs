@@ -1,8 +1,8 @@
 //! A run as its records have told it so far: what the terminal draws. It folds records and refuses to know where they come
 //! from, so training and watching look the same. Its size is bounded however long the run.
 
+use crate::format;
 use crate::record::{Record, Summary};
-use crate::words;
 use run::protocol::{
     Backend, Column, Config, Device, Digest, Event, Knob, Knobs, Level, Mark, Progress, Row, Variant,
 };
@@ -89,7 +89,7 @@ impl View {
             }
             (Event::Running { running }, _) => self.running = running,
             (Event::Device(device), _) => {
-                self.notice = Some((Level::Info, words::device(&device)));
+                self.notice = Some((Level::Info, format::device(&device)));
                 self.device = Some(device);
             }
             (Event::Notice { level, text, next_step }, _) => {

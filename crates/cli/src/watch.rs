@@ -1,11 +1,11 @@
 //! Follows another training process by its monitor or its events file, or reads those of one that
 //! has ended. It only reads: it cannot change a run, and the run does not know of it.
 
+use crate::format::{briefs, clock, counted};
 use crate::monitor_file as files;
 use crate::record::{NamedProgress, Record};
 use crate::session::Update;
 use crate::signals::Signals;
-use crate::words::{briefs, clock, counted};
 use anyhow::{Context, Result, anyhow, bail};
 use run::monitor::{State, Told};
 use run::protocol::{Began, Event, Level, Progress};
@@ -190,7 +190,7 @@ pub fn list(json: bool) -> Result<()> {
         age_s: Option<f64>,
         file: String,
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::plain::stdout();
     let runs = files::kept()?;
     if runs.is_empty() && !json {
         writeln!(out, "There is no run to watch. Start one with `hothouse train`.")?;

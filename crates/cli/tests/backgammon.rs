@@ -113,9 +113,10 @@ fn another_program_asks_for_moves() {
     let answers = talk(&long);
     let lines: Vec<&str> = answers.lines().collect();
     assert!(lines.len() == 2 && lines[0].contains("too long") && !lines[1].contains("error"), "{answers}");
-    for (args, reason) in
-        [(&["play", "chess", "--stdio"][..], "Choose backgammon"), (&["play", "backgammon"], "--stdio")]
-    {
+    for (args, reason) in [
+        (&["play", "chess", "--stdio"][..], "Choose backgammon"),
+        (&["play", "backgammon", "no-such"], "linear"),
+    ] {
         let output = hothouse(args, b"");
         let error = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.code() == Some(2) && error.contains(reason), "{error}");
@@ -154,12 +155,100 @@ fn a_checkpoint_is_judged_and_asked_for_moves() {
     assert_eq!(answers[1], answers[3], "the same alone and in company");
     // Without more words it is tested as its room tests it.
     let tested = told(&hothouse(&["eval", file], b""));
-    assert!(tested.contains("random ") && tested.contains("linear "), "{tested}");
+    assert!(tested.contains("random ") && tested.contains("pubeval "), "{tested}");
     let output = hothouse(&["eval", file, "--episodes", "9"], b"");
     assert_eq!(output.status.code(), Some(2), "a room without episodes");
     // A file that is no checkpoint.
     std::fs::write(file, b"nothing of the kind").unwrap();
     let output = hothouse(&["play", "backgammon", file, "--stdio"], b"hello\n");
     assert!(output.status.code() == Some(1) && output.stdout.is_empty(), "{output:?}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// The whole of a game by typed lines, and what is refused on the way.
+#[test]
+fn a_person_plays_in_the_terminal_and_the_end_of_the_input_ends_it() {
+    let mat = std::env::temp_dir().join(format!("hothouse-played-{}.mat", std::process::id()));
+    let mat = mat.to_str().unwrap();
+    let args = ["play", "backgammon", "random", "--seed", "5", "--length", "3", "--save", mat];
+    let first = told(&hothouse(&args, b""));
+    assert!(
+        first.contains("13-14-15") && first.contains("`roll` to begin") && first.contains("0 : 0"),
+        "{first}"
+    );
+    let lines = b"help\nnonsense\n31/2\nroll\nhint\nresign 7\nresign 2\nnext\nid\nmoves\nquit\nroll\n";
+    let played = told(&hothouse(&args, lines));
+    for words in [
+        "as players write it",
+        "error: \"nonsense\"",
+        "error: no move of yours is due",
+        "error: this player has no opinion",
+        "error: a game is given up for 1, 2",
+        "You lose a gammon, 2 points",
+        "0 : 2; the match is in",
+    ] {
+        assert!(played.to_lowercase().contains(&words.to_lowercase()), "{words}: {played}");
+    }
+    let written = std::fs::read_to_string(mat).unwrap();
+    assert!(written.starts_with(" 3 point match") && written.contains("Wins 2 points"), "{written}");
+    std::fs::remove_file(mat).unwrap();
+    let output = hothouse(&["play", "backgammon", "--length", "65"], b"");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn an_agent_is_played_with_hints_reviews_and_the_cube() {
+    let folder = std::env::temp_dir().join(format!("hothouse-table-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("run.safetensors");
+    let file = file.to_str().unwrap();
+    let small = ["--set", "hidden=16", "--set", "games=24", "--set", "batch=128", "--steps", "24", "--json"];
+    told(&hothouse(&[&["train", "backgammon", "--save", file], &small[..]].concat(), b""));
+    let talk = |lines: &str| told(&hothouse(&["play", "backgammon", file, "--seed", "3"], lines.as_bytes()));
+    // Where the agent begins, it is the second throw that is a person's.
+    let asked = talk("roll\nroll\nhint\n");
+    let best = asked.lines().find_map(|line| line.trim_start().strip_prefix("1. ")).expect("a ranked move");
+    let best = best.split(" +").next().unwrap().split(" -").next().unwrap().trim();
+    let turn = talk(&format!("roll\nroll\n{best}\nundo all\n{best}\ndone\nhint\ndouble\n"));
+    assert!(asked.contains("1-ply, all 21 rolls"), "{asked}");
+    assert!(turn.contains("`done`, or `undo`.") && turn.contains("The best of"), "{turn}");
+    assert!(turn.contains("agent rolls") || turn.contains("agent doubles"), "{turn}");
+    assert!(
+        turn.contains("no double") || turn.contains("cannot be turned") || turn.contains("take"),
+        "{turn}"
+    );
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// Whoever leaves finds the game again as it was, to the next throw of the dice.
+#[test]
+fn a_game_that_is_left_is_gone_on_with() {
+    let folder = std::env::temp_dir().join(format!("hothouse-kept-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("game.safetensors");
+    let file = file.to_str().unwrap();
+    let begin = ["play", "backgammon", "random", "--seed", "5", "--length", "3"];
+    let whole = told(&hothouse(&begin, b"roll\nresign 1\nnext\nroll\nmoves\nid\nquit\n"));
+    let left = told(&hothouse(&[&begin[..], &["--keep", file]].concat(), b"roll\nresign 1\nnext\nquit\n"));
+    assert!(left.contains("0 : 1\ngo on with  ") && left.contains(" play backgammon "), "{left}");
+    let kept = std::fs::read(file).unwrap();
+    let again = told(&hothouse(&["play", "backgammon", file], b"roll\nmoves\nid\nquit\n"));
+    assert!(
+        again.contains("goes on") && again.contains("against random") || again.contains("play random"),
+        "{again}"
+    );
+    let end = |text: &str| text.lines().rev().find(|line| line.contains("XGID=")).map(String::from);
+    assert!(end(&whole).is_some() && end(&whole) == end(&again), "{whole}\n{again}");
+    // It stays where it was asked for alone, and a new game leaves it in peace.
+    assert_eq!(std::fs::read(file).unwrap(), kept);
+    let new = told(&hothouse(&["play", "backgammon", file, "--new"], b"quit\n"));
+    assert!(!new.contains("goes on") && new.contains("play random") && new.ends_with("0 : 0\n"), "{new}");
+    // A match that is over is nothing to go on with.
+    let over = ["play", "backgammon", file, "--keep", file];
+    let over = told(&hothouse(&over, b"roll\nresign 3\nquit\n"));
+    assert!(over.contains("The match is over") && !over.contains("go on with"), "{over}");
+    let nowhere = folder.join("none").join("game");
+    let output = hothouse(&[&begin[..], &["--keep", nowhere.to_str().unwrap()]].concat(), b"");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
     std::fs::remove_dir_all(&folder).unwrap();
 }

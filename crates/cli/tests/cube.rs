@@ -85,6 +85,15 @@ fn an_agent_is_trained_saved_resumed_judged_and_solves() {
         solves(&scratch, "R U", &lines(&output)[0]);
     }
     let far = "R U F2 R' U2 F R2 U' F R U2 F'";
+    // Wider than asked for where that failed, which is said.
+    let all =
+        [far, "U F2 R' U F' R2 U' R F U2 R'", "F R' U2 R F' U R2 F U' R2 F'", "R2 F U' R' U2 F R' U F2 R"];
+    let output = fed(&scratch, &[&from[..], &["--scramble", "-", "--width", "1"]].concat(), &all.join("\n"));
+    let all: Vec<_> = all.iter().zip(lines(&output)).collect();
+    all.iter().for_each(|(scramble, line)| solves(&scratch, scramble, line));
+    let widened = |line: &Value| line["width"].as_u64() > Some(1) && line["nodes"].as_u64() > Some(6 * 40);
+    assert!(all.iter().any(|(_, line)| widened(line)), "{all:?}");
+    assert!(all.iter().all(|(_, line)| line["width"].is_null() || widened(line)), "{all:?}");
     let output = scratch.run(&[&from[..], &["--scramble", far, "--width", "2", "--nodes", "40"]].concat());
     assert_eq!(output.status.code(), Some(1));
     let line = &lines(&output)[0];

@@ -29,6 +29,9 @@ fn a_wrong_command_line_says_what_would_do() {
         (&["watch", "empty.safetensors"], 1, "is empty"),
         (&["--set", "lr"], 2, "KNOB=VALUE"),
         (&["--set", "lr=fast"], 2, "a number from"),
+        (&["--at", "lr=0.001"], 2, "320:lr=1e-4"),
+        (&["--at", "5:lr=fast"], 2, "a number from"),
+        (&["--at", "5:envs=64"], 2, "cannot change while a run goes on"),
         (&["--set", "lr=99"], 2, "out of range"),
         (&["--set", "wings=2"], 2, "rollout_steps"),
         (&["--steps", "1.5"], 2, "2e6"),
@@ -69,7 +72,9 @@ fn help_is_enough_to_work_from() {
     {
         assert!(help.contains(word), "{word} is missing in: {help}");
     }
+    assert!(help.contains("`hothouse train --help` lists them"), "{help}");
     let help = stdout(&scratch.run(&["train", "--help"]));
+    assert!(help.contains("All knobs are listed below") && !help.contains("lists them"), "{help}");
     for room in run::rooms() {
         let variants = room.variants();
         for knob in room.knobs(variants[0].id) {
@@ -79,6 +84,26 @@ fn help_is_enough_to_work_from() {
         assert!(variants.iter().all(|variant| help.contains(variant.id)), "{help}");
     }
     assert!(stdout(&scratch.run(&["--version"])).starts_with("hothouse "));
+}
+
+/// A room's own verbs and every option are completed too.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_shell_completes_verbs_and_options() {
+    let scratch = Scratch::new();
+    fs::write(scratch.path("completions"), scratch.told(&["completions", "bash"])).unwrap();
+    let completed = |words: &str, word: &str| {
+        let ask = format!(
+            "source ./completions; COMP_WORDS=({words} '{word}'); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
+             _hothouse hothouse '{word}' ''; echo \"${{COMPREPLY[@]}}\""
+        );
+        let shell = std::process::Command::new("bash").current_dir(&scratch.0).args(["-c", &ask]).output();
+        stdout(&shell.unwrap()).trim().to_string()
+    };
+    assert_eq!(completed("hothouse", "pl"), "play");
+    assert_eq!(completed("hothouse", "gen"), "generate");
+    assert_eq!(completed("hothouse play", "--kee"), "--keep");
+    assert_eq!(scratch.run(&["completions", "tcsh"]).status.code(), Some(2));
 }
 
 #[test]
@@ -157,6 +182,60 @@ fn resuming_takes_live_knobs_and_marks_the_change() {
 }
 
 #[test]
+fn live_changes_are_made_again_at_their_iterations() {
+    let scratch = Scratch::new();
+    let steps = (4 * ITERATION_STEPS).to_string();
+    let all = (16 * ITERATION_STEPS).to_string();
+    scratch.train(&["--steps", &steps, "--save", "run.safetensors"]);
+    let turned = scratch.records(&["resume", "run.safetensors", "--set", "lr=0.001", "--steps", &all]);
+    let records = scratch.records(
+        &[&["train", "--at", "4:lr=1e-3", "--at", "5_000:lr=1e-4", "--steps", &all][..], &SMALL].concat(),
+    );
+    assert_eq!(of_kind(&records, "mark").len(), 1);
+    let digest = |records: &[Value]| records.last().unwrap()["digest"].clone();
+    assert_eq!(digest(&records), digest(&turned));
+    assert_ne!(digest(&records), scratch.train(&["--steps", &all])["digest"]);
+}
+
+/// Whoever gave no place for it finds it all the same.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_that_ends_on_the_screen_says_where_it_is_kept() {
+    let scratch = Scratch::new();
+    let said = in_a_terminal(&scratch, &format!("train --steps 4096 {}", SMALL.join(" ")), "");
+    let [kept] = &scratch.cached("safetensors")[..] else { panic!("{said}") };
+    let resume = format!("resume {}", kept.display());
+    assert!(said.contains(&resume), "{said}");
+}
+
+/// The full screen takes the terminal and gives it back; who leaves reads how to go on, and goes on.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_person_plays_on_the_screen_and_goes_on_another_time() {
+    const ALTERNATE: &str = "\u{1b}[?1049h";
+    const GREEN: &str = "\u{1b}[38;5;2";
+    let scratch = Scratch::new();
+    let said = in_a_terminal(&scratch, "play backgammon random --seed 5 --length 3", "rq");
+    assert!(said.contains(ALTERNATE) && said.contains("\u{1b}[?1049l"), "{said:?}");
+    let games = scratch.cache().join("hothouse").join("games");
+    let kept = fs::read_dir(&games).unwrap().next().expect("a kept game").unwrap().path();
+    let command = format!("play backgammon {}", kept.display());
+    assert!(said.contains(&format!("go on with  {} {command}", env!("CARGO_BIN_EXE_hothouse"))), "{said:?}");
+    let lines = in_a_terminal(&scratch, &format!("{command} --plain"), "quit\n");
+    assert!(!lines.contains(ALTERNATE) && lines.contains("goes on"), "{lines:?}");
+    let again = in_a_terminal(&scratch, &command, "q");
+    assert!(again.contains(ALTERNATE) && again.contains(GREEN), "{again:?}");
+    assert_eq!(fs::read_dir(&games).unwrap().count(), 1, "it is kept where it was");
+    assert!(scratch.cached("safetensors").is_empty(), "no run to resume");
+    let colourless = format!("NO_COLOR=1 {}", env!("CARGO_BIN_EXE_hothouse"));
+    let said = typed(&scratch, &format!("{colourless} {command}"), "q");
+    assert!(said.contains(ALTERNATE) && !said.contains("\u{1b}[38;"), "{said:?}");
+    let dumb = format!("TERM=dumb {}", env!("CARGO_BIN_EXE_hothouse"));
+    let said = typed(&scratch, &format!("{dumb} {command}"), "quit\n");
+    assert!(!said.contains(ALTERNATE) && said.contains("13-14-15"), "{said:?}");
+}
+
+#[test]
 fn damaged_and_newer_checkpoints_are_named_as_such() {
     let scratch = Scratch::new();
     scratch.train(&["--steps", "4096", "--save", "run.safetensors"]);
@@ -213,10 +292,19 @@ fn ctrl_c_saves_and_prints_a_command_that_resumes() {
 /// In a terminal of its own, that of `script`, with these keys.
 #[cfg(target_os = "linux")]
 fn in_a_terminal(scratch: &Scratch, args: &str, keys: &str) -> String {
-    let inside = format!("exec {} {args}", env!("CARGO_BIN_EXE_hothouse"));
+    typed(scratch, &format!("{} {args}", env!("CARGO_BIN_EXE_hothouse")), keys)
+}
+
+/// The same of any command.
+#[cfg(target_os = "linux")]
+fn typed(scratch: &Scratch, command: &str, keys: &str) -> String {
+    // A terminal of this size, which that of `script` has not by itself.
+    let inside = format!("stty rows 24 columns 80; {command}");
     let mut script = std::process::Command::new("script")
         .args(["--quiet", "--return", "--command", &inside, "/dev/null"])
         .env("XDG_CACHE_HOME", scratch.cache())
+        .env("TERM", "xterm")
+        .env_remove("NO_COLOR")
         .current_dir(&scratch.0)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -472,4 +560,178 @@ fn there_is_no_other_device() {
     let output = scratch.run(&["train", "--device", "tpu"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("auto, cpu or gpu"), "{}", stderr(&output));
+}
+
+/// Small runs of other rooms, each with a name.
+const LEARNED: [(&str, &[&str]); 3] = [
+    (
+        "cube",
+        &[
+            "--set",
+            "batch=64",
+            "--set",
+            "walk=8",
+            "--set",
+            "updates=4",
+            "--set",
+            "hidden=32-16",
+            "--steps",
+            "2000",
+        ],
+    ),
+    ("backgammon", &["--set", "hidden=16", "--set", "games=24", "--set", "batch=128", "--steps", "24"]),
+    (
+        "words",
+        &[
+            "--set",
+            "width=32",
+            "--set",
+            "layers=1",
+            "--set",
+            "heads=2",
+            "--set",
+            "context=16",
+            "--set",
+            "batch=4",
+            "--set",
+            "micro=2",
+            "--set",
+            "steps=2",
+            "--set",
+            "characters=20000",
+            "--set",
+            "vocab=300",
+            "--steps",
+            "64",
+        ],
+    ),
+];
+
+#[test]
+#[cfg(target_os = "linux")]
+fn no_verb_ends_well_where_its_output_is_full() {
+    use std::io::Write;
+    let scratch = Scratch::new();
+    for (room, args) in LEARNED {
+        scratch.told(&[&["train", room, "--save", room, "--plain"][..], args].concat());
+    }
+    scratch.told(
+        &[&["train", "--save", "control", "--events", "events", "--steps", "8192"][..], &SMALL].concat(),
+    );
+    let small = |args: &[&'static str]| [args, &SMALL[..]].concat();
+    let verbs = [
+        vec!["--help"],
+        vec!["--version"],
+        vec!["train", "--help"],
+        vec!["completions", "bash"],
+        small(&["train", "--steps", "8192", "--plain"]),
+        small(&["train", "--steps", "8192", "--json"]),
+        vec!["resume", "control", "--steps", "12288", "--plain"],
+        vec!["eval", "control"],
+        vec!["eval", "control", "--json"],
+        vec!["watch", "--list"],
+        vec!["watch", "events", "--plain"],
+        vec![
+            "sweep",
+            "--knob",
+            "lr=0.001",
+            "--set",
+            "envs=64",
+            "--set",
+            "hidden=16",
+            "--seeds",
+            "1",
+            "--steps",
+            "4096",
+        ],
+        vec!["solve", "--variant", "CartPole-v1", "--seeds", "1"],
+        vec!["env", "CartPole-v1"],
+        vec!["env", "CartPole-v1", "--stdio"],
+        vec!["moves", "backgammon", "--stdio"],
+        vec!["play", "backgammon", "backgammon", "--stdio"],
+        vec!["play", "backgammon", "random"],
+        vec!["eval", "backgammon", "backgammon", "--against", "random", "--games", "4"],
+        vec!["eval", "backgammon", "linear", "--against", "random", "--games", "4", "--json"],
+        vec!["solve", "cube", "--from", "cube", "--scramble", "U"],
+        vec!["solve", "cube", "--from", "cube", "--scramble", "-"],
+        vec!["eval", "cube", "cube", "--states", "1"],
+        vec!["run", "logic", "life", "--grid", "32x32", "--steps", "2"],
+        vec!["run", "logic", "life", "--grid", "32x32", "--steps", "2", "--json"],
+        vec!["export", "logic", "life", "--format", "json"],
+        vec!["generate", "words", "words", "--tokens", "4", "--prompt", "a"],
+        vec!["generate", "words", "words", "--tokens", "4", "--prompt", "a", "--json"],
+    ];
+    for args in &verbs {
+        let mut command = scratch.hothouse(args);
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let mut child = command.stdin(Stdio::piped()).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
+        // A line that each of those that read lines has an answer to; who reads none has no such input.
+        let _ = child.stdin.take().unwrap().write_all(b"4HPwATDgc/ABMA 3 1\n");
+        let output = child.wait_with_output().unwrap();
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{args:?} said: {text}");
+        assert!(
+            text.contains("error: cannot write the output (No space left on device"),
+            "{args:?} said: {text}"
+        );
+        assert!(!text.contains("panicked"), "{args:?} said: {text}");
+    }
+    // Whoever closes the pipe has what they wanted.
+    for args in verbs.iter().filter(|args| args[0] != "solve") {
+        let mut command = scratch.hothouse(args);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let _ = child.stdin.take().unwrap().write_all(b"4HPwATDgc/ABMA 3 1\n");
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""), "{args:?}");
+    }
+}
+
+#[test]
+fn what_a_file_is_called_steers_no_terminal() {
+    let scratch = Scratch::new();
+    let words = LEARNED[2].1;
+    let story = "Once there was a fox. The fox had a red ball. ".repeat(200);
+    fs::write(scratch.path("story.txt"), story).unwrap();
+    scratch
+        .told(&[&["train", "words", "--data", "story.txt", "--save", "run", "--plain"][..], words].concat());
+    let evil = "\u{1b}]0;owned\u{7}\u{9b}2J'; touch pwned; '";
+    let good = testkit::apart(&fs::read(scratch.path("run")).unwrap());
+    let with = |edit: &dyn Fn(&mut Value)| {
+        let mut parts = testkit::apart(&fs::read(scratch.path("run")).unwrap());
+        edit(&mut parts.header);
+        fs::write(scratch.path("evil"), parts.together()).unwrap();
+    };
+    let calm = |args: &[&str]| {
+        let output = scratch.run(args);
+        let text = stdout(&output) + &stderr(&output);
+        assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{args:?}: {text:?}");
+        (output.status.code(), text)
+    };
+    with(&|header| header["config"]["data"]["name"] = evil.into());
+    assert_eq!(calm(&["resume", "evil", "--steps", "72", "--plain"]).0, Some(0));
+    let run =
+        run::restore(&fs::read(scratch.path("evil")).unwrap(), run::Host::new(math::Isa::best())).unwrap();
+    let name = &run.config().data.as_ref().unwrap().name;
+    assert_eq!(name, "]0;owned2J'; touch pwned; '");
+    #[cfg(unix)]
+    {
+        let said = format!("set -- {}; printf '%s\\n' \"$@\"", run::native_command(&run.config_now()));
+        let output =
+            std::process::Command::new("sh").current_dir(&scratch.0).args(["-c", &said]).output().unwrap();
+        assert!(stdout(&output).ends_with(&format!("\n--data\n{name}\n")), "{}", stdout(&output));
+        assert!(!scratch.path("pwned").exists());
+    }
+    with(&|header| header["config"]["variant"] = evil.into());
+    let (status, text) = calm(&["resume", "evil", "--plain"]);
+    assert!(status == Some(1) && text.contains("owned"), "{text}");
+    with(&|header| header["config"]["room"] = evil.into());
+    assert_eq!(calm(&["eval", "evil"]).0, Some(1));
+    let progress = &good.header["progress"];
+    with(&|header| {
+        header["marks"] =
+            serde_json::json!([{ "progress": progress, "knob": evil, "from": 1.0, "to": evil }]);
+    });
+    assert_eq!(calm(&["resume", "evil", "--plain"]).0, Some(1));
 }

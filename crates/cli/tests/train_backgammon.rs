@@ -36,7 +36,8 @@ fn plain_lines_tell_of_a_run_and_events_are_written_beside() {
     let scratch = Scratch::new();
     let args = ["train", "backgammon", "--steps", "48", "--events", "run.jsonl"];
     let text = scratch.told(&[&args[..], &SMALL_GAMES].concat());
-    for part in ["backgammon / strong, seed 1", "48 games", "  test ", "random", "linear", "digest", "resume"]
+    for part in
+        ["backgammon / strong, seed 1", "48 games", "  test ", "random", "pubeval", "digest", "resume"]
     {
         assert!(text.contains(part), "{part} in: {text}");
     }

@@ -171,7 +171,7 @@ fn a_run_of_backgammon_is_watched_like_any_other() {
     }
     assert_eq!(ring.last(), lines.last());
     let plain = scratch.told(&["watch", "run.ring", "--plain"]);
-    assert!(plain.contains("72 games") && plain.contains("random") && plain.contains("linear"), "{plain}");
+    assert!(plain.contains("72 games") && plain.contains("random") && plain.contains("pubeval"), "{plain}");
     scratch.told(&[&["train", "backgammon", "--games", "24"][..], &SMALL_GAMES].concat());
     assert!(scratch.told(&["watch", "--list"]).contains("backgammon / strong, seed 1, 24 games"));
 }

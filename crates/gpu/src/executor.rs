@@ -71,6 +71,7 @@ impl Executor {
         let memory = space.allocate(gpu)?;
         program.bind(&memory);
         lowered.write_constants(&memory);
+        optimizer.write_vectors(plan.table(), &memory);
         let names: Vec<Arc<str>> = plan.outputs().iter().map(|port| port.name.clone()).collect();
         let mut asked: Vec<Region> = names.iter().map(|name| lowered.output(name)).collect();
         asked.extend([grads, params, optimizer.m, optimizer.v, optimizer.norm.part(0, 1)]);

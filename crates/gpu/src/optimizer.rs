@@ -3,7 +3,7 @@
 //! dispatches serve every step; how many steps it took it counts itself, since one that is left out does not count.
 
 use crate::program::{Memory, Program, Region, Space};
-use graph::Adam;
+use graph::{Adam, Table};
 use math::AdamStep;
 use std::ops::Range;
 
@@ -11,6 +11,8 @@ const TEXT: &str = include_str!("optimizer.wgsl");
 const SIZE: usize = 256;
 /// Floats in an element.
 const FOUR: usize = 4;
+/// A parameter begins at a multiple of so many floats.
+const LINE: usize = 16;
 /// Elements that a thread takes at least, where there are as many.
 const SHARE: usize = 4;
 const MOST_PARTS: usize = 1024;
@@ -26,6 +28,8 @@ pub struct Optimizer {
     pub taken: Region,
     /// Whoever writes something else than 0 there holds back all steps until it is told again.
     pub hold: Region,
+    /// A bit for each line of the parameters: whether it is a vector's.
+    vectors: Region,
     knobs: Region,
     /// 1 - β1ᵗ and 1 - β2ᵗ of the steps taken so far.
     corrections: Region,
@@ -41,6 +45,7 @@ impl Optimizer {
             norm: space.floats(FOUR),
             taken: counts.part(0, 2),
             hold: counts.part(2, 1),
+            vectors: space.words(parameters.div_ceil(32 * LINE)),
             knobs: space.floats(2 * FOUR),
             corrections: space.floats(FOUR),
         }
@@ -64,7 +69,8 @@ impl Optimizer {
         let [knobs, corrections, squares, norm] =
             [self.knobs, self.corrections, squares, self.norm].map(four);
         let (len, parts) = (len as u32, parts as u32);
-        let args = [params, grads, m, v, len, knobs, corrections, squares, norm, parts, self.taken.at];
+        let counts = [self.taken.at, self.vectors.at];
+        let args = [params, grads, m, v, len, knobs, corrections, squares, norm, parts, counts[0], counts[1]];
         let reduce = program.gpu().shared.reduce;
         let text = TEXT.replace("#BUILTINS", reduce.builtins()).replace("#PLACE", reduce.place());
         let reductions = reduce.across(SIZE, &[("whole_sum", "+")]);
@@ -85,10 +91,21 @@ impl Optimizer {
         memory.write_words(self.hold, &[0]);
     }
 
+    /// Says which parameters are vectors, for a decay of matrices alone; before, none is.
+    pub fn write_vectors(&self, table: &Table, memory: &Memory) {
+        let mut vectors = vec![0u32; self.vectors.len as usize];
+        for spec in table.specs().iter().filter(|spec| spec.vector) {
+            let lines = spec.offset / LINE..spec.range().end.div_ceil(LINE);
+            lines.for_each(|line| vectors[line / 32] |= 1 << (line % 32));
+        }
+        memory.write_words(self.vectors, &vectors);
+    }
+
     /// Changes its settings while it goes on counting; its betas have to stay as they are.
     pub fn write(&self, adam: &Adam, memory: &Memory) {
         let longest = adam.max_grad_norm.min(f32::MAX);
-        let knobs = [adam.lr, adam.beta1, adam.beta2, adam.eps, adam.weight_decay, longest];
+        let of_vectors = if adam.matrices_only { 0.0 } else { adam.weight_decay };
+        let knobs = [adam.lr, adam.beta1, adam.beta2, adam.eps, adam.weight_decay, longest, of_vectors];
         memory.write_floats(self.knobs, &knobs);
     }
 }

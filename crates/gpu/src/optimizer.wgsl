@@ -1,7 +1,7 @@
 // Adam (Kingma & Ba 2015) with decoupled weight decay (Loshchilov & Hutter 2019) and the clip by the global norm, in two
 // dispatches: LENGTH sums squares, a workgroup at a time; without it every workgroup adds those up for itself and moves
 // its share of the parameters. Four floats are one element here. `knobs` holds (lr, beta1, beta2, eps) and
-// (weight decay, longest gradient); `corrections` (1 - beta1^t, 1 - beta2^t) of the t steps taken so far. `whole_sum` adds
+// (weight decay, longest gradient, weight decay of vectors); `corrections` (1 - beta1^t, 1 - beta2^t) of the t steps taken so far. `whole_sum` adds
 // up what the threads of a workgroup have.
 
 struct Args {
@@ -9,6 +9,8 @@ struct Args {
     knobs: u32, corrections: u32, squares: u32, norm: u32, parts: u32,
     // In `words`: steps taken before the newest, whether that one was, and whether to hold back from here on.
     taken: u32,
+    // A bit for each four elements, 1 where they are a vector's.
+    vectors: u32,
 }
 
 const SIZE = 256u;
@@ -63,7 +65,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
         let v = fma(vec4(knobs.z), mem[args.v + i], (1.0 - knobs.z) * grad * grad);
         let root = sqrt(v / corrections.y) + knobs.w;
         let param = mem[args.params + i];
-        let change = fma(vec4(rest.x), param, m / corrections.x / root);
+        let of_vector = (words[args.vectors + i / 128u] >> (i / 4u % 32u)) & 1u;
+        let decay = select(rest.x, rest.z, of_vector == 1u);
+        let change = fma(vec4(decay), param, m / corrections.x / root);
         mem[args.params + i] = fma(vec4(-knobs.x), change, param);
         mem[args.m + i] = m;
         mem[args.v + i] = v;

@@ -4,9 +4,11 @@
 //!
 //! Sums are always added in the same order, so a plan gives the same bits at every run. Panels are refused.
 
+mod attention;
 mod codegen;
 mod dataflow;
 mod fusion;
+mod head;
 mod rows;
 
 use crate::product::{Fused, Product, Side, products};
@@ -99,7 +101,7 @@ impl Lowered {
             } else {
                 writer.emit(index, program, space);
             }
-            let is_product = matches!(dataflow.nodes[group.nodes[0]].op, Op::Product { .. });
+            let is_product = matches!(dataflow.nodes[group.nodes[0]].op, Op::Product { .. } | Op::Head(_));
             let then = group.finish.iter().filter(|n| !group.nodes.contains(n)).count();
             parts.push(Part { is_product, nodes: group.nodes.len() + then, steps: begin..program.len() });
         }
@@ -164,8 +166,17 @@ fn emit(dataflow: &Dataflow, nodes: &[usize], places: &[u32], space: &mut Space,
     let mut all = Vec::new();
     for node in nodes.iter().map(|&n| &dataflow.nodes[n]) {
         let (reads, writes) = (places_of(&node.reads), places_of(&node.writes));
-        let Op::Product { shape: [m, n, k], a, b, bias, residual, act, slope } = node.op else {
-            rows::emit(&node.op, &reads, &writes, adds(node.writes[0]), program);
+        let Op::Product { shape: [m, n, k], a, b, bias, residual, act, slope, saves } = node.op else {
+            match &node.op {
+                Op::Attention(shape) => attention::emit(shape, &reads, &writes, program),
+                Op::AttentionGrad(shape) => attention::emit_grad(shape, &reads, &writes, program),
+                Op::Head(head) => {
+                    // The gradient of the weights is written last.
+                    let adds = node.writes.last().is_some_and(|&v| adds(v));
+                    head.emit(&reads, &writes, adds, space, program);
+                }
+                op => rows::emit(op, &reads, &writes, adds(node.writes[0]), program),
+            }
             continue;
         };
         let side =
@@ -176,7 +187,8 @@ fn emit(dataflow: &Dataflow, nodes: &[usize], places: &[u32], space: &mut Space,
         let (a, b) = (side(reads[0], a), side(reads[1], b));
         let fused = Fused {
             slope: slope.zip(rest.next()),
-            row_sums: writes.get(1).map(|&at| (at, adds(node.writes[1]))),
+            row_sums: writes.get(1).filter(|_| !saves).map(|&at| (at, adds(node.writes[1]))),
+            save: writes.get(1).filter(|_| saves).copied(),
         };
         let c = Product { m, n, k, a, b, c: writes[0], bias, residual, act, adds: adds(node.writes[0]) };
         all.push((c, fused));
@@ -215,6 +227,14 @@ fn lives(dataflow: &Dataflow, groups: &Groups) -> Vec<Option<[usize; 2]>> {
         for &n in then {
             if !nodes.contains(&n) {
                 dataflow.nodes[n].reads.iter().for_each(|&v| read(v, finish(index)));
+            }
+        }
+    }
+    // A kernel of its own writes all of its results, read or not.
+    for (index, group) in groups.groups.iter().enumerate().filter(|(_, group)| group.kind == Kind::Own) {
+        for &v in group.nodes.iter().flat_map(|&n| &dataflow.nodes[n].writes) {
+            if dataflow.values[v].location == Location::Arena {
+                lives[v].get_or_insert([body(index); 2]);
             }
         }
     }

@@ -57,6 +57,7 @@ impl Region {
 pub struct Space {
     floats: u64,
     words: u64,
+    scratch: Region,
 }
 
 impl Space {
@@ -68,6 +69,14 @@ impl Space {
     /// Whole numbers in `words`, all 0 at first.
     pub fn words(&mut self, len: usize) -> Region {
         hand_out(&mut self.words, len)
+    }
+
+    /// Floats that hold something from one dispatch to the next alone: everybody's.
+    pub fn scratch(&mut self, len: usize) -> Region {
+        if (self.scratch.len as usize) < len {
+            self.scratch = self.floats(len);
+        }
+        self.scratch.part(0, len)
     }
 
     /// What the floats that were handed out take.
@@ -94,7 +103,7 @@ impl Space {
         Ok(Memory {
             gpu: gpu.clone(),
             floats: buffer("floats", self.floats)?,
-            words: buffer("words", self.words)?,
+            words: buffer("integers", self.words)?,
         })
     }
 }

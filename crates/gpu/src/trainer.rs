@@ -3,7 +3,7 @@
 use crate::device::{Gpu, InFlight, Submitted};
 use crate::optimizer::Optimizer;
 use crate::plan::Lowered;
-use crate::program::{Arrived, Memory, Program, Readback, Region, Space};
+use crate::program::{Arrived, Memory, Program, Readback, Region, Space, groups};
 use graph::{Adam, Plan};
 use learn::Fault;
 use learn::offload::{PlanTrainer, TrainResult, TrainStateRef};
@@ -20,15 +20,27 @@ pub struct Trainer {
     lowered: Lowered,
     params: Region,
     optimizer: Optimizer,
-    /// Forward and backward, then Adam.
-    step: [Range<usize>; 2],
+    /// Adam.
+    moved: Range<usize>,
+    /// Gradients of runs before the newest one, which is begun with keeping what the one before left, where several make a step.
+    keep: [Range<usize>; 2],
+    join: Range<usize>,
+    /// Runs whose gradients the next update moves by.
+    runs: usize,
     outputs: Vec<Arc<str>>,
-    readback: Readback,
+    /// Of all, and of the outputs alone.
+    readbacks: [Readback; 2],
     /// Adam's steps when it stood here, and what the device was told since.
     steps_before: u64,
     told: Option<Adam>,
     in_flight: InFlight,
-    asked: Option<Submitted>,
+    asked: Option<(Submitted, Asked)>,
+}
+
+#[derive(Clone, Copy)]
+enum Asked {
+    All,
+    Outputs,
 }
 
 impl Trainer {
@@ -36,27 +48,34 @@ impl Trainer {
         gpu.check()?;
         let (mut space, mut program) = (Space::default(), Program::new(gpu));
         let len = plan.table().len();
-        let (params, grads) = (space.floats(len), space.floats(len));
+        let [params, grads, sums] = [0; 3].map(|_| space.floats(len));
         let lowered = Lowered::new(plan, params, grads, &mut space, &mut program)?;
         let optimizer = Optimizer::new(len, &mut space);
         let moved = optimizer.step(params, grads, &mut space, &mut program);
+        let keep = [false, true].map(|adds| add(grads, sums, adds, &mut program));
+        let join = add(sums, grads, true, &mut program);
         let memory = space.allocate(gpu)?;
         program.bind(&memory);
         lowered.write_constants(&memory);
+        optimizer.write_vectors(plan.table(), &memory);
         let outputs: Vec<Arc<str>> = plan.outputs().iter().map(|port| port.name.clone()).collect();
-        let mut asked = vec![params, optimizer.m, optimizer.v, optimizer.norm.part(0, 1)];
-        asked.extend(outputs.iter().map(|name| lowered.output(name)));
-        let readback = Readback::new(&memory, &asked, &[optimizer.taken]);
+        let given = outputs.iter().map(|name| lowered.output(name));
+        let small: Vec<Region> = [optimizer.norm.part(0, 1)].into_iter().chain(given).collect();
+        let all = [&small[..], &[params, optimizer.m, optimizer.v]].concat();
+        let readbacks = [all, small].map(|asked| Readback::new(&memory, &asked, &[optimizer.taken]));
         let mut trainer = Trainer {
             gpu: gpu.clone(),
             memory,
             program,
-            step: [lowered.steps.clone(), moved],
+            moved,
+            keep,
+            join,
+            runs: 0,
             lowered,
             params,
             optimizer,
             outputs,
-            readback,
+            readbacks,
             steps_before: 0,
             told: None,
             in_flight: InFlight::new(IN_FLIGHT),
@@ -71,11 +90,80 @@ impl Trainer {
         self.memory.bytes()
     }
 
+    /// What comes before the next run, and the run.
+    fn next_run(&mut self) -> [Range<usize>; 2] {
+        self.runs += 1;
+        let keep = match self.runs {
+            1 => 0..0,
+            2 => self.keep[0].clone(),
+            _ => self.keep[1].clone(),
+        };
+        [keep, self.lowered.steps.clone()]
+    }
+
+    /// What makes a step of the runs so far.
+    fn next_update(&mut self, adam: &Adam) -> Result<[Range<usize>; 2], Fault> {
+        match self.told {
+            Some(told) if told == *adam => {}
+            Some(told) if [told.beta1, told.beta2] != [adam.beta1, adam.beta2] => {
+                return Err(Fault::Unknown { what: "an Adam whose betas change".into() });
+            }
+            Some(_) => self.optimizer.write(adam, &self.memory),
+            None => self.optimizer.tell(adam, self.steps_before, &self.memory),
+        }
+        self.told = Some(*adam);
+        let join = if self.runs > 1 { self.join.clone() } else { 0..0 };
+        self.runs = 0;
+        Ok([join, self.moved.clone()])
+    }
+
+    fn replay(&mut self, lists: &[Range<usize>]) -> Result<(), Fault> {
+        let mut encoder = self.gpu.encoder();
+        self.program.encode_lists(&mut encoder, lists);
+        self.submit(encoder).map(|_| ())
+    }
+
+    fn ask_for(&mut self, what: Asked) -> Result<(), Fault> {
+        if self.asked.is_some() {
+            return Err(Fault::Refused { why: "it was asked again before it had answered".into() });
+        }
+        if self.told.is_none() {
+            // No step has been taken since it stood here, and so counting has not begun.
+            self.optimizer.tell(&Adam::default(), self.steps_before, &self.memory);
+        }
+        let mut encoder = self.gpu.encoder();
+        self.readbacks[what as usize].encode(&mut encoder);
+        self.asked = Some((self.submit(encoder)?, what));
+        self.readbacks[what as usize].ask();
+        Ok(())
+    }
+
     fn submit(&mut self, encoder: wgpu::CommandEncoder) -> Result<Submitted, Fault> {
         let submitted = self.in_flight.submit(&self.gpu, encoder);
         self.gpu.check()?;
         Ok(submitted)
     }
+}
+
+/// Appends one region to another, or in place of it.
+fn add(x: Region, to: Region, adds: bool, program: &mut Program) -> Range<usize> {
+    const SIZE: usize = 256;
+    let text = format!(
+        "struct Args {{ x: u32, to: u32, len: u32 }}
+@compute @workgroup_size({SIZE})
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {{
+    let i = group_index(group, many) * {SIZE}u + local;
+    if (i < args.len) {{ mem[args.to + i] {} mem[args.x + i]; }}
+}}
+",
+        if adds { "+=" } else { "=" }
+    );
+    let first = program.len();
+    let kernel = program.kernel_of_vectors("sum of gradients", &text);
+    let fours = x.len.div_ceil(4);
+    program.dispatch(&kernel, &[x.at / 4, to.at / 4, fours], groups(fours as usize, SIZE));
+    first..program.len()
 }
 
 impl PlanTrainer for Trainer {
@@ -86,7 +174,7 @@ impl PlanTrainer for Trainer {
         self.memory.write_floats(self.params, state.weights);
         self.memory.write_floats(self.optimizer.m, state.m);
         self.memory.write_floats(self.optimizer.v, state.v);
-        (self.steps_before, self.told) = (state.steps, None);
+        (self.steps_before, self.told, self.runs) = (state.steps, None, 0);
         self.gpu.check()
     }
 
@@ -96,53 +184,44 @@ impl PlanTrainer for Trainer {
         self.gpu.check()
     }
 
+    fn accumulate(&mut self) -> Result<(), Fault> {
+        let lists = self.next_run();
+        self.replay(&lists)
+    }
+
+    fn update(&mut self, adam: &Adam) -> Result<(), Fault> {
+        let lists = self.next_update(adam)?;
+        self.replay(&lists)
+    }
+
     fn step(&mut self, adam: &Adam) -> Result<(), Fault> {
-        match self.told {
-            Some(told) if told == *adam => {}
-            Some(told) if [told.beta1, told.beta2] != [adam.beta1, adam.beta2] => {
-                return Err(Fault::Unknown { what: "an Adam whose betas change".into() });
-            }
-            Some(_) => self.optimizer.write(adam, &self.memory),
-            None => self.optimizer.tell(adam, self.steps_before, &self.memory),
-        }
-        self.told = Some(*adam);
-        let mut encoder = self.gpu.encoder();
-        self.program.encode_lists(&mut encoder, &self.step);
-        self.submit(encoder).map(|_| ())
+        let lists = [self.next_run(), self.next_update(adam)?].concat();
+        self.replay(&lists)
     }
 
     fn ask(&mut self) -> Result<(), Fault> {
-        if self.asked.is_some() {
-            return Err(Fault::Refused { why: "it was asked again before it had answered".into() });
-        }
-        if self.told.is_none() {
-            // No step has been taken since it stood here, and so counting has not begun.
-            self.optimizer.tell(&Adam::default(), self.steps_before, &self.memory);
-        }
-        let mut encoder = self.gpu.encoder();
-        self.readback.encode(&mut encoder);
-        self.asked = Some(self.submit(encoder)?);
-        self.readback.ask();
-        Ok(())
+        self.ask_for(Asked::All)
+    }
+
+    fn ask_outputs(&mut self) -> Result<(), Fault> {
+        self.ask_for(Asked::Outputs)
     }
 
     fn poll(&mut self, trained: &mut TrainResult) -> Result<bool, Fault> {
-        let Some(submitted) = &self.asked else { return Ok(false) };
+        let Some((submitted, what)) = &self.asked else { return Ok(false) };
         self.gpu.pause_for(submitted);
         trained.outputs.resize_with(self.outputs.len(), || ("".into(), Vec::new()));
         let TrainResult { outputs, weights, m, v, norm, .. } = trained;
-        let mut taken = 0;
-        let here = self.readback.take(
+        let (mut taken, given) = (0, self.outputs.len());
+        let here = self.readbacks[*what as usize].take(
             &mut |region, arrived: Arrived| {
-                let to = match region {
-                    0 => &mut *weights,
-                    1 => &mut *m,
-                    2 => &mut *v,
-                    3 => return *norm = arrived.floats().next().unwrap_or_default(),
-                    output => {
-                        outputs[output - 4].0.clone_from(&self.outputs[output - 4]);
-                        &mut outputs[output - 4].1
+                let to = match region.checked_sub(1) {
+                    None => return *norm = arrived.floats().next().unwrap_or_default(),
+                    Some(output) if output < given => {
+                        outputs[output].0.clone_from(&self.outputs[output]);
+                        &mut outputs[output].1
                     }
+                    Some(state) => [&mut *weights, &mut *m, &mut *v][state - given],
                 };
                 to.clear();
                 to.extend(arrived.floats());

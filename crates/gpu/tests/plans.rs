@@ -102,11 +102,12 @@ type OfTwo = (&'static str, fn(&mut Graph, NodeId, NodeId) -> NodeId);
 const INIT: Init = Init::Uniform(1.0);
 
 async fn maps(gpu: Gpu) {
-    let maps: [OfOne; 11] = [
+    let maps: [OfOne; 12] = [
         ("relu", |g, x| g.relu(x)),
         ("tanh", |g, x| g.tanh(x)),
         ("gelu", |g, x| g.gelu(x)),
         ("sigmoid", |g, x| g.sigmoid(x)),
+        ("silu", |g, x| g.silu(x)),
         ("exp", |g, x| g.exp(x)),
         ("square", |g, x| g.square(x)),
         ("neg", |g, x| g.neg(x)),
@@ -190,7 +191,7 @@ async fn products(gpu: Gpu) {
 }
 
 async fn reductions_and_rows(gpu: Gpu) {
-    let rows: [OfOne; 9] = [
+    let rows: [OfOne; 11] = [
         ("sum of rows", Graph::sum_rows),
         ("sum of columns", Graph::sum_cols),
         ("sum", Graph::sum_all),
@@ -209,6 +210,15 @@ async fn reductions_and_rows(gpu: Gpu) {
             g.square(off)
         }),
         ("layer norm", |g, x| g.norm(x, "norm")),
+        ("rms norm", |g, x| {
+            let cols = g.shape(x)[1];
+            let gamma = g.vector("gamma", cols, INIT);
+            g.rms_norm(x, gamma, 1e-5)
+        }),
+        ("dropout", |g, x| {
+            let step = g.input("index100", [1, 1]);
+            g.dropout(x, 0.3, math::Rng::new(7, 2), step)
+        }),
         ("two norms", |g, x| {
             let y = g.norm(x, "norm.0");
             g.norm(y, "norm.1")
@@ -226,6 +236,128 @@ async fn reductions_and_rows(gpu: Gpu) {
             check(&gpu, &format!("{name} of {shape:?}"), |g| {
                 let x = g.param("x", shape, INIT);
                 let y = f(g, x);
+                weigh(g, y)
+            })
+            .await;
+        }
+    }
+}
+
+async fn attention(gpu: Gpu) {
+    // One row, one head; lengths and heads of a tile, of parts of one and of several, in fours and not.
+    let shapes = [
+        (1, 1, 2, 1),
+        (10, 3, 4, 5),
+        (36, 2, 6, 12),
+        (78, 2, 4, 39),
+        (70, 1, 34, 35),
+        (64, 2, 32, 32),
+        (200, 2, 40, 100),
+        (66, 1, 100, 33),
+    ];
+    for (i, (rows, heads, size, len)) in shapes.into_iter().take(if BROWSER { 3 } else { 8 }).enumerate() {
+        let rotary = i % 2 == 1;
+        check(&gpu, &format!("attention of {rows} rows, {heads} heads of {size}, {rotary}"), |g| {
+            let x = g.param("x", [rows, 3 * heads * size], INIT);
+            let y = g.causal_attention(x, heads, len, rotary);
+            weigh(g, y)
+        })
+        .await;
+    }
+    // What is attended to is computed, and scores are large.
+    check(&gpu, "three attentions", |g| {
+        let (x, w) = (g.input("x", [66, 12]), g.param("w", [36, 12], INIT));
+        let qkv = g.matmul(x, w, false, true);
+        let y = g.causal_attention(qkv, 2, 33, true);
+        let qkv = g.matmul(y, w, false, true);
+        let y = g.causal_attention(qkv, 2, 33, true);
+        let qkv = g.matmul(y, w, false, true);
+        let qkv = g.affine(qkv, 3.0, 0.0);
+        let y = g.causal_attention(qkv, 2, 33, false);
+        weigh(g, y)
+    })
+    .await;
+}
+
+async fn heads_and_windows(gpu: Gpu) {
+    // The last in several tiles of rows, the last of them smaller.
+    let shapes = [(1, 1, 1), (9, 5, 7), (40, 65, 12), (130, 300, 33), (130, 131_072, 2)];
+    for (rows, vocab, inp) in shapes.into_iter().take(if BROWSER { 3 } else { 5 }) {
+        let head = move |g: &mut Graph, x: NodeId| {
+            let (w, class) = (g.param("w", [vocab, inp], INIT), g.input(&format!("index{vocab}"), [rows, 1]));
+            g.head_loss(x, w, class)
+        };
+        check(&gpu, &format!("mean of {rows} losses of a head, {inp} to {vocab}"), |g| {
+            let x = g.param("x", [rows, inp], INIT);
+            let y = head(g, x);
+            g.mean_all(y)
+        })
+        .await;
+        if vocab > 1000 {
+            continue;
+        }
+        check(&gpu, "weighed losses of a head", |g| {
+            let x = g.param("x", [rows, inp], INIT);
+            let y = head(g, x);
+            weigh(g, y)
+        })
+        .await;
+        check(&gpu, "a head of an input", |g| {
+            let x = g.input("x", [rows, inp]);
+            let y = head(g, x);
+            g.sum_all(y)
+        })
+        .await;
+        check(&gpu, "a head that shares its weights", |g| {
+            let (w, index) = (g.param("w", [vocab, inp], INIT), g.input("index", [rows, 1]));
+            let x = g.embedding_bag(w, index);
+            let y = head(g, x);
+            g.mean_all(y)
+        })
+        .await;
+        let mut g = Graph::new();
+        let x = g.input("x", [rows, inp]);
+        let y = head(&mut g, x);
+        let y = g.mean_all(y);
+        let plan = Plan::new(&g, &[("y", y)], Layout::Rows, Isa::best()).unwrap();
+        let case = Case::new(&g, 5);
+        for (grouped, mut executor) in executors(&gpu, &plan) {
+            executor.set_params(case.params(&g).values());
+            for (input, _, values) in &case.inputs {
+                executor.set_input(input, &values.iter().map(|&v| v as f32).collect::<Vec<f32>>());
+            }
+            let answer = executor.run(None).await.unwrap();
+            let expected = &case.reference(&g)[y.index()];
+            close(&format!("{grouped}: the loss alone"), answer.output("y"), expected, TOLERANCE);
+        }
+    }
+    check(&gpu, "windows", |g| {
+        let (corpus, starts) = (g.input("index5", [1, 40]), g.input("index36", [6, 1]));
+        let (index, next) = (g.windows(corpus, starts, 7, 0), g.windows(corpus, starts, 7, 1));
+        let table = g.param("table", [5, 3], INIT);
+        let (x, y) = (g.embedding_bag(table, index), g.embedding_bag(table, next));
+        let y = g.mul(x, y);
+        weigh(g, y)
+    })
+    .await;
+}
+
+/// A gelu's gradient reads what the layer before it leaves beside what the gelu makes of it: in fours, one by one, and added up from
+/// several stretches.
+async fn saved_activations(gpu: Gpu) {
+    let shapes = [(7, 3, 5), (40, 20, 12), (70, 33, 16), (5, 8, 1100), (66, 6, 1024)];
+    for (rows, width, inp) in shapes.into_iter().take(if BROWSER { 2 } else { 5 }) {
+        for residual in [false, true] {
+            check(&gpu, &format!("gelu of {rows} x {width} from {inp}, {residual}"), |g| {
+                let x = g.input("x", [rows, inp]);
+                // Where sums are large there is no slope.
+                let mut y = g.dense(x, "up", width, Init::Uniform(1.0));
+                if residual {
+                    let shape = g.shape(y);
+                    let z = g.param("z", shape, INIT);
+                    y = g.add(y, z);
+                }
+                let y = g.gelu(y);
                 weigh(g, y)
             })
             .await;
@@ -543,6 +675,7 @@ async fn adam_follows_the_processors(gpu: Gpu) {
         Adam { lr: 0.01, ..Adam::default() },
         Adam { lr: 0.01, eps: 1e-5, max_grad_norm: 0.1, ..Adam::default() },
         Adam { lr: 0.003, weight_decay: 0.05, beta1: 0.8, max_grad_norm: 0.5, ..Adam::default() },
+        Adam { lr: 0.003, weight_decay: 0.3, matrices_only: true, ..Adam::default() },
     ];
     let (_, build) = nets::LOSSES[1];
     for adam in adams {
@@ -656,6 +789,9 @@ common::tests!(
     reductions_and_rows,
     what_ppo_learns,
     adam_follows_the_processors,
+    attention,
+    heads_and_windows,
+    saved_activations,
     panels_are_refused;
     natively:
     maps,

@@ -261,8 +261,11 @@ async fn what_a_product_does_in_passing_is_right(gpu: Gpu) {
             act: Act::None,
             adds: false,
         };
-        let fused =
-            Fused { slope: slope.map(|of| (of, at[2].at)), row_sums: row_sums.map(|adds| (at[3].at, adds)) };
+        let fused = Fused {
+            slope: slope.map(|of| (of, at[2].at)),
+            row_sums: row_sums.map(|adds| (at[3].at, adds)),
+            save: None,
+        };
         match tile {
             Some(tile) => product_fused_by(&mut program, &mut space, &p, &fused, tile),
             None => product_fused(&mut program, &mut space, &p, &fused),
@@ -329,7 +332,14 @@ async fn products_that_are_alike_go_together(gpu: Gpu) {
                 act: Act::Tanh,
                 adds: false,
             };
-            (p, Fused { slope: Some((Unary::Tanh, region(space, m * n))), row_sums: Some((0, false)) })
+            (
+                p,
+                Fused {
+                    slope: Some((Unary::Tanh, region(space, m * n))),
+                    row_sums: Some((0, false)),
+                    save: None,
+                },
+            )
         };
         let all: Vec<(Product, Fused)> = (0..3).map(|_| made(&mut space)).collect();
         let mut results = Vec::new();

@@ -125,9 +125,161 @@ async fn a_plan_is_run_as_on_the_processor(gpu: Gpu) {
     assert!(matches!(there.run(), Err(learn::Fault::Refused { .. })), "one at a time");
 }
 
+/// Which transformer.
+#[derive(Clone, Copy, Debug)]
+struct Form {
+    rms: bool,
+    rotary: bool,
+    gated: bool,
+    tied: bool,
+    drop: f32,
+}
+
+/// A small transformer that learns from windows of a text, as the room of words builds them.
+fn transformer(form: Form) -> Plan {
+    const VOCAB: usize = 21;
+    let (batch, len, width, heads) = (3, 35, 24, 2);
+    let mut g = Graph::new();
+    let (corpus, starts) = (g.input("corpus", [1, 400]), g.input("starts", [batch, 1]));
+    let [tokens, next] = [0, 1].map(|shift| g.windows(corpus, starts, len, shift));
+    let step = (form.drop > 0.0).then(|| g.input("step", [1, 1]));
+    let mut sites = 0..;
+    let mut dropped = |g: &mut Graph, x| match step {
+        Some(step) => g.dropout(x, form.drop, Rng::new(5, sites.next().unwrap()), step),
+        None => x,
+    };
+    let norm = |g: &mut Graph, x, name: &str| match form.rms {
+        true => {
+            let gamma = g.vector(&format!("{name}.weight"), width, Init::Ones);
+            g.rms_norm(x, gamma, 1e-5)
+        }
+        false => g.norm(x, name),
+    };
+    let linear = |g: &mut Graph, x, name: &str, out: usize| match form.gated {
+        true => {
+            let inp = g.shape(x)[1];
+            let w = g.param(&format!("{name}.weight"), [out, inp], Init::FanIn);
+            g.matmul(x, w, false, true)
+        }
+        false => g.dense(x, name, out, Init::FanIn),
+    };
+    let table = g.param("wte", [VOCAB, width], Init::Uniform(0.3));
+    let mut x = g.embedding_bag(table, tokens);
+    if !form.rotary {
+        let places: Vec<f32> = (0..batch * len).map(|row| (row % len) as f32).collect();
+        let places = g.constant(&places, [batch * len, 1]);
+        let wpe = g.param("wpe", [len, width], Init::Uniform(0.3));
+        let places = g.embedding_bag(wpe, places);
+        x = g.add(x, places);
+    }
+    x = dropped(&mut g, x);
+    for layer in 0..2 {
+        let name = |part: &str| format!("{layer}.{part}");
+        let y = norm(&mut g, x, &name("ln_1"));
+        let qkv = linear(&mut g, y, &name("c_attn"), 3 * width);
+        let y = g.causal_attention(qkv, heads, len, form.rotary);
+        let y = linear(&mut g, y, &name("attn.c_proj"), width);
+        let y = dropped(&mut g, y);
+        x = g.add(y, x);
+        let y = norm(&mut g, x, &name("ln_2"));
+        let mut up = linear(&mut g, y, &name("c_fc"), 4 * width);
+        if form.gated {
+            let gate = linear(&mut g, y, &name("c_gate"), 4 * width);
+            let gate = g.silu(gate);
+            up = g.mul(gate, up);
+        } else {
+            up = g.gelu(up);
+        }
+        let y = linear(&mut g, up, &name("mlp.c_proj"), width);
+        let y = dropped(&mut g, y);
+        x = g.add(y, x);
+    }
+    let x = norm(&mut g, x, "ln_f");
+    let head = if form.tied { table } else { g.param("head", [VOCAB, width], Init::FanIn) };
+    let losses = g.head_loss(x, head, next);
+    let mean = g.mean_all(losses);
+    let loss = g.affine(mean, 0.5, 0.0);
+    let gradients = g.gradients(loss);
+    Plan::training(&g, &[("loss", loss)], &gradients, Isa::best()).unwrap()
+}
+
+/// Whole steps of two runs each, of every norm, position, and kind of layer.
+async fn a_transformer_is_trained_as_on_the_processor(gpu: Gpu) {
+    let plain = Form { rms: false, rotary: false, gated: false, tied: true, drop: 0.0 };
+    let forms = [
+        plain,
+        Form { rms: true, rotary: true, gated: true, tied: false, drop: 0.2 },
+        Form { rotary: true, drop: 0.1, ..plain },
+        Form { rms: true, tied: false, ..plain },
+        Form { gated: true, ..plain },
+    ];
+    for form in forms {
+        let plan = Arc::new(transformer(form));
+        let params = Params::new(plan.table(), 3);
+        let Optimizer { m, v, .. } = Optimizer::new(&params);
+        let state = TrainStateRef { weights: params.values(), m: &m, v: &v, steps: 0 };
+        let mut there = gpu.trainer(&plan, &state).unwrap();
+        let mut here = Local.trainer(&plan, &state).unwrap();
+        let text: Vec<f32> = (0..400).map(|i: i32| ((i * i + i / 3) % 21) as f32).collect();
+        let adam = |step: u32| Adam {
+            lr: 0.002 + 0.0005 * step as f32,
+            weight_decay: 0.1,
+            matrices_only: true,
+            max_grad_norm: 1.0,
+            ..Adam::default()
+        };
+        let run = |trainer: &mut dyn PlanTrainer, number: u32| {
+            let starts = [0, 1, 2].map(|i| ((number * 97 + i * 131) % 365) as f32);
+            trainer.set_input("starts", &starts).unwrap();
+            if form.drop > 0.0 {
+                trainer.set_input("step", &[number as f32]).unwrap();
+            }
+        };
+        let mut first = 0.0;
+        for trainer in [&mut *there, &mut *here] {
+            trainer.set_input("corpus", &text).unwrap();
+        }
+        for step in 0..12 {
+            for trainer in [&mut *there, &mut *here] {
+                // Steps of one run, of two and of three.
+                let runs = step % 3 + 1;
+                for i in 0..runs {
+                    run(trainer, 3 * step + i);
+                    if runs > 1 {
+                        trainer.accumulate().unwrap();
+                    }
+                }
+                match runs {
+                    1 => trainer.step(&adam(step)).unwrap(),
+                    _ => trainer.update(&adam(step)).unwrap(),
+                }
+            }
+            let (found, expected) = (answer(&mut *there).await, answer(&mut *here).await);
+            let what = format!("{form:?}, step {step}");
+            close(&format!("{what}: loss"), &found.outputs[0].1, &expected.outputs[0].1);
+            close(&format!("{what}: norm"), &[found.norm], &[expected.norm]);
+            if step == 0 {
+                // The moment of one step is its gradient.
+                close(&format!("{what}: gradient"), &found.m, &expected.m);
+                first = found.outputs[0].1[0];
+            }
+            if step == 11 {
+                assert!(found.outputs[0].1[0] < first, "{what}: it learned");
+                assert_eq!(found.steps, 12);
+                let mut small = TrainResult::default();
+                there.ask_outputs().unwrap();
+                while !there.poll(&mut small).unwrap() {}
+                assert_eq!((small.steps, &small.outputs, small.norm), (12, &found.outputs, found.norm));
+                assert!(small.weights.is_empty() && small.m.is_empty() && small.v.is_empty());
+            }
+        }
+    }
+}
+
 #[test]
 fn natively() {
     pollster::block_on(async {
+        a_transformer_is_trained_as_on_the_processor(common::open().await).await;
         a_net_is_trained_as_on_the_processor(common::open().await).await;
         a_plan_is_run_as_on_the_processor(common::open().await).await;
     });

@@ -11,6 +11,7 @@ use math::gemm::{
     Norm, linear_panels, linear_rows, linear_rows_dw, linear_rows_dx, matmul, pack_panels, pack_rows,
     pack_rows_t,
 };
+use math::ops::HeadSlopes;
 use math::par::{self, CHUNK, chunks_mut};
 use math::{Binary, Epilogue, Isa, Span, ops};
 use std::ops::Range;
@@ -102,36 +103,62 @@ impl Executor {
     /// Computes the outputs of a plan without gradients.
     pub fn run(&mut self, params: &Params, packed: &Packed) {
         assert!(!self.plan.trains, "this plan has gradients: call train");
-        self.replay_wide(params, packed, &mut [], false);
+        self.replay_wide(params, packed, &mut [], false, 0..self.plan.steps.len());
     }
 
     /// Computes outputs and gradients. `grads` is laid out as [`Params::values`]; with `accumulate` the
     /// gradients are added to what it holds, otherwise they replace it.
     pub fn train(&mut self, params: &Params, packed: &Packed, grads: &mut [f32], accumulate: bool) {
+        self.train_part(params, packed, grads, accumulate, 0..self.plan.steps.len());
+    }
+
+    /// One of [`Plan::parts`]; a run is all of them in their order, with nothing changed in between.
+    pub fn train_part(
+        &mut self,
+        params: &Params,
+        packed: &Packed,
+        grads: &mut [f32],
+        accumulate: bool,
+        part: Range<usize>,
+    ) {
         assert!(self.plan.trains, "this plan has no gradients: make it with Plan::training");
         assert_eq!(grads.len(), self.plan.table.len(), "gradients are as long as the parameters");
-        if !accumulate {
+        if !accumulate && part.start == 0 {
             for range in &self.plan.untouched {
                 grads[range.clone()].fill(0.0);
             }
         }
-        self.replay_wide(params, packed, grads, accumulate);
+        self.replay_wide(params, packed, grads, accumulate, part);
     }
 
     /// Enters the pool once for all pieces of the run, where there is enough to do for that.
-    fn replay_wide(&mut self, params: &Params, packed: &Packed, grads: &mut [f32], accumulate: bool) {
+    fn replay_wide(
+        &mut self,
+        params: &Params,
+        packed: &Packed,
+        grads: &mut [f32],
+        accumulate: bool,
+        part: Range<usize>,
+    ) {
         if self.plan.wide {
-            par::inside(|| self.replay(params, packed, grads, accumulate));
+            par::inside(|| self.replay(params, packed, grads, accumulate, part));
         } else {
-            self.replay(params, packed, grads, accumulate);
+            self.replay(params, packed, grads, accumulate, part);
         }
     }
 
-    fn replay(&mut self, params: &Params, packed: &Packed, grads: &mut [f32], accumulate: bool) {
+    fn replay(
+        &mut self,
+        params: &Params,
+        packed: &Packed,
+        grads: &mut [f32],
+        accumulate: bool,
+        part: Range<usize>,
+    ) {
         let plan = &*self.plan;
         assert!(Arc::ptr_eq(&self.plan, &packed.plan), "these weights were packed for another plan");
         assert_eq!(params.values().len(), plan.table.len(), "these parameters belong to another graph");
-        for step in &plan.steps {
+        for step in &plan.steps[part] {
             let memory = Memory {
                 arena: &mut self.arena,
                 grads: &mut *grads,
@@ -164,21 +191,21 @@ struct Memory<'a> {
 /// What is left of the arena for reading when the writes are taken out of it.
 struct Reads<'a> {
     /// First float and contents of each stretch.
-    gaps: [(usize, &'a [f32]); 4],
+    gaps: [(usize, &'a [f32]); 5],
     params: &'a [f32],
     slots: &'a [Range<usize>],
 }
 
 impl<'a> Memory<'a> {
     /// The places a step writes, one slice each, and the rest to read from.
-    fn open(self, writes: &[Place; 3]) -> ([&'a mut [f32]; 3], Reads<'a>) {
-        let mut open: [&mut [f32]; 3] = [&mut [], &mut [], &mut []];
-        let mut gaps: [(usize, &[f32]); 4] = [(0, &[]); 4];
+    fn open(self, writes: &[Place; 4]) -> ([&'a mut [f32]; 4], Reads<'a>) {
+        let mut open: [&mut [f32]; 4] = [&mut [], &mut [], &mut [], &mut []];
+        let mut gaps: [(usize, &[f32]); 5] = [(0, &[]); 5];
         let (mut arena, mut grads) = (self.arena, self.grads);
         let (mut arena_at, mut grads_at) = (0, 0);
         // In the order of their addresses: the next one is the first beyond what is handed out.
-        for gap in 0..3 {
-            let next = (0..3).filter_map(|i| match &writes[i] {
+        for gap in 0..4 {
+            let next = (0..4).filter_map(|i| match &writes[i] {
                 Place::Slot(slot) if open[i].is_empty() && !self.slots[*slot].is_empty() => {
                     Some((self.slots[*slot].start, i))
                 }
@@ -193,9 +220,9 @@ impl<'a> Memory<'a> {
             open[i] = write;
             (arena, arena_at) = (rest, range.end);
         }
-        gaps[3] = (arena_at, arena);
-        for _ in 0..3 {
-            let next = (0..3).filter_map(|i| match &writes[i] {
+        gaps[4] = (arena_at, arena);
+        for _ in 0..4 {
+            let next = (0..4).filter_map(|i| match &writes[i] {
                 Place::Grad { range, .. } if open[i].is_empty() => Some((range.start, range.end, i)),
                 _ => None,
             });
@@ -231,7 +258,7 @@ impl<'a> Reads<'a> {
 }
 
 fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) {
-    let ([y, y1, y2], reads) = memory.open(&step.writes);
+    let ([y, y1, y2, y3], reads) = memory.open(&step.writes);
     let r = |i: usize| reads.get(&step.reads[i]);
     let adds = |i: usize| match step.writes[i] {
         Place::Grad { first, .. } => accumulate || !first,
@@ -251,6 +278,7 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
                 residual: reads.optional(&step.reads[2]),
                 norm,
                 act,
+                save: (!y3.is_empty()).then_some(y3),
             };
             let linear = if panels { linear_panels } else { linear_rows };
             linear(isa, rows, out, inp, r(0), &packed[w.clone()], y, tail);
@@ -304,6 +332,42 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
             }
             ops::layer_norm_backward(isa, rows, cols, r(0), r(1), r(2), r(3), y, y1, y2);
         }
+        &Call::Rotary { rows, cols, size, back } => by_rows(rows, [(y, cols)], cols, |at, [y]| {
+            let x = (!step.in_place).then(|| &r(0)[at.start * cols..at.end * cols]);
+            ops::rotary(isa, [cols / 3 * 2, cols, size], r(1), at.start, x, y, back);
+        }),
+        &Call::CausalAttention { cols, heads, len, .. } => {
+            ops::causal_attention(isa, heads, len, cols, r(0), y, (!y1.is_empty()).then_some(y1));
+        }
+        &Call::CausalAttentionGrad { cols, heads, len, .. } => {
+            ops::causal_attention_backward(isa, heads, len, cols, r(0), r(1), r(2), r(3), y);
+        }
+        &Call::RmsNorm { rows, cols, eps } => {
+            let stats = if y1.is_empty() { 0 } else { 2 };
+            by_rows(rows, [(y, cols), (y1, stats)], cols, |rows, [y, stats]| {
+                let stats = (!stats.is_empty()).then_some(stats);
+                ops::rms_norm(isa, rows.len(), cols, &r(0)[rows.start * cols..], r(1), eps, y, stats);
+            });
+        }
+        &Call::RmsNormGrad { rows, cols } => {
+            if !adds(1) {
+                y1.fill(0.0);
+            }
+            ops::rms_norm_backward(isa, rows, cols, r(0), r(1), r(2), r(3), y, y1);
+        }
+        &Call::HeadLoss { rows, vocab, inp, packed: ref w, ref packed_t, scale } => {
+            let slopes = (!y1.is_empty() || !y2.is_empty()).then_some(HeadSlopes {
+                packed_t: &packed[packed_t.clone()],
+                upstream: reads.optional(&step.reads[2]),
+                scale,
+                dx: y1,
+                dw: y2,
+                adds: adds(2),
+            });
+            ops::head_loss(isa, [rows, vocab, inp], r(0), &packed[w.clone()], r(1), y, y3, slopes);
+        }
+        &Call::Dropout { p, rng } => ops::dropout(isa, p, rng, r(1)[0] as u32, r(0), y),
+        &Call::Windows { len, shift } => ops::windows(r(0), r(1), len, shift, y),
         &Call::Softmax { panels: true, rows, cols, log } => {
             let softmax = if log { ops::log_softmax_panels } else { ops::softmax_panels };
             softmax(isa, rows, cols, r(0), y);

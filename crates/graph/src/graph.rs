@@ -6,6 +6,7 @@
 
 use crate::op::{Map, Op, Sums, Wrt, Zip};
 use crate::params::{Init, ParamSpec, Table};
+use math::Rng;
 use std::sync::Arc;
 
 /// `[rows, cols]`
@@ -201,6 +202,10 @@ impl Graph {
     pub fn sigmoid(&mut self, x: NodeId) -> NodeId {
         self.map(x, Map::Sigmoid)
     }
+    /// `x·sigmoid(x)`
+    pub fn silu(&mut self, x: NodeId) -> NodeId {
+        self.map(x, Map::Silu)
+    }
     pub fn exp(&mut self, x: NodeId) -> NodeId {
         self.map(x, Map::Exp)
     }
@@ -323,6 +328,18 @@ impl Graph {
         let shape = if wrt == Wrt::X { [rows, cols] } else { [1, cols] };
         self.push(Op::LayerNormGrad { eps, wrt }, &inputs, shape)
     }
+    /// `x/√(mean of x² + eps)·gamma`, gamma `[1, cols]`.
+    #[track_caller]
+    pub fn rms_norm(&mut self, x: NodeId, gamma: NodeId, eps: f32) -> NodeId {
+        let shape = self.shape(x);
+        assert_eq!(self.shape(gamma), [1, shape[1]], "rms norm of {shape:?}");
+        self.push(Op::RmsNorm { eps }, &[x, gamma], shape)
+    }
+    pub(crate) fn rms_norm_grad(&mut self, inputs: [NodeId; 4], eps: f32, wrt: Wrt) -> NodeId {
+        let [rows, cols] = self.shape(inputs[0]);
+        let shape = if wrt == Wrt::X { [rows, cols] } else { [1, cols] };
+        self.push(Op::RmsNormGrad { eps, wrt }, &inputs, shape)
+    }
     pub fn softmax(&mut self, x: NodeId) -> NodeId {
         let shape = self.shape(x);
         self.push(Op::Softmax, &[x], shape)
@@ -334,6 +351,34 @@ impl Graph {
     pub(crate) fn softmax_grad(&mut self, y: NodeId, dy: NodeId, log: bool) -> NodeId {
         let shape = self.shape(y);
         self.push(if log { Op::LogSoftmaxGrad } else { Op::SoftmaxGrad }, &[y, dy], shape)
+    }
+
+    /// Causal self-attention of rows `q | k | v`, `[rows, 3·d] -> [rows, d]`: `len` rows a sequence, the columns of each of `heads`
+    /// heads together, scores divided by √(d/heads). With `rotary`, pairs of columns (i, i + size/2) of each head's q and k are
+    /// first turned by position·10000^(-2i/size) (Su et al. 2021).
+    #[track_caller]
+    pub fn causal_attention(&mut self, qkv: NodeId, heads: usize, len: usize, rotary: bool) -> NodeId {
+        let [rows, cols] = self.shape(qkv);
+        let size = cols / 3 / heads;
+        assert!(cols == 3 * heads * size && rows.is_multiple_of(len), "attention of {:?}", [rows, cols]);
+        assert!(size <= math::ops::HEAD && !(rotary && size % 2 == 1), "heads of {size} columns");
+        let mut qkv = qkv;
+        if rotary {
+            let table = math::ops::rotary_table(len, size);
+            let same = |node: &Node| matches!(&node.op, Op::Constant(other) if **other == *table);
+            let known = self.nodes.iter().position(|node| node.shape == [len, size] && same(node));
+            let table = known.map_or_else(|| self.constant(&table, [len, size]), NodeId);
+            qkv = self.rotary(qkv, table, false);
+        }
+        self.push(Op::CausalAttention { heads, len }, &[qkv], [rows, cols / 3])
+    }
+    pub(crate) fn rotary(&mut self, qkv: NodeId, table: NodeId, back: bool) -> NodeId {
+        let shape = self.shape(qkv);
+        self.push(Op::Rotary { back }, &[qkv, table], shape)
+    }
+    pub(crate) fn causal_attention_grad(&mut self, inputs: [NodeId; 3], heads: usize, len: usize) -> NodeId {
+        let shape = self.shape(inputs[0]);
+        self.push(Op::CausalAttentionGrad { heads, len }, &inputs, shape)
     }
 
     // ---- by index: whole numbers stored as f32, held to the valid range where nothing else is said ----
@@ -358,6 +403,39 @@ impl Graph {
     }
     pub(crate) fn embedding_bag_grad(&mut self, index: NodeId, dy: NodeId, shape: Shape) -> NodeId {
         self.push(Op::EmbeddingBagGrad, &[index, dy], shape)
+    }
+
+    /// The cross-entropy of each row of `x·wᵀ` against the class that `target` names: x `[r, c]`, the parameter w `[n, c]`, target
+    /// `[r, 1]` -> `[r, 1]`. The `[r, n]` logits never exist whole.
+    #[track_caller]
+    pub fn head_loss(&mut self, x: NodeId, w: NodeId, target: NodeId) -> NodeId {
+        let ([rows, cols], [_, width]) = (self.shape(x), self.shape(w));
+        assert!(matches!(self.nodes[w.0].op, Op::Param(_)), "a head's weights are a parameter");
+        assert_eq!((cols, self.shape(target)), (width, [rows, 1]), "head loss of {rows} rows");
+        self.push(Op::HeadLoss, &[x, w, target], [rows, 1])
+    }
+    pub(crate) fn head_loss_grad(&mut self, inputs: [NodeId; 5], of_x: bool) -> NodeId {
+        let shape = self.shape(inputs[usize::from(!of_x)]);
+        self.push(Op::HeadLossGrad { of_x }, &inputs, shape)
+    }
+    /// Stretches of a sequence: `[1, n]`, starts `[b, 1]` -> `[b·len, 1]`, from each start + `shift` on; beyond the end stands
+    /// the last number.
+    #[track_caller]
+    pub fn windows(&mut self, corpus: NodeId, starts: NodeId, len: usize, shift: usize) -> NodeId {
+        let ([one, n], [batch, column]) = (self.shape(corpus), self.shape(starts));
+        assert!(one == 1 && column == 1 && len > 0 && n < 1 << 24, "windows of {n} numbers");
+        self.push(Op::Windows { len, shift }, &[corpus, starts], [batch * len, 1])
+    }
+
+    // ---- by chance ----
+
+    /// Each number `x/(1 - p)`, or 0 with the chance `p`: a function of the generator (a seed, and a stream for each place in
+    /// the model), of `step`, a whole number `[1, 1]`, and of the number's own place.
+    #[track_caller]
+    pub fn dropout(&mut self, x: NodeId, p: f32, rng: Rng, step: NodeId) -> NodeId {
+        assert!((0.0..1.0).contains(&p) && self.shape(step) == [1, 1], "dropout of {p}");
+        let shape = self.shape(x);
+        if p == 0.0 { x } else { self.push(Op::Dropout { p, rng }, &[x, step], shape) }
     }
 
     // ---- columns ----

@@ -4,6 +4,7 @@
 //! Nothing here is fast.
 
 use crate::graph::{Graph, NodeId, Shape};
+use math::{Rng, reference};
 use std::sync::Arc;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +30,29 @@ pub enum Op {
         eps: f32,
         wrt: Wrt,
     },
+    /// qkv, table of cosines and sines: q and k turned, each row by its place in its sequence
+    Rotary {
+        back: bool,
+    },
+    /// qkv
+    CausalAttention {
+        heads: usize,
+        len: usize,
+    },
+    /// qkv, the attention's own node, dy
+    CausalAttentionGrad {
+        heads: usize,
+        len: usize,
+    },
+    /// x, gamma
+    RmsNorm {
+        eps: f32,
+    },
+    /// As [`Op::LayerNormGrad`].
+    RmsNormGrad {
+        eps: f32,
+        wrt: Wrt,
+    },
     Softmax,
     LogSoftmax,
     /// y, dy
@@ -43,6 +67,22 @@ pub enum Op {
     EmbeddingBag,
     /// index, dy
     EmbeddingBagGrad,
+    /// x, w, target
+    HeadLoss,
+    /// x, w, target, dy, and the loss's own node: the gradient of x or of w
+    HeadLossGrad {
+        of_x: bool,
+    },
+    /// x, step; its own gradient
+    Dropout {
+        p: f32,
+        rng: Rng,
+    },
+    /// corpus, starts
+    Windows {
+        len: usize,
+        shift: usize,
+    },
     Concat,
     SliceCols {
         from: usize,
@@ -62,13 +102,14 @@ pub enum Map {
     Tanh,
     Gelu,
     Sigmoid,
+    Silu,
     Exp,
     Ln,
     Square,
     Sqrt,
 }
 
-/// Two values to one. The last four take the value that the derivative is simplest in, and dy.
+/// Two values to one. The last five take the value that the derivative is simplest in, and dy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Zip {
     Add,
@@ -86,6 +127,8 @@ pub enum Zip {
     GeluGrad,
     /// y, dy
     SigmoidGrad,
+    /// x, dy
+    SiluGrad,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,6 +159,7 @@ impl Map {
             Map::Tanh => "tanh",
             Map::Gelu => "gelu",
             Map::Sigmoid => "sigmoid",
+            Map::Silu => "silu",
             Map::Exp => "exp",
             Map::Ln => "ln",
             Map::Square => "square",
@@ -130,6 +174,7 @@ impl Map {
             Map::Tanh => x.tanh(),
             Map::Gelu => 0.5 * x * (1.0 + (GELU_A * (x + GELU_B * x * x * x)).tanh()),
             Map::Sigmoid => 1.0 / (1.0 + (-x).exp()),
+            Map::Silu => x / (1.0 + (-x).exp()),
             Map::Exp => x.exp(),
             Map::Ln => x.ln(),
             Map::Square => x * x,
@@ -149,6 +194,7 @@ impl Map {
             Map::Tanh => slope(g, y, Zip::TanhGrad),
             Map::Gelu => slope(g, x, Zip::GeluGrad),
             Map::Sigmoid => slope(g, y, Zip::SigmoidGrad),
+            Map::Silu => slope(g, x, Zip::SiluGrad),
             Map::Exp => g.mul(y, dy),
             Map::Ln => g.div(dy, x),
             Map::Square => {
@@ -177,6 +223,7 @@ impl Zip {
             Zip::TanhGrad => "tanh gradient",
             Zip::GeluGrad => "gelu gradient",
             Zip::SigmoidGrad => "sigmoid gradient",
+            Zip::SiluGrad => "silu gradient",
         }
     }
 
@@ -192,6 +239,10 @@ impl Zip {
             Zip::ReluGrad => b * f64::from(u8::from(a > 0.0)),
             Zip::TanhGrad => b * (1.0 - a * a),
             Zip::SigmoidGrad => b * a * (1.0 - a),
+            Zip::SiluGrad => {
+                let p = Map::Sigmoid.of(a);
+                b * (p + a * p * (1.0 - p))
+            }
             Zip::GeluGrad => {
                 let t = (GELU_A * (a + GELU_B * a * a * a)).tanh();
                 let slope = GELU_A * (1.0 + 3.0 * GELU_B * a * a);
@@ -217,7 +268,7 @@ impl Zip {
                 [g.sub(dy, db), db]
             }
             Zip::Greater => unreachable!("stops gradients"),
-            Zip::ReluGrad | Zip::TanhGrad | Zip::GeluGrad | Zip::SigmoidGrad => {
+            Zip::ReluGrad | Zip::TanhGrad | Zip::GeluGrad | Zip::SigmoidGrad | Zip::SiluGrad => {
                 panic!("{} is not differentiated again", self.text())
             }
         }
@@ -239,6 +290,11 @@ impl Op {
             Op::Broadcast => "broadcast",
             Op::LayerNorm { .. } => "layer norm",
             Op::LayerNormGrad { .. } => "layer norm gradient",
+            Op::Rotary { .. } => "rotary",
+            Op::CausalAttention { .. } => "causal attention",
+            Op::CausalAttentionGrad { .. } => "causal attention gradient",
+            Op::RmsNorm { .. } => "rms norm",
+            Op::RmsNormGrad { .. } => "rms norm gradient",
             Op::Softmax => "softmax",
             Op::LogSoftmax => "log softmax",
             Op::SoftmaxGrad => "softmax gradient",
@@ -247,6 +303,10 @@ impl Op {
             Op::TakeGrad => "take gradient",
             Op::EmbeddingBag => "embedding bag",
             Op::EmbeddingBagGrad => "embedding bag gradient",
+            Op::HeadLoss => "head loss",
+            Op::HeadLossGrad { .. } => "head loss gradient",
+            Op::Dropout { .. } => "dropout",
+            Op::Windows { .. } => "windows",
             Op::Concat => "concat",
             Op::SliceCols { .. } => "slice",
             Op::PadCols { .. } => "pad",
@@ -255,7 +315,7 @@ impl Op {
     }
 
     pub(crate) fn passes_gradient(&self) -> bool {
-        !matches!(self, Op::StopGradient | Op::Zip(Zip::Greater))
+        !matches!(self, Op::StopGradient | Op::Windows { .. } | Op::Zip(Zip::Greater))
     }
 
     /// The definition: what the node holds, from what its inputs hold, row-major.
@@ -319,6 +379,41 @@ impl Op {
                     }
                 });
             }
+            &Op::Rotary { back } => {
+                let [len, size] = inputs[1].1;
+                each(&|i, j| {
+                    let (first, part) = (j / size * size, j % size % (size / 2));
+                    let (a, b) = (at(0, i, first + part), at(0, i, first + part + size / 2));
+                    let (cos, sin) = (at(1, i % len, part), at(1, i % len, part + size / 2));
+                    let sin = if back { -sin } else { sin };
+                    match (j < cols / 3 * 2, j == first + part) {
+                        (false, _) => at(0, i, j),
+                        (true, true) => a * cos - b * sin,
+                        (true, false) => b * cos + a * sin,
+                    }
+                });
+            }
+            &Op::CausalAttention { heads, len } => {
+                reference::causal_attention(heads, len, cols, inputs[0].0, &mut y);
+            }
+            &Op::CausalAttentionGrad { heads, len } => {
+                let (qkv, dy) = (inputs[0].0, inputs[2].0);
+                reference::causal_attention_backward(heads, len, cols / 3, qkv, dy, &mut y);
+            }
+            &Op::RmsNorm { eps } => each(&|i, j| at(0, i, j) * row_scale(inputs[0], i, eps) * at(1, 0, j)),
+            &Op::RmsNormGrad { eps, wrt } => {
+                let [r, c] = inputs[0].1;
+                let scale: Vec<f64> = (0..r).map(|i| row_scale(inputs[0], i, eps)).collect();
+                each(&|i, j| match wrt {
+                    Wrt::X => {
+                        let g = |j| at(2, i, j) * at(1, 0, j);
+                        let mean = (0..c).map(|j| g(j) * at(0, i, j) * scale[i]).sum::<f64>() / c as f64;
+                        (g(j) - at(0, i, j) * scale[i] * mean) * scale[i]
+                    }
+                    Wrt::Gamma => (0..r).map(|k| at(2, k, j) * at(0, k, j) * scale[k]).sum(),
+                    Wrt::Beta => unreachable!("there is none"),
+                });
+            }
             Op::Softmax | Op::LogSoftmax => each(&|i, j| {
                 let top = (0..cols).map(|k| at(0, i, k)).fold(f64::NEG_INFINITY, f64::max);
                 let sum: f64 = (0..cols).map(|k| (at(0, i, k) - top).exp()).sum();
@@ -353,6 +448,39 @@ impl Op {
                 }
                 y = sums;
             }
+            Op::HeadLoss | Op::HeadLossGrad { .. } => {
+                let ((x, [n, inp]), (w, [vocab, _])) = (inputs[0], inputs[1]);
+                let of =
+                    |i: usize, v: usize| -> f64 { (0..inp).map(|c| x[i * inp + c] * w[v * inp + c]).sum() };
+                let (mut losses, mut slopes) = (vec![0.0; n], vec![0.0; n * vocab]);
+                for i in 0..n {
+                    let (logits, target) = (&mut slopes[i * vocab..][..vocab], index(2, i, vocab));
+                    logits.iter_mut().enumerate().for_each(|(v, logit)| *logit = of(i, v));
+                    let top = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                    let whole = top + logits.iter().map(|x| (x - top).exp()).sum::<f64>().ln();
+                    losses[i] = whole - logits[target];
+                    logits.iter_mut().for_each(|logit| *logit = (*logit - whole).exp());
+                    logits[target] -= 1.0;
+                }
+                let slope = |i: usize, v: usize| slopes[i * vocab + v] * inputs[3].0[i];
+                each(&|i, j| match self {
+                    Op::HeadLoss => losses[i],
+                    Op::HeadLossGrad { of_x: true } => (0..vocab).map(|v| slope(i, v) * w[v * inp + j]).sum(),
+                    _ => (0..n).map(|k| slope(k, i) * x[k * inp + j]).sum(),
+                });
+            }
+            &Op::Dropout { p, rng } => {
+                let mut chances = vec![0.0; rows * cols];
+                rng.fill_uniform(math::Isa::Portable, inputs[1].0[0] as u32, &mut chances);
+                let scale = 1.0 / (1.0 - f64::from(p));
+                each(&|i, j| if chances[i * cols + j] < p { 0.0 } else { at(0, i, j) * scale });
+            }
+            &Op::Windows { len, shift } => {
+                let corpus = inputs[0].0;
+                each(&|i, _| {
+                    corpus[(index(1, i / len, corpus.len()) + i % len + shift).min(corpus.len() - 1)]
+                });
+            }
             Op::Concat => {
                 let left = inputs[0].1[1];
                 each(&|i, j| if j < left { at(0, i, j) } else { inputs[1].0[i * (cols - left) + j - left] });
@@ -374,6 +502,12 @@ fn row_stats((x, [_, cols]): (&[f64], Shape), row: usize, eps: f32) -> (f64, f64
     let mean = x.iter().sum::<f64>() / cols as f64;
     let variance = x.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / cols as f64;
     (mean, 1.0 / (variance + f64::from(eps)).sqrt())
+}
+
+/// 1/root of the mean square of a row.
+fn row_scale((x, [_, cols]): (&[f64], Shape), row: usize, eps: f32) -> f64 {
+    let mean = x[row * cols..][..cols].iter().map(|v| v * v).sum::<f64>() / cols as f64;
+    1.0 / (mean + f64::from(eps)).sqrt()
 }
 
 impl Graph {
@@ -413,6 +547,20 @@ impl Graph {
                 .enumerate()
                 .map(|(slot, wrt)| (slot, self.layer_norm_grad([inputs[0], inputs[1], dy, y], eps, wrt)))
                 .collect(),
+            Op::Rotary { back } => vec![(0, self.rotary(dy, inputs[1], !back))],
+            Op::CausalAttention { heads, len } => {
+                vec![(0, self.causal_attention_grad([inputs[0], y, dy], heads, len))]
+            }
+            Op::RmsNorm { eps } => [Wrt::X, Wrt::Gamma]
+                .into_iter()
+                .enumerate()
+                .map(|(slot, wrt)| (slot, self.rms_norm_grad([inputs[0], inputs[1], dy, y], eps, wrt)))
+                .collect(),
+            Op::HeadLoss => {
+                let inputs = [inputs[0], inputs[1], inputs[2], dy, y];
+                [true, false].map(|of_x| (usize::from(!of_x), self.head_loss_grad(inputs, of_x))).to_vec()
+            }
+            Op::Dropout { p, rng } => vec![(0, self.dropout(dy, p, rng, inputs[1]))],
             Op::Softmax => vec![(0, self.softmax_grad(y, dy, false))],
             Op::LogSoftmax => vec![(0, self.softmax_grad(y, dy, true))],
             Op::Take => {

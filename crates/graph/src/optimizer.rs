@@ -2,7 +2,7 @@
 
 use crate::buffer::Buffer;
 use crate::exec::WIDE;
-use crate::params::Params;
+use crate::params::{ParamSpec, Params};
 use math::{AdamStep, Isa, ops, par};
 
 /// Adam (Kingma & Ba 2015) with decoupled weight decay (Loshchilov & Hutter 2019).
@@ -13,6 +13,8 @@ pub struct Adam {
     pub beta2: f32,
     pub eps: f32,
     pub weight_decay: f32,
+    /// Whether it is for matrices alone, and not for one-dimensional parameters.
+    pub matrices_only: bool,
     /// Gradients longer than this together are scaled down to it; infinity for no clip.
     pub max_grad_norm: f32,
 }
@@ -25,6 +27,7 @@ impl Default for Adam {
             beta2: 0.999,
             eps: 1e-8,
             weight_decay: 0.0,
+            matrices_only: false,
             max_grad_norm: f32::INFINITY,
         }
     }
@@ -67,7 +70,19 @@ impl Optimizer {
             grad_scale: (adam.max_grad_norm / (norm + 1e-6)).min(1.0),
             ..AdamStep::new(self.steps, adam.lr, adam.beta1, adam.beta2, adam.eps)
         };
-        ops::adam(isa, params.values_mut(), grads, &mut self.m, &mut self.v, &step);
+        let (specs, values) = params.parts();
+        let mut rest = specs;
+        while let Some(first) = rest.first() {
+            // Neighbours of a kind; the zeros between them stay zero.
+            let kind = |spec: &ParamSpec| adam.matrices_only && spec.vector;
+            let count = rest.iter().take_while(|spec| kind(spec) == kind(first)).count();
+            let range = first.offset..rest[count - 1].range().end;
+            let step = if kind(first) { AdamStep { weight_decay: 0.0, ..step } } else { step };
+            let [values, m, v] =
+                [&mut *values, &mut self.m, &mut self.v].map(|slice| &mut slice[range.clone()]);
+            ops::adam(isa, values, &grads[range], m, v, &step);
+            rest = &rest[count..];
+        }
         norm
     }
 }

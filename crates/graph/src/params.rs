@@ -5,7 +5,7 @@
 
 use crate::buffer::{Buffer, LINE};
 use crate::graph::Shape;
-use math::Rng;
+use math::{Isa, Rng};
 use std::sync::Arc;
 
 /// How a parameter starts.
@@ -15,6 +15,8 @@ pub enum Init {
     Ones,
     /// Even in `-bound..bound`.
     Uniform(f32),
+    /// Near-normal, with mean 0 and this spread.
+    Normal(f32),
     /// Even in `±1/√cols`, as PyTorch's `Linear` starts its weights.
     FanIn,
     /// Even in `±√(6/cols)`, for relu nets (He et al. 2015).
@@ -123,6 +125,9 @@ impl Params {
     pub fn values_mut(&mut self) -> &mut [f32] {
         &mut self.values
     }
+    pub(crate) fn parts(&mut self) -> (&[ParamSpec], &mut [f32]) {
+        (&self.table.specs, &mut self.values)
+    }
     pub fn get(&self, name: &str) -> Option<&[f32]> {
         Some(&self.values[self.table.specs[self.table.index(name)?].range()])
     }
@@ -148,9 +153,24 @@ fn fill(values: &mut [f32], spec: &ParamSpec, seed: u32) {
         Init::Zeros => values.fill(0.0),
         Init::Ones => values.fill(1.0),
         Init::Uniform(bound) => even(bound),
+        Init::Normal(spread) => normal(values, spread, Rng::new(seed, stream(&spec.name))),
         Init::FanIn => even(1.0 / fan_in.sqrt()),
         Init::Kaiming => even((6.0 / fan_in).sqrt()),
         Init::Orthogonal(gain) => orthogonal(values, spec.shape, gain, || numbers.uniform()),
+    }
+}
+
+/// Sums of six uniforms less 3 have mean 0 and variance 1/2. They need no logarithm, so that a seed means the same weights on every
+/// machine, and are made many at a time.
+fn normal(values: &mut [f32], spread: f32, rng: Rng) {
+    const AT_ONCE: usize = 512;
+    let mut uniforms = [0.0; 6 * AT_ONCE];
+    let scale = spread * std::f32::consts::SQRT_2;
+    for (fill, values) in values.chunks_mut(AT_ONCE).enumerate() {
+        rng.fill_uniform(Isa::best(), fill as u32, &mut uniforms);
+        for (value, six) in values.iter_mut().zip(uniforms.as_chunks::<6>().0) {
+            *value = (six.iter().sum::<f32>() - 3.0) * scale;
+        }
     }
 }
 

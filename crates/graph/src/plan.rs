@@ -10,7 +10,7 @@ use crate::graph::{Gradients, Graph, NodeId, Shape};
 use crate::op::{Map, Op, Sums, Zip};
 use crate::params::Table;
 use math::par::CHUNK;
-use math::{Act, Binary, Isa, Span, Unary};
+use math::{Act, Binary, Isa, Rng, Span, Unary};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -55,14 +55,14 @@ pub enum Place {
 pub struct Step {
     pub call: Call,
     pub reads: [Place; 5],
-    pub writes: [Place; 3],
+    pub writes: [Place; 4],
     /// The first write has the place of a read: the second (`plus`) of [`Call::LinearDx`], else the first.
     pub in_place: bool,
 }
 
 #[derive(Clone, Debug)]
 pub enum Call {
-    /// x, bias?, residual?, gamma?, beta? -> y, pre-norm?, statistics?
+    /// x, bias?, residual?, gamma?, beta? -> y, pre-norm?, statistics?, pre-activation?
     Linear { panels: bool, rows: usize, out: usize, inp: usize, packed: Range<usize>, eps: f32, act: Act },
     /// dy, plus? -> dx = plus + dy·W
     LinearDx { rows: usize, out: usize, inp: usize, packed: Range<usize> },
@@ -85,6 +85,29 @@ pub enum Call {
     LayerNorm { panels: bool, rows: usize, cols: usize, eps: f32 },
     /// x, gamma, statistics, dy -> dx, dgamma, dbeta
     LayerNormGrad { rows: usize, cols: usize },
+    /// qkv, table of `[len][size]` -> qkv with q and k turned
+    Rotary { rows: usize, cols: usize, size: usize, back: bool },
+    /// qkv of rows of 3·cols -> y, the softmaxes' logarithms of sums?
+    CausalAttention { rows: usize, cols: usize, heads: usize, len: usize },
+    /// qkv, y, logarithms, dy -> dqkv
+    CausalAttentionGrad { rows: usize, cols: usize, heads: usize, len: usize },
+    /// x, gamma -> y, statistics?
+    RmsNorm { rows: usize, cols: usize, eps: f32 },
+    /// x, gamma, statistics, dy -> dx, dgamma
+    RmsNormGrad { rows: usize, cols: usize },
+    /// x, target, dy? -> loss?, dx?, dw?, a tile of logits; where gradients are written, dy (or 1) times `scale` is the loss's
+    HeadLoss {
+        rows: usize,
+        vocab: usize,
+        inp: usize,
+        packed: Range<usize>,
+        packed_t: Range<usize>,
+        scale: f32,
+    },
+    /// x, step -> y
+    Dropout { p: f32, rng: Rng },
+    /// corpus, starts -> y
+    Windows { len: usize, shift: usize },
     /// x -> y
     Softmax { panels: bool, rows: usize, cols: usize, log: bool },
     /// y, dy -> dx
@@ -104,19 +127,29 @@ pub enum Call {
 }
 
 impl Call {
-    /// Whether it is a product, or sums of a table's rows, and cut for threads.
-    fn is_wide(&self) -> bool {
+    /// Multiply-adds of a product; in f64, since they are more than a browser's usize holds.
+    fn multiply_adds(&self) -> f64 {
         let (m, n, k) = match *self {
-            Call::EmbeddingBag { rows, cols, k, .. } | Call::EmbeddingBagGrad { rows, cols, k } => {
-                return rows * cols * k >= 2 * math::ops::BAG_PIECE;
-            }
+            Call::CausalAttention { rows, cols, len, .. }
+            | Call::CausalAttentionGrad { rows, cols, len, .. } => (rows, cols, len),
             Call::Linear { rows, out, inp, .. }
             | Call::LinearDx { rows, out, inp, .. }
             | Call::LinearDw { rows, out, inp } => (rows, out, inp),
+            Call::HeadLoss { rows, vocab, inp, .. } => (rows, vocab, inp),
             Call::MatMul { m, n, k, .. } => (m, n, k),
-            _ => return false,
+            _ => return 0.0,
         };
-        m * n * k >= 2 * math::gemm::PIECE
+        m as f64 * n as f64 * k as f64
+    }
+
+    /// Whether it is made of products, or sums of a table's rows, and cut for threads.
+    fn is_wide(&self) -> bool {
+        match *self {
+            Call::EmbeddingBag { rows, cols, k, .. } | Call::EmbeddingBagGrad { rows, cols, k } => {
+                rows * cols * k >= 2 * math::ops::BAG_PIECE
+            }
+            _ => self.multiply_adds() >= 2.0 * math::gemm::PIECE as f64,
+        }
     }
 }
 
@@ -236,6 +269,23 @@ impl Plan {
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
+    /// All of [`Plan::steps`], cut into parts of about so many multiply-adds, a product at least: for
+    /// [`crate::Executor::train_part`].
+    pub fn parts(&self, multiply_adds: f64) -> Vec<Range<usize>> {
+        let mut parts: Vec<Range<usize>> = std::iter::once(0..0).collect();
+        let mut sum = 0.0;
+        for (i, step) in self.steps.iter().enumerate() {
+            let (work, last) = (step.call.multiply_adds(), parts.last_mut().expect("there is one"));
+            if sum > 0.0 && sum + work > multiply_adds {
+                parts.push(i..i + 1);
+                sum = work;
+            } else {
+                last.end = i + 1;
+                sum += work;
+            }
+        }
+        parts
+    }
     /// Ranges of an arena of [`Plan::arena_bytes`].
     pub fn slots(&self) -> &[Range<usize>] {
         &self.slots
@@ -269,6 +319,8 @@ struct Chain {
     norm: Option<usize>,
     residual: Option<usize>,
     act: Act,
+    /// What the activation reads, if its gradient reads it too.
+    saved: Option<usize>,
 }
 
 /// A tensor that has no place yet.
@@ -301,7 +353,10 @@ struct Planner<'g> {
     absorbed: Vec<bool>,
     chains: BTreeMap<usize, Chain>,
     place: Vec<Place>,
-    /// Statistics left by a layer norm, by its node.
+    /// What each loss of a head is multiplied by on its way to the loss of the whole, by its node: then its gradients are
+    /// computed with it.
+    heads: BTreeMap<usize, f32>,
+    /// Statistics left by a norm or an attention, by its node.
     stats: BTreeMap<usize, Place>,
     /// Parameters that a node is (part of) the gradient of.
     gradient_of: BTreeMap<usize, Vec<usize>>,
@@ -347,6 +402,7 @@ impl<'g> Planner<'g> {
             absorbed: vec![false; len],
             chains: BTreeMap::new(),
             place: vec![NOWHERE; len],
+            heads: BTreeMap::new(),
             stats: BTreeMap::new(),
             gradient_of: BTreeMap::new(),
             written: vec![false; graph.table.specs().len()],
@@ -367,6 +423,7 @@ impl<'g> Planner<'g> {
         for id in 0..len {
             if p.live[id] {
                 p.find_chain(id, fuse);
+                p.find_head(id, fuse);
             }
         }
         for id in 0..len {
@@ -420,7 +477,8 @@ impl<'g> Planner<'g> {
                 continue;
             }
             for (slot, &NodeId(input)) in self.graph.nodes[id].inputs.iter().enumerate() {
-                let left_by_forward = self.is_norm_grad(id) && (slot == 0 || slot == 3);
+                let named_only = slot == 4 && matches!(self.graph.nodes[id].op, Op::HeadLossGrad { .. });
+                let left_by_forward = named_only || self.is_norm_grad(id) && (slot == 0 || slot == 3);
                 self.uses[input] += usize::from(!left_by_forward);
                 self.readers[input].push(id);
                 self.live[input] = true;
@@ -451,8 +509,20 @@ impl<'g> Planner<'g> {
         (self.uses[id] == 1 && self.live[reader] && !self.claimed[reader]).then_some(reader)
     }
 
+    /// The gelu of a node that others, its gradient among them, read after it.
+    fn gelu_beside_others(&self, id: usize) -> Option<usize> {
+        // Readers stand with the last first.
+        let (&gelu, others) = self.readers[id].split_last()?;
+        let fits = self.graph.nodes[gelu].op == Op::Map(Map::Gelu)
+            && self.layout == Layout::Rows
+            && !others.is_empty()
+            && !self.claimed[gelu]
+            && !self.gradient_of.contains_key(&id);
+        fits.then_some(gelu)
+    }
+
     fn is_norm_grad(&self, id: usize) -> bool {
-        matches!(self.graph.nodes[id].op, Op::LayerNormGrad { .. })
+        matches!(self.graph.nodes[id].op, Op::LayerNormGrad { .. } | Op::RmsNormGrad { .. })
     }
 
     /// The other side of an addition, if it has this shape.
@@ -469,6 +539,36 @@ impl<'g> Planner<'g> {
     /// Whether a layer norm's gradient reads this node as the norm's input.
     fn is_saved(&self, id: usize) -> bool {
         self.readers[id].iter().any(|&r| self.is_norm_grad(r) && self.graph.nodes[r].inputs[0].0 == id)
+    }
+
+    /// The gradients of a head's loss that are needed: of x and of w.
+    fn head_grads(&self, head: usize) -> [Option<usize>; 2] {
+        [true, false].map(|of_x| {
+            let wanted = Op::HeadLossGrad { of_x };
+            self.readers[head].iter().copied().find(|&r| self.graph.nodes[r].op == wanted)
+        })
+    }
+
+    /// Where the loss of the whole weighs all rows of a head alike, their gradients need not wait for it.
+    fn find_head(&mut self, head: usize, fuse: bool) {
+        if !fuse || self.graph.nodes[head].op != Op::HeadLoss {
+            return;
+        }
+        let grads: Vec<usize> = self.head_grads(head).into_iter().flatten().collect();
+        let Some(dy) = grads.first().map(|&grad| self.graph.nodes[grad].inputs[3].0) else { return };
+        let scale = match &self.graph.nodes[dy].op {
+            Op::Constant(values) if values.len() == 1 => values[0],
+            Op::Broadcast => match &self.graph.nodes[self.graph.nodes[dy].inputs[0].0].op {
+                Op::Constant(values) if values.len() == 1 => values[0],
+                _ => return,
+            },
+            _ => return,
+        };
+        if grads.iter().all(|&grad| self.graph.nodes[grad].inputs[3].0 == dy) {
+            self.absorbed[dy] |= self.uses[dy] == grads.len();
+            grads.iter().for_each(|&grad| self.absorbed[grad] = true);
+            self.heads.insert(head, scale);
+        }
     }
 
     /// Follows a product with a parameter through bias, layer norm, residual and activation, or
@@ -525,6 +625,14 @@ impl<'g> Planner<'g> {
                 };
                 chain.act != Act::None
             });
+        }
+        if let Some(gelu) =
+            self.gelu_beside_others(last).filter(|_| fuse && tb && !bag && chain.norm.is_none())
+        {
+            (chain.act, chain.saved) = (Act::Gelu, Some(last));
+            self.absorbed[last] = true;
+            self.claimed[gelu] = true;
+            last = gelu;
         }
         self.chains.insert(last, chain);
     }

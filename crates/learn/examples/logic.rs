@@ -1,4 +1,5 @@
-//! Times training steps of logic automata in the published shapes, on one thread and on all.
+//! Times training steps of logic automata in the published shapes, on one thread and on all:
+//! `cargo run --release -p learn --example logic -- checkerboard avx512`.
 
 use learn::logic::automaton::{Automaton, GateForm};
 use learn::logic::train::{Optimiser, Rollout, Trainer};
@@ -19,7 +20,7 @@ fn now(threads: usize) -> f64 {
 }
 
 fn main() {
-    let only = std::env::args().nth(1);
+    let [only, set] = [1, 2].map(|i| std::env::args().nth(i));
     let life = Architecture {
         channels: 1,
         kernels: 16,
@@ -61,6 +62,9 @@ fn main() {
         }
         let rollout = Rollout { width: side, height: side, periodic, steps, batch, fire_rate };
         for isa in Isa::available() {
+            if set.as_ref().is_some_and(|set| set != isa.name()) {
+                continue;
+            }
             for threads in [1, math::par::threads()] {
                 let Ok(wirings) = Wirings::new(&architecture, Wiring::Unique, 1) else { continue };
                 let automaton = Automaton::new(architecture.clone(), wirings, GateForm::Softmax);
@@ -72,12 +76,13 @@ fn main() {
                 let target: Vec<f32> = (0..plane).map(|i| ((i / 2) % 2) as f32).collect();
                 let Some(pool) = Threads::of(threads) else { continue };
                 let mut times: Vec<f64> = pool.run(|| {
+                    let steps = if side == 3 { 400 } else { 12 };
                     let time = |_| {
                         let began = now(threads);
-                        trainer.step(&start, &target, 1);
-                        (now(threads) - began) * 1e3
+                        (0..steps).for_each(|_| _ = trainer.step(&start, &target, 1));
+                        (now(threads) - began) * 1e3 / f64::from(steps)
                     };
-                    (0..if side == 3 { 400 } else { 20 }).map(time).collect()
+                    (0..20).map(time).collect()
                 });
                 times.sort_by(f64::total_cmp);
                 let (median, least) = (times[times.len() / 2], times[0]);

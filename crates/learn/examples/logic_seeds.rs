@@ -21,13 +21,15 @@ fn main() {
         patience: u32::MAX,
         ..Config::preset(preset)
     };
-    let mut seed = 1;
+    let (mut seed, mut anneal) = (1, 1.0);
     for setting in settings {
         let (key, value) = setting.split_once('=').expect("setting=value");
         let number = || value.parse::<f32>().expect("a number");
         match key {
             "seed" => seed = number() as u32,
             "lr" => config.lr = number(),
+            // Share of the rate that is left at the end; it falls exponentially.
+            "anneal" => anneal = number(),
             "beta2" => config.beta2 = number(),
             "side" => config.side = number() as usize,
             "init" => config.init = number(),
@@ -49,6 +51,7 @@ fn main() {
             _ => panic!("no setting {key}"),
         }
     }
+    let lr = config.lr;
     let mut population = Population::new(config, seed, Isa::best()).expect("it can be learned");
     let mut perfect_at: Vec<Option<u64>> = vec![None; population.members().len()];
     let began = Instant::now();
@@ -57,6 +60,9 @@ fn main() {
     {
         let Slice::Iteration(stats) = population.advance() else { continue };
         let iterations = population.progress().iterations;
+        let config = population.config().clone();
+        let done = (iterations * u64::from(config.updates)) as f32 / most as f32;
+        population.set(Config { lr: lr * anneal.powf(done), ..config });
         for (member, at) in population.members().iter().zip(&mut perfect_at) {
             if member.perfect && at.is_none() {
                 *at = Some(member.trainer.updates());

@@ -14,9 +14,10 @@ mod search;
 pub mod td;
 
 pub use published::{Generation, Published, PublishedConfig, PublishedError};
+pub use td::shared::{Games, Round};
 pub use td::{Strong, StrongConfig, StrongError};
 
-use crate::{Data, Fault, Machine};
+use crate::{Data, Fault, Machine, Sharing};
 use published::accelerator::Work;
 use worlds::backgammon::{Board, Chances, Roll};
 
@@ -49,10 +50,27 @@ pub struct Candidate {
     pub chances: Chances,
     /// Points a game that it expects: of the chances, unless a search says otherwise.
     pub equity: f32,
+    /// The same before any search.
+    pub first_equity: f32,
     /// What the player would have looked at first, before any search: shares that sum to 1.
     pub prior: f32,
     /// Share of the search's evaluations that went to it; 0 where nothing was searched.
     pub share: f32,
+    pub depth: Depth,
+}
+
+/// How far a player looked beyond a result. Values of different depth are not to be compared: a search finds the replies that a first
+/// look does not see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// At the result alone.
+    Static,
+    /// At so many of the other side's 21 rolls, each with the best reply.
+    Rolls(u8),
+    /// Ways down a tree that went through it.
+    Visits(u32),
+    /// The game ends there, or a table knows it.
+    Exact,
 }
 
 /// How far a learner has come.
@@ -114,6 +132,11 @@ pub trait Learner: Send + Sync {
 
     /// Itself, where it can offload work to another machine.
     fn offloading(&mut self) -> Option<&mut dyn Offloading> {
+        None
+    }
+
+    /// Itself, where others can play its games.
+    fn sharing(&mut self) -> Option<&mut dyn Sharing> {
         None
     }
 

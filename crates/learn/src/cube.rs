@@ -16,6 +16,7 @@ pub use search::{Limits, Method, Outcome, Search};
 pub use settings::LearnerError;
 pub use supervised::{Signal, Supervised, SupervisedConfig};
 
+use crate::offload::ProbeSlice;
 use crate::{Data, Fault, Machine};
 use graph::PlanError;
 use worlds::cube::{Distances, Puzzle, Three, Two};
@@ -154,15 +155,6 @@ pub trait Offloading {
     fn end_probe(&mut self);
     /// States of an iteration.
     fn iteration_states(&self) -> u64;
-}
-
-/// What a look at a probe came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProbeSlice {
-    Worked,
-    Waiting,
-    /// A pass has ended.
-    Passed,
 }
 
 /// What a slice of work came to.

@@ -9,7 +9,9 @@ pub mod cube;
 mod fault;
 pub mod logic;
 pub mod offload;
+mod share;
 mod state;
+pub mod words;
 
 pub use control::ppo;
 pub use fault::Fault;
@@ -19,4 +21,5 @@ pub use ppo::{
     Evaluation, IterationStats, Ppo, PpoConfig, PpoError, PpoProgress, RECORDED_ENVS, Slice, Times,
     Trajectory,
 };
-pub use state::{Data, Find};
+pub use share::Sharing;
+pub use state::{Data, Find, Parts, part};

@@ -94,7 +94,7 @@ pub struct TrainStateRef<'a> {
 /// What came of some steps. Vectors keep their memory from one answer to the next.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrainResult {
-    /// The plan's, of the newest step.
+    /// The plan's, of the newest run.
     pub outputs: Vec<(Arc<str>, Vec<f32>)>,
     pub weights: Vec<f32>,
     pub m: Vec<f32>,
@@ -103,6 +103,74 @@ pub struct TrainResult {
     pub steps: u64,
     /// Length of the newest gradient, before it was clipped.
     pub norm: f32,
+}
+
+impl TrainResult {
+    /// Puts it where it would stand if the steps had been taken here.
+    pub fn put(&self, params: &mut Params, optimizer: &mut Optimizer) {
+        params.values_mut().copy_from_slice(&self.weights);
+        optimizer.m.copy_from_slice(&self.m);
+        optimizer.v.copy_from_slice(&self.v);
+        optimizer.steps = self.steps;
+    }
+}
+
+/// What a look at a probe came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProbeSlice {
+    Worked,
+    /// There is nothing to do until the other machine answers.
+    Waiting,
+    /// A pass of an iteration's work has ended.
+    Passed,
+}
+
+/// Steps of one plan on another machine, an iteration's at a time: they follow each other without an answer, and what came of them is
+/// asked for behind the last.
+pub struct PlanSteps {
+    trainer: Pinned<Box<dyn PlanTrainer>>,
+    trained: TrainResult,
+    begun: usize,
+}
+
+impl PlanSteps {
+    /// From where a learner stands.
+    pub fn new(
+        machine: &dyn Machine,
+        plan: &Arc<Plan>,
+        params: &Params,
+        optimizer: &Optimizer,
+    ) -> Result<PlanSteps, Fault> {
+        let Optimizer { m, v, steps } = optimizer;
+        let state = TrainStateRef { weights: params.values(), m, v, steps: *steps };
+        let trainer = Pinned::new(machine.trainer(plan, &state)?);
+        Ok(PlanSteps { trainer, trained: TrainResult::default(), begun: 0 })
+    }
+
+    /// Steps of this iteration that were begun.
+    pub fn begun(&self) -> usize {
+        self.begun
+    }
+
+    pub fn set_input(&mut self, name: &str, values: &[f32]) -> Result<(), Fault> {
+        self.trainer.set_input(name, values)
+    }
+
+    /// Begins the next of an iteration's `count` steps.
+    pub fn step(&mut self, adam: &Adam, count: usize) -> Result<(), Fault> {
+        self.trainer.step(adam)?;
+        self.begun += 1;
+        if self.begun == count { self.trainer.ask() } else { Ok(()) }
+    }
+
+    /// What came of an iteration's steps, once it is here; then the next may begin.
+    pub fn poll(&mut self) -> Result<Option<&TrainResult>, Fault> {
+        let here = self.trainer.poll(&mut self.trained)?;
+        if here {
+            self.begun = 0;
+        }
+        Ok(here.then_some(&self.trained))
+    }
 }
 
 /// Training steps of one plan on some machine. Steps follow each other without an answer; what came of them is asked for when it is
@@ -117,11 +185,23 @@ pub trait PlanTrainer: Movable {
     /// Where the plan reads no such input.
     fn set_input(&mut self, name: &str, values: &[f32]) -> Result<(), Fault>;
 
-    /// Begins one step: forward, backward and Adam. Where the gradient's length is not finite nothing changes.
-    fn step(&mut self, adam: &Adam) -> Result<(), Fault>;
+    /// Begins a run of the plan, forward and backward; its gradients are added to those of the runs since the last update.
+    fn accumulate(&mut self) -> Result<(), Fault>;
+
+    /// Begins Adam's step by them. Where the gradient's length is not finite nothing changes.
+    fn update(&mut self, adam: &Adam) -> Result<(), Fault>;
+
+    /// Begins a step of one run.
+    fn step(&mut self, adam: &Adam) -> Result<(), Fault> {
+        self.accumulate()?;
+        self.update(adam)
+    }
 
     /// Asks for what came of the steps so far; to be answered before it is asked again.
     fn ask(&mut self) -> Result<(), Fault>;
+
+    /// The same for less: weights and moments stay where they are, and what the result holds of them stays as it was.
+    fn ask_outputs(&mut self) -> Result<(), Fault>;
 
     /// Whether the answer is here; then it stands in `result`. It may wait for a moment, where one can.
     fn poll(&mut self, result: &mut TrainResult) -> Result<bool, Fault>;
@@ -136,12 +216,24 @@ impl PlanTrainer for Pinned<Box<dyn PlanTrainer>> {
         self.with_mut(|trainer| trainer.set_input(name, values))
     }
 
+    fn accumulate(&mut self) -> Result<(), Fault> {
+        self.with_mut(|trainer| trainer.accumulate())
+    }
+
+    fn update(&mut self, adam: &Adam) -> Result<(), Fault> {
+        self.with_mut(|trainer| trainer.update(adam))
+    }
+
     fn step(&mut self, adam: &Adam) -> Result<(), Fault> {
         self.with_mut(|trainer| trainer.step(adam))
     }
 
     fn ask(&mut self) -> Result<(), Fault> {
         self.with_mut(|trainer| trainer.ask())
+    }
+
+    fn ask_outputs(&mut self) -> Result<(), Fault> {
+        self.with_mut(|trainer| trainer.ask_outputs())
     }
 
     fn poll(&mut self, result: &mut TrainResult) -> Result<bool, Fault> {
@@ -218,9 +310,12 @@ pub struct LocalTrainer {
     params: Params,
     packed: Packed,
     grads: Vec<f32>,
+    /// Runs since the last update.
+    runs: usize,
     optimizer: Optimizer,
     norm: f32,
-    asked: bool,
+    /// Whether it was asked, and for weights and moments too.
+    asked: Option<bool>,
 }
 
 impl LocalTrainer {
@@ -232,8 +327,9 @@ impl LocalTrainer {
             grads: vec![0.0; params.values().len()],
             optimizer: Optimizer::new(&params),
             params,
+            runs: 0,
             norm: 0.0,
-            asked: false,
+            asked: None,
         }
     }
 }
@@ -245,7 +341,7 @@ impl PlanTrainer for LocalTrainer {
         self.optimizer.v.copy_from_slice(state.v);
         self.optimizer.steps = state.steps;
         self.packed.pack(&self.params);
-        self.asked = false;
+        (self.runs, self.asked) = (0, None);
         Ok(())
     }
 
@@ -254,23 +350,32 @@ impl PlanTrainer for LocalTrainer {
         Ok(())
     }
 
-    fn step(&mut self, adam: &Adam) -> Result<(), Fault> {
-        self.executor.train(&self.params, &self.packed, &mut self.grads, false);
+    fn accumulate(&mut self) -> Result<(), Fault> {
+        self.executor.train(&self.params, &self.packed, &mut self.grads, self.runs > 0);
+        self.runs += 1;
+        Ok(())
+    }
+
+    fn update(&mut self, adam: &Adam) -> Result<(), Fault> {
         let isa = self.executor.plan().isa();
         self.norm = self.optimizer.step(isa, adam, &mut self.params, &self.grads);
         self.packed.pack(&self.params);
+        self.runs = 0;
         Ok(())
     }
 
     fn ask(&mut self) -> Result<(), Fault> {
-        self.asked = true;
+        self.asked = Some(true);
+        Ok(())
+    }
+
+    fn ask_outputs(&mut self) -> Result<(), Fault> {
+        self.asked = Some(false);
         Ok(())
     }
 
     fn poll(&mut self, result: &mut TrainResult) -> Result<bool, Fault> {
-        if !std::mem::take(&mut self.asked) {
-            return Ok(false);
-        }
+        let Some(all) = self.asked.take() else { return Ok(false) };
         let ports = self.executor.plan().outputs();
         result.outputs.resize_with(ports.len(), || ("".into(), Vec::new()));
         for (port, (name, values)) in ports.iter().zip(&mut result.outputs) {
@@ -278,11 +383,12 @@ impl PlanTrainer for LocalTrainer {
             values.clear();
             values.extend_from_slice(self.executor.output(&port.name));
         }
-        for (to, from) in [
+        let state = [
             (&mut result.weights, self.params.values()),
             (&mut result.m, &self.optimizer.m),
             (&mut result.v, &self.optimizer.v),
-        ] {
+        ];
+        for (to, from) in state.into_iter().filter(|_| all) {
             to.clear();
             to.extend_from_slice(from);
         }

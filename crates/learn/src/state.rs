@@ -1,5 +1,7 @@
 //! What a learner saves of itself: arrays by name.
 
+use graph::Table;
+
 /// A part of a checkpoint.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Data {
@@ -7,6 +9,7 @@ pub enum Data {
     F64(Vec<f64>),
     U32(Vec<u32>),
     U64(Vec<u64>),
+    U8(Vec<u8>),
 }
 
 impl Data {
@@ -16,6 +19,7 @@ impl Data {
             Data::F64(values) => values.len(),
             Data::U32(values) => values.len(),
             Data::U64(values) => values.len(),
+            Data::U8(values) => values.len(),
         }
     }
 
@@ -28,10 +32,65 @@ impl Data {
         match self {
             Data::F32(values) => values.iter().all(|x| x.is_finite()),
             Data::F64(values) => values.iter().all(|x| x.is_finite()),
-            Data::U32(_) | Data::U64(_) => true,
+            Data::U32(_) | Data::U64(_) | Data::U8(_) => true,
         }
     }
 }
 
 /// Shape and contents of a part of a checkpoint, by name.
 pub type Find<'a> = dyn Fn(&str) -> Option<(&'a [usize], &'a Data)> + 'a;
+
+/// Shapes and contents of parts by name.
+pub type Parts = Vec<(String, Vec<usize>, Data)>;
+
+/// The part of a name, for a [`Find`].
+pub fn part<'a>(parts: &'a Parts, name: &str) -> Option<(&'a [usize], &'a Data)> {
+    parts.iter().find(|(known, ..)| known == name).map(|(_, shape, data)| (shape.as_slice(), data))
+}
+
+/// A tensor by name, with its shape.
+pub(crate) type Saved = (String, Vec<usize>, Data);
+
+/// Of each group of weights or moments a tensor a parameter, by a prefix and its name.
+pub(crate) fn save<'a>(
+    table: &Table,
+    groups: impl IntoIterator<Item = (&'static str, &'a [f32])>,
+) -> Vec<Saved> {
+    let of_group = |(prefix, values): (&str, &'a [f32])| {
+        let tensor = |spec: &graph::ParamSpec| {
+            let values = Data::F32(values[spec.range()].to_vec());
+            (format!("{prefix}{}", spec.name), spec.file_shape().to_vec(), values)
+        };
+        table.specs().iter().map(tensor).collect::<Vec<_>>()
+    };
+    groups.into_iter().flat_map(of_group).collect()
+}
+
+/// A part of a checkpoint that is not what it should be.
+pub(crate) enum Unusable {
+    Missing { name: String },
+    BadValue { name: String },
+}
+
+/// The same groups, as they were saved.
+pub(crate) fn load<'a>(
+    find: &Find,
+    table: &Table,
+    groups: impl IntoIterator<Item = (&'static str, &'a mut [f32])>,
+) -> Result<(), Unusable> {
+    for (prefix, values) in groups {
+        for spec in table.specs() {
+            let (name, to) = (format!("{prefix}{}", spec.name), &mut values[spec.range()]);
+            match find(&name) {
+                Some((shape, Data::F32(found))) if shape == spec.file_shape() && found.len() == to.len() => {
+                    if !found.iter().all(|x| x.is_finite()) {
+                        return Err(Unusable::BadValue { name });
+                    }
+                    to.copy_from_slice(found);
+                }
+                _ => return Err(Unusable::Missing { name }),
+            }
+        }
+    }
+    Ok(())
+}

@@ -2,10 +2,9 @@
 
 use graph::{Adam, Plan};
 use learn::cube::{
-    Cube, Exhaustive, Judge, Learner, Limits, Method, ProbeSlice, Search, Signal, Slice, Supervised,
-    SupervisedConfig,
+    Cube, Exhaustive, Judge, Learner, Limits, Method, Search, Signal, Slice, Supervised, SupervisedConfig,
 };
-use learn::offload::{Local, PlanEvaluator, PlanTrainer, TrainResult, TrainStateRef};
+use learn::offload::{Local, PlanEvaluator, PlanTrainer, ProbeSlice, TrainResult, TrainStateRef};
 use learn::{Fault, Machine};
 use math::{Isa, Rng};
 use std::sync::Arc;
@@ -92,15 +91,23 @@ impl PlanTrainer for FailingTrainer {
         self.0.set_input(name, values)
     }
 
-    fn step(&mut self, adam: &Adam) -> Result<(), Fault> {
+    fn accumulate(&mut self) -> Result<(), Fault> {
         if self.1.fetch_sub(1, Ordering::Relaxed) == 0 {
             return Err(lost());
         }
-        self.0.step(adam)
+        self.0.accumulate()
+    }
+
+    fn update(&mut self, adam: &Adam) -> Result<(), Fault> {
+        self.0.update(adam)
     }
 
     fn ask(&mut self) -> Result<(), Fault> {
         self.0.ask()
+    }
+
+    fn ask_outputs(&mut self) -> Result<(), Fault> {
+        self.0.ask_outputs()
     }
 
     fn poll(&mut self, result: &mut TrainResult) -> Result<bool, Fault> {

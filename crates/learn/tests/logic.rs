@@ -248,14 +248,42 @@ fn hardened_gates_are_the_likeliest() {
 }
 
 /// A shape with several pieces, on one thread and on more.
+/// Enough work for several pieces.
+fn large() -> Architecture {
+    let update = vec![256, 128, 64, 32, 16, 8, 8];
+    Architecture { channels: 8, kernels: 16, perception: vec![8, 4, 2], update }
+}
+
+/// Samples that have blocks of cells of their own go through their steps apart.
+#[test]
+fn a_batch_is_the_sum_of_its_samples() {
+    let architecture = large();
+    let rollout = Rollout { width: 24, height: 20, periodic: true, steps: 3, batch: 2, fire_rate: None };
+    let (start, target) = data(&architecture, &rollout);
+    let begin = automaton(architecture, Wiring::Unique, GateForm::Softmax, 3);
+    let still = Optimiser { lr: 0.0, ..Optimiser::default() };
+    let of = |batch: usize, start: &[f32], target: &[f32]| {
+        let rollout = Rollout { batch, ..rollout.clone() };
+        let mut it = Trainer::new(Isa::best(), begin.clone(), rollout.clone(), still, 1);
+        let loss = it.step(start, target, CHANNELS).loss;
+        let mut out = vec![0.0; start.len()];
+        it.roll_soft(&rollout, start, &mut out, 0);
+        (loss, it.gradient().to_vec(), out)
+    };
+    let (loss, gradient, out) = of(2, &start, &target);
+    let mut each = start.chunks(start.len() / 2).zip(target.chunks(target.len() / 2));
+    let [one, two] = [(); 2].map(|()| each.next().map(|(start, target)| of(1, start, target)).unwrap());
+    assert!((loss - one.0 - two.0).abs() < 1e-5 * loss && one.0 != two.0);
+    let most = gradient.iter().fold(0.0f32, |most, x| most.max(x.abs()));
+    for (x, (one, two)) in gradient.iter().zip(one.1.iter().zip(&two.1)) {
+        assert!((x - one - two).abs() < 1e-5 * most);
+    }
+    assert!(out == [one.2, two.2].concat());
+}
+
 #[test]
 fn bits_are_the_same_for_any_number_of_threads() {
-    let architecture = Architecture {
-        channels: 8,
-        kernels: 16,
-        perception: vec![8, 4, 2],
-        update: vec![256, 128, 64, 32, 16, 8, 8],
-    };
+    let architecture = large();
     let rollout = Rollout { width: 24, height: 20, periodic: true, steps: 3, batch: 2, fire_rate: Some(0.6) };
     let (start, target) = data(&architecture, &rollout);
     let begin = automaton(architecture, Wiring::Unique, GateForm::Softmax, 3);

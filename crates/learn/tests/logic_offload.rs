@@ -2,8 +2,9 @@
 
 use learn::logic::experiment::{Config, Preset};
 use learn::logic::offload::{Accelerator, Local, OffloadSpec, Trained};
-use learn::logic::population::{Population, ProbeSlice, Slice};
+use learn::logic::population::{Population, Slice};
 use learn::logic::train::{Optimiser, Trainer};
+use learn::offload::ProbeSlice;
 use learn::offload::{request, serve};
 use learn::{Fault, Machine};
 use math::Isa;

@@ -60,6 +60,7 @@ fn bits(ppo: &Ppo) -> Vec<(String, Vec<u64>)> {
         Data::F64(v) => v.into_iter().map(f64::to_bits).collect(),
         Data::U32(v) => v.into_iter().map(u64::from).collect(),
         Data::U64(v) => v,
+        Data::U8(v) => v.into_iter().map(u64::from).collect(),
     };
     ppo.state().into_iter().map(|(name, _, data)| (name, bits(data))).collect()
 }

@@ -19,6 +19,7 @@ fn bits(data: &Data) -> Vec<u64> {
         Data::F64(v) => v.iter().map(|x| x.to_bits()).collect(),
         Data::U32(v) => v.iter().map(|&x| u64::from(x)).collect(),
         Data::U64(v) => v.clone(),
+        Data::U8(v) => v.iter().map(|&x| u64::from(x)).collect(),
     }
 }
 

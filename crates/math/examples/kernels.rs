@@ -2,6 +2,7 @@
 //! `cargo run --release -p math --example kernels [isa]`.
 
 use math::ops::{self, AdamStep};
+use math::par::Threads;
 use math::{Act, Epilogue, Isa, Norm, Unary, gemm, panels_len, peak};
 use std::time::Instant;
 
@@ -75,7 +76,7 @@ fn products(t: &Table, inp: usize, out: usize, rows: usize) {
 
 fn layer<'a>([bias, gamma, beta]: [&'a [f32]; 3], residual: Option<&'a [f32]>) -> Epilogue<'a> {
     let norm = Norm { gamma, beta, eps: 1e-5, save_pre: None, save_stats: None };
-    Epilogue { bias: Some(bias), norm: Some(norm), residual, act: Act::Relu }
+    Epilogue { bias: Some(bias), norm: Some(norm), residual, act: Act::Relu, save: None }
 }
 
 /// 330 inputs, 128 wide, 7 residual blocks of two layers with layer norm, 65 outputs.
@@ -191,6 +192,24 @@ fn step(t: &Table) {
     println!("{:8} {:38} {:8.4} ms", isa.name(), "step 144-128-64-6, batch 64", seconds * 1e3);
 }
 
+/// Forward and backward of some sequences, on one thread. Counted are the multiply-adds of queries with keys up to their own.
+fn attention(t: &Table, sequences: usize, len: usize, heads: usize, size: usize) {
+    let (isa, cols, rows) = (t.isa, heads * size, sequences * len);
+    let (qkv, dy) = (numbers(rows * 3 * cols), numbers(rows * cols));
+    let (mut y, mut lse) = (vec![0.0; rows * cols], vec![0.0; rows * heads]);
+    let mut dqkv = vec![0.0; rows * 3 * cols];
+    let one = Threads::of(1).expect("one thread there always is");
+    let forward =
+        best(|| one.run(|| ops::causal_attention(isa, heads, len, cols, &qkv, &mut y, Some(&mut lse))));
+    let mut slopes = || ops::causal_attention_backward(isa, heads, len, cols, &qkv, &y, &lse, &dy, &mut dqkv);
+    let backward = best(|| one.run(&mut slopes));
+    let flops = rows * (len + 1) * cols;
+    let name = |kind: &str| format!("attention {kind} {heads}x{size}, {sequences} of {len}");
+    t.flops(&name("forward"), 2 * flops, forward);
+    t.flops(&name("backward"), 5 * flops, backward);
+    t.flops(&name("both"), 7 * flops, forward + backward);
+}
+
 fn elementwise(t: &Table) {
     const N: usize = 4096;
     let isa = t.isa;
@@ -240,6 +259,11 @@ fn main() {
             net(&t, batch, true);
         }
         step(&t);
+        for (sequences, len, heads, size) in
+            [(8, 64, 4, 32), (4, 128, 8, 32), (4, 128, 8, 64), (32, 128, 8, 64), (2, 1024, 8, 64)]
+        {
+            attention(&t, sequences, len, heads, size);
+        }
         elementwise(&t);
     }
 }

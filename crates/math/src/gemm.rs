@@ -6,6 +6,9 @@
 //! bit. Products beyond the second-level cache go block by block, and large ones are cut into pieces of the output, by their
 //! size alone, that any number of threads share. It refuses to be a BLAS: it knows the shapes of layers, and no others.
 
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod bf16;
+
 use crate::isa::{Isa, Kernel, Simd, dispatch};
 use crate::ops::{self, Unary};
 use crate::par;
@@ -56,6 +59,8 @@ pub struct Epilogue<'a> {
     /// In the layout of the output.
     pub residual: Option<&'a [f32]>,
     pub act: Act,
+    /// What goes into the activation, where its gradient needs that; of rows alone.
+    pub save: Option<&'a mut [f32]>,
 }
 
 /// Floats that [`pack_rows`] writes.
@@ -97,6 +102,20 @@ pub fn pack_panels(isa: Isa, w: &[f32], out: usize, inp: usize, dst: &mut [f32])
 
 fn pack_columns(isa: Isa, b: &[f32], n: usize, k: usize, (ks, cs): (usize, usize), dst: &mut [f32]) {
     let cols = (par::CHUNK / k.max(1)).max(1).next_multiple_of(PANEL);
+    #[cfg(target_arch = "x86_64")]
+    if isa == Isa::Bf16 && isa.is_available() {
+        let pairs = k.div_ceil(2);
+        return par::chunks_mut(
+            [&mut dst[..n.div_ceil(PANEL) * PANEL * pairs]],
+            [cols * pairs],
+            |i, [dst]| {
+                let (n0, cols) = (i * cols, cols.min(n - i * cols));
+                assert!(k == 0 || b.len() > (n0 + cols - 1) * cs + (k - 1) * ks);
+                // SAFETY: found on this machine; both lengths do.
+                unsafe { bf16::pack(b[n0 * cs..].as_ptr(), (ks, cs), k, cols, dst.as_mut_ptr().cast()) };
+            },
+        );
+    }
     par::chunks_mut([&mut dst[..n.div_ceil(PANEL) * PANEL * k]], [cols * k], |i, [dst]| {
         let n0 = i * cols;
         dispatch(isa, PackColumns { n: cols.min(n - n0), k, b: &b[n0 * cs..], ks, cs, dst });
@@ -119,6 +138,7 @@ pub fn linear_rows(
     let finish = Finish::new(&ep);
     let (pre, stats) = ep.norm.map_or((None, None), |n| (n.save_pre, n.save_stats));
     let (pre, stats) = (pre.unwrap_or_default(), stats.unwrap_or_default());
+    let save = ep.save.unwrap_or_default();
     let alone = !finish.needed && matches!(ep.act, Act::None | Act::Relu);
     // What needs whole rows has them while they are in cache; what is cut into blocks of rows for that is cut no further,
     // unless there are few.
@@ -129,33 +149,40 @@ pub fn linear_rows(
         (_, false) => ROW_BLOCK,
     };
     let run = if large && rows.div_ceil(block_rows) > 4 { run_piece } else { run };
-    let piece = |i: usize, [y, pre, stats]: [&mut [f32]; 3]| {
+    let piece = |i: usize, [y, pre, stats, save]: [&mut [f32]; 4]| {
         let (first, count) = (i * block_rows, y.len() / out.max(1));
+        let saves = !save.is_empty();
+        let (x, to) = (&x[first * inp..], if saves { &mut *save } else { &mut *y });
         run(
             isa,
             Product {
                 m: count,
                 n: out,
                 k: inp,
-                a: Left { p: x[first * inp..].as_ptr(), rs: inp, ks: 1, packed: false },
-                b: Right::Packed(packed.as_ptr()),
-                c: Target { p: y.as_mut_ptr(), rs: out, cs: 1 },
+                a: Left { p: x.as_ptr(), rs: inp, ks: 1, packed: false },
+                b: Right::of_packed(isa, packed),
+                c: Target { p: to.as_mut_ptr(), rs: out, cs: 1 },
                 start: ep.bias.map_or(Start::Zero, |bias| Start::Columns(bias[..out].as_ptr())),
-                relu: ep.act == Act::Relu && !finish.needed,
+                relu: ep.act == Act::Relu && !finish.needed && !saves,
             },
         );
         if finish.needed {
-            let finish = Finish { residual: ep.residual.map(|r| &r[first * out..][..y.len()]), ..finish };
+            let finish = Finish { residual: ep.residual.map(|r| &r[first * out..][..to.len()]), ..finish };
             let (pre, stats) = ((!pre.is_empty()).then_some(pre), (!stats.is_empty()).then_some(stats));
-            dispatch(isa, FinishRows { cols: out, y, finish, pre, stats });
+            dispatch(isa, FinishRows { cols: out, y: to, finish, pre, stats });
         }
-        finish_act(isa, ep.act, y);
+        match ep.act.unary() {
+            Some(op) if saves => ops::unary(isa, op, save, y),
+            _ => finish_act(isa, ep.act, y),
+        }
     };
     let sizes = |len: usize| if len == 0 { 0 } else { block_rows };
-    let sizes = [block_rows * out, sizes(pre.len()) * out, sizes(stats.len()) * 2];
-    let pre_len = if pre.is_empty() { 0 } else { rows * out };
-    let stats_len = if stats.is_empty() { 0 } else { 2 * rows };
-    let slices = [y, &mut pre[..pre_len], &mut stats[..stats_len]];
+    let sizes = [block_rows * out, sizes(pre.len()) * out, sizes(stats.len()) * 2, sizes(save.len()) * out];
+    let lens = [rows * out, rows * out, 2 * rows, rows * out];
+    let mut slices = [y, pre, stats, save];
+    for (slice, len) in slices.iter_mut().zip(lens).filter(|(slice, _)| !slice.is_empty()) {
+        *slice = &mut std::mem::take(slice)[..len];
+    }
     if large {
         par::chunks_mut(slices, sizes, piece);
     } else {
@@ -182,7 +209,7 @@ pub fn linear_rows_dx(
             n: inp,
             k: out,
             a: Left { p: dy.as_ptr(), rs: out, ks: 1, packed: false },
-            b: Right::Packed(packed_t[..packed_rows_t_len(out, inp)].as_ptr()),
+            b: Right::of_packed(isa, &packed_t[..packed_rows_t_len(out, inp)]),
             c: Target { p: dx.as_mut_ptr(), rs: inp, cs: 1 },
             start: if accumulate { Start::Target } else { Start::Zero },
             relu: false,
@@ -218,6 +245,7 @@ pub fn linear_panels(
 ) {
     let (x, y) = (&x[..crate::panels_len(batch, inp)], &mut y[..crate::panels_len(batch, out)]);
     let packed = &packed[..packed_panels_len(out, inp)];
+    assert!(ep.save.is_none(), "panels save no activations");
     let finish = Finish::new(&ep);
     let (pre, stats) = ep.norm.map_or((None, None), |n| (n.save_pre, n.save_stats));
     let (pre, stats) = (pre.unwrap_or_default(), stats.unwrap_or_default());
@@ -283,7 +311,7 @@ pub fn matmul(
     let start = if accumulate { Start::Target } else { Start::Zero };
     // The lanes go along the side that fills them better: Cᵀ = Bᵀ·Aᵀ has the same chains.
     // The swap stores C turned, so it must save a quarter.
-    let swap = 5 * n * padded(m) < 4 * m * padded(n);
+    let swap = isa != Isa::Bf16 && 5 * n * padded(m) < 4 * m * padded(n);
     let product = if swap {
         Product {
             m: n,
@@ -308,6 +336,33 @@ pub fn matmul(
         }
     };
     run(isa, product);
+}
+
+/// c[m][n] (+)= Σ_k a·b[k], on this thread: b is `[k][PANEL]`, n at most PANEL, and one stride of a, (to the next row, to the next
+/// column), is 1.
+///
+/// # Safety
+/// a and c must be valid for m, n and k at their strides, and b for k whole rows.
+pub(crate) unsafe fn panel_product(
+    isa: Isa,
+    [m, n, k]: [usize; 3],
+    (a, rs, ks): (*const f32, usize, usize),
+    b: *const f32,
+    (c, c_rs): (*mut f32, usize),
+    accumulate: bool,
+) {
+    debug_assert!(n <= PANEL && (rs == 1 || ks == 1));
+    let product = Product {
+        m,
+        n,
+        k,
+        a: Left { p: a, rs, ks, packed: false },
+        b: Right::Direct(b, PANEL),
+        c: Target { p: c, rs: c_rs, cs: 1 },
+        start: if accumulate { Start::Target } else { Start::Zero },
+        relu: false,
+    };
+    run_tiles(isa, product, None);
 }
 
 /// A side as the lanes see it, give or take an instruction set.
@@ -347,10 +402,22 @@ struct Left {
 enum Right {
     /// Blocks of columns, by [`PackColumns`].
     Packed(*const f32),
-    /// Rows of whole tiles, and the stride between them.
+    /// The same of pairs of bf16.
+    Pairs(*const u32),
+    /// Rows of whole tiles, and the stride between them: [`PANEL`].
     Direct(*const f32, usize),
     /// Anything; packed on the stack, block by block.
     Strided { p: *const f32, ks: usize, cs: usize },
+}
+
+impl Right {
+    fn of_packed(isa: Isa, packed: &[f32]) -> Right {
+        if isa == Isa::Bf16 && isa.is_available() {
+            Right::Pairs(packed.as_ptr().cast())
+        } else {
+            Right::Packed(packed.as_ptr())
+        }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -404,6 +471,7 @@ impl Product {
                 a: Left { p: self.a.p.add(m.start * self.a.rs), ..self.a },
                 b: match self.b {
                     Right::Packed(p) => Right::Packed(p.add(n.start * self.k)),
+                    Right::Pairs(p) => Right::Pairs(p.add(n.start * self.k.div_ceil(2))),
                     Right::Direct(p, stride) => Right::Direct(p.add(n.start), stride),
                     Right::Strided { p, ks, cs } => Right::Strided { p: p.add(n.start * cs), ks, cs },
                 },
@@ -467,6 +535,11 @@ impl Kernel for TileHeight {
 }
 
 fn run_piece(isa: Isa, product: Product) {
+    #[cfg(target_arch = "x86_64")]
+    if isa == Isa::Bf16 && isa.is_available() && !product.a.packed {
+        // SAFETY: found on this machine; the public functions have checked the operands.
+        return unsafe { bf16::run(product) };
+    }
     if product.large() {
         run_large(isa, product);
     } else {
@@ -582,6 +655,7 @@ impl Kernel for Tiles<'_> {
                             let (mut b, mut b_ks, mut copy) = match p.b {
                                 Right::Packed(b) => (b.add(n0 * p.k + k0 * width), width, None),
                                 Right::Direct(b, stride) => (b.add(k0 * stride + n0), stride, None),
+                                Right::Pairs(_) => unreachable!("has tiles of its own"),
                                 // The first tile packs them as it reads them, behind its multiply-adds; not in
                                 // browsers, so that their modules carry no more tiles.
                                 Right::Strided { p: b, ks, cs: 1 }
@@ -942,7 +1016,13 @@ unsafe fn tile<S: Simd, const MR: usize, const NV: usize>(s: S, t: &Tile) {
         {
             chains::<S, MR, NV, true>(s, t, t.a_rs, t.a_ks, t.b_ks, copy, &mut acc);
         } else if t.b_ks != width {
-            chains::<S, MR, NV, false>(s, t, 1, MR, PANEL, nowhere, &mut acc);
+            if t.a_rs == 1 && t.a_ks == MR {
+                chains::<S, MR, NV, false>(s, t, 1, MR, PANEL, nowhere, &mut acc);
+            } else if t.a_ks == 1 {
+                chains::<S, MR, NV, false>(s, t, t.a_rs, 1, PANEL, nowhere, &mut acc);
+            } else {
+                chains::<S, MR, NV, false>(s, t, 1, t.a_ks, PANEL, nowhere, &mut acc);
+            }
         } else if t.a_rs == 1 {
             chains::<S, MR, NV, false>(s, t, 1, t.a_ks, width, nowhere, &mut acc);
         } else if t.a_ks == 1 {
@@ -1148,7 +1228,7 @@ impl<'a> Finish<'a> {
             needed: ep.norm.is_some() || ep.residual.is_some(),
             norm: ep.norm.as_ref().map(|n| (n.gamma, n.beta, n.eps)),
             residual: ep.residual,
-            floor: if ep.act == Act::Relu { 0.0 } else { f32::NEG_INFINITY },
+            floor: if ep.act == Act::Relu && ep.save.is_none() { 0.0 } else { f32::NEG_INFINITY },
         }
     }
 }

@@ -24,6 +24,8 @@ pub enum Isa {
     Portable,
     Avx2,
     Avx512,
+    /// The same, with products of operands rounded to bf16 and sums in f32: other numbers, so it is chosen and never found.
+    Bf16,
     Neon,
     /// WebAssembly SIMD.
     Simd128,
@@ -53,6 +55,7 @@ impl Isa {
             Isa::Portable => "portable",
             Isa::Avx2 => "avx2",
             Isa::Avx512 => "avx512",
+            Isa::Bf16 => "bf16",
             Isa::Neon => "neon",
             Isa::Simd128 => "simd128",
             Isa::Relaxed => "relaxed",
@@ -66,6 +69,8 @@ impl Isa {
             Isa::Avx2 => x86::has_avx2(),
             #[cfg(target_arch = "x86_64")]
             Isa::Avx512 => x86::has_avx512(),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Bf16 => crate::gemm::bf16::is_available(),
             #[cfg(target_arch = "aarch64")]
             Isa::Neon => std::arch::is_aarch64_feature_detected!("neon"),
             Isa::Simd128 => cfg!(all(
@@ -110,7 +115,7 @@ pub trait Kernel {
 pub fn dispatch<K: Kernel>(isa: Isa, kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     match isa {
-        Isa::Avx512 if x86::has_avx512() => return x86::run_avx512(kernel),
+        Isa::Avx512 | Isa::Bf16 if x86::has_avx512() => return x86::run_avx512(kernel),
         Isa::Avx2 if x86::has_avx2() => return x86::run_avx2(kernel),
         _ => {}
     }
@@ -253,6 +258,17 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// # Safety
     /// Both blocks must be valid, and must not overlap.
     unsafe fn transpose4(self, p: *const f32, stride: usize, q: *mut f32, q_stride: usize);
+
+    /// Transposes [`Simd::LANES`] rows of four: `p[r·stride + c]` for r < LANES, c < 4 is written to `q[c·q_stride + r]`.
+    /// # Safety
+    /// Both blocks must be valid, and must not overlap.
+    #[inline(always)]
+    unsafe fn transpose_fours(self, p: *const f32, stride: usize, q: *mut f32, q_stride: usize) {
+        for r in (0..Self::LANES).step_by(4) {
+            // SAFETY: the caller's.
+            unsafe { self.transpose4(p.add(r * stride), stride, q.add(r), q_stride) };
+        }
+    }
 
     /// Lane 0.
     #[inline(always)]

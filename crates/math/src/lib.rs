@@ -22,11 +22,13 @@ pub mod poly;
 pub mod reference;
 pub mod rivals;
 pub mod rng;
+pub mod shuffle;
 
 pub use gemm::{Act, Epilogue, Norm, PANEL};
 pub use isa::{Isa, Kernel, Simd, dispatch};
 pub use ops::{AdamStep, Binary, Span, Unary};
 pub use rng::Rng;
+pub use shuffle::Shuffle;
 
 /// Floats that `rows` rows of `features` take in panels.
 pub fn panels_len(rows: usize, features: usize) -> usize {

@@ -2,10 +2,11 @@
 //! of two bits can have; its four coefficients are made once a step, from whatever its parameters are.
 //!
 //! Activations are `[feature][width]`, the width being cells that share the gates: [`CELLS`] cells of a grid, or those of
-//! several channels. Widths are 32, 64 or 128.
+//! several channels. Widths are 32 or 64.
 
 use crate::isa::{Isa, Kernel, Simd, dispatch};
 use crate::poly;
+use std::ops::Range;
 
 /// Cells of a block.
 pub const CELLS: usize = 32;
@@ -14,21 +15,36 @@ pub const SUMS: usize = 16;
 /// Floats that a gather may write, and read, beyond the last.
 pub const SLACK: usize = 16;
 
-/// The wires of a layer, in an order that is good for the caches: inputs that are next to each other are read one after the
-/// other, and gates that are the first to say something of the slopes of their inputs come first, so that those need not
-/// be cleared.
+/// The wires of a layer as walks from gate to gate, so that an input that the next gate reads too, and the sum of its slopes,
+/// stay in registers.
 #[derive(Clone, Debug)]
 pub struct Layer {
     width: usize,
     inputs: usize,
+    walks: Vec<Walk>,
     gates: Vec<Gate>,
-    /// The first so many are the first for both of their inputs.
-    fresh: usize,
-    /// Inputs that no fresh gate has.
-    stale: Vec<u32>,
+    /// The same where outputs take the place of inputs, and the length of that memory: see [`Layer::move_in`].
+    moved: Vec<Gate>,
+    moved_len: usize,
+    /// Inputs that no gate has.
+    unread: Vec<u32>,
     /// Which of the gates given each of them is.
     order: Vec<u32>,
 }
+
+/// Gates one after the other.
+#[derive(Clone, Debug)]
+struct Walk {
+    kind: u8,
+    /// Whether an earlier gate has said something of the slopes of a, and of every b.
+    stale: [bool; 2],
+    gates: Range<usize>,
+}
+
+/// Kinds of walks: what one gate has as b is a of the next; all have the same two inputs; each has its own.
+const PATH: u8 = 0;
+const FAN: u8 = 1;
+const PAIRS: u8 = 2;
 
 /// Where inputs and output begin.
 #[derive(Clone, Copy, Debug)]
@@ -38,28 +54,108 @@ struct Gate {
     y: u32,
 }
 
+/// The rows of a memory in which a layer's outputs take the place of inputs that were read for the last time, so that all
+/// layers of a network pass through the first cache.
+#[derive(Debug)]
+pub struct Rows {
+    keeps: u32,
+    free: Vec<u32>,
+    len: u32,
+}
+
+impl Rows {
+    /// Of so many inputs, the first few of which are not to be overwritten.
+    pub fn new(inputs: usize, keeps: usize) -> Rows {
+        Rows { keeps: keeps as u32, free: Vec::new(), len: inputs as u32 }
+    }
+
+    pub fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    fn take(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.len += 1;
+            self.len - 1
+        })
+    }
+
+    fn give(&mut self, row: u32) {
+        if row >= self.keeps {
+            self.free.push(row);
+        }
+    }
+}
+
+/// Gates of a walk at most.
+const LONGEST: usize = 16;
+
 impl Layer {
     pub fn new(width: usize, inputs: usize, a: &[u32], b: &[u32]) -> Layer {
-        assert!(matches!(width, 32 | 64 | 128) && a.len() == b.len());
+        assert!(matches!(width, 32 | 64) && a.len() == b.len());
         assert!(a.iter().chain(b).all(|&i| (i as usize) < inputs));
         assert!(inputs.max(a.len()) * width < u32::MAX as usize);
-        let mut sorted: Vec<usize> = (0..a.len()).collect();
-        sorted.sort_by_key(|&g| (a[g].min(b[g]), g));
-        let mut seen = vec![false; inputs];
-        let (first, second): (Vec<usize>, Vec<usize>) = sorted.into_iter().partition(|&g| {
-            let [a, b] = [a[g] as usize, b[g] as usize];
-            let fresh = a != b && !seen[a] && !seen[b];
-            if fresh {
-                (seen[a], seen[b]) = (true, true);
-            }
-            fresh
-        });
-        let fresh = first.len();
-        let order: Vec<u32> = first.into_iter().chain(second).map(|g| g as u32).collect();
         let at = |i: u32| i * width as u32;
-        let gates = order.iter().map(|&g| Gate { a: at(a[g as usize]), b: at(b[g as usize]), y: at(g) });
-        let stale = (0..inputs as u32).filter(|&i| !seen[i as usize]).map(at);
-        Layer { width, inputs, gates: gates.collect(), fresh, stale: stale.collect(), order }
+        let (mut walks, mut gates, mut order) = (Vec::new(), Vec::with_capacity(a.len()), Vec::new());
+        let mut seen = vec![false; inputs];
+        // Of each input the gates that have it as a, those with the least b last.
+        let mut left: Vec<Vec<u32>> = vec![Vec::new(); inputs];
+        let mut sorted: Vec<u32> = (0..a.len() as u32).collect();
+        sorted.sort_by_key(|&g| (a[g as usize], b[g as usize], g));
+        let mut push = |walk: &[u32], kind: u8, stale: [bool; 2]| {
+            let gate = |&g: &u32| Gate { a: at(a[g as usize]), b: at(b[g as usize]), y: at(g) };
+            let first = gates.len();
+            gates.extend(walk.iter().map(gate));
+            order.extend_from_slice(walk);
+            let last = walks.last_mut().filter(|last: &&mut Walk| {
+                kind == PAIRS && (last.kind, last.stale) == (PAIRS, stale) && last.gates.len() < LONGEST
+            });
+            match last {
+                Some(last) => last.gates.end = gates.len(),
+                None => walks.push(Walk { kind, stale, gates: first..gates.len() }),
+            }
+        };
+        for same in sorted.chunk_by(|&g, &h| (a[g as usize], b[g as usize]) == (a[h as usize], b[h as usize]))
+        {
+            let ends = [a[same[0] as usize] as usize, b[same[0] as usize] as usize];
+            if same.len() == 1 || ends[0] == ends[1] {
+                left[ends[0]].extend(same);
+                continue;
+            }
+            for fan in same.chunks(LONGEST) {
+                push(fan, FAN, ends.map(|end| seen[end]));
+                ends.iter().for_each(|&end| seen[end] = true);
+            }
+        }
+        left.iter_mut().for_each(|gates| gates.reverse());
+        let mut path = Vec::with_capacity(LONGEST);
+        for first in 0..inputs {
+            while let Some(mut gate) = left[first].pop() {
+                let mut stale = [seen[first], false];
+                seen[first] = true;
+                stale[1] = seen[b[gate as usize] as usize];
+                path.clear();
+                loop {
+                    let to = b[gate as usize] as usize;
+                    path.push(gate);
+                    seen[to] = true;
+                    let next = left[to]
+                        .last()
+                        .filter(|&&next| path.len() < LONGEST && seen[b[next as usize] as usize] == stale[1]);
+                    if next.is_none() {
+                        break;
+                    }
+                    gate = left[to].pop().unwrap_or(gate);
+                }
+                push(&path, if path.len() == 1 && stale[0] == stale[1] { PAIRS } else { PATH }, stale);
+            }
+        }
+        let unread = (0..inputs as u32).filter(|&i| !seen[i as usize]).map(at).collect();
+        Layer { width, inputs, walks, gates, moved: Vec::new(), moved_len: 0, unread, order }
     }
 
     /// Which gate comes when: the order of coefficients and slopes.
@@ -75,69 +171,258 @@ impl Layer {
         self.gates.len() * self.width
     }
 
-    /// y from x.
-    pub fn forward(&self, isa: Isa, coefficients: &[[f32; 4]], x: &[f32], y: &mut [f32]) {
-        assert!(x.len() >= self.inputs_len() && y.len() >= self.outputs_len());
-        assert_eq!(coefficients.len(), self.gates.len());
-        dispatch(isa, Forward { layer: self, coefficients, x, y });
-    }
-
-    /// The slopes of x from those of y, and to `sums` those of the coefficients. What `dx` had is lost.
-    pub fn backward(
-        &self,
-        isa: Isa,
-        coefficients: &[[f32; 4]],
-        x: &[f32],
-        dy: &[f32],
-        dx: &mut [f32],
-        sums: &mut [f32],
-    ) {
-        assert!(x.len() >= self.inputs_len() && dx.len() >= self.inputs_len());
-        assert!(dy.len() >= self.outputs_len());
-        assert!(coefficients.len() == self.gates.len() && sums.len() == SUMS * self.gates.len());
-        dispatch(isa, Backward { layer: self, coefficients, x, dy, dx, sums });
+    /// Settles where in `rows` the outputs go, from where the inputs are.
+    pub fn move_in(&mut self, rows: &mut Rows, inputs: &[u32]) -> Vec<u32> {
+        // Which inputs a walk loads before each of its gates writes.
+        let reads = |walk: &Walk, g: usize| {
+            let Gate { a, b, .. } = self.gates[walk.gates.start + g];
+            let [a, b] = [a, b].map(|at| at as usize / self.width);
+            [(g == 0 || walk.kind == PAIRS).then_some(a), (g == 0 || walk.kind != FAN).then_some(b)]
+        };
+        let all = |walk: &Walk| 0..walk.gates.len();
+        let mut left = vec![0; self.inputs];
+        for walk in &self.walks {
+            all(walk).flat_map(|g| reads(walk, g)).flatten().for_each(|input| left[input] += 1);
+        }
+        left.iter().zip(inputs).filter(|(left, _)| **left == 0).for_each(|(_, &row)| rows.give(row));
+        let mut outputs = vec![0; self.gates.len()];
+        let mut moved = Vec::with_capacity(self.gates.len());
+        let width = self.width as u32;
+        for walk in &self.walks {
+            for g in all(walk) {
+                for input in reads(walk, g).into_iter().flatten() {
+                    left[input] -= 1;
+                    if left[input] == 0 {
+                        rows.give(inputs[input]);
+                    }
+                }
+                let row = rows.take();
+                let Gate { a, b, y } = self.gates[walk.gates.start + g];
+                outputs[(y / width) as usize] = row;
+                let [a, b] = [a, b].map(|at| inputs[(at / width) as usize] * width);
+                moved.push(Gate { a, b, y: row * width });
+            }
+        }
+        (self.moved, self.moved_len) = (moved, rows.len() * self.width);
+        outputs
     }
 }
 
-struct Forward<'a> {
-    layer: &'a Layer,
+fn gates(layers: &[Layer]) -> usize {
+    layers.iter().map(|layer| layer.gates.len()).sum()
+}
+
+/// What layers give, one after the other, until the last: the length of `between`.
+pub fn between_len(layers: &[Layer]) -> usize {
+    layers.iter().rev().skip(1).map(Layer::outputs_len).sum()
+}
+
+/// y from x through layers. Their coefficients come one after the other.
+pub fn forward(
+    isa: Isa,
+    layers: &[Layer],
+    coefficients: &[[f32; 4]],
+    x: &[f32],
+    between: &mut [f32],
+    y: &mut [f32],
+) {
+    assert_eq!(coefficients.len(), gates(layers));
+    dispatch(isa, ForwardAll { layers, coefficients, x, between, y });
+}
+
+struct ForwardAll<'a> {
+    layers: &'a [Layer],
     coefficients: &'a [[f32; 4]],
     x: &'a [f32],
+    between: &'a mut [f32],
     y: &'a mut [f32],
 }
 
-impl Kernel for Forward<'_> {
+impl Kernel for ForwardAll<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
-        match self.layer.width {
-            32 => self.gates::<S, 32>(s),
-            64 => self.gates::<S, 64>(s),
-            _ => self.gates::<S, 128>(s),
+        let ForwardAll { layers, mut coefficients, mut x, mut between, mut y } = self;
+        for (l, layer) in layers.iter().enumerate() {
+            let (these, rest) = coefficients.split_at(layer.gates.len());
+            let to = if l + 1 == layers.len() {
+                &mut std::mem::take(&mut y)[..layer.outputs_len()]
+            } else {
+                let (to, rest) = std::mem::take(&mut between).split_at_mut(layer.outputs_len());
+                between = rest;
+                to
+            };
+            assert!(x.len() >= layer.inputs_len());
+            let pointers = (x.as_ptr(), to.as_mut_ptr());
+            Forward { layer, gates: &layer.gates, coefficients: these, x: pointers.0, y: pointers.1 }.all(s);
+            (x, coefficients) = (to, rest);
         }
     }
 }
 
+/// As [`Layer::move_in`] settled, layer after layer.
+pub fn forward_moved(isa: Isa, layers: &[Layer], coefficients: &[[f32; 4]], memory: &mut [f32]) {
+    assert_eq!(coefficients.len(), gates(layers));
+    dispatch(isa, ForwardMoved { layers, coefficients, memory });
+}
+
+struct ForwardMoved<'a> {
+    layers: &'a [Layer],
+    coefficients: &'a [[f32; 4]],
+    memory: &'a mut [f32],
+}
+
+impl Kernel for ForwardMoved<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let mut coefficients = self.coefficients;
+        for layer in self.layers {
+            let (these, rest) = coefficients.split_at(layer.gates.len());
+            coefficients = rest;
+            assert!(self.memory.len() >= layer.moved_len && layer.moved.len() == layer.gates.len());
+            let y = self.memory.as_mut_ptr();
+            Forward { layer, gates: &layer.moved, coefficients: these, x: y, y }.all(s);
+        }
+    }
+}
+
+/// Slopes on the way back through layers.
+pub struct Slopes<'a> {
+    /// Of the last layer's outputs.
+    pub dy: &'a [f32],
+    /// Of what two layers next to each other give.
+    pub between: [&'a mut [f32]; 2],
+    /// Of the first layer's inputs, which are added to what is there, or replace it.
+    pub dx: &'a mut [f32],
+    pub adds: bool,
+    /// Of the coefficients, which are always added.
+    pub sums: &'a mut [f32],
+}
+
+/// The opposite of [`forward`], after it.
+pub fn backward(
+    isa: Isa,
+    layers: &[Layer],
+    coefficients: &[[f32; 4]],
+    x: &[f32],
+    between: &[f32],
+    slopes: Slopes,
+) {
+    assert!(coefficients.len() == gates(layers) && slopes.sums.len() == SUMS * coefficients.len());
+    dispatch(isa, BackwardAll { layers, coefficients, x, between, slopes });
+}
+
+struct BackwardAll<'a> {
+    layers: &'a [Layer],
+    coefficients: &'a [[f32; 4]],
+    x: &'a [f32],
+    between: &'a [f32],
+    slopes: Slopes<'a>,
+}
+
+impl Kernel for BackwardAll<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let BackwardAll { layers, coefficients, x, between, slopes } = self;
+        let Slopes { dy: last, between: [mut dy, mut dx], dx: first, adds, sums } = slopes;
+        let mut gates = coefficients.len();
+        let mut at = between_len(layers);
+        for (l, layer) in layers.iter().enumerate().rev() {
+            let these = gates - layer.gates.len()..gates;
+            gates = these.start;
+            let x = if l == 0 {
+                x
+            } else {
+                at -= layer.inputs_len();
+                &between[at..]
+            };
+            let from = if l + 1 == layers.len() { last } else { &*dy };
+            let to = if l == 0 { &mut *first } else { &mut *dx };
+            assert!(x.len() >= layer.inputs_len() && to.len() >= layer.inputs_len());
+            assert!(from.len() >= layer.outputs_len());
+            let sums = &mut sums[SUMS * these.start..SUMS * these.end];
+            let coefficients = &coefficients[these];
+            Backward { layer, coefficients, x, dy: from, dx: to, sums, adds: adds && l == 0 }.all(s);
+            std::mem::swap(&mut dy, &mut dx);
+        }
+    }
+}
+
+/// A gate reads its inputs before it writes: x and y may be the same memory.
+struct Forward<'a> {
+    layer: &'a Layer,
+    gates: &'a [Gate],
+    coefficients: &'a [[f32; 4]],
+    x: *const f32,
+    y: *mut f32,
+}
+
+/// Vectors that a walk takes along going forward: all of the width with 16 lanes.
+const ABREAST: usize = 4;
+
 impl Forward<'_> {
     #[inline(always)]
-    fn gates<S: Simd, const WIDTH: usize>(self, s: S) {
-        let (x, y) = (self.x.as_ptr(), self.y.as_mut_ptr());
-        for (gate, c) in self.layer.gates.iter().zip(self.coefficients) {
-            let c = [s.splat(c[0]), s.splat(c[1]), s.splat(c[2]), s.splat(c[3])];
-            // SAFETY: `Layer::new` saw to it that wires end within the inputs, `Layer::forward` that x and y are as long
-            // as those and the gates take.
-            unsafe {
-                let (a, b) = (x.add(gate.a as usize), x.add(gate.b as usize));
-                let y = y.add(gate.y as usize);
-                for i in (0..WIDTH).step_by(S::LANES) {
-                    let (a, b) = (s.load_ptr(a.add(i)), s.load_ptr(b.add(i)));
-                    let with_b = s.mul_add(c[3], a, c[2]);
-                    s.store_ptr(s.mul_add(b, with_b, s.mul_add(c[1], a, c[0])), y.add(i));
+    fn all<S: Simd>(mut self, s: S) {
+        let layer = self.layer;
+        for first in (0..layer.width).step_by(ABREAST * S::LANES) {
+            if layer.width < ABREAST * S::LANES {
+                self.walks::<S, 2>(s, first);
+            } else {
+                self.walks::<S, ABREAST>(s, first);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn walks<S: Simd, const VECTORS: usize>(&mut self, s: S, first: usize) {
+        for walk in &self.layer.walks {
+            match walk.kind {
+                PATH => self.walk::<S, VECTORS, PATH>(s, walk, first),
+                FAN => self.walk::<S, VECTORS, FAN>(s, walk, first),
+                _ => self.walk::<S, VECTORS, PAIRS>(s, walk, first),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn walk<S: Simd, const VECTORS: usize, const KIND: u8>(&mut self, s: S, walk: &Walk, first: usize) {
+        // SAFETY: walks are of the layer's gates, of which there are as many coefficients. `Layer::new` saw to it that wires
+        // end within the inputs, whoever made this that x and y are as long as those and the gates take.
+        unsafe {
+            let (x, y) = (self.x.add(first), self.y.add(first));
+            let gates = self.gates.get_unchecked(walk.gates.clone());
+            let coefficients = self.coefficients.get_unchecked(walk.gates.clone());
+            let (mut a, mut b) = ([s.splat(0.0); VECTORS], [s.splat(0.0); VECTORS]);
+            let Gate { a: from, b: to, .. } = *gates.get_unchecked(0);
+            for i in 0..VECTORS {
+                a[i] = s.load_ptr(x.add(from as usize + i * S::LANES));
+                b[i] = s.load_ptr(x.add(to as usize + i * S::LANES));
+            }
+            for (&gate, c) in gates.iter().zip(coefficients) {
+                let c = [s.splat(c[0]), s.splat(c[1]), s.splat(c[2]), s.splat(c[3])];
+                for i in 0..VECTORS {
+                    if KIND == PAIRS {
+                        a[i] = s.load_ptr(x.add(gate.a as usize + i * S::LANES));
+                    }
+                    if KIND != FAN {
+                        b[i] = s.load_ptr(x.add(gate.b as usize + i * S::LANES));
+                    }
+                    let with_b = s.mul_add(c[3], a[i], c[2]);
+                    let value = s.mul_add(b[i], with_b, s.mul_add(c[1], a[i], c[0]));
+                    s.store_ptr(value, y.add(gate.y as usize + i * S::LANES));
+                    if KIND == PATH {
+                        a[i] = b[i];
+                    }
                 }
             }
         }
     }
 }
+
+/// Sums of the slopes of a gate's coefficients: 16 virtual lanes each.
+type Sums<F> = [[F; 4]; 4];
 
 struct Backward<'a> {
     layer: &'a Layer,
@@ -146,74 +431,142 @@ struct Backward<'a> {
     dy: &'a [f32],
     dx: &'a mut [f32],
     sums: &'a mut [f32],
-}
-
-impl Kernel for Backward<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        match self.layer.width {
-            32 => self.gates::<S, 32>(s),
-            64 => self.gates::<S, 64>(s),
-            _ => self.gates::<S, 128>(s),
-        }
-    }
+    adds: bool,
 }
 
 impl Backward<'_> {
     #[inline(always)]
-    fn gates<S: Simd, const WIDTH: usize>(mut self, s: S) {
-        for &at in &self.layer.stale {
-            self.dx[at as usize..][..WIDTH].fill(0.0);
-        }
-        let fresh = self.layer.fresh;
-        for g in 0..fresh {
-            self.gate::<S, WIDTH, true>(s, g);
-        }
-        for g in fresh..self.layer.gates.len() {
-            self.gate::<S, WIDTH, false>(s, g);
+    fn all<S: Simd>(self, s: S) {
+        match self.layer.width {
+            32 => self.walks::<S, 2>(s),
+            _ => self.walks::<S, 4>(s),
         }
     }
 
-    /// Sums of the coefficients' slopes have 16 virtual lanes. Sets of fewer lanes pass once over the width for each part
-    /// of those, so that the sums stay in registers.
     #[inline(always)]
-    fn gate<S: Simd, const WIDTH: usize, const FRESH: bool>(&mut self, s: S, g: usize) {
-        // SAFETY: g is one of the gates, of which there are as many coefficients and sums. `Layer::new` saw to it that
-        // wires end within the inputs, `Layer::backward` that x, dx and dy are as long as those and the gates take.
+    fn walks<S: Simd, const WIDTH: usize>(mut self, s: S) {
+        for &at in self.layer.unread.iter().filter(|_| !self.adds) {
+            self.dx[at as usize..][..16 * WIDTH].fill(0.0);
+        }
+        let mut sums = [[[s.splat(0.0); 4]; 4]; LONGEST];
+        for walk in &self.layer.walks {
+            match (walk.kind, walk.stale[1] || self.adds) {
+                (PATH, false) => self.walk::<S, WIDTH, PATH, false>(s, walk, &mut sums),
+                (PATH, true) => self.walk::<S, WIDTH, PATH, true>(s, walk, &mut sums),
+                (FAN, false) => self.walk::<S, WIDTH, FAN, false>(s, walk, &mut sums),
+                (FAN, true) => self.walk::<S, WIDTH, FAN, true>(s, walk, &mut sums),
+                (_, false) => self.walk::<S, WIDTH, PAIRS, false>(s, walk, &mut sums),
+                (_, true) => self.walk::<S, WIDTH, PAIRS, true>(s, walk, &mut sums),
+            }
+        }
+    }
+
+    /// The width is that many times 16 lanes. Sums of the coefficients' slopes have 16 virtual lanes; sets of fewer walk once
+    /// for each part of those, so that the sums stay in registers.
+    #[inline(always)]
+    fn walk<S: Simd, const WIDTH: usize, const KIND: u8, const STALE: bool>(
+        &mut self,
+        s: S,
+        walk: &Walk,
+        sums: &mut [Sums<S::F>; LONGEST],
+    ) {
+        // SAFETY: walks are of the layer's gates, [`LONGEST`] at most, of which there are as many coefficients and sums.
+        // `Layer::new` saw to it that wires end within the inputs, `BackwardAll` that x, dx and dy are as long as those
+        // and the gates take.
         unsafe {
-            let gate = self.layer.gates.get_unchecked(g);
-            let c = self.coefficients.get_unchecked(g);
-            let c = [s.splat(0.0), s.splat(c[1]), s.splat(c[2]), s.splat(c[3])];
-            let (x, dx) = (self.x.as_ptr(), self.dx.as_mut_ptr());
-            let (a, b) = (x.add(gate.a as usize), x.add(gate.b as usize));
-            let (da, db) = (dx.add(gate.a as usize), dx.add(gate.b as usize));
-            let dy = self.dy.as_ptr().add(gate.y as usize);
-            let mut sums = [[s.splat(0.0); 4]; 4];
+            let gates = self.layer.gates.get_unchecked(walk.gates.clone());
+            let coefficients = self.coefficients.get_unchecked(walk.gates.clone());
+            let all = self.sums.as_chunks_mut().0.get_unchecked_mut(walk.gates.clone());
             for part in 0..S::PARTS {
-                let mut sum = [s.splat(0.0); 4];
-                for i in (part * S::LANES..WIDTH).step_by(16) {
-                    let (a, b) = (s.load_ptr(a.add(i)), s.load_ptr(b.add(i)));
-                    let dy = s.load_ptr(dy.add(i));
-                    let dy_a = s.mul(dy, a);
-                    sum[0] = s.add(sum[0], dy);
-                    sum[1] = s.add(sum[1], dy_a);
-                    sum[2] = s.mul_add(dy, b, sum[2]);
-                    sum[3] = s.mul_add(dy_a, b, sum[3]);
-                    let (by_a, by_b) = (s.mul_add(c[3], b, c[1]), s.mul_add(c[3], a, c[2]));
-                    if FRESH {
-                        s.store_ptr(s.mul(dy, by_a), da.add(i));
-                        s.store_ptr(s.mul(dy, by_b), db.add(i));
-                    } else {
-                        s.store_ptr(s.mul_add(dy, by_a, s.load_ptr(da.add(i))), da.add(i));
-                        s.store_ptr(s.mul_add(dy, by_b, s.load_ptr(db.add(i))), db.add(i));
+                let (x, dy) = (self.x.as_ptr().add(part * S::LANES), self.dy.as_ptr().add(part * S::LANES));
+                let dx = self.dx.as_mut_ptr().add(part * S::LANES);
+                let Gate { a: from, b: to, .. } = *gates.get_unchecked(0);
+                let (mut from, to) = (from as usize, to as usize);
+                let zero = [s.splat(0.0); WIDTH];
+                let (mut a, mut b, mut da, mut db) = (zero, zero, zero, zero);
+                for i in 0..if KIND == PAIRS { 0 } else { WIDTH } {
+                    a[i] = s.load_ptr(x.add(from + 16 * i));
+                    if walk.stale[0] || self.adds {
+                        da[i] = s.load_ptr(dx.add(from + 16 * i));
+                    }
+                    if KIND == FAN {
+                        b[i] = s.load_ptr(x.add(to + 16 * i));
+                        if STALE {
+                            db[i] = s.load_ptr(dx.add(to + 16 * i));
+                        }
                     }
                 }
-                for j in 0..4 {
-                    sums[j][part] = sum[j];
+                for (g, (&gate, c)) in gates.iter().zip(coefficients).enumerate() {
+                    let c = [s.splat(0.0), s.splat(c[1]), s.splat(c[2]), s.splat(c[3])];
+                    let mut sum = [s.splat(0.0); 4];
+                    for i in 0..WIDTH {
+                        if KIND == PAIRS {
+                            from = gate.a as usize;
+                            a[i] = s.load_ptr(x.add(from + 16 * i));
+                        }
+                        if KIND != FAN {
+                            b[i] = s.load_ptr(x.add(gate.b as usize + 16 * i));
+                        }
+                        let dy = s.load_ptr(dy.add(gate.y as usize + 16 * i));
+                        let dy_a = s.mul(dy, a[i]);
+                        if i == 0 {
+                            sum = [dy, dy_a, s.mul(dy, b[i]), s.mul(dy_a, b[i])];
+                        } else {
+                            sum[0] = s.add(sum[0], dy);
+                            sum[1] = s.add(sum[1], dy_a);
+                            sum[2] = s.mul_add(dy, b[i], sum[2]);
+                            sum[3] = s.mul_add(dy_a, b[i], sum[3]);
+                        }
+                        let (by_a, by_b) = (s.mul_add(c[3], b[i], c[1]), s.mul_add(c[3], a[i], c[2]));
+                        if KIND == PAIRS && STALE {
+                            da[i] = s.load_ptr(dx.add(from + 16 * i));
+                        }
+                        da[i] = match KIND == PAIRS && !STALE {
+                            true => s.mul(dy, by_a),
+                            false => s.mul_add(dy, by_a, da[i]),
+                        };
+                        if KIND == FAN {
+                            db[i] = s.mul_add(dy, by_b, db[i]);
+                            continue;
+                        }
+                        // First the store: a gate may have one input twice.
+                        s.store_ptr(da[i], dx.add(from + 16 * i));
+                        let to = dx.add(gate.b as usize + 16 * i);
+                        let db = match STALE {
+                            true => s.mul_add(dy, by_b, s.load_ptr(to)),
+                            false => s.mul(dy, by_b),
+                        };
+                        if KIND == PATH {
+                            (a[i], da[i]) = (b[i], db);
+                        } else {
+                            s.store_ptr(db, to);
+                        }
+                    }
+                    if KIND == PATH {
+                        from = gate.b as usize;
+                    }
+                    if S::PARTS == 1 {
+                        let [x, y, z, w] = sum;
+                        s.add_sums([[x; 4], [y; 4], [z; 4], [w; 4]], all.get_unchecked_mut(g));
+                    } else {
+                        let sums = sums.get_unchecked_mut(g);
+                        for i in 0..4 {
+                            sums[i][part] = sum[i];
+                        }
+                    }
+                }
+                for i in 0..if KIND == PAIRS { 0 } else { WIDTH } {
+                    s.store_ptr(da[i], dx.add(from + 16 * i));
+                    if KIND == FAN {
+                        s.store_ptr(db[i], dx.add(to + 16 * i));
+                    }
                 }
             }
-            s.add_sums(sums, self.sums.as_chunks_mut().0.get_unchecked_mut(g));
+            if S::PARTS > 1 {
+                for (sums, all) in sums.iter().zip(all) {
+                    s.add_sums(*sums, all);
+                }
+            }
         }
     }
 }
@@ -514,14 +867,14 @@ fn corner_sums<S: Simd>(s: S, p: &[S::F; 16]) -> [S::F; 4] {
     w
 }
 
-/// The slopes of parameters from the sums that [`Layer::backward`] made.
+/// The slopes of parameters from the sums that [`backward`] made.
 pub fn slopes(isa: Isa, form: Form, soft: &[f32], places: &[u32], sums: &[f32], grads: &mut [f32]) {
     assert!(grads.len() == places.len() * form.width() && sums.len() == SUMS * places.len());
     assert_eq!(soft.len(), soft_len(form, places.len()));
-    dispatch(isa, Slopes { form, soft, places, sums, grads });
+    dispatch(isa, ParamSlopes { form, soft, places, sums, grads });
 }
 
-struct Slopes<'a> {
+struct ParamSlopes<'a> {
     form: Form<'a>,
     soft: &'a [f32],
     places: &'a [u32],
@@ -529,11 +882,11 @@ struct Slopes<'a> {
     grads: &'a mut [f32],
 }
 
-impl Kernel for Slopes<'_> {
+impl Kernel for ParamSlopes<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
-        let Slopes { form, soft, places, sums, grads } = self;
+        let ParamSlopes { form, soft, places, sums, grads } = self;
         let width = form.width();
         let mut rows = [0.0; TILE * 16];
         let mut turned = [0.0; TILE * 16];

@@ -1,8 +1,11 @@
 //! Everything that is not a matrix product: elementwise functions and their slopes, broadcasting, reductions, softmax, layer
-//! norm, gathers, layouts and the optimiser's pass. Each works on flat slices of known shape and allocates nothing.
+//! norm, attention, gathers, layouts and the optimiser's pass. Each works on flat slices of known shape and allocates nothing.
 
 mod adam;
+mod attention;
+mod dropout;
 mod elementwise;
+mod head;
 mod indexed;
 mod norm;
 mod panels;
@@ -10,13 +13,18 @@ mod reduce;
 mod softmax;
 
 pub use adam::{AdamStep, adam};
+pub use attention::{HEAD, attend_one, causal_attention, causal_attention_backward, rotary, rotary_table};
+pub use dropout::dropout;
 pub use elementwise::{
     Binary, Span, Unary, add_scaled, affine, binary, binary_in_place, unary, unary_backward,
     unary_backward_in_place, unary_in_place,
 };
-pub use indexed::{BAG_PIECE, embedding_bag, embedding_bag_backward, take_columns, take_columns_backward};
+pub use head::{HeadSlopes, head_loss, head_tile};
+pub use indexed::{
+    BAG_PIECE, embedding_bag, embedding_bag_backward, take_columns, take_columns_backward, windows,
+};
 pub(crate) use norm::{column_stats, finish_four_rows, finish_pair, finish_row, row_stats, store_stats};
-pub use norm::{layer_norm, layer_norm_backward, layer_norm_panels};
+pub use norm::{layer_norm, layer_norm_backward, layer_norm_panels, rms_norm, rms_norm_backward};
 pub use panels::{panels_to_rows, rows_to_panels};
 pub use reduce::{sum, sum_cols, sum_of_squares, sum_rows};
 pub use softmax::{

@@ -108,6 +108,7 @@ pub fn unary<T: Real>(op: Unary, x: T) -> T {
         Unary::Square => x * x,
         Unary::Sqrt => x.sqrt(),
         Unary::Sigmoid => one / (one + (-x).exp()),
+        Unary::Silu => x / (one + (-x).exp()),
     }
 }
 
@@ -142,6 +143,10 @@ pub fn unary_slope<T: Real>(op: Unary, x: T) -> T {
         Unary::Sigmoid => {
             let y = unary(Unary::Sigmoid, x);
             y * (one - y)
+        }
+        Unary::Silu => {
+            let p = unary(Unary::Sigmoid, x);
+            p + x * p * (one - p)
         }
     }
 }
@@ -218,6 +223,79 @@ pub fn softmax_backward<T: Real>(rows: usize, cols: usize, y: &[T], dy: &[T], dx
         let sum = (0..cols).fold(T::of(0.0), |s, c| s + if log { dy[c] } else { dy[c] * y[c] });
         for c in 0..cols {
             dx[r * cols + c] = if log { dy[c] - y[c].exp() * sum } else { y[c] * (dy[c] - sum) };
+        }
+    }
+}
+
+/// Probabilities of one head of one sequence, `[len][len]`: the softmax of q·kᵀ/√size over the keys up to each query's own.
+fn attention<T: Real>(
+    len: usize,
+    size: usize,
+    q: impl Fn(usize, usize) -> T,
+    k: impl Fn(usize, usize) -> T,
+) -> Vec<T> {
+    let mut p = vec![T::of(0.0); len * len];
+    for i in 0..len {
+        let score =
+            |j| (0..size).fold(T::of(0.0), |sum, c| sum + q(i, c) * k(j, c)) / T::of(size as f64).sqrt();
+        let scores: Vec<T> = (0..=i).map(score).collect();
+        softmax(1, i + 1, &scores, &mut p[i * len..][..i + 1], false);
+    }
+    p
+}
+
+/// Attention of rows `q | k | v` of `3·cols`, `len` rows a sequence, the columns of a head together.
+pub fn causal_attention<T: Real>(heads: usize, len: usize, cols: usize, qkv: &[T], y: &mut [T]) {
+    let (size, stride) = (cols / heads, 3 * cols);
+    for (qkv, y) in qkv.chunks(len * stride).zip(y.chunks_mut(len * cols)) {
+        for h in 0..heads {
+            let at = |part: usize, i: usize, c: usize| qkv[i * stride + part * cols + h * size + c];
+            let p = attention(len, size, |i, c| at(0, i, c), |i, c| at(1, i, c));
+            for i in 0..len {
+                for c in 0..size {
+                    y[i * cols + h * size + c] =
+                        (0..=i).fold(T::of(0.0), |sum, j| sum + p[i * len + j] * at(2, j, c));
+                }
+            }
+        }
+    }
+}
+
+/// dqkv of [`causal_attention`].
+pub fn causal_attention_backward<T: Real>(
+    heads: usize,
+    len: usize,
+    cols: usize,
+    qkv: &[T],
+    dy: &[T],
+    dqkv: &mut [T],
+) {
+    let (size, stride) = (cols / heads, 3 * cols);
+    let scale = T::of(1.0) / T::of(size as f64).sqrt();
+    dqkv.fill(T::of(0.0));
+    for ((qkv, dy), dqkv) in
+        qkv.chunks(len * stride).zip(dy.chunks(len * cols)).zip(dqkv.chunks_mut(len * stride))
+    {
+        for h in 0..heads {
+            let place = |part: usize, i: usize, c: usize| i * stride + part * cols + h * size + c;
+            let at = |part, i, c| qkv[place(part, i, c)];
+            let p = attention(len, size, |i, c| at(0, i, c), |i, c| at(1, i, c));
+            for i in 0..len {
+                let dy = |c| dy[i * cols + h * size + c];
+                let dp: Vec<T> =
+                    (0..=i).map(|j| (0..size).fold(T::of(0.0), |sum, c| sum + dy(c) * at(2, j, c))).collect();
+                let mean = (0..=i).fold(T::of(0.0), |sum, j| sum + p[i * len + j] * dp[j]);
+                for j in 0..=i {
+                    let ds = p[i * len + j] * (dp[j] - mean) * scale;
+                    for c in 0..size {
+                        let mut add =
+                            |part, row, x: T| dqkv[place(part, row, c)] = dqkv[place(part, row, c)] + x;
+                        add(0, i, ds * at(1, j, c));
+                        add(1, j, ds * at(0, i, c));
+                        add(2, j, p[i * len + j] * dy(c));
+                    }
+                }
+            }
         }
     }
 }
@@ -311,6 +389,73 @@ pub fn layer_norm_backward<T: Real>(
         for c in 0..cols {
             dx[r * cols + c] = rstd * (dy[c] * gamma[c] - g_sum / n - hat(c) * gh_sum / n);
         }
+    }
+}
+
+/// Root mean square norm of each row (Zhang and Sennrich 2019).
+pub fn rms_norm<T: Real>(rows: usize, cols: usize, x: &[T], gamma: &[T], eps: f64, y: &mut [T]) {
+    for r in 0..rows {
+        let scale = rms(&x[r * cols..][..cols], eps);
+        for c in 0..cols {
+            y[r * cols + c] = x[r * cols + c] * scale * gamma[c];
+        }
+    }
+}
+
+/// 1/√(mean of x² + eps)
+pub fn rms<T: Real>(x: &[T], eps: f64) -> T {
+    let mean = x.iter().fold(T::of(0.0), |s, &v| s + v * v) / T::of(x.len() as f64);
+    T::of(1.0) / (mean + T::of(eps)).sqrt()
+}
+
+/// dx, and the sums over rows dgamma (added to what it holds).
+pub fn rms_norm_backward<T: Real>(
+    rows: usize,
+    cols: usize,
+    x: &[T],
+    gamma: &[T],
+    eps: f64,
+    dy: &[T],
+    dx: &mut [T],
+    dgamma: &mut [T],
+) {
+    for r in 0..rows {
+        let (x, dy) = (&x[r * cols..][..cols], &dy[r * cols..][..cols]);
+        let scale = rms(x, eps);
+        let sum = (0..cols).fold(T::of(0.0), |s, c| s + dy[c] * gamma[c] * x[c]);
+        for c in 0..cols {
+            dgamma[c] = dgamma[c] + dy[c] * x[c] * scale;
+            let along = x[c] * sum * scale * scale / T::of(cols as f64);
+            dx[r * cols + c] = scale * (dy[c] * gamma[c] - along);
+        }
+    }
+}
+
+/// The loss of each row of `logits` = x·wᵀ, and with the upstream gradient of each loss dx and dw (added to what it holds).
+pub fn head_loss<T: Real>(
+    [rows, vocab, inp]: [usize; 3],
+    x: &[T],
+    w: &[T],
+    target: &[f32],
+    upstream: &[T],
+    loss: &mut [T],
+    dx: &mut [T],
+    dw: &mut [T],
+) {
+    let mut slopes = vec![T::of(0.0); vocab];
+    for r in 0..rows {
+        let x = &x[r * inp..][..inp];
+        linear(1, vocab, inp, x, w, None, None, None, Act::None, &mut slopes);
+        let (target, mut log_p) = ((target[r].max(0.0) as usize).min(vocab - 1), slopes.clone());
+        softmax(1, vocab, &slopes, &mut log_p, true);
+        loss[r] = -log_p[target];
+        for v in 0..vocab {
+            slopes[v] = upstream[r] * (log_p[v].exp() - T::of(f64::from(u8::from(v == target))));
+            for c in 0..inp {
+                dw[v * inp + c] = dw[v * inp + c] + slopes[v] * x[c];
+            }
+        }
+        matmul(1, inp, vocab, &slopes, (vocab, 1), w, (inp, 1), &mut dx[r * inp..][..inp], false);
     }
 }
 

@@ -185,6 +185,17 @@ impl Sequence {
 const SEQUENCE: u32 = 1;
 const FILL: u32 = 2;
 
+/// The numbers of a filling whose blocks are `first` and those after it, a block in each lane.
+#[inline(always)]
+pub(crate) fn uniforms<S: Simd>(s: S, key: [u32; 4], fill: u32, first: u32) -> [S::F; 4] {
+    let words = threefry(s, key, [s.count_u(first), s.splat_u(fill), s.splat_u(0), s.splat_u(FILL)]);
+    let mut numbers = [s.splat(0.0); 4];
+    for w in 0..4 {
+        numbers[w] = uniform(s, words[w]);
+    }
+    numbers
+}
+
 struct Fill<'a> {
     key: [u32; 4],
     fill: u32,
@@ -203,13 +214,7 @@ impl Kernel for Fill<'_> {
             let whole = y.len() == 64;
             let out = if whole { &mut *y } else { &mut tail };
             for l in (0..16).step_by(S::LANES) {
-                let counter =
-                    [s.count_u((group * 16 + l) as u32), s.splat_u(self.fill), s.splat_u(0), s.splat_u(FILL)];
-                let words = threefry(s, self.key, counter);
-                let mut numbers = [s.splat(0.0); 4];
-                for w in 0..4 {
-                    numbers[w] = uniform(s, words[w]);
-                }
+                let mut numbers = uniforms(s, self.key, self.fill, (group * 16 + l) as u32);
                 if self.normal {
                     for pair in [0, 2] {
                         // 1 - u lies in (0, 1], where ln is finite.

@@ -165,7 +165,7 @@ fn layers_in_both_layouts() {
                 want.extend([mean, rstd]);
             }
         }
-        let run = |isa: Isa, panels: bool| {
+        let run = |isa: Isa, panels: bool, save: Option<&mut [f32]>| {
             let (n, batch) =
                 if panels { (panels_len(rows, out), panels_len(rows, 1)) } else { (rows * out, rows) };
             let (mut y, mut save_pre, mut save_stats) = (vec![0.0; n], vec![0.0; n], vec![0.0; 2 * batch]);
@@ -182,6 +182,7 @@ fn layers_in_both_layouts() {
                     save_stats: Some(&mut save_stats),
                 }),
                 act,
+                save,
             };
             if panels {
                 let mut packed = vec![0.0; gemm::packed_panels_len(out, inp)];
@@ -199,16 +200,23 @@ fn layers_in_both_layouts() {
             }
             y
         };
-        check(&want, 3e-4, |isa| run(isa, false));
-        check(&want, 3e-4, |isa| run(isa, true));
-        if !l.norm {
-            for isa in Isa::available() {
+        check(&want, 3e-4, |isa| run(isa, false, None));
+        check(&want, 3e-4, |isa| run(isa, true, None));
+        for isa in Isa::available() {
+            let rows_first = run(isa, false, None);
+            if !l.norm {
                 assert_eq!(
-                    run(isa, false),
-                    run(isa, true),
+                    rows_first,
+                    run(isa, true, None),
                     "the layouts share their chains on {}",
                     isa.name()
                 );
+            }
+            if let Some(op) = act.unary() {
+                let mut saved = vec![9.0; rows * out];
+                assert_eq!(rows_first, run(isa, false, Some(&mut saved)));
+                ops::unary_in_place(isa, op, &mut saved);
+                assert_eq!(rows_first[..rows * out], saved);
             }
         }
     });
@@ -461,6 +469,244 @@ fn layer_norm_and_its_slopes() {
 
 #[cfg_attr(not(target_arch = "wasm32"), test)]
 #[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
+fn attention_and_its_slopes() {
+    let size = prop_oneof![1usize..20, 30usize..70];
+    let len = prop_oneof![1usize..20, 30usize..70, 120usize..135];
+    let case = (1usize..4, 1usize..4, size, len, any::<u32>());
+    property(40, case, |(sequences, heads, size, len, seed)| {
+        attention(sequences, heads, size, len, seed, 1.0)
+    });
+    // Beyond the blocks of keys, and a softmax of which one key has it all.
+    attention(1, 1, 5, 300, 1, 1.0);
+    attention(1, 1, 40, 530, 2, 30.0);
+}
+
+/// With queries `loud` times as large as the keys.
+fn attention(sequences: usize, heads: usize, size: usize, len: usize, seed: u32, loud: f32) {
+    let (cols, rows) = (heads * size, sequences * len);
+    let mut qkv = numbers(seed, rows * 3 * cols);
+    qkv.chunks_mut(3 * cols).for_each(|row| row[..cols].iter_mut().for_each(|q| *q *= loud));
+    let dy = numbers(!seed, rows * cols);
+    let mut want = vec![0.0; rows * cols];
+    reference::causal_attention(heads, len, cols, &wide(&qkv), &mut want);
+    let forward = |isa| {
+        let (mut y, mut lse) = (vec![9.0; rows * cols], vec![9.0; rows * heads]);
+        ops::causal_attention(isa, heads, len, cols, &qkv, &mut y, Some(&mut lse));
+        (y, lse)
+    };
+    check(&want, 2e-5, |isa| forward(isa).0);
+    let mut want = vec![0.0; rows * 3 * cols];
+    reference::causal_attention_backward(heads, len, cols, &wide(&qkv), &wide(&dy), &mut want);
+    check(&want, 1e-4, |isa| {
+        let ((y, lse), mut dqkv) = (forward(isa), vec![9.0; rows * 3 * cols]);
+        ops::causal_attention_backward(isa, heads, len, cols, &qkv, &y, &lse, &dy, &mut dqkv);
+        dqkv
+    });
+    // One query at a time over keys and values that were kept has the bits of all.
+    for isa in Isa::available() {
+        let part = |i: usize| -> Vec<f32> {
+            qkv[..len * 3 * cols]
+                .chunks(3 * cols)
+                .flat_map(|row| &row[i * cols..(i + 1) * cols])
+                .copied()
+                .collect()
+        };
+        let ([q, k, v], all) = ([part(0), part(1), part(2)], forward(isa).0);
+        for row in (0..len).step_by(1 + len / 40) {
+            let mut y = vec![9.0; cols];
+            let (keys, at) = (..(row + 1) * cols, row * cols..(row + 1) * cols);
+            ops::attend_one(isa, heads, cols, &q[at.clone()], &k[keys], &v[keys], &mut y);
+            assert_eq!(y, all[at], "{} row {row} of {len}", isa.name());
+        }
+    }
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
+fn rotary_turns_by_the_position() {
+    for (heads, size, len) in [(1, 2, 1), (2, 6, 5), (1, 64, 1024), (3, 40, 7)] {
+        let (cols, rows) = (3 * heads * size, 2 * len + 3);
+        let (x, table) = (numbers(3, rows * cols), ops::rotary_table(len, size));
+        let shape = [2 * heads * size, cols, size];
+        let want: Vec<f64> = (0..rows * cols)
+            .map(|i| {
+                let (row, col) = (i / cols, i % cols);
+                if col >= shape[0] {
+                    return f64::from(x[i]);
+                }
+                let pair = col % size % (size / 2);
+                let angle = ((row + 1) % len) as f64 * 10000f64.powf(-2.0 * pair as f64 / size as f64);
+                let low = row * cols + col / size * size + pair;
+                let (a, b) = (f64::from(x[low]), f64::from(x[low + size / 2]));
+                if i == low { a * angle.cos() - b * angle.sin() } else { b * angle.cos() + a * angle.sin() }
+            })
+            .collect();
+        check(&want, 1e-6, |isa| {
+            let mut y = vec![9.0; rows * cols];
+            ops::rotary(isa, shape, &table, 1, Some(&x), &mut y, false);
+            y
+        });
+        check(&wide(&x), 1e-6, |isa| {
+            let mut y = x.clone();
+            ops::rotary(isa, shape, &table, 1, None, &mut y, false);
+            ops::rotary(isa, shape, &table, 1, None, &mut y, true);
+            y
+        });
+    }
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
+fn rms_norm_and_its_slopes() {
+    property(60, (1usize..50, 1usize..140, any::<u32>()), |(rows, cols, seed)| {
+        let n = rows * cols;
+        let (x, dy, gamma) = (numbers(seed, n), numbers(!seed, n), numbers(seed ^ 2, cols));
+        let (eps, x64, gamma64) = (f64::from(EPS), wide(&x), wide(&gamma));
+        let mut want = vec![0.0; n];
+        reference::rms_norm(rows, cols, &x64, &gamma64, eps, &mut want);
+        for x in x64.chunks(cols) {
+            want.extend([0.0, reference::rms(x, eps)]);
+        }
+        let forward = |isa| {
+            let (mut y, mut stats) = (vec![0.0; n], vec![9.0; 2 * rows]);
+            ops::rms_norm(isa, rows, cols, &x, &gamma, EPS, &mut y, Some(&mut stats));
+            y.extend(stats);
+            y
+        };
+        check(&want, 2e-5, forward);
+        let (mut dx, mut dgamma) = (vec![0.0; n], gamma64.clone());
+        reference::rms_norm_backward(rows, cols, &x64, &gamma64, eps, &wide(&dy), &mut dx, &mut dgamma);
+        check(&[dx, dgamma].concat(), 5e-5, |isa| {
+            let (mut dx, mut dgamma) = (vec![9.0; n], gamma.clone());
+            let stats = &forward(isa)[n..];
+            ops::rms_norm_backward(isa, rows, cols, &x, &gamma, stats, &dy, &mut dx, &mut dgamma);
+            [dx, dgamma].concat()
+        });
+    });
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
+fn dropout_leaves_out_what_the_generator_says() {
+    property(40, (0usize..300, 0.0f32..0.95, any::<(u32, u32)>()), |(n, p, (seed, step))| {
+        let (x, rng) = (numbers(seed, n), Rng::new(seed, 3));
+        let mut chances = vec![0.0; n];
+        rng.fill_uniform(Isa::Portable, step, &mut chances);
+        let kept = |i: usize| f64::from(u8::from(chances[i] >= p)) / (1.0 - f64::from(p));
+        let want: Vec<f64> = (0..n).map(|i| f64::from(x[i]) * kept(i)).collect();
+        check(&want, 1e-6, |isa| {
+            let mut y = vec![9.0; n];
+            ops::dropout(isa, p, rng, step, &x, &mut y);
+            y
+        });
+    });
+    // Of many about as many as asked for, and others at the next step.
+    let x = vec![1.0; 3 * math::par::CHUNK + 7];
+    let run = |step| {
+        let mut y = vec![9.0; x.len()];
+        ops::dropout(Isa::best(), 0.25, Rng::new(1, 1), step, &x, &mut y);
+        y
+    };
+    let (first, next) = (run(1), run(2));
+    let left = |y: &[f32]| y.iter().filter(|y| **y == 0.0).count() as f64 / x.len() as f64;
+    assert!((left(&first) - 0.25).abs() < 0.005 && (left(&next) - 0.25).abs() < 0.005);
+    let both: Vec<f32> = first.iter().zip(&next).map(|(a, b)| a.max(*b)).collect();
+    assert!((left(&both) - 0.0625).abs() < 0.005);
+}
+
+/// Everything that [`ops::head_loss`] computes: losses, dx, dw.
+fn head(
+    isa: Isa,
+    [rows, vocab, inp]: [usize; 3],
+    x: &[f32],
+    w: &[f32],
+    target: &[f32],
+    upstream: Option<&[f32]>,
+    old: Option<&[f32]>,
+) -> Vec<f32> {
+    let mut packed = vec![0.0; gemm::packed_rows_len(vocab, inp)];
+    let mut packed_t = vec![0.0; gemm::packed_rows_t_len(vocab, inp)];
+    gemm::pack_rows(isa, w, vocab, inp, &mut packed);
+    gemm::pack_rows_t(isa, w, vocab, inp, &mut packed_t);
+    let (mut loss, mut tile) = (vec![9.0; rows], vec![9.0; ops::head_tile(rows, vocab) * vocab]);
+    let (mut dx, mut dw) = (vec![9.0; rows * inp], old.map_or(vec![9.0; vocab * inp], <[f32]>::to_vec));
+    let slopes = ops::HeadSlopes {
+        packed_t: &packed_t,
+        upstream,
+        scale: 0.5,
+        dx: &mut dx,
+        dw: &mut dw,
+        adds: old.is_some(),
+    };
+    let shape = [rows, vocab, inp];
+    ops::head_loss(isa, shape, x, &packed, target, &mut loss, &mut tile, Some(slopes));
+    let mut alone = vec![9.0; rows];
+    ops::head_loss(isa, shape, x, &packed, target, &mut alone, &mut tile, None);
+    assert_eq!(loss, alone);
+    [loss, dx, dw].concat()
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
+fn a_head_and_its_slopes() {
+    let vocab = prop_oneof![1usize..20, 60usize..70, Just(300usize)];
+    property(40, (1usize..40, vocab, 1usize..50, any::<u32>()), |(rows, vocab, inp, seed)| {
+        let (x, w) = (numbers(seed, rows * inp), numbers(seed ^ 1, vocab * inp));
+        let w: Vec<f32> = w.iter().map(|w| 3.0 * w).collect();
+        let target: Vec<f32> =
+            numbers(seed ^ 2, rows).iter().map(|u| ((u + 1.0) / 2.0 * vocab as f32).floor()).collect();
+        let (weights, old) = (numbers(seed ^ 3, rows), numbers(seed ^ 4, vocab * inp));
+        for weighed in [false, true] {
+            let upstream: Vec<f64> =
+                weights.iter().map(|&w| 0.5 * if weighed { f64::from(w) } else { 1.0 }).collect();
+            let mut want = [vec![0.0; rows], vec![0.0; rows * inp], vec![0.0; vocab * inp]];
+            let [loss, dx, dw] = &mut want;
+            if weighed {
+                *dw = wide(&old);
+            }
+            let shape = [rows, vocab, inp];
+            reference::head_loss(shape, &wide(&x), &wide(&w), &target, &upstream, loss, dx, dw);
+            check(&want.concat(), 2e-5, |isa| {
+                let (upstream, old) = (weighed.then_some(&weights[..]), weighed.then_some(&old[..]));
+                head(isa, shape, &x, &w, &target, upstream, old)
+            });
+        }
+    });
+}
+
+/// Several tiles, cut for threads.
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
+fn a_large_head_has_the_same_bits_on_any_threads() {
+    let shape @ [rows, vocab, inp] = [301, 36_001, 12];
+    assert!(rows > 2 * ops::head_tile(rows, vocab));
+    let (x, w) = (numbers(1, rows * inp), numbers(2, vocab * inp));
+    let target: Vec<f32> = (0..rows).map(|r| (r * 37 % vocab) as f32).collect();
+    let mut want = [vec![0.0; rows], vec![0.0; rows * inp], vec![0.0; vocab * inp]];
+    let [loss, dx, dw] = &mut want;
+    reference::head_loss(shape, &wide(&x), &wide(&w), &target, &vec![0.5; rows], loss, dx, dw);
+    check(&want.concat(), 2e-5, |isa| {
+        let run = || head(isa, shape, &x, &w, &target, None, None);
+        let one = Threads::of(1).expect("one thread there always is").run(run);
+        for threads in [2, 3] {
+            let Some(more) = Threads::of(threads).map(|threads| threads.run(run)) else { continue };
+            assert!(one.iter().zip(&more).all(|(a, b)| a.to_bits() == b.to_bits()), "{threads} threads");
+        }
+        one
+    });
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
+fn windows_of_a_sequence() {
+    let x: Vec<f32> = (0..20).map(|i| i as f32 * 2.0).collect();
+    let mut y = vec![9.0; 12];
+    ops::windows(&x, &[3.0, 0.0, 16.0], 4, 1, &mut y);
+    assert_eq!(y, [8.0, 10.0, 12.0, 14.0, 2.0, 4.0, 6.0, 8.0, 34.0, 36.0, 38.0, 38.0]);
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
 fn gathers_and_layouts() {
     property(60, (1usize..70, 1usize..40, any::<u32>()), |(rows, cols, seed)| {
         let x = numbers(seed, rows * cols);
@@ -599,7 +845,7 @@ fn a_class_is_what_it_says() {
     for isa in Isa::available() {
         assert_eq!(Isa::from_name(isa.name()), Some(isa));
         match isa {
-            Isa::Avx2 | Isa::Avx512 | Isa::Neon => assert!(isa.fused()),
+            Isa::Avx2 | Isa::Avx512 | Isa::Bf16 | Isa::Neon => assert!(isa.fused()),
             Isa::Portable | Isa::Simd128 => assert!(!isa.fused()),
             Isa::Relaxed => {} // the engine's choice
         }

@@ -1,7 +1,8 @@
 //! Layers of soft gates, held to what they say they compute, on every instruction set.
 
 use math::logic::{
-    CELLS, Form, Layer, Run, SLACK, SUMS, clip, coefficients, gather, scatter, slopes, soft_len,
+    CELLS, Form, Layer, Rows, Run, SLACK, SUMS, Slopes, backward, clip, coefficients, forward, forward_moved,
+    gather, scatter, slopes, soft_len,
 };
 use math::{Isa, Rng};
 
@@ -27,18 +28,48 @@ fn same_bits<T: PartialEq + Clone>(f: impl Fn(Isa) -> T) {
 
 #[test]
 fn layers_are_their_polynomials() {
-    // Pairs that share inputs, one input twice, one that is never read.
-    let (a, b) = ([0, 2, 1, 4, 4, 3, 0], [1, 3, 2, 4, 0, 1, 5]);
-    let (inputs, gates) = (7, a.len());
-    for width in [32, 64, 128] {
-        let layer = Layer::new(width, inputs, &a, &b);
+    // Pairs that share inputs, one input twice, equal pairs, one input that is never read; paths and fans longer than a walk.
+    let long = 40;
+    let mut pairs =
+        vec![(0, 1), (2, 3), (1, 2), (4, 4), (4, 0), (3, 1), (0, 5), (3, 1), (4, 4), (1, 0), (3, 5)];
+    pairs.extend((7..long - 1).map(|i| (i, i + 1)));
+    pairs.extend((7..long - 2).step_by(2).map(|i| (i, i + 2)));
+    pairs.extend([(8, 7); 19]);
+    let (a, b): (Vec<u32>, Vec<u32>) = pairs.into_iter().unzip();
+    let (inputs, gates) = (long as usize, a.len());
+    for width in [32, 64] {
+        let mut layer = Layer::new(width, inputs, &a, &b);
+        let mut rows = Rows::new(inputs, 1);
+        let inputs_at: Vec<u32> = (0..inputs as u32).collect();
+        let outputs_at = layer.move_in(&mut rows, &inputs_at);
+        assert!(rows.len() < inputs + gates);
         let (x, dy) = (uniform(1, inputs * width), uniform(2, gates * width));
         let c: Vec<[f32; 4]> = uniform(3, 4 * gates).as_chunks().0.to_vec();
         let of = |isa| {
             let (mut y, mut dx) = (vec![f32::NAN; gates * width], vec![f32::NAN; inputs * width]);
             let mut sums = vec![1.0; SUMS * gates];
-            layer.forward(isa, &c, &x, &mut y);
-            layer.backward(isa, &c, &x, &dy, &mut dx, &mut sums);
+            let layers = std::slice::from_ref(&layer);
+            forward(isa, layers, &c, &x, &mut [], &mut y);
+            let back = |dx: &mut [f32], sums: &mut [f32], adds| {
+                let slopes = Slopes { dy: &dy, between: [&mut [], &mut []], dx, adds, sums };
+                backward(isa, layers, &c, &x, &[], slopes);
+            };
+            back(&mut dx, &mut sums, false);
+            let (mut twice, mut ignored) = (dx.clone(), sums.clone());
+            back(&mut twice, &mut ignored, true);
+            for (twice, once) in twice.iter().zip(&dx) {
+                assert!((twice - 2.0 * once).abs() <= 1e-5 * once.abs());
+            }
+            // In one memory: the same, and the first input is kept.
+            let mut memory = vec![f32::NAN; rows.len() * width];
+            for (x, &row) in x.chunks(width).zip(&inputs_at) {
+                memory[row as usize * width..][..width].copy_from_slice(x);
+            }
+            forward_moved(isa, layers, &c, &mut memory);
+            assert!(memory[..width] == x[..width]);
+            for (y, &row) in y.chunks(width).zip(&outputs_at) {
+                assert!(memory[row as usize * width..][..width] == *y);
+            }
             (y, dx, sums)
         };
         same_bits(of);

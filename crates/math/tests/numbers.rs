@@ -29,6 +29,8 @@ fn functions_are_within_two_units() {
     let figures = [
         ("exp", worst(-87.0, 88.7, 0.0, poly::exp_1, f64::exp)),
         ("exp near 0", worst(-0.5, 0.5, 0.0, poly::exp_1, f64::exp)),
+        ("2 to what is below 1", worst(-125.0, 1.0, 0.0, poly::exp2_below_1, f64::exp2)),
+        ("exp within", worst(-87.0, 88.0, 0.0, poly::exp_within_1, f64::exp)),
         ("ln", worst(1e-30, 1e30, 0.0, poly::ln_1, f64::ln)),
         ("ln near 1", worst(0.5, 2.0, 1e-30, poly::ln_1, f64::ln)),
         ("ln, small", worst(1e-42, 1e-36, 0.0, poly::ln_1, f64::ln)),
@@ -55,6 +57,10 @@ fn functions_at_the_edges() {
         assert_eq!(poly::exp_1(isa, -200.0), 0.0, "{name}");
         assert_eq!(poly::exp_1(isa, inf), inf, "{name}");
         assert_eq!(poly::exp_1(isa, -inf), 0.0, "{name}");
+        assert_eq!(poly::exp2_below_1(isa, 0.0), 1.0, "{name}");
+        assert_eq!(poly::exp2_below_1(isa, -inf), 0.0, "{name}");
+        assert_eq!(poly::exp_within_1(isa, -inf), poly::exp_within_1(isa, -87.0), "{name}");
+        assert_eq!(poly::exp_within_1(isa, inf), poly::exp_within_1(isa, 88.0), "{name}");
         assert_eq!(poly::ln_1(isa, 1.0), 0.0, "{name}");
         assert_eq!(poly::ln_1(isa, 0.0), -inf, "{name}");
         assert_eq!(poly::ln_1(isa, inf), inf, "{name}");
@@ -62,7 +68,9 @@ fn functions_at_the_edges() {
         assert_eq!(poly::tanh_1(isa, 0.0), 0.0, "{name}");
         assert_eq!(poly::tanh_1(isa, inf), 1.0, "{name}");
         assert_eq!(poly::tanh_1(isa, -inf), -1.0, "{name}");
-        for f in [poly::exp_1, poly::ln_1, poly::tanh_1, poly::sigmoid_1] {
+        for f in
+            [poly::exp_1, poly::exp2_below_1, poly::exp_within_1, poly::ln_1, poly::tanh_1, poly::sigmoid_1]
+        {
             assert!(f(isa, f32::NAN).is_nan(), "{name}");
         }
         assert_eq!(poly::sin_cos_1(isa, 0.0), (0.0, 1.0), "{name}");

@@ -8,7 +8,7 @@ use crate::monitor::Writer;
 use crate::room::Schema;
 use graph::{Adam, Buffer, Executor, Graph, Init, Layout, Optimizer, Packed, Params, Plan, models};
 use math::par::Threads;
-use math::{Act, Isa, gemm, peak, rivals::Rival};
+use math::{Act, Isa, gemm, ops, peak, rivals::Rival};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -50,9 +50,13 @@ pub fn core(isa: Isa, now: &dyn Fn() -> f64, rivals: &[Rival], sink: &mut dyn Fn
         give(format!("core.vs_{}_crate.ratio", rival.name), mean, "times as fast, geometric mean");
     }
     bag(isa, now, &mut give);
+    attention(isa, now, &mut give);
     net(isa, now, &mut give);
     step(isa, now, &mut give);
-    large(isa, now, &mut give);
+    large(isa, "core", now, &mut give);
+    if isa == Isa::Avx512 && Isa::Bf16.is_available() {
+        large(Isa::Bf16, "core.bf16", now, &mut give);
+    }
     give("core.peak_gflops".into(), median(&mut peaks), "GFLOP/s");
 }
 
@@ -184,6 +188,29 @@ fn bag(isa: Isa, now: &dyn Fn() -> f64, give: &mut dyn FnMut(String, f64, &'stat
     give(format!("{name}.vs_dense.ratio"), median(&mut ratios), "times as fast as the dense product");
 }
 
+/// Attention and its slopes over four sequences, on one thread. What is counted are the products of queries with the keys that they
+/// see, so that what is done beyond the diagonal counts against it.
+fn attention(isa: Isa, now: &dyn Fn() -> f64, give: &mut dyn FnMut(String, f64, &'static str)) {
+    for (heads, size, len) in [(4, 32, 64), (8, 64, 128)] {
+        let (cols, rows) = (heads * size, 4 * len);
+        let (qkv, dy) = (noise(rows * 3 * cols), noise(rows * cols));
+        let [mut y, mut dqkv, mut lse] = [rows * cols, rows * 3 * cols, rows * heads].map(Buffer::zeros);
+        let gflop = 2e-9 * 7.0 * (rows * (len + 1) / 2 * cols) as f64;
+        let one = Threads::of(1).expect("one thread there always is");
+        let mut call = || {
+            ops::causal_attention(isa, heads, len, cols, &qkv, &mut y, Some(&mut lse));
+            ops::causal_attention_backward(isa, heads, len, cols, &qkv, &y, &lse, &dy, &mut dqkv);
+        };
+        let mut shares = Vec::new();
+        for _ in 0..ROUNDS {
+            let peak = peak::peak_gflops(isa, now);
+            shares.push(gflop / seconds_a_call(now, || one.run(&mut call)) / peak);
+        }
+        let name = format!("core.attention.{heads}x{size}_t{len}.share");
+        give(name, median(&mut shares), "of peak, forward and backward");
+    }
+}
+
 /// 330 inputs, 128 wide, 7 residual blocks of two layers with layer norm, 65 outputs; inference.
 fn net(isa: Isa, now: &dyn Fn() -> f64, give: &mut dyn FnMut(String, f64, &'static str)) {
     const BATCH: usize = 64;
@@ -240,8 +267,8 @@ fn step(isa: Isa, now: &dyn Fn() -> f64, give: &mut dyn FnMut(String, f64, &'sta
 }
 
 /// Products and a training step that are far beyond the second-level cache, on one thread and on two, each as a share of the peak
-/// of as many cores in the same round.
-fn large(isa: Isa, now: &dyn Fn() -> f64, give: &mut dyn FnMut(String, f64, &'static str)) {
+/// of as many cores in the same round. The peak is that of f32 multiply-adds, of which bf16 has twice as many.
+fn large(isa: Isa, prefix: &str, now: &dyn Fn() -> f64, give: &mut dyn FnMut(String, f64, &'static str)) {
     const ROUNDS: usize = 7;
     const BATCH: usize = 1536;
     const INP: usize = 512;
@@ -272,21 +299,21 @@ fn large(isa: Isa, now: &dyn Fn() -> f64, give: &mut dyn FnMut(String, f64, &'st
     }
     for ((count, _), shares) in crews.iter().zip(&mut shares) {
         let suffix = if *count == 1 { String::new() } else { format!(".t{count}") };
-        let layer = format!("core.linear.{BATCH}x{INP}x{OUT}");
+        let layer = format!("{prefix}.linear.{BATCH}x{INP}x{OUT}");
         let names = [
             format!("{layer}.share{suffix}"),
             format!("{layer}.dx.share{suffix}"),
             format!("{layer}.dw.share{suffix}"),
-            format!("core.train.mlp2048.share{suffix}"),
+            format!("{prefix}.train.mlp2048.share{suffix}"),
         ];
         for (name, shares) in names.into_iter().zip(shares) {
-            give(name, median(shares), "of the peak of as many cores");
+            give(name, median(shares), "of the f32 peak of as many cores");
         }
     }
     let unit = "bytes: parameters, gradients and two moments, whatever the threads";
-    give("core.train.mlp2048.bytes".into(), mlp.bytes() as f64, unit);
+    give(format!("{prefix}.train.mlp2048.bytes"), mlp.bytes() as f64, unit);
     give(
-        "core.train.mlp2048.arena_bytes".into(),
+        format!("{prefix}.train.mlp2048.arena_bytes"),
         mlp.plan.arena_bytes() as f64,
         "bytes of all other tensors",
     );

@@ -5,8 +5,8 @@
 //! is read. Format 1 had a header of its own in each room; its objects are named as columns are, and are read by name.
 
 use crate::RunError;
-use crate::container::{self, HISTORY};
-use crate::protocol::{Config, Knobs, Mark, Progress, Row};
+use crate::container::{self, DATA, HISTORY};
+use crate::protocol::{Config, Dataset, Knobs, Mark, Progress, Row, Value};
 use crate::room::{Schema, Tensors};
 use learn::Data;
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,12 @@ pub(crate) struct Header {
     /// What the room notes.
     pub room: Json,
 }
+
+/// Bytes of data up to which a file has them; whoever takes up a run on more brings them again.
+pub(crate) const DATA_KEPT: usize = 16 << 20;
+
+/// No knob takes a longer text.
+const MARK_BYTES: usize = 4096;
 
 /// The names under which numbers stand in this file.
 #[derive(Serialize, Deserialize)]
@@ -62,6 +68,11 @@ pub(crate) fn encode(header: Header, schema: &Schema, mut tensors: Tensors, hist
         history: owned(history_names(schema)),
         tests: owned(schema.tests.iter().map(|c| c.name).collect()),
     };
+    if let Some(content) = header.config.data.as_ref().and_then(|data| data.content.as_ref())
+        && content.len() <= DATA_KEPT
+    {
+        tensors.push((DATA.into(), vec![content.len()], Data::U8(content.to_vec())));
+    }
     let rows = Data::F64(history.iter().flat_map(numbers).collect());
     tensors.push((HISTORY.into(), vec![history.len(), names.history.len()], rows));
     container::pack(&Stored { header, names }, tensors)
@@ -90,7 +101,9 @@ pub(crate) fn row(numbers: &[f64], counters: usize) -> Row {
 pub(crate) fn decode(bytes: &[u8], schema: &Schema) -> Result<(Header, Tensors, Vec<Row>), RunError> {
     let (text, mut tensors) = container::unpack(bytes, schema.id)?;
     let mut json: Json = serde_json::from_str(&text).map_err(RunError::damaged)?;
-    let history = tensors.iter().position(|(name, ..)| name == HISTORY).map(|at| tensors.swap_remove(at));
+    let mut take =
+        |which: &str| tensors.iter().position(|(name, ..)| name == which).map(|at| tensors.swap_remove(at));
+    let (history, content) = (take(HISTORY), take(DATA));
     let is_old = json["version"] == 1;
     if is_old {
         let width = history.as_ref().and_then(|(_, shape, _)| shape.get(1)).copied().unwrap_or(0);
@@ -102,6 +115,19 @@ pub(crate) fn decode(bytes: &[u8], schema: &Schema) -> Result<(Header, Tensors, 
     }
     if is_old {
         (schema.old_knobs)(&mut header.knobs);
+    }
+    match (&mut header.config.data, content) {
+        (_, None) => {}
+        (Some(data), Some((_, _, Data::U8(content)))) => {
+            data.fill(Some(&Dataset::new("", content)));
+            if data.content.is_none() {
+                return Err(RunError::damaged("its data is other data than it says"));
+            }
+        }
+        _ => return Err(RunError::damaged("it has data that no run learns from")),
+    }
+    if !header.marks.iter().all(could_be) {
+        return Err(RunError::damaged("its marks are of no knob"));
     }
     let counters: Vec<&str> = schema.counters.iter().map(|c| c.name).collect();
     let tests: Vec<&str> = schema.tests.iter().map(|c| c.name).collect();
@@ -132,6 +158,13 @@ pub(crate) fn decode(bytes: &[u8], schema: &Schema) -> Result<(Header, Tensors, 
         Some(_) => return Err(RunError::damaged("its history has other columns than it says")),
     };
     Ok((header, tensors, rows))
+}
+
+/// Whether a knob, which may be gone by now, can have been changed so.
+fn could_be(mark: &Mark) -> bool {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let short = |value: &Value| !matches!(value, Value::Text(text) if text.len() > MARK_BYTES);
+    mark.knob.len() <= 64 && mark.knob.chars().all(word) && short(&mark.from) && short(&mark.to)
 }
 
 /// Numbers that stand under `have`, in the order of `want`.

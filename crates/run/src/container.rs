@@ -4,6 +4,7 @@
 //! It refuses to guess: a file that is foreign, damaged, newer or of another room is named as such.
 
 use crate::error::RunError;
+use crate::protocol::Dataset;
 use crate::room::Tensors;
 use crate::{check_version, digest};
 use learn::Data;
@@ -17,6 +18,8 @@ const KEY: &str = "hothouse";
 const CHECKSUM: &str = r#","checksum":"#;
 /// What was measured on the way, which the learner does not need; the checksum ends with it.
 pub(crate) const HISTORY: &str = "run.history";
+/// The bytes of what a user brought.
+pub(crate) const DATA: &str = "run.data";
 
 /// What any room's header begins with, so that it can be told whose it is before the rest is read.
 #[derive(Deserialize)]
@@ -27,6 +30,7 @@ struct Beginning {
 #[derive(Deserialize)]
 struct BeginningConfig {
     room: String,
+    data: Option<Dataset>,
 }
 
 /// In the order of the checksum.
@@ -59,7 +63,7 @@ pub(crate) fn pack<H: Serialize>(header: &H, mut tensors: Tensors) -> Vec<u8> {
 pub(crate) fn unpack(bytes: &[u8], room: &str) -> Result<(String, Tensors), RunError> {
     let damaged = |why: String| RunError::Damaged { why };
     let (all, text) = open(bytes)?;
-    let found = room_in(&text)?;
+    let found = beginning(&text)?.room;
     if found != room {
         return Err(RunError::OtherRoom { found, here: room.into() });
     }
@@ -73,7 +77,14 @@ pub(crate) fn unpack(bytes: &[u8], room: &str) -> Result<(String, Tensors), RunE
 
 /// The room that a checkpoint's run is of.
 pub fn room_of(bytes: &[u8]) -> Result<String, RunError> {
-    room_in(&open(bytes)?.1)
+    Ok(beginning(&open(bytes)?.1)?.room)
+}
+
+/// The data that a checkpoint's run learns from, where that is not in the file and has to be brought.
+pub fn data_wanted(bytes: &[u8]) -> Result<Option<Dataset>, RunError> {
+    let (tensors, text) = open(bytes)?;
+    let inside = tensors.iter().any(|(name, _)| name == DATA);
+    Ok(beginning(&text)?.data.filter(|_| !inside))
 }
 
 /// The tensors in the order of the checksum, which is right, and the header's text.
@@ -104,10 +115,9 @@ fn open(bytes: &[u8]) -> Result<(Vec<(String, TensorView<'_>)>, String), RunErro
     Ok((all, text))
 }
 
-fn room_in(text: &str) -> Result<String, RunError> {
-    let beginning: Beginning =
-        serde_json::from_str(text).map_err(|e| RunError::Damaged { why: e.to_string() })?;
-    Ok(beginning.config.room)
+fn beginning(text: &str) -> Result<BeginningConfig, RunError> {
+    let Beginning { config } = serde_json::from_str(text).map_err(RunError::damaged)?;
+    Ok(config)
 }
 
 fn checksum<'a>(text: &str, parts: impl Iterator<Item = (&'a str, &'a [u8])>) -> String {
@@ -126,6 +136,7 @@ fn bytes_from_data(data: &Data) -> (Dtype, Vec<u8>) {
         Data::F64(v) => (Dtype::F64, v.iter().flat_map(|x| x.to_le_bytes()).collect()),
         Data::U32(v) => (Dtype::U32, v.iter().flat_map(|x| x.to_le_bytes()).collect()),
         Data::U64(v) => (Dtype::U64, v.iter().flat_map(|x| x.to_le_bytes()).collect()),
+        Data::U8(v) => (Dtype::U8, v.clone()),
     }
 }
 
@@ -137,6 +148,7 @@ fn data_from_view(view: &TensorView) -> Option<Data> {
         Dtype::U32 => Data::U32(words().map(u32::from_le_bytes).collect()),
         Dtype::U64 => Data::U64(longs().map(u64::from_le_bytes).collect()),
         Dtype::F64 => Data::F64(longs().map(f64::from_le_bytes).collect()),
+        Dtype::U8 => Data::U8(view.data().to_vec()),
         _ => return None,
     })
 }

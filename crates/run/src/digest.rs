@@ -86,12 +86,17 @@ fn compared(expected: &Digest, reached: &Digest, unit: &str) -> (Level, String, 
 
 pub(crate) const FUSED: &str = "fused";
 pub(crate) const UNFUSED: &str = "unfused";
+pub(crate) const BF16: &str = "bf16";
 pub(crate) const GPU: &str = "gpu";
 pub(crate) const MIXED: &str = "mixed";
 
 /// Only digests of the same arithmetic can be equal.
 pub(crate) fn arithmetic(isa: Isa) -> &'static str {
-    if isa.fused() { FUSED } else { UNFUSED }
+    match isa {
+        Isa::Bf16 => BF16,
+        isa if isa.fused() => FUSED,
+        _ => UNFUSED,
+    }
 }
 
 /// What all of a run was computed with so far; see [`crate::protocol::Digest`].
@@ -104,7 +109,7 @@ impl Arithmetic {
     }
 
     pub fn restored(name: &str) -> Arithmetic {
-        Arithmetic([FUSED, UNFUSED, GPU].into_iter().find(|&known| known == name).unwrap_or(MIXED))
+        Arithmetic([FUSED, UNFUSED, BF16, GPU].into_iter().find(|&known| known == name).unwrap_or(MIXED))
     }
 
     /// The iteration or round of this number was computed with this.

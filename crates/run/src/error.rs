@@ -58,10 +58,23 @@ errors! {
     NotLive { name: String } =>
         "{name} cannot change while a run goes on",
         "Reset with the new value, or start another run";
+    TooManyChanges { count: usize, most: usize } =>
+        "{count} live changes of knobs cannot be replayed",
+        "Give at most {most}, or save the run to a file and go on from that";
     /// Knobs that are each legal.
     TooMuchMemory { needs_mb: u64, has_mb: u64 } =>
         "these settings need about {needs_mb} MB of memory, and there are {has_mb} MB",
         "Lower what there is many of: environments, games, positions kept, units";
+    /// The rest would fit.
+    DataTooLarge { name: String, has_mb: u64, data_mb: u64 } =>
+        "the file {name} has {data_mb} MB, and with what is made from it that is more than the {has_mb} MB of memory there are",
+        "Bring a smaller part of it, or run Hothouse natively on a machine with more";
+    NoData { room: &'static str } =>
+        "the room {room} takes no data to learn from",
+        "Leave the data out, or choose a room that learns from it";
+    DataMissing { name: String, bytes: u64 } =>
+        "this run learns from {name} ({bytes} bytes), and that file was not given",
+        "Bring exactly that file (--data FILE in the terminal), or begin another run";
     SweepSize { count: usize, most: usize } =>
         "a sweep of {count} learners cannot be shown",
         "Choose values and seeds that make 1 to {most}";
@@ -86,6 +99,19 @@ errors! {
     Question { why: String } =>
         "this cannot be asked here ({why})",
         "Ask what the room's protocol has";
+    NotShared =>
+        "this learner does all of its work itself",
+        "Train it on one machine, or choose a learner whose games can be shared";
+    /// Of pieces of an iteration, and of what they are done with.
+    OtherBuild { found: String, here: String } =>
+        "it comes from another build of Hothouse, which plays otherwise (made by {found}; this one is {here})",
+        "Install one version on all machines, of one kind of processor";
+    NothingDue =>
+        "nothing is due: the learner works on what it has",
+        "Advance the run until it waits";
+    NoPolicy { room: &'static str } =>
+        "what the room {room} learns does not act on observations",
+        "Ask it one of the room's questions";
     /// Of a room's own.
     Refused { what: String, next: String } =>
         "{what}",

@@ -16,6 +16,7 @@ mod checkpoint;
 mod container;
 pub mod control;
 pub mod cube;
+mod dataset;
 mod device;
 mod digest;
 mod error;
@@ -27,17 +28,20 @@ pub mod permalink;
 pub mod protocol;
 pub mod room;
 mod runs;
+mod shared;
 pub mod sweep;
+pub mod words;
 
-pub use container::room_of;
+pub use container::{data_wanted, room_of};
 pub use error::RunError;
 pub use learn::{Data, Fault, Machine};
 pub use permalink::native_command;
-use protocol::Config;
+use protocol::{Config, Dataset};
 pub use room::snake_case;
 pub use runs::{AnyRoom, AnyRun, Entry, Run};
 #[doc(hidden)]
 pub use serde;
+pub use shared::play;
 use std::collections::BTreeMap;
 use std::sync::RwLock;
 pub use sweep::Sweep;
@@ -50,6 +54,8 @@ pub use ts_rs;
 pub const VERSION: u32 = 2;
 /// Iterations between two digests of the weights.
 pub const DIGEST_EVERY: u32 = 16;
+/// Live changes of knobs that a config, and so a link, can have.
+pub const MOST_CHANGES: usize = 64;
 
 /// Every room of this crate; the first is the default.
 macro_rules! rooms {
@@ -60,7 +66,7 @@ macro_rules! rooms {
         const IDS: &[&str] = &[$(<$room as room::Room>::SCHEMA.id),*];
     };
 }
-rooms![control::Control, backgammon::Backgammon, cube::Cube, logic::Logic];
+rooms![control::Control, backgammon::Backgammon, cube::Cube, logic::Logic, words::Words];
 
 #[cfg(not(feature = "every_room"))]
 static ROOMS: &[&dyn AnyRoom] = &[];
@@ -121,6 +127,8 @@ pub fn config_of(room: &dyn AnyRoom) -> Config {
         variant: room.variants()[0].id.into(),
         seed: 1,
         knobs: BTreeMap::new(),
+        data: None,
+        changes: Vec::new(),
     }
 }
 
@@ -132,7 +140,17 @@ pub fn begin(config: Config, host: Host) -> Result<Box<dyn AnyRun>, RunError> {
 
 /// A run that was saved, of whichever room.
 pub fn restore(bytes: &[u8], host: Host) -> Result<Box<dyn AnyRun>, RunError> {
-    room(&room_of(bytes)?)?.restore(bytes, host)
+    restore_with(bytes, host, None)
+}
+
+/// A run that was saved, with the data it learns from: to be given where [`data_wanted`] names it.
+pub fn restore_with(bytes: &[u8], host: Host, data: Option<&Dataset>) -> Result<Box<dyn AnyRun>, RunError> {
+    room(&room_of(bytes)?)?.restore(bytes, host, data)
+}
+
+/// About what a run of this config allocates, at most.
+pub fn bytes(config: &Config, host: Host) -> Result<u64, RunError> {
+    room(&config.room)?.bytes(config, host)
 }
 
 /// Refuses a config that no run can start from, and says what would do.

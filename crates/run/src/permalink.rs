@@ -1,8 +1,11 @@
 //! A run as a link: `#/control?variant=CartPole-v1&seed=1&lr=0.003&v=2&digest=32.0123456789abcdef.fused`.
-//! It carries the config and the seed, and, where the run was checked, the digest it should reach.
+//! It carries the config and the seed, live changes of knobs (`&at=320:lr=0.0001`, after 320 iterations), and, where the run was
+//! checked, the digest it should reach.
 
-use crate::protocol::{Config, Digest, KnobKind, Value};
-use crate::{Host, RunError, check_version, knobs};
+use crate::dataset::{is_hash, shown};
+use crate::digest::{BF16, FUSED, GPU, UNFUSED};
+use crate::protocol::{Change, Config, Dataset, Digest, Knob, Shared, Value};
+use crate::{Host, MOST_CHANGES, RunError, check_version, knobs};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -14,18 +17,95 @@ pub struct Link {
 
 /// What a variant is called in a link; those of format 1 have `env`, and a person may write what the room calls it.
 const VARIANT: &str = "variant";
+/// What the run learns from: its hash, its length and its name. Whoever opens the link brings the file.
+const DATA: &str = "data";
+/// A live change of a knob; it may stand any number of times.
+const AT: &str = "at";
 
 pub fn encode(config: &Config, digest: Option<&Digest>) -> String {
     let mut link = format!("#/{}?{VARIANT}={}&seed={}", config.room, escaped(&config.variant), config.seed);
     for (name, value) in &config.knobs {
         link += &format!("&{name}={}", escaped(&value.to_string()));
     }
+    if let Some(data) = &config.data {
+        link += &format!("&{DATA}={}.{}.{}", data.hash, data.bytes, escaped(&data.name));
+    }
+    for Change { iteration, knob, value } in &config.changes {
+        link += &format!("&{AT}={iteration}:{knob}={}", escaped(&value.to_string()));
+    }
     link += &format!("&v={}", config.version);
-    // Only what others can reach.
-    if let Some(d) = digest.filter(|d| matches!(&*d.arithmetic, "fused" | "unfused")) {
+    if let Some(d) = digest.filter(|d| can_be_reached(&d.arithmetic)) {
         link += &format!("&digest={}.{}.{}", d.iteration, d.weights, d.arithmetic);
     }
     link
+}
+
+/// By others, on other machines.
+fn can_be_reached(arithmetic: &str) -> bool {
+    matches!(arithmetic, FUSED | UNFUSED | BF16)
+}
+
+/// A run that has come to iteration `now`. More changes than a link can have are told as what they came to.
+pub(crate) fn share(
+    mut config: Config,
+    now: u32,
+    digest: Option<&Digest>,
+    arithmetic: &str,
+    iteration_word: &str,
+) -> Shared {
+    let mut limits = Vec::new();
+    // Who tries one value after the other at the same boundary has changed it once.
+    config.changes.dedup_by(|later, kept| {
+        let same = (later.iteration, &later.knob) == (kept.iteration, &kept.knob);
+        if same {
+            std::mem::swap(&mut kept.value, &mut later.value);
+        }
+        same
+    });
+    let mut digest = digest.filter(|digest| can_be_reached(&digest.arithmetic));
+    if config.changes.len() > MOST_CHANGES {
+        let (made, ahead): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut config.changes).into_iter().partition(|change| change.iteration <= now);
+        limits.push(format!(
+            "Knobs were changed {} times while the run went on, more than the {MOST_CHANGES} that can be replayed: the run begins with the values as they are now, and will be another one.",
+            made.len()
+        ));
+        config.knobs.extend(made.into_iter().map(|change| (change.knob, change.value)));
+        config.changes = ahead;
+        digest = None;
+    }
+    if arithmetic == GPU {
+        limits.push("A GPU does this run's work, and each kind of GPU rounds in its own way: elsewhere the same run begins, and its weights will differ in their last digits.".into());
+    } else if !can_be_reached(arithmetic) {
+        limits.push("This run was worked on by devices that round differently, and when it went from one to the other is not carried: elsewhere the same run begins, and its weights will differ in their last digits.".into());
+    } else if digest.is_none() && limits.is_empty() {
+        limits.push(format!(
+            "No digest is known yet: one is taken every {} {iteration_word}s. Until then whoever opens the link is not told whether the run was reproduced.",
+            crate::DIGEST_EVERY
+        ));
+    }
+    if let Some(data) = &config.data {
+        limits.push(format!("The data is not in it: whoever opens it brings the same {}.", data.name));
+    }
+    Shared {
+        link: encode(&config, digest),
+        address: encode(&config, None),
+        command: native_command(&config),
+        changes: config.changes.len() as u32,
+        checked_at: digest.map(|digest| digest.iteration),
+        limits,
+    }
+}
+
+/// `320:lr=0.0001`
+pub fn parse_change(text: &str) -> Result<(u32, &str, &str), RunError> {
+    let parts = text.split_once(':').and_then(|(iteration, rest)| {
+        let (knob, value) = rest.split_once('=').filter(|(knob, _)| !knob.is_empty())?;
+        Some((iteration.parse().ok()?, knob, value))
+    });
+    parts.ok_or_else(|| RunError::Link {
+        why: format!("a change is written as 320:lr=0.0001, after 320 iterations, and not as '{text}'"),
+    })
 }
 
 /// An empty link is the default run.
@@ -38,10 +118,13 @@ pub fn decode(link: &str, host: Host) -> Result<Link, RunError> {
     }
     let (name, query) = text.split_once('?').unwrap_or((text, ""));
     let mut pairs = BTreeMap::new();
+    let mut changes = Vec::new();
     for pair in query.split('&').filter(|p| !p.is_empty()) {
         let (key, value) = pair.split_once('=').ok_or_else(|| bad(format!("'{pair}' has no value")))?;
         let value = plain(value).ok_or_else(|| bad(format!("'{pair}' is not well written")))?;
-        if pairs.insert(key, value).is_some() {
+        if key == AT {
+            changes.push(value);
+        } else if pairs.insert(key, value).is_some() {
             return Err(bad(format!("'{key}' stands twice")));
         }
     }
@@ -58,6 +141,9 @@ pub fn decode(link: &str, host: Host) -> Result<Link, RunError> {
             config.variant = variant;
         }
     }
+    if let Some(data) = pairs.remove(DATA) {
+        config.data = Some(parse_data(&data).ok_or_else(|| bad(format!("data '{data}'")))?);
+    }
     // An unknown one is refused before its knobs are read.
     room.check(&config, host)?;
     let known = room.knobs(&config.variant);
@@ -69,20 +155,30 @@ pub fn decode(link: &str, host: Host) -> Result<Link, RunError> {
             }
             "digest" => digest = Some(parse_digest(&value).ok_or_else(|| bad(format!("digest '{value}'")))?),
             _ => {
-                let knob = known.iter().find(|knob| knob.name == key);
-                let value = match knob {
-                    Some(knob) => knobs::parse(knob, &value)?,
-                    None => Value::Text(value),
-                };
+                let value = knob_value(&known, key, value)?;
                 config.knobs.insert(key.to_string(), value);
             }
         }
     }
+    for change in &changes {
+        let (iteration, knob, value) = parse_change(change)?;
+        let value = knob_value(&known, knob, value.into())?;
+        config.changes.push(Change { iteration, knob: knob.into(), value });
+    }
+    config.changes.sort_by_key(|change| change.iteration);
     if version == 1 {
         (room.schema().old_knobs)(&mut config.knobs);
     }
     room.check(&config, host)?;
     Ok(Link { config, digest })
+}
+
+/// One that is not known is refused where the whole config is checked.
+fn knob_value(known: &[Knob], name: &str, value: String) -> Result<Value, RunError> {
+    known
+        .iter()
+        .find(|knob| knob.name == name)
+        .map_or(Ok(Value::Text(value.clone())), |k| knobs::parse(k, &value))
 }
 
 /// With whatever could end or split a value as its bytes in hexadecimal.
@@ -106,11 +202,19 @@ fn plain(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
+fn parse_data(text: &str) -> Option<Dataset> {
+    let mut parts = text.splitn(3, '.');
+    let hash = parts.next().filter(|hash| is_hash(hash))?.into();
+    let bytes = parts.next()?.parse().ok()?;
+    let name = parts.next().filter(|name| !name.is_empty() && *name == shown(name))?.into();
+    Some(Dataset { name, bytes, hash, content: None })
+}
+
 fn parse_digest(text: &str) -> Option<Digest> {
     let mut parts = text.splitn(3, '.');
     let iteration = parts.next()?.parse().ok()?;
-    let weights = parts.next().filter(|w| w.len() == 16 && w.bytes().all(|b| b.is_ascii_hexdigit()))?;
-    let arithmetic = parts.next().filter(|a| matches!(*a, "fused" | "unfused"))?;
+    let weights = parts.next().filter(|weights| is_hash(weights))?;
+    let arithmetic = parts.next().filter(|arithmetic| can_be_reached(arithmetic))?;
     Some(Digest { iteration, weights: weights.into(), arithmetic: arithmetic.into() })
 }
 
@@ -118,22 +222,47 @@ fn parse_digest(text: &str) -> Option<Digest> {
 pub fn native_command(config: &Config) -> String {
     let mut command = format!(
         "cargo run --release -- train {} --variant {} --seed {}",
-        config.room, config.variant, config.seed
+        quoted(&config.room),
+        quoted(&config.variant),
+        config.seed
     );
-    let kinds = crate::room(&config.room).map_or(Vec::new(), |room| room.knobs(&config.variant));
+    let assigned = |name: &str, value: &Value| format!("{}={}", quoted(name), quoted(&value.to_string()));
     for (name, value) in &config.knobs {
-        let is_text = kinds.iter().any(|k| k.name == name && matches!(k.kind, KnobKind::Text { .. }));
-        command += &match is_text {
-            true => format!(" --set {name}={}", quoted(&value.to_string())),
-            false => format!(" --set {name}={value}"),
-        };
+        command += &format!(" --set {}", assigned(name, value));
+    }
+    for Change { iteration, knob, value } in &config.changes {
+        command += &format!(" --at {iteration}:{}", assigned(knob, value));
+    }
+    if let Some(data) = &config.data {
+        // A name is none of the command's flags.
+        let here = if data.name.starts_with('-') { "./" } else { "" };
+        command += &format!(" --data {}", quoted(&format!("{here}{}", data.name)));
     }
     command
 }
 
-/// For a shell, as one word in which nothing means anything.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
+/// For a shell, as one word in which nothing means anything, neither to the shell nor to the terminal that it is pasted into.
+pub fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./=:+@%,".contains(c);
+    // Some shells look for a program of that name after a first `=`.
+    if !text.is_empty() && !text.starts_with('=') && text.chars().all(plain) {
+        return text.into();
+    }
+    if !text.contains(char::is_control) {
+        return format!("'{}'", text.replace('\'', r"'\''"));
+    }
+    let mut word = String::from("$'");
+    for c in text.chars() {
+        match c {
+            '\'' | '\\' => word.extend(['\\', c]),
+            // Of three digits, so that none that follows belongs to it.
+            _ if c.is_control() => {
+                c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| word += &format!("\\{byte:03o}"))
+            }
+            _ => word.push(c),
+        }
+    }
+    word + "'"
 }
 
 #[cfg(test)]
@@ -150,12 +279,68 @@ mod tests {
         config.seed = 4_000_000_000;
         config.knobs = BTreeMap::from([("lr".into(), 0.0025.into()), ("envs".into(), 512.0.into())]);
         let digest = Digest { iteration: 32, weights: "0123456789abcdef".into(), arithmetic: "fused".into() };
+        let change = |iteration, value: f64| Change { iteration, knob: "lr".into(), value: value.into() };
+        config.changes = vec![change(20, 0.0001), change(20, 0.05), change(320, 0.00001)];
         let link = encode(&config, Some(&digest));
+        assert!(link.contains("&at=20:lr=0.0001&at=20:lr=0.05&at=320:lr=0.00001&"), "{link}");
         assert_eq!(decode(&link, host()).unwrap(), Link { config: config.clone(), digest: Some(digest) });
         assert_eq!(
             native_command(&config),
-            "cargo run --release -- train control --variant CartPole-v1 --seed 4000000000 --set envs=512 --set lr=0.0025"
+            "cargo run --release -- train control --variant CartPole-v1 --seed 4000000000 --set envs=512 --set lr=0.0025 --at 20:lr=0.0001 --at 20:lr=0.05 --at 320:lr=0.00001"
         );
+    }
+
+    #[test]
+    fn what_is_shared_says_what_it_cannot_carry() {
+        let digest = Digest { iteration: 32, weights: "0123456789abcdef".into(), arithmetic: "fused".into() };
+        let told = |config: &Config, digest: Option<&Digest>, arithmetic: &str| {
+            share(config.clone(), 100, digest, arithmetic, "round")
+        };
+        let mut config = crate::default_config();
+        let plain = told(&config, Some(&digest), "fused");
+        assert_eq!((plain.changes, plain.checked_at, &plain.limits[..]), (0, Some(32), &[][..]));
+        assert!(
+            plain.link.starts_with(&plain.address)
+                && plain.link.ends_with("&digest=32.0123456789abcdef.fused")
+        );
+        assert!(told(&config, None, "fused").limits[0].contains("every 16 rounds"));
+        let away = Digest { arithmetic: "gpu".into(), ..digest.clone() };
+        for (arithmetic, why) in [("gpu", "A GPU does"), ("mixed", "round differently")] {
+            let shared = told(&config, Some(&away), arithmetic);
+            assert!(shared.link == shared.address && shared.checked_at.is_none());
+            assert!(matches!(&shared.limits[..], [limit] if limit.contains(why)), "{:?}", shared.limits);
+        }
+        // Of values that were tried at one boundary the last one counts.
+        let change = |iteration, value| Change { iteration, knob: "lr".into(), value: Value::Number(value) };
+        config.changes = vec![change(5, 0.01), change(5, 0.02), change(6, 0.03)];
+        let shared = told(&config, Some(&digest), "fused");
+        assert!(shared.changes == 2 && shared.link.contains("&at=5:lr=0.02&at=6:lr=0.03&"), "{shared:?}");
+        // Too many are what they came to.
+        config.changes = (1..=65).map(|i| change(i, 0.01 + 0.0001 * f64::from(i % 2))).collect();
+        config.changes.push(change(200, 0.02));
+        let shared = told(&config, Some(&digest), "fused");
+        assert!(shared.limits[0].contains("changed 65 times") && shared.checked_at.is_none(), "{shared:?}");
+        assert!(shared.link.contains("&lr=0.0101&at=200:lr=0.02&"), "{shared:?}");
+    }
+
+    #[test]
+    fn a_word_of_a_command_means_nothing_to_a_shell_or_a_terminal() {
+        for (text, word) in [
+            ("lr=0.003", "lr=0.003"),
+            ("", "''"),
+            ("a b", "'a b'"),
+            ("=ls", "'=ls'"),
+            ("it's; rm -r ~ $(id) `id` \\ !!", r"'it'\''s; rm -r ~ $(id) `id` \ !!'"),
+            ("a\\b", r"'a\b'"),
+            ("two\nlines", r"$'two\012lines'"),
+            ("\u{1b}[31m'7\\\u{9b}8", r"$'\033[31m\'7\\\302\2338'"),
+        ] {
+            assert_eq!(quoted(text), word);
+        }
+        let mut config = crate::default_config();
+        config.variant = "a;b".into();
+        config.data = Some(Dataset { name: "-f $x".into(), bytes: 1, hash: String::new(), content: None });
+        assert!(native_command(&config).ends_with(" --variant 'a;b' --seed 1 --data './-f $x'"));
     }
 
     #[test]
@@ -192,5 +377,14 @@ mod tests {
         assert!(said("#/control?env=Pong").contains("CartPole-v1"));
         assert!(said("#/control?wings=2").contains("no knob"));
         assert!(said("#/control?digest=1.zz.fused").contains("digest"));
+        for bad in ["320", "320:lr", "320:=1", "lr=0.1", "-1:lr=0.1", "1e3:lr=0.1", "4294967296:lr=0.1"] {
+            assert!(said(&format!("#/control?at={bad}")).contains("written as 320:lr=0.0001"), "{bad}");
+        }
+        assert!(said("#/control?at=5:lr=99").contains("out of range"));
+        assert!(said("#/control?at=5:lr=fast").contains("a number from"));
+        assert!(said("#/control?at=5:wings=2").contains("no knob"));
+        assert!(said("#/control?at=5:envs=64").contains("cannot change while"));
+        let many = "&at=5:lr=0.01".repeat(MOST_CHANGES + 1);
+        assert!(said(&format!("#/control?v=2{many}")).contains("at most 64"));
     }
 }

@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 #[cfg(feature = "typescript")]
 use ts_rs::TS;
 
@@ -23,6 +24,68 @@ pub struct Config {
     pub seed: u32,
     /// Knobs by name; those left out have their default.
     pub knobs: Knobs,
+    /// What it learns from, where a user brought it; rooms that take no data refuse any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub data: Option<Dataset>,
+    /// Live changes of knobs that it makes by itself, in the order of their iterations.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<Change>>"))]
+    pub changes: Vec<Change>,
+}
+
+/// A live change of a knob, made at the boundary after so many iterations.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Change {
+    pub iteration: u32,
+    pub knob: String,
+    pub value: Value,
+}
+
+/// What starts the same run elsewhere, and what of the run it cannot bring along.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Shared {
+    /// `#/control?variant=…`, with the newest digest where others can reach it.
+    pub link: String,
+    /// The link without a digest, which stays the same while nobody changes anything.
+    pub address: String,
+    /// For a terminal.
+    pub command: String,
+    /// How many live changes of knobs are made again.
+    pub changes: u32,
+    /// After so many iterations whoever opens the link is told whether the run was reproduced.
+    pub checked_at: Option<u32>,
+    /// What cannot be brought along, each in a sentence.
+    pub limits: Vec<String>,
+}
+
+/// Data that a user brought, and its bytes where they are at hand: a link and a large checkpoint tell which they were.
+#[derive(Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+#[serde(from = "crate::dataset::Given")]
+pub struct Dataset {
+    /// `book.txt`
+    pub name: String,
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
+    pub bytes: u64,
+    /// 16 hexadecimal digits. Whoever brings the bytes may leave it empty.
+    pub hash: String,
+    /// Never told.
+    #[serde(skip_serializing)]
+    #[cfg_attr(feature = "typescript", ts(optional, type = "Uint8Array"))]
+    pub content: Option<Arc<Vec<u8>>>,
+}
+
+/// What a room can be given to learn from.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct DataInfo {
+    /// `Text`
+    pub label: &'static str,
+    /// What it has to be, in a sentence or two.
+    pub help: &'static str,
 }
 
 /// Values of knobs by name.
@@ -152,6 +215,8 @@ pub struct RoomInfo {
     pub tests: Vec<Column>,
     pub parts: Vec<Part>,
     pub variants: Vec<Variant>,
+    /// What it can be given to learn from, where it takes anything.
+    pub data: Option<DataInfo>,
 }
 
 /// One of a room's environments, learners or puzzles.
@@ -206,6 +271,14 @@ pub enum Command {
         #[serde(with = "serde_bytes")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         bytes: Vec<u8>,
+        /// What the run learns from, where its file is too large to have it.
+        #[serde(default)]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        data: Option<Dataset>,
+        /// It keeps of the present run what a new one would, as the game that somebody plays.
+        #[serde(default)]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+        follow: bool,
     },
 }
 
@@ -333,7 +406,7 @@ pub struct Digest {
     pub iteration: u32,
     /// 16 hexadecimal digits.
     pub weights: String,
-    /// `fused` or `unfused`: only digests of the same arithmetic can be equal. `gpu` where a GPU did every iteration,
+    /// `fused`, `unfused` or `bf16`: only digests of the same arithmetic can be equal. `gpu` where a GPU did every iteration,
     /// whose digests hold on that GPU alone, and `mixed` where a run has been on several: links carry neither.
     pub arithmetic: String,
 }

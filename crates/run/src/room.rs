@@ -3,10 +3,15 @@
 //! shows a run reads the [`Schema`].
 
 use crate::bench::Bench;
-use crate::protocol::{Column, Goal, Knob, Knobs, Part, Rate, RoomInfo, Value, Variant};
+use crate::protocol::{
+    Column, Config, DataInfo, Dataset, Goal, Knob, Knobs, Part, Rate, RoomInfo, Value, Variant,
+};
 use crate::{Host, RunError};
-use learn::{Data, Fault, Machine};
+use learn::offload::ProbeSlice;
+use learn::{Data, Fault, Find, Machine, Sharing};
 use serde::de::DeserializeOwned;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// A room's numbers and words, declared once.
 #[derive(Debug)]
@@ -57,7 +62,7 @@ impl Schema {
         self.metrics.len() + self.parts.len() + COMMON_PARTS.len()
     }
 
-    pub(crate) fn info(&self, variants: Vec<Variant>) -> RoomInfo {
+    pub(crate) fn info(&self, variants: Vec<Variant>, data: Option<DataInfo>) -> RoomInfo {
         RoomInfo {
             id: self.id,
             title: self.title,
@@ -68,6 +73,7 @@ impl Schema {
             tests: self.tests.to_vec(),
             parts: self.all_parts().copied().collect(),
             variants,
+            data,
         }
     }
 }
@@ -127,10 +133,24 @@ pub struct Setup<'a> {
     pub knobs: &'a Knobs,
     pub seed: u32,
     pub host: Host,
+    /// What a user brought: with its bytes where a run begins or is restored, and perhaps without where it is only checked.
+    pub data: Option<&'a Dataset>,
+}
+
+impl<'a> Setup<'a> {
+    /// That of a config, with the knobs in force.
+    pub fn new(config: &'a Config, knobs: &'a Knobs, host: Host) -> Setup<'a> {
+        Setup { variant: &config.variant, knobs, seed: config.seed, host, data: config.data.as_ref() }
+    }
+
+    /// The bytes of the data.
+    pub fn content(&self) -> Option<&'a Arc<Vec<u8>>> {
+        self.data?.content.as_ref()
+    }
 }
 
 /// Shape and contents of parts of a checkpoint, by name.
-pub type Tensors = Vec<(String, Vec<usize>, Data)>;
+pub type Tensors = learn::Parts;
 
 /// What a room saved of itself.
 pub struct Saved<'a> {
@@ -141,13 +161,15 @@ pub struct Saved<'a> {
 
 impl Saved<'_> {
     pub fn find(&self, name: &str) -> Option<(&[usize], &Data)> {
-        self.tensors.iter().find(|t| t.0 == name).map(|(_, shape, data)| (shape.as_slice(), data))
+        learn::part(self.tensors, name)
     }
 }
 
 /// What one call of [`Room::advance`] did.
 pub enum Slice {
     Worked,
+    /// The same, and there is something to tell at once: as [`Room::tell`].
+    Tells(serde_json::Value, String),
     /// There is nothing to do until the other machine answers.
     Waiting,
     /// An iteration ended.
@@ -182,18 +204,32 @@ pub enum WorkedOn {
 /// The answer to a question of a room: any plain data.
 pub type Answer = Box<dyn erased_serde::Serialize>;
 
+/// What was learned by a moment, apart from its run: it acts on batches of observations, `[n][observation]`.
+pub trait Policy: Send + Sync {
+    /// Numbers of an observation.
+    fn observation_len(&self) -> usize;
+    /// Numbers that [`Policy::predict`] gives of the policy in a state.
+    fn policy_len(&self) -> usize;
+    /// The best action in each state: a choice as a whole number.
+    fn act(&mut self, observations: &[f32], actions: &mut [f32]);
+    /// The probability of every choice, or the mean action and its spread, `[n][policy_len]`; and what a state is worth, `[n]`.
+    fn predict(&mut self, observations: &[f32], policy: &mut [f32], values: &mut [f32]);
+}
+
 /// One room's run, without what every run has.
 pub trait Room: Send + Sync + Sized + 'static {
     const SCHEMA: &'static Schema;
     /// Declared with [`crate::questions!`].
     type Question: DeserializeOwned;
+    /// What it can be given to learn from ([`Setup::content`]). A room without it is given nothing.
+    const DATA: Option<DataInfo> = None;
 
     /// The first is the default.
     fn variants() -> Vec<Variant>;
     fn knobs(variant: &str) -> Vec<Knob>;
     /// Refuses knobs that are each legal but cannot be used together.
     fn check(setup: Setup) -> Result<(), RunError>;
-    /// About what a run allocates, at most.
+    /// About what a run allocates, at most; what a user brought is counted already, and what is made from it is not.
     fn bytes(setup: Setup) -> Result<u64, RunError>;
 
     fn begin(setup: Setup) -> Result<Self, RunError>;
@@ -219,6 +255,10 @@ pub trait Room: Send + Sync + Sized + 'static {
     fn counts(&self) -> Vec<f64>;
     /// For the digest.
     fn weights(&self) -> &[f32];
+    /// What it computes with on a processor that has this set: another where the user chose other arithmetic.
+    fn isa(&self, host: math::Isa) -> math::Isa {
+        host
+    }
     /// Tells where the time goes by this clock, in seconds from anywhere. It leaves no trace in what is learned.
     fn set_clock(&mut self, _clock: fn() -> f64) {}
 
@@ -236,6 +276,11 @@ pub trait Room: Send + Sync + Sized + 'static {
     /// A slice of the test; its values once it is done. It leaves no trace in what is learned.
     fn advance_test(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError>;
 
+    /// What acts on observations, where there is such a thing.
+    fn policy(&self) -> Option<Box<dyn Policy>> {
+        None
+    }
+
     /// Itself, where it can offload work to another machine.
     fn offload(&mut self) -> Option<&mut dyn Offload> {
         None
@@ -243,6 +288,18 @@ pub trait Room: Send + Sync + Sized + 'static {
     /// Why it trains on the processor alone, where it does.
     fn processor_only(&self) -> Option<&'static str> {
         Some("This learner has nothing to lend to a GPU")
+    }
+    /// Itself, where others can do pieces of its iterations.
+    fn sharing(&mut self) -> Option<&mut dyn Sharing> {
+        None
+    }
+    /// Does such pieces, with what [`Sharing::due`] gave, for a learner wherever it is. None that are not due.
+    fn play(_due: &Find, _pieces: Range<u64>, _isa: math::Isa) -> Result<Tensors, RunError> {
+        Err(RunError::NotShared)
+    }
+    /// A number that two programs share whose pieces are alike to the bit.
+    fn fingerprint(_isa: math::Isa) -> u64 {
+        0
     }
     /// Where the newest work was done.
     fn worked_on(&self) -> WorkedOn {
@@ -290,6 +347,17 @@ pub enum Pass {
     Waiting,
     /// A pass has ended, which did so much.
     Ended(f64),
+}
+
+impl Pass {
+    /// Of a learner whose passes do so much.
+    pub(crate) fn of(slice: ProbeSlice, work: f64) -> Pass {
+        match slice {
+            ProbeSlice::Worked => Pass::Worked,
+            ProbeSlice::Waiting => Pass::Waiting,
+            ProbeSlice::Passed => Pass::Ended(work),
+        }
+    }
 }
 
 /// A goal that a test has reached, if it has.

@@ -5,18 +5,22 @@
 
 use crate::bench::Bench;
 use crate::checkpoint::{self, Header};
+use crate::dataset::check_here;
 use crate::device::{Devices, Settled};
 use crate::digest::{self, Arithmetic, Expected, GPU, MIXED, arithmetic};
 use crate::history::{Clock, History};
 use crate::protocol::{
-    Backend, Began, Command, Config, Device, DeviceWish, Digest, Event, Knob, Level, Mark, Progress,
-    RoomInfo, Row, Value, Variant,
+    Backend, Began, Change, Command, Config, DataInfo, Dataset, Device, DeviceWish, Digest, Event, Knob,
+    Knobs, Level, Mark, Progress, RoomInfo, Row, Shared, Value, Variant,
 };
-use crate::room::{Answer, COMMON_PARTS, Iteration, Room, Saved, Schema, Setup, Slice, WorkedOn, reached};
-use crate::{DIGEST_EVERY, Host, RunError, VERSION, check_version};
+use crate::room::{
+    Answer, COMMON_PARTS, Iteration, Policy, Room, Saved, Schema, Setup, Slice, WorkedOn, reached,
+};
+use crate::{DIGEST_EVERY, Host, MOST_CHANGES, RunError, VERSION, check_version, permalink, shared};
 use learn::{Fault, Machine};
 use math::Isa;
 use std::marker::PhantomData;
+use std::ops::Range;
 
 /// Past this many tests every second one is dropped.
 const MAX_TESTS: usize = 2048;
@@ -38,8 +42,17 @@ pub trait AnyRun: Send + Sync {
     fn ask(&mut self, question: serde_json::Value) -> Result<Answer, RunError>;
     /// Tests what is learned by now, whatever the pace.
     fn test(&mut self) -> Result<Row, RunError>;
+    /// What was learned by now, where it acts on observations.
+    fn policy(&self) -> Result<Box<dyn Policy>, RunError>;
     /// The whole run as one file, once the iteration in progress is done: on the processor, where the other machine does not answer.
     fn save(&mut self) -> Result<Vec<u8>, RunError>;
+
+    /// From here on others do the pieces of its iterations ([`AnyRun::due`]), or it does them itself again.
+    fn share(&mut self, shared: bool) -> Result<(), RunError>;
+    /// The pieces that a shared run waits for: their numbers, and what [`AnyRoom::play`] does them with.
+    fn due(&mut self) -> Option<(Range<u64>, Vec<u8>)>;
+    /// Takes the next of them; on a refusal it is as it was.
+    fn take(&mut self, pieces: &[u8]) -> Result<(), RunError>;
 
     /// Whether a shell should open a GPU, and [`AnyRun::offer`] it.
     fn wants_machine(&self) -> bool;
@@ -54,8 +67,10 @@ pub trait AnyRun: Send + Sync {
     fn schema(&self) -> &'static Schema;
     fn variant(&self) -> &Variant;
     fn config(&self) -> &Config;
-    /// The config with the knobs as they are now: what a link to this run and a command for it start.
+    /// The config with all live changes, those that were made and those that are ahead: what starts the same run.
     fn config_now(&self) -> Config;
+    /// The run as a link and as a command.
+    fn shared(&self) -> Shared;
     fn knobs(&self) -> Vec<Knob>;
     fn running(&self) -> bool;
     fn at_boundary(&self) -> bool;
@@ -75,13 +90,20 @@ pub trait AnyRoom: Sync {
     /// Refuses a config that no run can start from on this host, and says what would do.
     fn check(&self, config: &Config, host: Host) -> Result<(), RunError>;
     fn begin(&self, config: Config, host: Host) -> Result<Box<dyn AnyRun>, RunError>;
-    fn restore(&self, bytes: &[u8], host: Host) -> Result<Box<dyn AnyRun>, RunError>;
+    /// With the data it learns from, where the file does not have it.
+    fn restore(&self, bytes: &[u8], host: Host, data: Option<&Dataset>) -> Result<Box<dyn AnyRun>, RunError>;
+    /// About what a run allocates, at most.
+    fn bytes(&self, config: &Config, host: Host) -> Result<u64, RunError>;
+    /// What it can be given to learn from.
+    fn data(&self) -> Option<DataInfo>;
+    /// Does pieces of an iteration for a run wherever that is, with what its [`AnyRun::due`] gave: what its [`AnyRun::take`] takes.
+    fn play(&self, due: &[u8], pieces: Range<u64>, host: Host) -> Result<Vec<u8>, RunError>;
 
     /// The room's figures.
     fn bench(&self, bench: &mut Bench);
 
     fn info(&self) -> RoomInfo {
-        self.schema().info(self.variants())
+        self.schema().info(self.variants(), self.data())
     }
 }
 
@@ -117,8 +139,22 @@ impl<R: Room> AnyRoom for Entry<R> {
         Ok(Box::new(Run::<R>::new(config, host)?))
     }
 
-    fn restore(&self, bytes: &[u8], host: Host) -> Result<Box<dyn AnyRun>, RunError> {
-        Ok(Box::new(Run::<R>::restore(bytes, host)?))
+    fn restore(&self, bytes: &[u8], host: Host, data: Option<&Dataset>) -> Result<Box<dyn AnyRun>, RunError> {
+        Ok(Box::new(Run::<R>::restore_with(bytes, host, data)?))
+    }
+
+    fn bytes(&self, config: &Config, host: Host) -> Result<u64, RunError> {
+        bytes::<R>(Setup::new(config, &config.knobs, host))
+    }
+
+    fn data(&self) -> Option<DataInfo> {
+        R::DATA
+    }
+
+    fn play(&self, due: &[u8], pieces: Range<u64>, host: Host) -> Result<Vec<u8>, RunError> {
+        let tensors = shared::unpack::<R>(due, host.isa)?;
+        let played = R::play(&|name| learn::part(&tensors, name), pieces, host.isa)?;
+        Ok(shared::pack::<R>(played, host.isa))
     }
 }
 
@@ -136,14 +172,50 @@ fn check<R: Room>(config: &Config, host: Host) -> Result<Variant, RunError> {
         id: config.variant.clone(),
         known: variants.iter().map(|variant| variant.id).collect::<Vec<_>>().join(", "),
     })?;
-    let setup = Setup { variant: &config.variant, knobs: &config.knobs, seed: config.seed, host };
+    let setup = Setup::new(config, &config.knobs, host);
+    if R::DATA.is_none() && setup.data.is_some() {
+        return Err(RunError::NoData { room: schema.title });
+    }
+    fits::<R>(setup, host)?;
+    check_changes::<R>(config, host)?;
+    Ok(variant)
+}
+
+fn fits<R: Room>(setup: Setup, host: Host) -> Result<(), RunError> {
     R::check(setup)?;
     // Reckoned before anything is allocated.
-    let needs = R::bytes(setup)?;
+    let (needs, has_mb) = (bytes::<R>(setup)?, host.memory_bytes >> 20);
     if needs > host.memory_bytes {
-        return Err(RunError::TooMuchMemory { needs_mb: needs >> 20, has_mb: host.memory_bytes >> 20 });
+        return Err(match setup.data {
+            Some(data) if bytes::<R>(Setup { data: None, ..setup })? <= host.memory_bytes => {
+                RunError::DataTooLarge { name: data.name.clone(), data_mb: data.bytes >> 20, has_mb }
+            }
+            _ => RunError::TooMuchMemory { needs_mb: needs >> 20, has_mb },
+        });
     }
-    Ok(variant)
+    Ok(())
+}
+
+/// Each of them beside those before it.
+fn check_changes<R: Room>(config: &Config, host: Host) -> Result<(), RunError> {
+    let count = config.changes.len();
+    if count > MOST_CHANGES {
+        return Err(RunError::TooManyChanges { count, most: MOST_CHANGES });
+    }
+    let known = R::knobs(&config.variant);
+    let mut knobs: Knobs = config.knobs.clone();
+    for Change { knob, value, .. } in &config.changes {
+        knobs.insert(knob.clone(), value.clone());
+        fits::<R>(Setup::new(config, &knobs, host), host)?;
+        if !known.iter().any(|one| one.name == knob && one.live) {
+            return Err(RunError::NotLive { name: knob.clone() });
+        }
+    }
+    Ok(())
+}
+
+fn bytes<R: Room>(setup: Setup) -> Result<u64, RunError> {
+    Ok(R::bytes(setup)?.saturating_add(setup.data.map_or(0, |data| data.bytes)))
 }
 
 /// A run of the room `R`.
@@ -157,6 +229,12 @@ pub struct Run<R: Room> {
     finish_iteration: bool,
     save_wanted: bool,
     pending: Vec<(String, Value)>,
+    /// How many of the config's changes are behind it.
+    replayed: usize,
+    /// Somebody changed a knob in this session, apart from those.
+    turned: bool,
+    /// The newest that was told.
+    told_digest: Option<Digest>,
     events: Vec<Event>,
     history: History,
     marks: Vec<Mark>,
@@ -182,17 +260,34 @@ pub struct Run<R: Room> {
 }
 
 impl<R: Room> Run<R> {
-    pub fn new(config: Config, host: Host) -> Result<Self, RunError> {
+    pub fn new(mut config: Config, host: Host) -> Result<Self, RunError> {
+        config.changes.sort_by_key(|change| change.iteration);
         let variant = check::<R>(&config, host)?;
-        let room =
-            R::begin(Setup { variant: &config.variant, knobs: &config.knobs, seed: config.seed, host })?;
+        check_here(&config)?;
+        let room = R::begin(Setup::new(&config, &config.knobs, host))?;
         let mut run = Self::around(config, variant, host, room);
         run.announce();
+        if let [first, ..] = &run.config.changes[..] {
+            let (count, after, unit) = (run.config.changes.len(), first.iteration, R::SCHEMA.iteration_word);
+            let text = format!(
+                "This run makes {} of knobs again, the first after {after} {unit}s.",
+                if count == 1 { "a live change".into() } else { format!("{count} live changes") }
+            );
+            run.notice(
+                Level::Info,
+                &text,
+                "Nothing to do; a knob that you change makes it a run of your own.",
+            );
+        }
+        if run.room.at_boundary() {
+            run.apply_changes();
+        }
         Ok(run)
     }
 
     fn around(config: Config, variant: Variant, host: Host, room: R) -> Self {
         let mut run = Self {
+            arithmetic: Arithmetic::of(room.isa(host.isa)),
             config,
             variant,
             host,
@@ -201,6 +296,9 @@ impl<R: Room> Run<R> {
             finish_iteration: false,
             save_wanted: false,
             pending: Vec::new(),
+            replayed: 0,
+            turned: false,
+            told_digest: None,
             events: Vec::new(),
             history: History::new(),
             marks: Vec::new(),
@@ -208,7 +306,6 @@ impl<R: Room> Run<R> {
             testing: None,
             solved: None,
             expected: Expected::default(),
-            arithmetic: Arithmetic::of(host.isa),
             partly_away: false,
             clock: Clock::new(),
             tests_s: 0.0,
@@ -224,17 +321,25 @@ impl<R: Room> Run<R> {
 
     /// Goes on exactly where a save left off.
     pub fn restore(bytes: &[u8], host: Host) -> Result<Self, RunError> {
-        let (header, tensors, history) = checkpoint::decode(bytes, R::SCHEMA)?;
+        Self::restore_with(bytes, host, None)
+    }
+
+    /// The same with the data it learns from, where the file does not have it.
+    pub fn restore_with(bytes: &[u8], host: Host, data: Option<&Dataset>) -> Result<Self, RunError> {
+        let (mut header, tensors, history) = checkpoint::decode(bytes, R::SCHEMA)?;
+        header.config.data.iter_mut().for_each(|wanted| wanted.fill(data));
         // The values in force, which may be others than the config's, decide what is allocated.
         let in_force = Config { knobs: header.knobs.clone(), ..header.config.clone() };
         check::<R>(&header.config, host)?;
         let variant = check::<R>(&in_force, host)?;
-        let setup =
-            Setup { variant: &in_force.variant, knobs: &in_force.knobs, seed: header.config.seed, host };
+        check_here(&in_force)?;
+        let setup = Setup::new(&in_force, &in_force.knobs, host);
         let room = R::restore(setup, Saved { tensors: &tensors, notes: &header.room })?;
         let mut run = Self::around(header.config, variant, host, room);
         run.clock.train_s = header.progress.train_s;
         run.before = run.progress();
+        // A file is written behind the changes of its boundary.
+        run.replayed = run.config.changes.partition_point(|change| change.iteration <= run.before.iteration);
         run.history = History::restored(history);
         run.marks = header.marks;
         run.tests = header.tests;
@@ -246,7 +351,7 @@ impl<R: Room> Run<R> {
             run.begin_test();
         }
         run.announce();
-        if run.arithmetic.name() != arithmetic(host.isa) {
+        if run.arithmetic.name() != arithmetic(run.room.isa(host.isa)) {
             let (text, next_step) = digest::OTHER_ROUNDING;
             run.notice(Level::Info, text, next_step);
         }
@@ -310,9 +415,14 @@ impl<R: Room> Run<R> {
         let at = self.room.worked_on();
         match self.room.advance() {
             Slice::Worked => {}
+            Slice::Tells(event, text) => self.events.push(Event::Room { event, text }),
             Slice::Waiting => self.waiting = true,
             Slice::Ended(iteration) => self.end_iteration(iteration, at),
             Slice::Stopped(fault) => self.fall_back(at, &fault),
+        }
+        // A learner that had to prepare itself, as by reading a text, comes to its first boundary without an iteration.
+        if self.changes_are_due() && self.room.at_boundary() {
+            self.apply_changes();
         }
     }
 
@@ -340,7 +450,7 @@ impl<R: Room> Run<R> {
         self.before = progress.clone();
         self.events.push(Event::Metrics(row.clone()));
         let now = match (std::mem::take(&mut self.partly_away), at) {
-            (false, WorkedOn::Processor) => arithmetic(self.host.isa),
+            (false, WorkedOn::Processor) => arithmetic(self.room.isa(self.host.isa)),
             (false, WorkedOn::Offloaded) => GPU,
             _ => MIXED,
         };
@@ -366,12 +476,13 @@ impl<R: Room> Run<R> {
         if progress.iteration.is_multiple_of(DIGEST_EVERY) {
             let digest = self.digest();
             self.compare(&digest);
+            self.told_digest = Some(digest.clone());
             self.events.push(Event::Digest(digest));
         }
+        self.apply_changes();
         if !self.diverged && self.room.test_is_due(&self.tests, self.solved.is_some()) {
             self.begin_test();
         }
-        self.apply_pending();
         self.finish_iteration = false;
         self.give_save();
     }
@@ -439,19 +550,28 @@ impl<R: Room> Run<R> {
         }
     }
 
-    fn apply_pending(&mut self) {
-        let progress = self.progress();
+    /// At a boundary: the config's own that are due, and then what somebody asked for.
+    fn changes_are_due(&self) -> bool {
+        let next = self.config.changes.get(self.replayed);
+        !self.pending.is_empty() || next.is_some_and(|change| change.iteration <= self.room.iteration())
+    }
+
+    fn apply_changes(&mut self) {
+        let iteration = self.room.iteration();
+        let marks = self.marks.len();
+        while let Some(change) = self.config.changes.get(self.replayed)
+            && change.iteration <= iteration
+        {
+            let Change { knob, value, .. } = change.clone();
+            self.replayed += 1;
+            self.apply(knob, &value);
+        }
         for (name, value) in std::mem::take(&mut self.pending) {
-            match self.room.set(&name, &value) {
-                Ok((from, to)) if from != to => {
-                    let mark = Mark { progress: progress.clone(), knob: name, from, to };
-                    self.marks.push(mark.clone());
-                    self.events.push(Event::Mark(mark));
-                }
-                Ok(_) => {}
-                // Checked when it was asked for, but beside another change it may not be possible.
-                Err(error) => self.notice(Level::Warning, &error.what(), &error.next_step()),
-            }
+            self.turned |= self.apply(name, &value);
+        }
+        // A test is one of the settings in force, as it will be where the run is loaded again.
+        if self.testing.is_some() && self.marks.len() > marks {
+            self.begin_test();
         }
         let again = match self.room.offload() {
             Some(offload) if offload.is_offloaded() && offload.must_offload_again() => {
@@ -462,6 +582,22 @@ impl<R: Room> Run<R> {
         if let Err(fault) = again {
             self.fall_back(WorkedOn::Processor, &fault);
         }
+    }
+
+    /// Whether it changed anything.
+    fn apply(&mut self, knob: String, value: &Value) -> bool {
+        match self.room.set(&knob, value) {
+            Ok((from, to)) if from != to => {
+                let mark = Mark { progress: self.progress(), knob, from, to };
+                self.marks.push(mark.clone());
+                self.events.push(Event::Mark(mark));
+                return true;
+            }
+            Ok(_) => {}
+            // Checked when it was asked for, but beside another change it may not be possible.
+            Err(error) => self.notice(Level::Warning, &error.what(), &error.next_step()),
+        }
+        false
     }
 
     fn give_save(&mut self) {
@@ -495,9 +631,8 @@ impl<R: Room> Run<R> {
     }
 
     fn compare(&mut self, reached: &Digest) {
-        let turned = !self.marks.is_empty();
         let unit = format!("{}s", R::SCHEMA.iteration_word);
-        if let Some((level, text, next_step)) = self.expected.compare(reached, turned, &unit) {
+        if let Some((level, text, next_step)) = self.expected.compare(reached, self.turned, &unit) {
             self.notice(level, &text, next_step);
         }
     }
@@ -520,7 +655,9 @@ impl<R: Room> AnyRun for Run<R> {
                 self.finish_iteration = true;
             }
             Command::Reset { config } => {
-                let fresh = Self::new(config.unwrap_or_else(|| self.config.clone()), self.host)?;
+                let mut config = config.unwrap_or_else(|| self.config.clone());
+                config.data.iter_mut().for_each(|data| data.fill(self.config.data.as_ref()));
+                let fresh = Self::new(config, self.host)?;
                 let before = self.become_another(fresh);
                 self.room.follow(before);
             }
@@ -529,7 +666,7 @@ impl<R: Room> AnyRun for Run<R> {
                 self.room.may_set(&name, &value)?;
                 self.pending.push((name, value));
                 if self.room.at_boundary() {
-                    self.apply_pending();
+                    self.apply_changes();
                 }
             }
             Command::Device { wish } => self.devices.wish(self.room.offload(), wish),
@@ -544,9 +681,13 @@ impl<R: Room> AnyRun for Run<R> {
                     self.finish_iteration = true;
                 }
             }
-            Command::Restore { bytes } => {
-                let restored = Self::restore(&bytes, self.host)?;
-                self.become_another(restored);
+            Command::Restore { bytes, data, follow } => {
+                let data = data.as_ref().or(self.config.data.as_ref());
+                let restored = Self::restore_with(&bytes, self.host, data)?;
+                let before = self.become_another(restored);
+                if follow {
+                    self.room.follow(before);
+                }
             }
         }
         Ok(())
@@ -620,7 +761,14 @@ impl<R: Room> AnyRun for Run<R> {
         }
     }
 
+    fn policy(&self) -> Result<Box<dyn Policy>, RunError> {
+        self.room.policy().ok_or_else(|| RunError::NoPolicy { room: R::SCHEMA.title })
+    }
+
     fn save(&mut self) -> Result<Vec<u8>, RunError> {
+        let shared = self.room.sharing().is_some_and(|sharing| sharing.is_shared());
+        // Whoever saves waits for nobody: what others have not brought is done here.
+        let _ = self.share(false);
         let mut looks = 0;
         while !self.room.at_boundary() {
             self.waiting = false;
@@ -634,7 +782,31 @@ impl<R: Room> AnyRun for Run<R> {
                 self.fall_back(at, &Fault::Lost { why: "it did not answer".into() });
             }
         }
+        if shared {
+            self.share(true)?;
+        }
         self.encode()
+    }
+
+    fn share(&mut self, shared: bool) -> Result<(), RunError> {
+        self.room.sharing().ok_or(RunError::NotShared)?.share(shared);
+        Ok(())
+    }
+
+    fn due(&mut self) -> Option<(Range<u64>, Vec<u8>)> {
+        let isa = self.room.isa(self.host.isa);
+        let sharing = self.room.sharing().filter(|sharing| sharing.is_shared())?;
+        let (pieces, tensors) = sharing.due()?;
+        Some((pieces, shared::pack::<R>(tensors, isa)))
+    }
+
+    fn take(&mut self, pieces: &[u8]) -> Result<(), RunError> {
+        let tensors = shared::unpack::<R>(pieces, self.room.isa(self.host.isa))?;
+        let sharing = self.room.sharing().ok_or(RunError::NotShared)?;
+        if sharing.due().is_none() {
+            return Err(RunError::NothingDue);
+        }
+        sharing.take(&|name| learn::part(&tensors, name)).map_err(RunError::Below)
     }
 
     fn wants_machine(&self) -> bool {
@@ -655,7 +827,10 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn expect(&mut self, digest: Digest) {
-        self.expected.set(digest);
+        // What is behind it is never reached.
+        if digest.iteration > self.room.iteration() {
+            self.expected.set(digest);
+        }
     }
 
     fn schema(&self) -> &'static Schema {
@@ -671,9 +846,24 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn config_now(&self) -> Config {
-        let mut config = self.config.clone();
-        config.knobs.extend(self.marks.iter().map(|mark| (mark.knob.clone(), mark.to.clone())));
-        config
+        let made = self.marks.iter().map(|mark| Change {
+            iteration: mark.progress.iteration,
+            knob: mark.knob.clone(),
+            value: mark.to.clone(),
+        });
+        let ahead = self.config.changes[self.replayed..].iter().cloned();
+        Config { changes: made.chain(ahead).collect(), ..self.config.clone() }
+    }
+
+    fn shared(&self) -> Shared {
+        let (now, arithmetic) = (self.room.iteration(), self.arithmetic.name());
+        permalink::share(
+            self.config_now(),
+            now,
+            self.told_digest.as_ref(),
+            arithmetic,
+            R::SCHEMA.iteration_word,
+        )
     }
 
     fn knobs(&self) -> Vec<Knob> {

@@ -36,7 +36,8 @@ impl Sweep {
         let variants = room.variants();
         let goal = variants.iter().find(|variant| variant.id == spec.config.variant).and_then(|of| of.goal);
         let column = goal.and_then(|goal| room.schema().test(goal.column)).unwrap_or(0);
-        let mut base = spec.config.clone();
+        // What is varied holds from beginning to end.
+        let mut base = Config { changes: Vec::new(), ..spec.config.clone() };
         if spec.knob == VARIANT {
             // What was set stays where all of them know it.
             for value in &spec.values {

@@ -53,7 +53,7 @@ fn of_every_room() -> String {
     );
     declare_all!(
         out:
-        Config Value Knob KnobKind Named Column Rate Part RoomInfo Variant Goal Command Event Began Level Progress Row Mark
+        Config Change Shared Dataset DataInfo Value Knob KnobKind Named Column Rate Part RoomInfo Variant Goal Command Event Began Level Progress Row Mark
         Digest Device DeviceWish SweepSpec SweepCell Backend Layout TrackLayout Cursor
     );
     tidy(&out)
@@ -77,7 +77,8 @@ fn of_backgammon() -> String {
     declare_all!(
         out:
         Question RoomEvent Frozen PlayerKind AnalysisRequest Analysis Position Candidate Step Outlook Unfold Branch Setup Engine Act Session
-        Phase AllowedActs Reply EngineAct Ending EndedBy Played Review Verdict
+        Phase AllowedActs Reply EngineAct Ending EndedBy Played Review Verdict Standing Draft Depth CubeOutlook CubeReview CubeAct
+        Moment Judged
     );
     out += &answers(ANSWERS);
     writeln!(out, "/** Evaluations a decision that may be asked for at most. */").unwrap();
@@ -111,6 +112,19 @@ fn of_logic() -> String {
     tidy(&out)
 }
 
+fn of_words() -> String {
+    use run::words::protocol::*;
+    let mut out =
+        head("What is asked of the room of words, and answered; and what it tells.", "words/protocol.rs");
+    declare_all!(
+        out:
+        Question RoomEvent Preset TokenizerKind Preparing PreparingPart AboutView ModelView TensorView CorpusView Sample TokenView ReadView
+        NextView AttentionView Sampling GenerationView Generated Ended
+    );
+    out += &answers(ANSWERS);
+    tidy(&out)
+}
+
 fn committed(name: &str, fresh: &str, source: &str) {
     let path = format!("{}/../../www/{name}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("UPDATE").is_some() {
@@ -130,4 +144,5 @@ fn the_page_has_these_types() {
     committed("rooms/backgammon/protocol.ts", &of_backgammon(), "src/backgammon/protocol.rs");
     committed("rooms/cube/protocol.ts", &of_cube(), "src/cube/protocol.rs");
     committed("rooms/logic/protocol.ts", &of_logic(), "src/logic/protocol.rs");
+    committed("rooms/words/protocol.ts", &of_words(), "src/words/protocol.rs");
 }

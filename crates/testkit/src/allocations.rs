@@ -18,6 +18,8 @@ pub struct Counting;
 thread_local! {
     // Neither lazy nor with a destructor: to look at it allocates nothing.
     static METER: Cell<Option<&'static AtomicU64>> = const { Cell::new(None) };
+    /// Bytes that this thread has taken and not given back, and the most that they were.
+    static HELD: Cell<(i64, i64)> = const { Cell::new((0, 0)) };
 }
 
 /// Bytes that the whole process holds.
@@ -28,11 +30,38 @@ pub fn live_bytes() -> u64 {
     LIVE.load(Ordering::SeqCst)
 }
 
+/// The most bytes that the calling thread holds while `work` goes on, beyond what it held before.
+#[track_caller]
+pub fn peak_bytes<T>(work: impl FnOnce() -> T) -> (T, u64) {
+    let (before, _) = HELD.get();
+    HELD.set((before, before));
+    let kept = std::hint::black_box(Box::new([0u8; 4096]));
+    assert!(
+        HELD.get().1 >= before + 4096,
+        "the test's file names testkit::Counting as its #[global_allocator]"
+    );
+    drop(kept);
+    HELD.set((before, before));
+    let result = work();
+    (result, (HELD.get().1 - before) as u64)
+}
+
+fn hold(bytes: i64) {
+    let (held, most) = HELD.get();
+    HELD.set((held + bytes, most.max(held + bytes)));
+}
+
 fn count(bytes: usize) {
     LIVE.fetch_add(bytes as u64, Ordering::Relaxed);
+    hold(bytes as i64);
     if let Some(meter) = METER.get() {
         meter.fetch_add(1, Ordering::Relaxed);
     }
+}
+
+fn give_back(bytes: usize) {
+    LIVE.fetch_sub(bytes as u64, Ordering::Relaxed);
+    hold(-(bytes as i64));
 }
 
 #[allow(unsafe_code)] // an allocator cannot be written without
@@ -49,13 +78,13 @@ unsafe impl GlobalAlloc for Counting {
         unsafe { System.alloc_zeroed(layout) }
     }
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size() as u64, Ordering::Relaxed);
+        give_back(layout.size());
         // SAFETY: as the caller promised.
         unsafe { System.dealloc(at, layout) }
     }
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count(size);
-        LIVE.fetch_sub(layout.size() as u64, Ordering::Relaxed);
+        give_back(layout.size());
         // SAFETY: as the caller promised.
         unsafe { System.realloc(at, layout, size) }
     }

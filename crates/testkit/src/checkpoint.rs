@@ -5,6 +5,7 @@ use safetensors::tensor::{Dtype, TensorView};
 use std::collections::HashMap;
 
 /// A checkpoint taken apart.
+#[derive(Clone)]
 pub struct Apart {
     /// What stands beside the tensors.
     pub header: serde_json::Value,

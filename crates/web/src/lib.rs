@@ -12,7 +12,7 @@ use gpu::Fault;
 use math::Isa;
 use run::bench::Bench;
 use run::monitor::{self, Cursor, Writer};
-use run::protocol::{Config, Digest, Event, Level};
+use run::protocol::{Config, Digest, Event, Level, SweepSpec};
 use run::room::{Answer, Schema};
 use run::{AnyRun, Host, RunError, permalink};
 use serde::Serialize;
@@ -74,6 +74,13 @@ pub fn default_config(link: &str) -> Result<JsValue, JsValue> {
 #[wasm_bindgen]
 pub fn room_of(bytes: &[u8]) -> Result<String, JsValue> {
     run::room_of(bytes).map_err(refusal)
+}
+
+/// The data that a saved run learns from, where it has to be brought beside the file; else undefined.
+#[wasm_bindgen]
+pub fn data_wanted(bytes: &[u8]) -> Result<JsValue, JsValue> {
+    let wanted = run::data_wanted(bytes).map_err(refusal)?;
+    wanted.map_or(Ok(JsValue::UNDEFINED), |wanted| to_js(&wanted))
 }
 
 /// The figures of a room in this module, or of the compute core; `now` gives seconds.
@@ -219,6 +226,14 @@ impl Run {
         to_js(&self.run.test().map_err(refusal)?)
     }
 
+    /// Refuses a config whose run would not fit beside this one, which goes on until that has begun.
+    pub fn check_beside(&self, config: JsValue) -> Result<(), JsValue> {
+        let host = host();
+        let taken = run::bytes(self.run.config(), host).map_err(refusal)?;
+        let left = Host { memory_bytes: host.memory_bytes.saturating_sub(taken), ..host };
+        run::validate(&from_js(config)?, left).map_err(refusal)
+    }
+
     /// The room's first counter.
     pub fn count(&self) -> f64 {
         self.run.progress().counts.first().copied().unwrap_or_default()
@@ -240,14 +255,9 @@ impl Run {
         to_js(&self.run.backend())
     }
 
-    /// The link to this run, with the digest of its weights where `digest` has one.
-    pub fn permalink(&self, digest: JsValue) -> Result<String, JsValue> {
-        let digest: Option<Digest> = from_js(digest)?;
-        Ok(permalink::encode(&self.run.config_now(), digest.as_ref()))
-    }
-
-    pub fn native_command(&self) -> String {
-        permalink::native_command(&self.run.config_now())
+    /// The run as a link and as a command.
+    pub fn shared(&self) -> Result<JsValue, JsValue> {
+        to_js(&self.run.shared())
     }
 }
 
@@ -259,8 +269,11 @@ pub struct Sweep {
 
 #[wasm_bindgen]
 impl Sweep {
-    pub fn start(spec: JsValue) -> Result<Sweep, JsValue> {
-        let learners = run::Sweep::new(from_js(spec)?, host()).map_err(refusal)?;
+    /// Of the page's run, or one that learns from the same data.
+    pub fn start(spec: JsValue, run: &Run) -> Result<Sweep, JsValue> {
+        let mut spec: SweepSpec = from_js(spec)?;
+        spec.config.data.iter_mut().for_each(|data| data.fill(run.run.config().data.as_ref()));
+        let learners = run::Sweep::new(spec, host()).map_err(refusal)?;
         Ok(Sweep { learners })
     }
 

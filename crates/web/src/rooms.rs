@@ -1,6 +1,12 @@
 //! The rooms of this module: the page has a module for each (one feature), so that a visit loads no other's.
 // The tests' own room begins by itself.
-#![cfg(any(feature = "control", feature = "backgammon", feature = "cube", feature = "logic"))]
+#![cfg(any(
+    feature = "control",
+    feature = "backgammon",
+    feature = "cube",
+    feature = "logic",
+    feature = "words"
+))]
 
 use wasm_bindgen::prelude::*;
 
@@ -19,6 +25,9 @@ fn start() {
     add::<run::cube::Cube>(|_, _| None);
     #[cfg(feature = "logic")]
     add::<run::logic::Logic>(gpu::logic::special);
+    // Nor has this one.
+    #[cfg(feature = "words")]
+    add::<run::words::Words>(|_, _| None);
 }
 
 fn add<R: run::room::Room>(special: gpu::Special) {

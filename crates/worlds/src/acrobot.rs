@@ -38,13 +38,13 @@ pub(crate) static SPEC: Spec = Spec {
     summary: "swing two links up by a motor between them; torque of -1, 0 or 1 N·m",
     actions: Actions::Choices(3),
     choices: &["one way", "rest", "other way"],
-    state: &["angle 1 (rad)", "angle 2 (rad)", "speed 1 (rad/s)", "speed 2 (rad/s)"],
+    state: &["angle 1 (rad)", "angle 2 (rad)", "angular velocity 1 (rad/s)", "speed 2 (rad/s)"],
     observation: &[
         "cos angle 1",
         "sin angle 1",
         "cos angle 2",
         "sin angle 2",
-        "speed 1 (rad/s)",
+        "angular velocity 1 (rad/s)",
         "speed 2 (rad/s)",
     ],
     step_limit: STEP_LIMIT,
@@ -53,7 +53,7 @@ pub(crate) static SPEC: Spec = Spec {
     shown_step_s: 1.0 / 15.0,
     plane: Plane {
         x: Axis { name: "angle 1 (rad)", low: -PI, high: PI, of: Of::Angle { cos: 0, sin: 1 } },
-        y: Axis { name: "speed 1 (rad/s)", low: -2.0 * PI, high: 2.0 * PI, of: Of::Number(4) },
+        y: Axis { name: "angular velocity 1 (rad/s)", low: -2.0 * PI, high: 2.0 * PI, of: Of::Number(4) },
         base: &[1.0, 0.0, 1.0, 0.0, 0.0, 0.0],
     },
 };

@@ -7,13 +7,17 @@
 //! A board is always seen by one player: its own points count down to 1 before they are borne off, and `theirs` are counted
 //! by the other player in the same way, so that turning the sides is an exchange of two words.
 
+mod cube;
 mod game;
 mod id;
+mod match_id;
 mod moves;
 pub mod notation;
 
+pub use cube::CubeEquities;
 pub use game::{Chances, Crawford, Cube, Ending, Game, GameError, Match, Player, Stage, Stakes};
 pub use id::Id;
+pub use match_id::{IdError, Standing};
 pub use moves::{MOST_RESULTS, Play, Results};
 
 use math::rng::Sequence;

@@ -90,15 +90,15 @@ pub(crate) static SPEC: Spec = Spec {
     summary: "balance a pole on a cart; push left or right",
     actions: Actions::Choices(ACTIONS as u32),
     choices: &["push left", "push right"],
-    state: &["place (m)", "speed (m/s)", "angle (rad)", "speed of the angle (rad/s)"],
-    observation: &["place (m)", "speed (m/s)", "angle (rad)", "speed of the angle (rad/s)"],
+    state: &["position (m)", "velocity (m/s)", "angle (rad)", "angular velocity (rad/s)"],
+    observation: &["position (m)", "velocity (m/s)", "angle (rad)", "angular velocity (rad/s)"],
     step_limit: STEP_LIMIT,
     solved_at: 475.0,
     returns: [0.0, 500.0],
     shown_step_s: STEP_S,
     plane: Plane {
         x: Axis { name: "angle (rad)", low: -THETA_LIMIT, high: THETA_LIMIT, of: Of::Number(2) },
-        y: Axis { name: "speed of the angle (rad/s)", low: -2.5, high: 2.5, of: Of::Number(3) },
+        y: Axis { name: "angular velocity (rad/s)", low: -2.5, high: 2.5, of: Of::Number(3) },
         base: &[0.0; OBSERVATION],
     },
 };
@@ -289,6 +289,15 @@ impl Vector for CartPoles {
                 (self.state[place(env, i)], self.starts[place(env, i)]) = (now[i], next[i]);
             }
         }
+    }
+
+    fn begin(&mut self, env: usize) {
+        let episode = ((self.clock[env] >> STEP_BITS) + 1) % EPISODES;
+        let (now, next) = (self.start(env, episode), self.start(env, episode + 1));
+        for i in 0..OBSERVATION {
+            (self.state[place(env, i)], self.starts[place(env, i)]) = (now[i], next[i]);
+        }
+        self.clock[env] = episode << STEP_BITS;
     }
 
     fn state_len(&self) -> usize {

@@ -17,6 +17,7 @@ pub mod pendulum;
 mod rigid;
 mod sweeps;
 pub mod vector;
+pub mod words;
 pub mod world;
 
 pub use acrobot::{Acrobot64, Acrobots};

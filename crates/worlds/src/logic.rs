@@ -88,12 +88,13 @@ impl Grid {
         if rows.iter().all(|row| row.is_empty()) {
             return Err(GridError::Empty);
         }
+        // A short text must not ask for a large grid.
+        if let Some(y) = rows.iter().position(|row| row.len() != width) {
+            return Err(GridError::Ragged { row: y + 1, width: rows[y].len(), first: width });
+        }
         let most = (1u32 << channels.min(3)) - 1;
         let mut grid = Grid::blank(channels, width, height);
         for (y, row) in rows.iter().enumerate() {
-            if row.len() != width {
-                return Err(GridError::Ragged { row: y + 1, width: row.len(), first: width });
-            }
             for (x, &character) in row.iter().enumerate() {
                 let value = match character {
                     '.' => Some(0),

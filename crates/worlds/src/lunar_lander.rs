@@ -106,8 +106,8 @@ pub(crate) static SPEC: Spec = Spec {
         "hinge 2 push y (N s)",
         "hinge 2 stop (N m s)",
         "hinge 2 motor (N m s)",
-        "leg 1 touches",
-        "leg 2 touches",
+        "leg 1 contact",
+        "leg 2 contact",
         "steps at rest",
         "shaping",
         "main engine",
@@ -156,21 +156,21 @@ pub(crate) static SPEC: Spec = Spec {
         "scatter seed",
     ],
     observation: &[
-        "place across",
+        "horizontal position",
         "height",
-        "speed across",
-        "speed up",
+        "horizontal velocity",
+        "vertical velocity",
         "angle (rad)",
-        "spin",
-        "leg 1 touches",
-        "leg 2 touches",
+        "angular velocity",
+        "leg 1 contact",
+        "leg 2 contact",
     ],
     step_limit: STEP_LIMIT,
     solved_at: 200.0,
     returns: [-400.0, 300.0],
     shown_step_s: STEP_S,
     plane: Plane {
-        x: Axis { name: "place across", low: -1.0, high: 1.0, of: Of::Number(0) },
+        x: Axis { name: "horizontal position", low: -1.0, high: 1.0, of: Of::Number(0) },
         y: Axis { name: "height", low: 0.0, high: 1.5, of: Of::Number(1) },
         base: &[0.0; OBSERVATION],
     },
@@ -573,7 +573,7 @@ impl LunarLanders {
     }
 
     /// Begins the episode that `episodes` counts to.
-    fn begin(&mut self, env: usize) {
+    fn place(&mut self, env: usize) {
         let place = [self.first.wrapping_add(env as u32), self.episodes[env]];
         let mut words = [0; 4];
         let mut drawn = 0;
@@ -619,8 +619,7 @@ impl LunarLanders {
         if terminated || truncated {
             let flags = if terminated { TERMINATED } else { 0 } | if truncated { TRUNCATED } else { 0 };
             ended[env] = flags | self.steps[env] << LENGTH_SHIFT;
-            self.episodes[env] = self.episodes[env].wrapping_add(1);
-            self.begin(env);
+            Vector::begin(self, env);
         } else {
             spread(&seen, &mut self.shown, env);
         }
@@ -662,8 +661,13 @@ impl Vector for LunarLanders {
         self.first = first;
         self.episodes.fill(0);
         for env in 0..self.crafts.len() {
-            self.begin(env);
+            self.place(env);
         }
+    }
+
+    fn begin(&mut self, env: usize) {
+        self.episodes[env] = self.episodes[env].wrapping_add(1);
+        self.place(env);
     }
 
     fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {

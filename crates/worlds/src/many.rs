@@ -117,8 +117,35 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
         let Self { isa, state, shown, rng, .. } = self;
         dispatch(
             *isa,
-            Begin::<R, STATE, OBSERVATION> { key: rng.key, first, state, shown, rules: PhantomData },
+            Begin::<R, STATE, OBSERVATION> {
+                key: rng.key,
+                first,
+                episode: 0,
+                state,
+                shown,
+                rules: PhantomData,
+            },
         );
+    }
+
+    fn begin(&mut self, env: usize) {
+        let episode = self.episodes[env].wrapping_add(1);
+        // A panel whose first lane is this environment.
+        let (mut state, mut shown) = (vec![0.0; STATE * PANEL], vec![0.0; OBSERVATION * PANEL]);
+        dispatch(
+            self.isa,
+            Begin::<R, STATE, OBSERVATION> {
+                key: self.rng.key,
+                first: self.first.wrapping_add(env as u32),
+                episode,
+                state: &mut state,
+                shown: &mut shown,
+                rules: PhantomData,
+            },
+        );
+        (0..STATE).for_each(|i| self.state[place::<STATE>(env, i)] = state[i * PANEL]);
+        (0..OBSERVATION).for_each(|i| self.shown[place::<OBSERVATION>(env, i)] = shown[i * PANEL]);
+        (self.steps[env], self.episodes[env]) = (0, episode);
     }
 
     fn count(&self) -> usize {
@@ -202,6 +229,7 @@ fn words<S: Simd>(s: S, key: [u32; 4], env: u32, episodes: S::U) -> [S::U; 4] {
 struct Begin<'a, R, const STATE: usize, const OBSERVATION: usize> {
     key: [u32; 4],
     first: u32,
+    episode: u32,
     state: &'a mut [f32],
     shown: &'a mut [f32],
     rules: PhantomData<R>,
@@ -215,7 +243,7 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
         for env in (0..self.state.len() / STATE).step_by(S::LANES) {
-            let words = words(s, self.key, self.first.wrapping_add(env as u32), s.splat_u(0));
+            let words = words(s, self.key, self.first.wrapping_add(env as u32), s.splat_u(self.episode));
             let state = R::first(s, words);
             store(s, state, self.state, env);
             store(s, R::observe(s, state), self.shown, env);

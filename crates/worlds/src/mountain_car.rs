@@ -107,7 +107,7 @@ pub(crate) static CONTINUOUS: Spec = Spec {
     plane: PLANE,
 };
 
-const NUMBERS: &[&str] = &["place", "speed"];
+const NUMBERS: &[&str] = &["position", "velocity"];
 const SHOWN_STEP_S: f64 = 1.0 / 30.0;
 const PLANE: Plane = Plane {
     x: Axis { name: NUMBERS[0], low: X_MIN, high: X_MAX, of: Of::Number(0) },

@@ -34,15 +34,15 @@ pub(crate) static SPEC: Spec = Spec {
     summary: "swing a rod up with a weak motor and hold it; torque in N·m",
     actions: Actions::Range(-TORQUE_LIMIT, TORQUE_LIMIT),
     choices: &[],
-    state: &["angle from upright (rad)", "speed (rad/s)"],
-    observation: &["cos angle", "sin angle", "speed (rad/s)"],
+    state: &["angle from upright (rad)", "angular velocity (rad/s)"],
+    observation: &["cos angle", "sin angle", "angular velocity (rad/s)"],
     step_limit: STEP_LIMIT,
     solved_at: -200.0,
     returns: [-1600.0, 0.0],
     shown_step_s: STEP_S,
     plane: Plane {
         x: Axis { name: "angle from upright (rad)", low: -PI, high: PI, of: Of::Angle { cos: 0, sin: 1 } },
-        y: Axis { name: "speed (rad/s)", low: -SPEED_LIMIT, high: SPEED_LIMIT, of: Of::Number(2) },
+        y: Axis { name: "angular velocity (rad/s)", low: -SPEED_LIMIT, high: SPEED_LIMIT, of: Of::Number(2) },
         base: &[1.0, 0.0, 0.0],
     },
 };

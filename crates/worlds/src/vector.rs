@@ -33,6 +33,9 @@ pub trait Vector: Send + Sync {
     /// for an episode that ended is its last; [`Vector::observations`] already shows the next one's first.
     fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]);
 
+    /// Leaves one environment's episode and begins its next.
+    fn begin(&mut self, env: usize);
+
     /// Numbers of one environment's state.
     fn state_len(&self) -> usize;
 

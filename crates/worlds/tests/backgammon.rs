@@ -651,7 +651,7 @@ fn doubles_and_takes_follow_the_estimate() {
     {
         assert_eq!(money.should_double(&chances(win)), double, "{win}");
     }
-    for (win, take) in [(0.05, false), (0.24, false), (0.26, true), (0.5, true)] {
+    for (win, take) in [(0.05, false), (0.2, false), (0.24, true), (0.5, true)] {
         assert_eq!(doubled(money).should_take(&chances(win)), take, "{win}");
         assert!(!money.should_take(&chances(win)), "nothing was offered");
     }

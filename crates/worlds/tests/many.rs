@@ -231,6 +231,42 @@ fn pendulums_are_the_same_however_they_are_run() {
     is_the_same_however_it_is_run::<Pendulum, 2, 3>();
 }
 
+/// Whoever leaves an episode before its end is where the next would have begun, and nobody else moves.
+#[test]
+fn an_episode_that_is_left_gives_way_to_the_next() {
+    for kind in worlds::kinds() {
+        let id = kind.spec.id;
+        let (mut left, mut played) = ((kind.many)(Isa::best(), 7, 3, 40), (kind.many)(Isa::best(), 7, 3, 40));
+        let lanes = 64;
+        let mut out = (vec![0.0; lanes * kind.spec.observation.len()], vec![0.0; lanes], vec![0; lanes]);
+        let mut state = vec![0.0; left.state_len()];
+        let mut first = state.clone();
+        let mut ended = None;
+        for _ in 0..kind.spec.step_limit {
+            played.step(&vec![1.0; lanes], &mut out.0, &mut out.1, &mut out.2);
+            ended = (0..40).find(|&env| out.2[env] != 0);
+            if ended.is_some() {
+                break;
+            }
+        }
+        let env = ended.unwrap_or_else(|| panic!("{id}: an episode ends"));
+        assert_eq!(played.environment(env, &mut first), (0, 1), "{id}");
+        let before = left.observations().to_vec();
+        left.begin(env);
+        assert_eq!(left.environment(env, &mut state), (0, 1), "{id}");
+        assert_eq!(state, first, "{id}");
+        let features = kind.spec.observation.len();
+        for (i, (now, was)) in left.observations().iter().zip(&before).enumerate() {
+            let of = i / (32 * features) * 32 + i % 32;
+            assert!(of == env || now == was, "{id}: environment {of}");
+        }
+        let shown = |many: &dyn Vector| -> Vec<f32> {
+            (0..features).map(|i| many.observations()[(env / 32 * features + i) * 32 + env % 32]).collect()
+        };
+        assert_eq!(shown(&*left), shown(&*played), "{id}");
+    }
+}
+
 fn begins_within<R: Rules<N, O>, const N: usize, const O: usize>(bounds: [(f64, f64); N]) {
     let many = Many::<R, N, O>::new(Isa::best(), 11, 0, 4096);
     let other = Many::<R, N, O>::new(Isa::best(), 12, 0, 4096);

@@ -5,7 +5,7 @@ pub mod page;
 
 use math::Rng;
 use run::knobs::{Table, choice, float, int};
-use run::protocol::{Column, Goal, Knob, KnobKind, Knobs, Named, Row, Value, Variant};
+use run::protocol::{Column, DataInfo, Goal, Knob, KnobKind, Knobs, Named, Row, Value, Variant};
 use run::room::{Answer, Iteration, Room, Saved, Schema, Setup, Slice, Tensors};
 use run::{Data, RunError, count, number, text};
 
@@ -53,8 +53,11 @@ fn table() -> Table<Settings> {
         .with("payouts", "Payouts", KnobKind::Text { most: 200 }, "", text!(payouts), "On average.")
 }
 
-fn means(settings: &Settings) -> Result<Vec<f32>, RunError> {
-    let means: Result<Vec<f32>, _> = settings.payouts.split_whitespace().map(str::parse).collect();
+/// Those that the user brought, or else the knob's.
+fn means(setup: Setup, settings: &Settings) -> Result<Vec<f32>, RunError> {
+    let brought = setup.content().map(|content| String::from_utf8_lossy(content));
+    let payouts = brought.as_deref().unwrap_or(&settings.payouts);
+    let means: Result<Vec<f32>, _> = payouts.split_whitespace().map(str::parse).collect();
     let sound = means.ok().filter(|means| means.len() >= 2 && means.iter().all(|m| m.is_finite()));
     sound.ok_or_else(|| RunError::refused("payouts are no two numbers or more", "Write them as in 0.2 0.9"))
 }
@@ -95,6 +98,8 @@ impl Bandit {
 impl Room for Bandit {
     const SCHEMA: &'static Schema = &SCHEMA;
     type Question = Question;
+    const DATA: Option<DataInfo> =
+        Some(DataInfo { label: "Payouts", help: "What each arm pays on average: numbers, two or more." });
 
     fn variants() -> Vec<Variant> {
         let goal = Some(Goal { column: "best", at: 0.9 });
@@ -114,16 +119,16 @@ impl Room for Bandit {
     }
 
     fn check(setup: Setup) -> Result<(), RunError> {
-        means(&table().settings(setup.knobs)?).map(|_| ())
+        means(setup, &table().settings(setup.knobs)?).map(|_| ())
     }
 
-    fn bytes(_: Setup) -> Result<u64, RunError> {
-        Ok(1 << 16)
+    fn bytes(setup: Setup) -> Result<u64, RunError> {
+        Ok((1 << 16) + setup.data.map_or(0, |data| 4 * data.bytes))
     }
 
     fn begin(setup: Setup) -> Result<Self, RunError> {
         let settings = table().settings(setup.knobs)?;
-        let means = means(&settings)?;
+        let means = means(setup, &settings)?;
         let (weights, rng) = (vec![0.0; means.len() + 1], Rng::new(setup.seed, 1));
         Ok(Bandit { settings, means, rng, weights, iterations: 0 })
     }

@@ -39,6 +39,8 @@ const MIDDLE = HEIGHT / 2;
 const MOST_STACKED = 5;
 const STEP_MS = 330;
 const DRAG_PX = 6;
+/** A finger that lands so near a place that can be chosen has chosen it: it is wider than a point of a narrow board. */
+const NEAR_PX = 10;
 
 const PIPS: [number, number][][] = [
   [[0, 0]],
@@ -83,6 +85,8 @@ export type Wants = {
   step(from: number, to: number): void;
   /** Something that cannot be done, in words. */
   refuse(words: string): void;
+  /** A place was chosen on a board that is edited: then nothing is moved. */
+  pick?(place: number, less: boolean): void;
 };
 
 export class Board {
@@ -94,6 +98,7 @@ export class Board {
   private readonly counts = svg("g", { class: "counts" });
   private readonly dice = svg("g", { class: "dice" });
   private readonly cube = svg("g", { class: "cube" });
+  private readonly word = svg("g", { class: "word" });
   private readonly cubeText = svg("text", { "text-anchor": "middle", dy: "0.36em" });
   private readonly head = id("arrow");
   /** Checkers of each side by its place, the lowest first. */
@@ -116,7 +121,7 @@ export class Board {
     );
     this.cube.append(svg("rect", { x: -16, y: -16, width: 32, height: 32, rx: 5 }), this.cubeText);
     this.drawing = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-hidden": "true" });
-    this.drawing.append(defs, ...surface(), this.marks, this.moving, this.counts, this.cube, this.arrows, this.dice);
+    this.drawing.append(defs, ...surface(), this.marks, this.moving, this.counts, this.cube, this.arrows, this.dice, this.word);
     for (const side of [0, 1] as Side[]) {
       for (let place = OFF; place <= BAR; place++) this.stacks[side]!.push([]);
       for (const [place, count] of START)
@@ -153,22 +158,35 @@ export class Board {
     }
   }
 
-  /** EndedBy a side came from where it was to what is shown; nothing for no steps. */
+  /** How a side came from where it was to what is shown, or as a `guess` how it could go on; nothing for no steps. */
   point(side: Side, steps: Step[], guess = false): void {
     this.arrows.classList.toggle("guess", guess);
     this.arrows.replaceChildren();
-    const came = new Map<number, number>();
+    // Counts along the way: a checker that moves twice stands on a point that is empty before and after.
+    const counts = this.stacks[side]!.map((stack) => stack.length);
+    if (!guess)
+      for (const { from, to } of [...steps].reverse()) {
+        counts[to]!--;
+        counts[from]!++;
+      }
     for (const { from, to } of steps) {
-      const count = (place: number): number => this.stacks[side]![place]!.length;
-      const above = came.get(from) ?? 0;
-      came.set(from, above + 1);
-      const start = spot(side, from, count(from) + (guess ? -1 - above : above));
-      const end = spot(side, to, Math.max(0, count(to) - (guess ? 0 : 1)));
+      const start = spot(side, from, Math.max(0, --counts[from]!));
+      const end = spot(side, to, Math.max(0, counts[to]!++));
       const bow = Math.abs(end.x - start.x) < 2 ? 30 : 0;
       const middle = { x: (start.x + end.x) / 2 + bow, y: (start.y + end.y) / 2 + (start.y > MIDDLE === end.y > MIDDLE ? (start.y > MIDDLE ? -46 : 46) : 0) };
       if (!guess) this.arrows.append(svg("circle", { class: "ghost", r: R - 2, cx: start.x, cy: start.y }));
       this.arrows.append(svg("path", { d: `M${start.x} ${start.y}Q${middle.x} ${middle.y} ${end.x} ${end.y}`, "marker-end": `url(#${this.head})` }));
     }
+  }
+
+  /** A word of a side in its half of the board, such as what it answers to a double; nothing for none. */
+  say(side: Side, words: string): void {
+    this.word.replaceChildren();
+    if (!words) return;
+    const y = side === 0 ? MIDDLE + 74 : MIDDLE - 74;
+    const x = LEFT + HALF / 2;
+    const width = 26 + 11 * words.length;
+    this.word.append(svg("rect", { class: `side-${side}`, x: x - width / 2, y: y - 18, width, height: 36, rx: 18 }), svg("text", { class: `side-${side}`, x, y, "text-anchor": "middle", dy: "0.36em" }, words));
   }
 
   throw(dice: Dice | undefined): void {
@@ -211,8 +229,8 @@ export class Board {
     this.mark();
   }
 
-  focus(): void {
-    this.buttons.get(this.open[0]?.from ?? this.focused)?.focus();
+  focus(how?: FocusOptions): void {
+    this.buttons.get(this.open[0]?.from ?? this.focused)?.focus(how);
   }
 
   // ---- checkers
@@ -348,14 +366,15 @@ export class Board {
 
   private listen(): void {
     this.overlay.addEventListener("click", (event) => {
-      const at = placeOf(event.target);
+      const at = this.aim(event);
       if (at === undefined) return;
       if (this.dragged) {
         this.dragged = false;
         return;
       }
       this.visit(at);
-      this.choose(at);
+      if (this.wants?.pick) this.wants.pick(at, event.shiftKey);
+      else this.choose(at);
     });
     this.overlay.addEventListener("keydown", (event) => {
       const at = placeOf(event.target);
@@ -364,6 +383,10 @@ export class Board {
         this.source = undefined;
         this.mark();
         event.preventDefault();
+      }
+      if (this.wants?.pick && ["+", "-", "Delete", "Backspace"].includes(event.key)) {
+        event.preventDefault();
+        this.wants.pick(at, event.key !== "+");
       }
       const next = beside(at, event.key);
       if (next === undefined) return;
@@ -378,6 +401,25 @@ export class Board {
     this.overlay.addEventListener("pointerdown", (event) => this.press(event));
   }
 
+  /** The place that a pointer aims at. */
+  private aim(event: MouseEvent): number | undefined {
+    const at = placeOf(event.target);
+    const touched = event instanceof PointerEvent && event.pointerType === "touch";
+    if (at === undefined || !touched || this.wants?.pick || this.choosable(at)) return at;
+    let [nearest, least] = [at, NEAR_PX];
+    for (const [place, button] of this.buttons) {
+      if (!this.choosable(place)) continue;
+      const { left, right, top, bottom } = button.getBoundingClientRect();
+      const away = Math.hypot(Math.max(left - event.clientX, 0, event.clientX - right), Math.max(top - event.clientY, 0, event.clientY - bottom));
+      if (away < least) [nearest, least] = [place, away];
+    }
+    return nearest;
+  }
+
+  private choosable(at: number): boolean {
+    return this.open.some(({ from }) => from === at) || (this.source !== undefined && (at === this.source || this.leads(this.source, at)));
+  }
+
   private visit(at: number): void {
     this.buttons.get(this.focused)?.setAttribute("tabindex", "-1");
     this.focused = at;
@@ -386,7 +428,7 @@ export class Board {
 
   /** A checker may be dragged where it can go. */
   private press(event: PointerEvent): void {
-    const from = placeOf(event.target);
+    const from = this.aim(event);
     this.dragged = false;
     if (event.button !== 0 || from === undefined || !this.open.some((step) => step.from === from)) return;
     const checker = this.stacks[0]![from]!.at(-1);

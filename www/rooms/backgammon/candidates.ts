@@ -1,6 +1,6 @@
 // What somebody thinks of a roll: every candidate with its equity, what the search looked at, and how games end from there.
 
-import type { Candidate } from "./protocol";
+import type { Candidate, CubeOutlook, Depth, Outlook } from "./protocol";
 import { h, id } from "../../parts/dom";
 import { minus } from "../../parts/format";
 
@@ -66,9 +66,52 @@ export const outcomeLegend = (): HTMLElement =>
 
 export type Choice = { pick: (candidate: Candidate) => void; chosen?: string };
 
-/** Ranked moves. Without a `choice` they are only told. */
+/** How far it was looked beyond a move, where anything was searched. */
+function plyOf(depth: Depth): { short: string; words: string } {
+  if (depth.kind === "rolls") return depth.rolls === 21 ? { short: "1-ply, all 21 rolls", words: "All 21 rolls of the other side, each with its best reply" } : { short: `1-ply, ${depth.rolls} of 21 rolls`, words: "Dropped by the search before all rolls were tried; not to be compared with the moves above" };
+  if (depth.kind === "visits") return { short: "Tree search, most visited first", words: "Ways down the search's tree went through these" };
+  if (depth.kind === "exact") return { short: "Known exactly", words: "The game ends here, or a table has it" };
+  return { short: "0-ply, not searched", words: "Equities at first sight; not to be compared with those above. The error is against the best at first sight" };
+}
+
+/** Moves that were looked at as far as each other, in their order; what is known stands among its neighbours. */
+export function byDepth(candidates: Candidate[]): { ply: { short: string; words: string }; candidates: Candidate[] }[] {
+  const groups: { ply: { short: string; words: string }; candidates: Candidate[] }[] = [];
+  for (const candidate of candidates) {
+    const ply = plyOf(candidate.depth);
+    const last = groups.at(-1);
+    if (last && (last.ply.short === ply.short || candidate.depth.kind === "exact")) last.candidates.push(candidate);
+    else groups.push({ ply, candidates: [candidate] });
+  }
+  return groups;
+}
+
+/** Ranked moves, grouped by how far they were looked beyond where anything was searched. Without a `choice` they are only told. */
 export function candidateTable(caption: string, candidates: Candidate[], choice?: Choice): HTMLElement {
-  const searched = candidates.some(({ share }) => share > 0);
+  const searched = candidates.some(({ depth }) => depth.kind === "rolls" || depth.kind === "visits");
+  const groups = searched ? byDepth(candidates) : [{ ply: undefined, candidates }];
+  const row = (candidate: Candidate): HTMLElement => {
+    const { text, equity, loss, share, prior, chances, depth } = candidate;
+    const attention = searched ? share : prior;
+    const bar = h("span", {
+      class: "share",
+      role: "img",
+      style: `--share:${100 * attention}%`,
+      "aria-label": searched ? `${percent(share)} of the search` : `${percent(prior)} of its attention`,
+      title: searched ? `${percent(share)} of the search's evaluations went here` : `${percent(prior)} of its attention before any search`,
+    });
+    const name = choice
+      ? h("button", { type: "button", class: "quiet small", "aria-pressed": String(choice.chosen === candidate.id), onclick: () => choice.pick(candidate) }, text)
+      : h("span", {}, text);
+    return h(
+      "tr",
+      { class: choice?.chosen === candidate.id && "chosen" },
+      h("th", { scope: "row", class: "text" }, name, bar),
+      h("td", { class: searched && depth.kind === "static" ? "number unsearched" : "number" }, signed(equity)),
+      h("td", {}, loss < 0.0005 ? "" : loss.toFixed(3)),
+      h("td", { class: "ends" }, outcomeBar(chances)),
+    );
+  };
   return h(
     "table",
     { class: "candidates" },
@@ -79,40 +122,63 @@ export function candidateTable(caption: string, candidates: Candidate[], choice?
       h(
         "tr",
         {},
-        ...[["Move", "text"], ["Equity", ""], ["Behind", ""], ["How games end", "ends"]].map(([title, kind]) => h("th", { scope: "col", class: kind }, title)),
+        ...[["Move", "text"], ["Equity", ""], ["Error", ""], ["How games end", "ends"]].map(([title, kind]) => h("th", { scope: "col", class: kind }, title)),
       ),
     ),
-    h(
-      "tbody",
-      {},
-      ...candidates.map((candidate) => {
-        const { text, equity, loss, share, prior, chances } = candidate;
-        const attention = searched ? share : prior;
-        const bar = h("span", {
-          class: "share",
-          role: "img",
-          style: `--share:${100 * attention}%`,
-          "aria-label": searched ? `${percent(share)} of the search` : `${percent(prior)} of its attention`,
-          title: searched ? `${percent(share)} of the search's evaluations went here` : `${percent(prior)} of its attention before any search`,
-        });
-        const name = choice
-          ? h("button", { type: "button", class: "quiet small", "aria-pressed": String(choice.chosen === candidate.id), onclick: () => choice.pick(candidate) }, text)
-          : h("span", {}, text);
-        return h(
-          "tr",
-          { class: choice?.chosen === candidate.id && "chosen" },
-          h("th", { scope: "row", class: "text" }, name, bar),
-          h("td", { class: "number" }, signed(equity)),
-          h("td", {}, loss < 0.0005 ? "" : loss.toFixed(3)),
-          h("td", { class: "ends" }, outcomeBar(chances)),
-        );
-      }),
+    ...groups.map(({ ply, candidates }) =>
+      h("tbody", {}, ...(ply ? [h("tr", { class: "ply" }, h("th", { scope: "rowgroup", colspan: 4, title: ply.words }, ply.short))] : []), ...candidates.map(row)),
     ),
   );
 }
 
+/** What to do with the cube, in a few words. */
+export function cubeAdvice(cube: CubeOutlook): string {
+  if (cube.offered) return cube.take ? "Take." : "Pass.";
+  if (!cube.may_double) return "The cube cannot be turned now.";
+  if (cube.double) return cube.take ? "Double, and take." : "Double, and pass.";
+  return cube.too_good ? "Too good to double: play on for the gammon." : "No double, and take if it comes.";
+}
+
+/** The three ways a decision on the cube can go, with what each is worth to whoever is on roll; the best one is marked. */
+export function cubeTable(cube: CubeOutlook): HTMLElement {
+  const { no_double, double_take, double_pass, match_chances, offered } = cube;
+  const answered = Math.min(double_take, double_pass);
+  const best = offered ? answered : cube.double ? answered : no_double;
+  const rows: [string, number, number][] = [
+    ["No double", no_double, 0],
+    ["Double, take", double_take, 1],
+    ["Double, pass", double_pass, 2],
+  ];
+  return h(
+    "table",
+    { class: "cube-table" },
+    h("caption", { class: "unseen" }, "Decisions on the cube"),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "text" }, "Cube"), h("th", { scope: "col" }, "Equity"), h("th", { scope: "col" }, "Against the best"), ...(match_chances ? [h("th", { scope: "col" }, "Match won")] : []))),
+    h(
+      "tbody",
+      {},
+      ...rows.map(([name, equity, k]) =>
+        h(
+          "tr",
+          { class: Math.abs(equity - best) < 5e-7 && "chosen" },
+          h("th", { scope: "row", class: "text" }, name),
+          h("td", { class: "number" }, signed(equity)),
+          h("td", {}, Math.abs(equity - best) < 0.0005 ? "best" : signed(equity - best)),
+          ...(match_chances ? [h("td", {}, `${(100 * match_chances[k]!).toFixed(1)}%`)] : []),
+        ),
+      ),
+    ),
+  );
+}
+
+/** What is expected before the roll: the six ends, the cube, and what to do. */
+export const outlookParts = ({ chances, cube }: Outlook): HTMLElement[] => [
+  ...(cube.may_double ? [cubeTable(cube)] : []),
+  outcomeTable(chances),
+];
+
 /** A button that opens and closes something beneath it. */
-export function folding(words: string, body: HTMLElement): HTMLElement {
+export function folding(words: string, body: HTMLElement, opened: () => void = () => {}): HTMLElement {
   const bodyId = id("fold");
   body.id = bodyId;
   body.hidden = true;
@@ -120,6 +186,7 @@ export function folding(words: string, body: HTMLElement): HTMLElement {
   button.addEventListener("click", () => {
     body.hidden = !body.hidden;
     button.setAttribute("aria-expanded", String(!body.hidden));
+    if (!body.hidden) opened();
   });
   return h("div", { class: "folding" }, button, body);
 }

@@ -8,8 +8,8 @@ const minutes = (n: number): string => (n === 1 ? "1 minute" : `${n} minutes`);
 const CHOICES: { value: string; words: string; who: PlayerKind }[] = [
   { value: "now", words: "the agent as it is now", who: { kind: "now" } },
   ...FREEZE_MINUTES.map((n) => ({ value: `at-${n}`, words: `the agent after ${minutes(n)}`, who: { kind: "frozen", minutes: n } as PlayerKind })),
-  { value: "linear", words: "the linear baseline", who: { kind: "linear" } },
-  { value: "random", words: "one who moves at random", who: { kind: "random" } },
+  { value: "linear", words: "Tesauro's pubeval", who: { kind: "linear" } },
+  { value: "random", words: "random moves", who: { kind: "random" } },
 ];
 
 const LOOK_AHEAD: { evals: number; words: string }[] = [

@@ -4,7 +4,7 @@
 
 import type { Progress } from "../../run/protocol";
 
-export type Question = { "ask": "analyse", request: AnalysisRequest, } | { "ask": "unfold", unfold: Unfold, } | { "ask": "new_session", setup: Setup, } | { "ask": "act", act: Act, } | { "ask": "hint", engine: Engine, } | { "ask": "review", engine: Engine, } | { "ask": "transcript", } | { "ask": "session", };
+export type Question = { "ask": "analyse", request: AnalysisRequest, } | { "ask": "read_id", id: string, } | { "ask": "compose", draft: Draft, } | { "ask": "unfold", unfold: Unfold, } | { "ask": "new_session", setup: Setup, } | { "ask": "former_session", } | { "ask": "act", act: Act, } | { "ask": "hint", engine: Engine, } | { "ask": "review", engine: Engine, } | { "ask": "review_cube", engine: Engine, } | { "ask": "moment", at: number, } | { "ask": "judge", at: number, engine: Engine, } | { "ask": "transcript", } | { "ask": "session", };
 
 /**
  * What the room tells of itself, in [`crate::protocol::Event::Room`].
@@ -26,15 +26,15 @@ minutes: number, progress: Progress, };
 export type PlayerKind = { "kind": "now" } | { "kind": "frozen", minutes: number, } | { "kind": "random" } | { "kind": "linear" };
 
 /**
- * A question about a position, of money play.
+ * A question about a position.
  */
 export type AnalysisRequest = {
 /**
- * Seen by the player who rolls. An id of GNU Backgammon, with or without the match's id behind a colon.
+ * As [`Question::ReadId`] reads it. A position id alone is of money play.
  */
 id: string,
 /**
- * The roll to be played; null asks about the position before it.
+ * The roll to be played, in place of one that the id tells; null asks about the position before it.
  */
 dice: [number, number] | null, who: PlayerKind,
 /**
@@ -51,13 +51,17 @@ export type Analysis = { position: Position, dice: [number, number] | null,
  */
 name: string, evals: number,
 /**
- * With dice: every distinct result, the best first.
+ * With dice: every distinct result. Those looked at most deeply come first; among those of the same depth, the best.
  */
 candidates: Array<Candidate>,
 /**
  * Without dice: what is expected, and what to do with the cube.
  */
-outlook: Outlook | null, };
+outlook: Outlook | null,
+/**
+ * What is played for; null at a game session, which tells it itself.
+ */
+standing: Standing | null, };
 
 /**
  * A position to be drawn.
@@ -93,9 +97,9 @@ steps: Array<Step>,
  */
 equity: number,
 /**
- * Points a game less than the best.
+ * Points a game less than the best; of one that was not searched, less than the best before the search.
  */
-loss: number, chances: [number, number, number, number, number, number],
+loss: number, depth: Depth, chances: [number, number, number, number, number, number],
 /**
  * Share of attention before any search, and share of the search's evaluations that went here (0 without a search).
  */
@@ -113,11 +117,7 @@ export type Outlook = { chances: [number, number, number, number, number, number
 /**
  * Points a game without a cube.
  */
-equity: number,
-/**
- * Whether whoever rolls may turn the cube, should, and whether the other should take it then.
- */
-may_double: boolean, double: boolean, take: boolean, };
+equity: number, cube: CubeOutlook, };
 
 /**
  * Asks what can come after a move: for each roll of the other player the reply that is thought best.
@@ -201,6 +201,10 @@ score: [number, number],
  * The game that is played without the cube.
  */
 crawford: boolean,
+/**
+ * The position before the turn in progress with all that is played for, for other programs; the first seat is at the bottom.
+ */
+xgid: string,
 /**
  * From 1.
  */
@@ -301,7 +305,7 @@ export type Played = { seat: number, dice: [number, number] | null,
  */
 text: string,
 /**
- * The position before it, seen by this player; what an analysis can be asked about.
+ * How it stood before it, with all that was played for: what an analysis can be asked about.
  */
 id: string, };
 
@@ -323,17 +327,134 @@ rank: number, of: number, verdict: Verdict,
 reviewed: number, lost: number, };
 
 /**
- * By points lost: from 0.04 on doubtful, from 0.08 bad, from 0.16 a blunder, as GNU Backgammon draws the lines.
+ * By points lost: from 0.04 on dubious, from 0.08 bad, from 0.16 a blunder, as GNU Backgammon draws the lines.
  */
-export type Verdict = "best" | "good" | "doubtful" | "bad" | "blunder";
+export type Verdict = "best" | "good" | "dubious" | "bad" | "blunder";
+
+/**
+ * A position with what is played for, seen by whoever is on roll.
+ */
+export type Standing = { position: Position,
+/**
+ * The same as ids of GNU Backgammon and of eXtreme Gammon.
+ */
+gnu_id: string, xgid: string,
+/**
+ * The id said no more than where the checkers stand.
+ */
+bare: boolean,
+/**
+ * The id asks for the Jacoby rule, which is not played with here.
+ */
+jacoby: boolean, dice: [number, number] | null,
+/**
+ * A double is offered by whoever is on roll.
+ */
+doubled: boolean, cube: number,
+/**
+ * Whether the cube belongs to whoever is on roll; null while nobody has it.
+ */
+cube_is_mine: boolean | null,
+/**
+ * 0 is money play.
+ */
+length: number,
+/**
+ * Of whoever is on roll, then of the other.
+ */
+score: [number, number], crawford: boolean, };
+
+/**
+ * What a position editor has.
+ */
+export type Draft = {
+/**
+ * Points 1 to 24 and the bar, of whoever is on roll and of the other, as each counts its own; the rest is borne off.
+ */
+mine: Array<number>, theirs: Array<number>, dice: [number, number] | null, cube: number, cube_is_mine: boolean | null, length: number, score: [number, number], crawford: boolean, };
+
+/**
+ * How far somebody looked beyond a result; equities of different depth are not to be compared.
+ */
+export type Depth = { "kind": "static" } | { "kind": "rolls", rolls: number, } | { "kind": "visits", visits: number, } | { "kind": "exact" };
+
+/**
+ * What follows for the cube from the chances of the six endings, by Janowski's formula; in points a game at the present cube, in a match
+ * those to which its chances correspond. Seen by whoever is on roll.
+ */
+export type CubeOutlook = {
+/**
+ * Whether whoever rolls may turn the cube, or has done so.
+ */
+may_double: boolean,
+/**
+ * That is done: the other one decides.
+ */
+offered: boolean, no_double: number, double_take: number, double_pass: number,
+/**
+ * Whether whoever rolls should turn the cube, whether the other should take it then, and whether it is better to play on for a
+ * gammon than to have a double passed.
+ */
+double: boolean, take: boolean, too_good: boolean,
+/**
+ * In a match, the chance to win it by each of the three.
+ */
+match_chances: [number, number, number] | null, };
+
+/**
+ * What a person did with the cube, held against what is best.
+ */
+export type CubeReview = { did: CubeAct, best: CubeAct,
+/**
+ * Points a game, at the cube before it, that this gave away.
+ */
+error: number, verdict: Verdict,
+/**
+ * Seen by whoever is on roll, who is the other one where a double was answered.
+ */
+outlook: CubeOutlook, };
+
+export type CubeAct = "no_double" | "double" | "take" | "pass";
+
+/**
+ * A game as it stood, seen by the first seat.
+ */
+export type Moment = { position: Position, cube: number, cube_owner: number | null,
+/**
+ * Who did it, and what: a roll with steps as that one counts points, or a word.
+ */
+seat: number, dice: [number, number] | null, steps: Array<Step>, text: string, id: string, };
+
+/**
+ * How good one of a game's decisions was, or both of a turn: to roll without turning the cube, and the move.
+ */
+export type Judged = {
+/**
+ * Expected of the position by the first seat, before the roll and with the cube, in points a game at the present cube.
+ */
+equity: number,
+/**
+ * Points lost by the move, and by what was done with the cube; null where there was no choice.
+ */
+move_error: number | null, cube_error: number | null, verdict: Verdict,
+/**
+ * What would have been best, where something else was done.
+ */
+best_move: string | null, best_cube: CubeAct | null, };
 
 export interface Answers {
   analyse: Analysis;
+  read_id: Standing;
+  compose: Standing;
   unfold: Array<Branch>;
   new_session: Session;
+  former_session: Session;
   act: Session;
   hint: Analysis;
   review: Review;
+  review_cube: CubeReview | null;
+  moment: Moment;
+  judge: Judged;
   transcript: string;
   session: Session | null;
 }

@@ -1,23 +1,29 @@
 // A game session: a person against the agent, or the agent against itself. The rules are the worker's; this shows the session as
 // it stands, tells what may be done, and paces whoever is not a person.
 
-import type { Act, Candidate, Engine, Frozen, Review, Setup, Session } from "./protocol";
+import type { Act, Candidate, CubeReview, Engine, Frozen, Review, Setup, Session } from "./protocol";
 import type { Announcer } from "../../parts/announce";
 import { copy, Dialog } from "../../parts/dialog";
 import { h, id, write } from "../../parts/dom";
 import { download } from "../../parts/files";
-import { animate } from "../../parts/loop";
+import { minus } from "../../parts/format";
+import { animate, calm } from "../../parts/loop";
 import { recall, remember } from "../../parts/prefs";
 import type { Backgammon } from "./client";
 import { Board, type Side } from "./board";
-import { candidateTable, folding, outcomeLegend, outcomeTable, signed } from "./candidates";
+import { candidateTable, cubeAdvice, folding, outcomeLegend, outcomeTable, outlookParts, signed } from "./candidates";
+import { ReplayPane } from "./replay";
 import { Tree } from "./tree";
 import { capital, lookAheadField, whoIs, WhoField } from "./players";
 
+/** How often it is looked whether somebody's turn is due. */
+const LOOK_MS = 100;
 /** Between two moves of a game that one watches. */
 const WATCH_MS = 1500;
 const ENDED_MS = 4000;
 const DICE_MS = 450;
+/** How long a game that one watches rests at a double and its answer. */
+const SAID_MS = 900;
 /** What judges a person's moves. */
 const JUDGE: Engine = { who: { kind: "now" }, evals: 100 };
 const SHOWN = 6;
@@ -31,18 +37,17 @@ const LENGTHS: { length: number; words: string }[] = [
 const VERDICTS: Record<Review["verdict"], string> = {
   best: "The best move.",
   good: "A good move.",
-  doubtful: "Doubtful.",
-  bad: "A bad move.",
+  dubious: "Dubious.",
+  bad: "An error.",
   blunder: "A blunder.",
 };
+const CUBE_ACTS: Record<CubeReview["did"], string> = { no_double: "not to double", double: "to double", take: "to take", pass: "to pass" };
 const LEVELS = ["", "a single game", "a gammon", "a backgammon"];
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const points = (n: number): string => (n === 1 ? "1 point" : `${n} points`);
-const thousandths = (loss: number): string => {
-  const n = Math.round(1000 * loss);
-  return n === 1 ? "1 thousandth" : `${n} thousandths`;
-};
+/** What was lost, in points a game as everybody writes it: `−0.195`. */
+const error = (loss: number): string => minus((-loss).toFixed(3));
 
 type Mode = "watch" | "play";
 
@@ -73,6 +78,7 @@ export class SessionPane {
   private readonly ends = h("div");
   private readonly tree: Tree;
   private readonly about = h("p", { class: "about" });
+  private readonly replay: ReplayPane;
   private session: Session | undefined;
   private mode: Mode;
   /** Something is being done or shown; the next thing waits for it. */
@@ -92,12 +98,15 @@ export class SessionPane {
     private readonly client: Backgammon,
     private readonly announcer: Announcer,
     private readonly analyse: (id: string, dice: [number, number] | null) => void,
+    /** A game that a person played has made way for another. */
+    private readonly replaced: (undo: () => void) => void,
   ) {
     this.mode = recall("backgammon") === "play" ? "play" : "watch";
     this.board = new Board("Board, seen from your side", {
       step: (from, to) => void this.act({ kind: "step", from, to }),
       refuse: (words) => this.refuse(words),
     });
+    this.replay = new ReplayPane(client, analyse);
     const action = (words: string, does: () => void, strong = false, key = ""): HTMLButtonElement =>
       h("button", { type: "button", class: strong && "strong", hidden: true, title: key && `${words} (${key})`, onclick: does }, words);
     this.buttons = {
@@ -105,7 +114,7 @@ export class SessionPane {
       double: action("Double", () => void this.act({ kind: "double" })),
       take: action("Take", () => void this.act({ kind: "take" }), true),
       pass: action("Pass", () => void this.act({ kind: "pass" })),
-      confirm: action("Done", () => void this.act({ kind: "confirm" }), true, "d"),
+      confirm: action("Confirm", () => void this.act({ kind: "confirm" }), true, "d"),
       undo: action("Undo", () => void this.act({ kind: "undo", all: false }), false, "u"),
       next: action("Next game", () => void this.act({ kind: "next_game" }), true),
       again: action("New match", () => void this.newSession(), true),
@@ -144,6 +153,7 @@ export class SessionPane {
     const copied = h("button", { type: "button", class: "small" }, "Copy the match");
     copied.addEventListener("click", () => void this.copyMatch(copied));
     const kept = h("button", { type: "button", class: "small", onclick: () => void this.downloadMatch() }, "Download the match");
+    const before = h("button", { type: "button", class: "small", onclick: () => void this.goBack() }, "Back to the match before");
     this.element = h(
       "section",
       { class: "table", "aria-labelledby": "table-title" },
@@ -156,7 +166,8 @@ export class SessionPane {
       this.error,
       this.verdict,
       setup,
-      folding("Moves of this game", h("div", {}, this.moves, h("p", { class: "row" }, copied, kept))),
+      folding("Moves of this game", h("div", {}, this.moves, h("p", { class: "row" }, copied, kept, before))),
+      folding("Step through this game", this.replay.element, () => this.replay.begin()),
     );
     this.tree = new Tree();
     this.side = h(
@@ -172,7 +183,10 @@ export class SessionPane {
     );
     this.heading.id = this.side.getAttribute("aria-labelledby")!;
     this.think("What it considers", "Its moves come here, each with what it expects.", [], "");
-    this.stop = animate(this.board.element, () => this.watch(), 100);
+    // A match with a person goes on whether or not the board is in sight; a game that is watched rests.
+    const seen = animate(this.board.element, () => this.mode === "watch" && this.others(), LOOK_MS);
+    const always = setInterval(() => this.mode === "play" && this.others(), LOOK_MS);
+    this.stop = () => (seen(), clearInterval(always));
     this.board.turnCube(undefined);
   }
 
@@ -181,15 +195,21 @@ export class SessionPane {
     const session = await this.client.ask({ ask: "session" }).catch(() => null);
     if (this.closed) return;
     if (!session) return this.newSession();
+    this.suit(session);
+    this.take(session);
+  }
+
+  /** It is played or watched as the session is. */
+  private suit(session: Session): void {
     this.mode = session.setup.seats.includes(null) ? "play" : "watch";
     this.modes[this.mode].checked = true;
-    this.take(session);
   }
 
   close(): void {
     this.closed = true;
     this.stop();
     this.tree.close();
+    this.replay.close();
     this.resigning.remove();
   }
 
@@ -239,15 +259,28 @@ export class SessionPane {
       cube: this.cube.checked,
       seed: Math.floor(Math.random() * 2 ** 32),
     };
+    const before = this.session;
     await this.ask(() => this.client.ask({ ask: "new_session", setup }));
+    const played = before?.setup.seats.includes(null) && (before.moves.length > 0 || before.dice) && !before.ending?.match_over;
+    if (played && this.session !== before) this.replaced(() => void this.goBack());
     write(this.verdict, "");
+    // On a phone the form is not beside the board.
+    if (before && !this.closed) this.board.element.scrollIntoView({ block: "nearest", behavior: calm() ? "auto" : "smooth" });
     if (this.mode === "play") this.think("What it considers", "After its move you see here what it weighed. A hint shows the same for yours.", [], "");
+  }
+
+  /** To the game that the present one took the place of. */
+  private async goBack(): Promise<void> {
+    await this.ask(() => this.client.ask({ ask: "former_session" }));
+    if (this.session && !this.closed) this.suit(this.session);
   }
 
   private async act(act: Act): Promise<void> {
     const focused = this.element.contains(document.activeElement);
     await this.ask(() => this.client.ask({ ask: "act", act }));
-    if (act.kind === "confirm" && this.session?.may.review) void this.review();
+    const done = !this.error.textContent;
+    if (done && act.kind === "confirm" && this.session?.may.review) void this.review();
+    if (done && ["roll", "double", "take", "pass"].includes(act.kind)) void this.reviewCube(act.kind === "roll");
     if (focused) this.keepFocus();
   }
 
@@ -267,12 +300,13 @@ export class SessionPane {
     }
   }
 
-  /** A button that is gone takes no focus along. */
+  /** A button that is gone takes no focus along; and who has scrolled on stays there. */
   private keepFocus(): void {
     const active = document.activeElement;
     if (active instanceof HTMLElement && active !== document.body && active.offsetParent !== null) return;
-    if (this.session?.legal.length) this.board.focus();
-    else Object.values(this.buttons).find((button) => !button.hidden)?.focus();
+    const preventScroll = true;
+    if (this.session?.legal.length) this.board.focus({ preventScroll });
+    else Object.values(this.buttons).find((button) => !button.hidden)?.focus({ preventScroll });
   }
 
   private refuse(words: string): void {
@@ -292,7 +326,7 @@ export class SessionPane {
 
   private askToResign(): void {
     const give = (level: number): HTMLElement =>
-      h("button", { type: "button", onclick: () => (this.resigning.close(), void this.act({ kind: "resign", points: level })) }, `Give up ${LEVELS[level]}`);
+      h("button", { type: "button", onclick: () => (this.resigning.close(), void this.act({ kind: "resign", points: level })) }, `Resign ${LEVELS[level]}`);
     this.resigning.element.querySelector(".resigning")?.remove();
     this.resigning.element.append(h("div", { class: "resigning" }, h("p", {}, "The other side gets the points, times the cube."), h("p", { class: "row" }, give(1), give(2), give(3))));
     this.resigning.open();
@@ -303,8 +337,8 @@ export class SessionPane {
     write(this.buttons["pause"]!, this.paused ? "Go on with the game" : "Pause the game");
   }
 
-  /** Called while the board is in sight: whoever is not a person does the next thing when it is due. */
-  private watch(): void {
+  /** Whoever is not a person does the next thing when it is due. */
+  private others(): void {
     const { session } = this;
     if (!session || this.busy || this.asking || performance.now() < this.dueMs) return;
     const watching = this.mode === "watch";
@@ -353,7 +387,11 @@ export class SessionPane {
       if (stale()) return;
       await this.board.play(side, reply.steps);
       if (this.mode === "play" && !stale()) this.announcer.say(`${name} rolled ${a} ${b} and played ${reply.text}.`);
-    } else if (this.mode === "play") this.announcer.say(`${name} ${reply.text}.`);
+    } else {
+      this.board.say(side, capital(reply.text));
+      if (this.mode === "play") this.announcer.say(`${name} ${reply.text}.`);
+      await wait(SAID_MS);
+    }
   }
 
   // ---- what is shown
@@ -370,6 +408,10 @@ export class SessionPane {
     const person = session.setup.seats[0] === null;
     this.board.show(position);
     this.board.point(0, []);
+    // The answer to a double stays until the next thing is done.
+    const said = session.reply && session.reply.did !== "played" && session.moves.at(-1)?.text === session.reply.text ? session.reply : undefined;
+    this.board.say((said?.seat ?? 0) as Side, said ? capital(said.text) : "");
+    this.replay.take(session);
     if (phase === "to_play" && dice) this.board.throw({ side: turn as Side, shown: dice, left: session.left });
     else if (session.reply?.dice && phase !== "opening") this.board.throw({ side: session.reply.seat as Side, shown: session.reply.dice, left: [] });
     else this.board.throw(undefined);
@@ -398,7 +440,7 @@ export class SessionPane {
           {},
           h("span", { class: "small" }, `${k + 1}. ${session.names[seat]}${dice ? ` ${dice[0]}-${dice[1]}` : ""}`),
           " ",
-          dice ? h("button", { type: "button", class: "quiet small", "aria-label": `Analyse move ${k + 1}: ${text}`, onclick: () => this.analyse(id, dice) }, text) : h("span", {}, text),
+          h("button", { type: "button", class: "quiet small", "aria-label": `Analyse move ${k + 1}: ${text}`, onclick: () => this.analyse(id, dice) }, text),
         ),
       ),
     );
@@ -427,10 +469,11 @@ export class SessionPane {
     if (may.answer) return `${whoIs(names[1])} doubles to ${2 * session.cube}. Take it, or pass and lose ${points(session.cube)}.`;
     if (phase === "opening") return `Roll to begin: one die each, the higher one plays both.${crawford}`;
     if (turn !== 0 || may.reply) return `${whoIs(names[1])} thinks.`;
-    if (phase === "to_roll") return `Your turn${may.double ? ": roll, or double first" : ": roll"}.${crawford}`;
+    const answered = session.reply?.did === "took" && session.moves.at(-1)?.text === session.reply.text ? `${whoIs(names[1])} takes: the cube is at ${session.cube} and theirs. ` : "";
+    if (phase === "to_roll") return `${answered}Your turn${may.double ? ": roll, or double first" : ": roll"}.${crawford}`;
     if (phase === "to_play" && dice) {
       if (session.legal.length === 0 && session.steps.length === 0) return `${dice[0]}-${dice[1]}: you have no move.`;
-      if (may.confirm) return "Done, or undo.";
+      if (may.confirm) return "Confirm, or undo.";
       return `${dice[0]}-${dice[1]}: move ${session.left.join(" and ")}.`;
     }
     return "";
@@ -446,7 +489,7 @@ export class SessionPane {
       this.think(`${name} played ${reply.text}`, "It has no opinion to tell.", [], dice);
       return;
     }
-    const how = engine && engine.evals > 1 ? `Looked at ${engine.evals} positions; the bars under the moves are their shares.` : "No look-ahead; the bars under the moves are its first impressions.";
+    const how = engine && engine.evals > 1 ? `Looked at ${reply.candidates.length === 1 ? "all rolls after the only move" : `up to ${engine.evals} positions; the bars under the moves are their shares`}.` : "No look-ahead; the bars under the moves are its first impressions.";
     this.think(`${name} with ${dice}`, how, reply.candidates, dice, engine ?? undefined);
   }
 
@@ -456,10 +499,11 @@ export class SessionPane {
     write(this.asks, asks);
     const top = candidates.slice(0, SHOWN);
     this.list.replaceChildren(...(top.length ? [candidateTable(heading, top, pick && { pick })] : []));
-    this.ends.replaceChildren(...(top[0] ? [h("p", { class: "small" }, `EndedBy it expects the game to end after ${top[0].text} (${signed(top[0].equity)} points):`), outcomeTable(top[0].chances)] : []));
+    this.ends.replaceChildren(...(top[0] ? [h("p", { class: "small" }, `How it expects the game to end after ${top[0].text} (${signed(top[0].equity)} points):`), outcomeTable(top[0].chances)] : []));
     this.side.classList.toggle("empty", top.length === 0);
     this.tree.begin(root, top, top[0]?.id);
-    write(this.about, top.length ? "The tree: each dot is one roll of the other side after its best reply, further right is better for the mover; the line is the move's equity." : "");
+    const shallow = top.some(({ depth }) => depth.kind === "static");
+    write(this.about, top.length ? `The tree: each dot is one roll of the other side after its best reply, further right is better for the mover; the line is the move's equity${shallow ? ", for a move that was not searched the one at first sight, which need not lie among its dots" : ", the mean of the dots that were tried"}.` : "");
     if (engine && top.length) void this.unfoldTree(thought, engine);
   }
 
@@ -482,16 +526,20 @@ export class SessionPane {
       if (this.closed) return;
       const dice = analysis.dice ? `${analysis.dice[0]}-${analysis.dice[1]}` : "";
       if (analysis.outlook) {
-        const { equity, chances, may_double, double, take } = analysis.outlook;
-        const advice = !may_double ? "The cube cannot be turned now." : double ? (take ? "It would double, and take." : "It would double, and pass.") : "It would not double yet.";
-        this.think("Hint", `It expects ${signed(equity)} points before the roll. ${advice}`, [], "");
-        this.ends.replaceChildren(outcomeTable(chances));
+        const { equity, cube } = analysis.outlook;
+        const advice = cubeAdvice(cube);
+        this.think("Hint", `${advice} ${capital(analysis.name.startsWith("agent") ? `the ${analysis.name}` : analysis.name)} expects ${signed(equity)} points without the cube, seen by whoever ${cube.offered ? "doubled" : "rolls"}.`, [], "");
+        this.ends.replaceChildren(...outlookParts(analysis.outlook));
+        this.announcer.say(`Hint: ${advice}`);
         return;
       }
       const best = analysis.candidates[0];
       this.think("Hint for you", "By the agent as it is now. Choose a move to make it; it can be undone.", analysis.candidates, dice, JUDGE, ({ id }) => void this.act({ kind: "play", id }));
       if (best) {
         this.board.point(0, this.session?.steps.length ? [] : best.steps, true);
+        // Below the board too: what was considered may be out of sight.
+        write(this.verdict, `Hint: ${best.text} (${signed(best.equity)}).`);
+        delete this.verdict.dataset["verdict"];
         this.announcer.say(`Hint: ${best.text}.`);
       }
     } catch (error) {
@@ -509,14 +557,29 @@ export class SessionPane {
           ? "There was no other move."
           : yours.loss < 0.0005
             ? `The best of ${of} moves: ${yours.text}.`
-            : `${VERDICTS[verdict]} ${yours.text} is ${thousandths(yours.loss)} of a point behind ${best.text}, number ${rank} of ${of}.`;
-      const sum = reviewed > 1 ? ` In ${reviewed} turns you lost ${thousandths(lost / reviewed)} a turn.` : "";
+            : `${VERDICTS[verdict]} ${yours.text} is number ${rank} of ${of}, ${error(yours.loss)} against ${best.text}.`;
+      const sum = reviewed > 1 ? ` Your error over ${reviewed} turns: ${error(lost / reviewed)} a turn.` : "";
       const words = `${judged}${sum}`;
       write(this.verdict, `Your last move, by the agent as it is now: ${words}`);
       this.verdict.dataset["verdict"] = verdict;
       this.announcer.say(words, "review");
     } catch {
       write(this.verdict, ""); // the turn can no longer be judged
+    }
+  }
+
+  /** Of a roll instead of a double it says something only where that was wrong. */
+  private async reviewCube(quietly: boolean): Promise<void> {
+    try {
+      const review = await this.client.ask({ ask: "review_cube", engine: JUDGE });
+      if (this.closed || !review || (quietly && review.error < 0.0005)) return;
+      const { did, best, error: lost, verdict } = review;
+      const words = lost < 0.0005 ? `Right ${CUBE_ACTS[did]}.` : `${verdict === "good" ? "Close." : VERDICTS[verdict]} ${capital(CUBE_ACTS[best])} was right: ${CUBE_ACTS[did]} costs ${error(lost)} at that cube.`;
+      write(this.verdict, `The cube, by the agent as it is now: ${words}`);
+      this.verdict.dataset["verdict"] = verdict;
+      this.announcer.say(words, "review");
+    } catch {
+      // the game went on, or the run ended
     }
   }
 

@@ -13,7 +13,7 @@ export const charts: Record<string, ChartWords> = {
     digits: 2,
     span: [-0.5, 1.5],
     levels: [{ value: 0, label: "even" }],
-    labels: { random_points: "random", linear_points: "linear" },
+    labels: { random_points: "random", linear_points: "pubeval" },
   },
   loss: { about: "how far it is off; the dice keep it from falling to nothing" },
   games: { about: "games that it plays against itself", span: [0, 100] },
@@ -26,7 +26,7 @@ const equity: Explanation = {
   words:
     "What a position is worth on average, in points a game: a win counts 1, a gammon 2, a backgammon 3, and the same below zero for what is lost. " +
     "+0.200 means: from here, in a thousand games, two hundred points more are won than lost. A hundredth matters to good players, a thousandth to nobody; moves are told apart in thousandths. " +
-    "All of this is money play without the cube; the cube is a rule over the chances that the agent sees.",
+    "Moves are ranked by it, without the cube; in a match by the chance to win the match, on the same scale. The cube is reckoned from the chances that the agent sees.",
   equation: [
     {
       summary: "The equation",
@@ -42,11 +42,29 @@ const equity: Explanation = {
   ],
 };
 
+const cube: Explanation = {
+  heading: "How is the cube reckoned?",
+  words:
+    "The agent knows no cube: it expects how often each of the six endings comes. From those, Janowski's formula follows what a position is worth with the cube where it is, after a double that is taken, and after one that is passed: " +
+    "between a cube that nobody turns again and one that is always turned at the perfect moment, 68% of the way to the latter while the sides can still meet, 60 to 70% in a race, as GNU Backgammon has it too. " +
+    "In a match the same holds for chances to win the match, told as points at the present cube; those of each score are Janowski's fit to tables, and after Crawford a sum over games. " +
+    "A decision on the cube is as wrong as what it gives away of this, in points at the cube before it. " +
+    "The Jacoby rule and beavers are not played.",
+  equation: [
+    {
+      summary: "The equation",
+      markup:
+        equation("the worth of a cube is one minus x times that of a dead cube, plus x times that of a live one", i("E"), o("="), paren(n("1"), o("−"), i("x")), sub(i("E"), w("dead")), o("+"), i("x"), sub(i("E"), w("live"))) +
+        "<p>R. Janowski, <cite>Take-Points in Money Games</cite> (1993).</p>",
+    },
+  ],
+};
+
 const baselines: Explanation = {
   heading: "The two baselines",
   words:
     "One moves at random among all legal moves; everybody who understands anything wins more than a point a game from it. " +
-    "The other is a linear evaluation that Gerald Tesauro gave away in 1993 as a benchmark: a weighted sum of what stands where, never learned further, and a club beginner's match. " +
+    "The other is pubeval, a linear evaluation that Gerald Tesauro gave away in 1993 as a benchmark: a weighted sum of what stands where, never learned further, and a club beginner's match. " +
     "Games come in pairs with the same dice and sides exchanged, so that luck counts less; the bars on the curve say how much of it is left.",
   equation: [],
 };
@@ -54,8 +72,8 @@ const baselines: Explanation = {
 const reviews: Explanation = {
   heading: "How bad was that?",
   words:
-    "After your move the agent, as it is at that moment, ranks all moves of your roll; what yours is behind the best is what you lost. " +
-    "From 40 thousandths of a point on it counts as doubtful, from 80 as bad, from 160 as a blunder, where GNU Backgammon draws the lines as well. " +
+    "After your move the agent, as it is at that moment, ranks all moves of your roll; what yours is worth less than the best is its error. " +
+    "From −0.040 on it counts as dubious, from −0.080 as an error, from −0.160 as a blunder, where GNU Backgammon draws the lines as well. " +
     "The judgement is as good as the judge: after some seconds of training it knows little, after ten minutes more than most who play for fun.",
   equation: [],
 };
@@ -64,7 +82,8 @@ const lookAhead: Explanation = {
   heading: "Looking ahead",
   words:
     "Without look-ahead the agent values every board that a roll can leave, and takes the best. With it, the most promising ones get the other side's 21 rolls, each with the reply that is best for them, and the average counts. " +
-    "The tree shows just that: a row for each move, a dot for each roll. The bar under a move is the share of the search that went to it.",
+    "The tree shows just that: a row for each move, a dot for each roll. The bar under a move is the share of the search that went to it. " +
+    "Moves are grouped by how far it looked: beyond those at the top with all 21 rolls (1-ply), beyond some with fewer before they were dropped, and beyond the rest not at all (0-ply). Equities of different groups are not to be compared: the replies that a first look misses make a position look better than it is.",
   equation: [],
 };
 
@@ -128,6 +147,7 @@ const learners: Record<string, Explanation> = {
 export const explanations = (learner: string, summary: string): Explanation[] => [
   learners[learner] ?? { heading: "How does it learn?", words: summary, equation: [] },
   equity,
+  cube,
   baselines,
   lookAhead,
   reviews,

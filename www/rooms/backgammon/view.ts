@@ -11,6 +11,9 @@ import type { Frozen, RoomEvent } from "./protocol";
 import { SessionPane } from "./session";
 import * as text from "./text";
 
+/** The position that the page's address names, until it was opened. */
+let linked = new URLSearchParams(location.search).get("position");
+
 /** What the room tells of itself when a run begins. */
 type Notes = { frozen: Frozen[] };
 
@@ -30,10 +33,15 @@ export class BackgammonView implements View {
   constructor(private readonly page: RoomPage) {
     const { client, announcer } = page;
     this.analysis = new AnalysisPane(client, announcer);
-    this.table = new SessionPane(client, announcer, (id, dice) => this.analysis.show(id, dice));
+    this.table = new SessionPane(
+      client,
+      announcer,
+      (id, dice) => this.analysis.show(id, dice),
+      (undo) => page.around.notices.offerUndo("Another match began", undo, "The one before it is kept"),
+    );
     this.bands = [{ name: "analysis-band", heading: "Analyse a position", element: this.analysis.element, place: "before knobs" }];
     this.keys = [
-      { key: "d", shown: "d", does: "at the table: roll, or done", run: () => this.table.go() },
+      { key: "d", shown: "d", does: "at the table: roll, or confirm", run: () => this.table.go() },
       { key: "u", shown: "u", does: "at the table: undo", run: () => this.table.undo() },
       { key: "h", shown: "h", does: "at the table: a hint", run: () => this.table.askHint() },
       { key: "b", shown: "b", does: "go to the board", run: () => this.table.goToBoard() },
@@ -68,7 +76,7 @@ export class BackgammonView implements View {
     if (random === undefined || linear === undefined) return `It knows the rules and nothing else. ${so} so far.`;
     const against = (points: number, whom: string): string =>
       `${points >= 0 ? "wins" : "loses"} ${figure(Math.abs(Math.round(100 * points) / 100))} points a game ${points >= 0 ? "from" : "to"} ${whom}`;
-    return `${so}: it ${against(random, "one who moves at random")} and ${against(linear, "the linear baseline")}.`;
+    return `${so}: it ${against(random, "random moves")} and ${against(linear, "Tesauro's pubeval")}.`;
   }
 
   spoken(): string {
@@ -83,6 +91,19 @@ export class BackgammonView implements View {
     present?.notes.push(...this.frozen.map(note));
     this.offer();
     void this.table.begin();
+    void this.openLinked();
+  }
+
+  private async openLinked(): Promise<void> {
+    const id = linked;
+    linked = null;
+    if (id === null) return;
+    try {
+      await this.analysis.open(id.includes(":") && !/^[^:]*:[^:]*$/.test(id) && !/^xgid=/i.test(id) ? `XGID=${id}` : id);
+    } catch (error) {
+      const words = error instanceof Error ? error.message : String(error);
+      this.page.around.notices.show("warning", `The position in this link cannot be opened: ${words}`, "Copy the link again, or set the position up in the editor");
+    }
   }
 
   take(event: RunEvent): void {

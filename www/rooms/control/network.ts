@@ -65,8 +65,8 @@ function draw(plan: PlanView, down: boolean): SVGElement {
     viewBox: `-1 -1 ${width + 2} ${height + 2}`,
     role: "img",
     "aria-label": `The network: ${plan.nodes.map((node) => `${node.name}, ${node.op}`).join("; ")}`,
-    style: `max-width: ${width + 2}px`,
   });
+  drawing.style.maxWidth = `${width + 2}px`;
   plan.nodes.forEach((node, k) => {
     const to = corner(k);
     for (const read of node.reads) {

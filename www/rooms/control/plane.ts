@@ -4,7 +4,7 @@
 import type { Axis, Environment } from "./protocol";
 import { h, id, write } from "../../parts/dom";
 import { figure, minus } from "../../parts/format";
-import { animate, calm, Surface } from "../../parts/loop";
+import { animate, calm, Surface, touch } from "../../parts/loop";
 import { onTheme, palette, rgb } from "../../parts/theme";
 import type { Player } from "./player";
 import { veil, type Colour, type World } from "./worlds/world";
@@ -32,7 +32,7 @@ type Layer = "policy" | "value" | "visits";
 const LAYERS: { name: Layer; label: string; does: string }[] = [
   { name: "policy", label: "Policy", does: "what the policy would do" },
   { name: "value", label: "Value", does: "the return that the critic expects" },
-  { name: "visits", label: "Visits", does: "where they have been" },
+  { name: "visits", label: "Visitation", does: "state visitation: where they have been" },
 ];
 
 /** A picture, its numbers as such. */
@@ -71,7 +71,7 @@ export class Plane {
   private pictured = -1;
   private iteration = 0;
   private player: Player | undefined;
-  /** The observation of the large one. */
+  /** The observation of the single environment. */
   private large: readonly number[] = [];
   private cursor: { x: number; y: number } | undefined;
   private fadedMs = 0;
@@ -105,7 +105,7 @@ export class Plane {
       { class: "plane" },
       this.field,
       h("div", { class: "plane-foot" }, this.legend, this.reading),
-      h("p", { class: "unseen", id: helpId }, "Arrow keys move a cross over the plane; what the policy and the critic say there is read out below it."),
+      h("p", { class: "unseen", id: helpId }, `${touch() ? "Touch the plane" : "Arrow keys move a cross over the plane"}: what the policy and the critic say there is read out below it.`),
     );
     const tableId = id("table");
     this.table = h(
@@ -121,7 +121,6 @@ export class Plane {
     this.tableButton.addEventListener("click", () => {
       this.table.hidden = !this.table.hidden;
       this.tableButton.setAttribute("aria-expanded", String(!this.table.hidden));
-      this.tableButton.textContent = this.table.hidden ? "Table" : "Close table";
       this.askedMs = this.tabledMs = -Infinity;
       this.writeTable(performance.now());
     });
@@ -459,7 +458,7 @@ export class Plane {
     const { environment, world } = this;
     if (!environment || !world) return;
     if (this.layer === "visits") {
-      this.legend.replaceChildren(h("span", { class: "small" }, `where the ${world.many} in sight have been; the ring is the large one`));
+      this.legend.replaceChildren(h("span", { class: "small" }, `where the ${world.many} in sight have been; the ring is the single one`));
       return;
     }
     if (this.layer === "value") {
@@ -495,7 +494,7 @@ export class Plane {
     const { environment, picture, cursor, world } = this;
     if (!environment || !world) return;
     const [x, y] = environment.plane;
-    this.canvas.setAttribute("aria-label", `${x.name} across, ${y.name} upwards: ${this.shows}`);
+    this.canvas.setAttribute("aria-label", `x: ${x.name}, y: ${y.name}. It shows ${this.shows}`);
     if (!cursor) {
       write(this.reading, "");
       return;
@@ -524,7 +523,7 @@ export class Plane {
     const [x, y] = environment.plane;
     const steps = Array.from({ length: TABLED }, (_, k) => k / (TABLED - 1));
     const at = (axis: Axis, place: number): string => figure(axis.low + place * (axis.high - axis.low));
-    write(this.caption, `${this.shows[0]!.toUpperCase()}${this.shows.slice(1)}; ${x.name} from left to right, ${y.name} from top to bottom`);
+    write(this.caption, `${this.shows[0]!.toUpperCase()}${this.shows.slice(1)}; columns: ${x.name}, rows: ${y.name}`);
     this.tableHead.replaceChildren(h("th", { scope: "col" }, nameOf(y)), ...steps.map((place) => h("th", { scope: "col" }, at(x, place))));
     this.tableBody.replaceChildren(
       ...steps

@@ -1,10 +1,10 @@
-// The large one: drawn as the worker steps it in real time, by the policy as it is now, or by a hand that has taken
+// The single environment: drawn as the worker steps it in real time, by the policy as it is now, or by a hand that has taken
 // the controls and plays against the agent from the same start. Training goes on meanwhile and never sees it.
 
 import type { Body, Environment, Round, Stage as StageState, Touch } from "./protocol";
 import { h, icon, id, write } from "../../parts/dom";
 import { figure } from "../../parts/format";
-import { animate, calm, Surface } from "../../parts/loop";
+import { animate, calm, Surface, touch as touchScreen } from "../../parts/loop";
 import { palette } from "../../parts/theme";
 import * as text from "./text";
 import { dot, type Point, type Pose, type World } from "./worlds/world";
@@ -80,12 +80,12 @@ export class LargeOne {
     private readonly drove: () => void,
   ) {
     this.canvas.setAttribute("role", "img");
-    this.canvas.setAttribute("aria-label", "The large one");
+    this.canvas.setAttribute("aria-label", "The single environment");
     this.curve.setAttribute("role", "img");
     this.curve.setAttribute("aria-label", "The critic's value over the last seconds");
     this.field = h(
       "div",
-      { class: "stage-field", tabindex: 0, role: "application", "aria-label": "The large one", "aria-describedby": this.help.id },
+      { class: "stage-field", tabindex: 0, role: "application", "aria-label": "The single environment", "aria-describedby": this.help.id },
       this.canvas,
       this.hint,
     );
@@ -133,7 +133,7 @@ export class LargeOne {
     this.values.length = 0;
     this.seenRounds = "[]";
     this.rounds.replaceChildren();
-    this.field.setAttribute("aria-label", `The large ${world.one}`);
+    this.field.setAttribute("aria-label", `The single ${world.one}`);
     this.bars = [];
     const rows = environment.choices.length > 0 ? environment.choices : [text.stage.action];
     this.odds.replaceChildren(
@@ -167,7 +167,7 @@ export class LargeOne {
       this.field.focus({ preventScroll: true });
       this.drove();
       write(this.leads, this.keysHelp());
-      this.say(`You have the controls. ${this.keysHelp()} It begins with your first move; Escape gives them back.`, "controls");
+      this.say(`You have the controls. ${this.keysHelp()} It begins with your first move${touchScreen() ? "" : "; Escape gives them back"}.`, "controls");
     } else this.say("The agent has the controls again.", "controls");
   }
 
@@ -186,7 +186,7 @@ export class LargeOne {
     this.takeRounds(state.rounds);
     // A fall is told to those who push, not to everyone all the time.
     if (!this.hasControls && state.player.over && state.player.terminated && before && !before.player.over && performance.now() - this.touchedMs < 4000) {
-      this.say(`The large ${this.world?.one} ended after ${before.player.steps} steps. Another begins in a moment.`, "fall");
+      this.say(`The single ${this.world?.one} ended after ${before.player.steps} steps. Another begins in a moment.`, "fall");
     }
   }
 
@@ -218,10 +218,11 @@ export class LargeOne {
   private keysHelp(): string {
     const { environment, world } = this;
     if (!environment || !world) return "";
-    if (environment.choices.length === 0) return "Hold the left or right arrow key; with Shift half as strongly.";
     const { left, right, up, rest } = world.controls;
+    if (touchScreen()) return `Press on the picture, at the side to steer to${up === undefined ? "" : ", in the middle for the main engine"}, or hold the buttons.`;
+    if (environment.choices.length === 0) return "Hold the left or right arrow key; with Shift half as strongly.";
     const named = (key: string, choice: number | undefined): string => (choice === undefined ? "" : `${key}: ${environment.choices[choice]}`);
-    const parts = [named("left arrow", left), named("up arrow", up), named("right arrow", right), `no key: ${rest === undefined ? "both by turns" : environment.choices[rest]}`];
+    const parts = [named("left arrow", left), named("up arrow", up), named("right arrow", right), `no key: ${rest === undefined ? "alternates" : environment.choices[rest]}`];
     return `${parts.filter(Boolean).join(", ")}.`;
   }
 
@@ -229,13 +230,16 @@ export class LargeOne {
     const { environment, world, hasControls } = this;
     this.watching.hidden = hasControls;
     this.driving.hidden = !hasControls;
-    this.taker.textContent = hasControls ? "Give back (Esc)" : "Take the controls";
+    this.taker.textContent = hasControls ? (touchScreen() ? "Give back" : "Give back (Esc)") : "Take the controls";
     this.taker.title = hasControls ? "Give the controls back (c or Escape)" : "Take the controls (c)";
     this.taker.setAttribute("aria-pressed", String(hasControls));
     if (!environment || !world) return;
-    this.help.textContent = hasControls
+    const acts = "The policy as it is now acts here in real time.";
+    const keys = hasControls
       ? `${this.keysHelp()} Or press on the picture, at the side to steer to. Escape gives the controls back.`
-      : `The policy as it is now acts here in real time.${world.large.push ? " Left and right arrow keys push the cart, with Shift the tip of the pole." : ""} The key c takes the controls.`;
+      : `${acts}${world.large.push ? " Left and right arrow keys push the cart, with Shift the tip of the pole." : ""} The key c takes the controls.`;
+    const fingers = hasControls ? this.keysHelp() : acts;
+    this.help.textContent = touchScreen() ? fingers : keys;
     this.buttons.replaceChildren();
     if (hasControls) {
       const { up } = world.controls;

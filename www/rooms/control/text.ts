@@ -10,7 +10,7 @@ import { equation, frac, gap, i, n, o, over, paren, row, sub, subsup, sum, sup, 
 export const stage = {
   value: "Critic expects",
   total: "Return so far",
-  best: "Agent's best",
+  best: "Best finished episode",
   action: "action",
 };
 
@@ -65,7 +65,7 @@ export const explanations = (world: World, environment: Environment): Explanatio
     words:
       `Proximal policy optimisation repeats two things. First all ${world.many} are played for a few steps and everything is written down. ` +
       "Then the network is nudged so that actions that turned out better than expected become likelier, and worse ones rarer. " +
-      "The trick is in the word proximal: as soon as an action's odds have changed by more than the step limit, the nudge stops, so that one lucky batch cannot turn the policy upside down.",
+      "The trick is in the word proximal: as soon as an action's probability has changed by more than the clip range ε, the nudge stops, so that one lucky batch cannot turn the policy upside down.",
     equation: [
       {
         summary: "The equation",
@@ -85,15 +85,15 @@ export const explanations = (world: World, environment: Environment): Explanatio
               row(sub(i("π"), theta), paren(sub(i("a"), i("t")), o("|"), state(i("t")))),
               row(sub(i("π"), w("old")), paren(sub(i("a"), i("t")), o("|"), state(i("t")))),
             ),
-          ) + "<p>Schulman, Wolski, Dhariwal, Radford and Klimov, <cite>Proximal policy optimization algorithms</cite> (2017). ε is the step limit.</p>",
+          ) + "<p>Schulman, Wolski, Dhariwal, Radford and Klimov, <cite>Proximal policy optimization algorithms</cite> (2017). ε is the clip range.</p>",
       },
     ],
   },
   {
     heading: "Better than expected: the critic",
     words:
-      `A second network, the critic, looks at a ${world.one} and estimates the reward still to come; the state plane shows what it thinks of every place. ` +
-      "Where the line of its estimate at the large one dips, it sees trouble before anything has gone wrong. " +
+      `A second network, the critic, looks at a ${world.one} and estimates the reward still to come; the state plane shows its value of every state. ` +
+      "Where the line of its estimate at the single environment dips, it sees trouble before anything has gone wrong. " +
       "How much better things went than the critic thought is the advantage, and that alone is what the policy learns from. " +
       "The value loss is the critic's own error, and is large whenever the policy has just become better than the critic believes.",
     equation: [
@@ -129,7 +129,7 @@ export const explanations = (world: World, environment: Environment): Explanatio
             w("E"),
             sup(paren(i("V"), paren(state(i("t"))), o("−"), subsup(i("V"), i("t"), w("target"))), n("2")),
           ) +
-          "<p>Schulman, Moritz, Levine, Jordan and Abbeel, <cite>High-dimensional continuous control using generalized advantage estimation</cite> (2016). λ is the trust in what really happened.</p>",
+          "<p>Schulman, Moritz, Levine, Jordan and Abbeel, <cite>High-dimensional continuous control using generalized advantage estimation</cite> (2016). λ is GAE λ among the knobs: at 0 the critic's values decide alone, at 1 the rewards that followed.</p>",
       },
     ],
   },
@@ -138,7 +138,7 @@ export const explanations = (world: World, environment: Environment): Explanatio
     words:
       "In reinforcement learning a loss is not a score. The policy loss compares the policy with itself a moment ago, so it starts near 0 each time and a good run need not push it anywhere; the return is what tells whether it learns. " +
       `Entropy falls${environment.choices.length ? ` from ${entropy(environment).most!.toFixed(2)}` : ""} as the policy makes up its mind; if it falls at once, it stopped trying things too soon. ` +
-      "The policy change (KL) says how far each update went: around 0.01 is steady, ten times that is a lurch, and a sign to lower the learning rate.",
+      "The approximate KL divergence says how far each update went: around 0.01 is steady, ten times that is a lurch, and a sign to lower the learning rate.",
     equation: [
       {
         summary: "The equations",

@@ -1,4 +1,4 @@
-// What the room of control shows beside what every room has: the many that train, their state plane, the large one, and the
+// What the room of control shows beside what every room has: the many that train, their state plane, the single one, and the
 // network; and its words.
 
 import type { Client } from "../../run/client";
@@ -7,6 +7,7 @@ import type { Began, Event as RunEvent, Progress, Variant } from "../../run/prot
 import type { ChartWords } from "../../parts/curves";
 import { h, write } from "../../parts/dom";
 import { count, figure, minus, seconds, words } from "../../parts/format";
+import { touch } from "../../parts/loop";
 import { Network } from "./network";
 import { recall, remember } from "../../parts/prefs";
 import type { Band, Explanation, RoomPage, View } from "../../parts/room";
@@ -73,9 +74,9 @@ export class ControlView implements View {
     );
     this.bands = [{ name: "network-band", heading: "The network", element: this.network.element, place: "last" }];
     this.keys = [
-      { key: "c", shown: "c", does: "take the controls of the large one", run: () => this.large.toggle() },
-      { key: "p", shown: "p", does: "go to the large one", run: () => document.querySelector<HTMLElement>(".stage-field")?.focus() },
-      { key: "v", shown: "v", does: "state plane: policy, value or visits", run: () => this.turnPlane() },
+      { key: "c", shown: "c", does: "take the controls of the single environment", run: () => this.large.toggle() },
+      { key: "p", shown: "p", does: "go to the single environment", run: () => document.querySelector<HTMLElement>(".stage-field")?.focus() },
+      { key: "v", shown: "v", does: "state plane: policy, value or state visitation", run: () => this.turnPlane() },
     ];
   }
 
@@ -87,9 +88,9 @@ export class ControlView implements View {
       "div",
       { class: "bench" },
       section("environments", "environments-title", [this.environmentsTitle, this.few, this.legend], this.environments.element),
-      section("portrait", "plane-title", [planeTitle, h("div", { class: "row" }, this.plane.tableButton, this.plane.layers)], this.plane.element, this.plane.table),
-      section("large", "stage-title", [this.stageTitle, this.invite], this.large.element),
       curves,
+      section("large", "stage-title", [this.stageTitle, this.invite], this.large.element),
+      section("portrait", "plane-title", [planeTitle, h("div", { class: "row" }, this.plane.tableButton, this.plane.layers)], this.plane.element, this.plane.table),
     );
   }
 
@@ -177,8 +178,8 @@ export class ControlView implements View {
     const { world } = this;
     this.legend.setAttribute("aria-label", `Colour of a ${world.one}`);
     this.legend.replaceChildren(...world.legend.map((words, k) => h("li", { class: `age-${k}` }, words)));
-    write(this.stageTitle, `One ${world.one} to try yourself`);
-    write(this.invite, world.invite);
+    write(this.stageTitle, `A single ${world.one} to try yourself`);
+    write(this.invite, (touch() && world.inviteTouch) || world.invite);
     this.writeEnvironmentsTitle();
   }
 

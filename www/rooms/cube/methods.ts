@@ -5,7 +5,7 @@ import { h, id, write } from "../../parts/dom";
 import { count, seconds } from "../../parts/format";
 import { puzzleOf, reason, type CubeClient } from "./client";
 import type { Puzzle, SolveMethod } from "./protocol";
-import { nameOf, type Found, type Solver } from "./solver";
+import { nameOf, widened, type Found, type Solver } from "./solver";
 
 type Entry = { method: SolveMethod; found?: Found; failed?: string };
 
@@ -122,11 +122,12 @@ export class MethodsPane {
       ...entries.map(({ method, found, failed }) => {
         const solution = found?.solution;
         const why = found?.failure ? reason(found.failure) : (failed ?? "");
+        const wider = found ? widened(found, method) : "";
         const made = solution?.moves.length;
         return h(
           "tr",
           { class: made !== undefined && made === least && "best" },
-          h("th", { scope: "row", class: "text" }, nameOf(method), why && h("span", { class: "small why-not" }, why)),
+          h("th", { scope: "row", class: "text" }, nameOf(method) + wider, why && h("span", { class: "small why-not" }, why)),
           h("td", {}, found || failed ? (solution ? "yes" : "no") : "…"),
           h("td", { class: "number" }, made === undefined ? "" : String(made)),
           h("td", {}, solution?.optimal == null ? "" : String(solution.optimal)),

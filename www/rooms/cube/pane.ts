@@ -13,7 +13,7 @@ import { moves, Opinion } from "./opinion";
 import { CubePicture } from "./picture";
 import type { Puzzle, Scrambled, SolveMethod } from "./protocol";
 import { SolutionPane } from "./solution";
-import { nameOf as methodName, Solver, type Found } from "./solver";
+import { nameOf as methodName, Solver, widened, type Found } from "./solver";
 import { after, inverse, isSolved, nameOf, solved, turned, turnOf, type Turn } from "./stickers";
 
 const SCRAMBLE_MS = 95;
@@ -414,11 +414,12 @@ export class CubePane {
 
   private async search(method: SolveMethod, hands: number): Promise<Found | undefined> {
     const beganMs = performance.now();
-    const found = await this.solver.solve(this.stickers, method, ({ steps, nodes, nearest }) => {
+    const found = await this.solver.solve(this.stickers, method, (view) => {
       if (hands !== this.hands || this.closed || this.trying) return;
+      const { steps, nodes, nearest } = view;
       const near = nearest === null ? "" : `; the nearest is thought to be ${nearest.toFixed(1)} moves away`;
       const s = (performance.now() - beganMs) / 1000;
-      write(this.progress, `${moves(steps)} ahead, ${count(nodes)} states${near}. ${seconds(s)}`);
+      write(this.progress, `${moves(steps)} ahead, ${count(nodes)} states${widened(view, method)}${near}. ${seconds(s)}`);
     });
     return this.closed || hands !== this.hands ? undefined : found;
   }
@@ -430,9 +431,10 @@ export class CubePane {
     return optimal === null ? `The agent needs ${moves(made.length)}.` : `Optimal is ${optimal}, the agent needs ${made.length}.`;
   }
 
-  private cost({ nodes, ms }: Found, { search }: SolveMethod): string {
+  private cost(found: Found, method: SolveMethod): string {
+    const { nodes, ms } = found;
     const time = ms < 1000 ? `${Math.round(ms)} ms` : seconds(ms / 1000);
-    return search === "exact" ? time : `${count(nodes)} states in ${time}`;
+    return method.search === "exact" ? time : `${count(nodes)} states in ${time}${widened(found, method)}`;
   }
 
   /** A solution becomes the path that one walks. */

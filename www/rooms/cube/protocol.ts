@@ -74,7 +74,7 @@ moves: Array<string>, distance: number | null, };
 
 export type SolveMethod = { search: SearchKind,
 /**
- * States that a beam keeps of a level, or that A* expands at once.
+ * States that a beam keeps of a level, or that A* expands at once. A beam that fails is followed by one twice as wide.
  */
 width: number,
 /**
@@ -97,7 +97,11 @@ export type SolveView = {
  */
 facelets: string, done: boolean,
 /**
- * Moves that it has looked ahead, and states generated.
+ * Of the beam that searches or was the last to: more than was asked for where narrower ones failed.
+ */
+width: number | null,
+/**
+ * Moves that it has looked ahead, and states generated, by narrower beams too.
  */
 steps: number, nodes: number,
 /**

@@ -16,6 +16,9 @@ export const nameOf = ({ search, width }: SolveMethod): string => {
   return search === "beam" || search === "a_star" ? `${words}, width ${count(width)}` : words;
 };
 
+/** What became of the width that was asked for. */
+export const widened = ({ width }: SolveView, method: SolveMethod): string => (width !== null && width > method.width ? `, widened to ${count(width)}` : "");
+
 export type Found = SolveView & { ms: number };
 
 export class Solver {

@@ -85,7 +85,7 @@ const learning: Record<string, Explanation> = {
     heading: "How does it learn?",
     words:
       "From the answers: all 3,674,160 states and their distances are found at the start by breadth-first search, and the network learns the true distance of the states that random walks come to. " +
-      "It is a yardstick for the others, which have no such table; for the 3x3x3, with its 43 quintillion states, there is none.",
+      "It is the reference for the others, which have no such table; for the 3x3x3, with its 43 quintillion states, there is none.",
     equation: [
       {
         summary: "The equation",
@@ -140,7 +140,7 @@ const sampled: Explanation = {
 const searches: Explanation = {
   heading: "Greedy, beam, A*",
   words:
-    "Greedy play looks one move ahead and takes the best. Beam search goes level by level and keeps the most promising states of each, so that one wrong value does not lead astray. " +
+    "Greedy play looks one move ahead and takes the best. Beam search goes level by level and keeps the most promising states of each, so that one wrong value does not lead astray; where it finds nothing, a beam twice as wide follows. " +
     "A* weighs moves made against moves to go and takes the best state from anywhere in its tree. The same network answers all three; what differs is how often it is asked.",
   equation: [
     {

@@ -59,7 +59,7 @@ export class CubeView implements View {
   }
 
   first(curves: HTMLElement): HTMLElement {
-    return h("div", { class: "workbench" }, this.cube.element, h("div", { class: "findings" }, this.depths.element, this.cube.opinion.element, curves));
+    return h("div", { class: "workbench" }, this.cube.element, h("div", { class: "findings" }, curves, this.depths.element, this.cube.opinion.element));
   }
 
   close(): void {

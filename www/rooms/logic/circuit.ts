@@ -5,7 +5,7 @@ import type { Announcer } from "../../parts/announce";
 import { h, id, markup, write } from "../../parts/dom";
 import { download } from "../../parts/files";
 import { count } from "../../parts/format";
-import { animate } from "../../parts/loop";
+import { animate, touch } from "../../parts/loop";
 import { onTheme } from "../../parts/theme";
 import { reason, type Chosen, type LogicClient } from "./client";
 import { opColour } from "./colours";
@@ -424,7 +424,7 @@ export class CircuitPane {
   private tell(): void {
     const { at, circuit } = this;
     if (!circuit || !this.layout) return;
-    if (at === undefined) return write(this.named, "Point at a gate, or go from gate to gate by arrows.");
+    if (at === undefined) return write(this.named, touch() ? "Touch a gate." : "Point at a gate, or go from gate to gate by arrows.");
     const { inputs, gates } = circuit;
     const value = this.values.length ? ` It is ${this.values[at] ? "on" : "off"} here.` : "";
     const gate = gates[at - inputs.length];

@@ -3,7 +3,7 @@
 
 import { h, id, write } from "../../parts/dom";
 import { count } from "../../parts/format";
-import { animate, Surface } from "../../parts/loop";
+import { animate, Surface, touch } from "../../parts/loop";
 import { onTheme, palette } from "../../parts/theme";
 import { floats } from "../../run/floats";
 import type { Chosen, LogicClient } from "./client";
@@ -129,7 +129,7 @@ export class GatesPane {
     const most = counts.map((n, op) => ({ n, op })).sort((a, b) => b.n - a.n);
     const words = all ? `${count(all)} gates, ${percent(settled / all)} settled; most are ${most.slice(0, 3).map(({ n, op }) => `${OPS[op]!.name} (${count(n)})`).join(", ")}. Arrows go from gate to gate.` : "nothing yet";
     this.canvas.setAttribute("aria-label", `Gates: ${words}`);
-    if (this.at === undefined) write(this.named, all ? "Point at a gate, or walk over them by arrows, to have it named." : "");
+    if (this.at === undefined) write(this.named, all ? touch() ? "Touch a gate to have it named." : "Point at a gate, or walk over them by arrows, to have it named." : "");
     else this.name(this.at);
   }
 

@@ -115,7 +115,7 @@ export class GridPane {
         { class: "row grid-player" },
         this.playButton,
         h("button", { type: "button", "aria-label": "One step", title: "One step (.)", onclick: () => this.stepOnce() }, icon("step")),
-        button("Start again", () => this.again(), "Start again (backspace)"),
+        button("Reset", () => this.again(), "Reset the grid (backspace)"),
         button("Damage in the middle", () => this.damageMiddle(), "As large as the brush, three times over"),
       ),
       h("div", { class: "grid-choices" }, field("Start", this.start), field("Grid", this.size), field("Speed", this.pace), field("Gates", this.form), field("Damage", this.how), field("Brush", this.brush)),

@@ -3,6 +3,7 @@
 
 import type { Value, Variant } from "../../run/protocol";
 import { h, id, write } from "../../parts/dom";
+import { touch } from "../../parts/loop";
 import { Cells } from "./cells";
 import { cellColours, COLOUR_NAMES, css, packed } from "./colours";
 import type { Experiment, Picture, Shows } from "./protocol";
@@ -69,7 +70,7 @@ export class OwnPane {
       "section",
       { class: "own-drawing", "aria-label": "Draw a pattern" },
       h("h3", {}, "Draw a pattern"),
-      h("p", { class: "small" }, "Choose a colour and draw; by keys, arrows move and enter paints. The automaton learns to grow it."),
+      h("p", { class: "small" }, `Choose a colour and draw${touch() ? "" : "; by keys, arrows move and enter paints"}. The automaton learns to grow it.`),
       h(
         "div",
         { class: "row" },

@@ -15,7 +15,7 @@ export const percent = (share: number): string => {
 export const states: Record<MemberState | "dead", { word: string; mark: string }> = {
   learning: { word: "learning", mark: "○" },
   perfect: { word: "perfect", mark: "✓" },
-  dead: { word: "dead, starts over", mark: "✕" },
+  dead: { word: "dead, restarts", mark: "✕" },
 };
 
 export const title = ({ rule, own, shows }: Experiment): string =>

@@ -72,7 +72,7 @@ export class LogicView implements View {
   }
 
   first(curves: HTMLElement): HTMLElement {
-    return h("div", { class: "workbench" }, this.grid.element, h("div", { class: "findings" }, this.gates.element, curves), this.population.element);
+    return h("div", { class: "workbench" }, this.grid.element, h("div", { class: "findings" }, curves, this.gates.element), this.population.element);
   }
 
   close(): void {

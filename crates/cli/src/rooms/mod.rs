@@ -5,7 +5,9 @@ mod backgammon;
 mod control;
 mod cube;
 mod logic;
+mod words;
 
+use crate::Usage;
 use crate::host::Machine;
 use anyhow::Result;
 use clap::{ArgMatches, Command};
@@ -25,7 +27,7 @@ struct RoomVerb {
     obey: fn(&ArgMatches) -> Result<()>,
 }
 
-static VERBS: [RoomVerb; 9] = [
+static VERBS: [RoomVerb; 10] = [
     RoomVerb { path: &["solve"], grammar: control::solve::grammar, obey: control::solve::obey },
     RoomVerb { path: &["env"], grammar: control::env::grammar, obey: control::env::obey },
     RoomVerb {
@@ -39,18 +41,22 @@ static VERBS: [RoomVerb; 9] = [
     RoomVerb { path: &["eval", "cube"], grammar: cube::eval::grammar, obey: cube::eval::obey },
     RoomVerb { path: &["run", "logic"], grammar: logic::run::grammar, obey: logic::run::obey },
     RoomVerb { path: &["export", "logic"], grammar: logic::export::grammar, obey: logic::export::obey },
+    RoomVerb { path: &["generate", "words"], grammar: words::generate::grammar, obey: words::generate::obey },
 ];
 
 pub const EXAMPLES: &str = "  \
   hothouse solve --seeds 5                   every environment from its preset, with the times
   hothouse env Pendulum-v1 --stdio           an environment for another program to drive
   hothouse eval backgammon run.safetensors --against gnubg   games with duplicate dice; also linear, random
+  hothouse play backgammon run.safetensors   a game against what was learned, in the terminal
   hothouse play backgammon run.safetensors --stdio   a player of backgammon for another program to ask
   hothouse moves backgammon --stdio          the rules of backgammon for another program to ask
   hothouse solve cube --scramble \"R U2 F'\"   by an agent that has learned it; --facelets, or - for many lines
   hothouse eval cube run.safetensors         greedy play from every state of the 2x2x2, and searches
   hothouse run logic life --grid 4096x4096 --steps 100   a circuit on a grid, a bit a cell
-  hothouse export logic run.safetensors --format svg --out circuit.svg   also json, verilog, rust";
+  hothouse export logic run.safetensors --format svg --out circuit.svg   also json, verilog, rust
+  hothouse generate words run.safetensors --prompt \"One day, \"   a text, as a trained model goes on
+  hothouse bench words --versus pytorch      training steps beside those of an installed PyTorch";
 
 /// The grammar with these verbs.
 pub fn extend(grammar: Command) -> Command {
@@ -73,6 +79,7 @@ fn of_rooms(verb: &'static str) -> Command {
     let about = match verb {
         "run" => "Run what was learned",
         "export" => "Write what was learned for other programs",
+        "generate" => "Write as what was learned goes on",
         _ => "",
     };
     Command::new(verb).about(about).subcommand_required(true).arg_required_else_help(true)
@@ -87,15 +94,31 @@ pub fn obey(matches: &ArgMatches) -> Option<Result<()>> {
     })
 }
 
-/// What is measured of a room by whole processes, after all else.
+/// Refuses a comparison that cannot be made, before anything is measured.
+pub fn check_versus(suite: &str, versus: Option<&str>) -> Result<()> {
+    match (suite, versus) {
+        (_, None) => Ok(()),
+        ("words", Some("pytorch")) => words::versus::check(),
+        (_, Some(name)) => {
+            let known = "Choose --versus pytorch, of the room words, or leave it out";
+            Err(Usage(format!("{suite} is not compared with '{name}'. {known}")).into())
+        }
+    }
+}
+
+/// What is measured of a room by whole processes, after all else, which is `measured`: with other people's software too, where some
+/// of that name is asked for.
 pub fn bench(
     suite: &str,
+    versus: Option<&str>,
+    measured: &[Figure],
     machine: &Machine,
     give: &mut dyn FnMut(Figure) -> std::io::Result<()>,
 ) -> Result<()> {
-    match suite {
+    match (suite, versus) {
+        ("words", Some(_)) => words::versus::bench(measured, machine, give),
         // How soon an agent has learned depends on all of the core.
-        "core" | "control" => control::bench::solve(machine, give),
+        ("core" | "control", _) => control::bench::solve(machine, give),
         _ => Ok(()),
     }
 }

@@ -3,8 +3,8 @@
 
 use super::braille::Braille;
 use super::{ACCENT, FAINT, MARKED, Mode, Screen};
+use crate::format::{self, briefs, clock, fitted, short, wrapped};
 use crate::view::{Told, View};
-use crate::words::{self, briefs, clock, fitted, short, wrapped};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -20,6 +20,8 @@ pub fn draw(frame: &mut Frame, screen: &Screen) {
     let area = Rect { x: area.x + 1, width: area.width - 2, ..area };
     // The lower part gives way first; the curve is what people came for.
     let lower = if area.height >= 20 { 7 } else { 0 };
+    let keys = footer(screen, area.width.into());
+    let foot = if area.height >= 16 { keys.len() as u16 } else { 1 };
     let [head, rule, figures, _, upper, _, time, lower, _, note, foot] = Layout::vertical([
         Constraint::Length(1),
         Constraint::Length(1),
@@ -31,7 +33,7 @@ pub fn draw(frame: &mut Frame, screen: &Screen) {
         Constraint::Length(lower),
         Constraint::Length(u16::from(area.height >= 26)),
         Constraint::Length(if area.height >= 16 { 2 } else { 1 }),
-        Constraint::Length(1),
+        Constraint::Length(foot),
     ])
     .areas(area);
     let right = if area.width >= 72 { (area.width * 2 / 5).clamp(28, 64) } else { 0 };
@@ -43,7 +45,7 @@ pub fn draw(frame: &mut Frame, screen: &Screen) {
 
     header(frame, head, screen);
     frame.render_widget(faint("─".repeat(rule.width.into())), rule);
-    footer(frame, foot, screen);
+    frame.render_widget(Text::from(keys), foot);
     self::note(frame, note, screen);
     let Some(told) = &screen.view.told else { return };
     headline(frame, figures, &screen.view, told);
@@ -74,11 +76,11 @@ fn first_words(view: &View) -> String {
     first.map_or("-".into(), |(name, value)| format!("{name} {value}"))
 }
 
-fn faint(text: impl Into<String>) -> Span<'static> {
+pub fn faint(text: impl Into<String>) -> Span<'static> {
     Span::styled(text.into(), Style::new().fg(FAINT))
 }
 
-fn bold(text: impl Into<String>) -> Span<'static> {
+pub fn bold(text: impl Into<String>) -> Span<'static> {
     Span::styled(text.into(), Style::new().add_modifier(Modifier::BOLD))
 }
 
@@ -129,7 +131,7 @@ fn headline(frame: &mut Frame, area: Rect, view: &View, told: &Told) {
     let of = |columns: &'static [Column], row: &Option<run::protocol::Row>| {
         let columns = columns.iter().enumerate().filter(|(_, column)| !column.brief.is_empty());
         let value = |i: usize| row.as_ref().and_then(|row| row.values.get(i).copied().flatten());
-        let all = columns.map(|(i, column)| (column, words::value(column, value(i))));
+        let all = columns.map(|(i, column)| (column, format::value(column, value(i))));
         all.collect::<Vec<_>>()
     };
     let (rates, metrics): (Vec<_>, Vec<_>) =
@@ -303,8 +305,8 @@ fn metrics(frame: &mut Frame, area: Rect, told: &Told) {
     let first = all.clone().position(|(column, _)| !column.brief.is_empty());
     let all = all.enumerate().filter(|(i, _)| Some(*i) != first).map(|(_, cell)| cell);
     let mut cells: Vec<(String, String)> =
-        all.map(|(column, &value)| (column.label.to_lowercase(), words::value(column, value))).collect();
-    cells.push((told.schema.iteration_word.into(), words::grouped(row.progress.iteration.into())));
+        all.map(|(column, &value)| (column.label.to_lowercase(), format::value(column, value))).collect();
+    cells.push((told.schema.iteration_word.into(), format::grouped(row.progress.iteration.into())));
     let rest = told.schema.counters.iter().zip(&row.progress.counts).skip(1);
     cells.extend(rest.map(|(column, &count)| (column.label.to_lowercase(), short(count))));
     let rows = usize::from(area.height).saturating_sub(1);
@@ -387,8 +389,10 @@ fn knobs(frame: &mut Frame, area: Rect, screen: &Screen) {
     for (i, knob) in live.iter().enumerate().skip(first).take(height) {
         let value = screen.value(knob);
         let chosen = i == screen.chosen && screen.mode != Mode::Watching;
-        let name = fitted(if wide { knob.label } else { knob.name }, if wide { 20 } else { 13 });
+        // The field's own term, whatever the width; the plain words are in the note.
+        let term = knob.label.split(':').next().unwrap_or(knob.label);
         let width = if wide { 20 } else { 13 };
+        let name = fitted(term, width);
         let style = if chosen { Style::new().add_modifier(Modifier::BOLD) } else { Style::new() };
         let bar = usize::from(area.width).saturating_sub(width + 13).min(20);
         lines.push(Line::from(vec![
@@ -424,9 +428,7 @@ fn slider(knob: &Knob, value: &Value, width: usize, chosen: bool) -> Span<'stati
 /// A question, else news, else what the chosen knob means.
 fn note(frame: &mut Frame, area: Rect, screen: &Screen) {
     let (text, color) = match (&screen.mode, &screen.view.notice) {
-        (Mode::AskReset, _) => {
-            ("Begin again with fresh weights? What is not saved is lost. y / n".to_string(), MARKED)
-        }
+        (Mode::AskReset, _) => ("Start a new run? What is not saved is lost. y / n".to_string(), MARKED),
         (Mode::Typing(typed), _) => {
             let name = screen.live_knobs().nth(screen.chosen).map_or("", |knob| knob.name);
             (format!("{name} = {typed}▏"), ACCENT)
@@ -449,11 +451,11 @@ fn note(frame: &mut Frame, area: Rect, screen: &Screen) {
     frame.render_widget(Text::from(lines), area);
 }
 
-fn footer(frame: &mut Frame, area: Rect, screen: &Screen) {
-    let keys: &[(&str, &str)] = match &screen.mode {
+fn footer(screen: &Screen, width: usize) -> Vec<Line<'static>> {
+    let keys: &[(&'static str, &'static str)] = match &screen.mode {
         Mode::Watching => &[("q", "quit"), ("c", "chart")],
         Mode::Typing(_) => &[("enter", "set"), ("esc", "leave it")],
-        Mode::AskReset => &[("y", "begin again"), ("n", "go on")],
+        Mode::AskReset => &[("y", "new run"), ("n", "go on")],
         Mode::Stopping => &[("ctrl-c", "quit at once, without saving")],
         Mode::Training => &[
             ("space", if screen.view.running { "pause" } else { "go on" }),
@@ -462,25 +464,30 @@ fn footer(frame: &mut Frame, area: Rect, screen: &Screen) {
             ("←→", "change"),
             ("enter", "type"),
             ("w", "save"),
-            ("r", "reset"),
+            ("r", "new run"),
             ("s", "step"),
             ("c", "chart"),
             ("d", "device"),
         ],
     };
-    let mut spans = Vec::new();
-    let mut room = usize::from(area.width);
+    key_lines(keys, width)
+}
+
+/// Keys and what they do, on as many lines as it takes.
+pub fn key_lines(keys: &[(&'static str, &'static str)], width: usize) -> Vec<Line<'static>> {
+    let mut lines = vec![Line::default()];
     for (key, what) in keys {
         let pair = [bold(*key), faint(format!(" {what}   "))];
-        // A key is named whole or not at all.
-        let width = pair.iter().map(Span::width).sum::<usize>();
-        if width > room + 3 {
-            break;
+        let wanted = pair.iter().map(Span::width).sum::<usize>();
+        let line = lines.last_mut().expect("there is one");
+        // The gap behind the last one may be cut off.
+        if line.width() > 0 && line.width() + wanted > width + 3 {
+            lines.push(Line::from(pair.to_vec()));
+        } else {
+            line.spans.extend(pair);
         }
-        room = room.saturating_sub(width);
-        spans.extend(pair);
     }
-    frame.render_widget(Line::from(spans), area);
+    lines
 }
 
 #[cfg(test)]
@@ -552,13 +559,14 @@ mod tests {
             rows[2]
         );
         assert!(rows[4].contains("lr"), "the change has its name over its mark: {}", rows[4]);
-        assert!(rows[5].starts_with("   500 ") && rows[11].starts_with("     0 "), "{rows:#?}");
-        assert!(rows[12].contains("2.62 M steps") && rows[12].contains("training return"), "{}", rows[12]);
-        assert!(rows[13].starts_with(" time   policy 25%        world      gradient 50%"), "{}", rows[13]);
-        assert!(rows[14].contains("> lr ") && rows[14].contains('●'), "{}", rows[14]);
-        assert!(rows[20].contains("0123456789abcdef at iteration 32"), "{rows:#?}");
-        assert!(rows[23].starts_with(" space pause   q save, quit   ↑↓ knob   ←→ change"), "{}", rows[23]);
-        assert!(dots(&rows[5..12], 7..48) > 100, "the curve is drawn");
+        assert!(rows[5].starts_with("   500 ") && rows[10].starts_with("     0 "), "{rows:#?}");
+        assert!(rows[11].contains("2.62 M steps") && rows[11].contains("training return"), "{}", rows[11]);
+        assert!(rows[12].starts_with(" time   policy 25%        world      gradient 50%"), "{}", rows[12]);
+        assert!(rows[13].contains("> Learning rate ") && rows[13].contains('●'), "{}", rows[13]);
+        assert!(rows[19].contains("0123456789abcdef at iteration 32"), "{rows:#?}");
+        assert!(rows[22].starts_with(" space pause   q save, quit   ↑↓ knob   ←→ change"), "{}", rows[22]);
+        assert!(rows[23].ends_with("d device"), "{}", rows[23]);
+        assert!(dots(&rows[5..11], 7..48) > 100, "the curve is drawn");
     }
 
     #[test]
@@ -583,6 +591,32 @@ mod tests {
             let after = whole.split(&part).skip(1).find_map(|text| text.get(..3)?.strip_suffix('%'));
             assert!(after.is_some_and(|share| share.parse::<u32>().unwrap() >= 25), "{whole}");
             assert!(dots(&rows[4..18], 7..50) > 50, "{whole}");
+        }
+    }
+
+    #[test]
+    fn at_any_width_a_knob_has_one_name_and_every_key_is_told() {
+        for room in run::rooms().iter().map(|room| room.schema().id) {
+            let screen = screen(Mode::Training, room);
+            let chosen = screen.live_knobs().nth(screen.chosen).unwrap();
+            let term = chosen.label.split(':').next().unwrap();
+            for width in [60, 80, 100, 120, 160] {
+                let rows = rows(&screen, width, 30);
+                let whole = rows.join("\n");
+                assert!(whole.contains(&format!("> {}", fitted(term, 13).trim_end_matches('…'))), "{whole}");
+                let keys = rows.iter().rev().take(3).rev().cloned().collect::<Vec<_>>().join("\n");
+                for key in [
+                    "space pause",
+                    "q save, quit",
+                    "enter type",
+                    "r new run",
+                    "s step",
+                    "c chart",
+                    "d device",
+                ] {
+                    assert!(keys.contains(key), "{key} at {width} columns of:\n{keys}");
+                }
+            }
         }
     }
 
@@ -663,12 +697,12 @@ mod tests {
     fn each_mode_says_which_keys_it_takes() {
         let last = |mode| rows(&screen(mode, "control"), 80, 24).pop().unwrap();
         assert_eq!(last(Mode::Watching), " q quit   c chart");
-        assert_eq!(last(Mode::AskReset), " y begin again   n go on");
+        assert_eq!(last(Mode::AskReset), " y new run   n go on");
         assert_eq!(last(Mode::Stopping), " ctrl-c quit at once, without saving");
         assert_eq!(last(Mode::Typing("1".into())), " enter set   esc leave it");
         let mut paused = screen(Mode::Training, "control");
         paused.apply(Record::Event(Event::Running { running: false }));
         let rows = rows(&paused, 80, 24);
-        assert!(rows[2].ends_with("paused") && rows[23].starts_with(" space go on"), "{rows:#?}");
+        assert!(rows[2].ends_with("paused") && rows[22].starts_with(" space go on"), "{rows:#?}");
     }
 }

@@ -2,7 +2,7 @@
 //! terminal or the training: keys come in, wishes go out.
 
 pub mod braille;
-mod draw;
+pub mod draw;
 pub mod terminal;
 
 use crate::args;

@@ -7,18 +7,21 @@ use crate::session::{Update, Wish};
 use crate::show::Shown;
 use crate::signals::Signals;
 use anyhow::{Context, Result, bail};
+use ratatui::buffer::Buffer;
 use ratatui::crossterm::cursor::Show;
 use ratatui::crossterm::event::{self, Event as TerminalEvent, KeyEvent, KeyEventKind};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{Clear, ClearType};
+use ratatui::style::Color;
+use ratatui::{DefaultTerminal, Frame};
 use run::protocol::Event;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
-const NO_KEYS: &str = "cannot read keys from this terminal. Try again with --plain";
-const DRAW_EVERY: Duration = Duration::from_millis(50);
+pub const NO_KEYS: &str = "cannot read keys from this terminal. Try again with --plain";
+pub const DRAW_EVERY: Duration = Duration::from_millis(50);
 
 /// Shows updates until the run sums up or the person stops watching. Fails if there is no terminal
 /// to draw on; the run itself is then untouched.
@@ -29,17 +32,7 @@ pub fn show(
     updates: &Receiver<Update>,
     log: &mut dyn FnMut(&Record),
 ) -> Result<()> {
-    // A panic anywhere gives the terminal back before it speaks; nothing may be drawn over its words.
-    let speak = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |panic| {
-        signals.screen.store(false, Relaxed);
-        speak(panic);
-    }));
-    let terminal = ratatui::try_init().context("cannot draw on this terminal. Try again with --plain")?;
-    // Its own drop would speak of a cursor that it cannot show where the terminal has gone away.
-    let mut terminal = ManuallyDrop::new(terminal);
-    let _given_back = GiveBack(signals);
-    signals.screen.store(true, Relaxed);
+    let mut terminal = Held::take(signals)?;
     let keys = read_keys();
     // A run that has just ended takes no more wishes, and needs none.
     let wish = |wish: Wish| match shown {
@@ -57,7 +50,7 @@ pub fn show(
                         // While it was opened, a driver may have written over the screen. (`Terminal::clear` would
                         // ask the terminal where its cursor is, and the answer goes to the thread that reads keys.)
                         execute!(std::io::stdout(), Clear(ClearType::All))?;
-                        terminal.swap_buffers();
+                        terminal.terminal.swap_buffers();
                     }
                     screen.apply(*record);
                     if last && screen.mode != Mode::Watching {
@@ -115,7 +108,7 @@ pub fn show(
 
 /// Keys are read on a thread of their own: where the terminal has gone away, reading never returns,
 /// and the run must end all the same. The thread ends with the program.
-fn read_keys() -> Receiver<std::io::Result<KeyEvent>> {
+pub fn read_keys() -> Receiver<std::io::Result<KeyEvent>> {
     let (give, keys) = channel();
     std::thread::spawn(move || {
         loop {
@@ -133,13 +126,71 @@ fn read_keys() -> Receiver<std::io::Result<KeyEvent>> {
     keys
 }
 
-struct GiveBack(&'static Signals);
+/// The terminal in the hands of a full screen; dropped, it is given back as it was.
+pub struct Held {
+    terminal: ManuallyDrop<DefaultTerminal>,
+    signals: &'static Signals,
+    colourless: bool,
+}
 
-impl Drop for GiveBack {
+impl Held {
+    pub fn take(signals: &'static Signals) -> Result<Held> {
+        // A panic anywhere gives the terminal back before it speaks; nothing may be drawn over its words.
+        let speak = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            signals.screen.store(false, Relaxed);
+            speak(panic);
+        }));
+        let terminal = ratatui::try_init().context("cannot draw on this terminal. Try again with --plain")?;
+        signals.screen.store(true, Relaxed);
+        let colourless = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        // Its own drop would speak of a cursor that it cannot show where the terminal has gone away.
+        Ok(Held { terminal: ManuallyDrop::new(terminal), signals, colourless })
+    }
+
+    pub fn draw(&mut self, draw: impl FnOnce(&mut Frame)) -> std::io::Result<()> {
+        let colourless = self.colourless;
+        let drawn = self.terminal.draw(|frame| {
+            draw(frame);
+            if colourless {
+                without_colours(frame.buffer_mut());
+            }
+        });
+        drawn.map(drop)
+    }
+}
+
+impl Drop for Held {
     fn drop(&mut self) {
         // A terminal that has gone away needs nothing given back.
         let _ = ratatui::try_restore();
         let _ = execute!(std::io::stdout(), Show);
-        self.0.screen.store(false, Relaxed);
+        self.signals.screen.store(false, Relaxed);
+    }
+}
+
+/// Bold, faint and reversed stay. (Colours that are only left out on their way to the terminal take those with them.)
+fn without_colours(buffer: &mut Buffer) {
+    for cell in &mut buffer.content {
+        (cell.fg, cell.bg) = (Color::Reset, Color::Reset);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ratatui::layout::Rect;
+    use ratatui::style::{Modifier, Style};
+
+    #[test]
+    fn without_colours_what_is_bold_or_reversed_still_is() {
+        let strong = Modifier::BOLD | Modifier::REVERSED;
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 2, 1));
+        buffer.set_string(0, 0, "ab", Style::new().fg(Color::Green).bg(Color::Black).add_modifier(strong));
+        without_colours(&mut buffer);
+        for cell in &buffer.content {
+            assert_eq!((cell.fg, cell.bg, cell.modifier), (Color::Reset, Color::Reset, strong));
+        }
+        assert_eq!(buffer.content[1].symbol(), "b");
     }
 }

@@ -26,6 +26,9 @@ const MAIN: &str =
     "fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
         @builtin(local_invocation_index) local: u32)";
 
+const RANDOM: &str =
+    concat!(include_str!("../poly.wgsl"), include_str!("../rng.wgsl"), include_str!("dropout.wgsl"));
+
 /// The same for a kernel that reduces.
 fn main_of(reduce: Reduce) -> String {
     format!(
@@ -63,6 +66,8 @@ struct Kernel<'a> {
     rows: BTreeMap<(usize, usize), String>,
     names: usize,
     threads: usize,
+    /// Whether random numbers are drawn.
+    draws: bool,
 }
 
 /// One column that is added up: what each thread adds.
@@ -93,6 +98,7 @@ impl Writer<'_> {
             rows: BTreeMap::new(),
             names: 0,
             threads,
+            draws: false,
         }
     }
 
@@ -249,6 +255,9 @@ impl Kernel<'_> {
         }
         whole += "}\n";
         whole += FUNCTIONS;
+        if self.draws {
+            whole += RANDOM;
+        }
         whole += text;
         let kernel = program.kernel_with(label, directives, &whole);
         let args: Vec<u32> = self.args.iter().map(|arg| arg.1).collect();
@@ -574,6 +583,44 @@ impl Kernel<'_> {
                 self.body += &text;
                 vec![y]
             }
+            Op::Rotary { cols, size, len, back, .. } => {
+                let ([x, table], half) = ([self.base(reads[0]), self.base(reads[1])], size / 2);
+                let y = self.name();
+                // The first of a pair loses what the second gains; turned back it is the other way round.
+                let sides = if back { "-turned, turned" } else { "turned, -turned" };
+                let _ = write!(
+                    self.body,
+                    "        var {y} = mem[{x} + t];
+        if (t % {cols}u < {}u) {{
+        let part = t % {cols}u % {size}u;
+        let angle = {table} + t / {cols}u % {len}u * {size}u + part % {half}u;
+        let is_first = part < {half}u;
+        let turned = mem[angle + {half}u] * mem[{x} + select(t - {half}u, t + {half}u, is_first)];
+        {y} = fma({y}, mem[angle], select({sides}, is_first));
+        }}
+",
+                    cols / 3 * 2
+                );
+                vec![y]
+            }
+            Op::Dropout { p, key } => {
+                self.draws = true;
+                let (x, step) = (self.own(reads[0]), self.single(reads[1]));
+                let (p, scale) = (self.float(p), self.float(1.0 / (1.0 - p)));
+                let key = key.map(|word| self.arg(&format!("key_{}", self.args.len()), word)).join(", ");
+                let drop = |(i, x): (usize, &String)| {
+                    let at = place(width, i);
+                    format!("dropped({x}, {at}, {p}, {scale}, vec4<u32>({key}), u32({step}))")
+                };
+                x.iter().enumerate().map(drop).collect()
+            }
+            Op::Windows { len, shift } => {
+                let last = self.of.dataflow.len(reads[0]) - 1;
+                let (corpus, starts) = (self.base(reads[0]), self.base(reads[1]));
+                vec![format!(
+                    "mem[{corpus} + min(u32(max(mem[{starts} + t / {len}u], 0.0)) + t % {len}u + {shift}u, {last}u)]"
+                )]
+            }
             _ => unreachable!("not a node of a group"),
         };
         let names: Vec<String> = texts.into_iter().map(|text| self.keep(text)).collect();
@@ -652,6 +699,7 @@ fn unary(op: Unary, x: &str) -> String {
         Unary::Square => format!("{x} * {x}"),
         Unary::Sqrt => format!("sqrt({x})"),
         Unary::Sigmoid => format!("sigmoid_of({x})"),
+        Unary::Silu => format!("{x} * sigmoid_of({x})"),
     }
 }
 
@@ -666,6 +714,9 @@ fn unary_grad(op: Unary, at: &str, dy: &str) -> String {
         Unary::Square => format!("{dy} * 2.0 * {at}"),
         Unary::Sqrt => format!("{dy} * 0.5 / {at}"),
         Unary::Sigmoid => format!("{dy} * {at} * (1.0 - {at})"),
+        Unary::Silu => {
+            format!("{dy} * sigmoid_of({at}) * (1.0 + {at} * (1.0 - sigmoid_of({at})))")
+        }
     }
 }
 

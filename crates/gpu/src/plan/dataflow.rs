@@ -1,6 +1,8 @@
 //! A plan's steps as nodes over values: each value is written once and has no place yet, so that nodes may be put
 //! together in other ways than the plan has them. What nothing reads is left out.
 
+use super::attention::Shape;
+use super::head::Head;
 use graph::{Act, Call, Layout, Place, Plan, Sums};
 use learn::Fault;
 use math::{Binary, Span, Unary};
@@ -71,7 +73,8 @@ pub(super) enum Op {
     SumAll,
     /// x -> y
     SumCols { rows: usize, cols: usize },
-    /// a, b, bias?, residual?, what the slope is taken at? -> c, sums of a's rows?; sides are (outer, inner) strides.
+    /// a, b, bias?, residual?, what the slope is taken at? -> c, sums of a's rows, or what the activation reads where it is saved?;
+    /// sides are (outer, inner) strides.
     Product {
         shape: [usize; 3],
         a: [usize; 2],
@@ -80,11 +83,24 @@ pub(super) enum Op {
         residual: bool,
         act: Act,
         slope: Option<Unary>,
+        saves: bool,
     },
-    /// x, gamma, beta, residual? -> y, statistics?
-    Norm { rows: usize, cols: usize, eps: f32, residual: bool, act: Act },
+    /// x, gamma, beta if centred, residual? -> y, statistics?
+    Norm { rows: usize, cols: usize, eps: f32, centred: bool, residual: bool, act: Act },
     /// x, gamma, statistics, dy -> dx
-    NormGrad { rows: usize, cols: usize },
+    NormGrad { rows: usize, cols: usize, centred: bool },
+    /// x, table of cosines and sines -> y
+    Rotary { rows: usize, cols: usize, size: usize, len: usize, back: bool },
+    /// qkv -> y, logarithms of sums?
+    Attention(Shape),
+    /// qkv, y, logarithms, dy -> dqkv, the sum of y·dy of each row and head
+    AttentionGrad(Shape),
+    /// x, w, target, dy? -> logits of some rows, loss?, dx?, dw?
+    Head(Head),
+    /// x, step -> y
+    Dropout { p: f32, key: [u32; 4] },
+    /// corpus, starts -> y
+    Windows { len: usize, shift: usize },
     /// index, dy -> dtable
     EmbeddingBagGrad { rows: usize, cols: usize, table: usize, k: usize },
 }
@@ -205,7 +221,7 @@ impl Dataflow {
         let mut keyed: Vec<(usize, Node)> = Vec::new();
         for node in std::mem::take(&mut self.nodes) {
             let depth = node.reads.iter().map(|&v| there[v]).max().unwrap_or(0);
-            let product = matches!(node.op, Op::Product { .. });
+            let product = matches!(node.op, Op::Product { .. } | Op::Head(_));
             node.writes.iter().for_each(|&v| there[v] = depth + usize::from(product));
             // Nobody waits for a gradient, and a single number finds a kernel of others to go along with.
             let to = &self.values[node.writes[0]];
@@ -247,7 +263,7 @@ impl Dataflow {
             if !node.writes.iter().any(wanted) {
                 continue;
             }
-            if let (Op::Norm { .. }, Some(stats)) = (&node.op, node.writes.get(1))
+            if let (Op::Norm { .. } | Op::Attention(_), Some(stats)) = (&node.op, node.writes.get(1))
                 && !needed[*stats]
             {
                 node.writes.pop();
@@ -329,6 +345,7 @@ impl Reader<'_> {
             residual: false,
             act: Act::None,
             slope: None,
+            saves: false,
         };
         let (op, reads) = match &step.call {
             &Call::Linear { rows, out, inp, ref packed, eps, act, .. } => {
@@ -340,6 +357,7 @@ impl Reader<'_> {
                 let normed = reads[3].zip(reads[4]);
                 let residual = reads[2].filter(|_| normed.is_none());
                 of_product.extend(residual);
+                let saved = writes[3].take();
                 let product = Op::Product {
                     shape: [rows, out, inp],
                     a: [inp, 1],
@@ -348,16 +366,18 @@ impl Reader<'_> {
                     residual: residual.is_some(),
                     act: if normed.is_some() { Act::None } else { act },
                     slope: None,
+                    saves: saved.is_some(),
                 };
                 let Some((gamma, beta)) = normed else {
-                    return self.push(product, of_product, writes[..1].iter().flatten().copied().collect());
+                    let of_product_writes = [writes[0], saved].into_iter().flatten().collect();
+                    return self.push(product, of_product, of_product_writes);
                 };
                 let pre = writes[1].unwrap_or_else(|| self.value(rows * out, Location::Arena));
                 self.push(product, of_product, vec![pre]);
                 let mut of_norm = vec![pre, gamma, beta];
                 of_norm.extend(reads[2]);
                 writes[1] = writes[2].take();
-                (Op::Norm { rows, cols: out, eps, residual: reads[2].is_some(), act }, of_norm)
+                (Op::Norm { rows, cols: out, eps, centred: true, residual: reads[2].is_some(), act }, of_norm)
             }
             &Call::LinearDx { rows, out, inp, ref packed } => {
                 let weight = self.plan.unpacked(packed);
@@ -371,6 +391,7 @@ impl Reader<'_> {
                     residual: reads[1].is_some(),
                     act: Act::None,
                     slope: None,
+                    saves: false,
                 };
                 (product, of_product)
             }
@@ -387,12 +408,15 @@ impl Reader<'_> {
             &Call::Sum { of: Sums::Rows, rows, cols } => simple(Op::SumRows { rows, cols }),
             &Call::Sum { of: Sums::Cols, rows, cols } => simple(Op::SumCols { rows, cols }),
             &Call::LayerNorm { rows, cols, eps, .. } => {
-                simple(Op::Norm { rows, cols, eps, residual: false, act: Act::None })
+                simple(Op::Norm { rows, cols, eps, centred: true, residual: false, act: Act::None })
             }
-            &Call::LayerNormGrad { rows, cols } => {
+            &Call::RmsNorm { rows, cols, eps } => {
+                simple(Op::Norm { rows, cols, eps, centred: false, residual: false, act: Act::None })
+            }
+            &Call::LayerNormGrad { rows, cols } | &Call::RmsNormGrad { rows, cols } => {
                 let [x, stats, dy] = [some[0], some[2], some[3]];
-                let [dx, dgamma, dbeta] = writes.map(|write| write.expect("a norm has three gradients"));
-                self.push(Op::NormGrad { rows, cols }, some, vec![dx]);
+                let [Some(dx), Some(dgamma), dbeta, _] = writes else { unreachable!("a norm has gradients") };
+                self.push(Op::NormGrad { rows, cols, centred: dbeta.is_some() }, some, vec![dx]);
                 let normed = self.value(rows * cols, Location::Arena);
                 self.push(Op::Normed { cols }, vec![x, stats], vec![normed]);
                 let slope = self.value(rows * cols, Location::Arena);
@@ -400,8 +424,39 @@ impl Reader<'_> {
                 let product = Op::Binary { op: Binary::Mul, rows: 1, cols: rows * cols, spans: flat };
                 self.push(product, vec![dy, normed], vec![slope]);
                 self.push(Op::SumCols { rows, cols }, vec![slope], vec![dgamma]);
-                return self.push(Op::SumCols { rows, cols }, vec![dy], vec![dbeta]);
+                if let Some(dbeta) = dbeta {
+                    self.push(Op::SumCols { rows, cols }, vec![dy], vec![dbeta]);
+                }
+                return;
             }
+            &Call::Rotary { rows, cols, size, back } => {
+                simple(Op::Rotary { rows, cols, size, len: self.dataflow.len(some[1]) / size, back })
+            }
+            &Call::CausalAttention { rows, cols, heads, len } => {
+                let shape = Shape { rows, cols, heads, len };
+                if let Some(logarithms) = writes[1] {
+                    self.dataflow.values[logarithms].len = shape.statistics();
+                }
+                simple(Op::Attention(shape))
+            }
+            &Call::CausalAttentionGrad { rows, cols, heads, len } => {
+                let shape = Shape { rows, cols, heads, len };
+                writes[1] = Some(self.value(shape.statistics(), Location::Arena));
+                simple(Op::AttentionGrad(shape))
+            }
+            &Call::HeadLoss { rows, vocab, inp, ref packed, scale, .. } => {
+                let weight = self.plan.unpacked(packed);
+                let weight = self.param(&weight);
+                let [loss, dx, dw, _] = writes.map(|write| write.is_some());
+                let head = Head { rows, vocab, inp, scale, upstream: some.len() > 2, loss, dx, dw };
+                // Tiles are of another height here.
+                let logits = self.value(head.height() * vocab, Location::Arena);
+                writes = [Some(logits), writes[0], writes[1], writes[2]];
+                let of_head = [some[0], weight].into_iter().chain(some[1..].iter().copied());
+                (Op::Head(head), of_head.collect())
+            }
+            &Call::Dropout { p, rng } => simple(Op::Dropout { p, key: rng.key }),
+            &Call::Windows { len, shift } => simple(Op::Windows { len, shift }),
             &Call::Softmax { rows, cols, log, .. } => simple(Op::Softmax { rows, cols, log }),
             &Call::SoftmaxGrad { rows, cols, log } => simple(Op::SoftmaxGrad { rows, cols, log }),
             &Call::Take { rows, cols } => simple(Op::Take { rows, cols }),

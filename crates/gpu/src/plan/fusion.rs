@@ -57,6 +57,11 @@ impl Op {
         matches!(self, Op::Same | Op::Affine { .. } | Op::Unary(_) | Op::UnaryGrad(_) | Op::Binary { .. })
     }
 
+    /// Whether what is read and written has one shape, whatever that is.
+    fn is_flat(&self) -> bool {
+        self.is_elementwise() || matches!(self, Op::Dropout { .. })
+    }
+
     /// Rows and columns, where they matter.
     fn matrix(&self) -> Option<[usize; 2]> {
         match *self {
@@ -70,7 +75,8 @@ impl Op {
             | Op::EmbeddingBag { rows, cols, .. }
             | Op::SumCols { rows, cols }
             | Op::Norm { rows, cols, .. }
-            | Op::NormGrad { rows, cols } => Some([rows, cols]),
+            | Op::NormGrad { rows, cols, .. }
+            | Op::Rotary { rows, cols, .. } => Some([rows, cols]),
             Op::Product { shape: [m, n, _], .. } => Some([m, n]),
             _ => None,
         }
@@ -85,9 +91,9 @@ pub(super) fn fits(dataflow: &Dataflow, node: usize, threads: usize) -> bool {
         Op::Binary { rows, cols, .. } if rows > 1 => {
             threads == rows && cols <= WIDEST || threads == rows * cols
         }
-        Op::Same | Op::Affine { .. } | Op::Unary(_) | Op::UnaryGrad(_) | Op::Binary { .. } => {
-            even(dataflow.len(node.writes[0]))
-        }
+        Op::Same | Op::Affine { .. } | Op::Unary(_) | Op::UnaryGrad(_) => even(dataflow.len(node.writes[0])),
+        Op::Binary { .. } | Op::Dropout { .. } => even(dataflow.len(node.writes[0])),
+        Op::Rotary { .. } | Op::Windows { .. } => threads == dataflow.len(node.writes[0]),
         Op::Normed { .. } => threads == dataflow.len(node.reads[0]),
         Op::SumRows { rows, cols }
         | Op::Softmax { rows, cols, .. }
@@ -99,6 +105,7 @@ pub(super) fn fits(dataflow: &Dataflow, node: usize, threads: usize) -> bool {
         | Op::EmbeddingBag { rows, cols, .. } => threads == rows && cols <= WIDEST || threads == rows * cols,
         Op::SumAll => even(dataflow.len(node.reads[0])),
         Op::Product { .. } | Op::Norm { .. } | Op::NormGrad { .. } | Op::EmbeddingBagGrad { .. } => false,
+        Op::Attention(_) | Op::AttentionGrad(_) | Op::Head(_) => false,
     }
 }
 
@@ -112,7 +119,8 @@ pub(super) fn is_own(dataflow: &Dataflow, node: usize, operand: usize, threads: 
             Span::Row => false,
             Span::Scalar => threads == 1,
         },
-        Op::Normed { .. } => operand == 0,
+        Op::Normed { .. } | Op::Dropout { .. } => operand == 0,
+        Op::Rotary { .. } | Op::Windows { .. } => false,
         Op::TakeGrad { rows, .. } | Op::Columns { rows, .. } => threads == rows,
         Op::EmbeddingBag { .. } => false,
         _ => true,
@@ -157,7 +165,7 @@ fn rows(dataflow: &Dataflow) -> Vec<Option<usize>> {
     for back in [false, true] {
         for i in 0..dataflow.nodes.len() {
             let node = &dataflow.nodes[if back { dataflow.nodes.len() - 1 - i } else { i }];
-            if !node.op.is_elementwise() {
+            if !node.op.is_flat() {
                 continue;
             }
             let to = node.writes[0];

@@ -15,7 +15,7 @@ fn lanes(cols: usize) -> usize {
 }
 
 /// Appends a kernel whose `row_of` is this; `at` are its places after `rows`.
-fn rows(
+pub(super) fn rows(
     program: &mut Program,
     label: &str,
     [rows, cols]: [usize; 2],
@@ -56,9 +56,13 @@ pub(super) fn emit(op: &Op, reads: &[u32], writes: &[u32], adds: bool, program: 
             let text = SOFTMAX_GRAD.replace("TERM", term).replace("END", end);
             rows(program, "softmax gradient", [r, cols], &["y", "dy", "dx"], &at, &text);
         }
-        Op::Norm { rows: r, cols, eps, residual, act } => {
-            let mut names = vec!["x", "gamma", "beta"];
-            let mut y = String::from("(x - mean) * scale * mem[args.gamma + i] + mem[args.beta + i]");
+        Op::Norm { rows: r, cols, eps, centred, residual, act } => {
+            let mut names = vec!["x", "gamma"];
+            let mut y = String::from("(x - mean) * scale * mem[args.gamma + i]");
+            if centred {
+                names.push("beta");
+                y += " + mem[args.beta + i]";
+            }
             if residual {
                 names.push("residual");
                 y += " + mem[args.residual + first + i]";
@@ -70,7 +74,8 @@ pub(super) fn emit(op: &Op, reads: &[u32], writes: &[u32], adds: bool, program: 
                 Act::Gelu => format!("gelu_of({y})"),
             };
             names.push("y");
-            let mut text = NORM.replace("END", &y);
+            let mut text = String::from(if centred { MEAN } else { "    let mean = 0.0;\n" });
+            text += &NORM.replace("END", &y);
             if writes.len() > 1 {
                 names.push("stats");
                 text += SAVE;
@@ -79,9 +84,11 @@ pub(super) fn emit(op: &Op, reads: &[u32], writes: &[u32], adds: bool, program: 
             let at: Vec<u32> = at.into_iter().chain([eps.to_bits()]).collect();
             rows(program, "layer norm", [r, cols], &names, &at, &text);
         }
-        Op::NormGrad { rows: r, cols } => {
+        Op::NormGrad { rows: r, cols, centred } => {
             let names = ["x", "gamma", "stats", "dy", "dx"];
-            rows(program, "layer norm gradient", [r, cols], &names, &at, NORM_GRAD);
+            let text =
+                NORM_GRAD.replace("MEAN", if centred { "sum_of(sum, local) / f32(COLS)" } else { "0.0" });
+            rows(program, "layer norm gradient", [r, cols], &names, &at, &text);
         }
         Op::EmbeddingBagGrad { rows, cols, table, k } => {
             embedding_bag_grad([rows, cols, table, k], &at, adds, program);
@@ -153,10 +160,13 @@ const SOFTMAX_GRAD: &str = "\
     }
 ";
 
-const NORM: &str = "\
+const MEAN: &str = "\
     var sum = 0.0;
     for (var i = lane; i < COLS; i += LANES) { sum += mem[args.x + first + i]; }
     let mean = sum_of(sum, local) / f32(COLS);
+";
+
+const NORM: &str = "\
     var squares = 0.0;
     for (var i = lane; i < COLS; i += LANES) {
         let off = mem[args.x + first + i] - mean;
@@ -189,7 +199,7 @@ const NORM_GRAD: &str = "\
         sum += g;
         products = fma(g, (mem[args.x + first + i] - mean) * scale, products);
     }
-    sum = sum_of(sum, local) / f32(COLS);
+    sum = MEAN;
     products = sum_of(products, local) / f32(COLS);
     if (mine) {
         for (var i = lane; i < COLS; i += LANES) {

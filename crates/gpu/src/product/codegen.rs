@@ -66,11 +66,11 @@ struct Factor {
 pub(super) fn product(p: &Product, fused: &Fused, tile: &Tile, split: bool, twins: bool) -> Made {
     let (a, b) = (reads(p.a, p.m, p.k), reads(p.b, p.n, p.k));
     let some_fours = [a, b].iter().any(|reads| !matches!(reads, Reads::Single { .. }));
-    let with = [p.residual, fused.slope.map(|slope| slope.1), fused.row_sums.map(|sums| sums.0)];
+    let with = [p.residual, fused.slope.map(|slope| slope.1), fused.row_sums.map(|sums| sums.0), fused.save];
     let aligned = p.c.is_multiple_of(4) && with.iter().flatten().all(|at| at.is_multiple_of(4));
     let writes = match p.n {
         n if some_fours && (split || aligned && n.is_multiple_of(4)) => Writes::Fours,
-        ..=3 if some_fours && aligned && tile.columns == 4 => Writes::Rows,
+        ..=3 if some_fours && aligned && tile.columns == 4 && fused.save.is_none() => Writes::Rows,
         _ => Writes::Single,
     };
     let vectors = writes != Writes::Single;
@@ -124,7 +124,7 @@ struct Args {
     b: u32, b_outer: u32, b_inner: u32,
     c: u32, bias: u32, residual: u32,
     tiles_n: u32, tiles: u32, chunk: u32, c_row: u32, c_split: u32,
-    slope: u32, row_sums: u32,
+    slope: u32, row_sums: u32, save: u32,
 ";
 
 /// Ends the arguments' struct; for twins, with how far each place is from the first one's to the second one's.
@@ -148,7 +148,7 @@ impl Kernel<'_> {
         let tile = self.tile;
         let threads = tile.threads() * tile.slices;
         let mut text = String::from(ARGS);
-        text += &end_of_args(&["a", "b", "c", "bias", "residual", "slope", "row_sums"], self.twins);
+        text += &end_of_args(&["a", "b", "c", "bias", "residual", "slope", "row_sums", "save"], self.twins);
         if !self.split {
             text += functions(self.p.act, self.fused);
         }
@@ -527,12 +527,24 @@ workgroupBarrier();",
         if self.split {
             return sum;
         }
+        if self.fused.save.is_some() {
+            return activated(p.act, "before", wide);
+        }
         let y = if p.residual.is_some() { format!("{sum} + {}", read("residual")) } else { sum };
         let y = activated(p.act, &y, wide);
         if let Some((of, _)) = self.fused.slope {
             return sloped(of, &y, &read("slope"), wide);
         }
         if p.adds { format!("{} + {y}", read("c")) } else { y }
+    }
+
+    /// Names what the activation reads and writes it, where it is to be saved.
+    fn save(&self, sum: &str, read: &dyn Fn(&str) -> String) -> String {
+        if self.split || self.fused.save.is_none() {
+            return String::new();
+        }
+        let more = if self.p.residual.is_some() { format!(" + {}", read("residual")) } else { String::new() };
+        format!("let before = {sum}{more};\n{} = before;\n", read("save"))
     }
 
     fn finish(&self) -> String {
@@ -569,12 +581,13 @@ workgroupBarrier();",
 
     /// Four columns of row `row + j`.
     fn write_four(&self, first: usize, j: usize, four: usize) -> String {
-        let value =
-            self.value(format!("c{}_{four}", first + j), &|of| format!("mem[(args.{of} + at) >> 2u]"), true);
+        let (sum, read) =
+            (format!("c{}_{four}", first + j), |of: &str| format!("mem[(args.{of} + at) >> 2u]"));
+        let (saved, value) = (self.save(&sum, &read), self.value(sum, &read, true));
         format!(
             "if (row + {j}u < args.m && column{four} < args.n) {{
 let at = part * args.c_split + (row + {j}u) * args.c_row + column{four};
-mem[(args.c + at) >> 2u] = {value};
+{saved}mem[(args.c + at) >> 2u] = {value};
 }}\n"
         )
     }
@@ -584,12 +597,13 @@ mem[(args.c + at) >> 2u] = {value};
         let mut text = format!("if (row + {j}u < args.m) {{\n");
         for (e, part) in "xyzw".chars().enumerate() {
             let sum = format!("c{}_{four}.{part}", first + j);
-            let value = self.value(sum, &|of| format!("mem[args.{of} + at]"), false);
+            let read = |of: &str| format!("mem[args.{of} + at]");
+            let (saved, value) = (self.save(&sum, &read), self.value(sum, &read, false));
             let _ = writeln!(
                 text,
                 "if (column{four} + {e}u < args.n) {{
 let at = part * args.c_split + (row + {j}u) * args.c_row + column{four} + {e}u;
-mem[args.c + at] = {value};
+{saved}mem[args.c + at] = {value};
 }}"
             );
         }
@@ -695,6 +709,11 @@ pub(super) fn sum(p: &Product, fused: &Fused, splits: usize, twins: bool) -> Str
     if p.residual.is_some() {
         y += " + mem[args.residual + i]";
     }
+    let mut saved = String::new();
+    if fused.save.is_some() {
+        saved = format!("let before = {y};\n        mem[args.save + i] = before;\n        ");
+        y = "before".into();
+    }
     let mut y = activated(p.act, &y, false);
     if let Some((of, _)) = fused.slope {
         y = sloped(of, &y, "mem[args.slope + i]", false);
@@ -715,7 +734,7 @@ pub(super) fn sum(p: &Product, fused: &Fused, splits: usize, twins: bool) -> Str
     };
     format!(
         "{functions}struct Args {{ m: u32, n: u32, splits: u32, padded: u32, sums: u32, c: u32, bias: u32, residual: u32, slope: u32,
-    row_sums: u32,
+    row_sums: u32, save: u32,
 {end}var<workgroup> shares: array<f32, {THREADS}>;
 @compute @workgroup_size({THREADS})
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
@@ -742,14 +761,14 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     if (local < {outputs}u && row < args.m) {{
         var total = 0.0;
         for (var adder = 0u; adder < {adders}u; adder++) {{ total += shares[local + adder * {outputs}u]; }}
-        {sums_write}mem[args.c + i] = {old}{y};
+        {sums_write}{saved}mem[args.c + i] = {old}{y};
     }}
 }}
 ",
         all = 4 * adders,
         twice = 2 * adders,
         thrice = 3 * adders,
-        end = end_of_args(&["sums", "c", "bias", "residual", "slope", "row_sums"], twins),
+        end = end_of_args(&["sums", "c", "bias", "residual", "slope", "row_sums", "save"], twins),
         chosen = choose(twins),
     )
 }

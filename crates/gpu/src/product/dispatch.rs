@@ -39,10 +39,10 @@ pub fn product_fused_by(program: &mut Program, space: &mut Space, p: &Product, f
     append(program, space, &[(p.clone(), *fused)], [*tile; 2]);
 }
 
-/// Where things lie: a, b, c, bias, residual, what the slope is taken at, sums of rows.
-fn places((p, fused): &(Product, Fused)) -> [Option<u32>; 7] {
+/// Where things lie: a, b, c, bias, residual, what the slope is taken at, sums of rows, what is saved.
+fn places((p, fused): &(Product, Fused)) -> [Option<u32>; 8] {
     let (slope, sums) = (fused.slope.map(|slope| slope.1), fused.row_sums.map(|sums| sums.0));
-    [Some(p.a.at), Some(p.b.at), Some(p.c), p.bias, p.residual, slope, sums]
+    [Some(p.a.at), Some(p.b.at), Some(p.c), p.bias, p.residual, slope, sums, fused.save]
 }
 
 /// One text serves both.
@@ -71,25 +71,26 @@ pub(super) fn append(
     let (splits, chunk) = split(p, &splitting, all.len());
     // Rows of partial sums begin where four floats can be written at once.
     let padded = p.n.next_multiple_of(4) + if fused.row_sums.is_some() { 4 } else { 0 };
-    let partial: Vec<u32> =
-        all.iter().map(|_| if splits > 1 { space.floats(splits * p.m * padded).at } else { 0 }).collect();
+    let len = if splits > 1 { splits * p.m * padded } else { 0 };
+    let partial = space.scratch(all.len() * len).at;
+    let partial: Vec<u32> = (0..all.len()).map(|i| partial + (i * len) as u32).collect();
     let made = codegen::product(p, fused, &tile, splits > 1, all.len() > 1);
     let label = format!("product {}", tile.name());
     let kernel = match made.vectors {
         true => program.kernel_of_vectors(&label, &made.text),
         false => program.kernel(&label, &made.text),
     };
-    let mut at: Vec<[u32; 7]> = all.iter().map(|one| places(one).map(Option::unwrap_or_default)).collect();
+    let mut at: Vec<[u32; 8]> = all.iter().map(|one| places(one).map(Option::unwrap_or_default)).collect();
     // From the first product's place to the second's, around the end of the numbers if need be.
-    let steps = |at: &[[u32; 7]]| -> Vec<u32> {
-        at.get(1).map_or(Vec::new(), |second| (0..7).map(|i| second[i].wrapping_sub(at[0][i])).collect())
+    let steps = |at: &[[u32; 8]]| -> Vec<u32> {
+        at.get(1).map_or(Vec::new(), |second| (0..8).map(|i| second[i].wrapping_sub(at[0][i])).collect())
     };
     let (ends, sums_step) = (at.clone(), partial.last().zip(partial.first()));
     if splits > 1 {
         at.iter_mut().zip(&partial).for_each(|(at, &partial)| at[2] = partial);
     }
     let tiles = tile.count(p.m, p.n);
-    let [a, b, c, bias, residual, slope, row_sums] = at[0];
+    let [a, b, c, bias, residual, slope, row_sums, save] = at[0];
     let c_row = if splits > 1 { padded } else { p.n };
     let mut args = vec![
         p.m as u32,
@@ -111,15 +112,16 @@ pub(super) fn append(
         (p.m * padded) as u32,
         slope,
         row_sums,
+        save,
     ];
     args.extend(steps(&at));
     let [x, y, _] = groups(tiles * splits, 1);
     program.dispatch(&kernel, &args, [x, y, all.len() as u32]);
     if splits > 1 {
         let kernel = program.kernel("sum of products", &codegen::sum(p, fused, splits, all.len() > 1));
-        let [_, _, c, bias, residual, slope, row_sums] = ends[0];
+        let [_, _, c, bias, residual, slope, row_sums, save] = ends[0];
         let mut args = vec![p.m as u32, p.n as u32, splits as u32, padded as u32];
-        args.extend([partial[0], c, bias, residual, slope, row_sums]);
+        args.extend([partial[0], c, bias, residual, slope, row_sums, save]);
         if all.len() > 1 {
             args.extend(sums_step.map(|(last, first)| last.wrapping_sub(*first)));
             args.extend(&steps(&ends)[2..]);

@@ -40,4 +40,6 @@ pub struct Fused {
     pub slope: Option<(Unary, u32)>,
     /// Σ_k a`[m][k]` goes there, in place of what is there or added to it: dy in a is summed for the bias.
     pub row_sums: Option<(u32, bool)>,
+    /// What the activation reads goes there too, lying like c.
+    pub save: Option<u32>,
 }

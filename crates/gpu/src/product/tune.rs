@@ -293,7 +293,8 @@ mod tests {
                     act: Act::Tanh,
                     adds: false,
                 };
-                let fused = Fused { slope: Some((Unary::Tanh, at.at)), row_sums: Some((sums.at, false)) };
+                let fused =
+                    Fused { slope: Some((Unary::Tanh, at.at)), row_sums: Some((sums.at, false)), save: None };
                 append(&mut program, &mut space, &[(p, fused)], [tile, of.rule()]);
                 let memory = space.allocate(&gpu).unwrap();
                 program.bind(&memory);

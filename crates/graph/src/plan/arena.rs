@@ -45,7 +45,7 @@ impl Planner<'_> {
                 _ => false,
             };
             let shared = match &step.call {
-                Call::Unary(_) if dies(&step.reads[0]) => 0,
+                Call::Unary(_) | Call::Rotary { .. } if dies(&step.reads[0]) => 0,
                 Call::Binary { a: (Span::Full, _), .. } if dies(&step.reads[0]) => 0,
                 Call::Binary { b: (Span::Full, _), op: Binary::Add | Binary::Mul, .. }
                     if dies(&step.reads[1]) =>

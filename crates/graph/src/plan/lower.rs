@@ -56,7 +56,7 @@ impl Planner<'_> {
     }
 
     fn emit(&mut self, call: Call, reads: &[Place], writes: &[Place]) {
-        let mut step = Step { call, reads: [NOWHERE; 5], writes: [NOWHERE; 3], in_place: false };
+        let mut step = Step { call, reads: [NOWHERE; 5], writes: [NOWHERE; 4], in_place: false };
         step.reads[..reads.len()].clone_from_slice(reads);
         step.writes[..writes.len()].clone_from_slice(writes);
         self.steps.push(step);
@@ -139,6 +139,7 @@ impl Planner<'_> {
                     Map::Tanh => Call::Unary(Unary::Tanh),
                     Map::Gelu => Call::Unary(Unary::Gelu),
                     Map::Sigmoid => Call::Unary(Unary::Sigmoid),
+                    Map::Silu => Call::Unary(Unary::Silu),
                     Map::Exp => Call::Unary(Unary::Exp),
                     Map::Ln => Call::Unary(Unary::Ln),
                     Map::Square => Call::Unary(Unary::Square),
@@ -159,7 +160,42 @@ impl Planner<'_> {
                 let stats = self.stats_for(id);
                 self.emit(Call::LayerNorm { panels, rows, cols, eps }, &read, &[y, stats]);
             }
-            Op::LayerNormGrad { .. } => self.lower_norm_grad(id, &ids),
+            &Op::Rotary { back } => {
+                let y = self.slot_for(id);
+                self.emit(Call::Rotary { rows, cols, size: shape_of(1)[1], back }, &read, &[y]);
+            }
+            &Op::CausalAttention { heads, len } => {
+                let (y, mut lse) = (self.slot_for(id), NOWHERE);
+                let mut readers = self.readers[id].iter().map(|&r| &self.graph.nodes[r]);
+                let is_grad =
+                    |r: &Node| matches!(r.op, Op::CausalAttentionGrad { .. }) && r.inputs[1].0 == id;
+                if readers.any(is_grad) {
+                    lse = self.slot(rows * heads);
+                    self.stats.insert(id, lse.clone());
+                }
+                self.emit(Call::CausalAttention { rows, cols, heads, len }, &read, &[y, lse]);
+            }
+            &Op::CausalAttentionGrad { heads, len } => {
+                let (dqkv, lse) = (self.slot_for(id), self.stats[&ids[1]].clone());
+                let [qkv, y, dy] = [0, 1, 2].map(|slot| read[slot].clone());
+                let call = Call::CausalAttentionGrad { rows, cols: cols / 3, heads, len };
+                self.emit(call, &[qkv, y, lse, dy], &[dqkv]);
+            }
+            &Op::RmsNorm { eps } => {
+                let y = self.slot_for(id);
+                let stats = self.stats_for(id);
+                self.emit(Call::RmsNorm { rows, cols, eps }, &read, &[y, stats]);
+            }
+            Op::LayerNormGrad { .. } | Op::RmsNormGrad { .. } => self.lower_norm_grad(id, &ids),
+            Op::HeadLoss | Op::HeadLossGrad { .. } => self.lower_head(id, &ids),
+            &Op::Dropout { p, rng } => {
+                let y = self.slot_for(id);
+                self.emit(Call::Dropout { p, rng }, &read, &[y]);
+            }
+            &Op::Windows { len, shift } => {
+                let y = self.slot_for(id);
+                self.emit(Call::Windows { len, shift }, &read, &[y]);
+            }
             Op::Softmax | Op::LogSoftmax => {
                 let (y, log) = (self.slot_for(id), node.op == Op::LogSoftmax);
                 self.emit(Call::Softmax { panels, rows, cols, log }, &read, &[y]);
@@ -237,7 +273,9 @@ impl Planner<'_> {
         let reads = [Some(x), chain.bias, chain.residual, gamma, beta].map(|id| place(self, id));
         let y = self.slot_for(id);
         let act = chain.act;
-        self.emit(Call::Linear { panels, rows, out, inp, packed, eps, act }, &reads, &[y, pre, stats]);
+        let saved = chain.saved.map_or(NOWHERE, |saved| self.slot_for(saved));
+        self.emit(Call::Linear { panels, rows, out, inp, packed, eps, act }, &reads, &[y, pre, stats, saved]);
+        self.drawn.extend(chain.saved.map(|saved| (saved, self.nodes.len())));
         let mut text = String::from("linear");
         for (part, has) in [
             (" + bias", chain.bias.is_some()),
@@ -294,6 +332,7 @@ impl Planner<'_> {
             Zip::TanhGrad => return self.emit(Call::UnaryGrad(Unary::Tanh), &reads, &[y]),
             Zip::GeluGrad => return self.emit(Call::UnaryGrad(Unary::Gelu), &reads, &[y]),
             Zip::SigmoidGrad => return self.emit(Call::UnaryGrad(Unary::Sigmoid), &reads, &[y]),
+            Zip::SiluGrad => return self.emit(Call::UnaryGrad(Unary::Silu), &reads, &[y]),
         };
         let span = |s: Shape| match s {
             s if s == shape => Span::Full,
@@ -334,38 +373,73 @@ impl Planner<'_> {
         stats
     }
 
-    /// The three gradients of one layer norm are one kernel.
+    /// The gradients of one norm are one kernel.
     fn lower_norm_grad(&mut self, id: usize, ids: &[usize]) {
         let graph = self.graph;
         let [rows, cols] = graph.nodes[ids[0]].shape;
+        let rms = matches!(graph.nodes[id].op, Op::RmsNormGrad { .. });
         let mut writes = [Place::Nowhere, Place::Nowhere, Place::Nowhere];
+        let wrts = if rms { &[Wrt::X, Wrt::Gamma][..] } else { &[Wrt::X, Wrt::Gamma, Wrt::Beta] };
         let parts = |p: &Self, wrt: Wrt| {
             let same = |&r: &usize| match graph.nodes[r].op {
-                Op::LayerNormGrad { wrt: other, .. } => {
+                Op::LayerNormGrad { wrt: other, .. } | Op::RmsNormGrad { wrt: other, .. } => {
                     other == wrt && graph.nodes[r].inputs == graph.nodes[id].inputs
                 }
                 _ => false,
             };
             p.readers[ids[3]].iter().copied().find(same)
         };
-        for (write, wrt) in writes.iter_mut().zip([Wrt::X, Wrt::Gamma, Wrt::Beta]) {
+        for (write, &wrt) in writes.iter_mut().zip(wrts) {
             *write = match parts(self, wrt) {
                 Some(part) => {
                     self.absorbed[part] = true;
                     if wrt == Wrt::X { self.slot_for(part) } else { self.target(part) }
                 }
-                // The kernel writes all three.
+                // The kernel writes all of them.
                 None => self.slot(if wrt == Wrt::X { rows * cols } else { cols }),
             };
         }
         let reads = [&self.place[ids[0]], &self.place[ids[1]], &self.stats[&ids[3]], &self.place[ids[2]]]
             .map(Place::clone);
-        self.emit(Call::LayerNormGrad { rows, cols }, &reads, &writes);
-        for wrt in [Wrt::X, Wrt::Gamma, Wrt::Beta] {
+        let call = if rms { Call::RmsNormGrad { rows, cols } } else { Call::LayerNormGrad { rows, cols } };
+        self.emit(call, &reads, &writes);
+        for &wrt in wrts {
             if let Some(part) = parts(self, wrt) {
                 self.collect(part);
                 self.drawn.insert(part, self.nodes.len());
             }
+        }
+    }
+
+    /// The loss of a head, alone or with its gradients, or they alone.
+    fn lower_head(&mut self, id: usize, ids: &[usize]) {
+        let ([rows, inp], w) = (self.graph.nodes[ids[0]].shape, &self.graph.nodes[ids[1]]);
+        let Op::Param(param) = w.op else { unreachable!("a head's weights are a parameter") };
+        let vocab = w.shape[0];
+        let is_loss = self.graph.nodes[id].op == Op::HeadLoss;
+        let scale = self.heads.get(&id).copied();
+        let [dx, dw] = match is_loss {
+            true if scale.is_none() => [None; 2],
+            true => self.head_grads(id),
+            false => self.head_grads(ids[4]),
+        };
+        let mut reads = vec![self.place[ids[0]].clone(), self.place[ids[2]].clone()];
+        if !is_loss {
+            reads.push(self.place[ids[3]].clone());
+        }
+        let packed = self.packed(param, Packing::Rows);
+        let packed_t = if dx.is_some() { self.packed(param, Packing::RowsT) } else { 0..0 };
+        let tile = self.slot(math::ops::head_tile(rows, vocab) * vocab);
+        let loss = if is_loss { self.slot_for(id) } else { NOWHERE };
+        let [dx_at, dw_at] =
+            [dx.map_or(NOWHERE, |dx| self.slot_for(dx)), dw.map_or(NOWHERE, |dw| self.target(dw))];
+        let scale = scale.unwrap_or(1.0);
+        let call = Call::HeadLoss { rows, vocab, inp, packed, packed_t, scale };
+        self.emit(call, &reads, &[loss, dx_at, dw_at, tile]);
+        for grad in [dx, dw].into_iter().flatten() {
+            self.absorbed[grad] = true;
+            self.collect(grad);
+            self.drawn.insert(grad, self.nodes.len());
         }
     }
 

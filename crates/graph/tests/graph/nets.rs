@@ -121,18 +121,57 @@ fn shared_layers(g: &mut Graph) -> NodeId {
     cross_entropy(g, y)
 }
 
+/// A layer of a transformer, over sequences of 8.
+fn attending(g: &mut Graph) -> NodeId {
+    let x = g.input("x", [24, 12]);
+    let n = g.norm(x, "norm");
+    let qkv = g.dense(n, "qkv", 36, Init::FanIn);
+    let y = g.causal_attention(qkv, 2, 8, true);
+    let y = g.dense(y, "out", 12, Init::FanIn);
+    let y = g.add(x, y);
+    let logits = models::mlp(g, y, "mlp", &[20, 5], Act::Gelu);
+    cross_entropy(g, logits)
+}
+
+/// All of a language model but attention: windows of a corpus, rms norms, gated layers, dropout, gelu, and a head that shares
+/// the table's weights.
+fn language_model(g: &mut Graph) -> NodeId {
+    const VOCAB: usize = 19;
+    let (corpus, starts) = (g.input("index19", [1, 200]), g.input("index200", [5, 1]));
+    let (tokens, targets) = (g.windows(corpus, starts, 6, 0), g.windows(corpus, starts, 6, 1));
+    let (table, step) = (g.param("table", [VOCAB, 8], Init::FanIn), g.input("index9", [1, 1]));
+    let x = g.embedding_bag(table, tokens);
+    let gamma = g.vector("norm.0", 8, Init::Ones);
+    let y = g.rms_norm(x, gamma, 1e-5);
+    let (gate, up) = (g.dense(y, "gate", 20, Init::FanIn), g.dense(y, "up", 20, Init::FanIn));
+    let gate = g.silu(gate);
+    let y = g.mul(gate, up);
+    let y = g.dense(y, "down", 8, Init::FanIn);
+    let y = g.dropout(y, 0.2, math::Rng::new(5, 1), step);
+    let x = g.add(x, y);
+    let y = g.norm(x, "norm.1");
+    let y = models::mlp(g, y, "mlp", &[32, 8], Act::Gelu);
+    let x = g.add(x, y);
+    let gamma = g.vector("norm.2", 8, Init::Ones);
+    let x = g.rms_norm(x, gamma, 1e-5);
+    let losses = g.head_loss(x, table, targets);
+    g.mean_all(losses)
+}
+
 /// A net and its loss, by name.
 pub type Loss = (&'static str, fn(&mut Graph) -> NodeId);
 /// A net for a batch size, by name.
 pub type Forward = (&'static str, fn(&mut Graph, usize) -> NodeId);
 
-pub const LOSSES: [Loss; 6] = [
+pub const LOSSES: [Loss; 8] = [
     ("relu classifier", relu_classifier),
     ("tanh regression", tanh_regression),
     ("gelu residual", gelu_residual),
     ("residual classifier", residual_classifier),
     ("one row", one_row),
     ("shared layers", shared_layers),
+    ("language model", language_model),
+    ("attending", attending),
 ];
 
 pub const FORWARD: [Forward; 6] = [

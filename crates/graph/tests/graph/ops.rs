@@ -96,11 +96,12 @@ const INIT: Init = Init::Uniform(1.0);
 #[cfg_attr(not(target_arch = "wasm32"), test)]
 #[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
 fn maps() {
-    let maps: [OfOne; 11] = [
+    let maps: [OfOne; 12] = [
         ("relu", |g, x| g.relu(x)),
         ("tanh", |g, x| g.tanh(x)),
         ("gelu", |g, x| g.gelu(x)),
         ("sigmoid", |g, x| g.sigmoid(x)),
+        ("silu", |g, x| g.silu(x)),
         ("exp", |g, x| g.exp(x)),
         ("square", |g, x| g.square(x)),
         ("neg", |g, x| g.neg(x)),
@@ -194,7 +195,7 @@ fn products() {
 #[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
 fn reductions_and_rows() {
     for shape in [[1, 1], [1, 6], [6, 1], [7, 3], [40, 18]] {
-        let rows: [OfOne; 8] = [
+        let rows: [OfOne; 10] = [
             ("sum of rows", Graph::sum_rows),
             ("sum of columns", Graph::sum_cols),
             ("sum", Graph::sum_all),
@@ -206,6 +207,15 @@ fn reductions_and_rows() {
                 g.broadcast(sums, shape)
             }),
             ("layer norm", |g, x| g.norm(x, "norm")),
+            ("rms norm", |g, x| {
+                let cols = g.shape(x)[1];
+                let gamma = g.vector("gamma", cols, INIT);
+                g.rms_norm(x, gamma, 1e-5)
+            }),
+            ("dropout", |g, x| {
+                let step = g.input("index100", [1, 1]);
+                g.dropout(x, 0.3, math::Rng::new(7, 2), step)
+            }),
             ("two norms", |g, x| {
                 let y = g.norm(x, "norm.0");
                 g.norm(y, "norm.1")
@@ -215,6 +225,33 @@ fn reductions_and_rows() {
             check(&format!("{name} of {shape:?}"), |g| {
                 let x = g.param("x", shape, INIT);
                 let y = f(g, x);
+                weigh(g, y)
+            });
+        }
+    }
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+fn attention() {
+    // One row, one head, sequences shorter and longer than a block of queries, and several sequences.
+    for (rows, heads, size, len) in
+        [(1, 1, 2, 1), (10, 3, 4, 5), (36, 2, 6, 12), (39, 2, 4, 39), (70, 1, 34, 35)]
+    {
+        for rotary in [false, true] {
+            check(&format!("attention of {rows} rows, {heads} heads of {size}, {rotary}"), |g| {
+                let x = g.param("x", [rows, 3 * heads * size], INIT);
+                let y = g.causal_attention(x, heads, len, rotary);
+                weigh(g, y)
+            });
+            // What is turned is needed elsewhere too, and what comes in is computed.
+            check(&format!("two attentions, {rotary}"), |g| {
+                let d = heads * size;
+                let (x, w) = (g.input("x", [rows, d]), g.param("w", [3 * d, d], INIT));
+                let qkv = g.matmul(x, w, false, true);
+                let y = g.causal_attention(qkv, heads, len, rotary);
+                let qkv = g.matmul(y, w, false, true);
+                let y = g.causal_attention(qkv, heads, len, rotary);
                 weigh(g, y)
             });
         }
@@ -262,6 +299,14 @@ fn indices_and_columns() {
             weigh(g, y)
         });
     }
+    check("windows", |g| {
+        let (corpus, starts) = (g.input("index5", [1, 40]), g.input("index36", [6, 1]));
+        let (index, next) = (g.windows(corpus, starts, 7, 0), g.windows(corpus, starts, 7, 1));
+        let table = g.param("table", [5, 3], INIT);
+        let (x, y) = (g.embedding_bag(table, index), g.embedding_bag(table, next));
+        let y = g.mul(x, y);
+        weigh(g, y)
+    });
     check("concat and slices", |g| {
         let (a, b) = (g.param("a", [4, 3], INIT), g.param("b", [4, 2], INIT));
         let ab = g.concat(a, b);
@@ -279,6 +324,46 @@ fn indices_and_columns() {
         let y = g.add(a, nothing);
         weigh(g, y)
     });
+}
+
+/// A head whose loss is a mean, with gradients in its own pass; whose rows are weighed, so that they wait; and with a part of
+/// the gradients only.
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+fn heads() {
+    for [rows, vocab, inp] in [[9, 5, 4], [1, 1, 1], [40, 65, 16], [33, 300, 7]] {
+        let head = |g: &mut Graph, x: NodeId| {
+            let w = g.param("w", [vocab, inp], INIT);
+            let target = g.input(&format!("index{vocab}"), [rows, 1]);
+            g.head_loss(x, w, target)
+        };
+        check("mean of a head's losses", |g| {
+            let x = g.param("x", [rows, inp], INIT);
+            let y = head(g, x);
+            g.mean_all(y)
+        });
+        check("weighed losses of a head", |g| {
+            let x = g.param("x", [rows, inp], INIT);
+            let y = head(g, x);
+            weigh(g, y)
+        });
+        check("a head of an input", |g| {
+            let x = g.input("x", [rows, inp]);
+            let y = head(g, x);
+            g.sum_all(y)
+        });
+        check("a head that shares its weights", |g| {
+            let (w, index) = (g.param("w", [vocab, inp], INIT), g.input("index4", [rows, 1]));
+            let x = g.embedding_bag(w, index);
+            let (y, target) = (head(g, x), g.input("target", [rows, 1]));
+            let other = g.head_loss(x, w, target);
+            let y = g.sub(y, other);
+            let product = g.mul(y, other);
+            let product = g.mean_all(product);
+            let y = g.mean_all(y);
+            g.add(y, product)
+        });
+    }
 }
 
 #[cfg_attr(not(target_arch = "wasm32"), test)]

@@ -82,6 +82,28 @@ fn what_lies_between_tensors_stays_zero() {
     assert_eq!(g.table().count(), (0..grads.len()).filter(within).count());
 }
 
+/// Without gradients a step is decay alone.
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+fn weight_decay_can_leave_vectors_alone() {
+    let mut g = Graph::new();
+    for i in 0..3 {
+        g.vector(&format!("{i}.bias"), 5, Init::Ones);
+        g.param(&format!("{i}.weight"), [3, 7], Init::Ones);
+        g.param(&format!("{i}.row"), [1, 7], Init::Ones);
+    }
+    for matrices_only in [false, true] {
+        let mut params = Params::new(g.table(), 1);
+        let grads = vec![0.0; params.values().len()];
+        let adam = Adam { lr: 0.5, weight_decay: 0.5, matrices_only, ..Adam::default() };
+        Optimizer::new(&params).step(Isa::best(), &adam, &mut params, &grads);
+        for spec in g.table().specs() {
+            let left = if matrices_only && spec.vector { 1.0 } else { 0.75 };
+            assert!(params.values()[spec.range()].iter().all(|v| *v == left), "{}", spec.name);
+        }
+    }
+}
+
 #[cfg_attr(not(target_arch = "wasm32"), test)]
 #[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
 fn a_gradient_that_is_not_finite_changes_nothing() {
@@ -91,4 +113,15 @@ fn a_gradient_that_is_not_finite_changes_nothing() {
     let grads = vec![f32::NAN; before.len()];
     assert!(optimizer.step(Isa::best(), &Adam::default(), &mut params, &grads).is_nan());
     assert_eq!((params.values(), optimizer.steps), (&before[..], 0));
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+fn normal_values_have_their_spread() {
+    let params = table(Init::Normal(0.02), [100, 333]);
+    let w = params.get("w").unwrap();
+    let moment =
+        |power: i32| w.iter().map(|&x| (f64::from(x) / 0.02).powi(power)).sum::<f64>() / w.len() as f64;
+    assert!(moment(1).abs() < 0.02 && (moment(2) - 1.0).abs() < 0.03, "{} {}", moment(1), moment(2));
+    assert!(moment(3).abs() < 0.06 && (moment(4) - 2.8).abs() < 0.15, "{} {}", moment(3), moment(4));
 }

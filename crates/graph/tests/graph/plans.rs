@@ -74,6 +74,30 @@ fn a_residual_block_is_two_kernels() {
     assert_eq!((count("layer norm"), count("layer norm gradient")), (0, 3));
 }
 
+/// What its gradient needs is saved by the forward kernel; a head's gradients are computed with its loss.
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+fn training_fuses_gelu_and_a_head() {
+    let mut g = Graph::new();
+    let x = g.input("x", [64, 8]);
+    let y = models::mlp(&mut g, x, "mlp", &[16, 8], Act::Gelu);
+    let (w, target) = (g.param("head.weight", [30, 8], Init::Zeros), g.input("target", [64, 1]));
+    let losses = g.head_loss(y, w, target);
+    let loss = g.mean_all(losses);
+    let gradients = g.gradients(loss);
+    let training = Plan::training(&g, &[("loss", loss)], &gradients, Isa::best()).unwrap();
+    let expected = [
+        ("x", "input"),
+        ("mlp.0", "linear + bias + gelu"),
+        ("mlp.1", "linear + bias"),
+        ("target", "input"),
+        ("head", "head loss"),
+    ];
+    assert_eq!(kernels(&training)[..5], expected);
+    let all = kernels(&training);
+    assert!(all.iter().all(|(_, op)| !["gelu", "head loss gradient", "broadcast"].contains(op)), "{all:?}");
+}
+
 #[cfg_attr(not(target_arch = "wasm32"), test)]
 #[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
 fn only_what_is_asked_for_is_planned() {

@@ -27,10 +27,18 @@ fn classifier(g: &mut Graph) -> NodeId {
     cross_entropy(g, h)
 }
 
+/// Attention of few sequences, cut by heads.
+fn attending(g: &mut Graph) -> NodeId {
+    let x = g.input("x", [2 * 264, 40]);
+    let qkv = g.dense(x, "qkv", 3 * 160, graph::Init::FanIn);
+    let y = g.causal_attention(qkv, 5, 264, true);
+    cross_entropy(g, y)
+}
+
 /// Two steps: the loss, the gradients, the parameters and both moments.
-fn trained(isa: Isa) -> Vec<f32> {
+fn trained(isa: Isa, build: fn(&mut Graph) -> NodeId) -> Vec<f32> {
     let mut g = Graph::new();
-    let loss = classifier(&mut g);
+    let loss = build(&mut g);
     let gradients = g.gradients(loss);
     let plan = Arc::new(Plan::training(&g, &[("loss", loss)], &gradients, isa).unwrap());
     let case = Case::new(&g, 3);
@@ -85,7 +93,8 @@ fn alike(what: &str, run: impl Fn() -> Vec<f32> + Sync) {
 #[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
 fn any_number_of_threads_gives_the_same_bits() {
     for isa in Isa::available() {
-        alike(isa.name(), || trained(isa));
+        alike(isa.name(), || trained(isa, classifier));
+        alike(isa.name(), || trained(isa, attending));
         for layout in [Layout::Rows, Layout::Panels] {
             alike(isa.name(), || acted(isa, layout));
         }

@@ -110,6 +110,12 @@ impl Layout {
         self.grades.len()
     }
 
+    /// Whether a board can have been read so.
+    pub fn holds(&self, inputs: &Inputs) -> bool {
+        let (used, rest) = inputs.split_at(USED);
+        used.iter().zip(&self.most).all(|(value, most)| value <= most) && rest.iter().all(|&value| value == 0)
+    }
+
     fn row(&self, input: usize, value: u8) -> u16 {
         self.first[input] + u16::from(value) - 1
     }

@@ -7,7 +7,7 @@
 //! value is the exact expectation one move ahead. What is backed up are the chances of the six outcomes.
 
 use super::net::{self, Network, OUTCOMES, OutcomeProbs, Valuer};
-use super::{Candidate, Player};
+use super::{Candidate, Depth, Player};
 use worlds::backgammon::{Board, Chances, Results, Roll};
 
 /// Equity that a prior takes e times less for.
@@ -186,8 +186,14 @@ impl Player for SearchPlayer {
                 board: branch.board,
                 chances: Chances(chances),
                 equity: net::equity(&chances),
+                first_equity: net::equity(&branch.probs),
                 prior: branch.prior,
                 share: branch.tried as f32 / all.max(1) as f32,
+                depth: match branch.tried {
+                    _ if branch.exact => Depth::Exact,
+                    0 => Depth::Static,
+                    rolls => Depth::Rolls(rolls as u8),
+                },
             }
         };
         self.order.iter().map(candidate).collect()

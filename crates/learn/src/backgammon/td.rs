@@ -6,11 +6,14 @@
 //! mean of the weights over the last stretch of the training, which grows with it. A game depends on seed, its number and the
 //! weights of its round, so threads change nothing.
 
+pub mod shared;
+
 use super::net::{self, NETS, Network, OUTCOMES, OutcomeProbs, Sample, Shape, StepStats, Trainer, Valuer};
 use super::search::SearchPlayer;
 use super::{Learner, PARTS, Player, Progress, Slice, Stats};
-use crate::{Data, Find};
+use crate::{Data, Find, Sharing};
 use math::{AdamStep, Isa, Rng, graded, par};
+use shared::Brought;
 use worlds::backgammon::{Board, Results, Roll};
 
 /// Settings of the strong learner.
@@ -67,6 +70,8 @@ pub enum StrongError {
     Missing { name: String },
     #[error("{name} in the checkpoint has a number that is none; open an older one")]
     BadValue { name: String },
+    #[error("games {found:?} were brought where {due:?} are due; bring those of this round in their order")]
+    OtherGames { found: std::ops::Range<u64>, due: std::ops::Range<u64> },
 }
 
 impl StrongConfig {
@@ -289,6 +294,8 @@ pub struct Strong {
     round: Round,
     /// A loss or the gradient's length was no number in the last round.
     diverged: bool,
+    /// Others play its games.
+    shared: bool,
     clock: Option<fn() -> f64>,
 }
 
@@ -328,6 +335,7 @@ impl Strong {
             progress: Progress::default(),
             round: Round::default(),
             diverged: false,
+            shared: false,
             clock: None,
         })
     }
@@ -395,6 +403,10 @@ impl Strong {
         self.progress.games - self.round.games >= self.settings.look_after
     }
 
+    fn lambda(&self) -> f32 {
+        if self.looks_ahead() { self.settings.look_lambda } else { self.settings.lambda }
+    }
+
     fn games(&self) -> usize {
         if self.looks_ahead() { self.settings.look_games } else { self.settings.games }
     }
@@ -402,7 +414,7 @@ impl Strong {
     fn play(&mut self, played: usize) -> Stage {
         let (lookahead, games) = (self.looks_ahead(), self.games());
         let (network, seed, first) = (&self.network, self.seed, self.progress.games);
-        let lambda = if lookahead { self.settings.look_lambda } else { self.settings.lambda };
+        let lambda = self.lambda();
         let most = if lookahead { LOOKAHEAD_SLICE } else { SLICE };
         let count = self.self_plays.len().min(most).min(games - played);
         let (start, clock) = (self.now(), self.clock);
@@ -414,28 +426,41 @@ impl Strong {
         let spent_s = self.self_plays[0].valuer.stopwatch.spent_s;
         let share = (self.now() - start) / spent_s.iter().sum::<f64>().max(f64::MIN_POSITIVE);
         self.round.parts_s.iter_mut().zip(spent_s).for_each(|(sum, spent)| *sum += share * spent);
-        for self_play in &mut self.self_plays[..count] {
-            for sample in &self_play.samples {
-                let samples = &mut self.samples[usize::from(sample.net)];
-                if samples.len() == samples.capacity() {
-                    // To twice its size, but no more than a round can have.
-                    let most = games * LONGEST - samples.len();
-                    samples.reserve_exact(samples.len().max(1024).min(most));
-                }
-                samples.push(*sample);
-            }
-            let [_, won_gammon, won_backgammon, _, lost_gammon, lost_backgammon] =
-                self_play.outcome.map(f64::from);
-            self.round.gammons += won_gammon + lost_gammon;
-            self.round.backgammons += won_backgammon + lost_backgammon;
-            self.round.moves += self_play.moves;
-            self.round.evaluations += self_play.valuer.evaluations;
-            self.progress.evaluations += std::mem::take(&mut self_play.valuer.evaluations);
+        for i in 0..count {
+            let game = self.self_plays[i].brought();
+            let samples = std::mem::take(&mut self.self_plays[i].samples);
+            self.count(&game, &samples);
+            self.self_plays[i].samples = samples;
         }
-        self.round.games += count as u64;
-        self.progress.games += count as u64;
-        if played + count < games {
-            return Stage::Playing(played + count);
+        self.after(played + count)
+    }
+
+    /// Takes up the next game of the round, and what it brought.
+    fn count(&mut self, game: &Brought, brought: &[Sample]) {
+        let games = self.games();
+        for sample in brought {
+            let samples = &mut self.samples[usize::from(sample.net)];
+            if samples.len() == samples.capacity() {
+                // To twice its size, but no more than a round can have.
+                let most = games * LONGEST - samples.len();
+                samples.reserve_exact(samples.len().max(1024).min(most));
+            }
+            samples.push(*sample);
+        }
+        let [_, won_gammon, won_backgammon, _, lost_gammon, lost_backgammon] = game.outcome.map(f64::from);
+        self.round.gammons += won_gammon + lost_gammon;
+        self.round.backgammons += won_backgammon + lost_backgammon;
+        self.round.moves += game.moves;
+        self.round.evaluations += game.evaluations;
+        self.progress.evaluations += game.evaluations;
+        self.round.games += 1;
+        self.progress.games += 1;
+    }
+
+    /// What comes once so many games of the round are played.
+    fn after(&mut self, played: usize) -> Stage {
+        if played < self.games() {
+            return Stage::Playing(played);
         }
         let mut order = Rng::new(self.seed, SHUFFLE).sequence(self.progress.rounds << 32);
         for samples in &mut self.samples {
@@ -501,6 +526,7 @@ impl Strong {
 impl Learner for Strong {
     fn advance(&mut self) -> Slice {
         self.stage = match self.stage {
+            Stage::Playing(_) if self.shared => return Slice::Waiting,
             Stage::Playing(played) => self.play(played),
             Stage::Learning(net, learned) => {
                 let start = self.now();
@@ -514,6 +540,10 @@ impl Learner for Strong {
         }
         self.stage = Stage::Playing(0);
         Slice::Round(self.end_round())
+    }
+
+    fn sharing(&mut self) -> Option<&mut dyn Sharing> {
+        Some(self)
     }
 
     fn at_boundary(&self) -> bool {

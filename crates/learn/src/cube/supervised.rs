@@ -10,9 +10,11 @@
 mod offload;
 
 use super::net::{self, Evaluator, Inputs, Learned, Loss, NetConfig, Trainer};
-use super::saved::{counters, load, save};
+use super::saved::counters;
 use super::settings::{real, whole, within};
 use super::{Cube, Learner, LearnerError, Offloading, Progress, Scores, Slice, Stats};
+use crate::offload::PlanSteps;
+use crate::state::{load, save};
 use crate::{Data, Find};
 use graph::{Adam, PlanError};
 use math::{Isa, Rng, graded, par};
@@ -186,8 +188,8 @@ pub struct Supervised<P> {
     exact: Option<Arc<Distances>>,
     trainer: Trainer,
     /// Where its steps are taken elsewhere: the trainer stands at the last boundary then.
-    offloaded: Option<offload::Offloaded>,
-    probe: Option<offload::Offloaded>,
+    offloaded: Option<PlanSteps>,
+    probe: Option<PlanSteps>,
     /// A mean of those that are trained.
     weights: Vec<f32>,
     pieces: Vec<Piece<P>>,

@@ -4,8 +4,6 @@
 
 mod offloaded;
 
-pub use offloaded::ProbeSlice;
-
 use super::automaton::{Automaton, GateForm};
 use super::check::{Checked, check};
 use super::experiment::{Config, Experiment, ExperimentError, Form};

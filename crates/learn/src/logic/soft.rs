@@ -5,7 +5,10 @@ use super::automaton::{Automaton, GateForm};
 use super::fire;
 use super::train::Rollout;
 use graph::Buffer;
-use math::logic::{CELLS, Form, Layer, Run, SLACK, SUMS, gather, scatter};
+use math::logic::{
+    CELLS, Form, Layer, Rows, Run, SLACK, SUMS, Slopes, backward, between_len, forward, forward_moved,
+};
+use math::logic::{gather, scatter};
 use math::{Isa, par};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -15,11 +18,16 @@ pub(super) struct Network {
     channels: usize,
     /// Channels that pass the perception together.
     group: usize,
+    /// Kernels that pass it together, so that what they give in between stays in the first cache: how many such chunks.
+    chunks: usize,
+    /// Of a chunk.
     perception: Vec<Layer>,
     update: Vec<Layer>,
-    /// The gates of each layer, in `coefficients` and in sums of slopes.
-    ranges: Vec<Range<usize>>,
-    /// Where each gate is there.
+    /// Where the update has its outputs when each layer takes the place of the one before, and how many rows that needs.
+    moved: Vec<u32>,
+    rows: usize,
+    /// Where each gate is in `coefficients` and in sums of slopes: those of a chunk's layers, then of the next chunk, then of
+    /// the update.
     pub places: Vec<u32>,
     pub coefficients: Vec<[f32; 4]>,
     /// What their slopes need: see [`math::logic::slopes`].
@@ -31,17 +39,18 @@ impl Network {
         let Automaton { architecture, wirings, form, .. } = automaton;
         let (channels, kernels) = (architecture.channels, architecture.kernels);
         let group = if channels.is_multiple_of(2) { 2 } else { 1 };
+        // As many kernels as leave half of the first cache to what they give next.
+        let most = FIRST_CACHE / (architecture.perception[0] * group * CELLS * 4);
+        let chunk = (1..=kernels).rev().find(|&n| kernels.is_multiple_of(n) && n <= most).unwrap_or(1);
         let mut perception = Vec::new();
         let mut inputs = 9;
         for (l, wires) in wirings.perception.iter().enumerate() {
             // All kernels read the nine cells, then each its own gates.
             let of = |ends: &[u32]| -> Vec<u32> {
                 let shift = |kernel| if l == 0 { 0 } else { kernel * inputs as u32 };
-                (0..kernels as u32)
-                    .flat_map(|kernel| ends.iter().map(move |end| end + shift(kernel)))
-                    .collect()
+                (0..chunk as u32).flat_map(|kernel| ends.iter().map(move |end| end + shift(kernel))).collect()
             };
-            let all = if l == 0 { inputs } else { kernels * inputs };
+            let all = if l == 0 { inputs } else { chunk * inputs };
             perception.push(Layer::new(group * CELLS, all, &of(&wires.a), &of(&wires.b)));
             inputs = wires.a.len();
         }
@@ -63,21 +72,44 @@ impl Network {
             update.push(Layer::new(CELLS, inputs, &of(&wires.a), &of(&wires.b)));
             inputs = wires.a.len();
         }
+        let mut rows = Rows::new(architecture.update_inputs(), channels);
+        let mut moved: Vec<u32> = (0..architecture.update_inputs() as u32).collect();
+        for layer in &mut update {
+            moved = layer.move_in(&mut rows, &moved);
+        }
         let gates = architecture.gates();
+        let chunks = kernels / chunk;
         let mut places = vec![0; gates];
-        let mut ranges = Vec::new();
-        let mut first = 0;
-        for layer in perception.iter().chain(&update) {
+        let (mut first, mut placed) = (0, 0);
+        let chunk_gates: usize = perception.iter().map(|layer| layer.order().len()).sum();
+        for (l, layer) in perception.iter().chain(&update).enumerate() {
             let order = layer.order();
-            for (i, &gate) in order.iter().enumerate() {
-                places[first + gate as usize] = (first + i) as u32;
+            let times = if l < perception.len() { chunks } else { 1 };
+            for chunk in 0..times {
+                for (i, &gate) in order.iter().enumerate() {
+                    places[first + gate as usize] = (placed + chunk * chunk_gates + i) as u32;
+                }
+                first += order.len();
             }
-            ranges.push(first..first + order.len());
-            first += order.len();
+            placed += order.len();
+            if l + 1 == perception.len() {
+                placed = first;
+            }
         }
         let soft = vec![0.0; gates.div_ceil(16) * 16 * form.width()];
         let coefficients = vec![[0.0; 4]; gates];
-        Network { channels, group, perception, update, ranges, places, coefficients, soft }
+        Network {
+            channels,
+            group,
+            chunks,
+            perception,
+            update,
+            moved,
+            rows: rows.len(),
+            places,
+            coefficients,
+            soft,
+        }
     }
 
     /// From the parameters; `noise` is for gates that have some, and without it those are plain mixtures.
@@ -93,8 +125,17 @@ impl Network {
 
     /// Gates that are evaluated for a cell.
     fn work(&self) -> usize {
-        let gates = |layers: &[Layer]| layers.iter().map(|layer| layer.order().len()).sum::<usize>();
-        self.channels * gates(&self.perception) + gates(&self.update)
+        self.channels * self.chunks * self.chunk(0).len() + self.update_gates().len()
+    }
+
+    /// The gates of a chunk.
+    fn chunk(&self, chunk: usize) -> Range<usize> {
+        let len: usize = self.perception.iter().map(|layer| layer.order().len()).sum();
+        chunk * len..(chunk + 1) * len
+    }
+
+    fn update_gates(&self) -> Range<usize> {
+        self.chunks * self.chunk(0).len()..self.coefficients.len()
     }
 }
 
@@ -219,6 +260,9 @@ impl Grids {
     }
 }
 
+/// Bytes of what the kernels of a chunk give first.
+const FIRST_CACHE: usize = 1 << 14;
+
 /// Gates times cells of a step that another thread is worth.
 const PIECE: usize = 1 << 19;
 
@@ -237,15 +281,19 @@ struct Piece {
 /// What a thread needs while it is at a block; what is in it counts no longer than that.
 struct Workspace {
     patches: Buffer,
-    /// All layers of the perception but the last, of each group.
+    /// All layers of the perception but the last, and of the update where what they give is kept.
     inner: Buffer,
-    /// What the update reads: the channels, then what the kernels say.
+    /// What the update reads: the channels, then what the kernels say. Where nothing is kept, its layers follow in place.
     features: Buffer,
     layers: Buffer,
+    /// What the update gives; then the slopes of that.
+    ends: Buffer,
     d_features: Buffer,
+    /// Slopes of the nine cells of a group.
+    d_patch: Buffer,
     /// Slopes of the cells that did not fire.
     passed: Buffer,
-    /// Slopes of two layers next to each other; where nothing is kept, the activations of such.
+    /// Slopes of two layers next to each other.
     pair: [Buffer; 2],
 }
 
@@ -259,10 +307,18 @@ pub(super) struct Target<'a> {
 
 /// Rollouts of one shape.
 pub(super) struct Roller {
+    rolls: Vec<Roll>,
+}
+
+/// Samples that share blocks of cells. They go through all steps without a wait for other samples, since a thread that waits costs
+/// more than a step of few cells.
+struct Roll {
     isa: Isa,
     grids: Grids,
     steps: usize,
     fire_rate: Option<f32>,
+    /// Which sample of the batch is the first.
+    first: usize,
     /// After so many steps.
     states: Vec<Vec<f32>>,
     /// Which cells fire: of each step, in lanes.
@@ -276,9 +332,58 @@ pub(super) struct Roller {
 impl Roller {
     /// One that only goes forward keeps one state and no slopes.
     pub fn new(isa: Isa, network: &Network, rollout: &Rollout, trains: bool) -> Roller {
+        let &Rollout { width, height, batch, .. } = rollout;
+        let cells = width * height;
+        let pieces =
+            (network.work() * cells * batch / PIECE).clamp(1, (cells * batch).div_ceil(CELLS).max(1));
+        // Where samples have pieces of their own.
+        let apart = batch > 0 && cells.is_multiple_of(CELLS) && pieces.is_multiple_of(batch);
+        let count = if apart { batch } else { 1 };
+        let part = Rollout { batch: batch / count, ..rollout.clone() };
+        let roll = |i| Roll::new(isa, network, &part, i * part.batch, pieces / count, trains);
+        Roller { rolls: (0..count).map(roll).collect() }
+    }
+
+    /// The state after all steps.
+    pub fn roll(&mut self, network: &Network, start: &[f32], out: &mut [f32], seed: u32, draw: u64) {
+        let len = start.len() / self.rolls.len();
+        par::each_mut(&mut self.rolls, |i, roll| {
+            roll.load(&start[i * len..][..len], seed, draw);
+            for step in 0..roll.steps {
+                roll.forward(network, step, 0);
+                roll.place(0);
+            }
+        });
+        for (roll, out) in self.rolls.iter().zip(out.chunks_mut(len.max(1))) {
+            roll.grids.unload(&roll.states[0], out);
+        }
+    }
+
+    /// The loss, summed squared error; what sums of slopes it has for each gate is in [`Roller::sums`].
+    pub fn train(&mut self, network: &Network, start: &[f32], target: Target, seed: u32, draw: u64) -> f64 {
+        let count = self.rolls.len();
+        let (len, target_len) = (start.len() / count, target.values.len() / count);
+        par::each_mut(&mut self.rolls, |i, roll| {
+            let values = &target.values[i * target_len..][..target_len];
+            roll.load(&start[i * len..][..len], seed, draw);
+            roll.train(network, Target { values, ..target });
+        });
+        let mut pieces = self.rolls.iter_mut().flat_map(|roll| &mut roll.pieces);
+        if let Some(first) = pieces.next() {
+            pieces.for_each(|piece| add(&piece.sums, &mut first.sums));
+        }
+        self.rolls.iter().flat_map(|roll| &roll.pieces).map(|piece| piece.loss).sum()
+    }
+
+    pub fn sums(&self) -> &[f32] {
+        &self.rolls[0].pieces[0].sums
+    }
+}
+
+impl Roll {
+    fn new(isa: Isa, network: &Network, rollout: &Rollout, first: usize, count: usize, trains: bool) -> Roll {
         let grids = Grids::new(rollout, network.channels);
         let blocks = grids.blocks.len();
-        let count = (network.work() * grids.cells() / PIECE).clamp(1, blocks);
         let d_len = if trains { grids.len() } else { 0 };
         let pieces = (0..count).map(|i| {
             let blocks = i * blocks / count..(i + 1) * blocks / count;
@@ -305,10 +410,11 @@ impl Roller {
         let workspaces = pieces.iter().map(|_| Mutex::new(Workspace::new(network, trains)));
         let lanes = blocks * CELLS;
         let masks = if rollout.fire_rate.is_some() { rollout.steps } else { 0 };
-        Roller {
+        Roll {
             isa,
             steps: rollout.steps,
             fire_rate: rollout.fire_rate,
+            first,
             states: vec![vec![0.0; grids.len()]; if trains { rollout.steps.max(1) } else { 1 }],
             masks: vec![vec![0.0; lanes]; masks],
             d_grids: vec![0.0; d_len],
@@ -323,31 +429,25 @@ impl Roller {
         let cells = self.grids.width * self.grids.height;
         for (step, mask) in self.masks.iter_mut().enumerate() {
             for (sample, mask) in mask.chunks_exact_mut(cells).take(self.grids.batch).enumerate() {
-                fire(self.isa, seed, rate, [draw as u32, step as u32, sample as u32], mask);
+                let sample = (self.first + sample) as u32;
+                fire(self.isa, seed, rate, [draw as u32, step as u32, sample], mask);
             }
         }
     }
 
-    /// The state after all steps.
-    pub fn roll(&mut self, network: &Network, start: &[f32], out: &mut [f32], seed: u32, draw: u64) {
+    /// From where, and which cells will fire.
+    fn load(&mut self, start: &[f32], seed: u32, draw: u64) {
         self.draw_masks(seed, draw);
         self.grids.load(start, &mut self.states[0]);
-        for step in 0..self.steps {
-            self.forward(network, step, 0);
-            self.place(0);
-        }
-        self.grids.unload(&self.states[0], out);
     }
 
-    /// The loss, summed squared error; what sums of slopes it has for each gate is in [`Roller::sums`].
-    pub fn train(&mut self, network: &Network, start: &[f32], target: Target, seed: u32, draw: u64) -> f64 {
-        self.draw_masks(seed, draw);
-        self.grids.load(start, &mut self.states[0]);
+    /// Forward and back through all steps.
+    fn train(&mut self, network: &Network, target: Target) {
         for piece in &mut self.pieces {
             piece.sums.fill(0.0);
             piece.loss = 0.0;
         }
-        let Some(last) = self.steps.checked_sub(1) else { return 0.0 };
+        let Some(last) = self.steps.checked_sub(1) else { return };
         for step in 0..last {
             self.forward(network, step, step);
             self.place(step + 1);
@@ -357,20 +457,11 @@ impl Roller {
             self.collect();
             self.backward(network, step, None);
         }
-        let (first, rest) = self.pieces.split_at_mut(1);
-        for piece in rest {
-            add(&piece.sums, &mut first[0].sums);
-        }
-        self.pieces.iter().map(|piece| piece.loss).sum()
-    }
-
-    pub fn sums(&self) -> &[f32] {
-        &self.pieces[0].sums
     }
 
     /// A step of every block, from a state to what pieces have.
     fn forward(&mut self, network: &Network, step: usize, state: usize) {
-        let Roller { isa, grids, states, masks, pieces, workspaces, .. } = self;
+        let Roll { isa, grids, states, masks, pieces, workspaces, .. } = self;
         let (isa, grids, state, workspaces) = (*isa, &*grids, &states[state], &*workspaces);
         let mask = masks.get(step);
         let block_len = grids.channels * CELLS;
@@ -378,8 +469,12 @@ impl Roller {
             with_free(workspaces, |workspace| {
                 for (block, out) in piece.blocks.clone().zip(piece.out.chunks_exact_mut(block_len)) {
                     workspace.forward(isa, network, grids, block, state, false);
-                    let new = &workspace.pair[(network.update.len() - 1) % 2][..block_len];
-                    finish(new, &workspace.features, mask.map(|m| &m[block * CELLS..][..CELLS]), out);
+                    finish(
+                        &workspace.ends,
+                        &workspace.features,
+                        mask.map(|m| &m[block * CELLS..][..CELLS]),
+                        out,
+                    );
                 }
             });
         });
@@ -387,7 +482,7 @@ impl Roller {
 
     /// What pieces have becomes a state.
     fn place(&mut self, state: usize) {
-        let Roller { grids, states, pieces, .. } = self;
+        let Roll { grids, states, pieces, .. } = self;
         let state = &mut states[state];
         for piece in pieces {
             for (block, out) in piece.blocks.clone().zip(piece.out.chunks_exact(grids.channels * CELLS)) {
@@ -399,7 +494,7 @@ impl Roller {
 
     /// The slopes that pieces have become those of a state.
     fn collect(&mut self) {
-        let Roller { grids, d_grids, pieces, .. } = self;
+        let Roll { grids, d_grids, pieces, .. } = self;
         d_grids.fill(0.0);
         for piece in pieces {
             for plane in planes(grids, &piece.touched) {
@@ -411,7 +506,7 @@ impl Roller {
 
     /// Back through a step of every block: from the slopes of the state after it, or in the last step from the target.
     fn backward(&mut self, network: &Network, step: usize, target: Option<Target>) {
-        let Roller { isa, grids, states, masks, d_grids, pieces, workspaces, .. } = self;
+        let Roll { isa, grids, states, masks, d_grids, pieces, workspaces, .. } = self;
         let (isa, grids, d_grids, workspaces) = (*isa, &*grids, &*d_grids, &*workspaces);
         let (state, mask) = (&states[step], masks.get(step));
         let block_len = grids.channels * CELLS;
@@ -423,14 +518,14 @@ impl Roller {
                 for block in piece.blocks.clone() {
                     workspace.forward(isa, network, grids, block, state, true);
                     let mask = mask.map(|m| &m[block * CELLS..][..CELLS]);
-                    let dy = &mut workspace.pair[0][..block_len];
-                    dy.fill(0.0);
+                    let (dy, features) = (&mut workspace.ends, &workspace.features);
                     if let Some(target) = target {
-                        let new = workspace.layers.rchunks_exact(block_len).next().unwrap_or(&[]);
                         let out = &mut piece.out[..block_len];
-                        finish(new, &workspace.features, mask, out);
+                        finish(dy, features, mask, out);
+                        dy.fill(0.0);
                         piece.loss += compare(grids, block, target, out, dy);
                     } else {
+                        dy.fill(0.0);
                         grids.each_run(block, |lanes, cells| dy[lanes].copy_from_slice(&d_grids[cells]));
                     }
                     let d_grids = (step > 0).then_some(&mut piece.d_grids[..]);
@@ -497,24 +592,24 @@ impl Workspace {
         let groups = network.channels / network.group;
         let kept = if trains { groups } else { 1 };
         let zeros = Buffer::zeros;
-        let inner = network.inner_len();
         let layers = &network.update;
         let all = || network.perception.iter().chain(layers);
-        let widest = all().map(|layer| layer.outputs_len()).max().unwrap_or(0).max(9 * network.width());
+        let widest = if trains { all().map(Layer::outputs_len).max().unwrap_or(0) } else { 0 };
         let features = layers[0].inputs_len();
         Workspace {
             patches: zeros(kept * 9 * network.width() + SLACK),
-            inner: zeros(kept * inner),
-            features: zeros(features),
-            layers: zeros(if trains { layers.iter().map(Layer::outputs_len).sum() } else { 0 }),
+            inner: zeros(between_len(&network.perception)),
+            features: zeros(features.max(network.rows * CELLS)),
+            layers: zeros(if trains { between_len(layers) } else { 0 }),
+            ends: zeros(network.channels * CELLS),
+            d_patch: zeros(if trains { 9 * network.width() } else { 0 }),
             d_features: zeros(if trains { features } else { 0 }),
             passed: zeros(if trains { network.channels * CELLS } else { 0 }),
             pair: [zeros(widest), zeros(widest)],
         }
     }
 
-    /// What a block becomes. Where all activations are kept, that is the end of `layers`, else of the pair the one that
-    /// the last layer's number says.
+    /// What a block becomes is in `ends`.
     fn forward(
         &mut self,
         isa: Isa,
@@ -524,7 +619,7 @@ impl Workspace {
         state: &[f32],
         keep: bool,
     ) {
-        let Network { channels, group, perception, update, ranges, coefficients, .. } = network;
+        let Network { channels, group, chunks, perception, update, coefficients, .. } = network;
         let width = network.width();
         let runs = grids.runs(block);
         if block == grids.cells() / CELLS {
@@ -532,44 +627,29 @@ impl Workspace {
         }
         let said = perception.last().map_or(0, Layer::outputs_len);
         for g in 0..channels / group {
-            let slot = if keep { g } else { 0 };
-            let patch = &mut self.patches[slot * 9 * width..];
+            let patch = &mut self.patches[if keep { g * 9 * width } else { 0 }..];
             let shape = [grids.stride(), grids.plane(), *group];
             gather(isa, runs, shape, &state[g * group * grids.plane()..], patch);
             self.features[g * width..][..width].copy_from_slice(&patch[4 * width..][..width]);
-            let inner = &mut self.inner[slot * network.inner_len()..];
-            let mut begin = 0;
-            for (l, layer) in perception.iter().enumerate() {
-                let (before, after) = inner.split_at_mut(begin);
-                let x = if l == 0 { &*patch } else { &before[begin - layer.inputs_len()..] };
-                let y = if l + 1 == perception.len() {
-                    &mut self.features[channels * CELLS + g * said..]
-                } else {
-                    begin += layer.outputs_len();
-                    after
-                };
-                layer.forward(isa, &coefficients[ranges[l].clone()], x, y);
+            for chunk in 0..*chunks {
+                let coefficients = &coefficients[network.chunk(chunk)];
+                let y = &mut self.features[channels * CELLS + (g * chunks + chunk) * said..];
+                forward(isa, perception, coefficients, patch, &mut self.inner, y);
             }
         }
-        let mut begin = 0;
-        for (l, layer) in update.iter().enumerate() {
-            let coefficients = &coefficients[ranges[perception.len() + l].clone()];
-            let (x, y) = if keep {
-                let (before, after) = self.layers.split_at_mut(begin);
-                let x = if l == 0 { &*self.features } else { &before[begin - layer.inputs_len()..] };
-                begin += layer.outputs_len();
-                (x, after)
-            } else {
-                let [even, odd] = &mut self.pair;
-                let (x, y) = if l % 2 == 0 { (odd, even) } else { (even, odd) };
-                (if l == 0 { &*self.features } else { &**x }, &mut y[..])
-            };
-            layer.forward(isa, coefficients, x, y);
+        let coefficients = &coefficients[network.update_gates()];
+        if keep {
+            forward(isa, update, coefficients, &self.features, &mut self.layers, &mut self.ends);
+            return;
+        }
+        forward_moved(isa, update, coefficients, &mut self.features);
+        for (new, &row) in self.ends.chunks_exact_mut(CELLS).zip(&network.moved) {
+            new.copy_from_slice(&self.features[row as usize * CELLS..][..CELLS]);
         }
     }
 
     /// After a forward pass that kept all: adds to `sums`, and to the slopes of the state before where they are wanted,
-    /// from those of the state after, in the first of the pair.
+    /// from those of the state after, in `ends`.
     fn backward(
         &mut self,
         isa: Isa,
@@ -580,77 +660,59 @@ impl Workspace {
         sums: &mut [f32],
         mut d_grids: Option<&mut [f32]>,
     ) {
-        let Network { channels, group, perception, update, ranges, coefficients, .. } = network;
+        let Network { channels, group, chunks, perception, update, coefficients, .. } = network;
         let width = network.width();
-        let [dy, dx] = &mut self.pair;
-        let (mut dy, mut dx) = (dy, dx);
         if let Some(mask) = mask {
-            for (passed, dy) in self.passed.chunks_exact_mut(CELLS).zip(dy.chunks_exact_mut(CELLS)) {
+            for (passed, dy) in self.passed.chunks_exact_mut(CELLS).zip(self.ends.chunks_exact_mut(CELLS)) {
                 for i in 0..CELLS {
                     passed[i] = (1.0 - mask[i]) * dy[i];
                     dy[i] *= mask[i];
                 }
             }
         }
-        let mut begin = self.layers.len();
-        for (l, layer) in update.iter().enumerate().rev() {
-            let range = ranges[perception.len() + l].clone();
-            begin -= layer.outputs_len();
-            let x = if l == 0 { &self.features } else { &self.layers[begin - layer.inputs_len()..] };
-            let to = if l == 0 { &mut self.d_features } else { &mut *dx };
-            layer.backward(
-                isa,
-                &coefficients[range.clone()],
-                x,
-                dy,
-                to,
-                &mut sums[SUMS * range.start..SUMS * range.end],
-            );
-            std::mem::swap(&mut dy, &mut dx);
-        }
+        let these = network.update_gates();
+        let [even, odd] = &mut self.pair;
+        let slopes = Slopes {
+            dy: &self.ends,
+            between: [even, odd],
+            dx: &mut self.d_features,
+            adds: false,
+            sums: &mut sums[SUMS * these.start..],
+        };
+        backward(isa, update, &coefficients[these], &self.features, &self.layers, slopes);
         if mask.is_some() {
             add(&self.passed, &mut self.d_features);
         }
         let said = perception.last().map_or(0, Layer::outputs_len);
         for g in 0..channels / group {
             let patch = &self.patches[g * 9 * width..][..9 * width];
-            let inner = &self.inner[g * network.inner_len()..][..network.inner_len()];
-            let mut begin = inner.len();
-            for (l, layer) in perception.iter().enumerate().rev() {
-                let x = if l == 0 {
-                    patch
-                } else {
-                    begin -= layer.inputs_len();
-                    &inner[begin..]
+            for chunk in 0..*chunks {
+                let (these, inside) = (network.chunk(chunk), perception.len() - 1);
+                let (inner, last) = self.inner.split_at_mut(between_len(&perception[..inside]));
+                let before = these.len() - perception[inside].order().len();
+                let gates = &coefficients[these.clone()];
+                forward(isa, &perception[..inside], &gates[..before], patch, inner, last);
+                let [even, odd] = &mut self.pair;
+                let slopes = Slopes {
+                    dy: &self.d_features[channels * CELLS + (g * chunks + chunk) * said..],
+                    between: [even, odd],
+                    dx: &mut self.d_patch,
+                    adds: chunk > 0,
+                    sums: &mut sums[SUMS * these.start..SUMS * these.end],
                 };
-                let from = if l + 1 == perception.len() {
-                    &self.d_features[channels * CELLS + g * said..]
-                } else {
-                    &dy[..]
-                };
-                let range = ranges[l].clone();
-                layer.backward(
-                    isa,
-                    &coefficients[range.clone()],
-                    x,
-                    from,
-                    dx,
-                    &mut sums[SUMS * range.start..SUMS * range.end],
-                );
-                std::mem::swap(&mut dy, &mut dx);
+                backward(isa, perception, gates, patch, &self.inner, slopes);
             }
             if let Some(d_grids) = &mut d_grids {
-                add(&self.d_features[g * width..][..width], &mut dy[4 * width..]);
+                add(&self.d_features[g * width..][..width], &mut self.d_patch[4 * width..]);
                 let shape = [grids.stride(), grids.plane(), *group];
-                scatter(isa, grids.runs(block), shape, dy, &mut d_grids[g * group * grids.plane()..]);
+                scatter(
+                    isa,
+                    grids.runs(block),
+                    shape,
+                    &self.d_patch,
+                    &mut d_grids[g * group * grids.plane()..],
+                );
             }
         }
-    }
-}
-
-impl Network {
-    /// Floats of all layers of the perception but the last, of one group.
-    fn inner_len(&self) -> usize {
-        self.perception.iter().rev().skip(1).map(Layer::outputs_len).sum()
     }
 }

@@ -189,6 +189,27 @@ impl Simd for Avx2 {
         // SAFETY: the caller's.
         unsafe { transpose4(p, stride, q, q_stride) }
     }
+    #[inline(always)]
+    unsafe fn transpose_fours(self, p: *const f32, stride: usize, q: *mut f32, q_stride: usize) {
+        // SAFETY: the caller's, and the token's.
+        unsafe {
+            // Rows r and r+4 in the halves of one vector, so that four of these are transposed within halves.
+            let mut rows = [_mm256_setzero_ps(); 4];
+            for (r, row) in rows.iter_mut().enumerate() {
+                let half = |i: usize| _mm_loadu_ps(p.add((r + 4 * i) * stride));
+                *row = _mm256_set_m128(half(1), half(0));
+            }
+            let low = |a, b| _mm256_castps_pd(_mm256_unpacklo_ps(a, b));
+            let high = |a, b| _mm256_castps_pd(_mm256_unpackhi_ps(a, b));
+            let [a, b, c, d] = rows;
+            let (ab, cd) = (low(a, b), low(c, d));
+            _mm256_storeu_ps(q, _mm256_castpd_ps(_mm256_unpacklo_pd(ab, cd)));
+            _mm256_storeu_ps(q.add(q_stride), _mm256_castpd_ps(_mm256_unpackhi_pd(ab, cd)));
+            let (ab, cd) = (high(a, b), high(c, d));
+            _mm256_storeu_ps(q.add(2 * q_stride), _mm256_castpd_ps(_mm256_unpacklo_pd(ab, cd)));
+            _mm256_storeu_ps(q.add(3 * q_stride), _mm256_castpd_ps(_mm256_unpackhi_pd(ab, cd)));
+        }
+    }
 }
 
 impl Simd for Avx512 {
@@ -305,6 +326,30 @@ impl Simd for Avx512 {
     unsafe fn transpose4(self, p: *const f32, stride: usize, q: *mut f32, q_stride: usize) {
         // SAFETY: the caller's.
         unsafe { transpose4(p, stride, q, q_stride) }
+    }
+    #[inline(always)]
+    unsafe fn transpose_fours(self, p: *const f32, stride: usize, q: *mut f32, q_stride: usize) {
+        // SAFETY: the caller's, and the token's.
+        unsafe {
+            // Rows r, r+4, r+8 and r+12 in the quarters of one vector, so that four of these are transposed within quarters.
+            let mut rows = [_mm512_setzero_ps(); 4];
+            for (r, row) in rows.iter_mut().enumerate() {
+                let quarter = |i: usize| _mm_loadu_ps(p.add((r + 4 * i) * stride));
+                *row = _mm512_castps128_ps512(quarter(0));
+                *row = _mm512_mask_broadcast_f32x4(*row, 0x00F0, quarter(1));
+                *row = _mm512_mask_broadcast_f32x4(*row, 0x0F00, quarter(2));
+                *row = _mm512_mask_broadcast_f32x4(*row, 0xF000, quarter(3));
+            }
+            let low = |a, b| _mm512_castps_pd(_mm512_unpacklo_ps(a, b));
+            let high = |a, b| _mm512_castps_pd(_mm512_unpackhi_ps(a, b));
+            let [a, b, c, d] = rows;
+            let (ab, cd) = (low(a, b), low(c, d));
+            _mm512_storeu_ps(q, _mm512_castpd_ps(_mm512_unpacklo_pd(ab, cd)));
+            _mm512_storeu_ps(q.add(q_stride), _mm512_castpd_ps(_mm512_unpackhi_pd(ab, cd)));
+            let (ab, cd) = (high(a, b), high(c, d));
+            _mm512_storeu_ps(q.add(2 * q_stride), _mm512_castpd_ps(_mm512_unpacklo_pd(ab, cd)));
+            _mm512_storeu_ps(q.add(3 * q_stride), _mm512_castpd_ps(_mm512_unpackhi_pd(ab, cd)));
+        }
     }
     #[inline(always)]
     fn load_part(self, x: &[f32], fill: f32) -> __m512 {

@@ -14,10 +14,12 @@ pub enum Unary {
     Square,
     Sqrt,
     Sigmoid,
+    /// x·sigmoid(x)
+    Silu,
 }
 
 impl Unary {
-    pub const ALL: [Unary; 8] = [
+    pub const ALL: [Unary; 9] = [
         Unary::Relu,
         Unary::Tanh,
         Unary::Gelu,
@@ -26,6 +28,7 @@ impl Unary {
         Unary::Square,
         Unary::Sqrt,
         Unary::Sigmoid,
+        Unary::Silu,
     ];
 }
 
@@ -114,11 +117,17 @@ pub(super) use each;
 const GELU_ROOT: f32 = 0.797_884_6; // sqrt(2/π)
 const GELU_CUBE: f32 = 0.044_715;
 
-/// tanh(sqrt(2/π)·(x + 0.044715·x³))
+/// 1 + e⁻ˣ: what a sigmoid is one over.
 #[inline(always)]
-fn gelu_tanh<S: Simd>(s: S, x: S::F) -> S::F {
-    let cube = s.mul_add(s.mul(s.splat(GELU_CUBE), s.mul(x, x)), x, x);
-    poly::tanh(s, s.mul(s.splat(GELU_ROOT), cube))
+fn one_and_exp<S: Simd>(s: S, minus_x: S::F) -> S::F {
+    s.add(s.splat(1.0), poly::exp_within(s, minus_x))
+}
+
+/// -2u with u = sqrt(2/π)·(x + 0.044715·x³): as (1 + tanh u)/2 = sigmoid(2u), a gelu is x·sigmoid(2u).
+#[inline(always)]
+fn gelu_inner<S: Simd>(s: S, x: S::F) -> S::F {
+    let square = s.mul(x, x);
+    s.mul(x, s.mul_add(s.splat(-2.0 * GELU_ROOT * GELU_CUBE), square, s.splat(-2.0 * GELU_ROOT)))
 }
 
 /// y = op(x)
@@ -146,21 +155,19 @@ impl Kernel for UnaryMap {
     fn run<S: Simd>(self, s: S) {
         let UnaryMap { op, n, x, y } = self;
         let x = (x, 1);
-        let (zero, half) = (s.splat(0.0), s.splat(0.5));
+        let zero = s.splat(0.0);
         // SAFETY: both pointers came from slices of n floats, or from the same one.
         unsafe {
             match op {
                 Unary::Relu => each!(s, n, y, [x], s.max(zero, x)),
                 Unary::Tanh => each!(s, n, y, [x], poly::tanh(s, x)),
-                Unary::Gelu => each!(s, n, y, [x], {
-                    let h = s.mul(half, x);
-                    s.mul_add(h, gelu_tanh(s, x), h)
-                }),
+                Unary::Gelu => each!(s, n, y, [x], s.div(x, one_and_exp(s, gelu_inner(s, x)))),
                 Unary::Exp => each!(s, n, y, [x], poly::exp(s, x)),
                 Unary::Ln => each!(s, n, y, [x], poly::ln(s, x)),
                 Unary::Square => each!(s, n, y, [x], s.mul(x, x)),
                 Unary::Sqrt => each!(s, n, y, [x], s.sqrt(x)),
                 Unary::Sigmoid => each!(s, n, y, [x], poly::sigmoid(s, x)),
+                Unary::Silu => each!(s, n, y, [x], s.div(x, one_and_exp(s, s.neg(x)))),
             }
         }
     }
@@ -202,19 +209,23 @@ impl Kernel for UnaryBackward {
                 Unary::Relu => each!(s, n, dx, [y, dy], s.select(s.gt(y, zero), dy, zero)),
                 Unary::Tanh => each!(s, n, dx, [y, dy], s.mul(dy, s.neg_mul_add(y, y, one))),
                 Unary::Gelu => each!(s, n, dx, [x, dy], {
-                    // ½(1 + t) + ½x(1 - t²)·√(2/π)(1 + 3·0.044715·x²)
-                    let t = gelu_tanh(s, x);
-                    let h = s.mul(half, x);
-                    let inner =
-                        s.mul_add(s.mul(s.splat(3.0 * GELU_CUBE * GELU_ROOT), x), x, s.splat(GELU_ROOT));
-                    let left = s.mul_add(half, t, half);
-                    s.mul(dy, s.mul_add(s.mul(h, s.neg_mul_add(t, t, one)), inner, left))
+                    // p + x·p(1 - p)·2√(2/π)(1 + 3·0.044715·x²)
+                    let p = s.div(one, one_and_exp(s, gelu_inner(s, x)));
+                    let square = s.mul(x, x);
+                    let slope =
+                        s.mul_add(s.splat(6.0 * GELU_CUBE * GELU_ROOT), square, s.splat(2.0 * GELU_ROOT));
+                    s.mul(dy, s.mul_add(s.mul(x, slope), s.neg_mul_add(p, p, p), p))
                 }),
                 Unary::Exp => each!(s, n, dx, [y, dy], s.mul(dy, y)),
                 Unary::Ln => each!(s, n, dx, [x, dy], s.div(dy, x)),
                 Unary::Square => each!(s, n, dx, [x, dy], s.mul(dy, s.mul(two, x))),
                 Unary::Sqrt => each!(s, n, dx, [y, dy], s.div(s.mul(half, dy), y)),
                 Unary::Sigmoid => each!(s, n, dx, [y, dy], s.mul(dy, s.neg_mul_add(y, y, y))),
+                Unary::Silu => each!(s, n, dx, [x, dy], {
+                    // p + x·p(1 - p)
+                    let p = s.div(one, one_and_exp(s, s.neg(x)));
+                    s.mul(dy, s.mul_add(x, s.neg_mul_add(p, p, p), p))
+                }),
             }
         }
     }

@@ -417,7 +417,7 @@ impl BagBackward<'_> {
     }
 }
 
-fn clamp_index(index: f32, rows: usize) -> usize {
+pub(super) fn clamp_index(index: f32, rows: usize) -> usize {
     (index as usize).min(rows - 1)
 }
 
@@ -433,5 +433,14 @@ pub fn take_columns_backward(_isa: Isa, rows: usize, cols: usize, dy: &[f32], in
     dx[..rows * cols].fill(0.0);
     for r in 0..rows {
         dx[r * cols + clamp_index(index[r], cols)] = dy[r];
+    }
+}
+
+/// y[b·len + t] = x[starts[b] + t + shift]: stretches of a sequence.
+pub fn windows(x: &[f32], starts: &[f32], len: usize, shift: usize, y: &mut [f32]) {
+    for (&start, y) in starts.iter().zip(y.chunks_exact_mut(len)) {
+        for (t, y) in y.iter_mut().enumerate() {
+            *y = x[(start as usize + t + shift).min(x.len() - 1)];
+        }
     }
 }

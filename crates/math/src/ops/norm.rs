@@ -6,6 +6,14 @@ use crate::PANEL;
 use crate::isa::{Isa, Kernel, Simd, dispatch};
 use crate::par::{self, CHUNK};
 
+/// (0, 1/root of the mean square) of one row.
+#[inline(always)]
+fn row_scale<S: Simd>(s: S, x: &[f32], eps: f32) -> (f32, f32) {
+    // SAFETY: the pointer is to x.len() floats.
+    let squares = unsafe { total!(s, x.len(), [x = x.as_ptr()], s.mul(x, x)) };
+    (0.0, 1.0 / (squares / x.len() as f32 + eps).sqrt())
+}
+
 /// (mean, 1/std) of one row.
 #[inline(always)]
 pub(crate) fn row_stats<S: Simd>(s: S, x: &[f32], eps: f32) -> (f32, f32) {
@@ -166,27 +174,33 @@ pub fn layer_norm(
     y: &mut [f32],
     stats: Option<&mut [f32]>,
 ) {
-    let n = rows * cols;
+    let (x, gamma, beta, y) = (&x[..rows * cols], &gamma[..cols], Some(&beta[..cols]), &mut y[..rows * cols]);
     let stats = stats.map(|s| &mut s[..2 * rows]);
-    dispatch(
-        isa,
-        LayerNorm {
-            cols,
-            x: &x[..n],
-            gamma: &gamma[..cols],
-            beta: &beta[..cols],
-            eps,
-            y: &mut y[..n],
-            stats,
-        },
-    );
+    dispatch(isa, LayerNorm { cols, x, gamma, beta, eps, y, stats });
+}
+
+/// y = x/√(mean of x² + eps)·gamma of each row (Zhang and Sennrich 2019); `stats` as [`layer_norm`]'s, with mean 0.
+pub fn rms_norm(
+    isa: Isa,
+    rows: usize,
+    cols: usize,
+    x: &[f32],
+    gamma: &[f32],
+    eps: f32,
+    y: &mut [f32],
+    stats: Option<&mut [f32]>,
+) {
+    let (x, gamma, y) = (&x[..rows * cols], &gamma[..cols], &mut y[..rows * cols]);
+    let stats = stats.map(|s| &mut s[..2 * rows]);
+    dispatch(isa, LayerNorm { cols, x, gamma, beta: None, eps, y, stats });
 }
 
 struct LayerNorm<'a> {
     cols: usize,
     x: &'a [f32],
     gamma: &'a [f32],
-    beta: &'a [f32],
+    /// Without one the mean stays in.
+    beta: Option<&'a [f32]>,
     eps: f32,
     y: &'a mut [f32],
     stats: Option<&'a mut [f32]>,
@@ -198,18 +212,30 @@ impl Kernel for LayerNorm<'_> {
     fn run<S: Simd>(mut self, s: S) {
         for (r, y) in self.y.chunks_exact_mut(self.cols).enumerate() {
             let x = &self.x[r * self.cols..][..self.cols];
-            let (mean, rstd) = row_stats(s, x, self.eps);
+            let (mean, rstd) = match self.beta {
+                Some(_) => row_stats(s, x, self.eps),
+                None => row_scale(s, x, self.eps),
+            };
             if let Some(stats) = &mut self.stats {
                 stats[2 * r] = mean;
                 stats[2 * r + 1] = rstd;
             }
             let (mean, rstd) = (s.splat(mean), s.splat(rstd));
-            let x = (x.as_ptr(), 1);
-            let (gamma, beta) = ((self.gamma.as_ptr(), 1), (self.beta.as_ptr(), 1));
-            let y = y.as_mut_ptr();
+            let (x, gamma, y) = ((x.as_ptr(), 1), (self.gamma.as_ptr(), 1), y.as_mut_ptr());
             // SAFETY: a row, gamma and beta have `cols` floats.
             unsafe {
-                each!(s, self.cols, y, [x, gamma, beta], s.mul_add(s.mul(s.sub(x, mean), rstd), gamma, beta));
+                if let Some(beta) = self.beta {
+                    let beta = (beta.as_ptr(), 1);
+                    each!(
+                        s,
+                        self.cols,
+                        y,
+                        [x, gamma, beta],
+                        s.mul_add(s.mul(s.sub(x, mean), rstd), gamma, beta)
+                    );
+                } else {
+                    each!(s, self.cols, y, [x, gamma], s.mul(s.mul(x, rstd), gamma));
+                }
             }
         }
     }
@@ -320,21 +346,54 @@ pub fn layer_norm_backward(
     dgamma: &mut [f32],
     dbeta: &mut [f32],
 ) {
-    let n = rows * cols;
+    backward(isa, rows, cols, x, gamma, stats, dy, dx, dgamma, Some(dbeta));
+}
+
+/// dx = and dgamma += of [`rms_norm`], from its input x and its `stats`.
+pub fn rms_norm_backward(
+    isa: Isa,
+    rows: usize,
+    cols: usize,
+    x: &[f32],
+    gamma: &[f32],
+    stats: &[f32],
+    dy: &[f32],
+    dx: &mut [f32],
+    dgamma: &mut [f32],
+) {
+    backward(isa, rows, cols, x, gamma, stats, dy, dx, dgamma, None);
+}
+
+/// Without a dbeta the mean stayed in.
+fn backward(
+    isa: Isa,
+    rows: usize,
+    cols: usize,
+    x: &[f32],
+    gamma: &[f32],
+    stats: &[f32],
+    dy: &[f32],
+    dx: &mut [f32],
+    dgamma: &mut [f32],
+    dbeta: Option<&mut [f32]>,
+) {
+    let (n, centred) = (rows * cols, dbeta.is_some());
     let (x, dy, gamma, stats) = (&x[..n], &dy[..n], &gamma[..cols], &stats[..2 * rows]);
     let height = CHUNK.div_ceil(cols.max(1));
     par::chunks_mut([&mut dx[..n]], [height * cols], |i, [dx]| {
         let (first, len) = (i * height, dx.len());
         let (x, dy, stats) = (&x[first * cols..][..len], &dy[first * cols..][..len], &stats[2 * first..]);
-        dispatch(isa, LayerNormBackward { x, gamma, stats, dy, dx });
+        dispatch(isa, LayerNormBackward { centred, x, gamma, stats, dy, dx });
     });
     let width = (CHUNK / rows.max(1)).max(1).next_multiple_of(64);
-    par::chunks_mut([&mut dgamma[..cols], &mut dbeta[..cols]], [width; 2], |i, [dgamma, dbeta]| {
+    let (dbeta, beta_width) = dbeta.map_or((&mut [][..], 0), |dbeta| (&mut dbeta[..cols], width));
+    par::chunks_mut([&mut dgamma[..cols], dbeta], [width, beta_width], |i, [dgamma, dbeta]| {
         dispatch(isa, LayerNormSums { first: i * width, stride: cols, x, stats, dy, dgamma, dbeta });
     });
 }
 
 struct LayerNormBackward<'a> {
+    centred: bool,
     x: &'a [f32],
     gamma: &'a [f32],
     stats: &'a [f32],
@@ -355,7 +414,7 @@ impl Kernel for LayerNormBackward<'_> {
             let (mean, rstd) = (s.splat(self.stats[2 * r]), s.splat(self.stats[2 * r + 1]));
             // SAFETY: a row and gamma have `cols` floats.
             unsafe {
-                let g = total!(s, cols, [dy, gamma], s.mul(dy, gamma)) / n;
+                let g = if self.centred { total!(s, cols, [dy, gamma], s.mul(dy, gamma)) / n } else { 0.0 };
                 let gh =
                     total!(s, cols, [dy, gamma, x], s.mul(s.mul(dy, gamma), s.mul(s.sub(x, mean), rstd))) / n;
                 let (g, gh) = (s.splat(g), s.splat(gh));
@@ -379,6 +438,7 @@ struct LayerNormSums<'a> {
     stats: &'a [f32],
     dy: &'a [f32],
     dgamma: &'a mut [f32],
+    /// Or none.
     dbeta: &'a mut [f32],
 }
 
@@ -391,7 +451,8 @@ impl Kernel for LayerNormSums<'_> {
             let width = S::LANES.min(cols - c);
             let part = c..c + width;
             let mut dgamma = s.load_part(&self.dgamma[part.clone()], 0.0);
-            let mut dbeta = s.load_part(&self.dbeta[part.clone()], 0.0);
+            let has_beta = !self.dbeta.is_empty();
+            let mut dbeta = if has_beta { s.load_part(&self.dbeta[part.clone()], 0.0) } else { s.splat(0.0) };
             for r in 0..self.stats.len() / 2 {
                 let at = r * self.stride + self.first + c..r * self.stride + self.first + c + width;
                 let (x, dy) = if width == S::LANES {
@@ -404,7 +465,9 @@ impl Kernel for LayerNormSums<'_> {
                 dbeta = s.add(dbeta, dy);
             }
             s.store_part(dgamma, &mut self.dgamma[part.clone()]);
-            s.store_part(dbeta, &mut self.dbeta[part]);
+            if has_beta {
+                s.store_part(dbeta, &mut self.dbeta[part]);
+            }
         }
     }
 }

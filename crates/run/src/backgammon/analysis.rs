@@ -2,13 +2,16 @@
 //! roll with advice on the cube, and the tree one level on. It refuses to think by itself.
 
 use super::protocol::{
-    Analysis, AnalysisRequest, Branch, Candidate, Engine, MOST_EVALS, Outlook, Position, Review, Step,
-    Unfold, Verdict,
+    self, Analysis, AnalysisRequest, Branch, Candidate, CubeAct, CubeOutlook, CubeReview, Depth, Draft,
+    Engine, MOST_EVALS, Outlook, PlayerKind, Position, Review, Step, Unfold, Verdict,
 };
 use crate::RunError;
 use learn::backgammon::{self as learners, Player};
 use worlds::backgammon::notation::{self, route};
-use worlds::backgammon::{Board, Chances, Cube, Game, Player as Seat, Roll, Stakes};
+use worlds::backgammon::{
+    BAR, Board, Chances, Crawford, Cube, CubeEquities, Game, Match, Player as Seat, Roll, Stage, Stakes,
+    Standing,
+};
 
 /// Where to find whoever is asked.
 pub(crate) trait Players {
@@ -48,39 +51,145 @@ fn numbers(chances: &Chances) -> [f64; 6] {
     chances.0.map(f64::from)
 }
 
-/// A position's id, alone or with a match's behind a colon.
-pub(crate) fn board_from(id: &str) -> Result<Board, RunError> {
-    let id = id.trim();
-    let board = Board::from_id(id.split_once(':').map_or(id, |(board, _)| board.trim_end()))?;
-    if board.points() != 0 {
-        return Err(RunError::refused("in this position the game has ended", "Ask about one that goes on"));
+/// What an id says, for whoever is on roll.
+pub(crate) fn read_id(id: &str) -> Result<protocol::Standing, RunError> {
+    Ok(standing(&Standing::read(id)?))
+}
+
+fn standing(Standing { game, bare, jacoby }: &Standing) -> protocol::Standing {
+    let me = game.on_roll();
+    let (length, score, crawford) = match game.stakes() {
+        Stakes::Money => (0, [0; 2], false),
+        Stakes::Match(m) => {
+            (m.length, [me, me.other()].map(|seat| m.score[seat as usize]), m.crawford == Crawford::Now)
+        }
+    };
+    protocol::Standing {
+        position: position(&game.board()),
+        gnu_id: game.gnu_id(),
+        xgid: game.xgid(),
+        bare: *bare,
+        jacoby: *jacoby,
+        dice: match game.stage() {
+            Stage::ToPlay(roll) => Some([roll.high(), roll.low()]),
+            _ => None,
+        },
+        doubled: game.stage() == Stage::Doubled,
+        cube: game.cube().value,
+        cube_is_mine: game.cube().owner.map(|owner| owner == me),
+        length,
+        score,
+        crawford,
     }
-    Ok(board)
+}
+
+/// The same from an editor. It is written as an id and read again, so that the same is refused by the same words.
+pub(crate) fn compose(draft: &Draft) -> Result<protocol::Standing, RunError> {
+    let side = |counts: &[u8]| {
+        <[u8; BAR]>::try_from(counts).map_err(|_| {
+            RunError::refused(
+                format!("a side has {} places here", counts.len()),
+                "Give points 1 to 24 and the bar",
+            )
+        })
+    };
+    let board = Board::new(side(&draft.mine)?, side(&draft.theirs)?)?;
+    let owner = draft.cube_is_mine.map(|mine| if mine { Seat::One } else { Seat::Two });
+    if owner.is_some() && draft.cube == 1 || owner.is_none() && draft.cube > 1 {
+        return Err(RunError::refused(
+            "a cube in the middle shows 1, and one that was turned belongs to somebody",
+            "Choose its owner and 2 or more, or nobody and 1",
+        ));
+    }
+    let stakes = match draft.length {
+        0 => Stakes::Money,
+        length => {
+            let crawford = if draft.crawford { Crawford::Now } else { Crawford::Ahead };
+            Stakes::Match(Match { length, score: draft.score, crawford })
+        }
+    };
+    let mut game = Game::at(board, Seat::One, Cube { value: draft.cube, owner }, stakes)?;
+    if let Stage::Over(_) = game.stage() {
+        return Err(RunError::refused(
+            "in this position the game has ended",
+            "Put a checker of each side on the board",
+        ));
+    }
+    if let Some(dice) = draft.dice {
+        game.roll(dice)?;
+    }
+    read_id(&game.gnu_id())
 }
 
 fn no_opinion(name: &str) -> RunError {
     RunError::refused(format!("{name} plays, but has no opinion to tell"), "Ask the agent")
 }
 
-/// Every result as a player ranks it, the best first.
-fn ranked(player: &mut dyn Player, board: Board, roll: Roll) -> Result<Vec<learners::Candidate>, RunError> {
-    let ranked = player.rank(board, roll);
-    if ranked.is_empty() { Err(no_opinion(&player.name())) } else { Ok(ranked) }
+/// Every result as a player ranks it, which knows no matches; each with what it is worth in this game.
+fn ranked(player: &mut dyn Player, game: &Game, roll: Roll) -> Result<Vec<learners::Candidate>, RunError> {
+    let mut ranked = player.rank(game.board(), roll);
+    if ranked.is_empty() {
+        return Err(no_opinion(&player.name()));
+    }
+    if game.stakes() != Stakes::Money {
+        for of in &mut ranked {
+            let more = (game.equity(&of.chances) - of.chances.equity()) as f32;
+            of.equity += more;
+            of.first_equity += more;
+        }
+    }
+    Ok(ranked)
 }
 
-pub(crate) fn candidate(
-    board: &Board,
+fn depth(of: learners::Depth) -> Depth {
+    match of {
+        learners::Depth::Static => Depth::Static,
+        learners::Depth::Rolls(rolls) => Depth::Rolls { rolls },
+        learners::Depth::Visits(visits) => Depth::Visits { visits },
+        learners::Depth::Exact => Depth::Exact,
+    }
+}
+
+/// In a match, the best first among those that were looked at as far. A tree search keeps its own order, most visited first.
+fn rank_in_match(all: &mut [learners::Candidate]) {
+    // What is known stands among what was looked at most.
+    let searched = all.iter().any(|of| matches!(of.depth, learners::Depth::Rolls(_)));
+    let most = if searched { learners::Depth::Rolls(Roll::ALL.len() as u8) } else { learners::Depth::Static };
+    let depth = |of: &learners::Candidate| if of.depth == learners::Depth::Exact { most } else { of.depth };
+    for alike in all.chunk_by_mut(|a, b| depth(a) == depth(b)) {
+        alike.sort_by(|a, b| b.equity.total_cmp(&a.equity));
+    }
+}
+
+/// A result of a roll as an id, seen by whoever moved; in a match with what is played for.
+fn id_of(game: &Game, after: Board) -> String {
+    match (game.stakes(), Game::at(after, game.on_roll(), game.cube(), game.stakes())) {
+        (Stakes::Match(_), Ok(game)) if game.stage() == Stage::ToRoll => game.gnu_id(),
+        _ => after.id().to_string(),
+    }
+}
+
+/// What one of the `ranked` is for people.
+fn candidate(
+    game: &Game,
     roll: Roll,
     of: &learners::Candidate,
-    best: f32,
+    ranked: &[learners::Candidate],
 ) -> Result<Candidate, RunError> {
-    let way = route(board, roll, &of.board)?;
+    let way = route(&game.board(), roll, &of.board)?;
+    let first = ranked.iter().map(|of| of.first_equity).fold(f32::NEG_INFINITY, f32::max);
+    let loss = match of.depth {
+        learners::Depth::Static => first - of.equity,
+        _ => ranked[0].equity - of.equity,
+    };
     Ok(Candidate {
-        id: of.board.id().to_string(),
+        id: id_of(game, of.board),
         text: notation::words(&way),
         steps: steps(&way),
         equity: of.equity.into(),
-        loss: f64::from(best) - f64::from(of.equity),
+        // One that was dropped early may seem better by the few rolls that were tried.
+        loss: f64::from(loss.max(0.0)),
+        depth: depth(of.depth),
         chances: numbers(&of.chances),
         prior: of.prior.into(),
         share: of.share.into(),
@@ -89,21 +198,73 @@ pub(crate) fn candidate(
 
 /// The first `most` of them.
 pub(crate) fn candidates(
-    board: &Board,
+    game: &Game,
     roll: Roll,
     ranked: &[learners::Candidate],
     most: usize,
 ) -> Result<Vec<Candidate>, RunError> {
-    let best = ranked.first().map_or(0.0, |best| best.equity);
-    ranked.iter().take(most).map(|of| candidate(board, roll, of, best)).collect()
+    ranked.iter().take(most).map(|of| candidate(game, roll, of, ranked)).collect()
+}
+
+/// What is expected one ply on, over all rolls of the other side with the best replies.
+fn one_ply(
+    players: &mut dyn Players,
+    who: PlayerKind,
+    game: &Game,
+    of: &learners::Candidate,
+) -> Result<learners::Candidate, RunError> {
+    if of.board.points() != 0 {
+        return Ok(learners::Candidate { depth: learners::Depth::Exact, ..*of });
+    }
+    let player = players.player(Engine { who, evals: 1 })?;
+    let theirs = Game::at(of.board.turned(), game.on_roll().other(), game.cube(), game.stakes())?;
+    let mut sum = [0.0; 6];
+    for roll in Roll::ALL {
+        let reply = ranked(player, &theirs, roll)?[0].chances;
+        sum.iter_mut().zip(reply.0).for_each(|(sum, chance)| *sum += roll.ways() as f32 / 36.0 * chance);
+    }
+    let chances = Chances(sum).turned();
+    let depth = learners::Depth::Rolls(Roll::ALL.len() as u8);
+    Ok(learners::Candidate { chances, equity: game.equity(&chances) as f32, depth, ..*of })
+}
+
+/// As a player ranks them; where it may look ahead and saw no need to, the first is looked at all the same, and what was not searched
+/// comes last in the order of its own equities.
+pub(crate) fn considered(
+    players: &mut dyn Players,
+    engine: Engine,
+    game: &Game,
+    roll: Roll,
+) -> Result<Vec<learners::Candidate>, RunError> {
+    let mut all = ranked(players.player(engine)?, game, roll)?;
+    if game.stakes() != Stakes::Money {
+        rank_in_match(&mut all);
+    }
+    if engine.evals > 1 && all[0].depth == learners::Depth::Static {
+        all[0] = one_ply(players, engine.who, game, &all[0])?;
+    }
+    let is_static = |of: &learners::Candidate| of.depth == learners::Depth::Static;
+    all[1..].sort_by(|a, b| match (is_static(a), is_static(b)) {
+        (true, true) => b.equity.total_cmp(&a.equity),
+        (one, other) => one.cmp(&other),
+    });
+    Ok(all)
 }
 
 pub(crate) fn analyse(players: &mut dyn Players, asked: &AnalysisRequest) -> Result<Analysis, RunError> {
-    let board = board_from(&asked.id)?;
+    let read = Standing::read(&asked.id)?;
     let roll = asked.dice.map(|[one, other]| Roll::new(one, other)).transpose()?;
-    let centred = Cube { value: 1, owner: None };
-    let game = Game::at(board, Seat::One, centred, Stakes::Money)?;
-    analysis(players, Engine { who: asked.who, evals: asked.evals }, &game, true, roll)
+    let mut game = read.game;
+    if let Stage::ToPlay(_) = game.stage() {
+        game = Game::at(game.board(), game.on_roll(), game.cube(), game.stakes())?;
+    }
+    let engine = Engine { who: asked.who, evals: asked.evals };
+    let analysis = analysis(players, engine, &game, true, roll)?;
+    if let Some([one, other]) = asked.dice {
+        game = Game::at(game.board(), game.on_roll(), game.cube(), game.stakes())?;
+        game.roll([one.max(other), one.min(other)])?;
+    }
+    Ok(Analysis { standing: Some(standing(&Standing { game, ..read })), ..analysis })
 }
 
 /// Of a game before the roll or once a double is offered; or of a roll in it.
@@ -115,7 +276,6 @@ pub(crate) fn analysis(
     roll: Option<Roll>,
 ) -> Result<Analysis, RunError> {
     let name = players.name(engine)?;
-    let player = players.player(engine)?;
     let board = game.board();
     let mut analysis = Analysis {
         position: position(&board),
@@ -126,10 +286,12 @@ pub(crate) fn analysis(
     };
     match roll {
         Some(roll) => {
-            analysis.candidates = candidates(&board, roll, &ranked(player, board, roll)?, usize::MAX)?;
+            let considered = considered(players, engine, game, roll)?;
+            analysis.candidates = candidates(game, roll, &considered, usize::MAX)?;
         }
         None => {
-            let chances = player.expects(board).ok_or_else(|| no_opinion(&analysis.name))?;
+            let expected = players.player(engine)?.expects(board);
+            let chances = expected.ok_or_else(|| no_opinion(&analysis.name))?;
             analysis.outlook = Some(outlook(game, cube_in_play, &chances));
         }
     }
@@ -137,26 +299,69 @@ pub(crate) fn analysis(
 }
 
 fn outlook(game: &Game, cube_in_play: bool, chances: &Chances) -> Outlook {
-    let may_double = cube_in_play && game.may_double();
-    let mut doubled = *game;
-    // Where it is offered already, this changes nothing.
-    let _ = doubled.double();
     Outlook {
         chances: numbers(chances),
         equity: chances.equity(),
-        may_double,
-        double: may_double && game.should_double(chances),
-        take: doubled.should_take(&chances.turned()),
+        cube: cube_outlook(game, cube_in_play, &game.cube_equities(chances)),
     }
+}
+
+fn cube_outlook(game: &Game, cube_in_play: bool, equities: &CubeEquities) -> CubeOutlook {
+    CubeOutlook {
+        may_double: cube_in_play && equities.may_double,
+        offered: game.stage() == Stage::Doubled,
+        no_double: equities.no_double,
+        double_take: equities.double_take,
+        double_pass: equities.double_pass,
+        double: cube_in_play && equities.double(),
+        take: equities.take(),
+        too_good: cube_in_play && equities.too_good(),
+        match_chances: equities.match_chances,
+    }
+}
+
+pub(crate) fn verdict(error: f64) -> Verdict {
+    match error {
+        error if error >= 0.16 => Verdict::Blunder,
+        error if error >= 0.08 => Verdict::Bad,
+        error if error >= 0.04 => Verdict::Dubious,
+        error if error >= 0.0005 => Verdict::Good,
+        _ => Verdict::Best,
+    }
+}
+
+/// What was done with the cube, where `game` stands before it.
+pub(crate) fn review_cube(game: &Game, chances: &Chances, did: CubeAct) -> CubeReview {
+    let equities = game.cube_equities(chances);
+    let (passed, taken) = (equities.double_pass, equities.double_take);
+    let (best, error) = match did {
+        CubeAct::NoDouble | CubeAct::Double => {
+            let lost = equities.doubled() - equities.no_double;
+            let best = if lost > 0.0 { CubeAct::Double } else { CubeAct::NoDouble };
+            (best, if did == CubeAct::NoDouble { lost } else { -lost })
+        }
+        CubeAct::Take | CubeAct::Pass => {
+            let lost = taken - passed;
+            let best = if lost > 0.0 { CubeAct::Pass } else { CubeAct::Take };
+            (best, if did == CubeAct::Take { lost } else { -lost })
+        }
+    };
+    let error = error.max(0.0);
+    CubeReview { did, best, error, verdict: verdict(error), outlook: cube_outlook(game, true, &equities) }
 }
 
 /// The tree one level on: the other player's rolls, each with the best reply.
 pub(crate) fn unfold(players: &mut dyn Players, asked: &Unfold) -> Result<Vec<Branch>, RunError> {
-    let board = board_from(&asked.id)?.turned();
+    let game = Standing::read(&asked.id)?.game;
+    let board = game.board().turned();
+    if board.points() != 0 {
+        return Err(RunError::refused("in this position the game has ended", "Ask about one that goes on"));
+    }
+    let game = Game::at(board, game.on_roll().other(), game.cube(), game.stakes())?;
     let player = players.player(Engine { who: asked.who, evals: asked.evals })?;
     let branch = |roll: Roll| {
-        let ranked = ranked(player, board, roll)?;
-        let best = candidate(&board, roll, &ranked[0], ranked[0].equity)?;
+        let ranked = ranked(player, &game, roll)?;
+        let best = candidate(&game, roll, &ranked[0], &ranked)?;
         Ok(Branch {
             dice: [roll.high(), roll.low()],
             ways: roll.ways(),
@@ -168,33 +373,33 @@ pub(crate) fn unfold(players: &mut dyn Players, asked: &Unfold) -> Result<Vec<Br
     Roll::ALL.into_iter().map(branch).collect()
 }
 
-/// A move that was made, held against the best one.
+/// A move that was made, held against the best one, and looked at as far as that.
 pub(crate) fn review(
-    player: &mut dyn Player,
-    before: &Board,
+    players: &mut dyn Players,
+    engine: Engine,
+    before: &Game,
     roll: Roll,
     after: &Board,
 ) -> Result<Review, RunError> {
-    let ranked = ranked(player, *before, roll)?;
-    let best = ranked[0].equity;
+    let mut ranked = considered(players, engine, before, roll)?;
     let rank = ranked.iter().position(|of| of.board == *after);
     let rank = rank.ok_or(notation::NotationError::Result)?;
-    let yours = candidate(before, roll, &ranked[rank], best)?;
-    let verdict = match yours.loss {
-        _ if rank == 0 => Verdict::Best,
-        loss if loss >= 0.16 => Verdict::Blunder,
-        loss if loss >= 0.08 => Verdict::Bad,
-        loss if loss >= 0.04 => Verdict::Doubtful,
-        _ => Verdict::Good,
-    };
+    let less_deep = !matches!(
+        ranked[rank].depth,
+        learners::Depth::Exact | learners::Depth::Rolls(21) | learners::Depth::Visits(_)
+    );
+    if engine.evals > 1 && rank > 0 && less_deep {
+        ranked[rank] = one_ply(players, engine.who, before, &ranked[rank])?;
+    }
+    let yours = candidate(before, roll, &ranked[rank], &ranked)?;
     Ok(Review {
         dice: [roll.high(), roll.low()],
-        before: position(before),
-        best: candidate(before, roll, &ranked[0], best)?,
-        yours,
+        before: position(&before.board()),
+        best: candidate(before, roll, &ranked[0], &ranked)?,
         rank: rank as u32 + 1,
         of: ranked.len() as u32,
-        verdict,
+        verdict: if rank == 0 { Verdict::Best } else { verdict(yours.loss) },
+        yours,
         reviewed: 0,
         lost: 0.0,
     })

@@ -241,7 +241,7 @@ impl Tunable for Strong {
             )
             .with(
                 "lr_steps",
-                "Learning-rate decay: slow down over",
+                "Learning-rate decay",
                 float(1.0, 1e6, true),
                 "updates",
                 number!(lr_steps),
@@ -249,7 +249,7 @@ impl Tunable for Strong {
             )
             .with(
                 "lambda",
-                "TD λ: trust in the outcome",
+                "TD λ",
                 float(0.0, 1.0, false),
                 "",
                 number!(lambda),
@@ -368,7 +368,7 @@ impl Tunable for Published {
             )
             .with(
                 "exploration",
-                "Exploration c (PUCT): curiosity of the search",
+                "PUCT exploration constant c",
                 float(0.0, 10.0, false),
                 "",
                 number!(exploration),
@@ -488,7 +488,7 @@ impl Tunable for Published {
             )
             .with(
                 "max_grad_norm",
-                "Max gradient norm: gradient limit",
+                "Max gradient norm",
                 float(0.05, 100.0, true),
                 "",
                 number!(max_grad_norm),

@@ -37,6 +37,7 @@ below!(
     learn::backgammon::PublishedError,
     arena::DuelError,
     worlds::backgammon::BoardError,
+    worlds::backgammon::IdError,
     worlds::backgammon::NoSuchRoll,
     worlds::backgammon::GameError,
     notation::NotationError

@@ -11,15 +11,27 @@ use ts_rs::TS;
 
 crate::questions! {
     Analyse { request: AnalysisRequest } -> Analysis,
+    /// What an id says: a position id with or without a match id behind a colon, or an XGID.
+    ReadId { id: String } -> Standing,
+    /// The same of what an editor has, with its ids; what cannot be is refused by the part that is wrong.
+    Compose { draft: Draft } -> Standing,
     /// The tree one level on from a move.
     Unfold { unfold: Unfold } -> Vec<Branch>,
     /// Begins a game session, in place of the one that was there.
     NewSession { setup: Setup } -> Session,
+    /// Goes back to the session before the present one, which takes its place.
+    FormerSession {} -> Session,
     Act { act: Act } -> Session,
     /// What somebody would do now in the game.
     Hint { engine: Engine } -> Analysis,
     /// How bad was a person's last turn.
     Review { engine: Engine } -> Review,
+    /// How bad was a person's last decision on the cube; null where none was due yet in this game.
+    ReviewCube { engine: Engine } -> Option<CubeReview>,
+    /// How it stood before the one of [`Session::moves`] with this index, to be looked at again.
+    Moment { at: u32 } -> Moment,
+    /// How good that was.
+    Judge { at: u32, engine: Engine } -> Judged,
     /// The games so far as text that other programs import.
     Transcript {} -> String,
     /// The game session as it stands, where there is one.
@@ -67,17 +79,57 @@ pub enum PlayerKind {
 /// Evaluations a decision that may be asked for at most.
 pub const MOST_EVALS: u32 = 50_000;
 
-/// A question about a position, of money play.
+/// A question about a position.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct AnalysisRequest {
-    /// Seen by the player who rolls. An id of GNU Backgammon, with or without the match's id behind a colon.
+    /// As [`Question::ReadId`] reads it. A position id alone is of money play.
     pub id: String,
-    /// The roll to be played; null asks about the position before it.
+    /// The roll to be played, in place of one that the id tells; null asks about the position before it.
     pub dice: Option<[u8; 2]>,
     pub who: PlayerKind,
     /// Boards that may be valued for each decision; 0 and 1 mean no look-ahead.
     pub evals: u32,
+}
+
+/// A position with what is played for, seen by whoever is on roll.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Standing {
+    pub position: Position,
+    /// The same as ids of GNU Backgammon and of eXtreme Gammon.
+    pub gnu_id: String,
+    pub xgid: String,
+    /// The id said no more than where the checkers stand.
+    pub bare: bool,
+    /// The id asks for the Jacoby rule, which is not played with here.
+    pub jacoby: bool,
+    pub dice: Option<[u8; 2]>,
+    /// A double is offered by whoever is on roll.
+    pub doubled: bool,
+    pub cube: u32,
+    /// Whether the cube belongs to whoever is on roll; null while nobody has it.
+    pub cube_is_mine: Option<bool>,
+    /// 0 is money play.
+    pub length: u16,
+    /// Of whoever is on roll, then of the other.
+    pub score: [u16; 2],
+    pub crawford: bool,
+}
+
+/// What a position editor has.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Draft {
+    /// Points 1 to 24 and the bar, of whoever is on roll and of the other, as each counts its own; the rest is borne off.
+    pub mine: Vec<u8>,
+    pub theirs: Vec<u8>,
+    pub dice: Option<[u8; 2]>,
+    pub cube: u32,
+    pub cube_is_mine: Option<bool>,
+    pub length: u16,
+    pub score: [u16; 2],
+    pub crawford: bool,
 }
 
 /// What somebody thinks of a position.
@@ -89,10 +141,12 @@ pub struct Analysis {
     /// Whose opinion it is, in a few words.
     pub name: String,
     pub evals: u32,
-    /// With dice: every distinct result, the best first.
+    /// With dice: every distinct result. Those looked at most deeply come first; among those of the same depth, the best.
     pub candidates: Vec<Candidate>,
     /// Without dice: what is expected, and what to do with the cube.
     pub outlook: Option<Outlook>,
+    /// What is played for; null at a game session, which tells it itself.
+    pub standing: Option<Standing>,
 }
 
 /// A position to be drawn.
@@ -120,12 +174,29 @@ pub struct Candidate {
     pub steps: Vec<Step>,
     /// Points a game that are expected.
     pub equity: f64,
-    /// Points a game less than the best.
+    /// Points a game less than the best; of one that was not searched, less than the best before the search.
     pub loss: f64,
+    pub depth: Depth,
     pub chances: [f64; 6],
     /// Share of attention before any search, and share of the search's evaluations that went here (0 without a search).
     pub prior: f64,
     pub share: f64,
+}
+
+/// How far somebody looked beyond a result; equities of different depth are not to be compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Depth {
+    /// Not searched: what was seen at first sight.
+    #[default]
+    Static,
+    /// One ply: so many of the other side's 21 rolls, each with the best reply.
+    Rolls { rolls: u8 },
+    /// A tree, so many ways down which went through it.
+    Visits { visits: u32 },
+    /// Known: the game ends there, or a table has it.
+    Exact,
 }
 
 /// One checker moved by one die, as the mover counts points: 25 is the bar and 0 is off.
@@ -144,10 +215,28 @@ pub struct Outlook {
     pub chances: [f64; 6],
     /// Points a game without a cube.
     pub equity: f64,
-    /// Whether whoever rolls may turn the cube, should, and whether the other should take it then.
+    pub cube: CubeOutlook,
+}
+
+/// What follows for the cube from the chances of the six endings, by Janowski's formula; in points a game at the present cube, in a match
+/// those to which its chances correspond. Seen by whoever is on roll.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct CubeOutlook {
+    /// Whether whoever rolls may turn the cube, or has done so.
     pub may_double: bool,
+    /// That is done: the other one decides.
+    pub offered: bool,
+    pub no_double: f64,
+    pub double_take: f64,
+    pub double_pass: f64,
+    /// Whether whoever rolls should turn the cube, whether the other should take it then, and whether it is better to play on for a
+    /// gammon than to have a double passed.
     pub double: bool,
     pub take: bool,
+    pub too_good: bool,
+    /// In a match, the chance to win it by each of the three.
+    pub match_chances: Option<[f64; 3]>,
 }
 
 /// Asks what can come after a move: for each roll of the other player the reply that is thought best.
@@ -252,6 +341,8 @@ pub struct Session {
     pub score: [u32; 2],
     /// The game that is played without the cube.
     pub crawford: bool,
+    /// The position before the turn in progress with all that is played for, for other programs; the first seat is at the bottom.
+    pub xgid: String,
     /// From 1.
     pub game: u32,
     pub phase: Phase,
@@ -363,8 +454,61 @@ pub struct Played {
     pub dice: Option<[u8; 2]>,
     /// A move in notation, or what was done instead: `doubles to 2`, `takes`, `passes`, `resigns a gammon`.
     pub text: String,
-    /// The position before it, seen by this player; what an analysis can be asked about.
+    /// How it stood before it, with all that was played for: what an analysis can be asked about.
     pub id: String,
+}
+
+/// What a person did with the cube, held against what is best.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct CubeReview {
+    pub did: CubeAct,
+    pub best: CubeAct,
+    /// Points a game, at the cube before it, that this gave away.
+    pub error: f64,
+    pub verdict: Verdict,
+    /// Seen by whoever is on roll, who is the other one where a double was answered.
+    pub outlook: CubeOutlook,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+#[serde(rename_all = "snake_case")]
+pub enum CubeAct {
+    NoDouble,
+    Double,
+    Take,
+    Pass,
+}
+
+/// A game as it stood, seen by the first seat.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Moment {
+    pub position: Position,
+    pub cube: u32,
+    pub cube_owner: Option<u8>,
+    /// Who did it, and what: a roll with steps as that one counts points, or a word.
+    pub seat: u8,
+    pub dice: Option<[u8; 2]>,
+    pub steps: Vec<Step>,
+    pub text: String,
+    pub id: String,
+}
+
+/// How good one of a game's decisions was, or both of a turn: to roll without turning the cube, and the move.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Judged {
+    /// Expected of the position by the first seat, before the roll and with the cube, in points a game at the present cube.
+    pub equity: f64,
+    /// Points lost by the move, and by what was done with the cube; null where there was no choice.
+    pub move_error: Option<f64>,
+    pub cube_error: Option<f64>,
+    pub verdict: Verdict,
+    /// What would have been best, where something else was done.
+    pub best_move: Option<String>,
+    pub best_cube: Option<CubeAct>,
 }
 
 /// How bad was that: a person's last turn held against the best.
@@ -385,14 +529,14 @@ pub struct Review {
     pub lost: f64,
 }
 
-/// By points lost: from 0.04 on doubtful, from 0.08 bad, from 0.16 a blunder, as GNU Backgammon draws the lines.
+/// By points lost: from 0.04 on dubious, from 0.08 bad, from 0.16 a blunder, as GNU Backgammon draws the lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     Best,
     Good,
-    Doubtful,
+    Dubious,
     Bad,
     Blunder,
 }

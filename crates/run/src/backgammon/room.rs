@@ -12,12 +12,14 @@ use crate::checkpoint;
 use crate::protocol::{Knob, Knobs, Progress, Row, Value, Variant};
 use crate::room::{Answer, Iteration, Offload, Room, Saved, Schema, Setup, Slice, Tensors, WorkedOn};
 use crate::{Host, RunError};
-use learn::Data;
 use learn::backgammon::arena::{Duel, Tally};
 use learn::backgammon::baselines::{Linear, Random};
 use learn::backgammon::published::accelerator::Work;
-use learn::backgammon::{self, Player};
+use learn::backgammon::{self, Player, Round};
+use learn::{Data, Find, Sharing};
+use math::Isa;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// Pairs of games against each baseline.
 const TEST_PAIRS: u64 = 100;
@@ -40,6 +42,8 @@ pub struct Backgammon {
     frozen_agents: Vec<FrozenAgent>,
     baseline_test: Option<BaselineTest>,
     session: Option<GameSession>,
+    /// The last one before it in which a person played, to go back to.
+    former_session: Option<GameSession>,
     player_cache: Vec<CachedPlayer>,
     /// Boards valued by the end of the round before.
     valued: u64,
@@ -51,6 +55,8 @@ struct Notes {
     frozen: Vec<Frozen>,
     #[serde(rename = "table")]
     session: Option<SavedSession>,
+    #[serde(rename = "former_table", default, skip_serializing_if = "Option::is_none")]
+    former_session: Option<SavedSession>,
 }
 
 /// A player at hand; of the agent as it is, as it was after so many rounds.
@@ -181,6 +187,7 @@ impl Backgammon {
             frozen_agents: Vec::new(),
             baseline_test: None,
             session: None,
+            former_session: None,
             player_cache: Vec::new(),
             valued: 0,
         }
@@ -193,6 +200,12 @@ impl Backgammon {
             player_cache: &mut self.player_cache,
         };
         (player_pool, self.session.as_mut())
+    }
+
+    fn shelve_session(&mut self) {
+        if let Some(session) = self.session.take().filter(GameSession::is_played) {
+            self.former_session = Some(session);
+        }
     }
 }
 
@@ -245,6 +258,7 @@ impl Room for Backgammon {
         }
         room.valued = room.tuned.learner().progress().evaluations;
         room.session = notes.session.as_ref().map(GameSession::from_saved).transpose()?;
+        room.former_session = notes.former_session.as_ref().map(GameSession::from_saved).transpose()?;
         Ok(room)
     }
 
@@ -261,13 +275,15 @@ impl Room for Backgammon {
         let notes = Notes {
             frozen: self.frozen_agents.iter().map(|agent| agent.frozen.clone()).collect(),
             session: self.session.as_ref().map(GameSession::saved),
+            former_session: self.former_session.as_ref().map(GameSession::saved),
         };
         serde_json::to_value(notes).expect("plain data with string keys")
     }
 
     /// The game goes on against the agent of the new run.
     fn follow(&mut self, before: Self) {
-        self.session = before.session;
+        self.session = before.session.or(self.session.take());
+        self.former_session = before.former_session.or(self.former_session.take());
     }
 
     fn advance(&mut self) -> Slice {
@@ -360,6 +376,18 @@ impl Room for Backgammon {
         }
     }
 
+    fn sharing(&mut self) -> Option<&mut dyn Sharing> {
+        self.tuned.learner_mut().sharing()
+    }
+
+    fn play(due: &Find, games: Range<u64>, isa: Isa) -> Result<Tensors, RunError> {
+        Ok(Round::from_parts(due).map_err(RunError::damaged)?.play(isa, games).parts())
+    }
+
+    fn fingerprint(isa: Isa) -> u64 {
+        Round::fingerprint(isa)
+    }
+
     fn processor_only(&self) -> Option<&'static str> {
         self.tuned.processor_only()
     }
@@ -393,10 +421,20 @@ impl Room for Backgammon {
         let (mut players, session) = self.player_pool();
         Ok(match question {
             Question::Analyse { request } => Box::new(analysis::analyse(&mut players, &request)?),
+            Question::ReadId { id } => Box::new(analysis::read_id(&id)?),
+            Question::Compose { draft } => Box::new(analysis::compose(&draft)?),
             Question::Unfold { unfold } => Box::new(analysis::unfold(&mut players, &unfold)?),
             Question::NewSession { setup } => {
                 let begun = GameSession::new(setup, &mut players)?;
+                self.shelve_session();
                 Box::new(self.session.insert(begun).view())
+            }
+            Question::FormerSession {} => {
+                let former = self.former_session.take().ok_or_else(|| {
+                    RunError::refused("nobody has played a match before this one", "Go on with this one")
+                })?;
+                self.shelve_session();
+                Box::new(self.session.insert(former).view())
             }
             Question::Act { act } => {
                 let session = session.ok_or_else(no_session)?;
@@ -408,6 +446,13 @@ impl Room for Backgammon {
             }
             Question::Review { engine } => {
                 Box::new(session.ok_or_else(no_session)?.review(engine, &mut players)?)
+            }
+            Question::ReviewCube { engine } => {
+                Box::new(session.ok_or_else(no_session)?.review_cube(engine, &mut players)?)
+            }
+            Question::Moment { at } => Box::new(session.ok_or_else(no_session)?.moment(at)?),
+            Question::Judge { at, engine } => {
+                Box::new(session.ok_or_else(no_session)?.judge(at, engine, &mut players)?)
             }
             Question::Transcript {} => Box::new(session.ok_or_else(no_session)?.transcript()),
             Question::Session {} => Box::new(session.map(|session| session.view())),
@@ -423,7 +468,7 @@ impl Room for Backgammon {
 pub fn player_from_checkpoint(bytes: &[u8], evals: u32, host: Host) -> Result<Box<dyn Player>, RunError> {
     let (header, tensors, _) = checkpoint::decode(bytes, &SCHEMA)?;
     let config = &header.config;
-    let setup = Setup { variant: &config.variant, knobs: &header.knobs, seed: config.seed, host };
+    let setup = Setup::new(config, &header.knobs, host);
     Backgammon::check(setup)?;
     let room = Backgammon::restore(setup, Saved { tensors: &tensors, notes: &serde_json::Value::Null })?;
     Ok(room.tuned.learner().player(evals.max(1)))

@@ -72,7 +72,7 @@ pub(super) static SCHEMA: Schema = Schema {
         )
         .unit("points")
         .chart("strength")
-        .brief("linear")
+        .brief("pubeval")
         .spread(&["linear_error"]),
         Column::new("random_error", "Its standard error", "Of the points against random moves.")
             .unit("points"),

@@ -6,8 +6,8 @@
 
 use super::analysis::{self, Players, position, steps};
 use super::protocol::{
-    Act, AllowedActs, Analysis, EndedBy, Ending, Engine, EngineAct, Phase, Played, Reply, Review, Session,
-    Setup,
+    Act, AllowedActs, Analysis, CubeAct, CubeReview, EndedBy, Ending, Engine, EngineAct, Judged, Moment,
+    Phase, Played, Reply, Review, Session, Setup, Verdict,
 };
 use crate::RunError;
 use math::Rng;
@@ -86,7 +86,9 @@ pub(crate) struct GameSession {
     throws: u64,
     reply: Option<Reply>,
     /// The last turn of a person, and whether it was reviewed.
-    turn_done: Option<(Board, Roll, Board, bool)>,
+    turn_done: Option<(Game, Roll, Board, bool)>,
+    /// A person's last decision on the cube, and how the game stood before it.
+    cube_done: Option<(Game, CubeAct)>,
     reviewed: u32,
     lost: f64,
     scratch: Results,
@@ -139,6 +141,7 @@ impl GameSession {
             throws: 0,
             reply: None,
             turn_done: None,
+            cube_done: None,
             reviewed: 0,
             lost: 0.0,
             scratch: Results::new(),
@@ -199,7 +202,12 @@ impl GameSession {
                 if !(opening || mine) {
                     return Err(refused("There are no dice to throw now", "See whose turn it is"));
                 }
-                self.throw()
+                let before = self.game;
+                self.throw()?;
+                // To roll is a decision on the cube where it could have been turned.
+                let may_double = self.setup.cube && before.may_double();
+                self.cube_done = may_double.then_some((before, CubeAct::NoDouble));
+                Ok(())
             }
             Act::Double => {
                 if self.persons_turn().is_none() || !self.may_double() {
@@ -208,16 +216,22 @@ impl GameSession {
                         "It is turned before one's own roll, by whoever may",
                     ));
                 }
+                self.cube_done = Some((self.game, CubeAct::Double));
                 self.do_double()
             }
             Act::Take | Act::Pass => {
                 if self.persons_turn().is_none() || self.game.stage() != Stage::Doubled {
                     return Err(refused("No double is offered to you", "See whose turn it is"));
                 }
-                self.answer(*act == Act::Take)
+                let take = *act == Act::Take;
+                self.cube_done = Some((self.game, if take { CubeAct::Take } else { CubeAct::Pass }));
+                self.answer(take)
             }
             Act::Step { from, to } => Ok(self.playing()?.take(*from, *to).map(drop)?),
-            Act::Play { id } => self.lay(|_, _| Ok(Board::from_id(id.trim())?)),
+            // A candidate's id says in a match what is played for, too.
+            Act::Play { id } => {
+                self.lay(|_, _| Ok(Board::from_id(id.trim().split(':').next().unwrap_or_default())?))
+            }
             Act::Write { text } => self.lay(|board, roll| Ok(notation::read(board, roll, text)?)),
             Act::Undo { all } => {
                 let play = self.playing()?;
@@ -293,7 +307,7 @@ impl GameSession {
 
     fn end_turn(&mut self, after: Board) -> Result<(), RunError> {
         let Stage::ToPlay(roll) = self.game.stage() else { return Err(no_move_due()) };
-        let (before, player) = (self.game.board(), self.game.on_roll());
+        let (before, player) = (self.game, self.game.on_roll());
         self.game.play(after, &mut self.scratch)?;
         self.play = None;
         if self.engine(player).is_none() {
@@ -355,19 +369,26 @@ impl GameSession {
             Stage::ToPlay(_) | Stage::Over(_) => {}
         }
         let Stage::ToPlay(roll) = self.game.stage() else { return Err(no_move_due()) };
-        let (player, before) = (self.game.on_roll(), self.game.board());
-        let engine = players.player(self.engine(player).ok_or_else(no_move_due)?)?;
-        let ranked = engine.rank(before, roll);
+        let game = self.game;
+        let (player, before) = (game.on_roll(), game.board());
+        let asked = self.engine(player).ok_or_else(no_move_due)?;
+        let engine = players.player(asked)?;
+        // Who has no opinion chooses all the same.
+        let ranked = match engine.expects(before) {
+            Some(_) => analysis::considered(players, asked, &game, roll)?,
+            None => Vec::new(),
+        };
         let after = match ranked.first() {
             Some(best) => best.board,
             None => {
+                let engine = players.player(asked)?;
                 let mut chosen = Vec::new();
                 engine.choose(&[(before, roll)], &mut chosen);
                 chosen.first().copied().unwrap_or(before)
             }
         };
         let way = notation::route(&before, roll, &after)?;
-        let candidates = analysis::candidates(&before, roll, &ranked, CONSIDERED)?;
+        let candidates = analysis::candidates(&game, roll, &ranked, CONSIDERED)?;
         self.end_turn(after)?;
         self.reply = Some(Reply {
             seat: seat(player),
@@ -456,7 +477,8 @@ impl GameSession {
             }
         }
         self.game = Game::new(stakes);
-        (self.resigned, self.play, self.reply, self.turn_done) = (None, None, None, None);
+        (self.resigned, self.play, self.reply, self.turn_done, self.cube_done) =
+            (None, None, None, None, None);
     }
 
     /// Does again what was done once.
@@ -513,7 +535,7 @@ impl GameSession {
     pub fn review(&mut self, engine: Engine, players: &mut dyn Players) -> Result<Review, RunError> {
         let (before, roll, after, told) =
             self.turn_done.ok_or_else(|| refused("You have not moved yet in this game", "Move first"))?;
-        let mut review = analysis::review(players.player(engine)?, &before, roll, &after)?;
+        let mut review = analysis::review(players, engine, &before, roll, &after)?;
         // What was forced says nothing about who played it.
         if !told && review.of > 1 {
             self.reviewed += 1;
@@ -546,6 +568,7 @@ impl GameSession {
             cube: self.game.cube().value,
             cube_owner: self.game.cube().owner.map(seat),
             score: self.score(),
+            xgid: self.game.xgid(),
             crawford: matches!(self.game.stakes(), Stakes::Match(m) if m.crawford == rules::Crawford::Now),
             game: self.earlier + self.done.len() as u32 + 1,
             phase: match stage {
@@ -593,30 +616,133 @@ impl GameSession {
         }
     }
 
+    pub fn review_cube(
+        &self,
+        engine: Engine,
+        players: &mut dyn Players,
+    ) -> Result<Option<CubeReview>, RunError> {
+        let Some((game, did)) = self.cube_done else { return Ok(None) };
+        let chances = expected(players, engine, &game)?;
+        Ok(Some(analysis::review_cube(&game, &chances, did)))
+    }
+
     /// This game so far, in words.
     fn played(&self) -> Vec<Played> {
         let mut told = Vec::new();
-        let mut session = GameSession::at(self.setup.clone(), self.names.clone(), self.now.stakes);
-        for &action in &self.now.actions {
-            let (before, actor) = (session.game.board(), session.actor());
-            let text = session.words(action);
-            let dice = match (action, session.game.stage()) {
+        self.replay(|before, action, text, seat, _| {
+            let dice = match (action, before.stage()) {
                 (Action::Moved(_), Stage::ToPlay(roll)) => Some([roll.high(), roll.low()]),
                 _ => None,
             };
+            told.push(Played { seat, dice, text, id: before.gnu_id() });
+        });
+        told
+    }
+
+    /// Tells of each thing done but rolls: how it stood, what was done in words, by whom; and how it stood before its roll.
+    fn replay(&self, mut tell: impl FnMut(&Game, Action, String, u8, &Game)) {
+        let mut session = GameSession::at(self.setup.clone(), self.names.clone(), self.now.stakes);
+        let mut before_roll = session.game;
+        for &action in &self.now.actions {
+            let (before, actor) = (session.game, session.actor());
+            let text = session.words(action);
             if session.redo(action).is_err() {
                 break;
             }
             if let Action::Rolled(_) = action {
+                before_roll = before;
                 continue;
             }
             let by = match action {
                 Action::Resigned { seat, .. } => seat,
                 _ => actor.map_or(0, seat),
             };
-            told.push(Played { seat: by, dice, text, id: before.id().to_string() });
+            tell(&before, action, text, by, &before_roll);
         }
-        told
+    }
+
+    /// One thing done in this game, and how it stood before it and before its roll.
+    fn done_at(&self, at: u32) -> Result<(Game, Action, String, u8, Game), RunError> {
+        let (mut found, mut k) = (None, 0);
+        self.replay(|before, action, text, seat, before_roll| {
+            if k == at {
+                found = Some((*before, action, text, seat, *before_roll));
+            }
+            k += 1;
+        });
+        found.ok_or_else(|| {
+            refused("So many things were not done in this game", "Ask about one of its list of moves")
+        })
+    }
+
+    pub fn moment(&self, at: u32) -> Result<Moment, RunError> {
+        let (game, action, text, by, _) = self.done_at(at)?;
+        let board = if game.on_roll() == Seat::One { game.board() } else { game.board().turned() };
+        let (dice, way) = match (action, game.stage()) {
+            (Action::Moved(after), Stage::ToPlay(roll)) => {
+                (Some([roll.high(), roll.low()]), notation::route(&game.board(), roll, &after)?)
+            }
+            _ => (None, Vec::new()),
+        };
+        Ok(Moment {
+            position: position(&board),
+            cube: game.cube().value,
+            cube_owner: game.cube().owner.map(seat),
+            seat: by,
+            dice,
+            steps: steps(&way),
+            text,
+            id: game.gnu_id(),
+        })
+    }
+
+    pub fn judge(&self, at: u32, engine: Engine, players: &mut dyn Players) -> Result<Judged, RunError> {
+        let (game, action, _, _, before_roll) = self.done_at(at)?;
+        let (stood, did) = match action {
+            Action::Moved(_) => (before_roll, CubeAct::NoDouble),
+            Action::Doubled => (game, CubeAct::Double),
+            Action::Took => (game, CubeAct::Take),
+            _ => (game, CubeAct::Pass),
+        };
+        // Before the opening roll nobody is on roll; who threw more is.
+        let stood = match stood.stage() {
+            Stage::Opening => Game::at(game.board(), game.on_roll(), game.cube(), game.stakes())?,
+            Stage::ToPlay(_) => before_roll,
+            _ => stood,
+        };
+        let opening = before_roll.stage() == Stage::Opening && matches!(action, Action::Moved(_));
+        let chances = expected(players, engine, &stood)?;
+        let equities = stood.cube_equities(&chances);
+        let worth = if stood.stage() == Stage::Doubled { equities.doubled() } else { equities.best() };
+        let mut judged = Judged {
+            equity: if stood.on_roll() == Seat::One { worth } else { -worth },
+            move_error: None,
+            cube_error: None,
+            verdict: Verdict::Best,
+            best_move: None,
+            best_cube: None,
+        };
+        let decided = self.setup.cube && equities.may_double && !opening;
+        if decided && !matches!(action, Action::Resigned { .. }) {
+            let review = analysis::review_cube(&stood, &chances, did);
+            judged.cube_error = Some(review.error);
+            judged.best_cube = (review.best != review.did).then_some(review.best);
+        }
+        if let (Action::Moved(after), Stage::ToPlay(roll)) = (action, game.stage()) {
+            let review = analysis::review(players, engine, &game, roll, &after)?;
+            if review.of > 1 {
+                judged.move_error = Some(review.yours.loss);
+                judged.best_move = (review.yours.loss > 0.0).then_some(review.best.text);
+            }
+        }
+        let worst = judged.move_error.unwrap_or(0.0).max(judged.cube_error.unwrap_or(0.0));
+        judged.verdict = analysis::verdict(worst);
+        Ok(judged)
+    }
+
+    /// A person plays, and not engines alone.
+    pub fn is_played(&self) -> bool {
+        self.setup.seats.contains(&None)
     }
 
     /// What a action is called; of a move, before it is made.
@@ -689,6 +815,12 @@ impl GameSession {
         (session.throws, session.reviewed, session.lost) = (saved.throws, saved.reviewed, saved.lost);
         Ok(session)
     }
+}
+
+/// What somebody expects before the roll.
+fn expected(players: &mut dyn Players, engine: Engine, game: &Game) -> Result<rules::Chances, RunError> {
+    let expected = players.player(engine)?.expects(game.board());
+    expected.ok_or_else(|| refused("This player plays, but has no opinion to tell", "Ask the agent"))
 }
 
 fn no_move_due() -> RunError {

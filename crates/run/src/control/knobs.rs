@@ -19,11 +19,11 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
         )
         .with(
             "entropy",
-            "Entropy bonus: curiosity",
+            "Entropy bonus",
             float(0.0, 0.2, false),
             "",
             number!(entropy),
-            "A reward for staying undecided (the entropy bonus). It keeps the agent trying things; too much and it never commits.",
+            "A reward for staying undecided: exploration. It keeps the agent trying things; too much and it never commits.",
         )
         .with(
             "gamma",
@@ -35,19 +35,19 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
         )
         .with(
             "lambda",
-            "GAE λ: trust in outcomes",
+            "GAE λ",
             float(0.0, 1.0, false),
             "",
             number!(lambda),
-            "Lambda of the advantage estimate. At 0 the critic's guess decides alone, at 1 only what really happened counts.",
+            "How advantages are estimated. At 0 by the critic's values alone (low variance, high bias), at 1 by the rewards that followed (no bias).",
         )
         .with(
             "clip",
-            "Clip range ε: step limit",
+            "Clip range ε",
             float(0.02, 0.8, false),
             "",
             number!(clip),
-            "How far one update may change the odds of an action before PPO stops rewarding the change.",
+            "How far one update may change the probability of an action, as a ratio, before PPO's objective stops rewarding the change.",
         )
         .with(
             "epochs",
@@ -59,15 +59,15 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
         )
         .with(
             "value_coef",
-            "Value coefficient: weight of the critic",
+            "Value coefficient",
             float(0.0, 2.0, false),
             "",
             number!(value_coef),
-            "How much the error of the value estimate counts beside the policy's own loss.",
+            "Weight of the value loss beside the policy's own loss.",
         )
         .with(
             "max_grad_norm",
-            "Max gradient norm: gradient limit",
+            "Max gradient norm",
             float(0.05, 10.0, true),
             "",
             number!(max_grad_norm),
@@ -83,15 +83,15 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
         )
         .with(
             "clip_value",
-            "Value clipping: limit the critic too",
+            "Value clipping",
             KnobKind::Bool,
             "",
             switch!(clip_value),
-            "Keep the value estimate from moving further in one update than the step limit allows.",
+            "Keep the value estimate from moving further in one update than the clip range allows.",
         )
         .with(
             "target_kl",
-            "Target KL: leash",
+            "Target KL",
             float(0.0, 0.1, false),
             "",
             number!(target_kl),
@@ -99,11 +99,11 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
         )
         .with(
             "anneal_steps",
-            "Learning-rate decay: cool down over",
+            "Learning-rate decay",
             float(0.0, 1e8, false),
             "steps",
             number!(anneal_steps),
-            "Lower the learning rate evenly to its final share over this many environment steps, counted from your last change of a knob. 0 keeps it constant.",
+            "Lower the learning rate linearly to its final share over this many environment steps, counted from your last change of a knob. 0 keeps it constant.",
         )
         .with(
             "lr_floor",
@@ -155,7 +155,7 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
         )
         .with(
             "tanh",
-            "Tanh: smooth units",
+            "Tanh activation",
             KnobKind::Bool,
             "",
             switch!(tanh),
@@ -181,7 +181,7 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
         return table
             .with(
                 "spread",
-                "Initial std: first spread",
+                "Initial standard deviation",
                 float(0.05, 5.0, true),
                 "of half the range",
                 number!(spread),
@@ -189,7 +189,7 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
             )
             .with(
                 "squash",
-                "Tanh squashing: bend actions",
+                "Tanh squashing",
                 KnobKind::Bool,
                 "",
                 switch!(squash),

@@ -8,8 +8,10 @@ use super::stage::Stage;
 use crate::RunError;
 use crate::bench::Bench;
 use crate::protocol::{Goal, Knob, Knobs, Row, Value, Variant};
-use crate::room::{Answer, Iteration, Offload, Pass, Room, Saved, Schema, Setup, Slice, Tensors, WorkedOn};
-use learn::{Accelerator, Fault, IterationOutput, Machine, Ppo, PpoConfig, Times};
+use crate::room::{
+    Answer, Iteration, Offload, Pass, Policy, Room, Saved, Schema, Setup, Slice, Tensors, WorkedOn,
+};
+use learn::{Accelerator, Fault, IterationOutput, Machine, Ppo, PpoConfig, Times, ppo};
 use math::par::Pinned;
 use worlds::{Actions, Kind, Of, Spec};
 
@@ -280,6 +282,11 @@ impl Room for Control {
         Ok(Some(self.evaluate(TEST_EPISODES, self.tested)))
     }
 
+    fn policy(&self) -> Option<Box<dyn Policy>> {
+        // The plan is the learner's own, which could be made.
+        self.ppo.policy().ok().map(|policy| Box::new(policy) as Box<dyn Policy>)
+    }
+
     fn offload(&mut self) -> Option<&mut dyn Offload> {
         Some(self)
     }
@@ -303,6 +310,24 @@ impl Room for Control {
 
     fn bench(bench: &mut Bench) {
         super::bench::run(bench);
+    }
+}
+
+impl Policy for ppo::Policy {
+    fn observation_len(&self) -> usize {
+        self.observation_len()
+    }
+
+    fn policy_len(&self) -> usize {
+        self.policy_len()
+    }
+
+    fn act(&mut self, observations: &[f32], actions: &mut [f32]) {
+        self.act(observations, actions);
+    }
+
+    fn predict(&mut self, observations: &[f32], policy: &mut [f32], values: &mut [f32]) {
+        self.predict(observations, policy, values);
     }
 }
 

@@ -83,7 +83,7 @@ macro_rules! optimizer {
             )
             .with(
                 "lr_steps",
-                "Learning-rate decay: slow down over",
+                "Learning-rate decay",
                 float(1.0, 1e9, true),
                 "updates",
                 real!(lr_steps),
@@ -91,7 +91,7 @@ macro_rules! optimizer {
             )
             .with(
                 "max_grad_norm",
-                "Max gradient norm: gradient limit",
+                "Max gradient norm",
                 float(0.05, 1000.0, true),
                 "",
                 real!(max_grad_norm),
@@ -236,7 +236,7 @@ pub(super) fn deep_q(preset: DqnConfig) -> Table<DqnConfig> {
         )
         .with(
             "huber",
-            "Huber loss δ: where errors count less",
+            "Huber loss δ",
             float(0.0, 100.0, false),
             "",
             Access::Number(

@@ -3,7 +3,7 @@
 
 use super::room::Cube;
 use crate::room::{Offload, Pass};
-use learn::cube::{Offloading, ProbeSlice};
+use learn::cube::Offloading;
 use learn::{Fault, Machine};
 
 impl Cube {
@@ -50,11 +50,8 @@ impl Offload for Cube {
     }
 
     fn advance_probe(&mut self) -> Result<Pass, Fault> {
-        Ok(match self.offloading().advance_probe()? {
-            ProbeSlice::Worked => Pass::Worked,
-            ProbeSlice::Waiting => Pass::Waiting,
-            ProbeSlice::Passed => Pass::Ended(self.pass_work()),
-        })
+        let slice = self.offloading().advance_probe()?;
+        Ok(Pass::of(slice, self.pass_work()))
     }
 
     /// States learned from.

@@ -91,7 +91,7 @@ pub struct Scrambled {
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct SolveMethod {
     pub search: SearchKind,
-    /// States that a beam keeps of a level, or that A* expands at once.
+    /// States that a beam keeps of a level, or that A* expands at once. A beam that fails is followed by one twice as wide.
     pub width: u32,
     /// Of moves made beside moves to go, in A*.
     pub weight: f32,
@@ -118,7 +118,9 @@ pub struct SolveView {
     /// What is to be solved.
     pub facelets: String,
     pub done: bool,
-    /// Moves that it has looked ahead, and states generated.
+    /// Of the beam that searches or was the last to: more than was asked for where narrower ones failed.
+    pub width: Option<u32>,
+    /// Moves that it has looked ahead, and states generated, by narrower beams too.
     pub steps: u32,
     pub nodes: f64,
     /// Moves that the nearest state it met is thought to be away.

@@ -1,4 +1,5 @@
-//! The search for a solution of one state, in slices, with the weights that it began with.
+//! The search for a solution of one state, in slices, with the weights that it began with. A beam that fails is followed by one
+//! twice as wide, until the limit of nodes leaves too little for another or memory would not hold it.
 
 use super::judging::Known;
 use super::protocol::{SearchKind, Solution, SolveMethod, SolveView};
@@ -8,15 +9,22 @@ use learn::cube::{Greedy, Judge, Limits, Method, Scores, Search};
 use std::sync::Arc;
 use worlds::cube::{Actions, Distances, Move};
 
-/// Moves that a search looks ahead at most: no cube needs half as many.
-const MOST_STEPS: usize = 60;
+/// Moves that a search looks ahead at most. No cube needs more than 26; what a beam has not found by then it hardly ever finds
+/// later, and a wider one does.
+const MOST_STEPS: usize = 40;
+/// Levels that the nodes left must suffice for, or a wider beam is not begun.
+const LEAST_STEPS: u64 = 20;
 
 pub(super) struct Solving<P> {
     state: P,
     actions: Actions,
     exact: Option<Arc<Distances>>,
+    asked: SolveMethod,
+    free_bytes: u64,
     /// Until it is done.
     search: Option<Search<P>>,
+    /// Nodes of the beams that failed before this one, and the nearest state that they met.
+    before: (u64, Option<f32>),
     view: SolveView,
     failure: Option<RunError>,
 }
@@ -45,13 +53,15 @@ impl<P: Known> Solving<P> {
         let view = SolveView {
             facelets,
             done: false,
+            width: (asked.search == SearchKind::Beam).then_some(asked.width),
             steps: 0,
             nodes: 0.0,
             nearest: None,
             solution: None,
             failure: None,
         };
-        let mut solving = Solving { state, actions, exact, search: None, view, failure: None };
+        let (search, before, failure) = (None, (0, None), None);
+        let mut solving = Solving { state, actions, exact, asked, free_bytes, search, before, view, failure };
         let Some(method) = method(asked) else {
             let table = solving.exact.as_ref().and_then(|exact| state.solution(exact));
             let moves = table.ok_or_else(|| {
@@ -64,7 +74,7 @@ impl<P: Known> Solving<P> {
             solving.solved(&moves, judge);
             return Ok(solving);
         };
-        let limits = Limits { steps: MOST_STEPS, nodes: asked.nodes.into() };
+        let limits = solving.limits();
         let needs = Search::<P>::bytes(method, limits);
         if needs > free_bytes {
             return Err(RunError::refused(
@@ -82,6 +92,10 @@ impl<P: Known> Solving<P> {
         Ok(solving)
     }
 
+    fn limits(&self) -> Limits {
+        Limits { steps: MOST_STEPS, nodes: u64::from(self.asked.nodes).saturating_sub(self.before.0) }
+    }
+
     pub fn view(&self) -> &SolveView {
         &self.view
     }
@@ -95,11 +109,15 @@ impl<P: Known> Solving<P> {
     pub fn advance(&mut self, judge: &mut dyn Judge<P>) -> Result<(), RunError> {
         let Some(search) = &mut self.search else { return Ok(()) };
         let outcome = search.advance(judge).map_err(RunError::below)?;
+        let (nodes, nearest) = self.before;
         self.view.steps = search.steps() as u32;
-        self.view.nodes = search.nodes() as f64;
-        self.view.nearest = search.nearest();
+        self.view.nodes = (nodes + search.nodes()) as f64;
+        self.view.nearest = search.nearest().into_iter().chain(nearest).reduce(f32::min);
         let Some(outcome) = outcome else { return Ok(()) };
         self.search = None;
+        if matches!(outcome.solution, Err(Stop::Steps | Stop::Nothing)) && self.widen()? {
+            return Ok(());
+        }
         self.view.done = true;
         match outcome.solution {
             Ok(actions) => {
@@ -114,6 +132,22 @@ impl<P: Known> Solving<P> {
             }
         }
         Ok(())
+    }
+
+    /// Begins again with a beam twice as wide, where there may be one.
+    fn widen(&mut self) -> Result<bool, RunError> {
+        let Some(narrow) = self.view.width else { return Ok(false) };
+        let wide = narrow.saturating_mul(2);
+        self.before = (self.view.nodes as u64, self.view.nearest);
+        let (limits, method) = (self.limits(), Method::Beam { width: wide as usize });
+        let least = u64::from(wide) * self.actions.count() as u64 * LEAST_STEPS;
+        if limits.nodes < least || Search::<P>::bytes(method, limits) > self.free_bytes {
+            return Ok(false);
+        }
+        let mut search = Search::new(method, limits, self.actions).map_err(RunError::below)?;
+        search.begin(self.state);
+        (self.search, self.view.width) = (Some(search), Some(wide));
+        Ok(true)
     }
 
     /// What was thought of each state on the way.
@@ -151,8 +185,14 @@ impl<P: Known> Solving<P> {
         let nearest = nearest.map_or(String::new(), |nearest| {
             format!("; the nearest state is thought to be {nearest:.1} moves from solved")
         });
+        let widths = match self.view.width {
+            Some(width) if width > self.asked.width => {
+                format!(" by beams of {} to {width} states", self.asked.width)
+            }
+            _ => String::new(),
+        };
         RunError::refused(
-            format!("{how}, with {nodes:.0} nodes generated{nearest}"),
+            format!("{how}, with {nodes:.0} nodes generated{widths}{nearest}"),
             "Try a wider beam or more nodes, or train for longer",
         )
     }

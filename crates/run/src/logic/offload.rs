@@ -2,7 +2,6 @@
 
 use super::room::Logic;
 use crate::room::{Offload, Pass};
-use learn::logic::population::ProbeSlice;
 use learn::{Fault, Machine};
 
 impl Offload for Logic {
@@ -31,11 +30,8 @@ impl Offload for Logic {
     }
 
     fn advance_probe(&mut self) -> Result<Pass, Fault> {
-        Ok(match self.population.advance_probe()? {
-            ProbeSlice::Worked => Pass::Worked,
-            ProbeSlice::Waiting => Pass::Waiting,
-            ProbeSlice::Passed => Pass::Ended(self.pass_work()),
-        })
+        let slice = self.population.advance_probe()?;
+        Ok(Pass::of(slice, self.pass_work()))
     }
 
     /// Updates.

@@ -22,7 +22,7 @@ pub use reader::{Reader, State, Told};
 pub use writer::Writer;
 
 use crate::digest::Fnv;
-use crate::digest::{FUSED, GPU, MIXED, UNFUSED};
+use crate::digest::{BF16, FUSED, GPU, MIXED, UNFUSED};
 use crate::protocol::{Config, Knobs, Progress};
 use crate::room::Schema;
 use serde::{Deserialize, Serialize};
@@ -273,7 +273,7 @@ const fn track_at(t: usize) -> usize {
 }
 
 /// By their number in a row.
-const ARITHMETICS: [&str; 4] = [MIXED, FUSED, UNFUSED, GPU];
+const ARITHMETICS: [&str; 5] = [MIXED, FUSED, UNFUSED, GPU, BF16];
 
 fn progress_numbers(p: &Progress) -> impl Iterator<Item = f64> + '_ {
     [f64::from(p.iteration), p.train_s].into_iter().chain(p.counts.iter().copied())

@@ -2,7 +2,9 @@
 
 use crate::common::*;
 use run::backgammon::player_from_checkpoint;
-use run::backgammon::protocol::{Analysis, AnalysisRequest, Branch, Engine, PlayerKind, Session, Setup};
+use run::backgammon::protocol::{
+    Analysis, AnalysisRequest, Branch, Candidate, Depth, Engine, PlayerKind, Session, Setup, Standing,
+};
 use run::backgammon::{Board, Roll};
 use run::protocol::{Command, Config, Event, Row};
 use run::{AnyRun, RunError};
@@ -107,7 +109,7 @@ fn a_reset_begins_again_and_keeps_the_table() {
     assert_eq!(table(&mut *run), before);
     // One that was restored brings its own.
     let other = begin(&strong(2)).save().unwrap();
-    run.command(Command::Restore { bytes: other }).unwrap();
+    run.command(Command::Restore { bytes: other, data: None, follow: false }).unwrap();
     assert_eq!(ask::<Option<Session>>(&mut *run, json!({ "ask": "session" })).unwrap(), None);
 }
 
@@ -253,12 +255,14 @@ fn questions_that_make_no_sense_are_refused() {
     })
     .unwrap()
     .id();
-    assert!(said(asked(over.as_str(), None, PlayerKind::Now, 1)).contains("has ended"));
+    assert!(said(asked(over.as_str(), None, PlayerKind::Now, 1)).contains("end of a game"));
 
     // With the match's id behind it, as GNU Backgammon copies it.
     let both = analyse(&mut *run, &asked("4HPwATDgc/ABMA:cAkAAAAAAAAA", None, PlayerKind::Now, 1)).unwrap();
     let outlook = both.outlook.unwrap();
-    assert!((outlook.chances.iter().sum::<f64>() - 1.0).abs() < 1e-4 && outlook.may_double);
+    assert!((outlook.chances.iter().sum::<f64>() - 1.0).abs() < 1e-4 && outlook.cube.may_double);
+    let standing = both.standing.unwrap();
+    assert!(standing.jacoby && !standing.bare && standing.length == 0, "{standing:?}");
 }
 
 #[test]
@@ -277,4 +281,162 @@ fn the_published_learner_searches_where_it_is_asked_to() {
     train(&mut *run, 2);
     let analysis = analyse(&mut *run, &asked([3, 1], PlayerKind::Now, 20)).unwrap();
     assert!((analysis.candidates.iter().map(|c| c.share).sum::<f64>() - 1.0).abs() < 1e-3);
+}
+
+/// How far a candidate was looked beyond, the farthest first; what is known counts as whatever it stands among.
+fn ply(candidate: &Candidate, among: u32) -> u32 {
+    match candidate.depth {
+        Depth::Exact => among,
+        Depth::Rolls { rolls } => rolls.into(),
+        Depth::Visits { .. } => 1,
+        Depth::Static => 0,
+    }
+}
+
+#[test]
+fn candidates_come_by_how_far_they_were_looked_beyond_and_then_by_equity() {
+    let mut run = start(&strong(2));
+    train(&mut *run, 3);
+    let (mut searched, mut partly) = (0, 0);
+    for roll in Roll::ALL {
+        let dice = [roll.high(), roll.low()];
+        let found = analyse(&mut *run, &asked(dice, PlayerKind::Now, 100)).unwrap().candidates;
+        assert!(matches!(found[0].depth, Depth::Rolls { rolls: 21 }), "{:?}", found[0]);
+        let mut among = 21;
+        for pair in found.windows(2) {
+            let [before, next] = [ply(&pair[0], among), ply(&pair[1], among)];
+            assert!(next < before || next == before && pair[0].equity >= pair[1].equity, "{pair:?}");
+            assert!(pair[1].loss >= 0.0);
+            among = next;
+        }
+        searched += usize::from(found.iter().any(|of| of.depth == Depth::Static));
+        partly += usize::from(found.iter().any(|of| (1..21).contains(&ply(of, 0))));
+        // What was not searched is held against what was seen at first sight.
+        let plain = analyse(&mut *run, &asked(dice, PlayerKind::Now, 1)).unwrap().candidates;
+        for of in found.iter().filter(|of| of.depth == Depth::Static) {
+            let same = plain.iter().find(|plain| plain.id == of.id).unwrap();
+            assert_eq!((of.equity, of.loss), (same.equity, same.loss));
+        }
+        assert!(plain.windows(2).all(|pair| pair[0].equity >= pair[1].equity));
+    }
+    assert!(searched > 15 && partly > 5, "{searched} {partly}");
+}
+
+#[test]
+fn a_forced_move_is_looked_beyond_as_any_other() {
+    let mut run = start(&strong(3));
+    train(&mut *run, 2);
+    let mut places = ([0; 25], [0; 25]);
+    // Two checkers on the bar, and one die that enters.
+    places.0[24] = 2;
+    places.0[5] = 13;
+    for at in [1, 2, 3, 5] {
+        places.1[at - 1] = 3;
+    }
+    places.1[12] = 3;
+    let id = Board::new(places.0, places.1).unwrap().id().to_string();
+    let request = AnalysisRequest { id, dice: Some([4, 2]), who: PlayerKind::Now, evals: 100 };
+    let found = analyse(&mut *run, &request).unwrap().candidates;
+    let one = &found[0];
+    assert_eq!(found.len(), 1);
+    assert_eq!(one.depth, Depth::Rolls { rolls: 21 });
+    let unfold = json!({ "id": one.id, "who": PlayerKind::Now, "evals": 0 });
+    let branches: Vec<Branch> = ask(&mut *run, json!({ "ask": "unfold", "unfold": unfold })).unwrap();
+    let mean = branches.iter().map(|branch| f64::from(branch.ways) / 36.0 * branch.equity).sum::<f64>();
+    assert!((mean - one.equity).abs() < 1e-5, "the mean of the tree: {mean} {}", one.equity);
+}
+
+/// Who has 6 of 7 points needs one more, and the other, with 5, needs two: a gammon that is won adds nothing, and one that is lost loses
+/// the match instead of half of it.
+#[test]
+fn in_a_match_moves_are_ranked_by_what_they_are_worth_there() {
+    let mut run = start(&strong(2));
+    train(&mut *run, 3);
+    let mut other_best = 0;
+    for (evals, roll) in [1, 100].into_iter().flat_map(|evals| Roll::ALL.map(|roll| (evals, roll))) {
+        let dice = Some([roll.high(), roll.low()]);
+        let mut found = |stakes: &str| {
+            let id = format!("XGID=-b----E-C---eE---c-e----B-:0:0:1:00:{stakes}:10");
+            analyse(&mut *run, &AnalysisRequest { id, dice, who: PlayerKind::Now, evals }).unwrap().candidates
+        };
+        let (money, at_match) = (found("0:0:0:0"), found("6:5:1:7"));
+        assert_eq!(money.len(), at_match.len());
+        for Candidate {
+            equity,
+            chances: [won, gammon, backgammon, lost, lost_gammon, lost_backgammon],
+            ..
+        } in &at_match
+        {
+            let worth = won + gammon + backgammon - lost - 3.0 * (lost_gammon + lost_backgammon);
+            assert!((equity - worth).abs() < 1e-4, "{equity} {worth}");
+        }
+        for pair in at_match.windows(2) {
+            let [before, next] = [ply(&pair[0], 21), ply(&pair[1], 21)];
+            assert!(next < before || next == before && pair[0].equity >= pair[1].equity, "{pair:?}");
+        }
+        other_best += usize::from(money[0].text != at_match[0].text);
+        if evals == 1 {
+            continue;
+        }
+        // The tree has the same scale.
+        let unfold = json!({ "id": at_match[0].id, "who": PlayerKind::Now, "evals": 0 });
+        let branches: Vec<Branch> = ask(&mut *run, json!({ "ask": "unfold", "unfold": unfold })).unwrap();
+        let mean = branches.iter().map(|branch| f64::from(branch.ways) / 36.0 * branch.equity).sum::<f64>();
+        assert!(
+            (mean - at_match[0].equity).abs() < 1e-4,
+            "the mean of the tree: {mean} {}",
+            at_match[0].equity
+        );
+    }
+    assert!(other_best > 0);
+}
+
+fn read(run: &mut dyn AnyRun, id: &str) -> Result<Standing, RunError> {
+    ask(run, json!({ "ask": "read_id", "id": id }))
+}
+
+#[test]
+fn ids_of_a_match_are_read_composed_and_asked_about() {
+    let mut run = begin(&strong(1));
+    let xgid = "XGID=-b----E-C---eE---c-e----B-:1:-1:-1:52:3:1:0:7:10";
+    let standing = read(&mut *run, xgid).unwrap();
+    assert_eq!(
+        (standing.length, standing.score, standing.cube, standing.cube_is_mine, standing.dice),
+        (7, [1, 3], 2, Some(true), Some([5, 2]))
+    );
+    assert_eq!(standing.xgid, xgid);
+    let same = read(&mut *run, &standing.gnu_id).unwrap();
+    assert_eq!((&same.xgid, same.score), (&standing.xgid, standing.score));
+    // Before the roll, a cube decision in that match.
+    let request = AnalysisRequest { id: xgid.into(), dice: None, who: PlayerKind::Now, evals: 1 };
+    let analysis = analyse(&mut *run, &request).unwrap();
+    let (cube, before) = (analysis.outlook.unwrap().cube, analysis.standing.unwrap());
+    assert!(cube.may_double && before.dice.is_none() && before.length == 7);
+    assert!((cube.double_pass - 1.0).abs() < 1e-9);
+    assert!(cube.match_chances.unwrap().iter().all(|chance| (0.0..=1.0).contains(chance)));
+    // What an editor has becomes the same.
+    let draft = |change: &dyn Fn(&mut serde_json::Value)| {
+        let mut draft = json!({
+            "mine": standing.position.mine[1..], "theirs": standing.position.theirs[1..], "dice": [5, 2], "cube": 2,
+            "cube_is_mine": true, "length": 7, "score": [1, 3], "crawford": false,
+        });
+        change(&mut draft);
+        json!({ "ask": "compose", "draft": draft })
+    };
+    let composed: Standing = ask(&mut *run, draft(&|_| ())).unwrap();
+    assert_eq!(composed.gnu_id.len(), standing.gnu_id.len());
+    assert_eq!((composed.position, composed.score), (standing.position.clone(), standing.score));
+    for (name, value, words) in [
+        ("cube", json!(3), "no cube shows 3"),
+        ("cube", json!(1), "in the middle"),
+        ("dice", json!([7, 1]), "no die"),
+        ("score", json!([7, 3]), "a score"),
+        ("crawford", json!(true), "Crawford"),
+        ("mine", json!([1, 2]), "places"),
+        ("mine", json!(vec![1; 25]), "point"),
+        ("theirs", json!(vec![0; 25]), "has ended"),
+    ] {
+        let error = ask::<Standing>(&mut *run, draft(&|draft| draft[name] = value.clone())).unwrap_err();
+        assert!(error.to_string().contains(words), "{name}: {error}");
+    }
 }

@@ -1,7 +1,7 @@
 //! What makes no sense is refused in every room in the same way: a clear error with the next step, and all as it was.
 
 use crate::common::*;
-use run::protocol::{Command, Config, KnobKind, Value};
+use run::protocol::{Command, Config, Knob, KnobKind, Value};
 use run::{AnyRun, RunError, VERSION, permalink};
 use serde_json::json;
 
@@ -139,10 +139,11 @@ fn checkpoints_of_another_room() {
     for (here, config) in first(1) {
         let mut run = under_way(&config);
         for (there, file) in files.iter().filter(|(there, _)| there.schema().id != here.schema().id) {
-            let error = refused(&mut *run, Command::Restore { bytes: file.clone() });
+            let error =
+                refused(&mut *run, Command::Restore { bytes: file.clone(), data: None, follow: false });
             assert!(matches!(error, RunError::OtherRoom { .. }), "{error}");
             assert!(error.to_string().contains(there.schema().id));
-            clear(&here.restore(file, host()).err().unwrap());
+            clear(&here.restore(file, host(), None).err().unwrap());
             assert_eq!(run::room_of(file).unwrap(), there.schema().id);
         }
         // And of one that is nowhere.
@@ -151,7 +152,7 @@ fn checkpoints_of_another_room() {
         let kitchen = kitchen.together();
         assert!(matches!(run::restore(&kitchen, host()), Err(RunError::UnknownRoom { .. })));
         assert!(matches!(
-            refused(&mut *run, Command::Restore { bytes: kitchen }),
+            refused(&mut *run, Command::Restore { bytes: kitchen, data: None, follow: false }),
             RunError::OtherRoom { .. }
         ));
     }
@@ -173,7 +174,10 @@ fn checkpoints_that_are_damaged_foreign_or_cut_short() {
         let mut run = under_way(&config);
         let mut said = |what: &str, bytes: Vec<u8>| {
             let Err(error) = run::restore(&bytes, host()) else { panic!("{what} was taken") };
-            assert_eq!(refused(&mut *run, Command::Restore { bytes }).to_string(), clear(&error));
+            assert_eq!(
+                refused(&mut *run, Command::Restore { bytes, data: None, follow: false }).to_string(),
+                clear(&error)
+            );
             error.to_string()
         };
         // About forty places of a file, however long it is, and each byte of what comes first.
@@ -292,6 +296,14 @@ fn links_that_cannot_be_read() {
         assert!(said("lr=%zz").contains("not well written"));
         assert!(said("lr=%ff").contains("not well written"));
         assert!(said("digest=1.zz.fused").contains("digest"));
+        assert!(said("at=lr=0.01").contains("written as"));
+        assert!(said("at=5:lr=99").contains("out of range"));
+        assert!(said("at=5:wings=2").contains("no knob"));
+        let fixed = room.knobs(&config.variant).into_iter().find(|knob| !knob.live);
+        if let Some(Knob { name, default, .. }) = fixed {
+            assert!(said(&format!("at=5:{name}={default}")).contains("cannot change while"));
+        }
+        assert!(said(&"&at=5:lr=0.001".repeat(65)).contains("at most 64"));
         assert!(said("digest=1.0123456789abcdef.gpu").contains("digest"));
         let nobody = permalink::decode(&format!("#/{id}?variant=nobody&lr=0.1"), host()).unwrap_err();
         assert!(matches!(nobody, RunError::UnknownVariant { .. }), "{nobody}");

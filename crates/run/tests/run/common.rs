@@ -54,6 +54,19 @@ fn quick(room: &str, variant: &str) -> &'static [(&'static str, f64)] {
         ("logic", "life" | "rule") => &[("population", 2.0), ("batch", 2.0), ("updates", 2.0)],
         ("logic", _) => &[("population", 2.0), ("batch", 1.0), ("updates", 2.0), ("steps", 6.0)],
         ("cube", _) => &[("batch", 64.0), ("walk", 8.0), ("updates", 4.0)],
+        ("words", _) => &[
+            ("width", 32.0),
+            ("layers", 2.0),
+            ("heads", 2.0),
+            ("context", 16.0),
+            ("batch", 4.0),
+            ("micro", 2.0),
+            ("steps", 2.0),
+            ("warmup", 2.0),
+            ("characters", 20_000.0),
+            ("vocab", 300.0),
+            ("sample", 8.0),
+        ],
         _ => &[],
     }
 }

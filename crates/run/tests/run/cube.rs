@@ -214,7 +214,8 @@ fn a_search_that_finds_nothing_says_how_far_it_got_and_what_to_try() {
     let greedy = json!({ "search": "greedy", "width": 1, "weight": 1.0, "nodes": 1_000_000 });
     let view = solve(&mut *run, &facelets, greedy);
     let failure = view["failure"].as_str().unwrap();
-    assert!(failure.contains("led back") || failure.contains("within 60 moves"), "{failure}");
+    assert!(failure.contains("led back") || failure.contains("within 40 moves"), "{failure}");
+    assert!(view["width"].is_null() && !failure.contains("beams"), "{view}");
 
     for (method, word) in [
         (json!({ "search": "beam", "width": 0, "weight": 1.0, "nodes": 100 }), "choose 1 or more"),
@@ -237,6 +238,39 @@ fn a_search_that_finds_nothing_says_how_far_it_got_and_what_to_try() {
     let a_star = json!({ "search": "a_star", "width": 8, "weight": 1.0, "nodes": 100_000_000 });
     let said = refused(&mut *tight, json!({ "ask": "solve", "facelets": facelets, "method": a_star }));
     assert!(said.contains("MB of memory") && said.contains("fewer nodes"), "{said}");
+}
+
+#[test]
+fn a_beam_that_fails_is_followed_by_wider_ones_which_is_said() {
+    let mut run = start(&small("cube", "2x2x2", 1));
+    train(&mut *run, 30);
+    let drawn = value(&mut *run, json!({ "ask": "draw", "distance": 13, "seed": 1 }));
+    let facelets = drawn["facelets"].as_str().unwrap().to_string();
+    let mut by = |width: u64, nodes: u64| {
+        let method = json!({ "search": "beam", "width": width, "weight": 1.0, "nodes": nodes });
+        solve(&mut *run, &facelets, method)
+    };
+    let nodes_of = |view: &Value| view["nodes"].as_f64().unwrap();
+    // Too few nodes are left for a second one.
+    let narrow = by(2, 900);
+    let failure = narrow["failure"].as_str().unwrap();
+    assert!(narrow["width"] == 2 && failure.contains("within 40 moves"), "{narrow}");
+    assert!(!failure.contains("beams"), "{failure}");
+    // Enough for wider ones, but not for one that finds it.
+    let few = by(2, 2000);
+    let (failure, width) = (few["failure"].as_str().unwrap(), few["width"].as_u64().unwrap());
+    assert!(width > 2 && failure.contains(&format!("by beams of 2 to {width} states")), "{few}");
+    assert!(failure.contains("more nodes") && nodes_of(&few) > nodes_of(&narrow), "{few}");
+    assert!(few["nearest"].as_f64() <= narrow["nearest"].as_f64(), "{few}");
+    // It finds what one of that width finds by itself, and counts what those before it took.
+    let found = by(2, 1_000_000);
+    let width = found["width"].as_u64().unwrap();
+    assert!(width > 2 && width.is_power_of_two(), "{found}");
+    let alone = by(width, 1_000_000);
+    assert_eq!((&alone["solution"], &alone["width"]), (&found["solution"], &found["width"]));
+    assert!(nodes_of(&found) > nodes_of(&alone) + nodes_of(&narrow), "{found} {alone}");
+    let way = moves(&found["solution"]);
+    assert_eq!(turned(&mut *run, &facelets, &way), solved_of("2x2x2"));
 }
 
 #[test]

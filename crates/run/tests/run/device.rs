@@ -982,7 +982,9 @@ mod backgammon {
         let mut run = Run::with(&twin, DeviceWish::Gpu);
         run.to(2);
         let bytes = run.run.save().unwrap();
-        for (command, rounds) in [(Command::Reset { config: None }, 0), (Command::Restore { bytes }, 2)] {
+        for (command, rounds) in
+            [(Command::Reset { config: None }, 0), (Command::Restore { bytes, data: None, follow: false }, 2)]
+        {
             run.slice();
             run.told.clear();
             run.run.command(command).unwrap();

@@ -129,7 +129,7 @@ fn a_file_of_control_is_read_whole() {
     assert_eq!((&*mark.knob, &mark.from, &mark.to), ("entropy", &Value::Number(0.01), &Value::Number(0.005)));
     assert_eq!((mark.progress.iteration, &mark.progress.counts[..]), (10, &[10_240.0, 388.0][..]));
     assert_eq!(began.knobs["entropy"], Value::Number(0.005));
-    assert_eq!(run.config_now().knobs["entropy"], Value::Number(0.005));
+    assert_eq!(run.config_now().changes[0].value, Value::Number(0.005));
 
     let solved = Progress { iteration: 89, counts: vec![91_136.0, 953.0], train_s: 0.8000000000000006 };
     assert_eq!(run.solved(), Some(&solved));

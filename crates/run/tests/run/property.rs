@@ -1,10 +1,11 @@
-//! What any room saves at any moment under any legal knobs, it loads and goes on with to the bit.
+//! What any room saves at any moment under any legal knobs, it loads and goes on with to the bit. `FUZZ=75` tries each variant so
+//! often, some 2,000 cases in all.
 
 use crate::common::*;
 use math::Rng;
 use math::rng::Sequence;
 use run::protocol::{Command, Config, Event, Knob, KnobKind, Mark, Row, Value};
-use run::{AnyRoom, AnyRun, RunError};
+use run::{AnyRoom, AnyRun, RunError, permalink};
 use serde_json::json;
 
 /// A legal value, small where it is a size.
@@ -175,7 +176,7 @@ fn live(config: &Config, turns: &[Turn], cut: bool, now_s: &mut f64) -> (Story, 
                 let Ok(file) = file else { break };
                 let digest = run.digest();
                 if how == Some(EndedBy::Restore) {
-                    run.command(Command::Restore { bytes: file }).unwrap();
+                    run.command(Command::Restore { bytes: file, data: None, follow: false }).unwrap();
                 } else {
                     run = go_on(&file);
                 }
@@ -224,9 +225,15 @@ fn holds(room: &dyn AnyRoom, small: &Config, case: u32) {
     let (whole, last) = live(&config, &turns, false, &mut now_s);
     let (cut, other) = live(&config, &turns, true, &mut now_s);
     let what = format!("case {case}: {config:?}");
+    let ended = whole.digests.last().cloned();
     assert_eq!(Story { notices: 0, ..whole }, Story { notices: 0, ..cut }, "{what}");
     match (last, other) {
         (Ok(last), Ok(other)) => {
+            // Whoever opens its link does the same run, with all that was turned while it went on.
+            let link = run::restore(&last, host()).unwrap().shared().link;
+            let mut again = start(&permalink::decode(&link, host()).unwrap().config);
+            settle(&mut *again, turns.len() as u32);
+            assert_eq!(again.digest().weights, ended.unwrap(), "{link}: {what}");
             let (last, other) = (apart(&last), apart(&other));
             for (a, b) in last.state().zip(other.state()) {
                 assert!(a == b, "{} differs: {what}", a.0);
@@ -243,7 +250,7 @@ fn holds(room: &dyn AnyRoom, small: &Config, case: u32) {
 
 fn cases(id: &str, count: u32) {
     for (room, small) in every(1).into_iter().filter(|(room, _)| room.schema().id == id) {
-        for case in 0..count {
+        for case in 0..testkit::cases(count) {
             holds(room, &Config { seed: case, ..small.clone() }, case);
         }
     }
@@ -270,7 +277,12 @@ fn logic_goes_on_to_the_bit_from_wherever_it_was_saved() {
 }
 
 #[test]
+fn words_go_on_to_the_bit_from_wherever_they_were_saved() {
+    cases("words", 3);
+}
+
+#[test]
 fn any_other_room_goes_on_to_the_bit_from_wherever_it_was_saved() {
-    let known = ["control", "backgammon", "cube", "logic"];
+    let known = ["control", "backgammon", "cube", "logic", "words"];
     rooms().iter().map(|room| room.schema().id).filter(|id| !known.contains(id)).for_each(|id| cases(id, 12));
 }

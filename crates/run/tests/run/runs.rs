@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use math::Isa;
-use run::protocol::{Command, Config, Digest, Event, Level, SweepSpec, Value};
+use run::protocol::{Change, Command, Config, Digest, Event, Level, SweepSpec, Value};
 use run::{AnyRun, DIGEST_EVERY, Host, RunError, Sweep, VERSION, permalink};
 
 #[test]
@@ -88,8 +88,11 @@ fn seeds_and_knobs_change_the_weights() {
 fn a_knob_changes_at_the_boundary_and_leaves_a_mark_that_the_file_keeps() {
     for (_, config) in every(1) {
         let mut run = start(&config);
-        run.advance(0.0);
+        run.save().unwrap(); // some prepare themselves before they are at a boundary
         // A room whose iteration is one slice is at the next boundary already.
+        while run.at_boundary() && run.progress().iteration == 0 {
+            run.advance(0.0);
+        }
         let at = run.progress().iteration.max(1);
         run.command(set("lr", 0.0021)).unwrap();
         train(&mut *run, 2);
@@ -99,9 +102,9 @@ fn a_knob_changes_at_the_boundary_and_leaves_a_mark_that_the_file_keeps() {
         assert_eq!(marks, [("lr", Value::Number(0.0021), at)]);
 
         assert_eq!(run.config(), &config, "the run is still the one that was started");
-        let mut now = config.clone();
-        now.knobs.insert("lr".into(), 0.0021.into());
-        assert_eq!(run.config_now(), now, "a link to it carries what is in force");
+        let change = Change { iteration: at, knob: "lr".into(), value: 0.0021.into() };
+        let now = Config { changes: vec![change], ..config.clone() };
+        assert_eq!(run.config_now(), now, "a link to it makes the change again");
 
         let file = saved(&mut *run);
         let mut restored = run::restore(&file, host()).unwrap();
@@ -330,7 +333,7 @@ fn divergence_stops_the_run_says_so_and_is_never_saved() {
         let good_digest = run.digest();
         let mut wild = apart(&good);
         wild.drive_wild();
-        run.command(Command::Restore { bytes: wild.together() }).unwrap();
+        run.command(Command::Restore { bytes: wild.together(), data: None, follow: false }).unwrap();
         run.events();
         run.advance(0.0);
         if !run.at_boundary() {
@@ -362,6 +365,7 @@ fn divergence_stops_the_run_says_so_and_is_never_saved() {
             "backgammon" => serde_json::json!({ "ask": "session" }),
             "cube" => serde_json::json!({ "ask": "scramble", "moves": 3, "seed": 1 }),
             "logic" => serde_json::json!({ "ask": "population" }),
+            "words" => serde_json::json!({ "ask": "about" }),
             _ => serde_json::json!({ "ask": "policy" }),
         };
         run.ask(question).unwrap();
@@ -370,7 +374,7 @@ fn divergence_stops_the_run_says_so_and_is_never_saved() {
             run.advance(1.0);
         }
         assert!(run.diverged() && !run.running(), "it stops again");
-        run.command(Command::Restore { bytes: good }).unwrap();
+        run.command(Command::Restore { bytes: good, data: None, follow: false }).unwrap();
         assert!(!run.diverged());
         assert_eq!(run.digest(), good_digest);
         run.command(Command::Start).unwrap();
@@ -417,6 +421,66 @@ fn a_link_carries_the_run_and_tells_whether_it_was_reproduced() {
         let arithmetic = if Isa::best().fused() { "unfused" } else { "fused" };
         let (_, text, _) = told(Digest { arithmetic: arithmetic.into(), ..digest });
         assert!(text.contains("cannot be compared"), "{text}");
+    }
+}
+
+/// As somebody does who turns knobs while a run goes on, and then gives its link away.
+#[test]
+fn a_link_replays_live_changes_and_tells_whether_the_run_was_reproduced() {
+    for (room, config) in first(7) {
+        let mut first = start(&config);
+        first.command(set("lr", 0.0019)).unwrap();
+        train(&mut *first, 5);
+        first.command(set("lr", 0.0021)).unwrap();
+        // A save and a load between two changes make no difference.
+        let mut first = go_on(&first.save().unwrap());
+        first.command(set("lr", 0.0023)).unwrap();
+        first.command(set("lr", 0.0022)).unwrap();
+        train(&mut *first, DIGEST_EVERY);
+        let digest = first.digest();
+        let shared = first.shared();
+        assert_eq!((shared.changes, shared.checked_at, &shared.limits[..]), (2, Some(DIGEST_EVERY), &[][..]));
+        assert!(shared.command.ends_with(" --at 0:lr=0.0019 --at 5:lr=0.0022"), "{}", shared.command);
+        let link = permalink::decode(&shared.link, host()).unwrap();
+        assert_eq!(link.digest.as_ref(), Some(&digest));
+
+        let told = |link: &permalink::Link, turn: bool| {
+            let mut again = start(&link.config);
+            again.expect(link.digest.clone().unwrap());
+            if turn {
+                train(&mut *again, 3);
+                again.command(set("lr", 0.003)).unwrap();
+            }
+            train(&mut *again, DIGEST_EVERY);
+            let told = Told::by(&mut *again);
+            let marks: Vec<_> = told.marks().iter().map(|m| (m.progress.iteration, m.to.clone())).collect();
+            let notices: Vec<_> = told.notices().iter().map(|(_, text, _)| text.to_string()).collect();
+            (again, marks, notices)
+        };
+        let (again, marks, notices) = told(&link, false);
+        assert_eq!(again.digest(), digest);
+        assert_eq!(marks, [(0, 0.0019.into()), (5, 0.0022.into())]);
+        let word = room.schema().iteration_word;
+        assert!(notices[0].contains(&format!("2 live changes of knobs again, the first after 0 {word}s")));
+        assert!(notices.len() == 2 && notices[1].starts_with("Reproduced"), "{notices:?}");
+        assert_eq!(again.shared(), shared, "whoever opened it gives the same link away");
+
+        // From the middle of the replay, what is ahead still comes.
+        let mut early = start(&link.config);
+        train(&mut *early, 3);
+        assert_eq!(early.shared().address, shared.address);
+        let mut early = go_on(&early.save().unwrap());
+        assert_eq!(early.shared().address, shared.address);
+        train(&mut *early, DIGEST_EVERY);
+        assert_eq!(early.digest(), digest);
+
+        let mut other = link.clone();
+        other.config.changes[1].value = 0.0024.into();
+        assert!(told(&other, false).2[1].starts_with("Not reproduced"));
+        // One that somebody else turned too is theirs.
+        let (own, marks, notices) = told(&link, true);
+        assert_eq!((marks.len(), notices.len()), (3, 1), "{notices:?}");
+        assert_eq!(own.shared().changes, 3);
     }
 }
 
@@ -467,7 +531,7 @@ fn a_choice_and_a_text_are_knobs_like_others_everywhere() {
 
     let mut restored = go_on(&run.save().unwrap());
     assert_eq!(restored.config_now(), run.config_now());
-    assert_eq!(restored.config_now().knobs["baseline"], "mean".into());
+    assert_eq!(restored.config_now().changes[0].value, "mean".into());
     let began = Told::by(&mut *restored);
     assert_eq!(began.began().knobs["payouts"], "0.1 0.95 0.3 0.5".into());
     assert_eq!(began.began().marks[0].to, "mean".into());
@@ -521,7 +585,7 @@ fn what_a_run_needs_is_reckoned_before_it_is_allocated() {
             all.extend(knobs.iter().map(|(name, value)| (name.to_string(), (*value).into())));
             let bytes = claims.together();
             too_much(run::restore(&bytes, host).err().unwrap());
-            too_much(run.command(Command::Restore { bytes }).unwrap_err());
+            too_much(run.command(Command::Restore { bytes, data: None, follow: false }).unwrap_err());
             assert_eq!(run.digest(), digest);
         }
     }
@@ -543,6 +607,9 @@ fn a_checkpoint_that_claims_other_sizes_than_it_has_is_damaged() {
         ("cube", "inputs", "stickers".into()),
         ("logic", "population", 3.0.into()),
         ("logic", "gates", "four".into()),
+        ("words", "width", 64.0.into()),
+        ("words", "tied", 0.0.into()),
+        ("words", "layers", 3.0.into()),
     ];
     for (id, knob, value) in claims {
         let config = small(id, room(id).variants()[0].id, 1);
@@ -556,7 +623,7 @@ fn a_checkpoint_that_claims_other_sizes_than_it_has_is_damaged() {
 #[test]
 fn rooms_are_listed_once_and_found_by_name() {
     let ids: Vec<_> = rooms().iter().map(|room| room.schema().id).collect();
-    assert_eq!(ids, ["control", "backgammon", "cube", "logic", "bandit"]);
+    assert_eq!(ids, ["control", "backgammon", "cube", "logic", "words", "bandit"]);
     assert_eq!(run::default_config().room, ids[0]);
     for (room, config) in every(1) {
         let info = room.info();

@@ -1,11 +1,13 @@
 //! Game sessions of backgammon: what is refused leaves everything as it was, and what is kept can be gone on with.
 
-use crate::common::{ask, begin, host, small};
+use crate::common::{ask, begin, clear, host, small};
 use run::backgammon::protocol::{
-    Act, Analysis, EndedBy, Engine, EngineAct, Phase, PlayerKind, Review, Session, Setup, Verdict,
+    Act, Analysis, Candidate, CubeAct, CubeReview, EndedBy, Engine, EngineAct, Judged, Moment, Phase,
+    PlayerKind, Review, Session, Setup, Standing, Verdict,
 };
+use run::protocol::Command;
 use run::{AnyRun, RunError};
-use serde_json::json;
+use serde_json::{Value, json};
 
 const AGENT: Engine = Engine { who: PlayerKind::Now, evals: 1 };
 const RANDOM: Engine = Engine { who: PlayerKind::Random, evals: 1 };
@@ -37,6 +39,22 @@ impl Room {
 
     fn review(&mut self, engine: Engine) -> Result<Review, RunError> {
         ask(&mut *self.0, json!({ "ask": "review", "engine": engine }))
+    }
+
+    fn review_cube(&mut self) -> Option<CubeReview> {
+        ask(&mut *self.0, json!({ "ask": "review_cube", "engine": AGENT })).unwrap()
+    }
+
+    fn moment(&mut self, at: usize) -> Result<Moment, RunError> {
+        ask(&mut *self.0, json!({ "ask": "moment", "at": at }))
+    }
+
+    fn judge(&mut self, at: usize) -> Result<Judged, RunError> {
+        ask(&mut *self.0, json!({ "ask": "judge", "at": at, "engine": AGENT }))
+    }
+
+    fn read(&mut self, id: &str) -> Standing {
+        ask(&mut *self.0, json!({ "ask": "read_id", "id": id })).unwrap()
     }
 
     fn transcript(&mut self) -> Result<String, RunError> {
@@ -134,7 +152,9 @@ fn a_person_plays_a_turn_by_steps_takes_back_and_confirms() {
     // The same by the id that a hint tells.
     let hint = room.hint(AGENT).unwrap();
     assert_eq!(hint.position, whole.position);
-    let same = hint.candidates.iter().find(|candidate| candidate.id == stepped.id).unwrap();
+    // In a match it says what is played for, too.
+    let is_same = |candidate: &&Candidate| candidate.id.split(':').next() == Some(&*stepped.id);
+    let same = hint.candidates.iter().find(is_same).unwrap();
     let laid = room.act(&Act::Play { id: same.id.clone() }).unwrap();
     assert_eq!(laid.position, stepped);
     assert_eq!(laid.steps.len(), same.steps.len());
@@ -248,4 +268,119 @@ fn a_transcript_is_the_one_that_another_program_read() {
         std::fs::write(path, &text).unwrap();
     }
     assert_eq!(text, std::fs::read_to_string(path).unwrap());
+}
+
+#[test]
+fn a_table_that_was_replaced_is_gone_back_to_and_follows_the_person_to_another_run() {
+    let config = small("backgammon", "strong", 4);
+    let mut run = begin(&config);
+    let table = |run: &mut dyn AnyRun| ask::<Value>(run, json!({ "ask": "session" })).unwrap();
+    let begin_one = |run: &mut dyn AnyRun, seed: u32| {
+        let engine = json!({ "who": { "kind": "random" }, "evals": 0 });
+        let setup = json!({ "seats": [null, engine], "length": 3, "cube": true, "seed": seed });
+        ask::<Value>(run, json!({ "ask": "new_session", "setup": setup })).unwrap()
+    };
+    let former = |run: &mut dyn AnyRun| ask::<Value>(run, json!({ "ask": "former_session" }));
+    begin_one(&mut *run, 1);
+    clear(&former(&mut *run).unwrap_err());
+    ask::<Value>(&mut *run, json!({ "ask": "act", "act": { "kind": "roll" } })).unwrap();
+    let first = table(&mut *run);
+    let second = begin_one(&mut *run, 2);
+    assert_ne!(first, second);
+    assert_eq!(former(&mut *run).unwrap(), first);
+    assert_eq!(former(&mut *run).unwrap(), second, "and back");
+    former(&mut *run).unwrap();
+    // Both are saved.
+    let file = run.save().unwrap();
+    let mut resumed = run::restore(&file, host()).unwrap();
+    assert_eq!((table(&mut *resumed), former(&mut *resumed).unwrap()), (first.clone(), second));
+
+    // A run that was saved before anybody sat down: the game goes on there, where that is asked for.
+    let bytes = begin(&config).save().unwrap();
+    for (follow, expected) in [(true, &first), (false, &Value::Null)] {
+        run.command(Command::Restore { bytes: bytes.clone(), data: None, follow }).unwrap();
+        assert_eq!(table(&mut *run), *expected);
+    }
+}
+
+#[test]
+fn decisions_on_the_cube_are_reviewed_like_moves() {
+    let mut room = room();
+    room.sit(setup([None, None], 5, 4)).unwrap();
+    let to_roll = |table: &Session| table.phase == Phase::ToRoll;
+    play_on(&mut room, to_roll);
+    assert_eq!(room.review_cube(), None, "none was due before");
+    let review = |room: &mut Room, act: Act, did: CubeAct| {
+        let outlook = room.hint(AGENT).unwrap().outlook.unwrap().cube;
+        room.act(&act).unwrap();
+        let review = room.review_cube().unwrap();
+        assert_eq!((review.did, &review.outlook), (did, &outlook));
+        assert!(review.error >= 0.0 && (review.error == 0.0 || review.best != review.did));
+        let (kept, taken, passed) = (outlook.no_double, outlook.double_take, outlook.double_pass);
+        let error = match did {
+            CubeAct::NoDouble => taken.min(passed) - kept,
+            CubeAct::Double => kept - taken.min(passed),
+            CubeAct::Take => taken - passed,
+            CubeAct::Pass => passed - taken,
+        };
+        assert!((review.error - error.max(0.0)).abs() < 1e-9);
+        assert_eq!(review.verdict == Verdict::Blunder, review.error >= 0.16);
+    };
+    review(&mut room, Act::Roll, CubeAct::NoDouble);
+    play_on(&mut room, to_roll);
+    review(&mut room, Act::Double, CubeAct::Double);
+    review(&mut room, Act::Take, CubeAct::Take);
+    room.act(&Act::Roll).unwrap();
+    assert_eq!(room.review_cube(), None, "the cube is the other's");
+    play_on(&mut room, to_roll);
+    review(&mut room, Act::Double, CubeAct::Double);
+    review(&mut room, Act::Pass, CubeAct::Pass);
+}
+
+#[test]
+fn a_game_is_looked_at_again_thing_by_thing_and_judged() {
+    let mut room = room();
+    room.sit(setup([None, None], 5, 4)).unwrap();
+    let to_roll = |table: &Session| table.phase == Phase::ToRoll && table.moves.len() >= 3;
+    play_on(&mut room, to_roll);
+    room.act(&Act::Double).unwrap();
+    room.act(&Act::Take).unwrap();
+    let table = play_on(&mut room, |table| table.moves.len() == 12 && table.phase == Phase::ToRoll);
+    let (mut moves, mut cubes) = (0, 0);
+    for (at, played) in table.moves.iter().enumerate() {
+        let moment = room.moment(at).unwrap();
+        assert_eq!((moment.seat, &moment.text, moment.dice), (played.seat, &played.text, played.dice));
+        assert_eq!(moment.id, played.id);
+        // What was played for is in the id, and the position is the same from the other side.
+        let standing = room.read(&moment.id);
+        assert_eq!((standing.length, standing.dice, standing.cube), (5, moment.dice, moment.cube));
+        let mine = if standing.xgid.split(':').nth(3) == Some("1") { 0 } else { 1 };
+        let of = [&standing.position.mine, &standing.position.theirs];
+        assert_eq!(of[mine], &moment.position.mine);
+        // The steps lead to where the next one begins.
+        if let Some(next) = table.moves.get(at + 1).filter(|_| played.dice.is_some()) {
+            let mut places = moment.position.mine.clone();
+            if played.seat == 0 {
+                for step in &moment.steps {
+                    places[usize::from(step.from)] -= 1;
+                    places[usize::from(step.to)] += 1;
+                }
+                assert_eq!(room.moment(at + 1).unwrap().position.mine, places, "{next:?}");
+            }
+        }
+        let judged = room.judge(at).unwrap();
+        assert!(judged.equity.abs() < 3.5, "{judged:?}");
+        let worst = judged.move_error.unwrap_or(0.0).max(judged.cube_error.unwrap_or(0.0));
+        assert_eq!(judged.verdict == Verdict::Best, worst < 0.0005);
+        assert_eq!(judged.best_move.is_some(), judged.move_error.is_some_and(|error| error > 0.0));
+        moves += usize::from(judged.move_error.is_some());
+        cubes += usize::from(judged.cube_error.is_some());
+        if played.dice.is_none() {
+            assert!(judged.move_error.is_none() && judged.cube_error.is_some(), "{played:?}");
+        }
+    }
+    assert!(moves > 5 && cubes > 3, "{moves} {cubes}");
+    assert_eq!(room.judge(0).unwrap().cube_error, None, "nobody may double at the opening");
+    assert!(room.moment(12).is_err() && room.judge(99).is_err());
+    assert!(table.xgid.starts_with("XGID=") && room.read(&table.xgid).cube == 2);
 }

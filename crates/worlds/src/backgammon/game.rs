@@ -1,10 +1,8 @@
 //! A game of backgammon as a state: whose turn it is and what may be done, the doubling cube, and what the game counts, for
 //! points or in a match with the Crawford rule. What may not be done is refused and changes nothing.
 //!
-//! It refuses to estimate anything. Whether to double or to take is a rule over an estimate that it is handed: with gammons as
-//! likely as in the estimate, a double is right from four fifths of the way between the chance at which a cube that is
-//! never turned again costs nothing and the one at which it is passed (70% at money without gammons), and a take down to the
-//! latter. Chances of a match far from its end are Janowski's formula, those before and after Crawford a sum over games.
+//! It refuses to estimate how a game ends. Chances of a match far from its end are Janowski's formula, those before and after
+//! Crawford a sum over games.
 
 use super::{Board, NoSuchRoll, Results, Roll};
 
@@ -31,7 +29,7 @@ pub struct Cube {
 }
 
 /// No larger than this, as in GNU Backgammon, so that no number of points overflows.
-const MOST_CUBE: u32 = 4096;
+pub(super) const MOST_CUBE: u32 = 4096;
 
 /// Where a match stands with the game that is played without the cube.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -216,11 +214,19 @@ impl Game {
         self.stakes
     }
 
+    /// This is the game that is played without the cube.
+    pub fn is_crawford(&self) -> bool {
+        matches!(self.stakes, Stakes::Match(Match { crawford: Crawford::Now, .. }))
+    }
+
+    pub(super) fn is_doubled(&self) -> bool {
+        self.stage == Stage::Doubled
+    }
+
     /// Whether the one on roll may turn the cube.
     pub fn may_double(&self) -> bool {
-        let crawford = matches!(self.stakes, Stakes::Match(Match { crawford: Crawford::Now, .. }));
         self.stage == Stage::ToRoll
-            && !crawford
+            && !self.is_crawford()
             && self.cube.value < MOST_CUBE
             && self.cube.owner.is_none_or(|owner| owner == self.on_roll)
     }
@@ -287,68 +293,6 @@ impl Game {
             self.stage = Stage::Over(Ending { winner, points: points.unsigned_abs() * self.cube.value });
         }
         self
-    }
-
-    /// Whether the one on roll, who estimates these chances, should turn the cube.
-    pub fn should_double(&self, chances: &Chances) -> bool {
-        /// How much of the way to the pass.
-        const READY: f64 = 0.8;
-        if !self.may_double() {
-            return false;
-        }
-        let (now, doubled) = (self.line(chances, self.cube.value), self.line(chances, 2 * self.cube.value));
-        let (win, passed) = (chances.win(), self.worth(1, self.cube.value));
-        if now.at(win) > passed {
-            // Too good: to play on for a gammon is worth more.
-            return false;
-        }
-        let (risk, gain) = (now.lost - doubled.lost, doubled.won - now.won);
-        if risk <= 0.0 || gain <= 0.0 {
-            return doubled.at(win).min(passed) > now.at(win);
-        }
-        let free = risk / (risk + gain);
-        let cash = (passed - doubled.lost) / (doubled.won - doubled.lost);
-        win >= free + READY * (cash - free)
-    }
-
-    /// Whether the one who is doubled, who estimates these chances, should take.
-    pub fn should_take(&self, chances: &Chances) -> bool {
-        let theirs = chances.turned();
-        let taken = self.line(&theirs, 2 * self.cube.value).at(theirs.win());
-        self.stage == Stage::Doubled && taken <= self.worth(1, self.cube.value)
-    }
-
-    /// What the one on roll has after winning (or losing) so many points times the cube.
-    fn worth(&self, points: i32, cube: u32) -> f64 {
-        match self.stakes {
-            Stakes::Money => f64::from(points) * f64::from(cube),
-            Stakes::Match(standing) => {
-                let winner = if points > 0 { self.on_roll } else { self.on_roll.other() };
-                standing.after(Ending { winner, points: points.unsigned_abs() * cube }).chance(self.on_roll)
-            }
-        }
-    }
-
-    /// What winning and losing are worth to the one on roll, with gammons as often among them as these chances say.
-    fn line(&self, chances: &Chances, cube: u32) -> Line {
-        let mean = |of: &[f32], sign: i32| {
-            let all: f32 = of.iter().sum();
-            let sum = of.iter().zip(1..).map(|(&chance, n)| f64::from(chance) * self.worth(sign * n, cube));
-            if all > 0.0 { sum.sum::<f64>() / f64::from(all) } else { self.worth(sign, cube) }
-        };
-        Line { won: mean(&chances.0[..3], 1), lost: mean(&chances.0[3..], -1) }
-    }
-}
-
-/// Worth as a function of the chance to win.
-struct Line {
-    won: f64,
-    lost: f64,
-}
-
-impl Line {
-    fn at(&self, win: f64) -> f64 {
-        self.lost + win * (self.won - self.lost)
     }
 }
 

@@ -1,4 +1,4 @@
-// Acrobot: two links with a motor only between them. All from one bar as a fan, one by one in a grid, and a large one.
+// Acrobot: two links with a motor only between them. All from one bar as a fan, one by one in a grid, and a single one.
 
 import { equation, i, n, o, row, sub, w } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
@@ -135,10 +135,10 @@ const large: LargePainter = {
   },
 
   describe({ state, body }) {
-    if (body.over && body.terminated) return "The large acrobot's tip is above the line";
+    if (body.over && body.terminated) return "The single acrobot's tip is above the line";
     const [a = 0, b = 0] = state;
     const height = -Math.cos(a) - Math.cos(a + b);
-    return `The large acrobot's tip is ${Math.abs(height).toFixed(1)} links ${height < 0 ? "below" : "above"} the bar; the line is 1 above`;
+    return `The single acrobot's tip is ${Math.abs(height).toFixed(1)} links ${height < 0 ? "below" : "above"} the bar; the line is 1 above`;
   },
 };
 

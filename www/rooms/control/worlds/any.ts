@@ -83,6 +83,7 @@ export function any(environment: Environment): World {
     returns: "here, from about " + minus(environment.returns.join(" to ")),
     returnsShort: "rewards of an episode; circles: tests",
     invite: "The agent acts. Take the controls with the arrow keys.",
+    inviteTouch: "The agent acts. Take the controls.",
     explanation: {
       heading: "What am I seeing?",
       words: `Each line is one environment, and each place across it is one number of what the network sees: ${environment.observation.join(", ")}.`,

@@ -1,4 +1,4 @@
-// CartPole: a forest of poles, and a large one whose cart and tip can be dragged.
+// CartPole: a forest of poles, and a single one whose cart and tip can be dragged.
 
 import { equation, frac, gap, i, n, o, over, paren, row, sub, sup, w } from "../../../parts/equation";
 import { minus } from "../../../parts/format";
@@ -153,7 +153,7 @@ class Forest implements EnvironmentsPainter {
   }
 }
 
-// ---- the large one
+// ---- the single one
 
 function frame({ width, height }: Size): { scale: number; floor: number; px: (metres: number) => number } {
   const scale = Math.max(1, Math.min(width / (2 * LIMIT_M + 0.7), (height - 34) / 1.22));
@@ -236,10 +236,10 @@ const large: LargePainter = {
   },
 
   describe({ state, body }) {
-    if (body.over && body.terminated) return "The large pole has fallen";
+    if (body.over && body.terminated) return "The single pole has fallen";
     const [x = 0, , theta = 0] = state;
     return (
-      `The large pole leans ${Math.abs((theta * 180) / Math.PI).toFixed(0)} degrees ${theta < 0 ? "left" : "right"}, ` +
+      `The single pole leans ${Math.abs((theta * 180) / Math.PI).toFixed(0)} degrees ${theta < 0 ? "left" : "right"}, ` +
       `cart at ${minus(x.toFixed(1))} metres`
     );
   },
@@ -289,6 +289,7 @@ export const cartPole: World = {
   returns: "here, simply the number of steps the pole stayed up, 500 at most",
   returnsShort: "steps upright; circles: tests",
   invite: "Drag the cart or the pole, or use the arrow keys. Training goes on.",
+  inviteTouch: "Drag the cart or the pole. Training goes on.",
   explanation: {
     heading: "What am I seeing?",
     words:

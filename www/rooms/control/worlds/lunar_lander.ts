@@ -1,4 +1,4 @@
-// LunarLander: the swarm above its pads with short trails, and a large one on its own ground.
+// LunarLander: the swarm above its pads with short trails, and a single one on its own ground.
 
 import { equation, i, n, o, row, sub, sup } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
@@ -161,25 +161,27 @@ class Swarm implements EnvironmentsPainter {
   }
 }
 
-// ---- the large one, in metres as its state has it
+// ---- the single one, in metres as its state has it
 
 /** Where in a state the bodies (place, angle and their speeds), the legs' touches and the ground stand. */
 const STATE = { bodies: [0, 6, 12], touches: 26, ground: 32, bends: 11 };
 const WIDTH_M = 20;
 const PAD_M = 10 / 3;
 const PIECE_M = 2;
-/** Metres of height in sight; the view follows the craft. */
-const SEEN_M = 8.5;
+/** Metres of height in sight, from a little below the pad: as many as it takes to see the craft and the pad, between these. */
+const SEEN_M = [8.5, 20] as const;
+const BASE_M = PAD_M - 1.2;
 /** Outlines of the hull and a leg about their middles, in metres. */
 const HULL_CENTRE_M = 0.101;
 const HULL = [17, -10, 17, 0, 14, 17, -14, 17, -17, 0, -17, -10].map((part, k) => part / 30 - (k % 2 ? HULL_CENTRE_M : 0));
 const LEG = [-2, -8, 2, -8, 2, 8, -2, 8].map((part) => part / 30);
 
-/** Where the view begins, as the scene was drawn last. */
-let floorM = 0;
+/** Where the view begins, and how high it is, as the scene was drawn last. */
+let floorM = BASE_M;
+let seenM: number = SEEN_M[0];
 
 function view({ width, height }: Size): { px: (x: number) => number; py: (y: number) => number; unit: number } {
-  const unit = Math.min(width / WIDTH_M, height / SEEN_M);
+  const unit = Math.min(width / WIDTH_M, height / seenM);
   return { unit, px: (x) => width / 2 + (x - WIDTH_M / 2) * unit, py: (y) => height - (y - floorM) * unit };
 }
 
@@ -191,8 +193,9 @@ function outline(c: CanvasRenderingContext2D, corners: number[]): void {
 
 const large: LargePainter = {
   scene(c, size, { state }) {
-    const seen = size.height / Math.min(size.width / WIDTH_M, size.height / SEEN_M);
-    floorM = Math.max(PAD_M - 1.2, (state[1] ?? 0) + 2 - seen);
+    const top = (state[1] ?? 0) + 2;
+    seenM = Math.max(SEEN_M[0], Math.min(SEEN_M[1], top - BASE_M));
+    floorM = Math.max(BASE_M, top - size.height / view(size).unit);
     const { px, py } = view(size);
     c.strokeStyle = palette.hair;
     c.lineWidth = 1;
@@ -244,9 +247,9 @@ const large: LargePainter = {
 
   describe({ body }) {
     const [x = 0, y = 0, , speed = 0, , , left = 0, right = 0] = body.observation;
-    if (left > 0.5 && right > 0.5) return "The large lander stands on both legs";
+    if (left > 0.5 && right > 0.5) return "The single lander stands on both legs";
     return (
-      `The large lander is ${Math.abs(x * 10).toFixed(0)} metres ${x < 0 ? "left" : "right"} of the pad and ` +
+      `The single lander is ${Math.abs(x * 10).toFixed(0)} metres ${x < 0 ? "left" : "right"} of the pad and ` +
       `${Math.max(0, (y * 20) / 3).toFixed(0)} metres up, ${speed < -0.05 ? "falling" : speed > 0.05 ? "rising" : "level"}`
     );
   },
@@ -290,7 +293,7 @@ export const lunarLander: World = {
       "Every small craft is one of the landers that train, all drawn over one pad; a faint trail shows where they came from, a cross where one crashed, a ring where one came to rest. " +
       "Fifty times a second the network fires the left, the main or the right engine, or none. " +
       "At first most tumble; then they learn to hover, because a crash costs more than fuel does, and only later that it pays to come down. " +
-      "Each has hills of its own around the pad; the large one shows them.",
+      "Each has hills of its own around the pad; the single one shows them.",
     equation: [
       {
         summary: "The reward",

@@ -1,4 +1,4 @@
-// MountainCar, with a throttle of three positions or a continuous one: all cars on one hill, and a large one.
+// MountainCar, with a throttle of three positions or a continuous one: all cars on one hill, and a single one.
 
 import { equation, gap, i, n, o, row, sub, w } from "../../../parts/equation";
 import { minus } from "../../../parts/format";
@@ -202,9 +202,9 @@ const large = (flag: number, throttle: (action: number) => number): LargePainter
 
   describe({ state, body }) {
     const [x = 0, speed = 0] = state;
-    if (body.over && body.terminated) return "The large car is at the flag";
+    if (body.over && body.terminated) return "The single car is at the flag";
     const going = Math.abs(speed) < 0.002 ? "stands" : speed < 0 ? "rolls left" : "rolls right";
-    return `The large car ${going} at ${minus(x.toFixed(2))}; the flag is at ${flag}`;
+    return `The single car ${going} at ${minus(x.toFixed(2))}; the flag is at ${flag}`;
   },
 });
 

@@ -1,4 +1,4 @@
-// Pendulum: all rods from one pivot as a fan, the same one by one in a grid, and a large one.
+// Pendulum: all rods from one pivot as a fan, the same one by one in a grid, and a single one.
 
 import { equation, frac, gap, i, n, o, over, row, sup, w } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
@@ -115,7 +115,7 @@ const large: LargePainter = {
   describe({ state }) {
     const [theta = 0] = state;
     const degrees = Math.atan2(Math.sin(theta), Math.cos(theta)) * (180 / Math.PI);
-    return `The large rod is ${Math.abs(degrees).toFixed(0)} degrees ${degrees < 0 ? "left" : "right"} of upright`;
+    return `The single rod is ${Math.abs(degrees).toFixed(0)} degrees ${degrees < 0 ? "left" : "right"} of upright`;
   },
 };
 

@@ -37,7 +37,7 @@ export interface Grips {
   pull(what: string, hand: Point, size: Size, pose: Pose): { force: Partial<Touch>; from: Point; words: string };
 }
 
-/** Draws the large one, in CSS pixels. */
+/** Draws the single one, in CSS pixels. */
 export interface LargePainter {
   /** What stands still, behind everyone. */
   scene(c: CanvasRenderingContext2D, size: Size, pose: Pose): void;
@@ -75,8 +75,10 @@ export interface World {
   returns: string;
   /** One line under the chart's title. */
   returnsShort: string;
-  /** An invitation at the large one, and its help for screen readers. */
+  /** An invitation at the single one, and its help for screen readers. */
   invite: string;
+  /** The same on a touch screen, where it differs. */
+  inviteTouch?: string;
   explanation: Explanation;
   controls: Controls;
   /** Colours of the choices, by name in the palette. */

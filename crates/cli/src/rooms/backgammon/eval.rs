@@ -3,9 +3,9 @@
 
 use super::gnubg::{Gnubg, MOST_PLIES};
 use crate::args::{MachineArgs, count, up_to_a_million};
+use crate::format::{clock, grouped};
 use crate::host::Machine;
 use crate::signals::{self, SIGNALS, Signals};
-use crate::words::{clock, grouped};
 use crate::{Usage, files};
 use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
@@ -208,7 +208,7 @@ fn duel(one: &mut Contestant, other: &mut Contestant, args: &JudgeArgs, signals:
         eprint!("\r\x1b[K");
     }
     let (tally, seconds) = (games.tally(), began.elapsed().as_secs_f64());
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::plain::stdout();
     if args.json {
         let [player, against] = names;
         let line = Line::Duel {
@@ -281,7 +281,7 @@ fn judge(contestant: &mut Contestant, decisions: &[Decision], json: bool) -> Res
         bail!("{player} chose what a roll cannot lead to. Use another player");
     };
     let seconds = began.elapsed().as_secs_f64();
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::plain::stdout();
     if json {
         writeln!(out, "{}", serde_json::to_string(&Line::Decisions { player, score: &score, seconds })?)?;
     } else {

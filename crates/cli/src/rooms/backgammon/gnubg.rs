@@ -235,7 +235,7 @@ impl Seat {
             _ => {
                 let ended = self.program.as_mut().and_then(|running| running.0.try_wait().ok().flatten());
                 let how = ended.map_or_else(|| error.to_string(), |status| status.to_string());
-                anyhow!("GNU Backgammon went away ({how}). Start again; the same seed plays the same games")
+                anyhow!("GNU Backgammon went away ({how}). Run it again; the same seed plays the same games")
             }
         }
     }

@@ -4,3 +4,5 @@ pub mod eval;
 mod gnubg;
 pub mod moves;
 pub mod play;
+mod screen;
+mod table;

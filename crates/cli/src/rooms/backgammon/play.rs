@@ -1,17 +1,20 @@
-//! `hothouse play`: a player for other programs, a line of text to each answer, or as many as a batch has lines.
+//! `hothouse play`: a game for a person, on the full screen or in lines, or a player for other programs, a line of text to each answer, or as many as a batch has lines.
 
 use super::eval::player;
+use super::table::{self, Table};
 use crate::Usage;
 use crate::args::{MachineArgs, up_to_a_million};
 use crate::host::Machine;
+use crate::show::wants_screen;
 use crate::stdio::converse;
 use anyhow::{Result, bail};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use run::backgammon::{PlayerLines, Reply};
-use std::io::{BufRead, Write};
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::PathBuf;
 
-const HELP: &str = "\
-Lines read and what they are answered with. Positions are ids as GNU Backgammon writes them, seen by the player who makes
+const STDIO: &str = "\
+With --stdio, lines read and what they are answered with. Positions are ids as GNU Backgammon writes them, seen by the player who makes
 the roll (as the player on roll), before and after it:
   hello                     who plays, in one line
   move 4HPwATDgc/ABMA 3 1   the id that the move leaves
@@ -28,10 +31,31 @@ struct PlayArgs {
     /// Who plays: a checkpoint, linear or random
     #[arg(default_value = "linear", value_name = "CHECKPOINT")]
     player: String,
-    /// Evaluations that a checkpoint's agent may spend on each move; 1 means no look-ahead
-    #[arg(long, default_value = "1", value_parser = up_to_a_million, allow_negative_numbers = true, value_name = "N")]
-    evals: u32,
-    /// Read requests and write answers, a line each
+    /// Evaluations that a checkpoint's agent may spend on each move; 1 means no look-ahead [default: 1]
+    #[arg(long, value_parser = up_to_a_million, allow_negative_numbers = true, value_name = "N")]
+    evals: Option<u32>,
+    /// Points of the match; 0 is money play [default: 0]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(0..=64), value_name = "POINTS", conflicts_with = "stdio")]
+    length: Option<u16>,
+    /// Play without the doubling cube
+    #[arg(long, conflicts_with = "stdio")]
+    no_cube: bool,
+    /// Of the dice; by the clock where it is left out
+    #[arg(long, value_name = "N", conflicts_with = "stdio")]
+    seed: Option<u32>,
+    /// Begin a new game, also where the checkpoint has one that goes on; so do --evals, --length, --no-cube and --seed
+    #[arg(long, conflicts_with = "stdio")]
+    new: bool,
+    /// Where the game is kept, to go on with later [default: the user's cache, where somebody plays in a terminal]
+    #[arg(long, value_name = "FILE", conflicts_with = "stdio")]
+    keep: Option<PathBuf>,
+    /// Play in lines of text, also in a terminal
+    #[arg(long, conflicts_with = "stdio")]
+    plain: bool,
+    /// Where to write the match as text (.mat) in the end
+    #[arg(long, value_name = "FILE", conflicts_with = "stdio")]
+    save: Option<PathBuf>,
+    /// Answer another program: read requests and write answers, a line each
     #[arg(long)]
     stdio: bool,
     #[command(flatten)]
@@ -39,7 +63,8 @@ struct PlayArgs {
 }
 
 pub fn grammar(verb: Command) -> Command {
-    PlayArgs::augment_args(verb.about("Let another program ask a player for its moves")).after_help(HELP)
+    let verb = verb.about("Play a game in the terminal, or let another program ask a player for its moves");
+    PlayArgs::augment_args(verb).after_help(format!("{}\n\n{STDIO}", table::WORDS))
 }
 
 /// Answers whoever started this program.
@@ -49,17 +74,30 @@ pub fn obey(matches: &ArgMatches) -> Result<()> {
     if game != "backgammon" {
         bail!(Usage(format!("'{game}' is not played here. Choose backgammon")));
     }
-    if !stdio {
-        bail!(Usage(
-            "the player is asked line by line. Start `hothouse play backgammon --stdio` and send it a line such as \
-             move 4HPwATDgc/ABMA 3 1; `hothouse play --help` says what it answers"
-                .into()
-        ));
-    }
     let machine = Machine::new(&args.machine)?;
+    if stdio {
+        return machine.pool.install(|| {
+            let player = player(&args.player, args.evals.unwrap_or(1), 1, machine.host)?;
+            serve(&mut PlayerLines::new(player), &mut std::io::stdin().lock(), &mut std::io::stdout().lock())
+        });
+    }
+    let person = std::io::stdin().is_terminal();
+    let table = Table {
+        player: &args.player,
+        evals: args.evals,
+        length: args.length,
+        cube: !args.no_cube,
+        seed: args.seed,
+        new: args.new,
+        save: args.save.as_deref(),
+        keep: args.keep.as_deref(),
+        person,
+    };
+    if person && wants_screen(args.plain) {
+        return table::play_on_screen(&table, machine.host, &machine.pool);
+    }
     machine.pool.install(|| {
-        let mut lines = PlayerLines::new(player(&args.player, args.evals, 1, machine.host)?);
-        serve(&mut lines, &mut std::io::stdin().lock(), &mut std::io::stdout().lock())
+        table::play(&table, machine.host, &mut std::io::stdin().lock(), &mut std::io::stdout().lock())
     })
 }
 

@@ -1,10 +1,10 @@
 //! Some of the environments that train, at the pace of the real thing: poles as they stand, and of any other environment where
 //! each is in its plane.
 
+use crate::format::{fitted, grouped};
 use crate::rooms::Picture;
 use crate::screen::braille::Braille;
 use crate::screen::{ACCENT, FAINT};
-use crate::words::{fitted, grouped};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};
@@ -58,7 +58,7 @@ impl Environments {
             shown += 1;
         }
         canvas.render(frame.buffer_mut());
-        caption(frame, area, &format!("{shown} environments: {} across, {} up", x.name, y.name));
+        caption(frame, area, &format!("{shown} environments; x: {}, y: {}", x.name, y.name));
     }
 
     fn poles(&self, frame: &mut Frame, area: Rect, knobs: &Knobs) {

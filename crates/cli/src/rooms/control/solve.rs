@@ -4,9 +4,9 @@
 //! found by luck.
 
 use crate::args::{MachineArgs, count};
+use crate::format::{grouped, short};
 use crate::host::Machine;
 use crate::signals::{self, SIGNALS, Signals};
-use crate::words::{grouped, short};
 use crate::{Usage, refusal};
 use anyhow::{Result, bail};
 use clap::{ArgMatches, Args, Command as Grammar, FromArgMatches};
@@ -120,7 +120,7 @@ fn tasks(args: &SolveArgs) -> Result<Vec<Task>> {
 
 fn run(args: &SolveArgs, host: Host, signals: &Signals) -> Result<()> {
     let tasks = tasks(args)?;
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::plain::stdout();
     let show = Show { json: args.json, live: std::io::stdout().is_terminal() && !args.json };
     if !args.json {
         writeln!(

@@ -3,9 +3,9 @@
 
 use super::{MethodArgs, puzzle, restored};
 use crate::args::{MachineArgs, up_to_a_million};
+use crate::format::{clock, grouped};
 use crate::host::Machine;
 use crate::signals::{self, SIGNALS};
-use crate::words::{clock, grouped};
 use anyhow::{Result, bail};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use run::cube::protocol::{SearchKind, SolveMethod};
@@ -80,6 +80,8 @@ enum Line {
         by_distance: Vec<Fared>,
         most_ms: f64,
         nodes: f64,
+        /// States of which the beam asked for found no solution, so that wider ones went on.
+        widened: usize,
     },
 }
 
@@ -93,7 +95,7 @@ pub fn obey(matches: &ArgMatches) -> Result<()> {
 fn run(args: &EvalArgs, host: Host) -> Result<()> {
     let mut run = restored(&args.file, host)?;
     let puzzle = puzzle(&run)?;
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::plain::stdout();
     if !args.json {
         let (config, states) = (run.config(), grouped(run.progress().counts[0] as u64));
         writeln!(out, "cube / {}, seed {}, after {states} states", config.variant, config.seed)?;
@@ -134,6 +136,7 @@ struct Tried {
     length: Option<usize>,
     ms: f64,
     nodes: f64,
+    widened: bool,
 }
 
 fn search(agent: &mut dyn AnyAgent, method: SolveMethod, states: u32, seed: u32) -> Result<Line> {
@@ -151,7 +154,9 @@ fn search(agent: &mut dyn AnyAgent, method: SolveMethod, states: u32, seed: u32)
             view = agent.solve_more()?;
         }
         let length = view.solution.as_ref().map(|solution| solution.moves.len());
-        tried.push(Tried { distance, length, ms: 1e3 * began.elapsed().as_secs_f64(), nodes: view.nodes });
+        let (ms, nodes) = (1e3 * began.elapsed().as_secs_f64(), view.nodes);
+        let widened = view.width.is_some_and(|width| width > method.width);
+        tried.push(Tried { distance, length, ms, nodes, widened });
         if live {
             eprint!("\r\x1b[K{} of {states}", number + 1);
         }
@@ -173,6 +178,7 @@ fn search(agent: &mut dyn AnyAgent, method: SolveMethod, states: u32, seed: u32)
         by_distance: most.map_or(Vec::new(), |most| (0..=most).filter_map(at).collect()),
         most_ms: tried.iter().map(|tried| tried.ms).fold(0.0, f64::max),
         nodes: tried.iter().map(|tried| tried.nodes).sum::<f64>() / f64::from(states),
+        widened: tried.iter().filter(|tried| tried.widened).count(),
     })
 }
 
@@ -218,7 +224,7 @@ fn show(out: &mut impl Write, line: &Line, json: bool) -> Result<()> {
             writeln!(out, "  plain                {}", whole(plain))?;
             by_distance
         }
-        Line::Search { method, metric, all, by_distance, most_ms, nodes, .. } => {
+        Line::Search { method, metric, all, by_distance, most_ms, nodes, widened, .. } => {
             let name = match method.search {
                 SearchKind::Greedy => "greedy".into(),
                 SearchKind::Beam => format!("beam {}", method.width),
@@ -228,6 +234,10 @@ fn show(out: &mut impl Write, line: &Line, json: bool) -> Result<()> {
             let (ms, nodes) = (all.ms.unwrap_or(0.0), grouped(*nodes as u64));
             writeln!(out, "{name}, {} uniform states, {metric}:", grouped(all.states.into()))?;
             writeln!(out, "  {}; {nodes} nodes, {ms:.1} ms each, {most_ms:.1} at most", whole(all))?;
+            if *widened > 0 {
+                let widened = grouped(*widened as u64);
+                writeln!(out, "  {widened} of them needed a wider beam, or found nothing with that either")?;
+            }
             by_distance
         }
     };

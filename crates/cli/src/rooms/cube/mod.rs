@@ -17,7 +17,8 @@ struct MethodArgs {
     /// How to look for solutions: greedy, beam, astar, or exact (by the table of all distances, which the 2x2x2 has)
     #[arg(long, value_parser = search, value_name = "METHOD")]
     method: Option<SearchKind>,
-    /// States that a beam keeps of a level, or that A* expands at once [default: 256 for the 2x2x2, 4096 or more for the 3x3x3]
+    /// States that a beam keeps of a level (one that fails is followed by one twice as wide, until --nodes), or that A* expands at
+    /// once [default: 256 for the 2x2x2, 4096 or more for the 3x3x3]
     #[arg(long, value_parser = crate::args::up_to_a_million, allow_negative_numbers = true, value_name = "N")]
     width: Option<u32>,
     /// Of moves made beside moves to go, in A*

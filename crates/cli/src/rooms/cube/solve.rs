@@ -2,10 +2,10 @@
 
 use super::{MethodArgs, named, puzzle, restored, told};
 use crate::args::MachineArgs;
+use crate::format::{clock, short};
 use crate::host::Machine;
 use crate::signals::{self, SIGNALS};
 use crate::stdio::{LINE_BYTES, converse};
-use crate::words::{clock, short};
 use crate::{Usage, files, saves};
 use anyhow::{Result, bail};
 use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches};
@@ -30,7 +30,7 @@ with `hothouse train cube --set metric=htm`.
 
 Each cube gets one line, in order:
   {\"solution\":\"R U' F\",\"length\":3,\"metric\":\"qtm\",\"nodes\":1,\"ms\":0.1,\"optimal\":3}
-and one that is no cube, or is not solved within the limits:
+(\"width\" beside \"nodes\" where a beam failed and wider ones went on; nodes are those of all), and one that is no cube, or is not solved within the limits:
   {\"error\":\"what is wrong, or how far it got\",\"next_step\":\"what would do\"}
 
 The agent is a checkpoint's (--from). Without one it is the newest run of this cube in the user's cache, or else a fresh one is
@@ -75,6 +75,9 @@ enum Line {
         length: usize,
         metric: &'static str,
         nodes: u64,
+        /// Of the beam that found it, where narrower ones had failed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        width: Option<u32>,
         ms: f64,
         #[serde(skip_serializing_if = "Option::is_none")]
         optimal: Option<u32>,
@@ -110,7 +113,7 @@ fn run(args: &SolveArgs, host: Host) -> Result<()> {
         (Some(facelets), _) => (facelets, false),
         (_, scramble) => (scramble.as_ref().expect("the grammar asks for one of them"), true),
     };
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::plain::stdout();
     if text != "-" {
         let line = line(&mut run, text, is_scramble, method);
         writeln!(out, "{}", serde_json::to_string(&line)?)?;
@@ -167,6 +170,7 @@ fn solved(run: &mut Run<Cube>, text: &str, is_scramble: bool, method: SolveMetho
             length: moves.len(),
             metric,
             nodes,
+            width: view.width.filter(|&width| width > method.width),
             ms,
             optimal,
         });

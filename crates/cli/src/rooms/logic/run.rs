@@ -2,9 +2,9 @@
 
 use super::CircuitArgs;
 use crate::args::{MachineArgs, count, number};
+use crate::format::{clock, grouped};
 use crate::host::Machine;
 use crate::signals::{self, SIGNALS};
-use crate::words::{clock, grouped};
 use crate::{Usage, files};
 use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
@@ -175,7 +175,7 @@ fn run(args: &RunArgs, host: Host) -> Result<()> {
 }
 
 fn tell(line: &Line, args: &RunArgs) -> Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::plain::stdout();
     if args.json {
         writeln!(out, "{}", serde_json::to_string(line)?)?;
         return Ok(());

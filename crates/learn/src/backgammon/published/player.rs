@@ -5,7 +5,7 @@ use super::inputs::Decision;
 use super::net::{self, Evaluator, HEADS, Weights, play};
 use super::search::{Search, Seconds};
 use super::tree::{self, Edge, MOST_ACTIONS, ROOT, Rule, Tree};
-use crate::backgammon::{Candidate, Player};
+use crate::backgammon::{Candidate, Depth, Player};
 use graph::Plan;
 use math::PANEL;
 use std::sync::Arc;
@@ -286,8 +286,14 @@ impl Player for PublishedPlayer {
                     .find(|found| found.0 == board)
                     .map_or((0.0, 0.0, 0), |&(_, share, sum, visits)| (share, sum, visits));
                 let rolls = Roll::ALL.len() as f32;
-                let equity = (rolls * net::equity(&chances) + sum) / (rolls + visits as f32);
-                Candidate { board, chances, equity, prior, share }
+                let first_equity = net::equity(&chances);
+                let equity = (rolls * first_equity + sum) / (rolls + visits as f32);
+                let depth = match visits {
+                    _ if board.points() != 0 => Depth::Exact,
+                    0 => Depth::Static,
+                    visits => Depth::Visits(visits),
+                };
+                Candidate { board, chances, equity, first_equity, prior, share, depth }
             })
             .collect();
         // As it would choose.

@@ -5,12 +5,12 @@
 
 use super::config::PpoConfig;
 use super::nets::Head;
-pub use super::shuffle::Shuffle;
 pub use super::stats::LossSums;
 use crate::offload::Request;
 use crate::{Data, Fault};
 use graph::{Params, Plan};
 use math::Rng;
+pub use math::Shuffle;
 use math::par::{Movable, Pinned};
 use std::sync::Arc;
 use worlds::Kind;

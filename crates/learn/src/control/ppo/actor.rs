@@ -411,6 +411,9 @@ mod tests {
                 Self::write(&mut self.observations, lane, Self::shown(lane, *episode, *step));
             }
         }
+        fn begin(&mut self, env: usize) {
+            self.at[env] = (self.at[env].0 + 1, 0);
+        }
         fn state_len(&self) -> usize {
             0
         }

@@ -30,18 +30,13 @@ impl Ppo {
 
     /// Numbers that [`Ppo::predict`] gives of the policy in a state.
     pub fn policy_len(&self) -> usize {
-        match self.task.head {
-            Head::Choices(count) => count,
-            Head::Gaussian { .. } => 2,
-        }
+        self.task.policy_len()
     }
 
     /// What policy and critic give for some states `[n][observation]`: for each the probability of every choice, or the action that
     /// its mean stands for and its spread in the same unit, `[n][policy_len]`; and the discounted return that the critic expects, `[n]`.
     pub fn predict(&mut self, observations: &[f32], policy: &mut [f32], values: &mut [f32]) {
-        let unit = 1.0 / self.reward_scale();
-        let width = self.policy_len();
-        let with = (self.normalizer.as_ref(), unit, width);
+        let with = (self.normalizer.as_ref(), 1.0 / self.reward_scale());
         self.evaluators.predict(with, observations, policy, values);
     }
 
@@ -110,50 +105,17 @@ impl Evaluators {
         Evaluation { mean: (sum / f64::from(episodes)) as f32, min, max }
     }
 
-    /// See [`Ppo::predict`]; `unit` is what a value is multiplied by, `width` the numbers of a policy.
+    /// See [`Ppo::predict`]; `unit` is what a value is multiplied by.
     fn predict(
         &mut self,
-        (normalizer, unit, width): (Option<&Normalizer>, f32, usize),
+        (normalizer, unit): (Option<&Normalizer>, f32),
         observations: &[f32],
         policies: &mut [f32],
         values: &mut [f32],
     ) {
-        let features = self.task.observation;
-        let (_, spread) = spread(&self.params, self.isa);
-        let executor = &mut self.evaluators[0].executor;
-        let mut panel = [0.0; PANEL];
-        for (block, states) in observations.chunks(PANEL * features).enumerate() {
-            let input = executor.input_mut("observation");
-            for (row, state) in states.chunks_exact(features).enumerate() {
-                for (i, &x) in state.iter().enumerate() {
-                    input[i * PANEL + row] = normalizer.map_or(x, |normalizer| normalizer.normalize(i, x));
-                }
-            }
-            executor.run(&self.params, &self.packed);
-            let (policy, value) = (executor.output("policy"), executor.output("value"));
-            if let Head::Gaussian { middle, half, squash } = self.task.head {
-                dispatch(
-                    self.isa,
-                    MeanActions { means: policy, middle, half, squash, env_actions: &mut panel },
-                );
-            }
-            for row in 0..states.len() / features {
-                let at = block * PANEL + row;
-                values[at] = value[row] * unit;
-                let to = &mut policies[at * width..][..width];
-                match self.task.head {
-                    // Shown, never learned from: the platform's own exp will do.
-                    Head::Choices(count) => {
-                        let logit = |i: usize| policy[i * PANEL + row];
-                        let top = (0..count).map(logit).fold(f32::NEG_INFINITY, f32::max);
-                        to.iter_mut().enumerate().for_each(|(i, p)| *p = (logit(i) - top).exp());
-                        let sum: f32 = to.iter().sum();
-                        to.iter_mut().for_each(|p| *p /= sum);
-                    }
-                    Head::Gaussian { half, .. } => to.copy_from_slice(&[panel[row], spread * half]),
-                }
-            }
-        }
+        let Self { isa, task, params, packed, evaluators } = self;
+        let with = Context { isa: *isa, task: *task, params, packed, normalizer };
+        with.predict(&mut evaluators[0].executor, unit, observations, policies, values);
     }
 }
 
@@ -194,20 +156,7 @@ impl Evaluator {
             let input = self.executor.input_mut("observation");
             Normalizer::apply(with.normalizer, with.isa, self.world.observations(), input);
             self.executor.run(with.params, with.packed);
-            let policy = self.executor.output("policy");
-            match with.task.head {
-                Head::Choices(choices) => {
-                    for (lane, action) in self.actions.iter_mut().enumerate() {
-                        *action = greedy(|i| policy[i * PANEL + lane], choices) as f32;
-                    }
-                }
-                Head::Gaussian { middle, half, squash } => {
-                    dispatch(
-                        with.isa,
-                        MeanActions { means: policy, middle, half, squash, env_actions: &mut self.actions },
-                    );
-                }
-            }
+            with.decide(self.executor.output("policy"), &mut self.actions);
             self.world.step(&self.actions, &mut self.next_observations, &mut self.rewards, &mut self.ended);
             for lane in 0..PANEL {
                 if !self.done[lane] {
@@ -222,10 +171,86 @@ impl Evaluator {
 
 /// What all evaluators share.
 #[derive(Clone, Copy)]
-struct Context<'a> {
-    isa: Isa,
-    task: Task,
-    params: &'a Params,
-    packed: &'a Packed,
-    normalizer: Option<&'a Normalizer>,
+pub(super) struct Context<'a> {
+    pub isa: Isa,
+    pub task: Task,
+    pub params: &'a Params,
+    pub packed: &'a Packed,
+    pub normalizer: Option<&'a Normalizer>,
+}
+
+impl Context<'_> {
+    /// See [`Ppo::predict`]; `executor` runs a panel, and `unit` is what a value is multiplied by.
+    pub fn predict(
+        self,
+        executor: &mut Executor,
+        unit: f32,
+        observations: &[f32],
+        policies: &mut [f32],
+        values: &mut [f32],
+    ) {
+        let Context { isa, task, params, .. } = self;
+        let (features, width) = (task.observation, task.policy_len());
+        let (_, spread) = spread(params, isa);
+        let mut panel = [0.0; PANEL];
+        for (block, states) in observations.chunks(PANEL * features).enumerate() {
+            self.run(executor, states);
+            let (policy, value) = (executor.output("policy"), executor.output("value"));
+            if let Head::Gaussian { middle, half, squash } = task.head {
+                dispatch(isa, MeanActions { means: policy, middle, half, squash, env_actions: &mut panel });
+            }
+            for row in 0..states.len() / features {
+                let at = block * PANEL + row;
+                values[at] = value[row] * unit;
+                let to = &mut policies[at * width..][..width];
+                match task.head {
+                    // Shown, never learned from: the platform's own exp will do.
+                    Head::Choices(count) => {
+                        let logit = |i: usize| policy[i * PANEL + row];
+                        let top = (0..count).map(logit).fold(f32::NEG_INFINITY, f32::max);
+                        to.iter_mut().enumerate().for_each(|(i, p)| *p = (logit(i) - top).exp());
+                        let sum: f32 = to.iter().sum();
+                        to.iter_mut().for_each(|p| *p /= sum);
+                    }
+                    Head::Gaussian { half, .. } => to.copy_from_slice(&[panel[row], spread * half]),
+                }
+            }
+        }
+    }
+
+    /// The actions that an evaluation takes: a choice as a whole number.
+    pub fn act(self, executor: &mut Executor, observations: &[f32], actions: &mut [f32]) {
+        let features = self.task.observation;
+        let mut panel = [0.0; PANEL];
+        for (states, actions) in observations.chunks(PANEL * features).zip(actions.chunks_mut(PANEL)) {
+            self.run(executor, states);
+            self.decide(executor.output("policy"), &mut panel);
+            actions.copy_from_slice(&panel[..actions.len()]);
+        }
+    }
+
+    /// Networks on a panel of states or less.
+    fn run(self, executor: &mut Executor, states: &[f32]) {
+        let input = executor.input_mut("observation");
+        for (row, state) in states.chunks_exact(self.task.observation).enumerate() {
+            for (i, &x) in state.iter().enumerate() {
+                input[i * PANEL + row] = self.normalizer.map_or(x, |normalizer| normalizer.normalize(i, x));
+            }
+        }
+        executor.run(self.params, self.packed);
+    }
+
+    /// The greedy actions of a panel.
+    fn decide(self, policy: &[f32], actions: &mut [f32]) {
+        match self.task.head {
+            Head::Choices(choices) => {
+                for (lane, action) in actions.iter_mut().enumerate() {
+                    *action = greedy(|i| policy[i * PANEL + lane], choices) as f32;
+                }
+            }
+            Head::Gaussian { middle, half, squash } => {
+                dispatch(self.isa, MeanActions { means: policy, middle, half, squash, env_actions: actions });
+            }
+        }
+    }
 }

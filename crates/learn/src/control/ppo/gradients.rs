@@ -6,9 +6,9 @@
 use super::actor::{Actor, LANES, SAMPLE};
 use super::config::PpoConfig;
 use super::nets::METRICS;
-use super::shuffle::Shuffle;
 use super::stats::LossSums;
 use graph::{Executor, Packed, Params, Plan};
+use math::Shuffle;
 use math::par;
 use std::ops::Range;
 use std::sync::Arc;

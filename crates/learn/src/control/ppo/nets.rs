@@ -49,6 +49,14 @@ impl Task {
         };
         Ok(Self { observation: kind.spec.observation.len(), head })
     }
+
+    /// Numbers that say what the policy makes of a state: see [`super::Ppo::predict`].
+    pub fn policy_len(self) -> usize {
+        match self.head {
+            Head::Choices(count) => count,
+            Head::Gaussian { .. } => 2,
+        }
+    }
 }
 
 /// What an environment is given for a number that the policy drew.

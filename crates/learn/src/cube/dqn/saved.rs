@@ -3,8 +3,9 @@
 use super::curriculum::Curriculum;
 use super::replay::{MOST_STEPS, Transition};
 use super::{Dqn, DqnConfig};
-use crate::cube::saved::{Saved, bad, counters, load, missing, save};
+use crate::cube::saved::{bad, counters, missing};
 use crate::cube::{Cube, LearnerError, Progress};
+use crate::state::{Saved, load, save};
 use crate::{Data, Find};
 use math::Isa;
 use std::sync::Arc;

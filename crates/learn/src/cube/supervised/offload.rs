@@ -2,44 +2,23 @@
 //! without an answer, and what came of them is asked for at its end.
 
 use super::Supervised;
-use crate::cube::{Cube, Learner, Offloading, ProbeSlice, Slice, Stats};
-use crate::offload::{PlanTrainer, TrainResult, TrainStateRef};
+use crate::cube::{Cube, Learner, Offloading, Slice, Stats};
+use crate::offload::{PlanSteps, ProbeSlice, TrainResult};
 use crate::{Fault, Machine};
-use math::par::Pinned;
-
-/// Somebody who takes steps.
-pub struct Offloaded {
-    trainer: Pinned<Box<dyn PlanTrainer>>,
-    trained: TrainResult,
-    /// Steps of this iteration, or pass, that were begun.
-    begun: usize,
-}
 
 impl<P: Cube> Supervised<P> {
-    fn ready(&self, machine: &dyn Machine) -> Result<Offloaded, Fault> {
-        let optimizer = &self.trainer.optimizer;
-        let state = TrainStateRef {
-            weights: self.trainer.params.values(),
-            m: &optimizer.m,
-            v: &optimizer.v,
-            steps: optimizer.steps,
-        };
-        let trainer = Pinned::new(machine.trainer(self.trainer.plan(), &state)?);
-        Ok(Offloaded { trainer, trained: TrainResult::default(), begun: 0 })
+    fn ready(&self, machine: &dyn Machine) -> Result<PlanSteps, Fault> {
+        PlanSteps::new(machine, self.trainer.plan(), &self.trainer.params, &self.trainer.optimizer)
     }
 
     /// Draws the samples of the next step and begins it, and asks after the last one; the learning rate that it has.
-    fn begin_step(&mut self, machine: &mut Offloaded) -> Result<f32, Fault> {
+    fn begin_step(&mut self, machine: &mut PlanSteps) -> Result<f32, Fault> {
         self.draw();
         for name in ["active", "target"] {
-            machine.trainer.set_input(name, self.trainer.input_mut(name))?;
+            machine.set_input(name, self.trainer.input_mut(name))?;
         }
-        let adam = self.config.adam(self.trainer.optimizer.steps + machine.begun as u64);
-        machine.trainer.step(&adam)?;
-        machine.begun += 1;
-        if machine.begun == self.config.updates {
-            machine.trainer.ask()?;
-        }
+        let adam = self.config.adam(self.trainer.optimizer.steps + machine.begun() as u64);
+        machine.step(&adam, self.config.updates)?;
         Ok(adam.lr)
     }
 
@@ -55,12 +34,9 @@ impl<P: Cube> Supervised<P> {
                 Slice::Worked
             })
         } else {
-            machine.trainer.poll(&mut machine.trained).map(|here| {
-                if !here {
-                    return Slice::Waiting;
-                }
-                machine.begun = 0;
-                self.take_over(&machine.trained);
+            machine.poll().map(|trained| {
+                let Some(trained) = trained else { return Slice::Waiting };
+                self.take_over(trained);
                 Slice::Iteration(self.end_iteration())
             })
         };
@@ -81,11 +57,7 @@ impl<P: Cube> Supervised<P> {
     }
 
     fn take_over(&mut self, trained: &TrainResult) {
-        let optimizer = &mut self.trainer.optimizer;
-        self.trainer.params.values_mut().copy_from_slice(&trained.weights);
-        optimizer.m.copy_from_slice(&trained.m);
-        optimizer.v.copy_from_slice(&trained.v);
-        optimizer.steps = trained.steps;
+        trained.put(&mut self.trainer.params, &mut self.trainer.optimizer);
         self.trainer.pack();
         // Of the newest step alone, which stands for all.
         let updates = self.update as f32;
@@ -117,11 +89,10 @@ impl<P: Cube> Offloading for Supervised<P> {
     fn advance_probe(&mut self) -> Result<ProbeSlice, Fault> {
         let Some(mut probe) = self.probe.take() else { return Ok(ProbeSlice::Waiting) };
         // Samples that the next step here draws again.
-        let slice = if probe.begun < self.config.updates {
+        let slice = if probe.begun() < self.config.updates {
             self.begin_step(&mut probe)?;
             ProbeSlice::Worked
-        } else if probe.trainer.poll(&mut probe.trained)? {
-            probe.begun = 0;
+        } else if probe.poll()?.is_some() {
             ProbeSlice::Passed
         } else {
             ProbeSlice::Waiting

@@ -3,7 +3,7 @@
 
 use super::{Member, Population, Slice, Stats, optimiser};
 use crate::logic::offload::{Accelerator, OffloadSpec, Trained};
-use crate::offload::request;
+use crate::offload::{ProbeSlice, request};
 use crate::{Fault, Machine};
 use math::par::{self, Pinned};
 
@@ -187,14 +187,4 @@ impl Population {
         self.under_way = false;
         Slice::Iteration(self.end_iteration())
     }
-}
-
-/// What a call of [`Population::advance_probe`] did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProbeSlice {
-    Worked,
-    /// Nothing can be done until the other machine answers.
-    Waiting,
-    /// An iteration's updates have ended.
-    Passed,
 }

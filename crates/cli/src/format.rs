@@ -155,10 +155,11 @@ pub fn fitted(text: &str, width: usize) -> String {
 /// One argument of a command line, safe to paste into a shell.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./=:+@%,\\".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_string();
+    match cfg!(windows) {
+        true if !word.is_empty() && word.chars().all(plain) => word.to_string(),
+        true => format!("\"{word}\""),
+        false => run::permalink::quoted(word),
     }
-    if cfg!(windows) { format!("\"{word}\"") } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 /// The lines of `text`, broken between words at `width` columns.

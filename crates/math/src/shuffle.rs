@@ -1,6 +1,6 @@
-//! The order of an epoch's samples.
+//! The order of an epoch's samples, computed place by place.
 
-use math::Rng;
+use crate::Rng;
 
 /// A shuffle of `0..count` of which each place can be asked by itself: rounds of invertible arithmetic on
 /// as many bits as the count needs, begun again where one leads out of the range.

@@ -1,0 +1,81 @@
+//! Text for a terminal in which nothing steers the terminal: names and texts of runs come from files that anybody may have made.
+
+use std::io::{Result, StdoutLock, Write};
+
+/// Where everything that is told goes.
+pub fn stdout() -> Plain<StdoutLock<'static>> {
+    Plain::new(std::io::stdout().lock())
+}
+
+/// What is told, line by line, without control characters of either set: ASCII's, and U+0080 to U+009F, which some terminals obey.
+pub struct Plain<W: Write> {
+    out: W,
+    /// The last byte may begin a control character of the second set.
+    begun: bool,
+}
+
+/// The first of the two bytes of each character from U+0080 to U+00BF.
+const LATIN: u8 = 0xc2;
+
+impl<W: Write> Plain<W> {
+    pub fn new(out: W) -> Self {
+        Plain { out, begun: false }
+    }
+
+    #[cfg(test)]
+    pub fn into_inner(self) -> W {
+        self.out
+    }
+}
+
+impl<W: Write> Write for Plain<W> {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+        let harmless = |byte: u8| !byte.is_ascii_control() && byte != LATIN;
+        if !self.begun && bytes.iter().all(|&byte| harmless(byte) || byte == b'\n') {
+            return self.out.write(bytes);
+        }
+        let mut kept = Vec::with_capacity(bytes.len() + 1);
+        for &byte in bytes {
+            if std::mem::take(&mut self.begun) {
+                if (0x80..0xa0).contains(&byte) {
+                    continue;
+                }
+                kept.push(LATIN);
+            }
+            match byte {
+                LATIN => self.begun = true,
+                b'\n' | b'\t' => kept.push(byte),
+                _ if harmless(byte) => kept.push(byte),
+                _ => {}
+            }
+        }
+        self.out.write_all(&kept)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.out.flush()
+    }
+}
+
+/// The same for a text at once.
+pub fn text(text: &str) -> String {
+    text.chars().filter(|&c| !c.is_control() || c == '\n' || c == '\t').collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_steers_a_terminal_is_left_out_however_it_is_cut() {
+        let wild = "a\x1b]0;title\x07b\u{9b}31mc\r\u{85}\u{a0}é\u{c2}\u{7f}\n\td漢";
+        let calm = "a]0;titleb31mc\u{a0}é\u{c2}\n\td漢";
+        assert_eq!(text(wild), calm);
+        for size in 1..=wild.len() {
+            let mut out = Plain::new(Vec::new());
+            wild.as_bytes().chunks(size).for_each(|part| out.write_all(part).unwrap());
+            assert_eq!(String::from_utf8(out.into_inner()).unwrap(), calm, "in pieces of {size}");
+        }
+    }
+}

@@ -1,0 +1,1033 @@
+//! The table on the full screen. Keys become what one would type (`table.rs`), and what comes of it is drawn; the agent thinks on a
+//! thread of its own, so that the screen never stands still. The state and its drawing know no terminal, which is how they are tested.
+
+use super::table::{Done, Game, depth_words, hint_words};
+use crate::format::{fitted, wrapped};
+use crate::screen::draw::{bold, faint, key_lines};
+use crate::screen::terminal::{DRAW_EVERY, Held, NO_KEYS, read_keys};
+use crate::screen::{ACCENT, FAINT, MARKED};
+use crate::signals::{self, SIGNALS};
+use anyhow::{Context, Result, anyhow, bail};
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Text};
+use run::backgammon::protocol::{Analysis, Candidate, EngineAct, Phase, Session, Step};
+use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+/// What the board and the lines below it need.
+const LEAST: (u16, u16) = (60, 22);
+/// From here on hints stand beside the board, and from there on the board is wider.
+const BESIDE: u16 = 78;
+const WIDE: u16 = 92;
+const BOARD_ROWS: u16 = 15;
+/// Lines that are kept of what was said.
+const SAID: usize = 100;
+/// Shorter thoughts are not told.
+const THINKS: Duration = Duration::from_millis(200);
+const LONGEST_ENTRY: usize = 200;
+const HELP: &str = "
+  ← → ↑ ↓      choose a checker and a die; Enter plays it
+  24/18 8/6    or type the move; bar/22* and 6/off(2) too
+  Enter        rolls, confirms, begins the next game
+  u, U         take the last checker back, or the whole move
+  d, t, p      double, take, pass
+  h            what the agent would do: ↑ ↓, Enter plays it
+  x            give the game up, or a gammon
+  w            write the match as text (.mat)
+  :moves, :id  the game so far; the position as an XGID
+  q            leave; you are told how to go on later";
+
+/// What is asked of the table.
+#[derive(Clone, Debug, PartialEq)]
+enum Ask {
+    Line(String),
+    Step(Step),
+    Hint,
+}
+
+/// What comes of it.
+struct Answer {
+    session: Session,
+    said: String,
+    hint: Option<Analysis>,
+    refused: bool,
+    left: bool,
+}
+
+/// Plays until somebody leaves; what was said before comes first.
+pub fn play(game: &mut Game, first: &str, pool: &rayon::ThreadPool) -> Result<()> {
+    signals::listen()?;
+    let mut seat = Seat::new(game.session.clone(), first);
+    let (ask, asks) = channel();
+    let (give, answers) = channel();
+    std::thread::scope(|scope| {
+        let table = scope.spawn(move || pool.install(move || serve(game, &asks, &give)));
+        let shown = show(&mut seat, ask, &answers);
+        table.join().map_err(|_| anyhow!("the table stopped at an internal error, told above"))?;
+        shown
+    })
+}
+
+/// Does what is asked until nobody asks any more, and keeps the game. Where it cannot be kept, that is told with what comes next.
+fn serve(game: &mut Game, asks: &Receiver<Ask>, answers: &Sender<Answer>) {
+    let mut trouble: Option<String> = None;
+    for ask in asks {
+        let mut answer = answer(game, ask);
+        if let Some(trouble) = trouble.take() {
+            answer.said += &trouble;
+        }
+        let left = answer.left;
+        if answers.send(answer).is_err() || left {
+            break;
+        }
+        trouble = game.keep().err().map(|error| format!("\n{error:#}"));
+    }
+}
+
+fn answer(game: &mut Game, ask: Ask) -> Answer {
+    let (mut said, mut hint, mut left) = (String::new(), None, false);
+    let done = match ask {
+        Ask::Line(line) => game.obey(&line, &mut said).map(|done| left = done == Done::Left),
+        Ask::Step(step) => game.step(step).map_err(Into::into),
+        Ask::Hint => game.hint().map(|told| hint = Some(told)),
+    };
+    if let Err(error) = &done {
+        said = format!("{error:#}");
+    }
+    Answer { session: game.session.clone(), said, hint, refused: done.is_err(), left }
+}
+
+fn show(seat: &mut Seat, ask: Sender<Ask>, answers: &Receiver<Answer>) -> Result<()> {
+    let mut terminal = Held::take(&SIGNALS)?;
+    let keys = read_keys();
+    // Typed while the agent thought.
+    let mut typed: VecDeque<KeyEvent> = VecDeque::new();
+    while !SIGNALS.stopping() {
+        terminal.draw(|frame| draw(frame, seat))?;
+        if seat.asked.is_some() {
+            match answers.recv_timeout(DRAW_EVERY) {
+                Ok(answer) if answer.left => return Ok(()),
+                Ok(answer) => seat.answer(answer),
+                Err(RecvTimeoutError::Timeout) => {}
+                // Why it ended is told by whoever waits for its end.
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+        } else if typed.is_empty() {
+            match keys.recv_timeout(DRAW_EVERY) {
+                Ok(key) => typed.push_back(key.context(NO_KEYS)?),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => bail!(NO_KEYS),
+            }
+        }
+        for key in keys.try_iter() {
+            typed.push_back(key.context(NO_KEYS)?);
+        }
+        if typed.iter().any(is_ctrl_c) {
+            return Ok(());
+        }
+        while seat.asked.is_none()
+            && let Some(key) = typed.pop_front()
+        {
+            match seat.key(key) {
+                Key::Ask(wanted) => {
+                    seat.asked = Some(Instant::now());
+                    if ask.send(wanted).is_err() {
+                        return Ok(());
+                    }
+                }
+                Key::Quit => return Ok(()),
+                Key::Nothing => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_ctrl_c(key: &KeyEvent) -> bool {
+    key.modifiers.contains(KeyModifiers::CONTROL) && matches!(key.code, KeyCode::Char('c' | 'C'))
+}
+
+#[derive(Debug, PartialEq)]
+enum Key {
+    Ask(Ask),
+    Quit,
+    Nothing,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Playing,
+    AskResign,
+    Help,
+}
+
+/// Whoever sits at the screen: what they see, and what they have chosen and typed so far.
+struct Seat {
+    session: Session,
+    said: Vec<String>,
+    mode: Mode,
+    /// Of the last answer, where it was a refusal.
+    refusal: Option<String>,
+    hint: Option<Analysis>,
+    /// Which of the hint's candidates is chosen.
+    candidate: usize,
+    /// Which of the legal steps is.
+    step: usize,
+    entry: String,
+    /// Since when the table owes an answer.
+    asked: Option<Instant>,
+}
+
+impl Seat {
+    fn new(session: Session, first: &str) -> Seat {
+        let mut seat = Seat {
+            session,
+            said: Vec::new(),
+            mode: Mode::Playing,
+            refusal: None,
+            hint: None,
+            candidate: 0,
+            step: 0,
+            entry: String::new(),
+            asked: None,
+        };
+        seat.say(first);
+        seat
+    }
+
+    fn say(&mut self, said: &str) {
+        self.said.extend(said.lines().map(String::from));
+        let old = self.said.len().saturating_sub(SAID);
+        self.said.drain(..old);
+    }
+
+    fn answer(&mut self, answer: Answer) {
+        self.asked = None;
+        self.refusal = None;
+        match answer.hint {
+            Some(hint) if hint.candidates.is_empty() => {
+                // Of a position before a roll it is words alone.
+                self.say(&hint_words(&hint));
+                self.hint = None;
+            }
+            Some(hint) => (self.hint, self.candidate) = (Some(hint), 0),
+            None if answer.refused => self.refusal = Some(answer.said),
+            None => {
+                self.say(&answer.said);
+                self.hint = None;
+            }
+        }
+        if answer.session != self.session {
+            (self.session, self.step) = (answer.session, 0);
+        }
+    }
+
+    /// Distinct steps, as they are gone through: the checker furthest from home first.
+    fn steps(&self) -> Vec<Step> {
+        let mut steps = self.session.legal.clone();
+        steps.sort_by_key(|step| (std::cmp::Reverse(step.from), std::cmp::Reverse(step.to)));
+        steps.dedup();
+        steps
+    }
+
+    fn chosen_step(&self) -> Option<Step> {
+        self.steps().get(self.step).copied()
+    }
+
+    fn candidates(&self) -> &[Candidate] {
+        self.hint.as_ref().map_or(&[], |hint| &hint.candidates)
+    }
+
+    fn key(&mut self, key: KeyEvent) -> Key {
+        if is_ctrl_c(&key) {
+            return Key::Quit;
+        }
+        match (self.mode, key.code) {
+            (Mode::Help, _) => {
+                self.mode = Mode::Playing;
+                Key::Nothing
+            }
+            (Mode::AskResign, code) => {
+                self.mode = Mode::Playing;
+                match code {
+                    KeyCode::Char(level @ '1'..='3') => line(&format!("resign {level}")),
+                    _ => Key::Nothing,
+                }
+            }
+            (Mode::Playing, code) if self.entry.is_empty() => self.playing_key(code),
+            (Mode::Playing, code) => self.entry_key(code),
+        }
+    }
+
+    /// Within what is typed every letter is a letter.
+    fn entry_key(&mut self, code: KeyCode) -> Key {
+        match code {
+            KeyCode::Char(letter) if self.entry.len() < LONGEST_ENTRY => self.entry.push(letter),
+            KeyCode::Backspace => drop(self.entry.pop()),
+            KeyCode::Esc => self.entry.clear(),
+            KeyCode::Enter => {
+                let entry = std::mem::take(&mut self.entry);
+                return line(entry.trim_start_matches(':').trim());
+            }
+            _ => {}
+        }
+        Key::Nothing
+    }
+
+    fn playing_key(&mut self, code: KeyCode) -> Key {
+        self.refusal = None;
+        let may = self.session.may;
+        match code {
+            KeyCode::Char('q') => return Key::Quit,
+            KeyCode::Char('?') => self.mode = Mode::Help,
+            KeyCode::Char('x') if may.resign => self.mode = Mode::AskResign,
+            KeyCode::Char('w') => self.entry = "save match.mat".into(),
+            KeyCode::Char('h') if !self.candidates().is_empty() => self.hint = None,
+            KeyCode::Char('h') => return Key::Ask(Ask::Hint),
+            KeyCode::Char('r') => return line("roll"),
+            KeyCode::Char('d') => return line("double"),
+            KeyCode::Char('t') => return line("take"),
+            KeyCode::Char('p') => return line("pass"),
+            KeyCode::Char('n') => return line("next"),
+            KeyCode::Char('u') | KeyCode::Backspace => return line("undo"),
+            KeyCode::Char('U') => return line("undo all"),
+            // A move begins with a number or with the bar, any other line with a colon.
+            KeyCode::Char(letter @ ('0'..='9' | 'b' | ':')) => self.entry.push(letter),
+            KeyCode::Esc => self.hint = None,
+            KeyCode::Up | KeyCode::Down if !self.candidates().is_empty() => {
+                let last = self.candidates().len() - 1;
+                self.candidate = moved(self.candidate, code == KeyCode::Down).min(last);
+            }
+            KeyCode::Left | KeyCode::Right => self.choose_checker(code == KeyCode::Right),
+            KeyCode::Up | KeyCode::Down => self.choose_way(code == KeyCode::Down),
+            KeyCode::Enter | KeyCode::Char(' ') => return self.go_on(),
+            _ => {}
+        }
+        Key::Nothing
+    }
+
+    /// What is chosen; else what is due.
+    fn go_on(&mut self) -> Key {
+        match (self.candidates().get(self.candidate), self.chosen_step()) {
+            (Some(candidate), _) if self.session.phase == Phase::ToPlay => line(&candidate.text),
+            (_, Some(step)) => Key::Ask(Ask::Step(step)),
+            _ => line(""),
+        }
+    }
+
+    fn choose_checker(&mut self, on: bool) {
+        let steps = self.steps();
+        let mut from: Vec<u8> = steps.iter().map(|step| step.from).collect();
+        from.dedup();
+        let Some(now) = steps.get(self.step) else { return };
+        let at = from.iter().position(|&point| point == now.from).unwrap_or(0);
+        let next = from[(at + if on { 1 } else { from.len() - 1 }) % from.len()];
+        self.step = steps.iter().position(|step| step.from == next).unwrap_or(0);
+    }
+
+    fn choose_way(&mut self, on: bool) {
+        let steps = self.steps();
+        let Some(now) = steps.get(self.step) else { return };
+        let ways: Vec<usize> = (0..steps.len()).filter(|&k| steps[k].from == now.from).collect();
+        let at = ways.iter().position(|&k| k == self.step).unwrap_or(0);
+        self.step = ways[(at + if on { 1 } else { ways.len() - 1 }) % ways.len()];
+    }
+
+    /// What is due, in a line.
+    fn due(&self) -> String {
+        let Session { may, phase, dice, names, cube, ending, .. } = &self.session;
+        if self.asked.is_some_and(|since| since.elapsed() > THINKS) {
+            return format!("{} thinks…", names[1]);
+        }
+        if self.mode == Mode::AskResign {
+            return "Give this game up: 1 for a single game, 2 for a gammon, 3 for a backgammon; esc plays on."
+                .into();
+        }
+        if let Some(ending) = ending {
+            let won = if ending.winner == 0 { "You win" } else { "You lose" };
+            let level = ["", "", " a gammon", " a backgammon"][ending.level.min(3) as usize];
+            let points = if ending.points == 1 { "point" } else { "points" };
+            let next = if may.next_game { "Enter begins the next game." } else { "The match is over." };
+            return format!("{won}{level}, {} {points}. {next}", ending.points);
+        }
+        let chosen = self.candidates().get(self.candidate).map(|candidate| candidate.text.clone());
+        let chosen = chosen.or_else(|| self.chosen_step().map(step_words));
+        match (phase, dice) {
+            (Phase::Opening, _) => "Enter rolls for who begins: one die each.".into(),
+            (Phase::Doubled, _) => format!("{} doubles to {}: t takes, p passes.", names[1], 2 * cube),
+            (Phase::ToRoll, _) if may.double => "Your turn: Enter rolls, d doubles.".into(),
+            (Phase::ToRoll, _) => "Your turn: Enter rolls.".into(),
+            (Phase::ToPlay, Some([a, b])) if may.confirm && self.session.steps.is_empty() => {
+                format!("You roll {a}-{b} and have no move: Enter ends the turn.")
+            }
+            (Phase::ToPlay, _) if may.confirm && self.hint.is_none() => {
+                "Enter confirms this move; u takes it back.".into()
+            }
+            (Phase::ToPlay, Some([a, b])) => {
+                let chosen = chosen.unwrap_or_default();
+                format!("You roll {a}-{b}: Enter plays {chosen}, or type a move.")
+            }
+            _ => String::new(),
+        }
+    }
+
+    fn keys(&self) -> Vec<(&'static str, &'static str)> {
+        let may = self.session.may;
+        let hint = !self.candidates().is_empty();
+        let steps = !self.session.legal.is_empty();
+        let enter = match self.session.phase {
+            Phase::Over => "next game",
+            Phase::Opening | Phase::ToRoll => "roll",
+            _ if hint || steps => "play",
+            _ => "confirm",
+        };
+        let all = [
+            (may.roll || may.confirm || may.next_game || steps, ("enter", enter)),
+            (hint, ("↑↓", "candidate")),
+            (steps && !hint, ("←→", "checker")),
+            (steps && !hint, ("↑↓", "die")),
+            (may.answer, ("t", "take")),
+            (may.answer, ("p", "pass")),
+            (may.double, ("d", "double")),
+            (may.undo, ("u", "undo")),
+            (may.hint, ("h", if hint { "no hint" } else { "hint" })),
+            (may.resign, ("x", "resign")),
+            (true, ("w", "write .mat")),
+            (true, ("?", "help")),
+            (true, ("q", "keep, quit")),
+        ];
+        all.into_iter().filter(|(shown, _)| *shown).map(|(_, key)| key).collect()
+    }
+}
+
+fn moved(at: usize, on: bool) -> usize {
+    if on { at + 1 } else { at.saturating_sub(1) }
+}
+
+fn line(text: &str) -> Key {
+    Key::Ask(Ask::Line(text.into()))
+}
+
+fn step_words(step: Step) -> String {
+    let point = |point: u8| match point {
+        0 => "off".to_string(),
+        25 => "bar".into(),
+        point => point.to_string(),
+    };
+    format!("{}/{}{}", point(step.from), point(step.to), if step.hit { "*" } else { "" })
+}
+
+fn draw(frame: &mut Frame, seat: &Seat) {
+    let area = frame.area();
+    if area.width < LEAST.0 || area.height < LEAST.1 {
+        let text = format!(
+            "The board needs {} columns and {} rows; here are {} and {}. Make the window larger, or leave (q) and play in lines with --plain.",
+            LEAST.0, LEAST.1, area.width, area.height
+        );
+        frame.render_widget(Text::from(wrapped(&text, area.width.into()).join("\n")), area);
+        return;
+    }
+    let area = Rect { x: area.x + 1, width: area.width - 2, ..area };
+    let keys = match seat.mode {
+        Mode::Help => key_lines(&[("any key", "back to the board")], area.width.into()),
+        _ if !seat.entry.is_empty() => {
+            key_lines(&[("enter", "do it"), ("esc", "leave it")], area.width.into())
+        }
+        _ => key_lines(&seat.keys(), area.width.into()),
+    };
+    let foot = (keys.len() as u16).min(area.height - BOARD_ROWS - 3);
+    let [head, body, due, entry, foot] = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Min(BOARD_ROWS),
+        Constraint::Length(1),
+        Constraint::Length(1),
+        Constraint::Length(foot),
+    ])
+    .areas(area);
+    header(frame, head, &seat.session);
+    frame.render_widget(Text::from(keys), foot);
+    if seat.mode == Mode::Help {
+        frame.render_widget(Text::from(HELP), body);
+        return;
+    }
+    frame.render_widget(Line::styled(fitted(&seat.due(), due.width.into()), Style::new().fg(ACCENT)), due);
+    let (text, style) = match (&seat.entry, &seat.refusal) {
+        (entry, _) if !entry.is_empty() => (format!("{entry}▏"), Style::new()),
+        (_, Some(refusal)) => (fitted(refusal, entry.width.into()), Style::new().fg(MARKED)),
+        _ => (String::new(), Style::new()),
+    };
+    frame.render_widget(Line::styled(text, style), entry);
+
+    let cell = if area.width + 2 >= WIDE { 4 } else { 3 };
+    let board = Board { area: Rect { width: 12 * cell + 7, height: BOARD_ROWS, ..body }, cell, seat };
+    board.draw(frame.buffer_mut());
+    let beside = Rect {
+        x: board.area.right() + 2,
+        width: body.right().saturating_sub(board.area.right() + 2),
+        ..board.area
+    };
+    let below = Rect { y: board.area.bottom(), height: body.bottom() - board.area.bottom(), ..body };
+    let wide = area.width + 2 >= BESIDE;
+    let (names, between) = sides(&seat.session, beside, wide);
+    for (row, text, style) in names {
+        let line = Line::styled(fitted(&text, beside.width.into()), style);
+        frame.render_widget(line, Rect { y: beside.y + row, height: 1, ..beside });
+    }
+    if !seat.candidates().is_empty() {
+        candidates(frame, if wide { between } else { below }, seat);
+    }
+    if wide || seat.candidates().is_empty() {
+        said(frame, below, &seat.said);
+    }
+}
+
+fn header(frame: &mut Frame, area: Rect, session: &Session) {
+    let left = Line::from(vec![
+        bold("hothouse"),
+        format!("  {} against {}", session.names[0], session.names[1]).into(),
+    ]);
+    let stakes = match session.setup.length {
+        0 => "money play".to_string(),
+        1 => "1-point match".into(),
+        points => format!("{points}-point match"),
+    };
+    let crawford = if session.crawford { ", Crawford" } else { "" };
+    let right = format!("{stakes}, game {}{crawford}", session.game);
+    let room = usize::from(area.width).saturating_sub(left.width() + 2);
+    frame.render_widget(left, area);
+    if right.len() <= room {
+        frame.render_widget(Line::from(faint(right)).right_aligned(), area);
+    }
+}
+
+/// The newest lines at the bottom.
+fn said(frame: &mut Frame, area: Rect, said: &[String]) {
+    let lines: Vec<String> = said.iter().flat_map(|line| wrapped(line, area.width.into())).collect();
+    let first = lines.len().saturating_sub(area.height.into());
+    let last = lines.len().saturating_sub(1);
+    let styled = |(k, line): (usize, &String)| {
+        Line::styled(line.clone(), if k == last { Style::new() } else { Style::new().fg(FAINT) })
+    };
+    let lines: Vec<Line> = lines.iter().enumerate().skip(first).map(styled).collect();
+    frame.render_widget(Text::from(lines), area);
+}
+
+/// Both sides and the cube beside the board, each with its row; and the room between them.
+fn sides(session: &Session, area: Rect, wide: bool) -> (Vec<(u16, String, Style)>, Rect) {
+    let strong = Style::new().add_modifier(Modifier::BOLD);
+    let facts = |k: usize| {
+        let (pips, off) = match k {
+            0 => (session.position.my_pips, session.position.mine[0]),
+            _ => (session.position.their_pips, session.position.theirs[0]),
+        };
+        let score = session.score[k];
+        let score = match session.setup.length {
+            0 => format!("score {score}"),
+            length => format!("score {score}/{length}"),
+        };
+        let facts = [format!("{pips} pips"), format!("{off} off"), score];
+        if wide { vec![facts.join("   ")] } else { facts.to_vec() }
+    };
+    let mark = |k: usize| if k == 0 { MINE } else { THEIRS };
+    let block = |k: usize| {
+        let name = (format!("{} {}", mark(k), session.names[k]), strong);
+        let facts = facts(k).into_iter().map(|text| (text, Style::new().fg(FAINT)));
+        std::iter::once(name).chain(facts).collect::<Vec<_>>()
+    };
+    let cube = match (session.setup.cube, session.crawford, session.cube_owner) {
+        (false, ..) => "no cube".into(),
+        (_, true, _) => "no cube: Crawford".into(),
+        (.., None) => format!("cube {} in the middle", session.cube),
+        (.., Some(0)) => format!("cube {}, yours", session.cube),
+        (.., Some(_)) => format!("cube {}, theirs", session.cube),
+    };
+    let (upper, lower) = (block(1), block(0));
+    let (above, below) = (upper.len() as u16, BOARD_ROWS - lower.len() as u16);
+    let mut rows: Vec<(u16, String, Style)> = Vec::new();
+    rows.extend(upper.into_iter().zip(0..).map(|((text, style), row)| (row, text, style)));
+    // Narrow, the words of the cube take two rows.
+    let at = if wide { above } else { BOARD_ROWS / 2 };
+    let width = usize::from(area.width);
+    rows.extend(wrapped(&cube, width).into_iter().zip(at..).map(|(text, row)| (row, text, Style::new())));
+    rows.extend(lower.into_iter().zip(below..).map(|((text, style), row)| (row, text, style)));
+    let between = Rect { y: area.y + above + 1, height: below - above - 1, ..area };
+    (rows, between)
+}
+
+/// The agent's candidates, grouped by how far it looked, the chosen one always in sight.
+fn candidates(frame: &mut Frame, area: Rect, seat: &Seat) {
+    let width = usize::from(area.width);
+    let text_width = width.saturating_sub(4 + 7 + 7).min(28);
+    let (mut lines, mut chosen) = (Vec::new(), 0);
+    let mut group = String::new();
+    for (k, of) in seat.candidates().iter().enumerate() {
+        if let Some(depth) = depth_words(of.depth).filter(|depth| *depth != group) {
+            lines.push(Line::styled(fitted(&depth, width), Style::new().fg(FAINT)));
+            group = depth;
+        }
+        let behind = if of.loss < 0.0005 { String::new() } else { format!("-{:.3}", of.loss) };
+        let text = fitted(&of.text, text_width);
+        let words = format!("{:>2}. {text:<text_width$} {:>+6.3} {behind:>6}", k + 1, of.equity);
+        let mut style = Style::new();
+        if k == seat.candidate {
+            chosen = lines.len();
+            style = style.add_modifier(Modifier::REVERSED);
+        }
+        lines.push(Line::styled(words, style));
+    }
+    let height = usize::from(area.height);
+    let first =
+        (chosen + 1).saturating_sub(height).max(if chosen < height { 0 } else { chosen + 1 - height });
+    let lines: Vec<Line> = lines.into_iter().skip(first).take(height).collect();
+    frame.render_widget(Text::from(lines), area);
+}
+
+const MINE: char = '●';
+const THEIRS: char = '○';
+
+/// The board: twelve points above and below, `cell` columns each, and the bar between them.
+struct Board<'a> {
+    area: Rect,
+    cell: u16,
+    seat: &'a Seat,
+}
+
+/// Rows of the upper edge, the middle and the lower edge, below the upper numbers.
+const MIDDLE: u16 = 7;
+
+impl Board<'_> {
+    /// The first column of a point; 0 and 25 are the bar's.
+    fn column(&self, point: u8) -> u16 {
+        let half = 6 * self.cell;
+        let inner = match point {
+            13..=18 => u16::from(point - 13) * self.cell,
+            19..=24 => half + 5 + u16::from(point - 19) * self.cell,
+            7..=12 => u16::from(12 - point) * self.cell,
+            1..=6 => half + 5 + u16::from(6 - point) * self.cell,
+            _ => half + 1,
+        };
+        self.area.x + 1 + inner
+    }
+
+    /// The row of the k-th checker of a point, from the edge.
+    fn row(&self, upper: bool, k: u16) -> u16 {
+        self.area.y + if upper { 2 + k } else { 12 - k }
+    }
+
+    fn draw(&self, buffer: &mut Buffer) {
+        let session = &self.seat.session;
+        self.frame(buffer);
+        let candidate = self.seat.candidates().get(self.seat.candidate);
+        let chosen =
+            self.seat.chosen_step().filter(|_| candidate.is_none() && session.phase == Phase::ToPlay);
+        // From where and to where, as one counts one's own points.
+        let shown: Vec<Step> = match candidate {
+            Some(candidate) => candidate.steps.clone(),
+            None => chosen.into_iter().collect(),
+        };
+        let played = session.reply.as_ref().filter(|reply| reply.did == EngineAct::Played && reply.seat == 1);
+        let touched: Vec<u8> =
+            played.iter().flat_map(|reply| &reply.steps).map(|step| 25 - step.to.min(25)).collect();
+        let position = &session.position;
+        for point in 1..=24u8 {
+            let (mine, theirs) =
+                (position.mine[usize::from(point)], position.theirs[usize::from(25 - point)]);
+            let upper = point > 12;
+            let (mark, count) = if mine > 0 { (MINE, mine) } else { (THEIRS, theirs) };
+            let plain = if mine > 0 { Style::new().fg(ACCENT) } else { Style::new() };
+            self.pile(buffer, point, upper, mark, count, plain);
+            let x = self.column(point) + self.cell / 2;
+            let last = u16::from(count.clamp(1, 5)) - 1;
+            if theirs > 0 && touched.contains(&point) {
+                let style = Style::new().fg(MARKED).add_modifier(Modifier::BOLD);
+                buffer.set_style(Rect::new(x, self.row(upper, last), 1, 1), style);
+            }
+            let label = Rect::new(self.column(point), self.label_row(upper), self.cell, 1);
+            if shown.iter().any(|step| step.from == point) {
+                let style = Style::new().add_modifier(Modifier::REVERSED);
+                buffer.set_style(Rect::new(x - 1, self.row(upper, last), 3, 1), style);
+            }
+            if shown.iter().any(|step| step.to == point) {
+                let style = Style::new().fg(MARKED).add_modifier(Modifier::BOLD);
+                // Above the fifth there is no room but for their number.
+                if theirs == 0 && mine < 5 {
+                    buffer.set_string(x, self.row(upper, mine.into()), "+", style);
+                }
+                buffer.set_style(label, style.add_modifier(Modifier::REVERSED));
+            }
+        }
+        // Their bar above, one's own below, as they come in.
+        for (count, upper, mark) in [(position.theirs[25], true, THEIRS), (position.mine[25], false, MINE)] {
+            let style = if upper { Style::new() } else { Style::new().fg(ACCENT) };
+            self.pile(buffer, 25, upper, mark, count, style);
+        }
+        if position.mine[25] > 0 && shown.iter().any(|step| step.from == 25) {
+            let k = u16::from(position.mine[25].min(5)) - 1;
+            let style = Style::new().add_modifier(Modifier::REVERSED);
+            buffer.set_style(Rect::new(self.column(25), self.row(false, k), 3, 1), style);
+        }
+        self.dice(buffer);
+    }
+
+    fn label_row(&self, upper: bool) -> u16 {
+        self.area.y + if upper { 0 } else { BOARD_ROWS - 1 }
+    }
+
+    fn frame(&self, buffer: &mut Buffer) {
+        let style = Style::new().fg(FAINT);
+        let half = "─".repeat(usize::from(6 * self.cell));
+        let edge = |a: &str, b: &str, c: &str| format!("{a}{half}{b}───{b}{half}{c}");
+        let Rect { x, y, .. } = self.area;
+        buffer.set_string(x, y + 1, edge("┌", "┬", "┐"), style);
+        buffer.set_string(x, y + 13, edge("└", "┴", "┘"), style);
+        let bar = x + 1 + 6 * self.cell;
+        for row in y + 2..y + 13 {
+            for column in [x, bar, bar + 4, self.area.right() - 1] {
+                buffer.set_string(column, row, "│", style);
+            }
+        }
+        buffer.set_string(bar + 1, y + MIDDLE, "bar", style);
+        for point in 1..=24u8 {
+            let label = format!("{point:>2}");
+            let at = self.column(point) + self.cell / 2 - 1;
+            buffer.set_string(at, self.label_row(point > 12), label, style);
+        }
+    }
+
+    /// Checkers from the edge inwards; where they do not all have room, the last row has their number.
+    fn pile(&self, buffer: &mut Buffer, point: u8, upper: bool, mark: char, count: u8, style: Style) {
+        let x = self.column(point) + if point == 25 { 1 } else { self.cell / 2 };
+        for k in 0..5u16 {
+            let y = self.row(upper, k);
+            if k == 4 && count > 5 {
+                buffer.set_string(x - u16::from(count > 9), y, count.to_string(), style);
+            } else if k < u16::from(count) {
+                buffer.set_string(x, y, mark.to_string(), style);
+            } else if point < 25 && point.is_multiple_of(2) {
+                buffer.set_string(x, y, "·", Style::new().fg(FAINT));
+            }
+        }
+    }
+
+    /// One's own on the right half of the middle, theirs on the left; those that are played are faint.
+    fn dice(&self, buffer: &mut Buffer) {
+        let session = &self.seat.session;
+        let mut all: Vec<(u8, bool)> = Vec::new();
+        let mut mine = true;
+        match (session.dice, &session.reply) {
+            (Some([a, b]), _) => {
+                let mut left = session.left.clone();
+                let thrown = if a == b { vec![a; 4] } else { vec![a, b] };
+                for die in thrown.into_iter().rev() {
+                    let open = left.iter().position(|&number| number == die);
+                    open.map(|at| left.remove(at));
+                    all.insert(0, (die, open.is_some()));
+                }
+                mine = session.turn == 0;
+            }
+            (None, Some(reply)) => {
+                all.extend(reply.dice.into_iter().flatten().map(|die| (die, false)));
+                mine = reply.seat == 0;
+            }
+            _ => {}
+        }
+        let half = 6 * self.cell;
+        let start = self.area.x + 1 + if mine { half + 5 } else { 0 };
+        let width = (4 * all.len() as u16).saturating_sub(1);
+        let mut x = start + (half - width) / 2;
+        for (die, open) in all {
+            let style = match open {
+                true => Style::new().fg(Color::Reset).add_modifier(Modifier::BOLD),
+                false => Style::new().fg(FAINT),
+            };
+            buffer.set_string(x, self.area.y + MIDDLE, format!("[{die}]"), style);
+            x += 4;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::table::Table;
+    use super::*;
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+    use run::Host;
+    use run::protocol::Config;
+
+    fn table(player: &str, length: u16, seed: u32) -> Table<'_> {
+        Table {
+            player,
+            evals: None,
+            length: Some(length),
+            cube: true,
+            seed: Some(seed),
+            new: false,
+            save: None,
+            keep: None,
+            person: false,
+        }
+    }
+
+    fn sit(player: &str, length: u16, seed: u32) -> (Game, Seat) {
+        let mut said = String::new();
+        let host = Host::new(math::Isa::best());
+        let mut game = Game::sit(&table(player, length, seed), host, &mut said).unwrap();
+        game.settle(&mut said).unwrap();
+        let seat = Seat::new(game.session.clone(), &said);
+        (game, seat)
+    }
+
+    /// A small agent, which has an opinion though nobody has trained it.
+    fn agent(folder: &testkit::Scratch) -> String {
+        let knobs = [("hidden".to_string(), 16.0.into())].into();
+        let config = Config { knobs, ..run::config_of(run::room("backgammon").unwrap()) };
+        let mut run = run::begin(config, Host::new(math::Isa::best())).unwrap();
+        let file = folder.path("agent.safetensors");
+        std::fs::write(&file, run.save().unwrap()).unwrap();
+        file.to_str().unwrap().into()
+    }
+
+    /// Does what a key asks for, as the two threads do.
+    fn press(game: &mut Game, seat: &mut Seat, code: KeyCode) {
+        if let Key::Ask(ask) = seat.key(code.into()) {
+            let answer = answer(game, ask);
+            seat.answer(answer);
+        }
+    }
+
+    fn write(game: &mut Game, seat: &mut Seat, text: &str) {
+        text.chars().for_each(|letter| press(game, seat, KeyCode::Char(letter)));
+    }
+
+    fn buffer(seat: &Seat, width: u16, height: u16) -> Buffer {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        terminal.draw(|frame| draw(frame, seat)).unwrap();
+        terminal.backend().buffer().clone()
+    }
+
+    fn rows(seat: &Seat, width: u16, height: u16) -> Vec<String> {
+        let buffer = buffer(seat, width, height);
+        let cells: Vec<&str> = buffer.content().iter().map(|cell| cell.symbol()).collect();
+        cells.chunks(width.into()).map(|row| row.concat().trim_end().to_string()).collect()
+    }
+
+    /// Checkers of a side on the board that is drawn, by marks and numbers.
+    fn checkers(seat: &Seat, width: u16, mark: char) -> u32 {
+        let rows = rows(seat, width, 24);
+        let right = if width >= WIDE { 56 } else { 44 };
+        let mut count = 0;
+        for (upper, from) in [(true, 3), (false, 9)] {
+            let half: Vec<Vec<char>> =
+                rows[from..from + 5].iter().map(|row| row.chars().take(right).collect()).collect();
+            let edge = if upper { &half[0] } else { &half[4] };
+            let inner = if upper { &half[4] } else { &half[0] };
+            for (x, _) in edge.iter().enumerate().filter(|&(_, &c)| c == mark) {
+                let number: String = [x.wrapping_sub(1), x]
+                    .iter()
+                    .filter_map(|&x| inner.get(x))
+                    .filter(|c| c.is_ascii_digit())
+                    .collect();
+                let drawn = half.iter().filter(|row| row.get(x) == Some(&mark)).count() as u32;
+                count += number.parse::<u32>().unwrap_or(drawn);
+            }
+        }
+        count
+    }
+
+    #[test]
+    fn whole_games_are_played_by_keys_and_every_board_is_drawn_whole() {
+        let (mut game, mut seat) = sit("linear", 1, 3);
+        let (mut undone, mut turns) = (false, 0);
+        while seat.session.ending.is_none() {
+            for width in [60, 80, 100] {
+                let of = |side: &[u8]| side[1..].iter().map(|&count| u32::from(count)).sum::<u32>();
+                let position = &seat.session.position;
+                let drawn = (checkers(&seat, width, MINE), checkers(&seat, width, THEIRS));
+                assert_eq!(
+                    drawn,
+                    (of(&position.mine), of(&position.theirs)),
+                    "{:#?}",
+                    rows(&seat, width, 24)
+                );
+            }
+            let may = seat.session.may;
+            if !undone && !seat.session.steps.is_empty() {
+                // What is not confirmed can be taken back, and is made again.
+                let before = seat.session.steps.len();
+                press(&mut game, &mut seat, KeyCode::Char('u'));
+                assert_eq!(seat.session.steps.len(), before - 1);
+                undone = true;
+                continue;
+            }
+            if may.confirm {
+                turns += 1;
+            }
+            // Another checker and another die where there is a choice, then what is due.
+            if turns % 2 == 0 {
+                press(&mut game, &mut seat, KeyCode::Right);
+                press(&mut game, &mut seat, KeyCode::Down);
+            }
+            assert_eq!(seat.refusal, None);
+            press(&mut game, &mut seat, KeyCode::Enter);
+            assert_eq!(seat.refusal, None, "{}", seat.due());
+        }
+        assert!(undone && turns > 10, "{turns}");
+        assert!(seat.due().ends_with("The match is over."), "{}", seat.due());
+        assert!(seat.said.iter().any(|line| line.starts_with("linear rolls ")), "{:?}", seat.said);
+    }
+
+    #[test]
+    fn a_hint_is_shown_chosen_and_played() {
+        let folder = testkit::Scratch::new("hint");
+        let (mut game, mut seat) = sit(&agent(&folder), 5, 6);
+        while seat.session.phase != Phase::ToPlay || seat.session.turn != 0 {
+            press(&mut game, &mut seat, KeyCode::Char('r'));
+        }
+        press(&mut game, &mut seat, KeyCode::Char('h'));
+        let all = seat.candidates().to_vec();
+        assert!(all.len() > 3);
+        for width in [60, 80, 100, 120] {
+            let whole = rows(&seat, width, 26).join("\n");
+            for words in [&format!(" 1. {}", all[0].text), "1-ply, all 21 rolls", "no hint"] {
+                assert!(whole.contains(words), "{words} at {width} of\n{whole}");
+            }
+        }
+        // The last one is in sight too once it is chosen.
+        (0..all.len() + 3).for_each(|_| press(&mut game, &mut seat, KeyCode::Down));
+        let last = all.last().unwrap();
+        let whole = rows(&seat, 60, 22).join("\n");
+        assert!(whole.contains(&format!("{:>2}. {}", all.len(), last.text)), "{whole}");
+        let reversed = |seat: &Seat| {
+            let buffer = buffer(seat, 80, 24);
+            buffer.content().iter().filter(|cell| cell.modifier.contains(Modifier::REVERSED)).count()
+        };
+        assert!(reversed(&seat) > 20, "the line, and on the board from where to where");
+        press(&mut game, &mut seat, KeyCode::Up);
+        let wanted = &all[all.len() - 2];
+        press(&mut game, &mut seat, KeyCode::Enter);
+        // In a match a candidate says what is played for, too.
+        let board_of = |id: &str| id.split(':').next().unwrap().to_owned();
+        assert_eq!(seat.session.position.id, board_of(&wanted.id), "{}", wanted.text);
+        assert!(seat.candidates().is_empty() && seat.session.may.confirm && seat.session.may.undo);
+        press(&mut game, &mut seat, KeyCode::Char('U'));
+        // The same typed, and a move that cannot be.
+        write(&mut game, &mut seat, "24/2");
+        assert!(rows(&seat, 60, 22).iter().any(|row| row == " 24/2▏"), "{:#?}", rows(&seat, 60, 22));
+        press(&mut game, &mut seat, KeyCode::Enter);
+        assert!(seat.refusal.is_some() && seat.session.steps.is_empty());
+        write(&mut game, &mut seat, &all[0].text);
+        press(&mut game, &mut seat, KeyCode::Enter);
+        assert_eq!(seat.session.position.id, board_of(&all[0].id));
+        press(&mut game, &mut seat, KeyCode::Enter);
+        assert!(seat.said.iter().any(|line| line.starts_with("The best of ")), "{:?}", seat.said);
+        // Before a roll it is words, on the cube too.
+        while seat.session.phase != Phase::ToRoll {
+            press(&mut game, &mut seat, KeyCode::Enter);
+        }
+        press(&mut game, &mut seat, KeyCode::Char('h'));
+        assert!(seat.said.iter().any(|line| line.trim().starts_with("best: ")), "{:?}", seat.said);
+    }
+
+    #[test]
+    fn the_cube_resigning_and_typed_lines_have_their_keys() {
+        let (mut game, mut seat) = sit("random", 7, 2);
+        while seat.session.phase != Phase::ToRoll || !seat.session.may.double {
+            press(&mut game, &mut seat, KeyCode::Enter);
+        }
+        let keys = rows(&seat, 60, 22).concat();
+        for key in ["enter roll", "d double", "h hint", "x resign", "w write .mat", "? help", "q keep, quit"]
+        {
+            assert!(keys.contains(key), "{key}: {keys}");
+        }
+        press(&mut game, &mut seat, KeyCode::Char('d'));
+        assert_eq!(
+            (seat.session.cube, seat.session.cube_owner),
+            (2, Some(1)),
+            "it has no opinion, and takes"
+        );
+        assert!(rows(&seat, 60, 22).concat().contains("theirs"));
+        press(&mut game, &mut seat, KeyCode::Char('h'));
+        assert!(seat.refusal.as_ref().is_some_and(|words| words.contains("no opinion")));
+        press(&mut game, &mut seat, KeyCode::Char('t'));
+        assert!(seat.refusal.is_some(), "no double is offered");
+        press(&mut game, &mut seat, KeyCode::Char('x'));
+        assert!(seat.due().starts_with("Give this game up"));
+        press(&mut game, &mut seat, KeyCode::Esc);
+        assert!(seat.session.ending.is_none());
+        write(&mut game, &mut seat, ":id");
+        press(&mut game, &mut seat, KeyCode::Enter);
+        assert!(seat.said.last().unwrap().starts_with("XGID="), "{:?}", seat.said);
+        press(&mut game, &mut seat, KeyCode::Char('?'));
+        let help = rows(&seat, 60, 22).concat();
+        assert!(help.contains("bar/22*") && help.contains("how to go on later"), "{help}");
+        press(&mut game, &mut seat, KeyCode::Char('q'));
+        write(&mut game, &mut seat, "x2");
+        let ending = seat.session.ending.unwrap();
+        assert_eq!((ending.winner, ending.points, ending.match_over), (1, 4, false));
+        assert!(rows(&seat, 60, 22).concat().contains("enter next game"));
+        press(&mut game, &mut seat, KeyCode::Enter);
+        assert_eq!((seat.session.game, seat.session.score), (2, [0, 4]));
+        assert_eq!(seat.key(KeyCode::Char('q').into()), Key::Quit);
+        let ctrl_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+        write(&mut game, &mut seat, "8");
+        assert_eq!((seat.key(ctrl_c), seat.entry.as_str()), (Key::Quit, "8"), "within a typed move too");
+    }
+
+    #[test]
+    fn at_every_size_it_says_what_matters_or_what_it_needs() {
+        let folder = testkit::Scratch::new("sizes");
+        let (mut game, mut seat) = sit(&agent(&folder), 3, 4);
+        press(&mut game, &mut seat, KeyCode::Char('r'));
+        for (width, height) in [(60, 22), (78, 24), (80, 24), (92, 30), (120, 40), (250, 90)] {
+            let whole = rows(&seat, width, height).join("\n");
+            let name = format!("{THEIRS} {}", fitted(&seat.session.names[1], 10).trim_end_matches('…'));
+            let position = &seat.session.position;
+            let pips = [position.my_pips, position.their_pips].map(|pips| format!("{pips} pips"));
+            let points: Vec<String> = (1..=24).map(|point| format!("{point:>2}")).collect();
+            let words = points.iter().chain(&pips).chain([&name]).map(String::as_str);
+            for words in words.chain(["● you", "score 0/3", "cube 1", "in the", "middle", "3-point match"])
+            {
+                assert!(whole.contains(words), "{words} at {width} x {height} of\n{whole}");
+            }
+        }
+        for width in 1..=62 {
+            for height in 1..=24 {
+                let whole = rows(&seat, width, height).concat();
+                let small = width < LEAST.0 || height < LEAST.1;
+                assert_eq!(!small, whole.contains('●'), "{width} x {height}");
+                if width >= 30 && height >= 5 && small {
+                    assert!(whole.contains("needs 60 columns") && whole.contains("--plain"), "{whole}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_game_that_cannot_be_kept_goes_on_and_says_so() {
+        let folder = testkit::Scratch::new("unkept");
+        let place = folder.path("game.safetensors");
+        let table = Table { keep: Some(&place), ..table("random", 3, 5) };
+        let mut game = Game::sit(&table, Host::new(math::Isa::best()), &mut String::new()).unwrap();
+        std::fs::remove_dir_all(&*folder).unwrap();
+        let ((ask, asks), (give, answers)) = (channel(), channel());
+        for line in ["roll", "board", "nonsense"] {
+            ask.send(Ask::Line(line.into())).unwrap();
+        }
+        drop(ask);
+        serve(&mut game, &asks, &give);
+        let told: Vec<Answer> = answers.try_iter().collect();
+        assert!(!told[0].refused && !told[0].said.contains("cannot keep"), "{}", told[0].said);
+        for answer in &told[1..] {
+            assert!(answer.said.contains("cannot keep the game in "), "{}", answer.said);
+        }
+        assert!(told[2].refused && game.session.dice.is_some());
+        let error = format!("{:#}", game.leave().unwrap_err());
+        assert!(error.contains("--keep"), "{error}");
+    }
+}

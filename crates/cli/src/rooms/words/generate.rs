@@ -1,0 +1,145 @@
+//! `hothouse generate words`: a text behind a prompt, told as it is written.
+
+use crate::args::{DataArgs, MachineArgs, number};
+use crate::host::Machine;
+use crate::signals::{self, SIGNALS};
+use crate::{Usage, train};
+use anyhow::{Context, Result};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use run::AnyRun;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::io::{IsTerminal, Read, Write};
+use std::path::PathBuf;
+use std::time::Instant;
+
+#[derive(Clone, Debug, Args)]
+struct GenerateArgs {
+    /// A checkpoint of `hothouse train words`, or of the page
+    #[arg(value_name = "CHECKPOINT")]
+    file: PathBuf,
+    /// What to go on from, or - for standard input [default: the prompt of its samples]
+    #[arg(long, allow_hyphen_values = true, value_name = "TEXT")]
+    prompt: Option<String>,
+    /// Tokens at most
+    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=100_000), allow_negative_numbers = true, value_name = "N")]
+    tokens: u32,
+    /// 0 takes the likeliest token always, 1 writes as the model has learned, more is bolder [default: that of its samples]
+    #[arg(long, value_parser = number, allow_negative_numbers = true, value_name = "T")]
+    temperature: Option<f64>,
+    /// Choose among so many of the likeliest tokens; 0 for all [default: that of its samples]
+    #[arg(long, value_parser = clap::value_parser!(u32), allow_negative_numbers = true, value_name = "K")]
+    top_k: Option<u32>,
+    /// Choose among the likeliest tokens that together have this probability
+    #[arg(long, default_value = "1", value_parser = number, allow_negative_numbers = true, value_name = "P")]
+    top_p: f64,
+    /// Same checkpoint, prompt and seed: the same text
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_name = "N")]
+    seed: u32,
+    /// End where this comes
+    #[arg(long, allow_hyphen_values = true, value_name = "TEXT")]
+    stop: Option<String>,
+    /// Print the result as one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    data: DataArgs,
+    #[command(flatten)]
+    machine: MachineArgs,
+}
+
+pub fn grammar(verb: Command) -> Command {
+    GenerateArgs::augment_args(verb).about("Write a text behind a prompt, as a trained model goes on")
+}
+
+pub fn obey(matches: &ArgMatches) -> Result<()> {
+    let args = GenerateArgs::from_arg_matches(matches)?;
+    let machine = Machine::new(&args.machine)?;
+    signals::listen()?;
+    machine.pool.install(|| {
+        let mut run = train::restored(&args.file, &args.data, machine.host)?;
+        if run.schema().id != "words" {
+            let (file, room) = (args.file.display(), run.schema().id);
+            let next = "Name a checkpoint of `hothouse train words`";
+            return Err(
+                Usage(format!("{file} is of the room '{room}', which writes no texts. {next}")).into()
+            );
+        }
+        generate(&mut *run, &args)
+    })
+}
+
+#[derive(Serialize)]
+struct Line {
+    prompt: String,
+    text: String,
+    tokens: u64,
+    /// Why it ended: length, stop or asked.
+    ended: String,
+    tokens_per_s: f64,
+}
+
+fn generate(run: &mut dyn AnyRun, args: &GenerateArgs) -> Result<()> {
+    let knobs = {
+        let began = run.events().into_iter().find_map(|event| match event {
+            run::protocol::Event::Began(began) => Some(began.knobs),
+            _ => None,
+        });
+        began.context("a run tells its knobs")?
+    };
+    let prompt = match args.prompt.as_deref() {
+        Some("-") => {
+            let mut text = String::new();
+            std::io::stdin().lock().read_to_string(&mut text).context("cannot read the prompt")?;
+            text
+        }
+        Some(prompt) => prompt.into(),
+        None => knobs["prompt"].to_string(),
+    };
+    let of_samples = |knob: &str| knobs[knob].to_string().parse::<f64>().unwrap_or_default();
+    let sampling = json!({
+        "temperature": args.temperature.unwrap_or_else(|| of_samples("temperature")),
+        "top_k": args.top_k.unwrap_or_else(|| of_samples("top_k") as u32),
+        "top_p": args.top_p,
+        "seed": args.seed,
+    });
+    let mut ask = |question: Value| -> Result<Value> { Ok(serde_json::to_value(run.ask(question)?)?) };
+    let stop = args.stop.as_deref().unwrap_or_default();
+    ask(json!({
+        "ask": "generate", "prompt": prompt, "sampling": sampling, "most": args.tokens, "stop": stop,
+    }))?;
+    // Another program gets every character of it.
+    let mut out: Box<dyn Write> = match std::io::stdout().is_terminal() {
+        true => Box::new(crate::plain::stdout()),
+        false => Box::new(std::io::stdout().lock()),
+    };
+    if !args.json {
+        write!(out, "{prompt}")?;
+    }
+    let began = Instant::now();
+    let mut written = String::new();
+    let view = loop {
+        // About as many as a slice of training takes.
+        let question = match SIGNALS.stopping() {
+            true => json!({ "ask": "stop" }),
+            false => json!({ "ask": "continue", "tokens": 8 }),
+        };
+        let view = ask(question)?;
+        let text = view["text"].as_str().context("a text")?;
+        if !args.json {
+            write!(out, "{}", text.get(written.len()..).unwrap_or_default())?;
+            out.flush()?;
+        }
+        written = text.into();
+        if !view["ended"].is_null() {
+            break view;
+        }
+    };
+    let tokens = view["tokens"].as_u64().unwrap_or_default();
+    if args.json {
+        let ended = view["ended"].as_str().unwrap_or_default().into();
+        let tokens_per_s = tokens as f64 / began.elapsed().as_secs_f64();
+        serde_json::to_writer(&mut out, &Line { prompt, text: written, tokens, ended, tokens_per_s })?;
+    }
+    Ok(writeln!(out)?)
+}

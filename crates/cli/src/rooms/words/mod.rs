@@ -1,0 +1,4 @@
+//! The words room's own verbs in the terminal.
+
+pub mod generate;
+pub mod versus;

@@ -1,0 +1,294 @@
+//! Causal attention and its gradient. A workgroup has 32 rows of one head of one sequence: queries, which go through the keys up to
+//! their own, or, for the gradients of keys and values, keys, which go through the queries from their own on; so each number is
+//! written by one workgroup, which adds in a fixed order. Of the scores only the logarithm of each row's sum is kept.
+//!
+//! A head wider than 32 columns is so many tiles. Those of what is summed are written out in the text: what a thread has of them are
+//! registers.
+
+use crate::program::{Program, groups};
+use std::fmt::Write;
+
+const TEXT: &str = include_str!("attention.wgsl");
+/// Rows and columns of a tile.
+const TILE: usize = 32;
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Shape {
+    pub rows: usize,
+    /// Of all heads; q, k and v have as many each.
+    pub cols: usize,
+    pub heads: usize,
+    /// Rows of a sequence.
+    pub len: usize,
+}
+
+impl Shape {
+    /// Numbers of which each row of each head has one: a sequence is padded to whole tiles.
+    pub fn statistics(&self) -> usize {
+        self.rows / self.len * self.heads * self.len.next_multiple_of(TILE)
+    }
+
+    fn size(&self) -> usize {
+        self.cols / self.heads
+    }
+
+    fn workgroups(&self) -> usize {
+        self.statistics() / TILE
+    }
+
+    /// For each tile of a head's columns the text, `#` standing for its number and `COLUMN` for its first column.
+    fn tiles(&self, text: &str) -> String {
+        let tiles = self.size().div_ceil(TILE);
+        (0..tiles)
+            .map(|i| text.replace('#', &i.to_string()).replace("COLUMN", &format!("{}u", i * TILE)))
+            .collect()
+    }
+
+    fn dispatch(&self, label: &str, names: &[&str], at: &[u32], body: &str, program: &mut Program) {
+        let &Shape { cols, heads, len, .. } = self;
+        let size = self.size();
+        let fours = size.is_multiple_of(4) && at.iter().all(|at| at.is_multiple_of(4));
+        let mut text = String::from("struct Args {");
+        names.iter().for_each(|name| _ = write!(text, " {name}: u32,"));
+        let _ = write!(
+            text,
+            " }}
+const LEN = {len}u;
+const HEADS = {heads}u;
+const COLS = {cols}u;
+const SIZE = {size}u;
+const BLOCKS = {}u;
+const SCALE = {:?};
+{}{TEXT}
+@compute @workgroup_size(64)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {{
+    let index = group_index(group, many);
+    if (index >= {}u) {{ return; }}
+    let sequence = index / (HEADS * BLOCKS);
+    let head = index / BLOCKS % HEADS;
+    let down = local / 8u;
+    let across = local % 8u;
+    let own = 4u * across;
+    // Of q, k and v, of y, and of what each row has one of.
+    let wide = 3u * COLS;
+    let base = sequence * LEN * wide + head * SIZE;
+    let base_y = sequence * LEN * COLS + head * SIZE;
+    let base_rows = (sequence * HEADS + head) * BLOCKS * 32u;
+{body}}}
+",
+            len.div_ceil(TILE),
+            1.0 / (size as f32).sqrt(),
+            if fours { FOURS } else { SINGLE },
+            self.workgroups(),
+        );
+        let kernel = match fours {
+            true => program.kernel_of_vectors(label, &text),
+            false => program.kernel(label, &text),
+        };
+        program.dispatch(&kernel, at, groups(self.workgroups(), 1));
+    }
+}
+
+/// Appends the attention: `reads` and `writes` are places in `mem`.
+pub(super) fn emit(shape: &Shape, reads: &[u32], writes: &[u32], program: &mut Program) {
+    let save = writes.get(1).is_some();
+    let names: &[&str] = if save { &["qkv", "y", "logs"] } else { &["qkv", "y"] };
+    let body = format!(
+        "    // The longest way first.
+    let first = (BLOCKS - 1u - index % BLOCKS) * 32u;
+    let row = first + 4u * down;
+    let q = args.qkv + base;
+    var top = vec4<f32>(LEAST);
+    var sum = vec4<f32>();
+{}    for (var key = 0u; key <= first; key += 32u) {{
+        var s = Tile();
+        for (var column = 0u; column < SIZE; column += 32u) {{
+            workgroupBarrier();
+            load_left(q, wide, first, column, local);
+            load_right_turned(q + COLS, wide, key, column, local);
+            workgroupBarrier();
+            s = add_left(s, down, across);
+        }}
+        s = Tile(
+            scores(s.a, row, key + own),
+            scores(s.b, row + 1u, key + own),
+            scores(s.c, row + 2u, key + own),
+            scores(s.d, row + 3u, key + own)
+        );
+        let tops = vec4<f32>(largest(s.a), largest(s.b), largest(s.c), largest(s.d));
+        let higher = max(top, top_of_rows(tops, down, across));
+        let shrink = exp(top - higher);
+        top = higher;
+        s = Tile(exp(s.a - top.x), exp(s.b - top.y), exp(s.c - top.z), exp(s.d - top.w));
+        sum = fma(sum, shrink, sums(s));
+        make(s, down, across);
+{}    }}
+    let total = sum_rows(sum, down, across);
+    let share = 1.0 / total;
+{}{}",
+        shape.tiles("    var y# = Tile();\n"),
+        shape.tiles(
+            "        workgroupBarrier();
+        load_right(q + 2u * COLS, wide, key, COLUMN, local);
+        workgroupBarrier();
+        y# = add_made(scaled(y#, shrink), down, across);
+"
+        ),
+        shape.tiles("    set_tile(args.y + base_y, COLS, row, COLUMN + own, scaled(y#, share));\n"),
+        if save {
+            "    if (across == 0u) { set_whole(args.logs + base_rows + row, top + log(total)); }\n"
+        } else {
+            ""
+        },
+    );
+    shape.dispatch("attention", names, &[reads, writes].concat(), &body, program);
+}
+
+/// Appends its gradient.
+pub(super) fn emit_grad(shape: &Shape, reads: &[u32], writes: &[u32], program: &mut Program) {
+    let names = ["qkv", "y", "logs", "dy", "dqkv", "deltas"];
+    let at = [reads, writes].concat();
+    let of_queries = format!(
+        "    let first = (BLOCKS - 1u - index % BLOCKS) * 32u;
+    let row = first + 4u * down;
+    let q = args.qkv + base;
+    var product = vec4<f32>();
+    for (var column = own; column < SIZE; column += 32u) {{
+        let y = tile_at(args.y + base_y, COLS, row, column);
+        let dy = tile_at(args.dy + base_y, COLS, row, column);
+        product += vec4<f32>(dot(y.a, dy.a), dot(y.b, dy.b), dot(y.c, dy.c), dot(y.d, dy.d));
+    }}
+    let delta = sum_rows(product, down, across);
+    if (across == 0u) {{ set_whole(args.deltas + base_rows + row, delta); }}
+    let logs = whole_at(args.logs + base_rows + row);
+{}    for (var key = 0u; key <= first; key += 32u) {{
+        var s = Tile();
+        var dp = Tile();
+        for (var column = 0u; column < SIZE; column += 32u) {{
+            workgroupBarrier();
+            load_left(q, wide, first, column, local);
+            load_right_turned(q + COLS, wide, key, column, local);
+            workgroupBarrier();
+            s = add_left(s, down, across);
+            workgroupBarrier();
+            load_left(args.dy + base_y, COLS, first, column, local);
+            load_right_turned(q + 2u * COLS, wide, key, column, local);
+            workgroupBarrier();
+            dp = add_left(dp, down, across);
+        }}
+        s = Tile(
+            exp(scores(s.a, row, key + own) - logs.x) * (dp.a - delta.x) * SCALE,
+            exp(scores(s.b, row + 1u, key + own) - logs.y) * (dp.b - delta.y) * SCALE,
+            exp(scores(s.c, row + 2u, key + own) - logs.z) * (dp.c - delta.z) * SCALE,
+            exp(scores(s.d, row + 3u, key + own) - logs.w) * (dp.d - delta.w) * SCALE
+        );
+        make(s, down, across);
+{}    }}
+{}",
+        shape.tiles("    var dq# = Tile();\n"),
+        shape.tiles(
+            "        workgroupBarrier();
+        load_right(q + COLS, wide, key, COLUMN, local);
+        workgroupBarrier();
+        dq# = add_made(dq#, down, across);
+"
+        ),
+        shape.tiles("    set_tile(args.dqkv + base, wide, row, COLUMN + own, dq#);\n"),
+    );
+    shape.dispatch("attention gradient of queries", &names, &at, &of_queries, program);
+    let of_keys = format!(
+        "    let first = index % BLOCKS * 32u;
+    let row = first + 4u * down;
+    let q = args.qkv + base;
+    let k = q + COLS;
+{}    for (var query = first; query < LEN; query += 32u) {{
+        var s = Tile();
+        var dp = Tile();
+        for (var column = 0u; column < SIZE; column += 32u) {{
+            workgroupBarrier();
+            load_left(k, wide, first, column, local);
+            load_right_turned(q, wide, query, column, local);
+            workgroupBarrier();
+            s = add_left(s, down, across);
+            workgroupBarrier();
+            load_left(k + COLS, wide, first, column, local);
+            load_right_turned(args.dy + base_y, COLS, query, column, local);
+            workgroupBarrier();
+            dp = add_left(dp, down, across);
+        }}
+        let logs = whole_at(args.logs + base_rows + query + own);
+        let delta = whole_at(args.deltas + base_rows + query + own);
+        s = Tile(
+            exp(scores_of_key(s.a, query + own, row) - logs),
+            exp(scores_of_key(s.b, query + own, row + 1u) - logs),
+            exp(scores_of_key(s.c, query + own, row + 2u) - logs),
+            exp(scores_of_key(s.d, query + own, row + 3u) - logs)
+        );
+        make(s, down, across);
+{}        s = Tile(
+            s.a * (dp.a - delta) * SCALE,
+            s.b * (dp.b - delta) * SCALE,
+            s.c * (dp.c - delta) * SCALE,
+            s.d * (dp.d - delta) * SCALE
+        );
+        workgroupBarrier();
+        make(s, down, across);
+{}    }}
+{}",
+        shape.tiles("    var dk# = Tile();\n    var dv# = Tile();\n"),
+        shape.tiles(
+            "        workgroupBarrier();
+        load_right(args.dy + base_y, COLS, query, COLUMN, local);
+        workgroupBarrier();
+        dv# = add_made(dv#, down, across);
+"
+        ),
+        shape.tiles(
+            "        workgroupBarrier();
+        load_right(q, wide, query, COLUMN, local);
+        workgroupBarrier();
+        dk# = add_made(dk#, down, across);
+"
+        ),
+        shape.tiles(
+            "    set_tile(args.dqkv + base + COLS, wide, row, COLUMN + own, dk#);
+    set_tile(args.dqkv + base + 2u * COLS, wide, row, COLUMN + own, dv#);
+"
+        ),
+    );
+    shape.dispatch("attention gradient of keys", &names, &at, &of_keys, program);
+}
+
+/// Where all lies in fours. Reads have no branches, which every place of a tile would multiply: some compilers take minutes over them.
+const FOURS: &str = "\
+fn four_at(at: u32, column: u32, exists: bool) -> vec4<f32> {
+    return select(vec4<f32>(), mem[(at + min(column, SIZE - 4u)) >> 2u], exists && column < SIZE);
+}
+fn set_four(at: u32, column: u32, exists: bool, x: vec4<f32>) {
+    if (exists && column < SIZE) { mem[(at + column) >> 2u] = x; }
+}
+fn whole_at(at: u32) -> vec4<f32> { return mem[at >> 2u]; }
+fn set_whole(at: u32, x: vec4<f32>) { mem[at >> 2u] = x; }
+";
+
+const SINGLE: &str = "\
+fn four_at(at: u32, column: u32, exists: bool) -> vec4<f32> {
+    let columns = column + vec4<u32>(0u, 1u, 2u, 3u);
+    let there = at + min(columns, vec4<u32>(SIZE - 1u));
+    let x = vec4<f32>(mem[there.x], mem[there.y], mem[there.z], mem[there.w]);
+    return select(vec4<f32>(), x, columns < vec4<u32>(select(0u, SIZE, exists)));
+}
+fn set_four(at: u32, column: u32, exists: bool, x: vec4<f32>) {
+    if (exists) {
+        for (var i = 0u; i < min(4u, max(SIZE, column) - column); i++) { mem[at + column + i] = x[i]; }
+    }
+}
+fn whole_at(at: u32) -> vec4<f32> { return vec4<f32>(mem[at], mem[at + 1u], mem[at + 2u], mem[at + 3u]); }
+fn set_whole(at: u32, x: vec4<f32>) {
+    mem[at] = x.x;
+    mem[at + 1u] = x.y;
+    mem[at + 2u] = x.z;
+    mem[at + 3u] = x.w;
+}
+";

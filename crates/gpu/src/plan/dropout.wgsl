@@ -1,0 +1,9 @@
+// x / (1 - p), or 0 by the chance of its place, as the processor draws it: of 64 places in a row the i-th has word i / 16 of block
+// i % 16.
+fn dropped(x: f32, place: u32, p: f32, scale: f32, key: vec4<u32>, step: u32) -> f32 {
+    let drawn = threefry(key, vec4<u32>(place / 64u * 16u + place % 16u, step, 0u, 2u));
+    let word = place % 64u / 16u;
+    let half = select(drawn.xy, drawn.zw, word >= 2u);
+    let chance = uniform_of(select(half.x, half.y, word % 2u == 1u));
+    return select(x * scale, 0.0, chance < p);
+}

@@ -1,0 +1,125 @@
+//! The head of a language model with its loss: a tile of rows at a time, whose logits alone are held, through the kernels of
+//! products; the loss and the slopes of a tile's logits, which take their place, are one more.
+
+use super::rows::rows;
+use crate::product::{Fused, Product, Side, products};
+use crate::program::{Program, Space};
+use math::Act;
+
+/// Logits that a tile has at most: 32 MiB, enough to fill a large GPU.
+const TILE: usize = 1 << 23;
+/// Rows of a tile are a multiple of this, but for the last.
+const UNIT: usize = 64;
+
+/// x, w, target, dy? -> logits of a tile, loss?, dx?, dw?
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Head {
+    pub rows: usize,
+    pub vocab: usize,
+    pub inp: usize,
+    /// What the slopes are multiplied by, beside dy.
+    pub scale: f32,
+    /// Whether there is a dy for each row.
+    pub upstream: bool,
+    pub loss: bool,
+    pub dx: bool,
+    pub dw: bool,
+}
+
+impl Head {
+    /// Rows of a tile.
+    pub fn height(&self) -> usize {
+        let most = (TILE / self.vocab).max(UNIT);
+        self.rows.div_ceil(self.rows.div_ceil(most)).next_multiple_of(UNIT).min(self.rows)
+    }
+
+    /// Appends its kernels: `reads` and `writes` are places in `mem`; what is written last is added where it `adds`, if it is dw.
+    pub fn emit(&self, reads: &[u32], writes: &[u32], adds: bool, space: &mut Space, program: &mut Program) {
+        let &Head { vocab, inp, .. } = self;
+        let mut rest = writes[1..].iter().copied();
+        let [loss, dx, dw] = [self.loss, self.dx, self.dw].map(|is| if is { rest.next() } else { None });
+        let (x, w, logits, height) = (reads[0], reads[1], writes[0], self.height());
+        let product = |[m, n, k]: [usize; 3], a: Side, b: Side, c: u32, adds: bool| {
+            let p = Product { m, n, k, a, b, c, bias: None, residual: None, act: Act::None, adds };
+            [(p, Fused::default())]
+        };
+        let side =
+            |at: u32, outer: usize, inner: usize| Side { at, outer: outer as u32, inner: inner as u32 };
+        for first in (0..self.rows).step_by(height) {
+            let count = height.min(self.rows - first);
+            let below = |at: u32, width: usize| at + (first * width) as u32;
+            let x = below(x, inp);
+            let said = product([count, vocab, inp], side(x, inp, 1), side(w, inp, 1), logits, false);
+            products(program, space, &said);
+            let at = [Some(reads[2]), loss, reads.get(3).copied()].map(|at| at.map(|at| below(at, 1)));
+            self.cross_entropy(count, logits, at, program);
+            if let Some(dx) = dx {
+                let slopes = side(logits, vocab, 1);
+                let dx = product([count, inp, vocab], slopes, side(w, 1, inp), below(dx, inp), false);
+                products(program, space, &dx);
+            }
+            if let Some(dw) = dw {
+                let slopes = side(logits, 1, vocab);
+                let dw = product([vocab, inp, count], slopes, side(x, 1, inp), dw, adds || first > 0);
+                products(program, space, &dw);
+            }
+        }
+    }
+
+    fn cross_entropy(
+        &self,
+        count: usize,
+        logits: u32,
+        [named, loss, upstream]: [Option<u32>; 3],
+        program: &mut Program,
+    ) {
+        let mut names = vec!["logits", "scale"];
+        let mut at = vec![logits, self.scale.to_bits()];
+        for (name, place) in [("named", named), ("loss", loss), ("upstream", upstream)] {
+            if let Some(place) = place {
+                names.push(name);
+                at.push(place);
+            }
+        }
+        let mut text = String::from(SOFTMAX);
+        if loss.is_some() {
+            text += LOSS;
+        }
+        if self.dx || self.dw {
+            let upstream = if upstream.is_some() { " * mem[args.upstream + row]" } else { "" };
+            text += &SLOPES.replace("UPSTREAM", upstream);
+        }
+        rows(program, "cross-entropy", [count, self.vocab], &names, &at, &text);
+    }
+}
+
+/// The thread that has the logit that is named goes on with it.
+const SOFTMAX: &str = "\
+    let named = u32(clamp(mem[args.named + row], 0.0, f32(COLS - 1u)));
+    var top = mem[args.logits + first + min(lane, COLS - 1u)];
+    var said = 0.0;
+    for (var i = lane; i < COLS; i += LANES) {
+        let x = mem[args.logits + first + i];
+        top = max(top, x);
+        if (i == named) { said = x; }
+    }
+    top = top_of(top, local);
+    var sum = 0.0;
+    for (var i = lane; i < COLS; i += LANES) { sum += exp(mem[args.logits + first + i] - top); }
+    sum = sum_of(sum, local);
+";
+
+const LOSS: &str = "\
+    if (mine && named % LANES == lane) { mem[args.loss + row] = log(sum) + (top - said); }
+";
+
+const SLOPES: &str = "\
+    if (mine) {
+        let whole = bitcast<f32>(args.scale)UPSTREAM;
+        let share = whole / sum;
+        for (var i = lane; i < COLS; i += LANES) {
+            let slope = exp(mem[args.logits + first + i] - top) * share;
+            mem[args.logits + first + i] = select(slope, slope - whole, i == named);
+        }
+    }
+";

@@ -1,0 +1,266 @@
+//! A round whose games others play: other processes, on other machines. What a game brings follows from seed, its number and the
+//! weights of its round alone, so a learner that is given games goes on as if it had played them itself, to the bit, whoever played
+//! them and in however many stretches.
+//!
+//! It refuses to know how rounds and games travel: both are parts by name, as a learner's are.
+
+use super::{LONGEST, SelfPlay, Stage, Strong, StrongError};
+use crate::backgammon::inputs::{self, INPUTS};
+use crate::backgammon::net::{NETS, Network, OUTCOMES, OutcomeProbs, Sample, Shape};
+use crate::{Data, Find, Parts, Sharing};
+use math::{Isa, par};
+use std::ops::Range;
+
+/// What the games of a round are played with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Round {
+    seed: u32,
+    hidden: usize,
+    lambda: f32,
+    lookahead: bool,
+    /// Those that nobody has brought yet.
+    pub games: Range<u64>,
+    learned: Vec<f32>,
+}
+
+/// What some games brought, in order.
+#[derive(Default)]
+pub struct Games {
+    first: u64,
+    samples: Vec<Sample>,
+    of: Vec<Brought>,
+}
+
+/// What a game brought, apart from its samples.
+#[derive(Clone, Copy)]
+pub(super) struct Brought {
+    pub samples: usize,
+    pub moves: u64,
+    pub evaluations: u64,
+    pub outcome: OutcomeProbs,
+}
+
+fn wrong(name: &str) -> StrongError {
+    StrongError::Missing { name: name.into() }
+}
+
+fn floats<'a>(find: &'a Find, name: &str, len: usize) -> Result<&'a [f32], StrongError> {
+    match find(name) {
+        Some((_, Data::F32(values))) if values.len() == len => match values.iter().all(|v| v.is_finite()) {
+            true => Ok(values),
+            false => Err(StrongError::BadValue { name: name.into() }),
+        },
+        _ => Err(wrong(name)),
+    }
+}
+
+fn numbers<'a>(find: &'a Find, name: &str) -> Result<&'a [u64], StrongError> {
+    match find(name) {
+        Some((_, Data::U64(values))) => Ok(values),
+        _ => Err(wrong(name)),
+    }
+}
+
+const ROUND: &str = "round";
+const WEIGHTS: &str = "round.weights";
+const LAMBDA: &str = "round.lambda";
+const GAMES: &str = "games";
+const OUTCOME: &str = "games.outcome";
+const BOARDS: &str = "boards";
+const TARGETS: &str = "boards.target";
+
+impl Round {
+    pub fn parts(&self) -> Parts {
+        let Round { seed, hidden, lookahead, ref games, .. } = *self;
+        let numbers = vec![u64::from(seed), hidden as u64, u64::from(lookahead), games.start, games.end];
+        vec![
+            (ROUND.into(), vec![numbers.len()], Data::U64(numbers)),
+            (LAMBDA.into(), vec![1], Data::F32(vec![self.lambda])),
+            (WEIGHTS.into(), vec![self.learned.len()], Data::F32(self.learned.clone())),
+        ]
+    }
+
+    pub fn from_parts(find: &Find) -> Result<Round, StrongError> {
+        let &[seed, hidden, lookahead, start, end] = numbers(find, ROUND)? else { return Err(wrong(ROUND)) };
+        let hidden = hidden as usize;
+        if !(16..=1024).contains(&hidden) || !hidden.is_multiple_of(16) || lookahead > 1 || start > end {
+            return Err(wrong(ROUND));
+        }
+        Ok(Round {
+            seed: u32::try_from(seed).map_err(|_| wrong(ROUND))?,
+            hidden,
+            lambda: floats(find, LAMBDA, 1)?[0],
+            lookahead: lookahead == 1,
+            games: start..end,
+            learned: floats(find, WEIGHTS, Shape { hidden }.len())?.to_vec(),
+        })
+    }
+
+    /// Plays some of its games, on all threads; none that it has not.
+    pub fn play(&self, isa: Isa, games: Range<u64>) -> Games {
+        let games = games.start.max(self.games.start)..games.end.min(self.games.end);
+        let network = Network::new(isa, Shape { hidden: self.hidden }, &self.learned);
+        let mut brought = Games { first: games.start, ..Games::default() };
+        let at_once = par::threads().max(1) * 2;
+        let mut self_plays: Vec<SelfPlay> = std::iter::repeat_with(SelfPlay::new).take(at_once).collect();
+        let mut next = games.start;
+        while next < games.end {
+            let count = at_once.min((games.end - next) as usize);
+            par::each_mut(&mut self_plays[..count], |i, self_play| {
+                self_play.play(&network, self.seed, next + i as u64, self.lambda, self.lookahead);
+            });
+            for self_play in &mut self_plays[..count] {
+                brought.of.push(self_play.brought());
+                brought.samples.extend_from_slice(&self_play.samples);
+            }
+            next += count as u64;
+        }
+        brought
+    }
+
+    /// A number that two builds share where they play the same game alike: whoever plays for a learner has to have the learner's.
+    pub fn fingerprint(isa: Isa) -> u64 {
+        let hidden = 16;
+        let learned = Shape { hidden }.first_weights(isa, 1, super::WEIGHTS);
+        let round = Round { seed: 1, hidden, lambda: 0.7, lookahead: false, games: 0..1, learned };
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        let mut write = |bytes: &[u8]| {
+            bytes.iter().for_each(|&b| hash = (hash ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3));
+        };
+        for sample in &round.play(isa, 0..1).samples {
+            write(&sample.inputs);
+            write(&[sample.open, sample.net]);
+            sample.target.iter().for_each(|p| write(&p.to_le_bytes()));
+        }
+        hash
+    }
+}
+
+/// Bytes of a board in [`BOARDS`]: what is read of it, the outcomes that it allows, and which network learns from it.
+const BOARD: usize = INPUTS + 2;
+
+impl Games {
+    pub fn parts(&self) -> Parts {
+        let mut numbers = vec![self.first];
+        numbers.extend(self.of.iter().flat_map(|game| [game.samples as u64, game.moves, game.evaluations]));
+        let outcomes: Vec<f32> = self.of.iter().flat_map(|game| game.outcome).collect();
+        let mut boards = Vec::with_capacity(BOARD * self.samples.len());
+        for sample in &self.samples {
+            boards.extend_from_slice(&sample.inputs);
+            boards.extend([sample.open, sample.net]);
+        }
+        let targets: Vec<f32> = self.samples.iter().flat_map(|sample| sample.target).collect();
+        vec![
+            (GAMES.into(), vec![numbers.len()], Data::U64(numbers)),
+            (OUTCOME.into(), vec![self.of.len(), OUTCOMES], Data::F32(outcomes)),
+            (BOARDS.into(), vec![self.samples.len(), BOARD], Data::U8(boards)),
+            (TARGETS.into(), vec![self.samples.len(), OUTCOMES], Data::F32(targets)),
+        ]
+    }
+
+    pub fn from_parts(find: &Find) -> Result<Games, StrongError> {
+        let (&first, counts) = numbers(find, GAMES)?.split_first().ok_or_else(|| wrong(GAMES))?;
+        let (counts, []) = counts.as_chunks::<3>() else { return Err(wrong(GAMES)) };
+        let outcomes = floats(find, OUTCOME, OUTCOMES * counts.len())?.as_chunks::<OUTCOMES>().0;
+        let boards = match find(BOARDS) {
+            Some((_, Data::U8(bytes))) => bytes.as_chunks::<BOARD>(),
+            _ => return Err(wrong(BOARDS)),
+        };
+        let (boards, []) = boards else { return Err(wrong(BOARDS)) };
+        let targets = floats(find, TARGETS, OUTCOMES * boards.len())?.as_chunks::<OUTCOMES>().0;
+        let mut left = boards.len();
+        let mut of = Vec::with_capacity(counts.len());
+        for (&[samples, moves, evaluations], &outcome) in counts.iter().zip(outcomes) {
+            if samples > left as u64 || samples > LONGEST as u64 {
+                return Err(wrong(GAMES));
+            }
+            left -= samples as usize;
+            of.push(Brought { samples: samples as usize, moves, evaluations, outcome });
+        }
+        if left > 0 {
+            return Err(wrong(GAMES));
+        }
+        let samples = boards.iter().zip(targets).map(|(board, &target)| {
+            let (read, &[open, net]) = board.split_first_chunk().expect("as long as that") else {
+                return Err(wrong(BOARDS));
+            };
+            let inputs = *read;
+            match inputs::layout().holds(&inputs) && usize::from(net) < NETS {
+                true => Ok(Sample { inputs, open, net, target }),
+                false => Err(StrongError::BadValue { name: BOARDS.into() }),
+            }
+        });
+        Ok(Games { first, samples: samples.collect::<Result<_, _>>()?, of })
+    }
+
+    pub fn range(&self) -> Range<u64> {
+        self.first..self.first + self.of.len() as u64
+    }
+}
+
+impl SelfPlay {
+    /// What the game that it has just played brought.
+    pub(super) fn brought(&mut self) -> Brought {
+        Brought {
+            samples: self.samples.len(),
+            moves: self.moves,
+            evaluations: std::mem::take(&mut self.valuer.evaluations),
+            outcome: self.outcome,
+        }
+    }
+}
+
+impl Strong {
+    /// What the rest of this round's games are played with; nothing while it learns.
+    pub fn round(&self) -> Option<Round> {
+        let Stage::Playing(_) = self.stage else { return None };
+        Some(Round {
+            seed: self.seed,
+            hidden: self.settings.hidden,
+            lambda: self.lambda(),
+            lookahead: self.looks_ahead(),
+            games: self.due_games(),
+            learned: self.learned.clone(),
+        })
+    }
+
+    fn due_games(&self) -> Range<u64> {
+        let played = if let Stage::Playing(played) = self.stage { played } else { self.games() };
+        self.progress.games..self.progress.games + (self.games() - played) as u64
+    }
+
+    /// The next games of this round, as somebody played them with what [`Strong::round`] gave.
+    pub fn take_games(&mut self, games: &Games) -> Result<(), StrongError> {
+        let (found, due) = (games.range(), self.due_games());
+        if found.is_empty() || found.start != due.start || found.end > due.end {
+            return Err(StrongError::OtherGames { found, due });
+        }
+        let mut samples = games.samples.as_slice();
+        for game in &games.of {
+            let (brought, rest) = samples.split_at(game.samples);
+            samples = rest;
+            self.count(game, brought);
+        }
+        self.stage = self.after(self.games() - (due.end - found.end) as usize);
+        Ok(())
+    }
+}
+
+impl Sharing for Strong {
+    fn share(&mut self, shared: bool) {
+        self.shared = shared;
+    }
+
+    fn is_shared(&self) -> bool {
+        self.shared
+    }
+
+    fn due(&self) -> Option<(Range<u64>, Parts)> {
+        let round = self.round()?;
+        Some((round.games.clone(), round.parts()))
+    }
+
+    fn take(&mut self, find: &Find) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        Ok(self.take_games(&Games::from_parts(find)?)?)
+    }
+}

@@ -1,0 +1,228 @@
+//! The settings of a transformer and of its training.
+
+use crate::state::Unusable;
+use graph::{Adam, PlanError};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Norm {
+    /// Ba et al. 2016
+    Layer,
+    /// Zhang and Sennrich 2019
+    Rms,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Positions {
+    /// A row for each is added to the embeddings.
+    Learned,
+    /// Queries and keys are turned by them (Su et al. 2021).
+    Rotary,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mlp {
+    Gelu,
+    /// A gate beside it, silu(gate)·up (Shazeer 2020).
+    SwiGlu,
+}
+
+/// What the parameters are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    pub vocab: usize,
+    pub width: usize,
+    pub layers: usize,
+    pub heads: usize,
+    /// Tokens that it sees at once.
+    pub context: usize,
+    pub norm: Norm,
+    pub positions: Positions,
+    pub mlp: Mlp,
+    /// The head's weights are those of the embedding.
+    pub tied: bool,
+    /// Linear layers and layer norms have biases.
+    pub bias: bool,
+}
+
+impl Shape {
+    /// Units between the two products of an MLP. With a gate a multiple of 32 near 8/3 of the width, so that three matrices have
+    /// about as many parameters as two of 4 times it.
+    pub fn hidden(&self) -> usize {
+        match self.mlp {
+            Mlp::Gelu => 4 * self.width,
+            Mlp::SwiGlu => (8 * self.width).div_ceil(3).next_multiple_of(32),
+        }
+    }
+
+    /// Parameters in products, of which a token costs two operations each.
+    pub fn products(&self) -> usize {
+        let matrices = if self.mlp == Mlp::SwiGlu { 3 } else { 2 };
+        let layer = 4 * self.width * self.width + matrices * self.width * self.hidden();
+        self.layers * layer + self.vocab * self.width
+    }
+
+    /// Operations that a token takes in training, forward and backward: of products, and of attention to the half of the context
+    /// that it sees in the mean.
+    pub fn flops_per_token(&self) -> f64 {
+        let attention = 2 * self.layers * self.width * self.context.div_ceil(2);
+        6.0 * (self.products() + attention) as f64
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    pub shape: Shape,
+    /// Share of the numbers that are left out: of embeddings, and of what attention and MLPs add.
+    pub dropout: f32,
+    /// Sequences of a step.
+    pub batch: usize,
+    /// Sequences whose gradients are computed at once; those of a batch are added up.
+    pub micro: usize,
+    /// Steps of an iteration.
+    pub steps: usize,
+    pub lr: f32,
+    /// What it falls to, along a cosine that ends after so many steps; the first ones warm up.
+    pub min_lr: f32,
+    pub warmup: usize,
+    pub decay_steps: usize,
+    /// Of matrices alone.
+    pub weight_decay: f32,
+    pub beta1: f32,
+    pub beta2: f32,
+    /// Length of a gradient above which it is scaled down to it.
+    pub clip: f32,
+}
+
+impl Config {
+    /// Settings, and bounds of each.
+    pub fn check(&self) -> Result<(), WordsError> {
+        let Config { shape, .. } = self;
+        for (name, value, min, max) in [
+            ("the vocabulary", shape.vocab as f64, 2.0, 1_048_576.0),
+            ("width", shape.width as f64, 4.0, 4096.0),
+            ("layers", shape.layers as f64, 1.0, 64.0),
+            ("heads", shape.heads as f64, 1.0, 64.0),
+            ("context", shape.context as f64, 2.0, 4096.0),
+            ("dropout", self.dropout.into(), 0.0, 0.9),
+            ("batch", self.batch as f64, 1.0, 65_536.0),
+            ("micro", self.micro as f64, 1.0, self.batch as f64),
+            ("steps", self.steps as f64, 1.0, 100_000.0),
+            ("lr", self.lr.into(), 0.0, 1.0),
+            ("min_lr", self.min_lr.into(), 0.0, 1.0),
+            ("weight_decay", self.weight_decay.into(), 0.0, 10.0),
+            ("beta1", self.beta1.into(), 0.0, 0.9999),
+            ("beta2", self.beta2.into(), 0.0, 0.99999),
+            ("clip", self.clip.into(), 0.0, 1e6),
+        ] {
+            // Written so that NaN is out of range.
+            if !(value >= min && value <= max) {
+                return Err(WordsError::Range { name, value, min, max });
+            }
+        }
+        let &Shape { width, heads, .. } = shape;
+        let each = if shape.positions == Positions::Rotary { 2 * heads } else { heads };
+        if !width.is_multiple_of(each) {
+            return Err(WordsError::Heads { width, heads, each });
+        }
+        if !self.batch.is_multiple_of(self.micro) {
+            return Err(WordsError::Micro { batch: self.batch, micro: self.micro });
+        }
+        Ok(())
+    }
+
+    /// Whether a learner with these settings can go on with others.
+    pub fn can_become(&self, other: &Config) -> bool {
+        let &Config { steps, lr, min_lr, warmup, decay_steps, weight_decay, beta1, beta2, clip, .. } = other;
+        *other == Config { steps, lr, min_lr, warmup, decay_steps, weight_decay, beta1, beta2, clip, ..*self }
+    }
+
+    /// Tokens of a step.
+    pub fn step_tokens(&self) -> usize {
+        self.batch * self.shape.context
+    }
+
+    /// After so many steps.
+    pub fn adam(&self, steps: u64) -> Adam {
+        Adam {
+            lr: self.lr_after(steps),
+            beta1: self.beta1,
+            beta2: self.beta2,
+            weight_decay: self.weight_decay,
+            matrices_only: true,
+            max_grad_norm: self.clip,
+            ..Adam::default()
+        }
+    }
+
+    fn lr_after(&self, steps: u64) -> f32 {
+        let (step, warmup, decay) = (steps as f64, self.warmup as f64, self.decay_steps as f64);
+        let (lr, min_lr) = (f64::from(self.lr), f64::from(self.min_lr).min(f64::from(self.lr)));
+        let lr = if step < warmup {
+            lr * (step + 1.0) / warmup
+        } else if step < decay {
+            let along = (step - warmup) / (decay - warmup);
+            min_lr + (lr - min_lr) * 0.5 * (1.0 + cos_pi(along))
+        } else {
+            min_lr
+        };
+        lr as f32
+    }
+}
+
+/// cos(πx) for 0 ≤ x ≤ 1, of operations that are rounded alike on every machine, which the library's are not.
+fn cos_pi(x: f64) -> f64 {
+    // About the middle, where it is an odd function, by Taylor: the last term is below 1e-11.
+    let y = std::f64::consts::PI * (0.5 - x);
+    let mut sum = 0.0;
+    let mut term = y;
+    for k in 1..=8 {
+        sum += term;
+        term *= -y * y / f64::from(2 * k * (2 * k + 1));
+    }
+    sum
+}
+
+/// Settings, a text or a checkpoint that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum WordsError {
+    #[error("{name} is {value}, but must lie between {min} and {max}; choose a value in that range")]
+    Range { name: &'static str, value: f64, min: f64, max: f64 },
+    #[error(
+        "a width of {width} cannot be shared by {heads} heads; choose a width that is a multiple of {each}"
+    )]
+    Heads { width: usize, heads: usize, each: usize },
+    #[error("a batch of {batch} sequences is no multiple of micro = {micro}; choose a micro that divides it")]
+    Micro { batch: usize, micro: usize },
+    #[error("the model, its context, batch and dropout stay as they began; begin a new run for others")]
+    Fixed,
+    #[error(
+        "the checkpoint has no {name} of the right kind and shape; load one saved with the same model and text"
+    )]
+    Missing { name: String },
+    #[error("{name} of the checkpoint holds a value that cannot be; load an earlier checkpoint")]
+    BadValue { name: String },
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+}
+
+impl From<Unusable> for WordsError {
+    fn from(part: Unusable) -> WordsError {
+        match part {
+            Unusable::Missing { name } => WordsError::Missing { name },
+            Unusable::BadValue { name } => WordsError::BadValue { name },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cosine_is_the_library_s() {
+        for i in 0..=1000 {
+            let x = f64::from(i) / 1000.0;
+            assert!((cos_pi(x) - (std::f64::consts::PI * x).cos()).abs() < 1e-10, "{x}");
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! The model with weights that no longer change: it reads a text token by token and remembers keys and values, so that each token is
+//! computed once. Tests, questions and writing are its; it gives the bits of the graph that was trained.
+
+use super::config::{Mlp, Norm, Positions, Shape};
+use super::model::{EPS, PLACES, TOKENS};
+use graph::Params;
+use math::gemm::{Epilogue, linear_rows, pack_rows, packed_rows_len};
+use math::{Act, Isa, Unary, ops};
+
+pub struct Reader {
+    shape: Shape,
+    isa: Isa,
+    /// Rows of tokens, and of positions where they have some.
+    tokens: Vec<f32>,
+    places: Vec<f32>,
+    layers: Vec<Layer>,
+    norm: Scale,
+    head: Product,
+    /// Of [`ops::rotary`].
+    turns: Vec<f32>,
+    /// Tokens that were read.
+    len: usize,
+    /// What the head reads of those of the last call, `[tokens][width]`, and what it says of some of them.
+    x: Vec<f32>,
+    logits: Vec<f32>,
+    scratch: Scratch,
+}
+
+struct Layer {
+    norms: [Scale; 2],
+    qkv: Product,
+    attended: Product,
+    gate: Option<Product>,
+    up: Product,
+    down: Product,
+    /// Of all tokens read, each `[context][width]`.
+    queries: Vec<f32>,
+    keys: Vec<f32>,
+    values: Vec<f32>,
+}
+
+/// A linear layer, packed for [`linear_rows`].
+struct Product {
+    inp: usize,
+    out: usize,
+    packed: Vec<f32>,
+    bias: Option<Vec<f32>>,
+}
+
+struct Scale {
+    gamma: Vec<f32>,
+    /// Of a layer norm.
+    beta: Option<Vec<f32>>,
+}
+
+#[derive(Default)]
+struct Scratch {
+    a: Vec<f32>,
+    b: Vec<f32>,
+    wide: Vec<f32>,
+    gate: Vec<f32>,
+}
+
+impl Reader {
+    /// Bytes that one takes.
+    pub fn bytes(shape: &Shape) -> u64 {
+        let &Shape { vocab, width, layers, context, .. } = shape;
+        let rows = vocab + context;
+        let floats = shape.products() + rows * width + context * width * (3 * layers + 8) + context * vocab;
+        4 * floats as u64
+    }
+
+    /// Of a model of this shape: a copy of its parameters.
+    pub fn new(shape: &Shape, params: &Params, isa: Isa) -> Reader {
+        let &Shape { width, heads, context, .. } = shape;
+        let vector = |name: &str| params.get(name).map(<[f32]>::to_vec);
+        let product = |name: &str| {
+            let at = params.table().index(&format!("{name}.weight")).expect("a declared matrix");
+            let [out, inp] = params.table().specs()[at].shape;
+            let mut packed = vec![0.0; packed_rows_len(out, inp)];
+            pack_rows(isa, &params.values()[params.table().specs()[at].range()], out, inp, &mut packed);
+            Product { inp, out, packed, bias: vector(&format!("{name}.bias")) }
+        };
+        let scale = |name: &str| {
+            let beta = (shape.norm == Norm::Layer)
+                .then(|| vector(&format!("{name}.bias")).unwrap_or_else(|| vec![0.0; width]));
+            Scale { gamma: vector(&format!("{name}.weight")).expect("a declared norm"), beta }
+        };
+        let layer = |i: usize| {
+            let name = |part: &str| format!("transformer.h.{i}.{part}");
+            Layer {
+                norms: [scale(&name("ln_1")), scale(&name("ln_2"))],
+                qkv: product(&name("attn.c_attn")),
+                attended: product(&name("attn.c_proj")),
+                gate: (shape.mlp == Mlp::SwiGlu).then(|| product(&name("mlp.c_gate"))),
+                up: product(&name("mlp.c_fc")),
+                down: product(&name("mlp.c_proj")),
+                queries: vec![0.0; context * width],
+                keys: vec![0.0; context * width],
+                values: vec![0.0; context * width],
+            }
+        };
+        let rotary = shape.positions == Positions::Rotary;
+        Reader {
+            tokens: vector(TOKENS).expect("a declared embedding"),
+            places: vector(PLACES).unwrap_or_default(),
+            layers: (0..shape.layers).map(layer).collect(),
+            norm: scale("transformer.ln_f"),
+            head: product(shape.head().trim_end_matches(".weight")),
+            turns: if rotary { ops::rotary_table(context, width / heads) } else { Vec::new() },
+            len: 0,
+            x: Vec::new(),
+            logits: Vec::new(),
+            scratch: Scratch::default(),
+            shape: *shape,
+            isa,
+        }
+    }
+
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    pub fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    /// Tokens that were read.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Begins another text.
+    pub fn forget(&mut self) {
+        self.len = 0;
+    }
+
+    /// Reads on.
+    ///
+    /// # Panics
+    /// Where there is more than the context holds, or a token that there is not.
+    pub fn read(&mut self, tokens: &[u32]) {
+        let Reader { shape, isa, layers, scratch, x, .. } = self;
+        let (isa, width, rows, first) = (*isa, shape.width, tokens.len(), self.len);
+        assert!(first + rows <= shape.context, "{} tokens in a context of {}", first + rows, shape.context);
+        let size = rows * width;
+        x.clear();
+        for (i, &token) in tokens.iter().enumerate() {
+            x.extend_from_slice(&self.tokens[token as usize * width..][..width]);
+            if let Some(place) = self.places.get((first + i) * width..).filter(|place| !place.is_empty()) {
+                ops::add_scaled(isa, 1.0, &place[..width], &mut x[i * width..]);
+            }
+        }
+        let Scratch { a, b, wide, gate } = scratch;
+        a.resize(size, 0.0);
+        b.resize(size, 0.0);
+        for layer in layers {
+            layer.norms[0].apply(isa, x, a);
+            wide.resize(3 * size, 0.0);
+            layer.qkv.apply(isa, a, None, Act::None, wide);
+            if !self.turns.is_empty() {
+                let turned = [2 * width, 3 * width, width / shape.heads];
+                ops::rotary(isa, turned, &self.turns, first, None, wide, false);
+            }
+            for (i, row) in wide.chunks_exact(3 * width).enumerate() {
+                let at = (first + i) * width;
+                for (to, from) in [&mut layer.queries, &mut layer.keys, &mut layer.values]
+                    .into_iter()
+                    .zip(row.chunks_exact(width))
+                {
+                    to[at..at + width].copy_from_slice(from);
+                }
+                let (q, seen) = (&layer.queries[at..], at + width);
+                let (k, v) = (&layer.keys[..seen], &layer.values[..seen]);
+                ops::attend_one(isa, shape.heads, width, q, k, v, &mut a[i * width..][..width]);
+            }
+            layer.attended.apply(isa, a, Some(x), Act::None, b);
+            std::mem::swap(x, b);
+            layer.norms[1].apply(isa, x, a);
+            wide.resize(rows * layer.up.out, 0.0);
+            match &layer.gate {
+                None => layer.up.apply(isa, a, None, Act::Gelu, wide),
+                Some(product) => {
+                    gate.resize(wide.len(), 0.0);
+                    product.apply(isa, a, None, Act::None, gate);
+                    ops::unary_in_place(isa, Unary::Silu, gate);
+                    layer.up.apply(isa, a, None, Act::None, wide);
+                    let full = math::Span::Full;
+                    ops::binary_in_place(isa, math::Binary::Mul, 1, wide.len(), wide, (gate, full));
+                }
+            }
+            layer.down.apply(isa, wide, Some(x), Act::None, b);
+            std::mem::swap(x, b);
+        }
+        self.norm.apply(isa, x, a);
+        std::mem::swap(x, a);
+        self.len += rows;
+    }
+
+    /// What follows the last of the tokens of the newest [`Reader::read`], so many of them: the logarithm of each token's odds,
+    /// `[tokens][vocab]`.
+    pub fn logits(&mut self, last: usize) -> &mut [f32] {
+        let Reader { shape, isa, head, x, logits, .. } = self;
+        logits.resize(last * shape.vocab, 0.0);
+        head.apply(*isa, &x[x.len() - last * shape.width..], None, Act::None, logits);
+        logits
+    }
+
+    /// How surprised it is by each token of a text after the first, in nats; it forgets what it read before.
+    pub fn surprises(&mut self, text: &[u32]) -> Vec<f32> {
+        let next = text.get(1..).unwrap_or_default();
+        self.forget();
+        if next.is_empty() {
+            return Vec::new();
+        }
+        self.read(&text[..next.len()]);
+        let (isa, vocab) = (self.isa, self.shape.vocab);
+        let mut logs = vec![0.0; next.len() * vocab];
+        ops::log_softmax(isa, next.len(), vocab, self.logits(next.len()), &mut logs);
+        next.iter().zip(logs.chunks_exact(vocab)).map(|(&next, logs)| -logs[next as usize]).collect()
+    }
+
+    /// What each token that was read attends to in a head of a layer, `[from][to]`.
+    pub fn attention(&self, layer: usize, head: usize) -> Vec<f32> {
+        let (width, size) = (self.shape.width, self.shape.width / self.shape.heads);
+        let (layer, scale) = (&self.layers[layer], 1.0 / (size as f32).sqrt());
+        let mut weights = vec![0.0; self.len * self.len];
+        for (from, weights) in weights.chunks_exact_mut(self.len.max(1)).enumerate() {
+            let part = |rows: &[f32], row: usize| rows[row * width + head * size..][..size].to_vec();
+            let query = part(&layer.queries, from);
+            let score = |to| query.iter().zip(part(&layer.keys, to)).map(|(q, k)| q * k).sum::<f32>();
+            let scores: Vec<f32> = (0..=from).map(|to| scale * score(to)).collect();
+            ops::softmax(self.isa, 1, scores.len(), &scores, weights);
+        }
+        weights
+    }
+}
+
+impl Product {
+    fn apply(&self, isa: Isa, x: &[f32], residual: Option<&[f32]>, act: Act, y: &mut [f32]) {
+        let tail = Epilogue { bias: self.bias.as_deref(), residual, act, ..Epilogue::default() };
+        linear_rows(isa, x.len() / self.inp, self.out, self.inp, x, &self.packed, y, tail);
+    }
+}
+
+impl Scale {
+    fn apply(&self, isa: Isa, x: &[f32], y: &mut [f32]) {
+        let (cols, rows) = (self.gamma.len(), x.len() / self.gamma.len());
+        match &self.beta {
+            Some(beta) => ops::layer_norm(isa, rows, cols, x, &self.gamma, beta, EPS, y, None),
+            None => ops::rms_norm(isa, rows, cols, x, &self.gamma, EPS, y, None),
+        }
+    }
+}

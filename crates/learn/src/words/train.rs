@@ -1,0 +1,246 @@
+//! The training: each step adds up the gradients of a batch, some sequences at a time, and takes a step of AdamW. A slice is a part of
+//! a plan, so that a large model leaves its thread as often as a small one.
+
+mod offload;
+
+use super::config::{Config, WordsError};
+use super::model::plan_training;
+use crate::state::{load, save};
+use crate::{Data, Fault, Find};
+use graph::{Buffer, Executor, Optimizer, Packed, Params};
+use math::Isa;
+use std::ops::Range;
+use std::sync::Arc;
+use worlds::words::{Batches, Corpus};
+
+/// Multiply-adds of a slice, about: milliseconds natively, and a few hundredths of a second in a browser.
+const SLICE: f64 = 1e9;
+
+/// Tokens of a text at most: places in it are whole numbers that an f32 holds.
+pub const MOST_TOKENS: usize = (1 << 24) - 1;
+
+/// What has been done.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Progress {
+    pub iterations: u64,
+    pub steps: u64,
+    pub tokens: u64,
+}
+
+/// An iteration in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stats {
+    /// Nats a token, as a mean over its steps, as are the others.
+    pub loss: f64,
+    /// Before it was clipped.
+    pub grad_norm: f64,
+    pub lr: f64,
+    /// Seconds of gradients and of updates.
+    pub parts_s: [f64; 2],
+}
+
+pub enum Slice {
+    Worked,
+    /// There is nothing to do until the other machine answers.
+    Waiting,
+    Iteration(Stats),
+    /// The other machine stopped; it goes on here from the last boundary.
+    Stopped(Fault),
+}
+
+/// The learner: see the top of the file.
+pub struct Learner {
+    config: Config,
+    isa: Isa,
+    seed: u32,
+    params: Params,
+    optimizer: Optimizer,
+    executor: Executor,
+    packed: Packed,
+    grads: Buffer,
+    /// Calls of the plan that are a slice.
+    slices: Vec<Range<usize>>,
+    batches: Batches,
+    /// Steps of the iteration, runs of the step and slices of the run that are done.
+    step: usize,
+    run: usize,
+    slice: usize,
+    progress: Progress,
+    sums: Stats,
+    diverged: bool,
+    clock: fn() -> f64,
+    offloaded: Option<offload::Offloaded>,
+    probe: Option<offload::Offloaded>,
+}
+
+impl Learner {
+    /// Bytes that one takes on a text of so many tokens.
+    pub fn bytes(config: &Config, tokens: usize) -> Result<u64, WordsError> {
+        config.check()?;
+        let plan = plan_training(config, tokens.max(1), 0, Isa::best())?;
+        // Weights, gradients and two moments, and twice packed.
+        Ok((plan.arena_bytes() + 4 * 6 * plan.table().len()) as u64)
+    }
+
+    /// On what of a text is trained on. Its windows are as long as the context, and its tokens of the model's vocabulary.
+    pub fn new(config: Config, corpus: &Corpus, seed: u32, isa: Isa) -> Result<Learner, WordsError> {
+        config.check()?;
+        let text = corpus.train();
+        assert!(text.len() <= MOST_TOKENS, "a text that was not shortened");
+        let plan = Arc::new(plan_training(&config, text.len(), seed, isa)?);
+        let params = Params::new(plan.table(), seed);
+        let mut executor = Executor::new(&plan);
+        let tokens = corpus.tokens(text);
+        executor.input_mut("corpus").iter_mut().zip(tokens).for_each(|(to, token)| *to = token as f32);
+        Ok(Learner {
+            optimizer: Optimizer::new(&params),
+            packed: Packed::new(&plan, &params),
+            grads: Buffer::zeros(params.values().len()),
+            slices: plan.parts(SLICE),
+            batches: corpus.batches(seed, config.batch),
+            executor,
+            params,
+            step: 0,
+            run: 0,
+            slice: 0,
+            progress: Progress::default(),
+            sums: Stats::default(),
+            diverged: false,
+            clock: || 0.0,
+            offloaded: None,
+            probe: None,
+            config,
+            isa,
+            seed,
+        })
+    }
+
+    /// Goes on exactly from what [`Learner::parts`] gave, with the same settings, text and seed.
+    pub fn restore(
+        config: Config,
+        corpus: &Corpus,
+        seed: u32,
+        isa: Isa,
+        find: &Find,
+    ) -> Result<Learner, WordsError> {
+        let mut it = Learner::new(config, corpus, seed, isa)?;
+        let table = it.params.table().clone();
+        let Optimizer { m, v, .. } = &mut it.optimizer;
+        load(find, &table, [("", it.params.values_mut()), ("adam.m.", m), ("adam.v.", v)])?;
+        let missing = || WordsError::Missing { name: "counters".into() };
+        let Some((_, Data::U64(counters))) = find("counters") else { return Err(missing()) };
+        let &[iterations, steps, tokens, taken] = &counters[..] else { return Err(missing()) };
+        it.progress = Progress { iterations, steps, tokens };
+        it.optimizer.steps = taken;
+        it.packed.pack(&it.params);
+        Ok(it)
+    }
+
+    /// A tensor for each parameter, under nanoGPT's names, and for its moments.
+    pub fn parts(&self) -> Vec<(String, Vec<usize>, Data)> {
+        let Optimizer { m, v, steps: taken } = &self.optimizer;
+        let mut parts =
+            save(self.params.table(), [("", self.params.values()), ("adam.m.", m), ("adam.v.", v)]);
+        let Progress { iterations, steps, tokens } = self.progress;
+        parts.push(("counters".into(), vec![4], Data::U64(vec![iterations, steps, tokens, *taken])));
+        parts
+    }
+
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    pub fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    pub fn params(&self) -> &Params {
+        &self.params
+    }
+
+    pub fn progress(&self) -> Progress {
+        self.progress
+    }
+
+    /// Between two iterations.
+    pub fn at_boundary(&self) -> bool {
+        self.step == 0 && self.run == 0 && self.slice == 0
+    }
+
+    pub fn is_finite(&self) -> bool {
+        let all = [self.params.values(), &self.optimizer.m, &self.optimizer.v];
+        !self.diverged && all.iter().all(|values| values.iter().all(|x| x.is_finite()))
+    }
+
+    pub fn set_clock(&mut self, clock: fn() -> f64) {
+        self.clock = clock;
+    }
+
+    /// Between two iterations: what [`Config::can_become`].
+    pub fn set(&mut self, config: Config) -> Result<(), WordsError> {
+        config.check()?;
+        if !self.config.can_become(&config) {
+            return Err(WordsError::Fixed);
+        }
+        self.config = config;
+        Ok(())
+    }
+
+    pub fn advance(&mut self) -> Slice {
+        if self.offloaded.is_some() {
+            return self.advance_offloaded();
+        }
+        let began = (self.clock)();
+        if self.slice < self.slices.len() {
+            self.compute();
+            self.sums.parts_s[0] += (self.clock)() - began;
+            return Slice::Worked;
+        }
+        let adam = self.config.adam(self.optimizer.steps);
+        let norm = self.optimizer.step(self.isa, &adam, &mut self.params, &self.grads);
+        self.packed.pack(&self.params);
+        self.sums.grad_norm += f64::from(norm);
+        self.sums.lr += f64::from(adam.lr);
+        self.sums.parts_s[1] += (self.clock)() - began;
+        (self.run, self.slice) = (0, 0);
+        self.step += 1;
+        self.progress.steps += 1;
+        self.progress.tokens += self.config.step_tokens() as u64;
+        if self.step < self.config.steps { Slice::Worked } else { Slice::Iteration(self.end_iteration()) }
+    }
+
+    /// A slice of the gradients of some sequences.
+    fn compute(&mut self) {
+        let Config { batch, micro, .. } = self.config;
+        if self.slice == 0 {
+            let starts = self.batches.starts(self.progress.steps).skip(self.run * micro);
+            let to = self.executor.input_mut("starts");
+            to.iter_mut().zip(starts).for_each(|(to, start)| *to = start as f32);
+            if self.config.dropout > 0.0 {
+                let run = self.progress.steps * (batch / micro) as u64 + self.run as u64;
+                self.executor.input_mut("step")[0] = (run % MOST_RUNS) as f32;
+            }
+        }
+        let calls = self.slices[self.slice].clone();
+        self.executor.train_part(&self.params, &self.packed, &mut self.grads, self.run > 0, calls);
+        self.slice += 1;
+        if self.slice == self.slices.len() {
+            self.sums.loss += f64::from(self.executor.output("loss")[0]);
+            self.run += 1;
+            if self.run < batch / micro {
+                self.slice = 0;
+            }
+        }
+    }
+
+    fn end_iteration(&mut self) -> Stats {
+        let steps = std::mem::take(&mut self.step) as f64;
+        self.progress.iterations += 1;
+        let Stats { loss, grad_norm, lr, parts_s } = std::mem::take(&mut self.sums);
+        self.diverged = !(loss.is_finite() && grad_norm.is_finite());
+        Stats { loss: loss / steps, grad_norm: grad_norm / steps, lr: lr / steps, parts_s }
+    }
+}
+
+/// Whole numbers that an f32 holds: what is dropped begins anew after so many runs.
+const MOST_RUNS: u64 = 1 << 24;

@@ -1,0 +1,125 @@
+//! Steps on another machine: it has the text, is sent from where sequences are taken, and computes a batch at once. An iteration's
+//! steps follow each other without an answer, and what came of them is asked for at its end.
+
+use super::super::model::plan_training;
+use super::{Learner, MOST_RUNS, Slice, Stats};
+use crate::offload::{PlanSteps, ProbeSlice, TrainResult};
+use crate::{Fault, Machine};
+use std::sync::Arc;
+
+pub struct Offloaded {
+    machine: PlanSteps,
+    starts: Vec<f32>,
+}
+
+impl Learner {
+    fn ready(&mut self, machine: &dyn Machine) -> Result<Offloaded, Fault> {
+        let config = super::Config { micro: self.config.batch, ..self.config };
+        let text = self.executor.input_mut("corpus").to_vec();
+        let plan = plan_training(&config, text.len(), self.seed, self.isa)
+            .map_err(|error| Fault::Refused { why: error.to_string() })?;
+        let mut machine = PlanSteps::new(machine, &Arc::new(plan), &self.params, &self.optimizer)?;
+        machine.set_input("corpus", &text)?;
+        Ok(Offloaded { machine, starts: vec![0.0; self.config.batch] })
+    }
+
+    /// Begins the next step, and asks after the last one of an iteration; the learning rate that it has.
+    fn begin_step(&mut self, Offloaded { machine, starts }: &mut Offloaded) -> Result<f32, Fault> {
+        // Steps that were begun count as done here, and those of a probe do not.
+        let step = self.progress.steps - self.step as u64 + machine.begun() as u64;
+        starts.iter_mut().zip(self.batches.starts(step)).for_each(|(to, start)| *to = start as f32);
+        machine.set_input("starts", starts)?;
+        if self.config.dropout > 0.0 {
+            machine.set_input("step", &[(step % MOST_RUNS) as f32])?;
+        }
+        let adam = self.config.adam(self.optimizer.steps + machine.begun() as u64);
+        machine.step(&adam, self.config.steps)?;
+        Ok(adam.lr)
+    }
+
+    pub(super) fn advance_offloaded(&mut self) -> Slice {
+        let Some(mut there) = self.offloaded.take() else { return Slice::Worked };
+        let began = (self.clock)();
+        let slice = if self.step < self.config.steps {
+            self.begin_step(&mut there).map(|lr| {
+                self.sums.lr += f64::from(lr);
+                self.step += 1;
+                self.progress.steps += 1;
+                self.progress.tokens += self.config.step_tokens() as u64;
+                Slice::Worked
+            })
+        } else {
+            there.machine.poll().map(|trained| {
+                let Some(trained) = trained else { return Slice::Waiting };
+                self.take_over(trained);
+                Slice::Iteration(self.end_iteration())
+            })
+        };
+        self.sums.parts_s[0] += (self.clock)() - began;
+        match slice {
+            Ok(slice) => {
+                self.offloaded = Some(there);
+                slice
+            }
+            Err(fault) => {
+                // What was not answered is done again here.
+                self.progress.steps -= self.step as u64;
+                self.progress.tokens -= (self.step * self.config.step_tokens()) as u64;
+                (self.step, self.sums) = (0, Stats::default());
+                Slice::Stopped(fault)
+            }
+        }
+    }
+
+    fn take_over(&mut self, trained: &TrainResult) {
+        trained.put(&mut self.params, &mut self.optimizer);
+        self.packed.pack(&self.params);
+        // Of the newest step alone, which stands for all.
+        let steps = self.step as f64;
+        self.sums.loss = steps * f64::from(trained.outputs[0].1[0]);
+        self.sums.grad_norm = steps * f64::from(trained.norm);
+    }
+
+    pub fn is_offloaded(&self) -> bool {
+        self.offloaded.is_some()
+    }
+
+    /// Between two iterations.
+    pub fn begin_offload(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
+        assert!(self.at_boundary(), "between two iterations");
+        self.offloaded = Some(self.ready(machine)?);
+        Ok(())
+    }
+
+    pub fn end_offload(&mut self) {
+        self.offloaded = None;
+    }
+
+    pub fn begin_probe(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
+        self.probe = Some(self.ready(machine)?);
+        Ok(())
+    }
+
+    pub fn advance_probe(&mut self) -> Result<ProbeSlice, Fault> {
+        let Some(mut probe) = self.probe.take() else { return Ok(ProbeSlice::Waiting) };
+        let slice = if probe.machine.begun() < self.config.steps {
+            self.begin_step(&mut probe)?;
+            ProbeSlice::Worked
+        } else if probe.machine.poll()?.is_some() {
+            ProbeSlice::Passed
+        } else {
+            ProbeSlice::Waiting
+        };
+        self.probe = Some(probe);
+        Ok(slice)
+    }
+
+    pub fn end_probe(&mut self) {
+        self.probe = None;
+    }
+
+    /// Tokens of an iteration.
+    pub fn iteration_tokens(&self) -> usize {
+        self.config.steps * self.config.step_tokens()
+    }
+}

@@ -1,0 +1,117 @@
+//! Writing: the model reads a prompt, and then what it chose itself, token by token.
+
+use super::reader::Reader;
+use math::{Rng, ops};
+
+/// How the next token is chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sampling {
+    /// What the logits are divided by; 0 takes the likeliest always.
+    pub temperature: f32,
+    /// Among so many of the likeliest; 0 for all.
+    pub top_k: usize,
+    /// Among the likeliest that together have this probability (Holtzman et al. 2020); 1 for all.
+    pub top_p: f32,
+    pub seed: u32,
+}
+
+/// Stream of random numbers of a seed.
+const STREAM: u32 = 0x5752_4954;
+
+/// A text under way. Beyond the context it forgets the older half and reads the newer one again.
+pub struct Writing {
+    reader: Reader,
+    sampling: Sampling,
+    /// The prompt, and what was written.
+    tokens: Vec<u32>,
+    prompt: usize,
+    /// Those that are in the reader's context.
+    first: usize,
+    odds: Vec<f32>,
+    order: Vec<u32>,
+}
+
+impl Writing {
+    /// # Panics
+    /// Where the prompt is empty or longer than the context.
+    pub fn new(mut reader: Reader, prompt: &[u32], sampling: Sampling) -> Writing {
+        assert!(!prompt.is_empty(), "a text begins somewhere");
+        reader.forget();
+        Writing {
+            reader,
+            sampling,
+            tokens: prompt.to_vec(),
+            prompt: prompt.len(),
+            first: 0,
+            odds: Vec::new(),
+            order: Vec::new(),
+        }
+    }
+
+    /// What was written, without the prompt.
+    pub fn written(&self) -> &[u32] {
+        &self.tokens[self.prompt..]
+    }
+
+    /// Writes a token; gives it and its probability, before temperature and cuts.
+    pub fn advance(&mut self) -> (u32, f32) {
+        let context = self.reader.shape().context;
+        let mut unread = self.first + self.reader.len();
+        if self.tokens.len() - self.first > context {
+            self.first = self.tokens.len() - context.div_ceil(2);
+            self.reader.forget();
+            unread = self.first;
+        }
+        self.reader.read(&self.tokens[unread..]);
+        let token = self.choose();
+        self.tokens.push(token.0);
+        token
+    }
+
+    fn choose(&mut self) -> (u32, f32) {
+        let Writing { reader, sampling, odds, order, .. } = self;
+        let isa = reader.isa();
+        let logits = reader.logits(1);
+        let vocab = logits.len();
+        odds.resize(vocab, 0.0);
+        ops::softmax(isa, 1, vocab, logits, odds);
+        let likelier =
+            |odds: &[f32], a: u32, b: u32| odds[b as usize].total_cmp(&odds[a as usize]).then(a.cmp(&b));
+        if sampling.temperature <= 0.0 {
+            let best = (0..vocab as u32).min_by(|&a, &b| likelier(odds, a, b)).expect("a vocabulary");
+            return (best, odds[best as usize]);
+        }
+        let plain = sampling.temperature == 1.0;
+        let mut cooled = Vec::new();
+        if !plain {
+            logits.iter_mut().for_each(|logit| *logit /= sampling.temperature);
+            cooled.resize(vocab, 0.0);
+            ops::softmax(isa, 1, vocab, logits, &mut cooled);
+        }
+        let chances = if plain { &*odds } else { &cooled };
+        order.clear();
+        order.extend(0..vocab as u32);
+        let mut kept = vocab;
+        if (1..vocab).contains(&sampling.top_k) || sampling.top_p < 1.0 {
+            order.sort_unstable_by(|&a, &b| likelier(chances, a, b));
+            if sampling.top_k > 0 {
+                kept = kept.min(sampling.top_k);
+            }
+            let mut sum = 0.0;
+            let enough = order.iter().position(|&token| {
+                sum += chances[token as usize];
+                sum >= sampling.top_p
+            });
+            kept = kept.min(enough.map_or(vocab, |last| last + 1));
+        }
+        let total: f64 = order[..kept].iter().map(|&token| f64::from(chances[token as usize])).sum();
+        let number = Rng::new(sampling.seed, STREAM).block([self.tokens.len() as u32, 0, 0, 0])[0];
+        let mut left = f64::from(math::rng::uniform_from_word(number)) * total;
+        let found = order[..kept].iter().find(|&&token| {
+            left -= f64::from(chances[token as usize]);
+            left < 0.0
+        });
+        let token = *found.unwrap_or(&order[kept - 1]);
+        (token, odds[token as usize])
+    }
+}

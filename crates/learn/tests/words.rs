@@ -1,0 +1,385 @@
+//! The transformer: held to PyTorch's gradients and losses, the same model that reads and writes, steps that are saved, offloaded and
+//! cut into slices.
+
+use graph::{Executor, Optimizer, Packed, Params, Plan};
+use learn::offload::Local;
+use learn::words::{
+    Config, Learner, Mlp, Norm, Positions, Reader, Sampling, Shape, Slice, Writing, plan_training,
+};
+use math::Isa;
+use serde_json::Value;
+use std::sync::Arc;
+use worlds::words::{Corpus, Kind};
+
+fn golden() -> Value {
+    serde_json::from_str(include_str!("../../../tests/golden/words.json")).unwrap()
+}
+
+/// As in tests/golden/words.py.
+struct Numbers(u32);
+
+impl Numbers {
+    fn word(&mut self) -> u32 {
+        self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        self.0 >> 8
+    }
+
+    fn even(&mut self) -> f64 {
+        f64::from(self.word()) / f64::from(1 << 23) - 1.0
+    }
+
+    fn below(&mut self, n: u32) -> u32 {
+        ((u64::from(self.word()) * u64::from(n)) >> 24) as u32
+    }
+}
+
+fn fill(params: &mut Params, scale: f64) {
+    for spec in params.table().clone().specs() {
+        let mut numbers = Numbers(spec.name.bytes().map(u32::from).sum());
+        let first = if spec.name.contains(".ln_") && spec.name.ends_with("weight") { 1.0 } else { 0.0 };
+        let values = params.get_mut(&spec.name).unwrap();
+        values.iter_mut().for_each(|value| *value = (first + scale * numbers.even()) as f32);
+    }
+}
+
+/// What is trained as nanoGPT is, in one run a step.
+fn config(shape: Shape, batch: usize) -> Config {
+    Config {
+        shape,
+        dropout: 0.0,
+        batch,
+        micro: batch,
+        steps: 2,
+        lr: 3e-3,
+        min_lr: 3e-4,
+        warmup: 20,
+        decay_steps: 200,
+        weight_decay: 0.1,
+        beta1: 0.9,
+        beta2: 0.99,
+        clip: 1.0,
+    }
+}
+
+fn gpt(vocab: usize, width: usize, layers: usize, heads: usize, context: usize) -> Shape {
+    let (norm, positions, mlp) = (Norm::Layer, Positions::Learned, Mlp::Gelu);
+    Shape { vocab, width, layers, heads, context, norm, positions, mlp, tied: true, bias: true }
+}
+
+/// The golden cases.
+fn cases() -> Vec<(Value, Shape)> {
+    let shape = |case: &Value| {
+        let on = |name: &str| case[name].as_bool().unwrap();
+        Shape {
+            norm: if on("rms") { Norm::Rms } else { Norm::Layer },
+            positions: if on("rotary") { Positions::Rotary } else { Positions::Learned },
+            mlp: if on("swiglu") { Mlp::SwiGlu } else { Mlp::Gelu },
+            tied: on("tied"),
+            bias: on("bias"),
+            ..gpt(20, 16, case["layers"].as_u64().unwrap() as usize, 2, 6)
+        }
+    };
+    golden()["cases"].as_array().unwrap().iter().map(|case| (case.clone(), shape(case))).collect()
+}
+
+/// A plan with all that it needs.
+struct Run {
+    executor: Executor,
+    params: Params,
+    packed: Packed,
+    grads: Vec<f32>,
+}
+
+impl Run {
+    fn new(plan: Plan, scale: f64, text: &[f32]) -> Run {
+        let plan = Arc::new(plan);
+        let mut params = Params::new(plan.table(), 0);
+        fill(&mut params, scale);
+        let mut executor = Executor::new(&plan);
+        executor.input_mut("corpus").copy_from_slice(text);
+        let (packed, grads) = (Packed::new(&plan, &params), vec![0.0; params.values().len()]);
+        Run { executor, params, packed, grads }
+    }
+
+    fn run(&mut self, starts: &[f32], adds: bool) -> f64 {
+        self.executor.input_mut("starts").copy_from_slice(starts);
+        self.executor.train(&self.params, &self.packed, &mut self.grads, adds);
+        self.executor.output("loss")[0].into()
+    }
+}
+
+fn close(found: f64, expected: f64, within: f64) -> bool {
+    (found - expected).abs() <= within * expected.abs().max(1.0)
+}
+
+#[test]
+fn gradients_are_those_of_pytorch() {
+    for isa in Isa::available() {
+        for (case, shape) in cases() {
+            let name = case["name"].as_str().unwrap();
+            let mut numbers = Numbers(7);
+            // Three sequences, one after the other.
+            let text: Vec<f32> = (0..3 * 7).map(|_| numbers.below(20) as f32).collect();
+            let plan = plan_training(&config(shape, 3), text.len(), 1, isa).unwrap();
+            let mut run = Run::new(plan, 0.25, &text);
+            let loss = run.run(&[0.0, 7.0, 14.0], false);
+            assert!(close(loss, case["loss"].as_f64().unwrap(), 1e-5), "{name}: {loss}");
+            let grads = case["gradients"].as_object().unwrap();
+            let specs = run.params.table().specs();
+            assert_eq!(grads.len(), specs.len(), "{name}");
+            for spec in specs {
+                let expected: Vec<f64> =
+                    grads[&*spec.name].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect();
+                let largest = expected.iter().fold(0f64, |most, x| most.max(x.abs()));
+                for (i, (&found, expected)) in run.grads[spec.range()].iter().zip(&expected).enumerate() {
+                    let off = (f64::from(found) - expected).abs();
+                    assert!(
+                        off <= 2e-5 * largest + 6e-5 * expected.abs(),
+                        "{name} {} {i}: {found} {expected}",
+                        spec.name
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn two_hundred_steps_lose_what_pytorch_s_lose() {
+    let shape = gpt(24, 32, 2, 4, 16);
+    // Its batch of 8 in two runs.
+    let config = Config { micro: 4, ..config(shape, 8) };
+    let mut numbers = Numbers(11);
+    let text: Vec<f32> = text(&mut numbers, 2000).iter().map(|&token| token as f32).collect();
+    let isa = Isa::best();
+    let mut run = Run::new(plan_training(&config, text.len(), 1, isa).unwrap(), 0.05, &text);
+    let mut optimizer = Optimizer::new(&run.params);
+    for (step, expected) in golden()["losses"].as_array().unwrap().iter().enumerate() {
+        let starts: Vec<f32> = (0..8).map(|_| numbers.below(2000 - 16) as f32).collect();
+        let loss = run.run(&starts[..4], false) + run.run(&starts[4..], true);
+        let norm = optimizer.step(isa, &config.adam(step as u64), &mut run.params, &run.grads);
+        run.packed.pack(&run.params);
+        let (expected, expected_norm) = (expected[0].as_f64().unwrap(), expected[1].as_f64().unwrap());
+        assert!(close(loss, expected, 1e-3), "step {step}: {loss} {expected}");
+        assert!(close(norm.into(), expected_norm, 1e-2), "step {step}: {norm} {expected_norm}");
+    }
+}
+
+/// A model of each golden case, with first weights large enough that its tokens differ.
+fn reader(shape: &Shape) -> (Reader, Params) {
+    let mut params = Params::new(shape.declared().table(), 0);
+    fill(&mut params, 0.25);
+    (Reader::new(shape, &params, Isa::best()), params)
+}
+
+#[test]
+fn the_reader_is_the_model_that_was_trained() {
+    for (case, shape) in cases() {
+        let (mut reader, _) = reader(&shape);
+        let mut numbers = Numbers(7);
+        let text: Vec<u32> = (0..3 * 7).map(|_| numbers.below(20)).collect();
+        let surprises: Vec<f32> = text.chunks(7).flat_map(|text| reader.surprises(text)).collect();
+        let mean = surprises.iter().map(|&x| f64::from(x)).sum::<f64>() / surprises.len() as f64;
+        assert!(close(mean, case["loss"].as_f64().unwrap(), 1e-5), "{}: {mean}", case["name"]);
+        // Token by token it is the same to the bit.
+        reader.forget();
+        let one: Vec<Vec<f32>> = text[..6]
+            .iter()
+            .map(|&token| {
+                reader.read(&[token]);
+                reader.logits(1).to_vec()
+            })
+            .collect();
+        reader.forget();
+        reader.read(&text[..2]);
+        reader.read(&text[2..6]);
+        assert_eq!(reader.logits(4), one[2..].concat(), "{}", case["name"]);
+        for (layer, head) in [(0, 0), (0, 1), (shape.layers - 1, 1)] {
+            let weights = reader.attention(layer, head);
+            for (from, weights) in weights.chunks(6).enumerate() {
+                assert!((weights.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+                assert!(weights[from + 1..].iter().all(|&weight| weight == 0.0));
+                assert!(weights[..=from].iter().all(|&weight| weight > 0.0));
+            }
+        }
+    }
+}
+
+/// What follows a text, by reading it whole.
+fn likeliest(shape: &Shape, text: &[u32]) -> Vec<u32> {
+    let (mut reader, _) = reader(shape);
+    reader.read(text);
+    let logits = reader.logits(1);
+    let mut order: Vec<u32> = (0..logits.len() as u32).collect();
+    order.sort_by(|&a, &b| logits[b as usize].total_cmp(&logits[a as usize]).then(a.cmp(&b)));
+    order
+}
+
+#[test]
+fn writing_chooses_as_it_is_told() {
+    let greedy = Sampling { temperature: 0.0, top_k: 0, top_p: 1.0, seed: 1 };
+    for (_, shape) in cases() {
+        let write = |sampling: Sampling, count: usize| {
+            let mut writing = Writing::new(reader(&shape).0, &[3, 5], sampling);
+            let told: Vec<(u32, f32)> = (0..count).map(|_| writing.advance()).collect();
+            assert!(told.iter().map(|told| told.0).eq(writing.written().iter().copied()));
+            assert!(told.iter().all(|&(_, p)| p > 0.0 && p <= 1.0));
+            writing.written().to_vec()
+        };
+        let mut text = vec![3, 5];
+        for token in write(greedy, 4) {
+            assert_eq!(token, likeliest(&shape, &text)[0]);
+            text.push(token);
+        }
+        // Beyond the context of 6 it goes on from the newer half.
+        let long = write(greedy, 9);
+        assert_eq!(long[..4], text[2..]);
+        let all = [&[3, 5], &long[..]].concat();
+        assert_eq!(long[5], likeliest(&shape, &all[4..7])[0]);
+        let free = Sampling { temperature: 1.0, ..greedy };
+        let hot = Sampling { temperature: 5.0, ..greedy };
+        assert_eq!(write(free, 50), write(free, 50));
+        assert_ne!(write(free, 50), write(Sampling { seed: 2, ..free }, 50));
+        let kinds = |tokens: Vec<u32>| tokens.into_iter().collect::<std::collections::BTreeSet<_>>().len();
+        assert!(kinds(write(hot, 200)) > 15);
+        assert_eq!(write(Sampling { top_k: 1, ..hot }, 9), long);
+        assert_eq!(write(Sampling { top_p: 1e-6, ..hot }, 9), long);
+        let seconds: Vec<u32> = (0..40)
+            .map(|seed| {
+                let sampling = Sampling { top_k: 2, seed, ..hot };
+                Writing::new(reader(&shape).0, &[3, 5], sampling).advance().0
+            })
+            .collect();
+        let two = &likeliest(&shape, &[3, 5])[..2];
+        assert!(
+            two.iter().all(|token| seconds.contains(token))
+                && seconds.iter().all(|token| two.contains(token))
+        );
+    }
+}
+
+/// Tokens in which each follows from the one before, mostly.
+fn text(numbers: &mut Numbers, count: usize) -> Vec<u32> {
+    let mut text = vec![0u32];
+    while text.len() < count {
+        let guess = (5 * text[text.len() - 1] + 3) % 24;
+        text.push(if numbers.below(4) > 0 { guess } else { numbers.below(24) });
+    }
+    text
+}
+
+/// The same as a text of 24 letters, in windows of 32.
+fn corpus() -> Corpus {
+    let letters: Vec<u8> = text(&mut Numbers(11), 3000).iter().map(|&token| b'a' + token as u8).collect();
+    Corpus::new(&letters, Kind::Chars, 32).unwrap().0
+}
+
+fn learner(config: Config) -> Learner {
+    Learner::new(config, &corpus(), 3, Isa::best()).unwrap()
+}
+
+/// Small, but cut into several slices and runs.
+fn small() -> Config {
+    Config { micro: 4, ..config(gpt(24, 128, 3, 4, 32), 8) }
+}
+
+fn iterate(learner: &mut Learner, count: usize) -> Vec<f64> {
+    let mut losses = Vec::new();
+    while losses.len() < count {
+        match learner.advance() {
+            Slice::Iteration(stats) => {
+                assert!(stats.loss > 0.0 && stats.grad_norm > 0.0 && stats.lr > 0.0);
+                losses.push(stats.loss);
+            }
+            Slice::Stopped(fault) => panic!("{fault}"),
+            Slice::Worked | Slice::Waiting => {}
+        }
+    }
+    losses
+}
+
+fn state(learner: &Learner) -> String {
+    format!("{:?} {:?}", learner.progress(), learner.parts())
+}
+
+#[test]
+fn threads_and_the_clock_change_nothing() {
+    let run = |threads: usize, clock: bool| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut learner = learner(Config { dropout: 0.1, ..small() });
+            if clock {
+                learner.set_clock(|| 1.0);
+            }
+            iterate(&mut learner, 2);
+            state(&learner)
+        })
+    };
+    let one = run(1, false);
+    assert!(one == run(2, false) && one == run(3, true));
+}
+
+#[test]
+fn a_learner_goes_on_to_the_bit_from_where_it_was_saved() {
+    for config in [small(), Config { dropout: 0.2, ..small() }] {
+        let mut whole = learner(config);
+        iterate(&mut whole, 2);
+        let parts = whole.parts();
+        let find = |name: &str| parts.iter().find(|part| part.0 == name).map(|p| (p.1.as_slice(), &p.2));
+        let mut again = Learner::restore(config, &corpus(), 3, Isa::best(), &find).unwrap();
+        assert!(state(&again) == state(&whole));
+        assert_eq!(iterate(&mut again, 2), iterate(&mut whole, 2));
+        assert!(state(&again) == state(&whole));
+        let without = |name: &str| find(name).filter(|_| name != "transformer.h.1.ln_2.bias");
+        let error = Learner::restore(config, &corpus(), 3, Isa::best(), &without).err().unwrap();
+        assert!(error.to_string().contains("transformer.h.1.ln_2.bias"), "{error}");
+    }
+}
+
+#[test]
+fn offloaded_steps_are_those_at_home() {
+    let config = Config { micro: 8, dropout: 0.1, ..small() };
+    let (mut here, mut there) = (learner(config), learner(config));
+    iterate(&mut here, 5);
+    iterate(&mut there, 1);
+    there.begin_offload(&Local).unwrap();
+    iterate(&mut there, 3);
+    assert!(there.is_offloaded());
+    there.end_offload();
+    iterate(&mut there, 1);
+    assert!(state(&here) == state(&there));
+    // A probe leaves no trace.
+    there.begin_probe(&Local).unwrap();
+    (0..10).for_each(|_| _ = there.advance_probe().unwrap());
+    there.end_probe();
+    assert!(state(&here) == state(&there));
+}
+
+#[test]
+fn runs_of_a_batch_add_up_to_it() {
+    let losses = |micro| iterate(&mut learner(Config { micro, ..small() }), 4);
+    let whole = losses(8);
+    for micro in [1, 2, 4] {
+        assert!(losses(micro).iter().zip(&whole).all(|(a, b)| close(*a, *b, 1e-4)), "{micro}");
+    }
+}
+
+#[test]
+fn what_cannot_be_trained_is_refused() {
+    let refused = |config: Config| {
+        let error = Learner::new(config, &corpus(), 3, Isa::best()).err().unwrap().to_string();
+        assert_eq!(Learner::bytes(&config, 3000).err().unwrap().to_string(), error);
+        error
+    };
+    let config = small();
+    assert!(refused(Config { micro: 3, ..config }).contains("a micro that divides it"));
+    assert!(refused(Config { lr: f32::NAN, ..config }).contains("lr is NaN"));
+    let shape = |shape: Shape| refused(Config { shape, ..config });
+    assert!(shape(Shape { heads: 3, ..config.shape }).contains("a multiple of 3"));
+    let rotary = Shape { positions: Positions::Rotary, heads: 64, width: 192, ..config.shape };
+    assert!(shape(rotary).contains("a multiple of 128"));
+    assert!(shape(Shape { vocab: 1, ..config.shape }).contains("vocabulary is 1"));
+    let mut learner = learner(config);
+    assert!(learner.set(Config { batch: 16, ..config }).is_err());
+    learner.set(Config { lr: 1e-4, clip: 2.0, ..config }).unwrap();
+}

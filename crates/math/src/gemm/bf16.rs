@@ -1,0 +1,390 @@
+//! Products of bf16 operands with f32 sums (AVX512-BF16), for [`Isa::Bf16`](crate::Isa::Bf16).
+//!
+//! Operands are f32 in memory and rounded to nearest-even as they are copied into blocks; a weight is rounded once, when it is
+//! packed. Two neighbours in k make a word of 32 bits, and `vdpbf16ps` adds both their products to a sum: the odd one first, then
+//! the even one, each rounded once, denormals as zero. So each element of C is one chain here too, and blocks change no bit.
+
+use super::{M_LARGE, Product, Right, Start, Target, even};
+use crate::PANEL;
+use std::arch::x86_64::*;
+use std::mem::MaybeUninit;
+
+/// Pairs of k for which a block of B stays in the first cache, and one of A in the second.
+const PAIRS: usize = 256;
+/// Words from one row of a block of A to the next: a line more than it is long, or rows would share sets of the cache.
+const ROW: usize = PAIRS + 16;
+/// The same where its columns lie side by side.
+const COLUMN: usize = M_LARGE + 32;
+
+/// Rows ahead of those that are being copied that are asked for.
+const AHEAD: usize = 8;
+/// Columns of a B that was not packed beforehand that are packed together, so that its rows are read in long stretches.
+const TOGETHER: usize = 8 * PANEL;
+/// Words from one panel of them to the next.
+const PANEL_STRIDE: usize = PAIRS * PANEL + 16;
+
+#[repr(align(64))]
+struct Blocks {
+    a: [MaybeUninit<u32>; (M_LARGE + 16) * ROW],
+    b: [MaybeUninit<u32>; TOGETHER / PANEL * PANEL_STRIDE],
+}
+const _: () = assert!(COLUMN * PAIRS <= (M_LARGE + 16) * ROW);
+
+pub fn is_available() -> bool {
+    std::arch::is_x86_feature_detected!("avx512bf16") && crate::isa::Isa::Avx512.is_available()
+}
+
+/// B[k][n] at any strides → `[n/PANEL][pairs of k][PANEL]`, padded with zeros.
+///
+/// # Safety
+/// The machine has AVX512-BF16, `b` holds k by n numbers at these strides, and `dst` has room for n rounded up to panels.
+#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512bf16")]
+pub unsafe fn pack(b: *const f32, (ks, cs): (usize, usize), k: usize, n: usize, dst: *mut u32) {
+    for n0 in (0..n).step_by(PANEL) {
+        // SAFETY: the caller's.
+        unsafe { pack_panels(b.add(n0 * cs), ks, cs, k, PANEL.min(n - n0), dst.add(n0 * k.div_ceil(2))) };
+    }
+}
+
+/// C (+)= A·B on this thread.
+///
+/// # Safety
+/// The machine has AVX512-BF16, and the operands are as the product says.
+#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512bf16")]
+#[inline(never)]
+pub(super) unsafe fn run(p: Product) {
+    let mut blocks = MaybeUninit::<Blocks>::uninit();
+    let blocks = blocks.as_mut_ptr();
+    // SAFETY: only addresses are taken.
+    let (a_block, b_block) =
+        unsafe { ((&raw mut (*blocks).a).cast::<u32>(), (&raw mut (*blocks).b).cast::<u32>()) };
+    debug_assert!(p.c.cs == 1 && !p.a.packed);
+    let (pairs, m_block) = (p.k.div_ceil(2), even(p.m, M_LARGE).next_multiple_of(8));
+    for m_first in (0..p.m).step_by(m_block) {
+        let rows = m_block.min(p.m - m_first);
+        let mut first = 0;
+        while first < pairs || first == 0 {
+            let count = even(pairs - first, PAIRS);
+            let steps = (2 * count).min(p.k - 2 * first);
+            // SAFETY: the caller's; blocks have room for M_LARGE rows of PAIRS.
+            unsafe {
+                let from = p.a.p.add(m_first * p.a.rs + 2 * first * p.a.ks);
+                let by_columns = p.a.rs == 1 && p.a.ks != 1;
+                if by_columns {
+                    copy_columns(from, p.a.ks, rows, steps, a_block);
+                } else {
+                    copy_rows(from, p.a.rs, p.a.ks, rows, steps, a_block);
+                }
+                for n0 in (0..p.n).step_by(PANEL) {
+                    let cols = PANEL.min(p.n - n0);
+                    let b = match p.b {
+                        Right::Pairs(b) => b.add(n0 * pairs + first * PANEL),
+                        Right::Strided { p: b, ks, cs } => {
+                            if n0.is_multiple_of(TOGETHER) {
+                                let cols = TOGETHER.min(p.n - n0);
+                                pack_panels(b.add(2 * first * ks + n0 * cs), ks, cs, steps, cols, b_block);
+                            }
+                            b_block.cast_const().add(n0 % TOGETHER / PANEL * PANEL_STRIDE)
+                        }
+                        Right::Packed(_) | Right::Direct(..) => {
+                            unreachable!("packed for another instruction set")
+                        }
+                    };
+                    let mut m0 = 0;
+                    while m0 < rows {
+                        let start = match p.start {
+                            _ if first > 0 => Start::Target,
+                            Start::Columns(bias) => Start::Columns(bias.add(n0)),
+                            Start::Rows(bias) => Start::Rows(bias.add(m_first + m0)),
+                            start => start,
+                        };
+                        let height = match rows - m0 {
+                            left if left >= 8 => 8,
+                            left if left >= 4 => 4,
+                            left if left >= 2 => 2,
+                            _ => 1,
+                        };
+                        let t = Tile {
+                            a: if by_columns { a_block.add(m0) } else { a_block.add(m0 * ROW) },
+                            b,
+                            count,
+                            c: Target { p: p.c.p.add((m_first + m0) * p.c.rs + n0), ..p.c },
+                            cols,
+                            start,
+                            relu: p.relu && first + count >= pairs,
+                            next: if m0 + height < rows {
+                                p.c.p.wrapping_add((m_first + m0 + height) * p.c.rs + n0)
+                            } else {
+                                p.c.p.wrapping_add(m_first * p.c.rs + n0 + PANEL)
+                            },
+                        };
+                        match (height, by_columns) {
+                            (8, false) => tile::<8, false>(&t),
+                            (4, false) => tile::<4, false>(&t),
+                            (2, false) => tile::<2, false>(&t),
+                            (_, false) => tile::<1, false>(&t),
+                            (8, true) => tile::<8, true>(&t),
+                            (4, true) => tile::<4, true>(&t),
+                            (2, true) => tile::<2, true>(&t),
+                            (_, true) => tile::<1, true>(&t),
+                        }
+                        m0 += height;
+                    }
+                }
+            }
+            first += count.max(1);
+        }
+    }
+}
+
+struct Tile {
+    a: *const u32,
+    b: *const u32,
+    count: usize,
+    c: Target,
+    cols: usize,
+    start: Start,
+    relu: bool,
+    /// The tile of C that follows, asked for row by row while this one is worked on.
+    next: *const f32,
+}
+
+/// C[MR][PANEL] = start + Σ A·B, held in registers.
+#[inline(always)]
+unsafe fn tile<const MR: usize, const COLUMNS: bool>(t: &Tile) {
+    // SAFETY: the caller's; what is beyond the last column is masked.
+    unsafe {
+        let all = if t.cols >= PANEL { u32::MAX } else { (1 << t.cols) - 1 };
+        let masks = [all as u16, (all >> 16) as u16];
+        let mut acc = [[_mm512_setzero_ps(); 2]; MR];
+        match t.start {
+            Start::Zero => {}
+            Start::Columns(bias) => {
+                let bias = [0, 1].map(|v| _mm512_maskz_loadu_ps(masks[v], bias.wrapping_add(16 * v)));
+                acc = [bias; MR];
+            }
+            Start::Rows(bias) => {
+                for m in 0..MR {
+                    acc[m] = [_mm512_set1_ps(*bias.add(m)); 2];
+                }
+            }
+            Start::Target => {
+                for m in 0..MR {
+                    for v in 0..2 {
+                        acc[m][v] = _mm512_maskz_loadu_ps(masks[v], t.c.p.wrapping_add(m * t.c.rs + 16 * v));
+                    }
+                }
+            }
+        }
+        let (mut a, mut b) = (t.a, t.b);
+        let (mut left, mut next, every) = (t.count, t.next, t.count.div_ceil(MR));
+        while left > 0 {
+            for v in 0..2 {
+                _mm_prefetch::<_MM_HINT_T0>(next.wrapping_add(16 * v).cast());
+            }
+            next = next.wrapping_add(t.c.rs);
+            let count = every.min(left);
+            for _ in 0..count {
+                let columns: [__m512bh; 2] = [load(b), load(b.add(16))];
+                for m in 0..MR {
+                    let at = if COLUMNS { m } else { m * ROW };
+                    let x: __m512bh = std::mem::transmute(_mm512_set1_epi32(a.add(at).cast::<i32>().read()));
+                    for v in 0..2 {
+                        acc[m][v] = _mm512_dpbf16_ps(acc[m][v], x, columns[v]);
+                    }
+                }
+                b = b.add(PANEL);
+                a = a.add(if COLUMNS { COLUMN } else { 1 });
+            }
+            left -= count;
+        }
+        for m in 0..MR {
+            for v in 0..2 {
+                if t.relu {
+                    acc[m][v] = _mm512_max_ps(_mm512_setzero_ps(), acc[m][v]);
+                }
+                _mm512_mask_storeu_ps(t.c.p.wrapping_add(m * t.c.rs + 16 * v), masks[v], acc[m][v]);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn load(p: *const u32) -> __m512bh {
+    // SAFETY: the caller's: sixteen words.
+    unsafe { std::mem::transmute(_mm512_loadu_si512(p.cast())) }
+}
+
+/// Rows of A, pair by pair: `[rows][ROW]`.
+#[inline(always)]
+unsafe fn copy_rows(a: *const f32, rs: usize, ks: usize, rows: usize, steps: usize, to: *mut u32) {
+    // SAFETY: the caller's.
+    unsafe {
+        for r in 0..rows {
+            let (a, to) = (a.add(r * rs), to.add(r * ROW));
+            let mut k = 0;
+            if ks == 1 {
+                while k + 32 <= steps {
+                    let pairs =
+                        _mm512_cvtne2ps_pbh(_mm512_loadu_ps(a.add(k + 16)), _mm512_loadu_ps(a.add(k)));
+                    _mm512_storeu_si512(
+                        to.add(k / 2).cast(),
+                        std::mem::transmute::<__m512bh, __m512i>(pairs),
+                    );
+                    k += 32;
+                }
+            }
+            while k < steps {
+                let odd = if k + 1 < steps { *a.add((k + 1) * ks) } else { 0.0 };
+                *to.add(k / 2) = pair(*a.add(k * ks), odd);
+                k += 2;
+            }
+        }
+    }
+}
+
+/// Columns of A, as a transposed operand has them: `[pairs][COLUMN]`.
+#[inline(always)]
+unsafe fn copy_columns(a: *const f32, ks: usize, rows: usize, steps: usize, to: *mut u32) {
+    // SAFETY: the caller's.
+    unsafe {
+        for k in (0..steps).step_by(2) {
+            let (a, to) = (a.add(k * ks), to.add(k / 2 * COLUMN));
+            for row in AHEAD..AHEAD + 2 {
+                for m in (0..rows).step_by(16) {
+                    _mm_prefetch::<_MM_HINT_T0>(a.wrapping_add(row * ks + m).cast());
+                }
+            }
+            interleave(a, (k + 1 < steps).then(|| a.add(ks)), rows, to);
+        }
+    }
+}
+
+/// Panels of B, each `[pairs][PANEL]`, those of the last column on 0.
+#[inline(always)]
+unsafe fn pack_panels(b: *const f32, ks: usize, cs: usize, steps: usize, cols: usize, to: *mut u32) {
+    // SAFETY: the caller's; there is more than one panel only in a block.
+    unsafe {
+        if cs != 1 {
+            for n0 in (0..cols).step_by(PANEL) {
+                let to = to.add(n0 / PANEL * PANEL_STRIDE);
+                turn_panel(b.add(n0 * cs), ks, cs, steps, PANEL.min(cols - n0), to);
+            }
+            return;
+        }
+        for k in (0..steps).step_by(2) {
+            let (b, to) = (b.add(k * ks), to.add(k / 2 * PANEL));
+            let odd = (k + 1 < steps).then(|| b.add(ks));
+            for n0 in (0..cols).step_by(PANEL) {
+                let (to, count) = (to.add(n0 / PANEL * PANEL_STRIDE), PANEL.min(cols - n0));
+                for row in AHEAD..AHEAD + 2 {
+                    for half in 0..2 {
+                        _mm_prefetch::<_MM_HINT_T0>(b.wrapping_add(row * ks + n0 + 16 * half).cast());
+                    }
+                }
+                interleave(b.add(n0), odd.map(|odd| odd.add(n0)), count, to);
+                for c in count..PANEL {
+                    *to.add(c) = 0;
+                }
+            }
+        }
+    }
+}
+
+/// A panel of a B whose contiguous side is k: a column's pairs lie together, and sixteen columns by sixteen pairs are turned at a
+/// time.
+#[inline(always)]
+unsafe fn turn_panel(b: *const f32, ks: usize, cs: usize, steps: usize, cols: usize, to: *mut u32) {
+    // SAFETY: the caller's.
+    unsafe {
+        let mut k = 0;
+        if ks == 1 && cols == PANEL {
+            while k + 32 <= steps {
+                for half in 0..2 {
+                    let mut block = [_mm512_setzero_si512(); 16];
+                    for (c, column) in block.iter_mut().enumerate() {
+                        let b = b.add((16 * half + c) * cs + k);
+                        let pairs = _mm512_cvtne2ps_pbh(_mm512_loadu_ps(b.add(16)), _mm512_loadu_ps(b));
+                        *column = std::mem::transmute::<__m512bh, __m512i>(pairs);
+                    }
+                    transpose(&mut block);
+                    for (i, row) in block.iter().enumerate() {
+                        _mm512_storeu_si512(to.add((k / 2 + i) * PANEL + 16 * half).cast(), *row);
+                    }
+                }
+                k += 32;
+            }
+        }
+        while k < steps {
+            for c in 0..PANEL {
+                let b = b.wrapping_add(k * ks + c * cs);
+                let odd = if c < cols && k + 1 < steps { *b.add(ks) } else { 0.0 };
+                *to.add(k / 2 * PANEL + c) = if c < cols { pair(*b, odd) } else { 0 };
+            }
+            k += 2;
+        }
+    }
+}
+
+/// Two rows as pairs; there may be no second.
+#[inline(always)]
+unsafe fn interleave(even: *const f32, odd: Option<*const f32>, count: usize, to: *mut u32) {
+    // SAFETY: the caller's; what is beyond the last is masked.
+    unsafe {
+        let order = _mm512_set_epi16(
+            31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6, 21, 5, 20, 4, 19, 3,
+            18, 2, 17, 1, 16, 0,
+        );
+        for i in (0..count).step_by(16) {
+            let mask = if count - i >= 16 { u16::MAX } else { (1 << (count - i)) - 1 };
+            let x = _mm512_maskz_loadu_ps(mask, even.add(i));
+            let y = odd.map_or(_mm512_setzero_ps(), |odd| _mm512_maskz_loadu_ps(mask, odd.add(i)));
+            let both = std::mem::transmute::<__m512bh, __m512i>(_mm512_cvtne2ps_pbh(y, x));
+            _mm512_mask_storeu_epi32(to.add(i).cast(), mask, _mm512_permutexvar_epi16(order, both));
+        }
+    }
+}
+
+/// Two numbers as a pair, rounded as the instructions do.
+#[inline(always)]
+unsafe fn pair(even: f32, odd: f32) -> u32 {
+    // SAFETY: the caller's.
+    unsafe {
+        let pairs = _mm512_cvtne2ps_pbh(_mm512_set1_ps(odd), _mm512_set1_ps(even));
+        let words = std::mem::transmute::<__m512bh, __m512i>(pairs);
+        let even = _mm512_cvtsi512_si32(words) as u32 & 0xffff;
+        let odd = _mm512_cvtsi512_si32(_mm512_shuffle_i64x2::<0b10_10_10_10>(words, words)) as u32 & 0xffff;
+        even | odd << 16
+    }
+}
+
+/// Sixteen rows of sixteen words.
+#[inline(always)]
+unsafe fn transpose(rows: &mut [__m512i; 16]) {
+    // SAFETY: the caller's.
+    unsafe {
+        let mut t = *rows;
+        for i in 0..8 {
+            t[2 * i] = _mm512_unpacklo_epi32(rows[2 * i], rows[2 * i + 1]);
+            t[2 * i + 1] = _mm512_unpackhi_epi32(rows[2 * i], rows[2 * i + 1]);
+        }
+        let mut u = t;
+        for i in 0..4 {
+            u[4 * i] = _mm512_unpacklo_epi64(t[4 * i], t[4 * i + 2]);
+            u[4 * i + 1] = _mm512_unpackhi_epi64(t[4 * i], t[4 * i + 2]);
+            u[4 * i + 2] = _mm512_unpacklo_epi64(t[4 * i + 1], t[4 * i + 3]);
+            u[4 * i + 3] = _mm512_unpackhi_epi64(t[4 * i + 1], t[4 * i + 3]);
+        }
+        // u[4g + j] holds column 4l + j of rows 4g..4g+4 in its lane l of 128 bits.
+        for j in 0..4 {
+            let low = _mm512_shuffle_i32x4::<0b01_00_01_00>(u[j], u[4 + j]);
+            let high = _mm512_shuffle_i32x4::<0b11_10_11_10>(u[j], u[4 + j]);
+            let low2 = _mm512_shuffle_i32x4::<0b01_00_01_00>(u[8 + j], u[12 + j]);
+            let high2 = _mm512_shuffle_i32x4::<0b11_10_11_10>(u[8 + j], u[12 + j]);
+            rows[j] = _mm512_shuffle_i32x4::<0b10_00_10_00>(low, low2);
+            rows[4 + j] = _mm512_shuffle_i32x4::<0b11_01_11_01>(low, low2);
+            rows[8 + j] = _mm512_shuffle_i32x4::<0b10_00_10_00>(high, high2);
+            rows[12 + j] = _mm512_shuffle_i32x4::<0b11_01_11_01>(high, high2);
+        }
+    }
+}

@@ -1,0 +1,772 @@
+//! Causal attention of each head of each sequence, its slopes, and rotary positions.
+//!
+//! Rows are `q | k | v`, the columns of a head together. Queries are taken [`PANEL`] at a time and lie along the lanes: their
+//! scores are `[keys][PANEL]`, so that a softmax goes down the lanes, and no matrix of all queries and keys is ever held. Sums over
+//! keys are chains in the order of the keys, those over queries in the order of the queries.
+
+use crate::gemm::{PANEL, PIECE, panel_product};
+use crate::isa::{Isa, Kernel, Simd, dispatch};
+use crate::{par, poly};
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+/// Columns of the widest head.
+pub const HEAD: usize = 256;
+/// Keys whose scores are held at a time.
+const KEYS: usize = 128;
+
+/// y = softmax of q·kᵀ/√size over the keys up to each query's own, times v: qkv is `[rows][3·cols]`, y `[rows][cols]`, each `len` rows
+/// a sequence. `lse`, `[rows/len][heads][len]`, takes the logarithm (to base 2) of each softmax's sum, which the slopes need.
+pub fn causal_attention(
+    isa: Isa,
+    heads: usize,
+    len: usize,
+    cols: usize,
+    qkv: &[f32],
+    y: &mut [f32],
+    lse: Option<&mut [f32]>,
+) {
+    let rows = qkv.len() / (3 * cols);
+    assert!(rows.is_multiple_of(len) && cols.is_multiple_of(heads) && cols / heads <= HEAD);
+    assert!(y.len() >= rows * cols && lse.as_ref().is_none_or(|lse| lse.len() >= rows * heads));
+    let to = Shared([y.as_mut_ptr(), lse.map_or(std::ptr::null_mut(), |lse| lse.as_mut_ptr())]);
+    pieces(heads, len, rows, 2 * cols, |i| {
+        let [y, lse] = to.get();
+        // SAFETY: whole rows that were just measured; no two heads write the same columns of the same rows.
+        unsafe {
+            let head = Head::of(qkv, heads, len, cols, i);
+            let y = y.add(i / heads * len * cols + i % heads * head.size);
+            let lse = if lse.is_null() { lse } else { lse.add(i * len) };
+            head.forward(isa, 0..len, (y, cols), lse);
+        }
+    });
+}
+
+/// The last row of [`causal_attention`] by itself: one query, `[cols]`, and keys and values that are kept from before, the query's own
+/// among them, each `[keys][cols]`. The same bits.
+pub fn attend_one(isa: Isa, heads: usize, cols: usize, q: &[f32], k: &[f32], v: &[f32], y: &mut [f32]) {
+    let keys = k.len() / cols;
+    assert!(keys > 0 && cols.is_multiple_of(heads) && cols / heads <= HEAD);
+    assert!(q.len() >= cols && v.len() >= keys * cols && y.len() >= cols);
+    let (size, before) = (cols / heads, (keys - 1) * cols);
+    for h in 0..heads {
+        let at = h * size;
+        // SAFETY: as above; of q and y there is the last row alone, and no other is touched.
+        unsafe {
+            let (k, v) = (k.as_ptr().add(at), v.as_ptr().add(at));
+            let (q, y) =
+                (q.as_ptr().add(at).wrapping_sub(before), y.as_mut_ptr().add(at).wrapping_sub(before));
+            let head = Head { size, q, k, v, stride: cols };
+            head.forward(isa, keys - 1..keys, (y, cols), std::ptr::null_mut());
+        }
+    }
+}
+
+/// dqkv of [`causal_attention`], from its input, its output y and what it left in `lse`.
+pub fn causal_attention_backward(
+    isa: Isa,
+    heads: usize,
+    len: usize,
+    cols: usize,
+    qkv: &[f32],
+    y: &[f32],
+    lse: &[f32],
+    dy: &[f32],
+    dqkv: &mut [f32],
+) {
+    let rows = qkv.len() / (3 * cols);
+    assert!(rows.is_multiple_of(len) && cols.is_multiple_of(heads) && cols / heads <= HEAD);
+    assert!(y.len() >= rows * cols && dy.len() >= rows * cols);
+    assert!(lse.len() >= rows * heads && dqkv.len() >= rows * 3 * cols);
+    let to = Shared([dqkv.as_mut_ptr()]);
+    pieces(heads, len, rows, 5 * cols, |i| {
+        let [dqkv] = to.get();
+        let (first, column) = (i / heads * len, i % heads * (cols / heads));
+        // SAFETY: as above.
+        unsafe {
+            let dq = dqkv.add(first * 3 * cols + column);
+            let slopes = Slopes {
+                y: y.as_ptr().add(first * cols + column),
+                dy: dy.as_ptr().add(first * cols + column),
+                cols,
+                lse: lse.as_ptr().add(i * len),
+                dqkv: [dq, dq.add(cols), dq.add(2 * cols)],
+            };
+            Head::of(qkv, heads, len, cols, i).backward(isa, len, &slopes);
+        }
+    });
+}
+
+/// What pieces write to, each in places of its own.
+struct Shared<const N: usize>([*mut f32; N]);
+
+// SAFETY: a head is one piece's, and so are its columns of its rows.
+unsafe impl<const N: usize> Sync for Shared<N> {}
+
+impl<const N: usize> Shared<N> {
+    fn get(&self) -> [*mut f32; N] {
+        self.0
+    }
+}
+
+/// Each head of each sequence, in pieces for all threads where there is work enough: half of `cols` multiply-adds for each row and key.
+fn pieces(heads: usize, len: usize, rows: usize, cols: usize, f: impl Fn(usize) + Sync) {
+    let (count, work) = (rows / len * heads, rows as u64 * len as u64 * cols as u64 / 2);
+    if work < 2 * PIECE as u64 {
+        return (0..count).for_each(f);
+    }
+    let parts = count.min((work / PIECE as u64) as usize);
+    par::each(parts, |i| (count * i / parts..count * (i + 1) / parts).for_each(&f));
+}
+
+/// One head of one sequence: where its first rows are, and how far the next ones.
+struct Head {
+    size: usize,
+    q: *const f32,
+    k: *const f32,
+    v: *const f32,
+    stride: usize,
+}
+
+impl Head {
+    unsafe fn of(qkv: &[f32], heads: usize, len: usize, cols: usize, i: usize) -> Head {
+        let (size, stride) = (cols / heads, 3 * cols);
+        // SAFETY: the caller's: there is a head i.
+        unsafe {
+            let q = qkv.as_ptr().add(i / heads * len * stride + i % heads * size);
+            Head { size, q, k: q.add(cols), v: q.add(2 * cols), stride }
+        }
+    }
+
+    fn scale(&self) -> f32 {
+        1.0 / (self.size as f32).sqrt()
+    }
+
+    /// The scale of scores that are powers of two.
+    fn scale2(&self) -> f32 {
+        std::f32::consts::LOG2_E * self.scale()
+    }
+
+    /// Rows `queries` of y, which like `lse` (or null) is given by where its row 0 is. A function of its own for what it takes of the
+    /// stack.
+    #[inline(never)]
+    unsafe fn forward(
+        &self,
+        isa: Isa,
+        queries: Range<usize>,
+        (y, y_stride): (*mut f32, usize),
+        lse: *mut f32,
+    ) {
+        /// For as many columns as a head may have.
+        #[repr(align(64))]
+        struct Scratch {
+            /// `[size][PANEL]`
+            q: [f32; HEAD * PANEL],
+            /// `[KEYS][PANEL]`, and what they become.
+            scores: [f32; KEYS * PANEL],
+            /// `[size/PANEL][KEYS][PANEL]`
+            v: [f32; HEAD * KEYS],
+        }
+        let mut scratch = MaybeUninit::<Scratch>::uninit();
+        let s = scratch.as_mut_ptr();
+        let Head { size, stride, .. } = *self;
+        // SAFETY: the caller's; every buffer is as large as its description says.
+        unsafe {
+            let (q, scores, v) = (&raw mut (*s).q, &raw mut (*s).scores, &raw mut (*s).v);
+            let (q, scores, v) = (q.cast::<f32>(), scores.cast::<f32>(), v.cast::<f32>());
+            let mut held = 0..0;
+            for first in queries.clone().step_by(PANEL) {
+                let count = PANEL.min(queries.end - first);
+                let (lanes, end) = (if count <= HALF { HALF } else { PANEL }, first + count);
+                let y = y.wrapping_add(first * y_stride);
+                let mut sums = Sums::default();
+                turn(isa, Rows { p: self.q.wrapping_add(first * stride), stride, count, size }, q);
+                for k0 in (0..end).step_by(KEYS) {
+                    let (keys, again) = (KEYS.min(end - k0), k0 > 0);
+                    let block = Block { keys, diagonal: first - k0, count };
+                    for (rows, lane) in block.scores() {
+                        let k = (self.k.add((k0 + rows.start) * stride), stride, 1);
+                        let to = (scores.add(rows.start * PANEL + lane), PANEL);
+                        panel_product(isa, [rows.len(), lanes - lane, size], k, q.add(lane), to, false);
+                    }
+                    dispatch(isa, Softmax { scores, block, again, scale: self.scale2(), sums: &mut sums });
+                    hold(isa, &mut held, k0..k0 + keys, Rows { p: self.v, stride, count: KEYS, size }, v);
+                    if again {
+                        let by = &sums.factors;
+                        dispatch(isa, ScaleRows { y, stride: y_stride, count, size, by, divide: false });
+                    }
+                    for c in (0..size).step_by(PANEL) {
+                        for (queries, keys) in block.queries() {
+                            let shape = [queries.len(), PANEL.min(size - c), keys];
+                            let (p, v) =
+                                ((scores.add(queries.start).cast_const(), 1, PANEL), v.add(c * KEYS));
+                            let to = (y.add(queries.start * y_stride + c), y_stride);
+                            panel_product(isa, shape, p, v, to, again);
+                        }
+                    }
+                }
+                dispatch(isa, ScaleRows { y, stride: y_stride, count, size, by: &sums.sums, divide: true });
+                if !lse.is_null() {
+                    dispatch(isa, Logarithms { sums: &mut sums, scale: self.scale2() });
+                    std::ptr::copy_nonoverlapping(sums.sums.as_ptr(), lse.add(first), count);
+                }
+            }
+        }
+    }
+
+    /// dq of each panel of queries, and their part of dk and dv, which begin with the queries of their own rows. A function of its own
+    /// for what it takes of the stack.
+    #[inline(never)]
+    unsafe fn backward(&self, isa: Isa, len: usize, slopes: &Slopes) {
+        /// For as many columns as a head may have.
+        #[repr(align(64))]
+        struct Scratch {
+            /// `[size][PANEL]`
+            q_turned: [f32; HEAD * PANEL],
+            dy_turned: [f32; HEAD * PANEL],
+            /// `[size/PANEL][PANEL][PANEL]`
+            q: [f32; HEAD * PANEL],
+            dy: [f32; HEAD * PANEL],
+            /// Probabilities, and the slopes of scores: `[KEYS][PANEL]`.
+            p: [f32; KEYS * PANEL],
+            ds: [f32; KEYS * PANEL],
+            /// `[size/PANEL][KEYS][PANEL]`
+            k: [f32; HEAD * KEYS],
+        }
+        let mut scratch = MaybeUninit::<Scratch>::uninit();
+        let s = scratch.as_mut_ptr();
+        let Head { size, stride, .. } = *self;
+        let (cols, [dq, dk, dv]) = (slopes.cols, slopes.dqkv);
+        // SAFETY: the caller's; every buffer is as large as its description says.
+        unsafe {
+            let panels = [&raw mut (*s).q_turned, &raw mut (*s).dy_turned, &raw mut (*s).q, &raw mut (*s).dy];
+            let [q_turned, dy_turned, q, dy] = panels.map(|p| p.cast::<f32>());
+            let [p, ds] = [&raw mut (*s).p, &raw mut (*s).ds].map(|p| p.cast::<f32>());
+            let (k, mut held) = ((&raw mut (*s).k).cast::<f32>(), 0..0);
+            for first in (0..len).step_by(PANEL) {
+                let count = PANEL.min(len - first);
+                let from = Rows { p: self.q.add(first * stride), stride, count, size };
+                turn(isa, from, q_turned);
+                copy(isa, from, PANEL, q);
+                let from = Rows { p: slopes.dy.add(first * cols), stride: cols, count, size };
+                turn(isa, from, dy_turned);
+                copy(isa, from, PANEL, dy);
+                let (mut lse, mut delta) = ([0.0; PANEL], [0.0; PANEL]);
+                std::ptr::copy_nonoverlapping(slopes.lse.add(first), lse.as_mut_ptr(), count);
+                dispatch(isa, Deltas { dy: from, y: slopes.y.add(first * cols), delta: &mut delta });
+                for k0 in (0..first + count).step_by(KEYS) {
+                    let keys = KEYS.min(first + count - k0);
+                    let block = Block { keys, diagonal: first - k0, count };
+                    let at = k0 * stride;
+                    for (from, by, to) in [(self.k, q_turned, p), (self.v, dy_turned, ds)] {
+                        for (rows, lane) in block.scores() {
+                            let a = (from.add(at + rows.start * stride), stride, 1);
+                            let to = (to.add(rows.start * PANEL + lane), PANEL);
+                            panel_product(isa, [rows.len(), PANEL - lane, size], a, by.add(lane), to, false);
+                        }
+                    }
+                    let (scale, scale2) = (self.scale(), self.scale2());
+                    dispatch(isa, ScoreSlopes { p, ds, block, scale, scale2, lse: &lse, delta: &delta });
+                    hold(isa, &mut held, k0..k0 + keys, Rows { p: self.k, stride, count: KEYS, size }, k);
+                    for c in (0..size).step_by(PANEL) {
+                        let n = PANEL.min(size - c);
+                        for (from, by, to) in [(p, dy, dv), (ds, q, dk)] {
+                            for (rows, query) in block.keys() {
+                                let a = (from.add(rows.start * PANEL + query).cast_const(), PANEL, 1);
+                                let b = by.add(c * PANEL + query * PANEL);
+                                let to = (to.add(at + rows.start * stride + c), stride);
+                                let adds = rows.start < block.diagonal;
+                                panel_product(isa, [rows.len(), n, count - query], a, b, to, adds);
+                            }
+                        }
+                        for (queries, keys) in block.queries() {
+                            let a = (ds.add(queries.start).cast_const(), 1, PANEL);
+                            let to = (dq.add((first + queries.start) * stride + c), stride);
+                            panel_product(isa, [queries.len(), n, keys], a, k.add(c * KEYS), to, k0 > 0);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What the slopes of one head are made of, at its first row.
+struct Slopes {
+    y: *const f32,
+    dy: *const f32,
+    /// From row to row of y and dy; of dqkv it is the head's stride.
+    cols: usize,
+    lse: *const f32,
+    dqkv: [*mut f32; 3],
+}
+
+/// Some keys beside a panel of queries, one of them with the key at `diagonal` and the others with those that follow: what lies
+/// beyond the diagonal counts for nothing, and is left out by halves of the panel.
+#[derive(Clone, Copy)]
+struct Block {
+    keys: usize,
+    diagonal: usize,
+    /// Queries there are.
+    count: usize,
+}
+
+const HALF: usize = PANEL / 2;
+
+impl Block {
+    /// The keys that the second half of the queries is the first to see.
+    fn middle(self) -> usize {
+        self.keys.min(self.diagonal + HALF)
+    }
+
+    /// Keys, and the first lane whose query sees some of them.
+    fn scores(self) -> impl Iterator<Item = (Range<usize>, usize)> {
+        [(0..self.middle(), 0), (self.middle()..self.keys, HALF)]
+            .into_iter()
+            .filter(|part| !part.0.is_empty())
+    }
+
+    /// Queries, and how many keys they see.
+    fn queries(self) -> impl Iterator<Item = (Range<usize>, usize)> {
+        let half = if self.middle() == self.keys { self.count } else { HALF };
+        [(0..half, self.middle()), (half..self.count, self.keys)]
+            .into_iter()
+            .filter(|part| !part.0.is_empty())
+    }
+
+    /// Keys, and the first query that sees them: those before the diagonal apart.
+    fn keys(self) -> impl Iterator<Item = (Range<usize>, usize)> {
+        let diagonal = self.keys.min(self.diagonal);
+        let parts = [(0..diagonal, 0), (diagonal..self.middle(), 0), (self.middle()..self.keys, HALF)];
+        parts.into_iter().filter(|part| !part.0.is_empty())
+    }
+}
+
+/// Columns of a head in some rows.
+#[derive(Clone, Copy)]
+struct Rows {
+    p: *const f32,
+    stride: usize,
+    count: usize,
+    size: usize,
+}
+
+/// `[size][PANEL]`, a lane for each row, zero where there is none.
+unsafe fn turn(isa: Isa, rows: Rows, to: *mut f32) {
+    dispatch(isa, Turn { rows, to });
+}
+
+struct Turn {
+    rows: Rows,
+    to: *mut f32,
+}
+
+impl Kernel for Turn {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let Turn { rows: Rows { p, stride, count, size }, to } = self;
+        let (whole, fours) = (count / S::LANES * S::LANES, size / 4 * 4);
+        // SAFETY: the caller's: `to` has `size` panels.
+        unsafe {
+            for r in (0..whole).step_by(S::LANES) {
+                for c in (0..fours).step_by(4) {
+                    s.transpose_fours(p.add(r * stride + c), stride, to.add(c * PANEL + r), PANEL);
+                }
+            }
+            for c in 0..size {
+                for r in if c < fours { whole } else { 0 }..PANEL {
+                    *to.add(c * PANEL + r) = if r < count { *p.add(r * stride + c) } else { 0.0 };
+                }
+            }
+        }
+    }
+}
+
+/// `[size/PANEL][height][PANEL]`, zeros beyond the last column.
+unsafe fn copy(isa: Isa, rows: Rows, height: usize, to: *mut f32) {
+    dispatch(isa, Copy { rows, height, to });
+}
+
+struct Copy {
+    rows: Rows,
+    height: usize,
+    to: *mut f32,
+}
+
+impl Kernel for Copy {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let Copy { rows: Rows { p, stride, count, size }, height, to } = self;
+        // SAFETY: the caller's: `to` has `height` rows of as many panels as cover the columns.
+        unsafe {
+            for c in (0..size).step_by(PANEL) {
+                let (p, to) = (p.add(c), to.add(c * height));
+                for r in 0..count {
+                    let (p, to) = (p.add(r * stride), to.add(r * PANEL));
+                    if size - c < PANEL {
+                        std::ptr::copy_nonoverlapping(p, to, size - c);
+                        std::ptr::write_bytes(to.add(size - c), 0, PANEL - (size - c));
+                        continue;
+                    }
+                    for lane in (0..PANEL).step_by(S::LANES) {
+                        s.store_ptr(s.load_ptr(p.add(lane)), to.add(lane));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// [`copy`] of those of the rows `wanted` that are not held already; `all` begins at row 0.
+unsafe fn hold(isa: Isa, held: &mut Range<usize>, wanted: Range<usize>, all: Rows, to: *mut f32) {
+    if held.start != wanted.start {
+        *held = wanted.start..wanted.start;
+    }
+    let from = held.end.min(wanted.end);
+    // SAFETY: the caller's.
+    unsafe {
+        let rows = Rows { p: all.p.add(from * all.stride), count: wanted.end - from, ..all };
+        copy(isa, rows, all.count, to.add((from - wanted.start) * PANEL));
+    }
+    held.end = held.end.max(wanted.end);
+}
+
+/// 0, 1, 2, … along the lanes.
+const LANE: [f32; PANEL] = {
+    let mut lanes = [0.0; PANEL];
+    let mut i = 0;
+    while i < PANEL {
+        lanes[i] = i as f32;
+        i += 1;
+    }
+    lanes
+};
+
+/// Of each query: the highest score, the sum, and what the one before is worth when the highest has changed.
+#[derive(Default)]
+struct Sums {
+    tops: [f32; PANEL],
+    sums: [f32; PANEL],
+    factors: [f32; PANEL],
+}
+
+/// Scores of some keys become 2 to the (score - highest)·scale; sums and the highest go on from the keys before (`again`).
+struct Softmax<'a> {
+    scores: *mut f32,
+    block: Block,
+    again: bool,
+    scale: f32,
+    sums: &'a mut Sums,
+}
+
+impl Kernel for Softmax<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let Softmax { scores, block, again, scale, sums: Sums { tops, sums, factors } } = self;
+        let diagonal = block.diagonal;
+        let (scale, nothing) = (s.splat(scale), s.splat(f32::NEG_INFINITY));
+        for lane in (0..block.count).step_by(S::LANES) {
+            let keys = if lane < HALF { block.middle() } else { block.keys };
+            // SAFETY: the caller's: as many rows of a panel.
+            unsafe {
+                let own = s.load(&LANE[lane..]);
+                let before = if again { s.load(&tops[lane..]) } else { nothing };
+                let mut top = before;
+                for k in 0..keys.min(diagonal) {
+                    top = s.max(s.load_ptr(scores.add(k * PANEL + lane)), top);
+                }
+                for k in keys.min(diagonal)..keys {
+                    let p = scores.add(k * PANEL + lane);
+                    let seen = s.le(s.splat((k - diagonal) as f32), own);
+                    let score = s.select(seen, s.load_ptr(p), nothing);
+                    s.store_ptr(score, p);
+                    top = s.max(score, top);
+                }
+                let shift = s.neg(s.mul(top, scale));
+                let mut sum = s.splat(0.0);
+                if again {
+                    let factor = poly::exp2_below(s, s.mul_add(before, scale, shift));
+                    s.store(factor, &mut factors[lane..]);
+                    sum = s.mul(s.load(&sums[lane..]), factor);
+                }
+                for k in 0..keys {
+                    let p = scores.add(k * PANEL + lane);
+                    let e = poly::exp2_below(s, s.mul_add(s.load_ptr(p), scale, shift));
+                    s.store_ptr(e, p);
+                    sum = s.add(sum, e);
+                }
+                s.store(top, &mut tops[lane..]);
+                s.store(sum, &mut sums[lane..]);
+            }
+        }
+    }
+}
+
+/// sums = tops·scale + log₂ sums
+struct Logarithms<'a> {
+    sums: &'a mut Sums,
+    scale: f32,
+}
+
+impl Kernel for Logarithms<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        for lane in (0..PANEL).step_by(S::LANES) {
+            let (top, sum) = (s.load(&self.sums.tops[lane..]), &mut self.sums.sums[lane..]);
+            let log = s.mul(poly::ln(s, s.load(sum)), s.splat(std::f32::consts::LOG2_E));
+            s.store(s.mul_add(top, s.splat(self.scale), log), sum);
+        }
+    }
+}
+
+/// Each row times, or divided by, a number of its own.
+struct ScaleRows<'a> {
+    y: *mut f32,
+    stride: usize,
+    count: usize,
+    size: usize,
+    by: &'a [f32; PANEL],
+    divide: bool,
+}
+
+impl Kernel for ScaleRows<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        for r in 0..self.count {
+            let by = if self.divide { 1.0 / self.by[r] } else { self.by[r] };
+            // SAFETY: the caller's.
+            unsafe {
+                let y = std::slice::from_raw_parts_mut(self.y.add(r * self.stride), self.size);
+                let mut parts = y.chunks_exact_mut(S::LANES);
+                for y in &mut parts {
+                    s.store(s.mul(s.load(y), s.splat(by)), y);
+                }
+                parts.into_remainder().iter_mut().for_each(|y| *y *= by);
+            }
+        }
+    }
+}
+
+/// Of each row the sum of dy·y, which is that of p·dp over its keys: sixteen lanes, summed by the tree of [`Simd::sum_lanes`] for all
+/// rows at the same time.
+struct Deltas<'a> {
+    dy: Rows,
+    /// With the rows of dy.
+    y: *const f32,
+    delta: &'a mut [f32; PANEL],
+}
+
+impl Kernel for Deltas<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let Rows { p, stride, count, size } = self.dy;
+        let (mut lanes, mut turned) = ([0.0f32; 16 * PANEL], [0.0f32; 16 * PANEL]);
+        // SAFETY: the caller's; both buffers hold sixteen numbers a row.
+        unsafe {
+            for r in 0..count {
+                let (dy, y) = (p.add(r * stride), self.y.add(r * stride));
+                for lane in (0..16).step_by(S::LANES) {
+                    let mut sum = s.splat(0.0);
+                    for c in (lane..size).step_by(16) {
+                        let (dy, y) = (dy.add(c), y.add(c));
+                        sum = if c + S::LANES <= size {
+                            s.mul_add(s.load_ptr(dy), s.load_ptr(y), sum)
+                        } else {
+                            let [dy, y] = [dy, y].map(|p| std::slice::from_raw_parts(p, size - c));
+                            s.mul_add(s.load_part(dy, 0.0), s.load_part(y, 0.0), sum)
+                        };
+                    }
+                    s.store(sum, &mut lanes[16 * r + lane..]);
+                }
+            }
+            for r in (0..PANEL).step_by(S::LANES) {
+                for c in (0..16).step_by(4) {
+                    s.transpose_fours(
+                        lanes.as_ptr().add(16 * r + c),
+                        16,
+                        turned.as_mut_ptr().add(c * PANEL + r),
+                        PANEL,
+                    );
+                }
+            }
+        }
+        for lane in (0..PANEL).step_by(S::LANES) {
+            let mut sums = [s.splat(0.0); 16];
+            for i in 0..16 {
+                sums[i] = s.load(&turned[i * PANEL + lane..]);
+            }
+            for half in [8, 4, 2, 1] {
+                for i in 0..half {
+                    sums[i] = s.add(sums[i], sums[i + half]);
+                }
+            }
+            s.store(sums[0], &mut self.delta[lane..]);
+        }
+    }
+}
+
+/// From scores and the slopes of their probabilities (`ds`): probabilities, and the slopes of q·k.
+struct ScoreSlopes<'a> {
+    p: *mut f32,
+    ds: *mut f32,
+    block: Block,
+    scale: f32,
+    scale2: f32,
+    lse: &'a [f32; PANEL],
+    delta: &'a [f32; PANEL],
+}
+
+impl Kernel for ScoreSlopes<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let ScoreSlopes { p, ds, block, scale, scale2, lse, delta } = self;
+        let (scale, scale2) = (s.splat(scale), s.splat(scale2));
+        for lane in (0..PANEL).step_by(S::LANES) {
+            let own = s.load(&LANE[lane..]);
+            let shift = s.neg(s.load(&lse[lane..]));
+            let delta = s.neg(s.mul(s.load(&delta[lane..]), scale));
+            for k in 0..if lane < HALF { block.middle() } else { block.keys } {
+                // SAFETY: the caller's: as many rows of a panel.
+                unsafe {
+                    let (p, ds) = (p.add(k * PANEL + lane), ds.add(k * PANEL + lane));
+                    let mut e = poly::exp2_below(s, s.mul_add(s.load_ptr(p), scale2, shift));
+                    if k >= block.diagonal {
+                        e = s.select(s.le(s.splat((k - block.diagonal) as f32), own), e, s.splat(0.0));
+                    }
+                    s.store_ptr(e, p);
+                    s.store_ptr(s.mul(e, s.mul_add(s.load_ptr(ds), scale, delta)), ds);
+                }
+            }
+        }
+    }
+}
+
+/// Cosines and sines of [`rotary`]: for each of `len` positions `size/2` of either, of position·10000^(-2i/size). Made of sums and
+/// products alone, so that it has the same bits everywhere.
+pub fn rotary_table(len: usize, size: usize) -> Vec<f32> {
+    let half = size / 2;
+    let mut table = vec![0.0; len * size];
+    for i in 0..half {
+        let angle = series(-2.0 * i as f64 / size as f64 * std::f64::consts::LN_10 * 4.0 / 1024.0);
+        // e to the 1024th part, ten times squared.
+        let angle = (0..10).fold(angle, |x, _| x * x);
+        // Cosine and sine of the smallest angle, then of one more and one more.
+        let turn = (even_terms(angle), odd_terms(angle));
+        let (mut cos, mut sin) = (1.0, 0.0);
+        for row in table.chunks_exact_mut(size) {
+            (row[i], row[half + i]) = (cos as f32, sin as f32);
+            (cos, sin) = (cos * turn.0 - sin * turn.1, sin * turn.0 + cos * turn.1);
+        }
+    }
+    table
+}
+
+/// eˣ for small x.
+fn series(x: f64) -> f64 {
+    let mut term = 1.0;
+    (1..20).fold(1.0, |sum, n| {
+        term *= x / f64::from(n);
+        sum + term
+    })
+}
+
+/// cos x for x in 0..=1
+fn even_terms(x: f64) -> f64 {
+    let mut term = 1.0;
+    (1..12).fold(1.0, |sum, n| {
+        term *= -x * x / f64::from((2 * n - 1) * 2 * n);
+        sum + term
+    })
+}
+
+/// sin x for x in 0..=1
+fn odd_terms(x: f64) -> f64 {
+    let mut term = x;
+    (1..12).fold(x, |sum, n| {
+        term *= -x * x / f64::from(2 * n * (2 * n + 1));
+        sum + term
+    })
+}
+
+/// Rows of `cols` columns of which the first `turned` are heads as wide as a row of the table, each turned by its row's position: the
+/// pair of columns i and i + size/2 by the i-th angle, or `back`. Row r has position (`first` + r) modulo the table's. y may be x's
+/// turned already, where `x` is None.
+pub fn rotary(
+    isa: Isa,
+    [turned, cols, size]: [usize; 3],
+    table: &[f32],
+    first: usize,
+    x: Option<&[f32]>,
+    y: &mut [f32],
+    back: bool,
+) {
+    assert!(x.is_none_or(|x| x.len() == y.len()) && size.is_multiple_of(2) && turned.is_multiple_of(size));
+    let x = x.map_or(y.as_ptr(), |x| x.as_ptr());
+    dispatch(isa, Rotary { turned, cols, size, table, first, x, y, back });
+}
+
+struct Rotary<'a> {
+    turned: usize,
+    cols: usize,
+    size: usize,
+    table: &'a [f32],
+    first: usize,
+    x: *const f32,
+    y: &'a mut [f32],
+    back: bool,
+}
+
+impl Kernel for Rotary<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let Rotary { turned, cols, size, table, first, x, y, back } = self;
+        let (half, len) = (size / 2, table.len() / size);
+        for (r, y) in y.chunks_exact_mut(cols).enumerate() {
+            let table = &table[(first + r) % len * size..][..size];
+            // SAFETY: x is as long as y, or y itself.
+            unsafe {
+                let (x, y) = (x.add(r * cols), y.as_mut_ptr());
+                for c in (0..turned).step_by(size) {
+                    for i in (0..half).step_by(S::LANES) {
+                        let at = c + i;
+                        if i + S::LANES <= half {
+                            let (cos, sin) = (s.load(&table[i..]), s.load(&table[half + i..]));
+                            let sin = if back { s.neg(sin) } else { sin };
+                            let (a, b) = (s.load_ptr(x.add(at)), s.load_ptr(x.add(at + half)));
+                            s.store_ptr(s.neg_mul_add(b, sin, s.mul(a, cos)), y.add(at));
+                            s.store_ptr(s.mul_add(a, sin, s.mul(b, cos)), y.add(at + half));
+                            continue;
+                        }
+                        let mut lanes = [[0.0f32; 16]; 4];
+                        for j in 0..half - i {
+                            lanes[0][j] = table[i + j];
+                            lanes[1][j] = table[half + i + j];
+                            lanes[2][j] = *x.add(at + j);
+                            lanes[3][j] = *x.add(at + half + j);
+                        }
+                        let [cos, sin, a, b] =
+                            [s.load(&lanes[0]), s.load(&lanes[1]), s.load(&lanes[2]), s.load(&lanes[3])];
+                        let sin = if back { s.neg(sin) } else { sin };
+                        s.store(s.neg_mul_add(b, sin, s.mul(a, cos)), &mut lanes[2]);
+                        s.store(s.mul_add(a, sin, s.mul(b, cos)), &mut lanes[3]);
+                        for j in 0..half - i {
+                            *y.add(at + j) = lanes[2][j];
+                            *y.add(at + half + j) = lanes[3][j];
+                        }
+                    }
+                }
+                if !std::ptr::eq(x, y) {
+                    std::ptr::copy_nonoverlapping(x.add(turned), y.add(turned), cols - turned);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,18 @@
+"""Every environment in Gymnasium's registry, under `hothouse/`."""
+
+from gymnasium.envs.registration import register as add
+from gymnasium.envs.registration import registry
+
+
+def register() -> None:
+    """Adds the environments to Gymnasium's registry, once."""
+    from ._native import environments
+
+    for id in environments():
+        if f"hothouse/{id}" not in registry:
+            add(
+                f"hothouse/{id}",
+                entry_point="hothouse.envs:make",
+                vector_entry_point="hothouse.envs:_registered",
+                kwargs={"env": id},
+            )

@@ -1,0 +1,137 @@
+"""Figures of the package, with rivals in the same rounds where they are installed: `python -m hothouse.bench --json`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+
+import gymnasium
+import numpy as np
+
+from . import Run, make_vec
+
+#: Rounds, of which the best counts: whatever else the machine does only takes time away.
+_ROUNDS = 5
+_ROUND_S = 0.4
+
+
+def _rates(ways: dict[str, Callable[[], int]]) -> dict[str, float]:
+    """The most a second of each way to do something, all of them in each round; a call says how much it did."""
+    best = dict.fromkeys(ways, 0.0)
+    for work in ways.values():
+        work()
+    for _ in range(_ROUNDS):
+        for name, work in ways.items():
+            done, began = 0, time.perf_counter()
+            while (took := time.perf_counter() - began) < _ROUND_S:
+                done += work()
+            best[name] = max(best[name], done / took)
+    return best
+
+
+def _stepper(envs: gymnasium.vector.VectorEnv, steps: int) -> Callable[[], int]:
+    envs.reset(seed=1)
+    rng = np.random.default_rng(1)
+    actions = [rng.integers(envs.single_action_space.n, size=envs.num_envs) for _ in range(8)]
+
+    def work() -> int:
+        for i in range(steps):
+            envs.step(actions[i % 8])
+        return steps * envs.num_envs
+
+    return work
+
+
+def _rivals(name: str, count: int, steps: int) -> dict[str, Callable[[], int]]:
+    """Those that are installed; each in the number of environments that a round has time for."""
+    found = {}
+    if name == "CartPole-v1":
+        found["gymnasium"] = _stepper(gymnasium.make_vec(name, count, vectorization_mode="vector_entry_point"), max(steps // 8, 1))
+    else:
+        try:
+            found["gymnasium"] = _stepper(gymnasium.make_vec(name, 16, vectorization_mode="sync"), 8)
+        except gymnasium.error.DependencyNotInstalled:
+            pass
+    try:
+        import envpool
+
+        found["envpool"] = _stepper(envpool.make_gymnasium(name, num_envs=count, num_threads=1), max(steps // 8, 1))
+    except ImportError:
+        pass
+    return found
+
+
+def figures():
+    """`(name, value, unit)` one after the other."""
+    for count in (4096, 65536):
+        steps = max(1 << 18, count) // count
+        ways = {
+            mode: _stepper(make_vec("CartPole-v1", count, autoreset_mode=mode, threads=1), steps) for mode in ("SameStep", "NextStep")
+        }
+        rivals = _rivals("CartPole-v1", count, steps)
+        rates = _rates(ways | rivals)
+        for name, rate in rates.items():
+            yield f"python.cartpole.steps_per_s.{count}.{name}", rate, "steps/s"
+        yield f"python.cartpole.ratio.{count}", rates["SameStep"] / max(rates[name] for name in rivals), ""
+    rivals = _rivals("LunarLander-v3", 1024, 8)
+    rates = _rates({"SameStep": _stepper(make_vec("LunarLander-v3", 1024, autoreset_mode="SameStep", threads=1), 8)} | rivals)
+    for name, rate in rates.items():
+        yield f"python.lunarlander.steps_per_s.{name}", rate, "steps/s"
+    if rivals:
+        yield "python.lunarlander.ratio", rates["SameStep"] / max(rates[name] for name in rivals), ""
+    policy = Run("control", variant="CartPole-v1", knobs={"hidden": 64}, threads=1).policy()
+    states = np.random.default_rng(1).normal(size=(1024, 4)).astype(np.float32)
+
+    def act() -> int:
+        policy(states)
+        return len(states)
+
+    yield "python.policy.states_per_s_core", _rates({"policy": act})["policy"], "states/s"
+    yield from _cluster()
+
+
+def _cluster():
+    """A round that one worker of a cluster plays, against the same in one process: medians of pairs, each in turn."""
+    try:
+        import ray
+
+        from .ray import train
+    except ImportError:
+        return
+    from statistics import median
+
+    knobs, rounds = {"games": 512}, 8
+    ray.init("local", num_cpus=1, include_dashboard=False, log_to_driver=False)
+    try:
+        alone = Run("backgammon", knobs=knobs, threads=1)
+        # Both begin where games have become as long as they stay.
+        checkpoint = alone.advance(steps=8 * knobs["games"]).save()
+        ratios = []
+        for _ in range(3):
+            done = Run.restore(checkpoint, threads=1)
+            end = done.progress["games"] + rounds * knobs["games"]
+            began = time.perf_counter()
+            done.advance(steps=rounds * knobs["games"])
+            own_s = time.perf_counter() - began
+            shared = train(resume=checkpoint, workers=1, steps=end)
+            assert shared.run.digest == done.digest
+            ratios.append(shared.round_s * rounds / own_s - 1)
+        yield "ray.backgammon.overhead", median(ratios), ""
+        yield "ray.backgammon.bytes_out", shared.bytes_out, "bytes/round"
+        yield "ray.backgammon.bytes_in", shared.bytes_in, "bytes/round"
+    finally:
+        ray.shutdown()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m hothouse.bench", description=__doc__)
+    parser.add_argument("--json", action="store_true", help="a line of JSON a figure")
+    asked = parser.parse_args()
+    for name, value, unit in figures():
+        print(json.dumps({"name": name, "value": value, "unit": unit}) if asked.json else f"{name:48} {value:>14.4g} {unit}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,29 @@
+"""Runs on many machines, on a Ray cluster: `pip install 'hothouse[ray]'`.
+
+A run that is trained here has the digest of the same run on one machine, whatever the number of workers and whoever of them dies.
+
+    from hothouse.ray import train, Trainable
+
+The same from a shell: `python -m hothouse.ray --help`.
+"""
+
+from __future__ import annotations
+
+try:
+    import ray as _ray  # noqa: F401
+except ImportError as error:
+    raise ImportError("hothouse.ray needs Ray, which is not installed. Install it with: pip install 'hothouse[ray]'") from error
+
+from ._cluster import connect
+from ._selfplay import Trained, train
+
+__all__ = ["Trainable", "Trained", "connect", "train"]
+
+
+def __getattr__(name: str) -> object:
+    # Tune takes seconds to import, and self-play needs none of it.
+    if name == "Trainable":
+        from ._tune import Trainable
+
+        return Trainable
+    raise AttributeError(f"module 'hothouse.ray' has no attribute '{name}'")

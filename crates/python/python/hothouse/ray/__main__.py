@@ -1,0 +1,213 @@
+"""`python -m hothouse.ray`: the terminal's `train` and `sweep` on a Ray cluster."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import time
+from typing import Any
+
+from .. import _native
+
+EXAMPLES = """\
+examples:
+  python -m hothouse.ray train backgammon --workers 64 --address auto --save run.safetensors
+  python -m hothouse.ray resume run.safetensors --workers 64 --address auto --games 1e6
+  python -m hothouse.ray sweep control --knob lr=1e-4..1e-2:log --seeds 5 --address auto
+
+Without --address it works on this machine alone. A cluster begins with `ray start --head` on one machine and, on the others, the
+command that this prints. Hothouse has to be installed on all of them, in the same version.
+"""
+
+
+def _number(text: str) -> float:
+    from ._sweep import number
+
+    try:
+        return number(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _seconds(text: str) -> float:
+    value = _number(text)
+    if value <= 0:
+        raise argparse.ArgumentTypeError("write seconds above 0, as in 90 or 0.5")
+    return value
+
+
+def _count(text: str) -> float:
+    value = _number(text)
+    if value < 1 or value % 1:
+        raise argparse.ArgumentTypeError("write a whole number from 1, as in 2e6 or 2_000_000")
+    return value
+
+
+def _whole(text: str) -> int:
+    return int(_count(text))
+
+
+def _axis(text: str) -> Any:
+    from ._sweep import Axis
+
+    try:
+        return Axis.read(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _assignment(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise argparse.ArgumentTypeError("write it as KNOB=VALUE, as in lr=0.003")
+    return name, value
+
+
+def _parser() -> argparse.ArgumentParser:
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser("python -m hothouse.ray", description="Hothouse on a Ray cluster.", epilog=EXAMPLES, formatter_class=raw)
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="train | resume | sweep")
+
+    def verb(name: str, what: str) -> argparse.ArgumentParser:
+        one = verbs.add_parser(name, help=what, description=what, epilog=EXAMPLES, formatter_class=raw)
+        one.add_argument("--address", help="of a Ray cluster: HOST:PORT, or auto for this machine's [default: this machine alone]")
+        one.add_argument("--steps", "--games", type=_count, metavar="N", help="end when this much is done, in what the room counts first")
+        one.add_argument("--seconds", type=_seconds, metavar="S", help="end after this many seconds")
+        one.add_argument("--json", action="store_true", help="print JSON, one object a line")
+        return one
+
+    def fresh(one: argparse.ArgumentParser, room: str) -> None:
+        one.add_argument("room", nargs="?", default=room, help=f"the room to train in [default: {room}]")
+        one.add_argument("--variant", "--env", "--learner", "--preset", metavar="NAME", help="which of the room's [default: its first]")
+        one.add_argument("--set", type=_assignment, action="append", default=[], metavar="KNOB=VALUE", help="set a knob; repeat for more")
+
+    train = verb("train", "Train one run, its games played by many workers. Its digest is that of `hothouse train`.")
+    fresh(train, "backgammon")
+    train.add_argument("--seed", type=int, default=1, metavar="N", help="same seed and knobs: the same run [default: 1]")
+    resume = verb("resume", "Go on with a run that was saved, here or by the terminal or the page.")
+    resume.add_argument("file", help="a checkpoint; the continued run is saved back to it, unless --save says otherwise")
+    for one in (train, resume):
+        one.add_argument("--workers", type=_whole, metavar="N", help="stretches of games played at once [default: the cluster's cores]")
+        one.add_argument("--save", metavar="FILE", help="where the checkpoint goes, as the run goes on")
+        one.add_argument("--events", metavar="FILE", help="also write every event to this file; `hothouse watch FILE` follows it")
+    sweep = verb("sweep", "Train under many settings and seeds, one core each: the grid and the table of `hothouse sweep`.")
+    fresh(sweep, "control")
+    sweep.add_argument("--knob", type=_axis, action="append", default=[], metavar="KNOB=VALUES", help="FROM..TO, FROM..TO:log, or A,B,C; repeat for a grid")
+    sweep.add_argument("--points", type=_whole, default=5, metavar="N", help="points of a range, its two ends among them [default: 5]")
+    sweep.add_argument("--seeds", type=_whole, default=5, metavar="N", help="runs of every setting, with the seeds 1 to N [default: 5]")
+    sweep.add_argument("--until-solved", action="store_true", help="end each run as soon as a test reaches the variant's goal")
+    return parser
+
+
+def _set(room: str, variant: str | None, given: list[tuple[str, str]]) -> dict[str, Any]:
+    from ._sweep import knob_value
+
+    known = {knob["name"]: knob for knob in _native.knobs(room, variant)}
+    for name, _ in given:
+        if name not in known:
+            raise ValueError(f"there is no knob called '{name}'. Try one of: {', '.join(known)}")
+    return {name: knob_value(known[name], text) for name, text in given}
+
+
+def _clock(seconds: float) -> str:
+    whole = int(seconds)
+    if whole < 60:
+        return f"{seconds:.2f} s" if whole < 10 else f"{seconds:.1f} s"
+    return f"{whole // 60}:{whole % 60:02}" if whole < 3600 else f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
+
+
+def _train(args: argparse.Namespace) -> int:
+    from . import train
+    from ._sweep import shown
+
+    resumed = getattr(args, "file", None)
+    save = args.save or resumed
+    about: dict[str, Any] = {}
+    began, told_at = time.monotonic(), -math.inf
+
+    def line(state: dict[str, Any]) -> None:
+        nonlocal told_at
+        passed = time.monotonic() - began
+        for level, text in state.get("notices", []):
+            if level != "info" and not args.json:
+                print(f"{level}: {text}", file=sys.stderr)
+        if args.json:
+            for row in state["rows"]:
+                print(json.dumps({"kind": "metrics", **row}), flush=True)
+        elif state["rows"] and (passed - told_at >= min(10.0, max(0.5, passed / 5)) or state["done"]):
+            told_at = passed
+            row = state["rows"][-1]
+            briefs = [f"{column['brief']} {shown(column, row[column['name']])}" for column in about["metrics"] if column["brief"]]
+            counter = about["counters"][0]
+            print(f"{_clock(passed):>8}  {int(row['progress'][counter['name']]):>14,} {counter['unit']}  {'  '.join(briefs)}", flush=True)
+
+    if resumed:
+        from ..runs import Run
+
+        start: dict[str, Any] = {"resume": resumed}
+        room = Run.restore(resumed).room
+    else:
+        room = args.room
+        start = {"room": room, "variant": args.variant, "seed": args.seed, "knobs": _set(room, args.variant, args.set)}
+    about |= _native.rooms()[room]
+    steps = math.inf if args.steps is None and args.seconds is None else args.steps
+    try:
+        trained = train(**start, workers=args.workers, address=args.address, steps=steps, seconds=args.seconds, save=save, events=args.events, told=line)
+    except KeyboardInterrupt:
+        where = f" What was done is in {save}; go on with: python -m hothouse.ray resume {save}" if save else " Nothing was saved: name a file with --save."
+        print(f"stopped.{where}", file=sys.stderr)
+        return 130
+    run = trained.run
+    share = trained.waited_s / max(trained.round_s, 1e-9)
+    if args.json:
+        print(json.dumps({"kind": "summary", "progress": run.progress, "digest": run.digest, "arithmetic": run.arithmetic, "rounds": trained.rounds, "seconds": trained.seconds, "round_s": trained.round_s, "waited_s": trained.waited_s, "bytes_out": trained.bytes_out, "bytes_in": trained.bytes_in, "deaths": trained.deaths}))
+        return 0
+    print(f"\n{run.room} / {run.variant}, seed {run.seed}: done.")
+    print(f"  did         {trained.rounds:,} rounds in {_clock(trained.seconds)}, of {trained.round_s:.3f} s each, {100 * share:.0f}% of it waiting for games")
+    print(f"  a round     {trained.bytes_out:,} bytes to each node, {trained.bytes_in:,} bytes from all workers")
+    if trained.deaths:
+        print(f"  restored    {trained.deaths} times, after its learner had died")
+    print(f"  digest      {run.digest} ({run.arithmetic})")
+    if save:
+        print(f"  saved       {save}\n  continue    python -m hothouse.ray resume {save}")
+    return 0
+
+
+def _sweep(args: argparse.Namespace) -> int:
+    from ._sweep import named, result_column, shown, sweep, table
+
+    variant = args.variant or _native.rooms().get(args.room, {"variants": [{"id": None}]})["variants"][0]["id"]
+    knobs = _set(args.room, variant, args.set)
+
+    def line(run: Any, done: int, total: int) -> None:
+        if args.json:
+            print(json.dumps({"kind": "sweep_run", **vars(run)}), flush=True)
+            return
+        column, counter = result_column(args.room, variant), _native.rooms()[args.room]["counters"][0]
+        end = "diverged" if run.diverged else "not solved" if run.solved_at is None else f"solved after {int(run.solved_at):,} {counter['unit']}"
+        result = f"{column['label'].lower()} {shown(column, run.result)}"
+        print(f"[{done:>{len(str(total))}}/{total}] {named(run.knobs)} seed {run.seed}: {result}, {end}, {_clock(run.seconds)}", flush=True)
+
+    outcomes = sweep(
+        args.room, variant, axes=args.knob, points=args.points, seeds=args.seeds, knobs=knobs,
+        steps=args.steps, seconds=args.seconds, until_solved=args.until_solved, address=args.address, told=line,
+    )  # fmt: skip
+    if args.json:
+        return 0
+    print(f"\n{table(args.room, variant, outcomes)}")
+    return 0
+
+
+def main() -> int:
+    args = _parser().parse_args()
+    try:
+        return _sweep(args) if args.verb == "sweep" else _train(args)
+    except (ValueError, TypeError, MemoryError, OSError, ImportError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,553 @@
+//! Environments of one kind, stepped together: NumPy's actions in, and observations, rewards and flags in arrays that each step
+//! writes anew. Results are the same for any number of threads.
+
+use crate::host::{self, Threads};
+use math::{Isa, Kernel, PANEL, Simd, dispatch};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use worlds::vector::{TERMINATED, TRUNCATED};
+use worlds::{Actions, Kind, Vector};
+
+/// Environments that are stepped while what they give is in the first cache.
+const SHARD: usize = 16 * PANEL;
+/// About as many numbers of states keep a thread busy for as long as it takes to wake it.
+const NUMBERS_A_THREAD: usize = 1 << 16;
+/// More would be a slip of the pen.
+const MOST: usize = 1 << 24;
+
+/// When the next episode begins where one has ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Autoreset {
+    /// At the next step, whose action is passed over.
+    NextStep,
+    /// At once; the last observation is told apart.
+    SameStep,
+    /// When somebody resets it.
+    Disabled,
+}
+
+/// Some neighbouring environments, and what one step of them gives.
+struct Shard {
+    world: Box<dyn Vector>,
+    actions: Vec<f32>,
+    reached: Vec<f32>,
+    rewards: Vec<f32>,
+    ended: Vec<u32>,
+    /// Those whose episode has ended, where the next has not been shown yet.
+    over: Vec<u32>,
+    /// Those whose episode ended in this step.
+    found: Vec<u32>,
+    /// What those are at while the others step.
+    held: Vec<(u32, u32)>,
+    states: Vec<f32>,
+}
+
+/// Where a step of a shard goes.
+struct Out<'a> {
+    observations: &'a mut [f32],
+    rewards: &'a mut [f32],
+    terminated: &'a mut [bool],
+    truncated: &'a mut [bool],
+    /// Of episodes that ended: their last observation, and which they are; empty where the next begins later.
+    last: &'a mut [f32],
+    done: &'a mut [bool],
+}
+
+impl Shard {
+    fn new(kind: &Kind, isa: Isa, first: usize, count: usize) -> Shard {
+        let lanes = count.div_ceil(PANEL) * PANEL;
+        Shard {
+            world: (kind.many)(isa, 0, first as u32, count),
+            actions: vec![0.0; lanes],
+            reached: vec![0.0; lanes * kind.spec.observation.len()],
+            rewards: vec![0.0; lanes],
+            ended: vec![0; lanes],
+            over: Vec::new(),
+            found: Vec::new(),
+            held: Vec::new(),
+            states: Vec::new(),
+        }
+    }
+
+    /// Whether an episode ended.
+    fn step(&mut self, isa: Isa, mode: Autoreset, out: &mut Out) -> bool {
+        let features = self.reached.len() / self.rewards.len();
+        self.hold();
+        self.world.step(&self.actions, &mut self.reached, &mut self.rewards, &mut self.ended);
+        self.release();
+        let panels = if mode == Autoreset::SameStep { self.world.observations() } else { &self.reached };
+        let give = Give {
+            panels,
+            rewards: &self.rewards,
+            ended: &self.ended,
+            features,
+            over: &mut self.found,
+            out: &mut *out.observations,
+            to: (&mut *out.rewards, &mut *out.terminated, &mut *out.truncated, &mut *out.done),
+        };
+        dispatch(isa, give);
+        // Those that begin only now.
+        for &env in &self.over {
+            show(self.world.observations(), features, env as usize, out.observations);
+        }
+        self.over.clear();
+        if mode == Autoreset::SameStep {
+            for &env in &self.found {
+                show(&self.reached, features, env as usize, out.last);
+            }
+        } else {
+            std::mem::swap(&mut self.over, &mut self.found);
+        }
+        !(self.over.is_empty() && self.found.is_empty())
+    }
+
+    /// Keeps environments whose next episode has not been shown out of a step.
+    fn hold(&mut self) {
+        let len = self.world.state_len();
+        self.states.resize(self.over.len() * len, 0.0);
+        self.held.clear();
+        for (&env, state) in self.over.iter().zip(self.states.chunks_exact_mut(len)) {
+            self.held.push(self.world.environment(env as usize, state));
+        }
+    }
+
+    fn release(&mut self) {
+        let states = self.states.chunks_exact(self.world.state_len());
+        for ((&env, &(steps, episodes)), state) in self.over.iter().zip(&self.held).zip(states) {
+            let env = env as usize;
+            self.world.set_environment(env, state, steps, episodes).expect("it was there before");
+            self.rewards[env] = 0.0;
+            self.ended[env] = 0;
+        }
+    }
+}
+
+/// One environment's observation into its row.
+fn show(panels: &[f32], features: usize, env: usize, rows: &mut [f32]) {
+    let panel = &panels[env / PANEL * features * PANEL..];
+    for (i, x) in rows[env * features..][..features].iter_mut().enumerate() {
+        *x = panel[i * PANEL + env % PANEL];
+    }
+}
+
+/// What a step gave, as NumPy has it.
+struct Give<'a> {
+    panels: &'a [f32],
+    rewards: &'a [f32],
+    ended: &'a [u32],
+    features: usize,
+    /// Takes those whose episode ended.
+    over: &'a mut Vec<u32>,
+    out: &'a mut [f32],
+    /// Rewards; whether the rules or the time limit ended an episode, and where it is asked for, whether anything did.
+    to: (&'a mut [f32], &'a mut [bool], &'a mut [bool], &'a mut [bool]),
+}
+
+impl Kernel for Give<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let Self { panels, rewards, ended, features, over, out, to } = self;
+        let (to_rewards, terminated, truncated, done) = to;
+        let count = to_rewards.len();
+        to_rewards.copy_from_slice(&rewards[..count]);
+        let flags = terminated.iter_mut().zip(truncated.iter_mut());
+        for (&end, (terminated, truncated)) in ended[..count].iter().zip(flags) {
+            *terminated = end & TERMINATED != 0;
+            *truncated = end & TRUNCATED != 0;
+        }
+        done.iter_mut().zip(ended).for_each(|(done, &end)| *done = end != 0);
+        over.clear();
+        let all = u32::MAX >> (32 - S::LANES);
+        for first in (0..ended.len()).step_by(S::LANES) {
+            let going = s.mask_bits(s.eq_u(s.load_u(&ended[first..]), s.splat_u(0)));
+            let mut bits = !going & all;
+            while bits != 0 {
+                over.push(first as u32 + bits.trailing_zeros());
+                bits &= bits - 1;
+            }
+        }
+        // Lanes beyond the last environment.
+        while over.pop_if(|&mut env| env as usize >= count).is_some() {}
+        // Loops of known length are a few moves an environment.
+        match features {
+            2 => rows::<2>(panels, out),
+            3 => rows::<3>(panels, out),
+            4 => rows::<4>(panels, out),
+            6 => rows::<6>(panels, out),
+            8 => rows::<8>(panels, out),
+            _ => (0..count).for_each(|env| show(panels, features, env, out)),
+        }
+    }
+}
+
+/// Panels as rows.
+#[inline(always)]
+fn rows<const F: usize>(panels: &[f32], out: &mut [f32]) {
+    for (panel, rows) in panels.chunks_exact(F * PANEL).zip(out.chunks_mut(F * PANEL)) {
+        let columns: [&[f32]; F] = std::array::from_fn(|i| &panel[i * PANEL..(i + 1) * PANEL]);
+        for (lane, row) in rows.as_chunks_mut::<F>().0.iter_mut().enumerate() {
+            for i in 0..F {
+                row[i] = columns[i][lane];
+            }
+        }
+    }
+}
+
+/// Choices as the worlds take them; whether all are among so many.
+struct Choices<'a> {
+    from: &'a [i64],
+    to: &'a mut [f32],
+    count: u32,
+}
+
+impl Kernel for Choices<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) -> bool {
+        let mut most = 0;
+        for (&from, to) in self.from.iter().zip(self.to) {
+            let choice = from.cast_unsigned();
+            most = most.max(choice);
+            *to = (choice as u32).cast_signed() as f32;
+        }
+        most < u64::from(self.count)
+    }
+}
+
+/// Numbers as the worlds take them; whether all are finite.
+struct Levels<'a> {
+    from: &'a [f32],
+    to: &'a mut [f32],
+}
+
+impl Kernel for Levels<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) -> bool {
+        let mut all = true;
+        for (&from, to) in self.from.iter().zip(self.to) {
+            all &= from.abs() < f32::INFINITY;
+            *to = from;
+        }
+        all
+    }
+}
+
+/// A batch of actions, in the type that the environments ask for.
+#[derive(Clone, Copy)]
+enum Batch<'a> {
+    Choices(&'a [i64], u32),
+    Levels(&'a [f32]),
+}
+
+impl Batch<'_> {
+    /// Those of a shard; false where one of them is none.
+    fn take(self, isa: Isa, first: usize, to: &mut [f32]) -> bool {
+        match self {
+            Batch::Choices(from, count) => dispatch(isa, Choices { from: shard(from, first), to, count }),
+            Batch::Levels(from) => dispatch(isa, Levels { from: shard(from, first), to }),
+        }
+    }
+}
+
+fn shard<T>(all: &[T], first: usize) -> &[T] {
+    &all[first..all.len().min(first + SHARD)]
+}
+
+/// Environments of one kind.
+#[pyclass(module = "hothouse._native")]
+pub struct Envs {
+    kind: &'static Kind,
+    isa: Isa,
+    count: usize,
+    mode: Autoreset,
+    shards: Vec<Shard>,
+    threads: Threads,
+    /// It has been reset.
+    begun: bool,
+    #[pyo3(get)]
+    observations: Py<PyArray2<f32>>,
+    #[pyo3(get)]
+    rewards: Py<PyArray1<f32>>,
+    #[pyo3(get)]
+    terminated: Py<PyArray1<bool>>,
+    #[pyo3(get)]
+    truncated: Py<PyArray1<bool>>,
+    /// With autoreset in the same step: the last observations of episodes that ended, and which ended.
+    #[pyo3(get)]
+    last: Py<PyArray2<f32>>,
+    #[pyo3(get)]
+    done: Py<PyArray1<bool>>,
+}
+
+impl Envs {
+    fn features(&self) -> usize {
+        self.kind.spec.observation.len()
+    }
+
+    fn check(&self, env: usize) -> PyResult<(usize, usize)> {
+        if env >= self.count {
+            return Err(PyIndexError::new_err(format!(
+                "there is no environment {env}. Choose 0 to {}",
+                self.count - 1
+            )));
+        }
+        Ok((env / SHARD, env % SHARD))
+    }
+
+    fn ready(&self) -> PyResult<()> {
+        self.threads.here("this vector of environments")?;
+        if self.begun {
+            return Ok(());
+        }
+        Err(PyRuntimeError::new_err("the environments have not begun. Call reset() first"))
+    }
+
+    /// Shows what some environments begin with.
+    fn show(&self, py: Python, which: impl Fn(usize) -> bool) -> PyResult<()> {
+        let mut rows = self.observations.bind(py).try_readwrite()?;
+        let (rows, features) = (rows.as_slice_mut()?, self.features());
+        for (shard, rows) in self.shards.iter().zip(rows.chunks_mut(SHARD * features)) {
+            let first = shard.world.observations();
+            for env in (0..rows.len() / features).filter(|&env| which(env)) {
+                show(first, features, env, rows);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[pymethods]
+impl Envs {
+    #[new]
+    fn new(py: Python, id: &str, count: usize, mode: &str, threads: Option<usize>) -> PyResult<Envs> {
+        let kind = worlds::kind(id).ok_or_else(|| {
+            let known: Vec<_> = worlds::kinds().iter().map(|kind| kind.spec.id).collect();
+            PyValueError::new_err(format!(
+                "there is no environment '{id}'. Choose one of: {}",
+                known.join(", ")
+            ))
+        })?;
+        if !(1..=MOST).contains(&count) {
+            return Err(PyValueError::new_err(format!(
+                "num_envs = {count} is out of range. Choose 1 to {MOST}"
+            )));
+        }
+        let mode = match mode {
+            "NextStep" => Autoreset::NextStep,
+            "SameStep" => Autoreset::SameStep,
+            "Disabled" => Autoreset::Disabled,
+            _ => {
+                return Err(PyValueError::new_err(format!(
+                    "there is no autoreset mode '{mode}'. Choose NextStep, SameStep or Disabled"
+                )));
+            }
+        };
+        let isa = Isa::best();
+        let shards: Vec<_> = (0..count)
+            .step_by(SHARD)
+            .map(|first| Shard::new(kind, isa, first, SHARD.min(count - first)))
+            .collect();
+        let busy = (count * shards[0].world.state_len()).div_ceil(NUMBERS_A_THREAD);
+        let threads =
+            Threads::new(threads.unwrap_or_else(|| busy.min(host::cores())).min(shards.len().max(1)))?;
+        let features = kind.spec.observation.len();
+        let apart = if mode == Autoreset::SameStep { count } else { 0 };
+        Ok(Envs {
+            kind,
+            isa,
+            count,
+            mode,
+            shards,
+            threads,
+            begun: false,
+            observations: PyArray2::zeros(py, [count, features], false).unbind(),
+            rewards: PyArray1::zeros(py, count, false).unbind(),
+            terminated: PyArray1::zeros(py, count, false).unbind(),
+            truncated: PyArray1::zeros(py, count, false).unbind(),
+            last: PyArray2::zeros(py, [apart, features], false).unbind(),
+            done: PyArray1::zeros(py, apart, false).unbind(),
+        })
+    }
+
+    #[getter]
+    fn threads(&self) -> usize {
+        self.threads.count()
+    }
+
+    /// Environments whose episode has ended and whose next has not been shown.
+    #[getter]
+    fn over(&self) -> usize {
+        self.shards.iter().map(|shard| shard.over.len()).sum()
+    }
+
+    /// Begins anew as the environments of a seed.
+    fn reset(&mut self, py: Python, seed: u32) -> PyResult<()> {
+        self.threads.here("this vector of environments")?;
+        let Envs { shards, threads, .. } = self;
+        py.detach(|| {
+            threads.run(|| {
+                math::par::each_mut(shards, |i, shard| {
+                    shard.world.reset(seed, (i * SHARD) as u32);
+                    shard.over.clear();
+                });
+            });
+        });
+        self.begun = true;
+        self.show(py, |_| true)
+    }
+
+    /// Begins the next episode of all environments, or of those in the mask.
+    fn begin(&mut self, py: Python, mask: Option<PyReadonlyArray1<bool>>) -> PyResult<()> {
+        self.ready()?;
+        let mask = mask.as_ref().map(|mask| mask.as_slice()).transpose()?;
+        if mask.is_some_and(|mask| mask.len() != self.count) {
+            return Err(PyValueError::new_err(format!(
+                "the mask is not of {} environments. Give a flag for each",
+                self.count
+            )));
+        }
+        let chosen = |env: usize| mask.is_none_or(|mask| mask[env]);
+        for (i, shard) in self.shards.iter_mut().enumerate() {
+            let over = std::mem::take(&mut shard.over);
+            // The next episode of those that ended has begun already, and nobody has seen it.
+            for env in (0..shard.world.count())
+                .filter(|&env| chosen(i * SHARD + env) && !over.contains(&(env as u32)))
+            {
+                shard.world.begin(env);
+            }
+            shard.over = over.into_iter().filter(|&env| !chosen(i * SHARD + env as usize)).collect();
+        }
+        match mask {
+            None => self.show(py, |_| true),
+            Some(mask) => {
+                let mut rows = self.observations.bind(py).try_readwrite()?;
+                let (rows, features) = (rows.as_slice_mut()?, self.features());
+                for (shard, (rows, mask)) in
+                    self.shards.iter().zip(rows.chunks_mut(SHARD * features).zip(mask.chunks(SHARD)))
+                {
+                    for env in (0..mask.len()).filter(|&env| mask[env]) {
+                        show(shard.world.observations(), features, env, rows);
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// One step of all; true where an episode ended.
+    fn step(&mut self, py: Python, actions: &Bound<PyAny>) -> PyResult<bool> {
+        self.ready()?;
+        if self.mode == Autoreset::Disabled && self.over() > 0 {
+            return Err(PyRuntimeError::new_err("episodes have ended. Reset those environments first"));
+        }
+        let (isa, mode, features) = (self.isa, self.mode, self.features());
+        let wrong = |kind: &str| {
+            PyTypeError::new_err(format!("actions are not {kind} in one piece. Give a NumPy array of them"))
+        };
+        let (choices, levels);
+        let batch = match self.kind.spec.actions {
+            Actions::Choices(count) => {
+                choices = actions.cast::<PyArray1<i64>>().map_err(|_| wrong("int64"))?.try_readonly()?;
+                Batch::Choices(choices.as_slice().map_err(|_| wrong("int64"))?, count)
+            }
+            Actions::Range(..) => {
+                levels = actions.cast::<PyArray1<f32>>().map_err(|_| wrong("float32"))?.try_readonly()?;
+                Batch::Levels(levels.as_slice().map_err(|_| wrong("float32"))?)
+            }
+        };
+        let given = match batch {
+            Batch::Choices(from, _) => from.len(),
+            Batch::Levels(from) => from.len(),
+        };
+        if given != self.count {
+            return Err(PyValueError::new_err(format!(
+                "{given} actions are not one for each of {} environments. Give as many",
+                self.count
+            )));
+        }
+        let mut observations = self.observations.bind(py).try_readwrite()?;
+        let mut rewards = self.rewards.bind(py).try_readwrite()?;
+        let mut terminated = self.terminated.bind(py).try_readwrite()?;
+        let mut truncated = self.truncated.bind(py).try_readwrite()?;
+        let mut last = self.last.bind(py).try_readwrite()?;
+        let mut done = self.done.bind(py).try_readwrite()?;
+        let (observations, rewards) = (observations.as_slice_mut()?, rewards.as_slice_mut()?);
+        let (terminated, truncated) = (terminated.as_slice_mut()?, truncated.as_slice_mut()?);
+        let (mut last, mut done) = (last.as_slice_mut()?, done.as_slice_mut()?);
+        let Envs { shards, threads, .. } = self;
+        // All of them are looked at before any environment moves.
+        let taken = |(i, shard): (usize, &mut Shard)| batch.take(isa, i * SHARD, &mut shard.actions);
+        if !shards.iter_mut().enumerate().all(taken) {
+            return Err(PyValueError::new_err(match batch {
+                Batch::Choices(_, count) => {
+                    format!("an action is none of 0 to {}. Choose one of them", count - 1)
+                }
+                Batch::Levels(_) => "an action is not a finite number. Give one".into(),
+            }));
+        }
+        let ended = py.detach(|| {
+            let mut steps: Vec<(bool, &mut Shard, Out)> = Vec::with_capacity(shards.len());
+            let flags = terminated.chunks_mut(SHARD).zip(truncated.chunks_mut(SHARD));
+            let numbers = observations.chunks_mut(SHARD * features).zip(rewards.chunks_mut(SHARD));
+            for ((shard, (observations, rewards)), (terminated, truncated)) in
+                shards.iter_mut().zip(numbers).zip(flags)
+            {
+                let count = if done.is_empty() { 0 } else { rewards.len() };
+                let out = Out {
+                    observations,
+                    rewards,
+                    terminated,
+                    truncated,
+                    last: last.split_off_mut(..count * features).unwrap_or_default(),
+                    done: done.split_off_mut(..count).unwrap_or_default(),
+                };
+                steps.push((false, shard, out));
+            }
+            threads.run(|| {
+                math::par::each_mut(&mut steps, |_, (ended, shard, out)| *ended = shard.step(isa, mode, out));
+            });
+            steps.iter().any(|(ended, ..)| *ended)
+        });
+        Ok(ended)
+    }
+
+    /// The numbers that an environment is, and the steps of its episode.
+    fn state(&self, env: usize) -> PyResult<(Vec<f32>, u32)> {
+        let (shard, lane) = self.check(env)?;
+        let world = &self.shards[shard].world;
+        let mut state = vec![0.0; world.state_len()];
+        let (steps, _) = world.environment(lane, &mut state);
+        Ok((state, steps))
+    }
+
+    /// Puts an environment into a state, so many steps into its episode.
+    fn set_state(&mut self, py: Python, env: usize, state: Vec<f32>, steps: u32) -> PyResult<()> {
+        self.ready()?;
+        let (at, lane) = self.check(env)?;
+        let features = self.features();
+        let shard = &mut self.shards[at];
+        let mut now = vec![0.0; shard.world.state_len()];
+        let (_, episodes) = shard.world.environment(lane, &mut now);
+        shard.world.set_environment(lane, &state, steps, episodes).map_err(|_| {
+            let spec = self.kind.spec;
+            PyValueError::new_err(format!(
+                "no episode of {} goes on from this state after {steps} steps. Give {} ({}) within its bounds, and fewer steps than {}",
+                spec.id,
+                shard.world.state_len(),
+                spec.state[..shard.world.state_len().min(4)].join(", "),
+                spec.step_limit
+            ))
+        })?;
+        shard.over.retain(|&over| over as usize != lane);
+        let mut rows = self.observations.bind(py).try_readwrite()?;
+        let rows = &mut rows.as_slice_mut()?[at * SHARD * features..];
+        show(shard.world.observations(), features, lane, rows);
+        Ok(())
+    }
+}

@@ -1,0 +1,55 @@
+//! `hothouse._native`: worlds and runs for the Python package beside it (`python/hothouse`), which has the words, the spaces and the
+//! pictures. NumPy's arrays are written in place, with Python's lock let go. Nothing here is unsafe but what PyO3's macros write,
+//! and nothing aborts: what is wrong becomes an exception that says the next step.
+#![allow(unsafe_code)] // the macros' own; crates/run/tests/run/invariants.rs holds that there is none of ours
+
+mod data;
+mod envs;
+mod errors;
+mod host;
+mod policy;
+mod rooms;
+mod run;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Worlds and runs; see the package `hothouse`.
+#[pymodule]
+#[pyo3(name = "_native")]
+fn native(module: &Bound<PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<envs::Envs>()?;
+    module.add_class::<run::Run>()?;
+    module.add_class::<policy::Policy>()?;
+    module.add_function(wrap_pyfunction!(environments, module)?)?;
+    module.add_function(wrap_pyfunction!(every_room, module)?)?;
+    module.add_function(wrap_pyfunction!(run::play, module)?)?;
+    module.add_function(wrap_pyfunction!(knobs, module)?)?;
+    rooms::register(module)?;
+    errors::register(module)
+}
+
+/// The names of the environments of control.
+#[pyfunction]
+fn environments() -> Vec<&'static str> {
+    worlds::kinds().iter().map(|kind| kind.spec.id).collect()
+}
+
+/// Every room with its variants and columns.
+#[pyfunction(name = "rooms")]
+fn every_room(py: Python) -> PyResult<Bound<PyDict>> {
+    let rooms = PyDict::new(py);
+    for room in ::run::rooms() {
+        rooms.set_item(room.schema().id, data::to_python(py, &room.info())?)?;
+    }
+    Ok(rooms)
+}
+
+/// The knobs of one of a room's variants, or of its first.
+#[pyfunction]
+#[pyo3(signature = (room, variant=None))]
+fn knobs<'py>(py: Python<'py>, room: &str, variant: Option<String>) -> PyResult<Bound<'py, PyAny>> {
+    let config = run::config(room, variant)?;
+    data::to_python(py, &::run::room(room).map_err(errors::refusal)?.knobs(&config.variant))
+}

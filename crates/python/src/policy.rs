@@ -1,0 +1,77 @@
+//! What a run has learned, acting on batches of observations.
+
+use crate::host::alone;
+use numpy::{PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// `[n][policy_len]` and `[n]`.
+type Predicted<'py> = (Bound<'py, PyArray2<f32>>, Bound<'py, PyArray1<f32>>);
+
+/// A copy of what a run had learned when it was asked for.
+#[pyclass(module = "hothouse._native")]
+pub struct Policy {
+    policy: Box<dyn run::room::Policy>,
+}
+
+impl Policy {
+    pub fn new(policy: Box<dyn run::room::Policy>) -> Policy {
+        Policy { policy }
+    }
+
+    /// The numbers of the observations, row by row, and how many rows.
+    fn rows<'a>(&self, observations: &'a PyReadonlyArray2<f32>) -> PyResult<(&'a [f32], usize)> {
+        let (shape, width) = (observations.shape(), self.policy.observation_len());
+        if shape[1] != width {
+            return Err(PyValueError::new_err(format!(
+                "an observation is {width} numbers, and these have {}. Give an array of shape (n, {width})",
+                shape[1]
+            )));
+        }
+        let rows = observations.as_slice().map_err(|_| {
+            PyValueError::new_err(
+                "the observations do not lie row by row. Give numpy.ascontiguousarray(them)",
+            )
+        })?;
+        Ok((rows, shape[0]))
+    }
+}
+
+#[pymethods]
+impl Policy {
+    #[getter]
+    fn observation_len(&self) -> usize {
+        self.policy.observation_len()
+    }
+
+    #[getter]
+    fn policy_len(&self) -> usize {
+        self.policy.policy_len()
+    }
+
+    /// The best action in each state, as a number.
+    fn act<'py>(
+        &mut self,
+        py: Python<'py>,
+        observations: PyReadonlyArray2<'py, f32>,
+    ) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        let (rows, count) = self.rows(&observations)?;
+        let mut actions = vec![0.0; count];
+        py.detach(|| alone(|| self.policy.act(rows, &mut actions)));
+        Ok(PyArray1::from_vec(py, actions))
+    }
+
+    /// What the policy makes of each state, and what the state is worth.
+    fn predict<'py>(
+        &mut self,
+        py: Python<'py>,
+        observations: PyReadonlyArray2<'py, f32>,
+    ) -> PyResult<Predicted<'py>> {
+        let (rows, count) = self.rows(&observations)?;
+        let width = self.policy.policy_len();
+        let (mut policy, mut values) = (vec![0.0; count * width], vec![0.0; count]);
+        py.detach(|| alone(|| self.policy.predict(rows, &mut policy, &mut values)));
+        let policy = PyArray1::from_vec(py, policy);
+        Ok((numpy::PyArrayMethods::reshape(&policy, [count, width])?, PyArray1::from_vec(py, values)))
+    }
+}

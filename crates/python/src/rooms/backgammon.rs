@@ -1,0 +1,73 @@
+//! Backgammon's rules: positions by the ids that GNU Backgammon writes, and all results of a roll.
+
+use numpy::{PyArray3, PyArrayMethods, PyReadonlyArray3, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use worlds::backgammon::{BAR, Board, Results, Roll, notation};
+
+pub fn register(module: &Bound<PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(backgammon_start, module)?)?;
+    module.add_function(wrap_pyfunction!(backgammon_boards, module)?)?;
+    module.add_function(wrap_pyfunction!(backgammon_ids, module)?)?;
+    module.add_function(wrap_pyfunction!(backgammon_results, module)?)
+}
+
+fn wrong(error: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+fn board(id: &str) -> PyResult<Board> {
+    Board::from_id(id).map_err(wrong)
+}
+
+/// Where a game begins.
+#[pyfunction]
+fn backgammon_start() -> String {
+    Board::START.id().as_str().into()
+}
+
+/// Checkers by place, `[n][2][25]`: points 1 to 24 and the bar, of the player on roll and of the other, each counted as that one does.
+#[pyfunction]
+fn backgammon_boards<'py>(py: Python<'py>, ids: Vec<String>) -> PyResult<Bound<'py, PyArray3<u8>>> {
+    let mut places = Vec::with_capacity(ids.len() * 2 * BAR);
+    for id in &ids {
+        let board = board(id)?;
+        places.extend(board.mine().places());
+        places.extend(board.theirs().places());
+    }
+    numpy::PyArray1::from_vec(py, places).reshape([ids.len(), 2, BAR])
+}
+
+/// The ids of boards as [`backgammon_boards`] gives them.
+#[pyfunction]
+fn backgammon_ids(boards: PyReadonlyArray3<u8>) -> PyResult<Vec<String>> {
+    if boards.shape()[1..] != [2, BAR] {
+        return Err(wrong(format!(
+            "boards of shape {:?} are none. Give an array of shape (n, 2, {BAR})",
+            boards.shape()
+        )));
+    }
+    let places: Vec<u8> = boards.as_array().iter().copied().collect();
+    let sides = places.as_chunks::<BAR>().0.as_chunks::<2>().0;
+    sides
+        .iter()
+        .map(|&[mine, theirs]| Ok(Board::new(mine, theirs).map_err(wrong)?.id().as_str().into()))
+        .collect()
+}
+
+/// Every distinct result of a roll from each position: its id, seen by the player who moved, and the move that leads there.
+#[pyfunction]
+fn backgammon_results(ids: Vec<String>, dice: (u8, u8)) -> PyResult<Vec<Vec<(String, String)>>> {
+    let roll = Roll::new(dice.0, dice.1).map_err(wrong)?;
+    let mut room = Results::new();
+    ids.iter()
+        .map(|id| {
+            let from = board(id)?;
+            let results = from.results(roll, &mut room).to_vec();
+            let named = |to: &Board| {
+                Ok((to.id().as_str().to_string(), notation::write(&from, roll, to).map_err(wrong)?))
+            };
+            results.iter().map(named).collect()
+        })
+        .collect()
+}

@@ -1,0 +1,340 @@
+//! A run of any room: it is advanced for a while at a time, so that whoever waits for it can show it or end it.
+
+use crate::data::{from_python, to_python};
+use crate::errors::refusal;
+use crate::host::{self, Threads};
+use crate::policy::Policy;
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use run::protocol::{Command, Config, Dataset, DeviceWish, Digest, Event, Level, Row};
+use run::room::Schema;
+use run::{AnyRun, Host, RunError};
+use std::ops::Range;
+use std::time::Instant;
+
+/// Rows by column: an iteration's place in the run, and its values. What is not known is NaN.
+struct Table {
+    names: Vec<String>,
+    columns: Vec<Vec<f64>>,
+}
+
+impl Table {
+    fn new(schema: &Schema, values: impl Iterator<Item = String>) -> Table {
+        let counters = schema.counters.iter().map(|column| column.name.to_string());
+        let place = ["iteration".to_string()].into_iter().chain(counters).chain(["train_s".to_string()]);
+        let names: Vec<String> = place.chain(values).collect();
+        Table { columns: vec![Vec::new(); names.len()], names }
+    }
+
+    fn push(&mut self, row: &Row) {
+        let progress = &row.progress;
+        let place = [f64::from(progress.iteration)].into_iter();
+        let place = place.chain(progress.counts.iter().copied()).chain([progress.train_s]);
+        let values = row.values.iter().map(|value| value.unwrap_or(f64::NAN));
+        self.columns.iter_mut().zip(place.chain(values)).for_each(|(column, value)| column.push(value));
+    }
+
+    fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let table = PyDict::new(py);
+        for (name, column) in self.names.iter().zip(&self.columns) {
+            table.set_item(name, PyArray1::from_slice(py, column))?;
+        }
+        Ok(table)
+    }
+}
+
+/// A run and what it has told.
+struct Session {
+    run: Box<dyn AnyRun>,
+    metrics: Table,
+    tests: Table,
+    digests: Vec<Digest>,
+    /// What a person should know, until somebody asks.
+    notices: Vec<(Level, String)>,
+}
+
+impl Session {
+    fn new(mut run: Box<dyn AnyRun>) -> PyResult<Session> {
+        run.set_clock(host::now_s);
+        run.command(Command::Device { wish: DeviceWish::Cpu }).map_err(refusal)?;
+        let schema = run.schema();
+        let parts = schema.all_parts().map(|part| format!("share_{}", part.name));
+        let metrics = schema.metrics.iter().map(|column| column.name.to_string()).chain(parts);
+        let tests = schema.tests.iter().map(|column| column.name.to_string());
+        let (metrics, tests) = (Table::new(schema, metrics), Table::new(schema, tests));
+        let mut session = Session { run, metrics, tests, digests: Vec::new(), notices: Vec::new() };
+        session.take_events();
+        Ok(session)
+    }
+
+    fn take_events(&mut self) {
+        for event in self.run.events() {
+            match event {
+                Event::Began(began) => {
+                    began.history.iter().for_each(|row| self.metrics.push(row));
+                    began.tests.iter().for_each(|row| self.tests.push(row));
+                }
+                Event::Metrics(row) => self.metrics.push(&row),
+                Event::Test(row) => self.tests.push(&row),
+                Event::Digest(digest) => self.digests.push(digest),
+                Event::Notice { level, text, next_step } => {
+                    self.notices.push((level, format!("{text} {next_step}").trim().into()));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Slices until pieces of an iteration are due, and gives them; nothing where the run has come to its end first, or the time is up.
+    fn work_until_due(&mut self, target: f64, for_s: f64) -> Option<(Range<u64>, Vec<u8>)> {
+        let began = Instant::now();
+        while !self.is_done(target) && began.elapsed().as_secs_f64() < for_s {
+            self.run.advance(host::now_s());
+            self.take_events();
+            // At a boundary it may be done.
+            if self.run.waiting() && !self.is_done(target) {
+                return self.run.due();
+            }
+        }
+        None
+    }
+
+    fn is_done(&self, target: f64) -> bool {
+        self.run.diverged() || self.run.progress().counts[0] >= target && self.run.at_boundary()
+    }
+
+    /// Slices until the run stands at a boundary with its first counter at `target` (or, where it is to `end`, at any), or the time
+    /// is up.
+    fn work(&mut self, target: f64, for_s: f64, end: bool) -> bool {
+        let began = Instant::now();
+        loop {
+            self.take_events();
+            let reached = end || self.run.progress().counts[0] >= target;
+            if self.run.diverged() || reached && self.run.at_boundary() {
+                return true;
+            }
+            if began.elapsed().as_secs_f64() >= for_s {
+                return false;
+            }
+            self.run.advance(host::now_s());
+        }
+    }
+}
+
+/// What runs in a room when nobody says otherwise.
+pub fn config(room: &str, variant: Option<String>) -> PyResult<Config> {
+    let room = run::room(room).map_err(refusal)?;
+    let mut config = run::config_of(room);
+    config.variant = variant.unwrap_or(config.variant);
+    // A variant that there is not has no knobs.
+    room.check(&config, Host::new(math::Isa::best())).map_err(refusal)?;
+    Ok(config)
+}
+
+/// The first piece that is due, the end of them, and what they are done with.
+type Due<'py> = (u64, u64, Bound<'py, PyArray1<u8>>);
+
+#[pyclass(module = "hothouse._native")]
+pub struct Run {
+    session: Session,
+    threads: Threads,
+}
+
+impl Run {
+    /// Refuses in a process that was forked from the one that made it.
+    fn here(&mut self) -> PyResult<(&mut Session, &Threads)> {
+        self.threads.here("this run")?;
+        Ok((&mut self.session, &self.threads))
+    }
+
+    fn make(
+        py: Python,
+        (threads, memory_bytes): (Option<usize>, Option<u64>),
+        make: impl FnOnce(Host) -> Result<Box<dyn AnyRun>, RunError> + Send,
+    ) -> PyResult<Run> {
+        let threads = Threads::apart(threads.unwrap_or_else(host::cores))?;
+        let memory_bytes = memory_bytes.unwrap_or(u64::MAX);
+        let host = Host { memory_bytes, ..Host::new(math::Isa::best()) };
+        let run = py.detach(|| threads.run(|| make(host))).map_err(refusal)?;
+        Ok(Run { session: Session::new(run)?, threads })
+    }
+}
+
+#[pymethods]
+impl Run {
+    /// From its beginning. `data` is a name and the bytes.
+    #[staticmethod]
+    fn begin(
+        py: Python,
+        what: (String, Option<String>, u32),
+        knobs: &Bound<PyAny>,
+        data: Option<(String, Vec<u8>)>,
+        machine: (Option<usize>, Option<u64>),
+    ) -> PyResult<Run> {
+        let (room, variant, seed) = what;
+        let mut config = config(&room, variant)?;
+        (config.seed, config.knobs) = (seed, from_python(knobs)?);
+        config.data = data.map(|(name, content)| Dataset::new(&name, content));
+        Run::make(py, machine, |host| run::begin(config, host))
+    }
+
+    /// From a checkpoint's bytes.
+    #[staticmethod]
+    fn restore(
+        py: Python,
+        bytes: &[u8],
+        data: Option<(String, Vec<u8>)>,
+        machine: (Option<usize>, Option<u64>),
+    ) -> PyResult<Run> {
+        let data = data.map(|(name, content)| Dataset::new(&name, content));
+        Run::make(py, machine, |host| run::restore_with(bytes, host, data.as_ref()))
+    }
+
+    /// Trains for so many seconds at most; true once it stands at the end of an iteration with its first counter at `target` or, where
+    /// it is to `end`, wherever that is.
+    fn work(&mut self, py: Python, target: f64, for_s: f64, end: bool) -> PyResult<bool> {
+        let (session, threads) = self.here()?;
+        session.run.command(Command::Start).map_err(refusal)?;
+        let done = py.detach(|| threads.run(|| session.work(target, for_s, end)));
+        if done {
+            session.run.command(Command::Pause).map_err(refusal)?;
+            session.take_events();
+        }
+        if session.run.diverged() { Err(refusal(RunError::Diverged)) } else { Ok(done) }
+    }
+
+    /// From here on others do pieces of its iterations, or it does them itself again.
+    fn share(&mut self, shared: bool) -> PyResult<()> {
+        let (session, _) = self.here()?;
+        session.run.share(shared).map_err(refusal)?;
+        session.run.command(if shared { Command::Start } else { Command::Pause }).map_err(refusal)
+    }
+
+    /// Trains until pieces are due, the run is done or the time is up.
+    fn until_due<'py>(&mut self, py: Python<'py>, target: f64, for_s: f64) -> PyResult<Option<Due<'py>>> {
+        let (session, threads) = self.here()?;
+        let due = py.detach(|| threads.run(|| session.work_until_due(target, for_s)));
+        if session.run.diverged() {
+            return Err(refusal(RunError::Diverged));
+        }
+        Ok(due.map(|(pieces, due)| (pieces.start, pieces.end, PyArray1::from_vec(py, due))))
+    }
+
+    /// Takes the next pieces, as [`play`] gave them.
+    fn take(&mut self, py: Python, pieces: PyReadonlyArray1<u8>) -> PyResult<()> {
+        let pieces = pieces.as_slice()?;
+        let (session, threads) = self.here()?;
+        py.detach(|| threads.run(|| session.run.take(pieces))).map_err(refusal)
+    }
+
+    fn is_done(&self, target: f64) -> bool {
+        self.session.is_done(target)
+    }
+
+    /// A knob that changes while the run goes on, from its next iteration.
+    fn set(&mut self, name: String, value: &Bound<PyAny>) -> PyResult<()> {
+        let value = from_python(value)?;
+        let (session, _) = self.here()?;
+        session.run.command(Command::SetKnob { name, value }).map_err(refusal)?;
+        session.take_events();
+        Ok(())
+    }
+
+    fn save<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let (session, threads) = self.here()?;
+        let bytes = py.detach(|| threads.run(|| session.run.save())).map_err(refusal)?;
+        session.take_events();
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn ask<'py>(&mut self, py: Python<'py>, question: &Bound<PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let question = from_python(question)?;
+        let (session, threads) = self.here()?;
+        // An answer does not leave the thread that gave it.
+        let answer = py.detach(|| {
+            threads.run(|| {
+                let answer = session.run.ask(question).map_err(refusal)?;
+                Python::attach(|py| Ok(to_python(py, &*answer)?.unbind()))
+            })
+        });
+        answer.map(|answer: Py<PyAny>| answer.into_bound(py))
+    }
+
+    /// Tests what is learned by now: values in the order of the room's tests.
+    fn test<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let (session, threads) = self.here()?;
+        let row = py.detach(|| threads.run(|| session.run.test())).map_err(refusal)?;
+        session.take_events();
+        to_python(py, &row.values)
+    }
+
+    fn policy(&mut self) -> PyResult<Policy> {
+        let (session, _) = self.here()?;
+        Ok(Policy::new(session.run.policy().map_err(refusal)?))
+    }
+
+    fn digest<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.session.run.digest())
+    }
+
+    /// Those that were told, every so many iterations.
+    fn digests<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.session.digests)
+    }
+
+    fn metrics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.session.metrics.to_python(py)
+    }
+
+    fn tests<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.session.tests.to_python(py)
+    }
+
+    fn progress<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.session.run.progress())
+    }
+
+    fn solved<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.session.run.solved())
+    }
+
+    fn config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, self.session.run.config())
+    }
+
+    fn knobs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.session.run.knobs())
+    }
+
+    /// The run as a link and as a command.
+    fn shared<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.session.run.shared())
+    }
+
+    fn backend<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let (session, threads) = self.here()?;
+        to_python(py, &threads.run(|| session.run.backend()))
+    }
+
+    /// `(level, text)` of what was told since this was last asked.
+    fn notices<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &std::mem::take(&mut self.session.notices))
+    }
+}
+
+/// Does pieces of an iteration for a run wherever that is, with what its `until_due` gave.
+#[pyfunction]
+pub fn play<'py>(
+    py: Python<'py>,
+    due: PyReadonlyArray1<'py, u8>,
+    first: u64,
+    end: u64,
+    threads: usize,
+) -> PyResult<Bound<'py, PyArray1<u8>>> {
+    let due = due.as_slice()?;
+    let threads = Threads::apart(threads)?;
+    let host = Host::new(math::Isa::best());
+    let played = py.detach(|| threads.run(|| ::run::play(due, first..end, host))).map_err(refusal)?;
+    Ok(PyArray1::from_vec(py, played))
+}

@@ -1,0 +1,90 @@
+//! What a user brought for a run to learn from: by name, length and hash, with its bytes where they are at hand.
+
+use crate::RunError;
+use crate::digest::Fnv;
+use crate::protocol::{Config, Dataset};
+use serde::Deserialize;
+use std::fmt;
+use std::sync::Arc;
+
+impl Dataset {
+    pub fn new(name: impl Into<String>, content: impl Into<Arc<Vec<u8>>>) -> Dataset {
+        let content = content.into();
+        let mut hash = Fnv::new();
+        hash.write(&content);
+        let (bytes, hash) = (content.len() as u64, hash.hex());
+        Dataset { name: shown(&name.into()), bytes, hash, content: Some(content) }
+    }
+
+    /// Takes over the bytes of another, where it has them and they are the same data.
+    pub fn fill(&mut self, from: Option<&Dataset>) {
+        if self.content.is_none()
+            && let Some(from) = from.filter(|from| *from == self)
+        {
+            self.content = from.content.clone();
+        }
+    }
+}
+
+/// Characters of a name that are kept: as many as file systems know.
+const NAME: usize = 255;
+
+/// A name that anybody may have written, on one line, without what steers a terminal or turns the direction of reading.
+pub(crate) fn shown(name: &str) -> String {
+    let steers = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    name.chars().filter(|&c| !steers(c)).take(NAME).collect()
+}
+
+pub(crate) fn is_hash(text: &str) -> bool {
+    text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+/// Refuses a config whose data has to be brought first.
+pub(crate) fn check_here(config: &Config) -> Result<(), RunError> {
+    match &config.data {
+        Some(data) if data.content.is_none() => {
+            Err(RunError::DataMissing { name: data.name.clone(), bytes: data.bytes })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whatever it is called, and wherever its bytes are.
+impl PartialEq for Dataset {
+    fn eq(&self, other: &Dataset) -> bool {
+        (self.bytes, &self.hash) == (other.bytes, &other.hash)
+    }
+}
+
+impl fmt::Debug for Dataset {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{} ({} bytes, {})", self.name, self.bytes, self.hash)
+    }
+}
+
+/// A [`Dataset`] as it comes from outside.
+#[derive(Deserialize)]
+pub(crate) struct Given {
+    name: String,
+    #[serde(default)]
+    bytes: u64,
+    #[serde(default)]
+    hash: String,
+    #[serde(default)]
+    content: Option<serde_bytes::ByteBuf>,
+}
+
+impl From<Given> for Dataset {
+    /// Bytes that are not those that it claims to have are not taken.
+    fn from(given: Given) -> Dataset {
+        let hash = if is_hash(&given.hash) { given.hash } else { String::new() };
+        let claimed = Dataset { name: shown(&given.name), bytes: given.bytes, hash, content: None };
+        match given.content.map(|content| Dataset::new(&claimed.name, content.into_vec())) {
+            Some(found) if claimed.hash.is_empty() || found == claimed => found,
+            _ => claimed,
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! What is asked of the model, and answered by copies of its weights.
+
+use super::protocol::{
+    AttentionView, Ended, ModelView, NextView, Question, ReadView, Sampling, TensorView, TokenView,
+};
+use super::room::{Learning, Words};
+use super::writing::Written;
+use crate::RunError;
+use crate::room::Answer;
+use learn::words::{Learner, Reader, Shape};
+use math::ops;
+use worlds::words::Tokenizer;
+
+/// Tokens of a text at most, and those that one call may ask for.
+const LONGEST: u32 = 100_000;
+const MOST_AT_ONCE: u32 = 4096;
+
+/// Copies that questions share.
+#[derive(Default)]
+pub struct Asked {
+    /// Of the weights after so many steps.
+    reader: Option<(u64, Reader)>,
+    /// The text under way, and the iteration of the weights that write it.
+    written: Option<(u32, Written)>,
+}
+
+pub fn model(learner: &Learner) -> ModelView {
+    let shape = learner.config().shape;
+    let specs = learner.params().table().specs();
+    let embeddings = specs.iter().filter(|spec| spec.name.starts_with("transformer.w"));
+    let tensor = |spec: &graph::ParamSpec| TensorView {
+        name: spec.name.to_string(),
+        shape: spec.file_shape().iter().map(|&side| side as u32).collect(),
+    };
+    ModelView {
+        vocabulary: shape.vocab as u32,
+        width: shape.width as u32,
+        layers: shape.layers as u32,
+        heads: shape.heads as u32,
+        context: shape.context as u32,
+        parameters: learner.params().count() as u32,
+        embeddings: embeddings.map(graph::ParamSpec::len).sum::<usize>() as u32,
+        flops_per_token: shape.flops_per_token(),
+        tensors: specs.iter().map(tensor).collect(),
+    }
+}
+
+fn views(tokenizer: &Tokenizer, tokens: &[u32]) -> Vec<TokenView> {
+    tokens.iter().map(|&id| TokenView { id, text: tokenizer.token_text(id) }).collect()
+}
+
+/// The tokens of a text that is no longer than the context.
+fn fitting(tokenizer: &Tokenizer, shape: &Shape, text: &str, what: &str) -> Result<Vec<u32>, RunError> {
+    let tokens = tokenizer.encode(text).map_err(RunError::below)?;
+    if tokens.is_empty() {
+        return Err(RunError::refused(
+            format!("{what} is empty"),
+            "Write a character at least; a line break will do",
+        ));
+    }
+    if tokens.len() > shape.context {
+        let what =
+            format!("{what} has {} tokens, and the model sees {} at once", tokens.len(), shape.context);
+        return Err(RunError::refused(what, "Shorten it, or train with a longer context"));
+    }
+    Ok(tokens)
+}
+
+fn check(sampling: &Sampling) -> Result<(), RunError> {
+    let &Sampling { temperature, top_p, .. } = sampling;
+    if !(0.0..=100.0).contains(&temperature) {
+        let what = format!("a temperature of {temperature} cannot be written at");
+        return Err(RunError::refused(what, "Choose 0 to 100; 1 writes as the model has learned"));
+    }
+    if !(top_p > 0.0 && top_p <= 1.0) {
+        let what = format!("top-p {top_p} leaves no tokens to choose from, or is above 1");
+        return Err(RunError::refused(what, "Choose a probability above 0, and 1 for all tokens"));
+    }
+    Ok(())
+}
+
+impl Words {
+    /// Questions that need the model.
+    pub(super) fn answer(&mut self, question: Question) -> Result<Answer, RunError> {
+        let not_yet =
+            || RunError::refused("the text is still being prepared", "Ask again when training has begun");
+        let (learning, asked) = self.learning_and_asked().ok_or_else(not_yet)?;
+        let Learning { prepared, learner, .. } = learning;
+        let (tokenizer, shape) = (&prepared.tokenizer, learner.config().shape);
+        let (isa, iteration) = (learner.isa(), learner.progress().iterations as u32);
+        let fresh = || Reader::new(&shape, learner.params(), isa);
+        let unbegun = || RunError::refused("no text has begun", "Ask for one behind a prompt");
+        Ok(match question {
+            Question::Tokens { text } => {
+                let tokens = tokenizer.encode(&text).map_err(RunError::below)?;
+                Box::new(views(tokenizer, &tokens))
+            }
+            Question::Read { text, next } => {
+                let tokens = fitting(tokenizer, &shape, &text, "the text")?;
+                let reader = asked.reader(learner, fresh);
+                Box::new(read(reader, tokenizer, iteration, &tokens, text.chars().count(), next as usize))
+            }
+            Question::Attention { text, layer, head } => {
+                let tokens = fitting(tokenizer, &shape, &text, "the text")?;
+                if layer as usize >= shape.layers || head as usize >= shape.heads {
+                    let what = format!("there is no head {head} in a layer {layer}");
+                    let next = format!(
+                        "Choose a layer of 0 to {} and a head of 0 to {}",
+                        shape.layers - 1,
+                        shape.heads - 1
+                    );
+                    return Err(RunError::refused(what, next));
+                }
+                let reader = asked.reader(learner, fresh);
+                reader.forget();
+                reader.read(&tokens);
+                let weights = reader.attention(layer as usize, head as usize);
+                Box::new(AttentionView { iteration, layer, head, tokens: views(tokenizer, &tokens), weights })
+            }
+            Question::Generate { prompt, sampling, most, stop } => {
+                let prompt = fitting(tokenizer, &shape, &prompt, "the prompt")?;
+                check(&sampling)?;
+                let written = Written::new(fresh(), &prompt, &sampling, most.min(LONGEST), &stop);
+                let (iteration, written) = asked.written.insert((iteration, written));
+                Box::new(written.view(*iteration))
+            }
+            Question::Continue { tokens } => {
+                let (iteration, written) = asked.written.as_mut().ok_or_else(unbegun)?;
+                written.advance(tokenizer, tokens.min(MOST_AT_ONCE));
+                Box::new(written.view(*iteration))
+            }
+            Question::Stop {} => {
+                let (iteration, written) = asked.written.as_mut().ok_or_else(unbegun)?;
+                written.end(Ended::Asked);
+                Box::new(written.view(*iteration))
+            }
+            Question::About {} | Question::Samples {} => unreachable!("answered by the room"),
+        })
+    }
+}
+
+impl Asked {
+    /// A reader of the weights as they are.
+    fn reader(&mut self, learner: &Learner, fresh: impl FnOnce() -> Reader) -> &mut Reader {
+        let steps = learner.progress().steps;
+        let kept = self.reader.take().filter(|kept| kept.0 == steps);
+        &mut self.reader.insert(kept.unwrap_or_else(|| (steps, fresh()))).1
+    }
+}
+
+fn read(
+    reader: &mut Reader,
+    tokenizer: &Tokenizer,
+    iteration: u32,
+    tokens: &[u32],
+    characters: usize,
+    most: usize,
+) -> ReadView {
+    reader.forget();
+    reader.read(tokens);
+    let (count, vocab) = (tokens.len(), reader.shape().vocab);
+    let isa = reader.isa();
+    let mut logs = vec![0.0; count * vocab];
+    ops::log_softmax(isa, count, vocab, reader.logits(count), &mut logs);
+    let mut odds = vec![0.0; count * vocab];
+    ops::softmax(isa, count, vocab, reader.logits(count), &mut odds);
+    let mut order: Vec<u32> = Vec::new();
+    let mut view = ReadView {
+        iteration,
+        tokens: views(tokenizer, tokens),
+        surprise: vec![None; count],
+        entropy: Vec::new(),
+        next: Vec::new(),
+        loss: None,
+        bits_per_char: None,
+    };
+    for (i, (logs, odds)) in logs.chunks_exact(vocab).zip(odds.chunks_exact(vocab)).enumerate() {
+        if let Some(&token) = tokens.get(i + 1) {
+            view.surprise[i + 1] = Some(-logs[token as usize]);
+        }
+        view.entropy.push(-odds.iter().zip(logs).map(|(p, log)| p * log).sum::<f32>());
+        order.clear();
+        order.extend(0..vocab as u32);
+        let likelier = |&a: &u32, &b: &u32| odds[b as usize].total_cmp(&odds[a as usize]).then(a.cmp(&b));
+        let most = most.min(vocab);
+        if most > 0 && most < vocab {
+            order.select_nth_unstable_by(most - 1, likelier);
+        }
+        order.truncate(most);
+        order.sort_unstable_by(likelier);
+        let next =
+            |&id: &u32| NextView { id, text: tokenizer.token_text(id), probability: odds[id as usize] };
+        view.next.push(order.iter().map(next).collect());
+    }
+    let nats: f32 = view.surprise.iter().flatten().sum();
+    if count > 1 {
+        let first = tokenizer.token_text(tokens[0]).chars().count();
+        view.loss = Some(nats / (count - 1) as f32);
+        view.bits_per_char =
+            Some(nats / std::f32::consts::LN_2 / characters.saturating_sub(first).max(1) as f32);
+    }
+    view
+}

@@ -1,0 +1,101 @@
+//! The figures of the room: whole steps of each preset's size with GPT-2's parts, forward, backward and AdamW, on all threads.
+
+use super::knobs::preset;
+use crate::bench::{Bench, Figure, median, noise};
+use learn::words::{Config, Learner, Mlp, Norm, Positions, Reader, Sampling, Shape, Writing};
+use math::par::Threads;
+use math::{Isa, peak};
+use worlds::words::{Corpus, Kind};
+
+pub(super) fn run(bench: &mut Bench) {
+    let (isa, now) = (bench.isa, bench.now);
+    let mut give = |name: String, value: f64, unit: &'static str| {
+        (bench.sink)(Figure { name, value, unit: unit.into() })
+    };
+    let bf16 = isa == Isa::Avx512 && Isa::Bf16.is_available();
+    let sets = [Some((isa, "")), bf16.then_some((Isa::Bf16, ".bf16"))];
+    let presets = [("char", 65, 9), ("d256", 8192, 5), ("d384", 8192, 4), ("d512", 8192, 3)];
+    let all = presets.into_iter().flat_map(|preset| sets.into_iter().flatten().map(move |set| (preset, set)));
+    for ((id, vocab, rounds), (isa, suffix)) in all {
+        let mut learner = learner(id, vocab, isa);
+        let config = *learner.config();
+        let flops = config.shape.flops_per_token();
+        let (mut rates, mut shares) = (Vec::new(), Vec::new());
+        step(&mut learner);
+        for _ in 0..rounds {
+            // Of a step that is short, many.
+            let steps = (2e10 / flops / config.step_tokens() as f64).ceil() as usize;
+            let best_s = (0..2).map(|_| {
+                let began_s = now();
+                (0..steps).for_each(|_| step(&mut learner));
+                now() - began_s
+            });
+            let rate = (steps * config.step_tokens()) as f64 / best_s.fold(f64::INFINITY, f64::min);
+            rates.push(rate);
+            shares.push(1e-9 * rate * flops / peak_gflops(isa, &now));
+        }
+        give(format!("words.{id}{suffix}.tokens_per_s"), median(&mut rates), "tokens/s");
+        give(format!("words.{id}{suffix}.share"), median(&mut shares), "of the f32 peak of as many cores");
+        if isa == Isa::Bf16 {
+            continue;
+        }
+        let bytes = Learner::bytes(&config, TEXT).expect("settings of a preset");
+        give(
+            format!("words.{id}.bytes"),
+            bytes as f64,
+            "bytes: weights, moments, gradients and all other tensors",
+        );
+        if id == "char" || id == "d512" {
+            let written = written_per_s(&learner, &now);
+            give(format!("words.{id}.written_per_s"), written, "tokens/s, one after the other");
+        }
+    }
+}
+
+/// Tokens of a text without sense.
+const TEXT: usize = 1 << 16;
+
+fn learner(id: &str, vocab: usize, isa: Isa) -> Learner {
+    let config = compared(id, vocab);
+    let shape = config.shape;
+    let text: Vec<u8> = noise(TEXT).iter().map(|x| (128.0 + 127.0 * x) as u8).collect();
+    let text: Vec<u8> = text.iter().map(|byte| byte % vocab.min(255) as u8).collect();
+    let (corpus, _) = Corpus::new(&text, Kind::Bytes, shape.context).expect("bytes are a text");
+    Learner::new(config, &corpus, 1, isa).expect("settings of a preset")
+}
+
+/// A preset as GPT-2 would have it, whatever the room trains: what `--versus` has the same of.
+fn compared(id: &str, vocab: usize) -> Config {
+    let config = preset(id).config;
+    let (norm, positions, mlp) = (Norm::Layer, Positions::Learned, Mlp::Gelu);
+    let shape = Shape { vocab, norm, positions, mlp, tied: true, bias: true, ..config.shape };
+    // Which takes all of its batch at once takes all of this one.
+    let micro = if config.micro == config.batch { 32 } else { config.micro };
+    Config { shape, batch: 32, micro, ..config }
+}
+
+fn step(learner: &mut Learner) {
+    let steps = learner.progress().steps;
+    while learner.progress().steps == steps {
+        learner.advance();
+    }
+}
+
+fn written_per_s(learner: &Learner, now: &dyn Fn() -> f64) -> f64 {
+    let reader = Reader::new(&learner.config().shape, learner.params(), learner.isa());
+    let sampling = Sampling { temperature: 1.0, top_k: 0, top_p: 1.0, seed: 1 };
+    let mut writing = Writing::new(reader, &[1], sampling);
+    let tokens = learner.config().shape.context;
+    let began_s = now();
+    (0..tokens).for_each(|_| _ = writing.advance());
+    tokens as f64 / (now() - began_s)
+}
+
+/// Of all threads that learn.
+fn peak_gflops(isa: Isa, now: &dyn Fn() -> f64) -> f64 {
+    let count = math::par::threads();
+    match Threads::of(count) {
+        Some(threads) => peak::peak_gflops_of(isa, &threads, count, now),
+        None => peak::peak_gflops(isa, now),
+    }
+}

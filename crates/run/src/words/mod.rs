@@ -1,0 +1,14 @@
+//! The room where a transformer is trained on a text from nothing, token by token, and writes what it has learned.
+
+mod asking;
+mod bench;
+mod knobs;
+mod offload;
+pub mod protocol;
+mod room;
+mod schema;
+mod testing;
+mod text;
+mod writing;
+
+pub use room::Words;

@@ -1,0 +1,401 @@
+//! Words as a room: a text becomes tokens, a transformer learns them, and what is asked of it is answered by copies of its weights, so
+//! that nothing leaves a trace in what is learned.
+
+use super::asking::Asked;
+use super::knobs::{self, Settings};
+use super::protocol::{AboutView, PreparingPart, Question, RoomEvent, Sample};
+use super::schema::SCHEMA;
+use super::testing::{Test, Validation, prompt};
+use super::text::{Preparation, Prepared, bounds};
+use crate::RunError;
+use crate::bench::Bench;
+use crate::knobs::Table;
+use crate::protocol::{DataInfo, Knob, Knobs, Row, Value, Variant};
+use crate::room::{Answer, Iteration, Offload, Room, Saved, Schema, Setup, Slice, Tensors, WorkedOn};
+use learn::words::{self, Config, Learner, MOST_TOKENS, Reader, Shape};
+use math::Isa;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use worlds::words::Tokenizer;
+
+/// Samples that are kept; of more, every second one is dropped.
+const MOST_SAMPLES: usize = 64;
+
+pub struct Words {
+    table: Table<Settings>,
+    settings: Settings,
+    seed: u32,
+    isa: Isa,
+    stage: Stage,
+    test: Option<Test>,
+    samples: Vec<Sample>,
+    /// What is to be told in the next slices.
+    told: VecDeque<RoomEvent>,
+    asked: Asked,
+    clock: fn() -> f64,
+    /// Seconds of the preparation, which the first iteration tells of.
+    prepared_s: f64,
+}
+
+enum Stage {
+    Preparing(Box<Preparation>),
+    Learning(Box<Learning>),
+}
+
+impl Stage {
+    fn learning(prepared: Prepared, mut learner: Learner, clock: fn() -> f64) -> Stage {
+        learner.set_clock(clock);
+        let validation = Validation::new(&prepared);
+        Stage::Learning(Box::new(Learning { prepared, learner, validation }))
+    }
+}
+
+/// A text in tokens, and whoever learns from it.
+pub(super) struct Learning {
+    pub prepared: Prepared,
+    pub learner: Learner,
+    pub validation: Validation,
+}
+
+/// What is saved beside the tensors.
+#[derive(Serialize, Deserialize)]
+struct Notes {
+    tokenizer: serde_json::Value,
+    samples: Vec<Sample>,
+}
+
+impl Settings {
+    /// The learner's, for a vocabulary of so many tokens.
+    fn learner(&self, vocab: usize) -> Config {
+        Config { shape: Shape { vocab, ..self.config.shape }, ..self.config }
+    }
+}
+
+fn settings(setup: Setup) -> Result<Settings, RunError> {
+    knobs::table(knobs::preset(setup.variant)).settings(setup.knobs)
+}
+
+impl Words {
+    fn new(setup: Setup, settings: Settings, stage: Stage) -> Words {
+        Words {
+            table: knobs::table(knobs::preset(setup.variant)),
+            isa: settings.isa(setup.host.isa),
+            settings,
+            seed: setup.seed,
+            stage,
+            test: None,
+            samples: Vec::new(),
+            told: VecDeque::new(),
+            asked: Asked::default(),
+            clock: || 0.0,
+            prepared_s: 0.0,
+        }
+    }
+
+    /// Nothing before the text is prepared.
+    pub(super) fn learning(&self) -> Option<&Learning> {
+        match &self.stage {
+            Stage::Learning(learning) => Some(learning),
+            Stage::Preparing(_) => None,
+        }
+    }
+
+    pub(super) fn learner(&mut self) -> Option<&mut Learner> {
+        match &mut self.stage {
+            Stage::Learning(learning) => Some(&mut learning.learner),
+            Stage::Preparing(_) => None,
+        }
+    }
+
+    /// The model with its text, and what answers questions about it.
+    pub(super) fn learning_and_asked(&mut self) -> Option<(&Learning, &mut Asked)> {
+        match &self.stage {
+            Stage::Learning(learning) => Some((learning, &mut self.asked)),
+            Stage::Preparing(_) => None,
+        }
+    }
+
+    /// A slice of the preparation; after the last the learner stands.
+    fn prepare(&mut self) {
+        let Stage::Preparing(preparation) = &mut self.stage else { return };
+        let (began, before) = ((self.clock)(), preparation.progress());
+        let prepared = preparation.advance().expect("a text that was looked through");
+        let now = preparation.progress();
+        if let Some(prepared) = prepared {
+            let learner = Learner::new(
+                self.settings.learner(prepared.tokenizer.vocab()),
+                &prepared.corpus,
+                self.seed,
+                self.isa,
+            );
+            self.stage = Stage::learning(prepared, learner.expect("settings that were checked"), self.clock);
+            self.told.push_back(RoomEvent::Ready(Box::new(self.about())));
+        } else if now.part != before.part || (20.0 * now.done).floor() > (20.0 * before.done).floor() {
+            self.told.push_back(RoomEvent::Preparing(now));
+        }
+        self.prepared_s += (self.clock)() - began;
+    }
+
+    fn about(&self) -> AboutView {
+        let preparing = if let Stage::Preparing(now) = &self.stage { Some(now.progress()) } else { None };
+        let learning = self.learning();
+        AboutView {
+            preparing,
+            model: learning.map(|learning| super::asking::model(&learning.learner)),
+            corpus: learning.map(|learning| learning.prepared.view(learning.validation.floor)),
+        }
+    }
+
+    fn keep(&mut self, sample: Sample) {
+        // Tested again, it is the same.
+        if self.samples.last().is_some_and(|last| last.iteration == sample.iteration) {
+            return;
+        }
+        if self.samples.len() == MOST_SAMPLES {
+            let mut place = 0..;
+            self.samples.retain(|_| place.next().is_some_and(|i: usize| i % 2 == 1));
+        }
+        self.samples.push(sample.clone());
+        self.told.push_back(RoomEvent::Sample(sample));
+    }
+}
+
+impl Room for Words {
+    const SCHEMA: &'static Schema = &SCHEMA;
+    type Question = Question;
+    const DATA: Option<DataInfo> = Some(DataInfo {
+        label: "Text",
+        help: "Some thousands of characters at least, as UTF-8. With the tokenizer for bytes any file will do.",
+    });
+
+    fn variants() -> Vec<Variant> {
+        knobs::variants()
+    }
+
+    fn knobs(variant: &str) -> Vec<Knob> {
+        knobs::table(knobs::preset(variant)).knobs()
+    }
+
+    fn check(setup: Setup) -> Result<(), RunError> {
+        let settings = settings(setup)?;
+        settings.check_precision(setup.host.isa)?;
+        let (vocab, _) = bounds(&settings, setup);
+        settings.learner(vocab).check().map_err(RunError::below)
+    }
+
+    fn bytes(setup: Setup) -> Result<u64, RunError> {
+        let settings = settings(setup)?;
+        let (vocab, length) = bounds(&settings, setup);
+        let config = settings.learner(vocab);
+        let tokens = length.min(MOST_TOKENS as u64) as usize;
+        let learner = Learner::bytes(&config, tokens).map_err(RunError::below)?;
+        let written = if setup.data.is_none() { length } else { 0 };
+        // The text where the grammar wrote it, and its tokens. One reader tests, one is asked, and one writes.
+        Ok(learner + written + 2 * length + 3 * Reader::bytes(&config.shape))
+    }
+
+    fn begin(setup: Setup) -> Result<Self, RunError> {
+        let settings = settings(setup)?;
+        let preparation = Preparation::new(&settings, setup, None)?;
+        Ok(Words::new(setup, settings, Stage::Preparing(Box::new(preparation))))
+    }
+
+    fn restore(setup: Setup, saved: Saved) -> Result<Self, RunError> {
+        let settings = settings(setup)?;
+        let notes = Notes::deserialize(saved.notes)
+            .map_err(|error| RunError::damaged(format!("its notes say nothing of a tokenizer: {error}")))?;
+        let tokenizer = Tokenizer::from_json(&notes.tokenizer.to_string()).map_err(RunError::damaged)?;
+        let prepared = Preparation::new(&settings, setup, Some(tokenizer))?.finish()?;
+        let config = settings.learner(prepared.tokenizer.vocab());
+        let isa = settings.isa(setup.host.isa);
+        let learner = Learner::restore(config, &prepared.corpus, setup.seed, isa, &|name| saved.find(name));
+        let learner = learner.map_err(RunError::damaged)?;
+        let known = learner.parts();
+        let foreign = saved.tensors.iter().find(|(name, ..)| known.iter().all(|part| part.0 != *name));
+        if let Some((name, ..)) = foreign {
+            return Err(RunError::damaged(format!("{name} is of no model of these settings")));
+        }
+        let mut room = Words::new(setup, settings, Stage::learning(prepared, learner, || 0.0));
+        room.samples = notes.samples;
+        Ok(room)
+    }
+
+    fn tensors(&self) -> Tensors {
+        self.learning().map_or(Vec::new(), |learning| learning.learner.parts())
+    }
+
+    fn notes(&self) -> serde_json::Value {
+        let Some(learning) = self.learning() else { return serde_json::Value::Null };
+        let json = learning.prepared.tokenizer.to_json();
+        let tokenizer = serde_json::from_str(&json).expect("JSON that was just written");
+        let notes = Notes { tokenizer, samples: self.samples.clone() };
+        serde_json::to_value(notes).expect("plain data with string keys")
+    }
+
+    fn isa(&self, _host: Isa) -> Isa {
+        self.isa
+    }
+
+    fn advance(&mut self) -> Slice {
+        if let Some(event) = self.told.pop_front() {
+            let text = event.text();
+            return Slice::Tells(serde_json::to_value(event).expect("plain data with string keys"), text);
+        }
+        let Stage::Learning(learning) = &mut self.stage else {
+            self.prepare();
+            return Slice::Worked;
+        };
+        let stats = match learning.learner.advance() {
+            words::Slice::Worked => return Slice::Worked,
+            words::Slice::Waiting => return Slice::Waiting,
+            words::Slice::Stopped(fault) => return Slice::Stopped(fault),
+            words::Slice::Iteration(stats) => stats,
+        };
+        let Learning { prepared, learner, .. } = &**learning;
+        let bits = stats.loss / std::f64::consts::LN_2 / prepared.characters_per_token();
+        let epochs = learner.progress().tokens as f64 / prepared.corpus.train().len() as f64;
+        let [gradient_s, update_s] = stats.parts_s;
+        Slice::Ended(Iteration {
+            values: vec![
+                Some(stats.loss),
+                Some(bits),
+                Some(epochs),
+                Some(stats.lr),
+                Some(stats.grad_norm),
+                None,
+            ],
+            parts_s: vec![std::mem::take(&mut self.prepared_s), gradient_s, update_s],
+            finite: learner.is_finite(),
+            work: Some(learner.iteration_tokens() as f64),
+        })
+    }
+
+    fn at_boundary(&self) -> bool {
+        self.learning().is_some_and(|learning| learning.learner.at_boundary())
+    }
+
+    fn iteration(&self) -> u32 {
+        self.learning().map_or(0, |learning| learning.learner.progress().iterations as u32)
+    }
+
+    fn counts(&self) -> Vec<f64> {
+        let progress = self.learning().map(|learning| learning.learner.progress()).unwrap_or_default();
+        vec![progress.tokens as f64, progress.steps as f64]
+    }
+
+    fn weights(&self) -> &[f32] {
+        self.learning().map_or(&[], |learning| learning.learner.params().values())
+    }
+
+    fn set_clock(&mut self, clock: fn() -> f64) {
+        self.clock = clock;
+        if let Some(learner) = self.learner() {
+            learner.set_clock(clock);
+        }
+    }
+
+    fn values(&self) -> Knobs {
+        self.table.values(&self.settings)
+    }
+
+    fn may_set(&self, name: &str, value: &Value) -> Result<(), RunError> {
+        self.table.set_live(&mut self.settings.clone(), name, value).map(|_| ())
+    }
+
+    fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
+        let mut settings = self.settings.clone();
+        let change = self.table.set_live(&mut settings, name, value)?;
+        if let Stage::Learning(learning) = &mut self.stage {
+            let config = settings.learner(learning.learner.config().shape.vocab);
+            learning.learner.set(config).map_err(RunError::below)?;
+        }
+        self.settings = settings;
+        Ok(change)
+    }
+
+    fn test_is_due(&self, tests: &[Row], _: bool) -> bool {
+        // Soon, and then ever less often.
+        let last = tests.last().map_or(0, |test| test.progress.iteration);
+        self.iteration() >= last + (last / 4).clamp(2, 32)
+    }
+
+    fn begin_test(&mut self) {
+        while self.learning().is_none() {
+            self.prepare();
+        }
+        let Stage::Learning(learning) = &self.stage else { return };
+        let Learning { prepared, learner, validation } = &**learning;
+        let reader = Reader::new(&learner.config().shape, learner.params(), self.isa);
+        self.test = Some(Test::new(reader, prepared, validation));
+    }
+
+    fn advance_test(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError> {
+        let (Some(test), Stage::Learning(learning)) = (&mut self.test, &mut self.stage) else {
+            return Ok(None);
+        };
+        let Learning { prepared, validation, .. } = &mut **learning;
+        let Some(found) = test.advance(prepared, validation, &self.settings, self.seed) else {
+            return Ok(None);
+        };
+        let prompt = prepared.tokenizer.decode(&prompt(prepared, &self.settings));
+        self.test = None;
+        if let Some(text) = found.sample {
+            let (iteration, tokens) = (self.iteration(), self.counts()[0]);
+            self.keep(Sample { iteration, tokens, val_loss: found.val_loss, prompt, text });
+        }
+        Ok(Some(found.values))
+    }
+
+    fn offload(&mut self) -> Option<&mut dyn Offload> {
+        Some(self)
+    }
+
+    fn processor_only(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn worked_on(&self) -> WorkedOn {
+        let offloaded = self.learning().is_some_and(|learning| learning.learner.is_offloaded());
+        if offloaded { WorkedOn::Offloaded } else { WorkedOn::Processor }
+    }
+
+    fn ask(&mut self, question: Question) -> Result<Answer, RunError> {
+        match question {
+            Question::About {} => Ok(Box::new(self.about())),
+            Question::Samples {} => Ok(Box::new(self.samples.clone())),
+            question => self.answer(question),
+        }
+    }
+
+    fn bench(bench: &mut Bench) {
+        super::bench::run(bench);
+    }
+}
+
+impl RoomEvent {
+    /// The same in a sentence.
+    fn text(&self) -> String {
+        match self {
+            RoomEvent::Preparing(preparing) => {
+                let part = match preparing.part {
+                    PreparingPart::Text => "reading the text",
+                    PreparingPart::Merges => "learning byte pairs",
+                    PreparingPart::Tokens => "cutting the text into tokens",
+                };
+                format!("{part}: {:.0}%", 100.0 * preparing.done)
+            }
+            RoomEvent::Ready(about) => {
+                let model = about.model.as_ref().map_or(String::new(), |model| {
+                    format!("{} parameters, {} kinds of tokens", model.parameters, model.vocabulary)
+                });
+                let corpus = about.corpus.as_ref().map_or(String::new(), |corpus| {
+                    format!("{}: {} characters in {} tokens", corpus.name, corpus.characters, corpus.tokens)
+                });
+                format!("{corpus}; {model}")
+            }
+            RoomEvent::Sample(sample) => {
+                format!("after {} tokens: {}{}", sample.tokens, sample.prompt, sample.text.replace('\n', " "))
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The test: the loss on windows that are the same each time, how much of it is the text's own entropy, and a sample.
+
+use super::knobs::Settings;
+use super::text::{Prepared, grammar};
+use super::writing::Written;
+use learn::words::Reader;
+use worlds::words::{Anywhere, Tokenizer};
+
+/// Characters that it is tested on, about: so many that chance moves what is above the floor by little.
+const CHARACTERS: f64 = 16_384.0;
+/// Multiply-adds of a slice, about.
+const SLICE: usize = 200_000_000;
+
+/// What tests of one text share.
+pub struct Validation {
+    /// Where the windows begin, and how long they are.
+    starts: Vec<usize>,
+    context: usize,
+    /// Of the text that is predicted in them.
+    characters: usize,
+    /// Nats a token, once a test has found it.
+    pub floor: Option<f64>,
+}
+
+impl Validation {
+    pub fn new(prepared: &Prepared) -> Validation {
+        let Prepared { corpus, tokenizer, .. } = prepared;
+        let context = corpus.context();
+        let tokens = CHARACTERS / prepared.characters_per_token();
+        let starts = corpus.validation_starts(tokens as usize / context);
+        let window = |&start: &usize| {
+            let predicted: Vec<u32> = corpus.tokens(start + 1..start + 1 + context).collect();
+            tokenizer.decode(&predicted).chars().count()
+        };
+        Validation { characters: starts.iter().map(window).sum(), starts, context, floor: None }
+    }
+
+    fn tokens(&self) -> f64 {
+        (self.starts.len() * self.context) as f64
+    }
+}
+
+/// A test under way, of the weights that it began with.
+pub struct Test {
+    stage: Stage,
+    /// Where the entropy floor is to be found: of a text that whoever wrote it knows.
+    ideal: Option<Anywhere<'static>>,
+    /// Of the windows so far: the model's loss, and the best possible one.
+    nats: f64,
+    least: f64,
+}
+
+enum Stage {
+    /// So many windows are done.
+    Windows(Box<Reader>, usize),
+    Sample(Box<Written>),
+    Done,
+}
+
+/// What a test found: values in the order of the columns, and what was written.
+pub struct Found {
+    pub values: Vec<Option<f64>>,
+    pub val_loss: f64,
+    pub sample: Option<String>,
+}
+
+impl Test {
+    pub fn new(reader: Reader, prepared: &Prepared, validation: &Validation) -> Test {
+        let wanted = !prepared.own && validation.floor.is_none();
+        let ideal = wanted.then(|| grammar().from_anywhere());
+        Test { stage: Stage::Windows(Box::new(reader), 0), ideal, nats: 0.0, least: 0.0 }
+    }
+
+    /// A slice of it.
+    pub fn advance(
+        &mut self,
+        prepared: &Prepared,
+        validation: &mut Validation,
+        settings: &Settings,
+        seed: u32,
+    ) -> Option<Found> {
+        let Prepared { corpus, tokenizer, .. } = prepared;
+        match &mut self.stage {
+            Stage::Windows(reader, done) if *done < validation.starts.len() => {
+                let at_once = (SLICE / (validation.context * reader.shape().products())).max(1);
+                for &start in validation.starts[*done..].iter().take(at_once) {
+                    let window: Vec<u32> = corpus.tokens(start..start + validation.context + 1).collect();
+                    self.nats += reader.surprises(&window).iter().map(|&nats| f64::from(nats)).sum::<f64>();
+                    self.least += self.ideal.as_ref().map_or(0.0, |ideal| least(ideal, tokenizer, &window));
+                    *done += 1;
+                }
+                return None;
+            }
+            Stage::Windows(..) => {
+                if self.ideal.take().is_some() {
+                    validation.floor = Some(self.least / validation.tokens());
+                }
+                let Stage::Windows(reader, _) = std::mem::replace(&mut self.stage, Stage::Done) else {
+                    return None;
+                };
+                if settings.sample > 0 {
+                    let prompt = prompt(prepared, settings);
+                    let most = settings.sample as u32;
+                    let sample = Written::new(*reader, &prompt, &settings.sampling(seed), most, "");
+                    self.stage = Stage::Sample(Box::new(sample));
+                    return None;
+                }
+            }
+            Stage::Sample(sample) => {
+                let tokens = (SLICE / settings.config.shape.products()).max(1);
+                sample.advance(tokenizer, tokens as u32);
+                sample.ended()?;
+            }
+            Stage::Done => {}
+        }
+        Some(self.found(validation))
+    }
+
+    fn found(&self, validation: &Validation) -> Found {
+        let (loss, floor) = (self.nats / validation.tokens(), validation.floor);
+        let bits = self.nats / std::f64::consts::LN_2 / validation.characters.max(1) as f64;
+        let above = floor.map(|floor| loss / floor - 1.0);
+        let values = vec![Some(loss), floor, Some(bits), above, floor.map(|floor| floor / loss)];
+        let sample = if let Stage::Sample(sample) = &self.stage { Some(sample.text().into()) } else { None };
+        Found { values, val_loss: loss, sample }
+    }
+}
+
+/// Where samples go on from: what is wished, or where it cannot be in this text how that part begins that it does not train on.
+pub fn prompt(prepared: &Prepared, settings: &Settings) -> Vec<u32> {
+    let Prepared { corpus, tokenizer, .. } = prepared;
+    let wished = tokenizer.encode(&settings.prompt).unwrap_or_default();
+    if wished.is_empty() {
+        let from = corpus.validation().start;
+        return corpus.tokens(from..from + corpus.context().div_ceil(4)).collect();
+    }
+    wished[wished.len().saturating_sub(corpus.context())..].to_vec()
+}
+
+/// The least that the tokens of a window after its first can be told with, in nats, by whoever sees no more than it.
+fn least(ideal: &Anywhere, tokenizer: &Tokenizer, window: &[u32]) -> f64 {
+    let text: Vec<u8> = window.iter().flat_map(|&token| tokenizer.token_bytes(token)).copied().collect();
+    let before = tokenizer.token_bytes(window[0]).len() - 1;
+    ideal.losses(text[0], &text[1..]).skip(before).sum()
+}

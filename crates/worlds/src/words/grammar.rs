@@ -1,0 +1,586 @@
+//! A source of small stories in plain English whose entropy is known. It is finite-state: where it is, is a place in its
+//! templates and what it remembers of the story (the hero, the home, the thing that was lost and so on). So the loss of the
+//! best predictor there can be is a number, also of one that sees no further back than its window, and a curve of losses can
+//! be drawn above it.
+
+use super::stories::{LISTS, RULES};
+use math::Rng;
+use std::collections::HashMap;
+
+/// The seed's stream of random numbers.
+const STREAM: u32 = 0x576f_7264;
+
+/// Stories without end, one after the other.
+pub struct Grammar {
+    /// Each leads to nodes before it, so that the last to first is an order from a story's beginning to its end.
+    nodes: Vec<Node>,
+    root: usize,
+    /// What each node is left for, with its probability: texts alone, past all choices.
+    exits: Vec<Vec<Exit>>,
+    /// How often a story passes each node, in the mean.
+    visits: Vec<f64>,
+    /// Characters of a story, in the mean.
+    length: f64,
+    entropy: f64,
+    alphabet: Vec<u8>,
+}
+
+enum Node {
+    /// One of the texts: the one that is remembered, or one that is drawn, each as likely as the others.
+    Say {
+        texts: Vec<String>,
+        source: Source,
+        next: usize,
+    },
+    Choose(Vec<usize>),
+    /// The story is over, and all of it forgotten.
+    End,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Source {
+    Fresh,
+    /// Drawn and kept under this number.
+    Draw(usize),
+    Recall(usize),
+}
+
+#[derive(Clone, Copy)]
+struct Exit {
+    to: usize,
+    probability: f64,
+    /// A story ended on the way.
+    ended: bool,
+}
+
+/// What is remembered, a byte for each list that can be; [`UNKNOWN`] ones stand for all entries, each as likely.
+type Memory = [u8; MEMORIES];
+const MEMORIES: usize = 12;
+const UNKNOWN: u8 = u8::MAX;
+const NOTHING: Memory = [UNKNOWN; MEMORIES];
+
+impl Default for Grammar {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Grammar {
+    /// The stories that the words room learns from where nobody brings a text.
+    pub fn new() -> Grammar {
+        Grammar::compile(LISTS, RULES)
+    }
+
+    fn compile(lists: &[(&str, &str)], rules: &[(&str, &[&str])]) -> Grammar {
+        let mut compiler = Compiler::new(lists, rules);
+        let end = compiler.add(Node::End);
+        let root = compiler.rule(rules[0].0, end);
+        let nodes = compiler.nodes;
+        let mut visits = vec![0.0; nodes.len()];
+        visits[root] = 1.0;
+        let (mut length, mut entropy) = (0.0, 0.0);
+        let mut exits = Vec::new();
+        for (at, node) in nodes.iter().enumerate().rev() {
+            match node {
+                Node::Say { texts, source, next } => {
+                    visits[*next] += visits[at];
+                    length +=
+                        visits[at] * texts.iter().map(String::len).sum::<usize>() as f64 / texts.len() as f64;
+                    if !matches!(source, Source::Recall(_)) {
+                        entropy += visits[at] * (texts.len() as f64).ln();
+                    }
+                }
+                Node::Choose(ways) => {
+                    ways.iter().for_each(|&way| visits[way] += visits[at] / ways.len() as f64);
+                    entropy += visits[at] * (ways.len() as f64).ln();
+                }
+                Node::End => {}
+            }
+        }
+        for node in &nodes {
+            let mut all = Vec::new();
+            if let Node::Say { next, .. } = node {
+                leave(&nodes, root, Exit { to: *next, probability: 1.0, ended: false }, &mut all);
+            }
+            exits.push(all);
+        }
+        let mut alphabet: Vec<u8> = nodes
+            .iter()
+            .flat_map(|node| if let Node::Say { texts, .. } = node { &texts[..] } else { &[] })
+            .flat_map(|text| text.bytes())
+            .collect();
+        alphabet.sort_unstable();
+        alphabet.dedup();
+        Grammar { nodes, root, exits, visits, length, entropy, alphabet }
+    }
+
+    /// The stories of a seed, as many characters of them: a longer text begins with the shorter ones. All are ASCII.
+    pub fn text(&self, seed: u32, chars: usize) -> String {
+        let mut random = Rng::new(seed, STREAM).sequence(0);
+        let mut below = |n: usize| random.below(n as u32) as usize;
+        let mut memory = NOTHING;
+        let mut text = String::with_capacity(chars + 32);
+        let mut at = self.root;
+        while text.len() < chars {
+            at = match &self.nodes[at] {
+                Node::Say { texts, source, next } => {
+                    let entry = match *source {
+                        Source::Recall(which) => usize::from(memory[which]),
+                        Source::Fresh if texts.len() == 1 => 0,
+                        _ => below(texts.len()),
+                    };
+                    if let Source::Draw(which) = *source {
+                        memory[which] = entry as u8;
+                    }
+                    text.push_str(&texts[entry]);
+                    *next
+                }
+                Node::Choose(ways) => ways[below(ways.len())],
+                Node::End => self.root,
+            };
+        }
+        text.truncate(chars);
+        text
+    }
+
+    /// Nats a character that no predictor can do without, however much it has read: all that is chosen in a story over its
+    /// length.
+    pub fn entropy_per_char(&self) -> f64 {
+        self.entropy / self.length
+    }
+
+    /// All characters there are, in their order.
+    pub fn alphabet(&self) -> &[u8] {
+        &self.alphabet
+    }
+
+    /// Characters of a story, in the mean.
+    pub fn story_length(&self) -> f64 {
+        self.length
+    }
+
+    /// The best predictor of a text that begins with a story.
+    pub fn from_the_beginning(&self) -> Ideal<'_> {
+        // As if the last character of a story had been read.
+        let at = self.nodes.iter().position(|node| matches!(node, Node::Say { next: 0, .. }));
+        let at = at.expect("a story ends with a text");
+        let Node::Say { texts, .. } = &self.nodes[at] else { unreachable!() };
+        let end =
+            Guess { at: at as u32, entry: 0, read: texts[0].len() as u16, memory: NOTHING, weight: 1.0 };
+        Ideal { grammar: self, guesses: vec![end], spare: Vec::new() }
+    }
+
+    /// Predictors of a text that begins anywhere.
+    pub fn from_anywhere(&self) -> Anywhere<'_> {
+        let mut after: Vec<Vec<Guess>> = vec![Vec::new(); 256];
+        for (at, node) in self.nodes.iter().enumerate() {
+            let Node::Say { texts, source, .. } = node else { continue };
+            for (entry, text) in texts.iter().enumerate() {
+                let mut memory = NOTHING;
+                if let Source::Draw(which) | Source::Recall(which) = *source {
+                    memory[which] = entry as u8;
+                }
+                let weight = self.visits[at] / texts.len() as f64 / self.length;
+                for (i, character) in text.bytes().enumerate() {
+                    after[usize::from(character)].push(Guess {
+                        at: at as u32,
+                        entry: entry as u8,
+                        read: i as u16 + 1,
+                        memory,
+                        weight,
+                    });
+                }
+            }
+        }
+        let shares: Vec<f64> =
+            after.iter().map(|guesses| guesses.iter().map(|guess| guess.weight).sum()).collect();
+        for (guesses, share) in after.iter_mut().zip(&shares) {
+            guesses.iter_mut().for_each(|guess| guess.weight /= share);
+        }
+        Anywhere { grammar: self, after, shares }
+    }
+
+    /// Nats a character that the best predictor loses which sees windows of a text and nothing before them: of each window
+    /// all characters after the first are predicted. A model that sees as far back can reach this in the mean and no less.
+    pub fn floor<'a>(&self, windows: impl IntoIterator<Item = &'a [u8]>) -> f64 {
+        let anywhere = self.from_anywhere();
+        let (mut nats, mut count) = (0.0, 0);
+        for window in windows {
+            let Some((&first, rest)) = window.split_first() else { continue };
+            nats += anywhere.losses(first, rest).sum::<f64>();
+            count += rest.len();
+        }
+        nats / count.max(1) as f64
+    }
+}
+
+/// All texts a place leads to, past choices and a story's end.
+fn leave(nodes: &[Node], root: usize, exit: Exit, all: &mut Vec<Exit>) {
+    match &nodes[exit.to] {
+        Node::Say { .. } => all.push(exit),
+        Node::Choose(ways) => {
+            let probability = exit.probability / ways.len() as f64;
+            ways.iter().for_each(|&to| leave(nodes, root, Exit { to, probability, ..exit }, all));
+        }
+        Node::End => leave(nodes, root, Exit { to: root, ended: true, ..exit }, all),
+    }
+}
+
+/// Where a source may be that gave a text: the forward algorithm for hidden Markov models. A list whose entry was not yet
+/// seen stands for all of its entries at once, since each is as likely whatever else is known; so few guesses are left after
+/// a few characters.
+#[derive(Clone)]
+pub struct Ideal<'a> {
+    grammar: &'a Grammar,
+    /// Their weights sum to 1.
+    guesses: Vec<Guess>,
+    spare: Vec<Guess>,
+}
+
+#[derive(Clone, Copy)]
+struct Guess {
+    at: u32,
+    entry: u8,
+    /// Characters of the entry's text that have been read.
+    read: u16,
+    memory: Memory,
+    weight: f64,
+}
+
+impl Guess {
+    fn key(&self) -> (u32, u8, u16, Memory) {
+        (self.at, self.entry, self.read, self.memory)
+    }
+}
+
+impl Ideal<'_> {
+    /// Reads a character and says how probable it was; 0, and nothing follows, where it cannot come.
+    pub fn read(&mut self, character: u8) -> f64 {
+        let grammar = self.grammar;
+        let mut next = std::mem::take(&mut self.spare);
+        next.clear();
+        for guess in &self.guesses {
+            let Node::Say { texts, .. } = &grammar.nodes[guess.at as usize] else { unreachable!() };
+            let text = texts[usize::from(guess.entry)].as_bytes();
+            if let Some(&expected) = text.get(usize::from(guess.read)) {
+                if expected == character {
+                    next.push(Guess { read: guess.read + 1, ..*guess });
+                }
+                continue;
+            }
+            for exit in &grammar.exits[guess.at as usize] {
+                let memory = if exit.ended { NOTHING } else { guess.memory };
+                grammar.enter(exit.to, memory, guess.weight * exit.probability, character, &mut next);
+            }
+        }
+        // Ways that met are one.
+        next.sort_unstable_by_key(Guess::key);
+        next.dedup_by(|b, a| {
+            let same = a.key() == b.key();
+            a.weight += if same { b.weight } else { 0.0 };
+            same
+        });
+        let probability = next.iter().map(|guess| guess.weight).sum::<f64>();
+        next.iter_mut().for_each(|guess| guess.weight /= probability);
+        self.spare = std::mem::replace(&mut self.guesses, next);
+        probability
+    }
+}
+
+impl Grammar {
+    /// The guesses of a text's first character.
+    fn enter(&self, at: usize, memory: Memory, weight: f64, character: u8, into: &mut Vec<Guess>) {
+        let Node::Say { texts, source, .. } = &self.nodes[at] else { unreachable!() };
+        let known = match *source {
+            Source::Recall(which) if memory[which] != UNKNOWN => Some(usize::from(memory[which])),
+            _ => None,
+        };
+        let (entries, weight) = match known {
+            Some(entry) => (entry..entry + 1, weight),
+            None => (0..texts.len(), weight / texts.len() as f64),
+        };
+        for entry in entries {
+            if texts[entry].as_bytes()[0] == character {
+                let mut memory = memory;
+                if let Source::Draw(which) | Source::Recall(which) = *source {
+                    memory[which] = entry as u8;
+                }
+                into.push(Guess { at: at as u32, entry: entry as u8, read: 1, memory, weight });
+            }
+        }
+    }
+}
+
+/// Predictors of windows: see [`Grammar::from_anywhere`].
+pub struct Anywhere<'a> {
+    grammar: &'a Grammar,
+    /// What a first character leaves.
+    after: Vec<Vec<Guess>>,
+    shares: Vec<f64>,
+}
+
+impl Anywhere<'_> {
+    /// How common a character is.
+    pub fn share(&self, character: u8) -> f64 {
+        self.shares[usize::from(character)]
+    }
+
+    /// The predictor that has read one character.
+    pub fn after(&self, first: u8) -> Ideal<'_> {
+        Ideal { grammar: self.grammar, guesses: self.after[usize::from(first)].clone(), spare: Vec::new() }
+    }
+
+    /// The nats of each character that follows the first of a window. Of a model whose tokens are longer than a character,
+    /// those of the characters after its first token.
+    pub fn losses<'a>(&'a self, first: u8, rest: &'a [u8]) -> impl Iterator<Item = f64> + 'a {
+        let mut ideal = self.after(first);
+        rest.iter().map(move |&character| -ideal.read(character).ln())
+    }
+}
+
+/// Templates to nodes, from the end backwards: what follows is there already.
+struct Compiler<'a> {
+    rules: HashMap<&'a str, &'a [&'a str]>,
+    lists: HashMap<&'a str, List<'a>>,
+    nodes: Vec<Node>,
+}
+
+struct List<'a> {
+    forms: Vec<&'a str>,
+    /// `[entry][form]`
+    entries: Vec<Vec<&'a str>>,
+    /// Its place in the memory, where one is drawn to be remembered.
+    memory: Option<usize>,
+}
+
+impl<'a> Compiler<'a> {
+    fn new(lists: &'a [(&str, &str)], rules: &'a [(&str, &[&str])]) -> Compiler<'a> {
+        let mut memories = 0;
+        let mut remembered = |name: &str| {
+            let mut capital = name.to_string();
+            capital[..1].make_ascii_uppercase();
+            let drawn = [format!("{{{name}="), format!("{{{capital}=")];
+            let kept =
+                rules.iter().flat_map(|(_, ways)| *ways).any(|way| drawn.iter().any(|d| way.contains(d)));
+            kept.then(|| {
+                memories += 1;
+                memories - 1
+            })
+        };
+        let lists: HashMap<&str, List> = lists
+            .iter()
+            .map(|(head, entries)| {
+                let (name, forms) = head.split_once(' ').unwrap_or((head, ""));
+                let list = List {
+                    forms: forms.split('/').collect(),
+                    entries: entries.split_whitespace().map(|entry| entry.split('/').collect()).collect(),
+                    memory: remembered(name),
+                };
+                (name, list)
+            })
+            .collect();
+        assert!(memories <= MEMORIES, "{memories} lists are remembered");
+        Compiler { rules: rules.iter().copied().collect(), lists, nodes: Vec::new() }
+    }
+
+    fn add(&mut self, node: Node) -> usize {
+        self.nodes.push(node);
+        self.nodes.len() - 1
+    }
+
+    fn rule(&mut self, name: &str, next: usize) -> usize {
+        let ways = *self.rules.get(name).unwrap_or_else(|| panic!("no rule {name}"));
+        self.choose(ways, next)
+    }
+
+    fn choose(&mut self, ways: &[&str], next: usize) -> usize {
+        let ways: Vec<usize> = ways.iter().map(|way| self.template(way, next)).collect();
+        if let [only] = ways[..] { only } else { self.add(Node::Choose(ways)) }
+    }
+
+    /// A template's first node, where the whole of it comes before `next`.
+    fn template(&mut self, template: &str, next: usize) -> usize {
+        let Some(at) = template.find(['{', '<', '(']) else {
+            return if template.is_empty() {
+                next
+            } else {
+                self.say(vec![template.into()], Source::Fresh, next)
+            };
+        };
+        let (before, part) = template.split_at(at);
+        let close = closing(part);
+        let (inside, after) = (&part[1..close], &part[close + 1..]);
+        let next = self.template(after, next);
+        let first = match part.as_bytes()[0] {
+            b'{' => self.slot(inside, next),
+            b'<' => self.rule(inside, next),
+            _ => self.choose(&alternatives(inside), next),
+        };
+        self.template(before, first)
+    }
+
+    fn say(&mut self, texts: Vec<String>, source: Source, next: usize) -> usize {
+        self.add(Node::Say { texts, source, next })
+    }
+
+    /// `name`, `name=` or `name.form`, perhaps with a capital.
+    fn slot(&mut self, slot: &str, next: usize) -> usize {
+        let (name, form) = slot.split_once('.').unwrap_or((slot, ""));
+        let (name, draw) = name.strip_suffix('=').map_or((name, false), |name| (name, true));
+        let lower = name.to_ascii_lowercase();
+        let list = self.lists.get(lower.as_str()).unwrap_or_else(|| panic!("no list {lower}"));
+        let form = if form.is_empty() { Some(0) } else { list.forms.iter().position(|&f| f == form) };
+        let form = form.unwrap_or_else(|| panic!("no such form in {slot}"));
+        let texts = list.entries.iter().map(|entry| {
+            let mut text = entry[form].replace('_', " ");
+            if lower != name {
+                text[..1].make_ascii_uppercase();
+            }
+            text
+        });
+        let texts = texts.collect();
+        let source = match list.memory {
+            None => Source::Fresh,
+            Some(which) if draw => Source::Draw(which),
+            Some(which) => Source::Recall(which),
+        };
+        self.say(texts, source, next)
+    }
+}
+
+/// Where the bracket closes that a text begins with.
+fn closing(text: &str) -> usize {
+    let mut depth = 0;
+    let end = text.bytes().position(|byte| {
+        depth +=
+            i32::from(matches!(byte, b'{' | b'<' | b'(')) - i32::from(matches!(byte, b'}' | b'>' | b')'));
+        depth == 0
+    });
+    end.unwrap_or_else(|| panic!("no bracket closes {text}"))
+}
+
+/// A bracket's ways, cut at its own bars.
+fn alternatives(inside: &str) -> Vec<&str> {
+    let mut depth = 0;
+    inside
+        .split(|c: char| {
+            depth += i32::from(matches!(c, '(')) - i32::from(matches!(c, ')'));
+            c == '|' && depth == 0
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    /// Within a story: a node, an entry of it and how much of that was said; or a node that was not begun.
+    type Place = (usize, usize, usize);
+
+    const OVER: Place = (usize::MAX, 0, 0);
+
+    /// The characters that may come next and where they lead; a story's end counts as one.
+    fn after(grammar: &Grammar, place: Place) -> Vec<(u8, Place)> {
+        let (at, entry, read) = place;
+        if place == OVER {
+            return Vec::new();
+        }
+        let Node::Say { texts, .. } = &grammar.nodes[at] else { unreachable!() };
+        if let Some(&c) = texts[entry].as_bytes().get(read) {
+            return vec![(c, (at, entry, read + 1))];
+        }
+        let next = |exit: &Exit| if exit.ended { vec![(0, OVER)] } else { begun(grammar, exit.to) };
+        grammar.exits[at].iter().flat_map(next).collect()
+    }
+
+    fn begun(grammar: &Grammar, at: usize) -> Vec<(u8, Place)> {
+        let Node::Say { texts, .. } = &grammar.nodes[at] else { unreachable!() };
+        texts.iter().enumerate().map(|(entry, text)| (text.as_bytes()[0], (at, entry, 1))).collect()
+    }
+
+    fn recalls(grammar: &Grammar, at: usize) -> bool {
+        matches!(grammar.nodes[at], Node::Say { source: Source::Recall(_), .. })
+    }
+
+    /// Two ways to say the same that part and meet: the choice between them would show in no text. What is recalled is taken
+    /// for any entry, so that this finds too many rather than too few.
+    fn ambiguous(grammar: &Grammar) -> Option<String> {
+        let mut seen = HashSet::new();
+        let mut todo: Vec<(Place, Place, String)> = Vec::new();
+        let mut pairs = |p: &[(u8, Place)], q: &[(u8, Place)], said: &str, todo: &mut Vec<_>| {
+            let all = p.iter().flat_map(|p| q.iter().map(move |q| (p, q)));
+            for (&(c, p), &(_, q)) in all.filter(|((a, p), (b, q))| a == b && p != q) {
+                if seen.insert((p, q)) {
+                    todo.push((p, q, format!("{said}{}", char::from(c))));
+                }
+            }
+        };
+        let mut exits = Vec::new();
+        leave(
+            &grammar.nodes,
+            grammar.root,
+            Exit { to: grammar.root, probability: 1.0, ended: false },
+            &mut exits,
+        );
+        let first: Vec<_> = exits.iter().flat_map(|exit| begun(grammar, exit.to)).collect();
+        pairs(&first, &first, "", &mut todo);
+        for (at, node) in grammar.nodes.iter().enumerate() {
+            let Node::Say { texts, source, .. } = node else { continue };
+            let next = after(grammar, (at, 0, texts[0].len()));
+            pairs(&next, &next, "", &mut todo);
+            if texts.iter().collect::<HashSet<_>>().len() < texts.len()
+                && !matches!(source, Source::Recall(_))
+            {
+                return Some(format!("an entry stands twice in {texts:?}"));
+            }
+        }
+        // Two entries of what is recalled are no choice.
+        todo.retain(|(p, q, _)| p.0 != q.0 || !recalls(grammar, p.0));
+        while let Some((p, q, said)) = todo.pop() {
+            let (next, other) = (after(grammar, p), after(grammar, q));
+            for (a, p) in &next {
+                let met = |(b, q): &&(u8, Place)| {
+                    a == b && (p == q || p.0 == q.0 && p.2 == q.2 && recalls(grammar, p.0))
+                };
+                if other.iter().any(|q| met(&q)) {
+                    return Some(format!("{said}{}", char::from(*a)));
+                }
+            }
+            pairs(&next, &other, &said, &mut todo);
+        }
+        None
+    }
+
+    #[test]
+    fn a_text_has_one_derivation() {
+        assert_eq!(ambiguous(&Grammar::new()), None);
+        let of = |ways: &[&str]| ambiguous(&Grammar::compile(LISTS, &[("story", ways)]));
+        assert!(of(&["a fox.", "a f(o|i)x."]).is_some());
+        assert!(of(&["{kind=} and (no |){kind}.", "{kind=} and no {kind}."]).is_some());
+        assert!(of(&["a fox ran.", "a {kind=} ran."]).is_some());
+        assert_eq!(of(&["a fox ran.", "a {kind=} sat."]), None);
+    }
+
+    #[test]
+    fn nothing_is_recalled_before_it_was_drawn() {
+        let grammar = Grammar::new();
+        // What every way to a node has drawn, as bits; nodes lead to earlier ones.
+        let mut drawn = vec![u32::MAX; grammar.nodes.len()];
+        drawn[grammar.root] = 0;
+        for at in (0..=grammar.root).rev() {
+            let (ways, has) = match &grammar.nodes[at] {
+                Node::Say { source, next, texts } => {
+                    if let Source::Recall(which) = source {
+                        assert!(drawn[at] >> which & 1 == 1, "{texts:?} is not drawn on every way");
+                    }
+                    let bit = if let Source::Draw(which) = source { 1 << which } else { 0 };
+                    (vec![*next], drawn[at] | bit)
+                }
+                Node::Choose(ways) => (ways.clone(), drawn[at]),
+                Node::End => (vec![], 0),
+            };
+            ways.iter().for_each(|&way| drawn[way] &= has);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+// `npm test -- --only python`: the Python package and its tests, in an environment of its own. The package is put together from its
+// sources and the native library that the workspace builds, so that nothing is compiled for it but what it adds. What is not there
+// (Python, its package of environments, the network) is said, and then the part is skipped.
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { program, target } from "./native.mjs";
+import { ask, fingerprint, root, sh, step } from "./sh.mjs";
+
+/** What the tests need beside the package; theirs are the versions that the tests were written with. */
+const NEEDS = ["numpy>=1.24", "gymnasium[classic-control]==1.4.0", "pytest>=8", "pandas", "pyarrow", "tqdm", "matplotlib"];
+/** Wanted for some tests, and not to be had on every machine. */
+const WANTS = ["box2d", "ray[tune]>=2.40"];
+const AT_LEAST = [3, 10];
+
+const home = join(target, "python-tests");
+const windows = process.platform === "win32";
+const python = join(home, windows ? "Scripts/python.exe" : "bin/python");
+const stage = join(home, "stage");
+const LIBRARY = { win32: "hothouse_native.dll", darwin: "libhothouse_native.dylib" }[process.platform] ?? "libhothouse_native.so";
+
+/** The part of `npm test`: gives `{ passed, failed, leftOut }`, and where it cannot run `{ skipped }` with the reason and the next step. */
+export async function pythonTests() {
+  const lacking = await environment();
+  if (lacking) return { passed: 0, failed: 0, skipped: lacking };
+  const hothouse = await program();
+  await step("Python's library", () => void assemble());
+  const env = { PYTHONPATH: stage, HOTHOUSE: hothouse, MPLBACKEND: "Agg", XDG_CACHE_HOME: join(home, "cache") };
+  const tests = join(root, "tests/python");
+  // Ray leaves threads and handlers of signals behind, so its tests have a process of their own.
+  const cluster = join(tests, "test_ray.py");
+  const total = { passed: 0, failed: 0, leftOut: 0 };
+  for (const files of [[tests, `--ignore=${cluster}`], [cluster]]) {
+    const out = await sh(python, ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-rs", ...files], { env, show: true }).catch((trouble) => {
+      if (trouble.output === undefined) throw trouble;
+      return trouble.output;
+    });
+    const count = (word) => Number(out.match(new RegExp(`(\\d+) ${word}`))?.[1] ?? 0);
+    total.passed += count("passed");
+    total.leftOut += count("skipped");
+    total.failed += count("failed") + count("error") || (count("passed") || count("skipped") ? 0 : 1);
+  }
+  return total;
+}
+
+/** Makes the environment; gives what is missing, in words, where it cannot. */
+async function environment() {
+  let lacking;
+  await step("Python and what its tests need", async () => {
+    const version = (await ask("python3", ["-c", "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"]))?.split(".").map(Number);
+    if (!version || version[0] < AT_LEAST[0] || (version[0] === AT_LEAST[0] && version[1] < AT_LEAST[1])) {
+      lacking = `there is no Python ${AT_LEAST.join(".")} with venv here; install it (apt-get install python3-venv, or python.org)`;
+      return "missing";
+    }
+    const stamp = join(home, "ready");
+    const wanted = fingerprint([...NEEDS, ...WANTS, version.join(".")]);
+    if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return "present";
+    rmSync(home, { recursive: true, force: true });
+    const made = await ask("python3", ["-m", "venv", home]);
+    if (made === null || (await ask(python, ["-m", "pip", "install", "-q", ...NEEDS])) === null) {
+      lacking = "pip could not install what Python's tests need; connect to the network and run the same command again";
+      return "missing";
+    }
+    for (const want of WANTS) await ask(python, ["-m", "pip", "install", "-q", want]);
+    writeFileSync(stamp, wanted);
+    return "installed";
+  });
+  return lacking;
+}
+
+/** The package as an installer would lay it down. */
+function assemble() {
+  const sources = join(root, "crates/python/python/hothouse");
+  rmSync(stage, { recursive: true, force: true });
+  mkdirSync(stage, { recursive: true });
+  cpSync(sources, join(stage, "hothouse"), { recursive: true, filter: (path) => !/__pycache__|\.(so|pyd)$/.test(path) });
+  copyFileSync(join(target, "release", LIBRARY), join(stage, `hothouse/_native.${windows ? "pyd" : "abi3.so"}`));
+}

@@ -1,0 +1,59 @@
+// What the scripts do for words alone.
+import { step } from "../sh.mjs";
+
+/** A visitor's page is looked at after so much training. */
+const LEARNED_S = 60;
+const EARLY_MS = 4000;
+const LATE_MS = 45_000;
+const SETTLE_MS = 4000;
+
+/** What a visitor's page comes to, drawing all the while: how fast it trains, and how far above the floor it is by then. */
+export async function bench(browser, server, give) {
+  const page = await browser.newPage();
+  await page.goto(`${server.url}#/words?variant=char&seed=1&v=2`);
+  await page.waitForFunction(() => globalThis.hothouse);
+  await page.waitForFunction((least) => hothouse.progress?.train_s >= least, LEARNED_S, { timeout: 0 });
+  const found = await page.evaluate(async () => {
+    const { counts, train_s } = hothouse.progress;
+    const { values } = await hothouse.test();
+    const of = (name) => values[hothouse.room.tests.findIndex((column) => column.name === name)];
+    return { rate: counts[0] / train_s, val_loss: of("val_loss"), above: of("above") };
+  });
+  give({ name: `words.char.visited_tokens_per_s_page`, value: found.rate, unit: "tokens/s" });
+  give({ name: `words.char.after_${LEARNED_S}s.val_loss_page`, value: found.val_loss, unit: "nats a token" });
+  give({ name: `words.char.after_${LEARNED_S}s.above_floor_page`, value: 100 * found.above, unit: "% above the entropy floor" });
+  await page.close();
+}
+
+/** Babble and sentences, a text with its surprise and with a head's attention, a text written; the whole page; and a larger model. */
+export async function screenshots({ screens, open, shoot }) {
+  for (const [screen, viewport] of Object.entries(screens))
+    for (const colorScheme of ["light", "dark"])
+      await step(`words, ${screen}, ${colorScheme}`, async () => {
+        const page = await open(viewport, colorScheme, "#/words");
+        const name = `${screen}-${colorScheme}-words`;
+        await page.waitForTimeout(EARLY_MS);
+        await shoot(page, `${name}-early`);
+        await page.waitForTimeout(LATE_MS);
+        await shoot(page, name);
+        await page.evaluate(() => document.querySelector(".reading").scrollIntoView());
+        await page.locator(".reading").getByText("Attention heads", { exact: true }).click();
+        await page.waitForTimeout(SETTLE_MS);
+        await shoot(page, `${name}-heads`);
+        await page.getByRole("button", { name: "Write", exact: true }).click();
+        await page.waitForTimeout(SETTLE_MS);
+        await page.evaluate(() => document.querySelector(".writing").scrollIntoView());
+        await shoot(page, `${name}-writing`);
+        await shoot(page, `${name}-whole`, true);
+        await page.close();
+      });
+  const [screen, viewport] = Object.entries(screens)[0];
+  await step("words, d256", async () => {
+    const page = await open(viewport, "light", "#/words?variant=d256&v=2");
+    await page.waitForTimeout(EARLY_MS);
+    await shoot(page, `${screen}-words-d256-early`);
+    await page.waitForTimeout(LATE_MS);
+    await shoot(page, `${screen}-words-d256`);
+    await page.close();
+  });
+}

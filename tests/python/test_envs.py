@@ -1,0 +1,450 @@
+"""Environments against Gymnasium's own: steps, autoreset, spaces, checkers, pictures, and what is refused."""
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import warnings
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+
+import hothouse
+
+ALL = hothouse.environments()
+
+
+def sample(envs, rng):
+    if isinstance(envs.single_action_space, gymnasium.spaces.Discrete):
+        return rng.integers(envs.single_action_space.n, size=envs.num_envs)
+    space = envs.single_action_space
+    return rng.uniform(space.low, space.high, (envs.num_envs, 1)).astype(np.float32)
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if name != "LunarLander-v3"])
+def test_steps_are_gymnasiums(name):
+    """From states on the way of many episodes, one step of ours and one of Gymnasium's lead to the same."""
+    theirs = gymnasium.make(name, disable_env_checker=True).unwrapped
+    ours = hothouse.make_vec(name, 64, autoreset_mode="SameStep", copy=True)
+    ours.reset(seed=3)
+    rng = np.random.default_rng(7)
+    theirs.reset(seed=0)
+    ends = {"terminated": 0, "went on": 0}
+    for _ in range(150):
+        states = [ours.state(i)[0].astype(np.float64) for i in range(64)]
+        actions = sample(ours, rng)
+        observations, rewards, terminated, truncated, info = ours.step(actions)
+        for i, state in enumerate(states):
+            theirs.state = np.array(state)
+            if name == "CartPole-v1":
+                theirs.steps_beyond_terminated = None
+            observed, reward, ended, _, _ = theirs.step(actions[i])
+            over = terminated[i] or truncated[i]
+            shown = info["final_obs"][i] if over else observations[i]
+            np.testing.assert_allclose(shown, observed, rtol=2e-5, atol=2e-5, err_msg=f"{name} {state}")
+            assert rewards[i] == pytest.approx(reward, rel=1e-5, abs=1e-5)
+            assert bool(terminated[i]) == bool(ended)
+            ends["terminated" if ended else "went on"] += 1
+    assert ends["went on"] > 1000
+    if name == "CartPole-v1":
+        assert ends["terminated"] > 100
+
+
+def test_episodes_end_where_gymnasiums_do():
+    """From the same start under the same actions, by the rules and at the same step."""
+    theirs = gymnasium.make("CartPole-v1")
+    ours = hothouse.make_vec("CartPole-v1", 1, copy=True)
+    ours.reset(seed=0)
+    rng = np.random.default_rng(0)
+    for seed in range(20):
+        first, _ = theirs.reset(seed=seed)
+        ours.set_state(0, first)
+        over = False
+        while not over:
+            action = int(rng.integers(2))
+            x, _, ended, cut, _ = theirs.step(action)
+            observed, _, terminated, truncated, _ = ours.step(np.array([action]))
+            np.testing.assert_allclose(observed[0], x, atol=1e-3)
+            assert (bool(terminated[0]), bool(truncated[0])) == (ended, cut)
+            over = ended or cut
+        ours.step(np.array([0]))
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if name != "LunarLander-v3"])
+def test_the_time_limit_is_gymnasiums(name):
+    limit = gymnasium.spec(name).max_episode_steps
+    envs = hothouse.make_vec(name, 1)
+    envs.reset(seed=1)
+    state, _ = envs.state(0)
+    idle = np.ones(1, np.int64) if name != "CartPole-v1" and not name.startswith(("Pendulum", "MountainCarC")) else None
+    for steps, cut in [(limit - 2, False), (limit - 1, True)]:
+        envs.reset(seed=1)
+        envs.set_state(0, state, steps)
+        action = idle if idle is not None else sample(envs, np.random.default_rng(0))
+        _, _, terminated, truncated, _ = envs.step(action)
+        assert (bool(terminated[0]), bool(truncated[0])) == (False, cut)
+
+
+def test_landers_show_what_gymnasium_shows():
+    """Where Box2D is there: returns of one pilot over many landings are those in Gymnasium."""
+    pytest.importorskip("Box2D", reason="Gymnasium's LunarLander needs Box2D")
+    from gymnasium.envs.box2d.lunar_lander import heuristic
+
+    theirs = gymnasium.make("LunarLander-v3")
+    their_returns = []
+    for seed in range(40):
+        x, _ = theirs.reset(seed=seed)
+        total, over = 0.0, False
+        while not over:
+            x, reward, ended, cut, _ = theirs.step(heuristic(theirs.unwrapped, x))
+            total, over = total + reward, ended or cut
+        their_returns.append(total)
+    envs = hothouse.make_vec("LunarLander-v3", 256, autoreset_mode="SameStep")
+    x, _ = envs.reset(seed=1)
+    totals, first = np.zeros(256), np.full(256, np.nan)
+    for _ in range(1000):
+        actions = np.array([heuristic(theirs.unwrapped, row) for row in x])
+        x, rewards, terminated, truncated, _ = envs.step(actions)
+        totals += np.where(np.isnan(first), rewards, 0)
+        first = np.where(np.isnan(first) & (terminated | truncated), totals, first)
+        if not np.isnan(first).any():
+            break
+    spread = np.std(their_returns) / len(their_returns) ** 0.5 + np.std(first) / 16
+    assert abs(np.mean(their_returns) - first.mean()) < 4 * spread
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_spaces_and_metadata_are_gymnasiums(name):
+    ours = hothouse.make_vec(name, 3, render_mode="rgb_array")
+    if name == "LunarLander-v3":
+        pytest.importorskip("Box2D", reason="Gymnasium's LunarLander needs Box2D")
+    theirs = gymnasium.make(name)
+    assert ours.single_action_space == theirs.action_space
+    space = theirs.observation_space
+    assert ours.single_observation_space.shape == space.shape and ours.single_observation_space.dtype == space.dtype
+    np.testing.assert_allclose(ours.single_observation_space.low, space.low, rtol=1e-6)
+    np.testing.assert_allclose(ours.single_observation_space.high, space.high, rtol=1e-6)
+    assert ours.metadata["render_fps"] == theirs.metadata["render_fps"]
+    assert ours.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_gymnasiums_checker_passes(name):
+    from gymnasium.utils.env_checker import check_env
+
+    env = gymnasium.make(f"hothouse/{name}", render_mode="rgb_array")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # Bounds without end are Gymnasium's own.
+        warnings.filterwarnings("ignore", message=".*(infinity|render_modes|not within|alternative|symmetric).*")
+        check_env(env.unwrapped)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_observations_stay_within_the_space(name):
+    envs = hothouse.make_vec(name, 32, copy=True)
+    observations, info = envs.reset(seed=5)
+    assert envs.observation_space.contains(observations) and info == {}
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        observations, rewards, terminated, truncated, _ = envs.step(sample(envs, rng))
+        assert observations.dtype == rewards.dtype == np.float32
+        assert terminated.dtype == truncated.dtype == np.bool_
+        assert observations.shape == envs.observation_space.shape and np.isfinite(observations).all()
+
+
+def test_gymnasium_makes_them():
+    envs = gymnasium.make_vec("hothouse/CartPole-v1", num_envs=4)
+    assert isinstance(envs, hothouse.VectorEnv) and envs.spec.id == "hothouse/CartPole-v1" and envs.copy
+    envs = gymnasium.wrappers.vector.RecordEpisodeStatistics(envs)
+    envs.reset(seed=1)
+    returns = []
+    for _ in range(300):
+        *_, info = envs.step(np.ones(4, np.int64))
+        if "episode" in info:
+            returns.extend(info["episode"]["r"][info["_episode"]])
+    # A pole that is pushed one way falls in 8 to 10 steps.
+    assert returns and 8 <= min(returns) and max(returns) <= 11
+
+
+@pytest.mark.parametrize(
+    "imports, name",
+    [
+        ("import gymnasium, hothouse", "hothouse/Pendulum-v1"),
+        ("import hothouse, gymnasium; hothouse.register()", "hothouse/Pendulum-v1"),
+        ("import gymnasium", "hothouse.envs:hothouse/Pendulum-v1"),
+    ],
+)
+def test_gymnasium_finds_them(imports, name):
+    code = f"{imports}; print(type(gymnasium.make_vec('{name}', num_envs=2)).__module__)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert out.stdout.strip() == "hothouse.envs", out.stderr
+
+
+def test_import_is_light():
+    code = (
+        "import time, sys; began = time.perf_counter(); import hothouse; took = time.perf_counter() - began\n"
+        "assert 'numpy' not in sys.modules and 'gymnasium' not in sys.modules, sorted(sys.modules)\n"
+        "print(took)"
+    )
+    out = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True) for _ in range(5)]
+    assert min(float(one.stdout) for one in out) < 0.05, out
+
+
+def episodes(mode, name="CartPole-v1", steps=400, **kwargs):
+    """For each environment the observations, rewards and flags of its steps, as copies, with what reset gave."""
+    envs = hothouse.make_vec(name, 40, autoreset_mode=mode, copy=True, **kwargs)
+    first, _ = envs.reset(seed=9)
+    return envs, first
+
+
+def test_next_step_autoreset():
+    envs, shown = episodes(AutoresetMode.NEXT_STEP)
+    rng = np.random.default_rng(1)
+    over = np.zeros(40, bool)
+    began = 0
+    for _ in range(400):
+        before = [envs.state(i) for i in np.flatnonzero(over)]
+        observations, rewards, terminated, truncated, info = envs.step(rng.integers(2, size=40))
+        assert info == {}
+        # Where an episode had ended, the step shows the next one's first state, and nothing else happened.
+        assert (rewards[over] == 0).all() and not (terminated | truncated)[over].any()
+        assert (np.abs(observations[over]) <= 0.05).all()
+        for i, (state, steps) in zip(np.flatnonzero(over), before):
+            assert steps == 0
+            np.testing.assert_array_equal(envs.state(i)[0], state)
+        assert (rewards[~over] == 1).all()
+        # The last state is shown as it was.
+        gone = np.abs(observations[:, 2]) > 0.2095
+        assert (terminated[gone]).all()
+        over = terminated | truncated
+        began += over.sum()
+    assert began > 400
+
+
+def test_same_step_autoreset():
+    envs, _ = episodes(AutoresetMode.SAME_STEP)
+    rng = np.random.default_rng(1)
+    ends = 0
+    for _ in range(400):
+        observations, rewards, terminated, truncated, info = envs.step(rng.integers(2, size=40))
+        over = terminated | truncated
+        assert (rewards == 1).all()
+        assert ("final_obs" in info) == over.any()
+        if over.any():
+            np.testing.assert_array_equal(info["_final_obs"], over)
+            last = info["final_obs"][over]
+            assert (np.abs(observations[over]) <= 0.05).all()
+            assert ((np.abs(last[:, 2]) > 0.2094) | (np.abs(last[:, 0]) > 2.399)).all()
+        ends += over.sum()
+    assert ends > 400
+
+
+def test_disabled_autoreset():
+    envs, _ = episodes(AutoresetMode.DISABLED)
+    rng = np.random.default_rng(1)
+    resets = 0
+    for _ in range(200):
+        observations, _, terminated, truncated, _ = envs.step(rng.integers(2, size=40))
+        over = terminated | truncated
+        if over.any():
+            with pytest.raises(gymnasium.error.ResetNeeded, match="reset_mask"):
+                envs.step(rng.integers(2, size=40))
+            fresh, _ = envs.reset(options={"reset_mask": over})
+            assert (np.abs(fresh[over]) <= 0.05).all()
+            np.testing.assert_array_equal(fresh[~over], observations[~over])
+            resets += over.sum()
+    assert resets > 100
+    # Also in the middle of an episode.
+    mask = np.arange(40) < 20
+    before, _ = envs.step(np.ones(40, np.int64))[0], None
+    fresh, _ = envs.reset(options={"reset_mask": mask})
+    assert (np.abs(fresh[mask]) <= 0.05).all()
+    np.testing.assert_array_equal(fresh[~mask], before[~mask])
+
+
+def test_the_modes_live_through_the_same_episodes():
+    """The first episodes of a seed are the same in every mode."""
+    rng = np.random.default_rng(4)
+    actions = rng.integers(2, size=(60, 40))
+
+    def lived(mode):
+        envs, shown = episodes(mode)
+        rows = [[row] for row in shown]
+        counts, number = np.zeros(40, int), np.zeros(40, int)
+        for _ in range(60):
+            given = np.array([actions[counts[i], i] if counts[i] < 60 else 0 for i in range(40)])
+            shown, _, terminated, truncated, info = envs.step(given)
+            for i in range(40):
+                if number[i] > 0 or counts[i] >= 60:
+                    continue
+                over = terminated[i] or truncated[i]
+                rows[i].append(info["final_obs"][i] if over and info else shown[i])
+                counts[i] += 1
+                number[i] += over
+            if mode == "Disabled" and (terminated | truncated).any():
+                envs.reset(options={"reset_mask": terminated | truncated})
+        return [np.array(row) for row in rows]
+
+    same, next_, disabled = (lived(mode) for mode in ["SameStep", "NextStep", "Disabled"])
+    for a, b, c in zip(same, next_, disabled):
+        np.testing.assert_array_equal(a, b)
+        np.testing.assert_array_equal(a, c)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_seeds_and_threads(name):
+    def play(seed, threads, count=1200):
+        envs = hothouse.make_vec(name, count, threads=threads)
+        envs.reset(seed=seed)
+        rng = np.random.default_rng(0)
+        for _ in range(40):
+            observations, *_ = envs.step(sample(envs, rng))
+        return observations.copy()
+
+    one = play(1, 1)
+    np.testing.assert_array_equal(one, play(1, 4))
+    assert not np.array_equal(one, play(2, 1))
+
+
+def test_a_second_reset_goes_on_to_other_episodes():
+    envs = hothouse.make_vec("CartPole-v1", 50, copy=True)
+    first, _ = envs.reset(seed=1)
+    second, _ = envs.reset()
+    assert not np.array_equal(first, second)
+    again, _ = envs.reset(seed=1)
+    np.testing.assert_array_equal(first, again)
+
+
+def test_arrays_are_written_over_unless_copies_are_asked_for():
+    envs = hothouse.make_vec("CartPole-v1", 8)
+    first, _ = envs.reset(seed=1)
+    kept = first.copy()
+    second, *_ = envs.step(np.ones(8, np.int64))
+    assert second is first and not np.array_equal(kept, first)
+    envs = hothouse.make_vec("CartPole-v1", 8, copy=True)
+    first, _ = envs.reset(seed=1)
+    second, *_ = envs.step(np.ones(8, np.int64))
+    np.testing.assert_array_equal(first, kept)
+    assert second is not first
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_pictures_show_the_state(name):
+    envs = hothouse.make_vec(name, 2, render_mode="rgb_array")
+    envs.reset(seed=1)
+    rng = np.random.default_rng(0)
+    frames = []
+    for _ in range(3):
+        frames.append(envs.render())
+        for _ in range(8):
+            envs.step(sample(envs, rng))
+    for frame in (frame for pair in frames for frame in pair):
+        assert frame.shape == (400, 600, 3) and frame.dtype == np.uint8
+        assert len(np.unique(frame.reshape(-1, 3), axis=0)) > 4
+    assert not np.array_equal(frames[0][0], frames[1][0]) and not np.array_equal(frames[0][0], frames[0][1])
+
+
+def test_a_pole_is_drawn_where_it_leans():
+    envs = hothouse.make_vec("CartPole-v1", 1, render_mode="rgb_array")
+    envs.reset(seed=1)
+    pole = np.array([214, 122, 62])
+
+    def middle(state):
+        envs.set_state(0, state)
+        rows, columns = np.nonzero(np.abs(envs.render()[0].astype(int) - pole).sum(2) < 30)
+        return columns[rows < 250].mean()
+
+    upright = middle([0, 0, 0, 0])
+    assert middle([0, 0, 0.2, 0]) > upright + 5 and middle([0, 0, -0.2, 0]) < upright - 5
+    assert middle([1.0, 0, 0, 0]) > upright + 90
+
+
+REFUSED = [
+    (lambda: hothouse.make_vec("CartPole-v9"), ValueError, "Choose one of: CartPole-v1"),
+    (lambda: hothouse.make_vec(7), TypeError, "Choose one of"),
+    (lambda: hothouse.make_vec("CartPole-v1", 0), ValueError, "Choose 1 to"),
+    (lambda: hothouse.make_vec("CartPole-v1", 10**9), ValueError, "Choose 1 to"),
+    (lambda: hothouse.make_vec("CartPole-v1", 4, threads=0), ValueError, "Choose 1 to"),
+    (lambda: hothouse.make_vec("CartPole-v1", 4, autoreset_mode="Never"), ValueError, "Never"),
+    (lambda: hothouse.make_vec("CartPole-v1", 4, render_mode="human"), ValueError, "rgb_array"),
+    (lambda: hothouse.make_vec("CartPole-v1", 4).step(np.zeros(4, int)), gymnasium.error.ResetNeeded, "reset"),
+    (lambda: begun().step(np.zeros(3, int)), ValueError, "Give as many"),
+    (lambda: begun().step(np.zeros((4, 1), int)), ValueError, r"Give \(4,\)"),
+    (lambda: begun().step(np.zeros(4)), TypeError, "whole numbers"),
+    (lambda: begun().step(np.array(["a"] * 4)), TypeError, "whole numbers"),
+    (lambda: begun().step(np.full(4, 2)), ValueError, "0 to 1"),
+    (lambda: begun().step(np.full(4, -1)), ValueError, "0 to 1"),
+    (lambda: begun().step(np.full(4, 2**32)), ValueError, "0 to 1"),
+    (lambda: begun().step(np.full(4, 2**64 - 1, np.uint64)), ValueError, "0 to 1"),
+    (lambda: begun("Pendulum-v1").step(np.zeros(4, np.float32)), ValueError, r"Give \(4, 1\)"),
+    (lambda: begun("Pendulum-v1").step(np.full((4, 1), np.nan, np.float32)), ValueError, "finite"),
+    (lambda: begun("Pendulum-v1").step(np.full((4, 1), np.inf)), ValueError, "finite"),
+    (lambda: begun().reset(seed=-1), ValueError, "seed"),
+    (lambda: begun().reset(seed=[1, 2, 3, 4]), TypeError, "one whole number"),
+    (lambda: begun().reset(options={"reset_mask": [True] * 4}), TypeError, "reset_mask"),
+    (lambda: begun().reset(options={"reset_mask": np.zeros(4, bool)}), ValueError, "reset_mask"),
+    (lambda: begun().state(4), IndexError, "0 to 3"),
+    (lambda: begun().set_state(0, [9, 0, 0, 0]), ValueError, "bounds"),
+    (lambda: begun().set_state(0, [0, 0]), ValueError, "bounds"),
+]
+
+
+def begun(name="CartPole-v1"):
+    envs = hothouse.make_vec(name, 4)
+    envs.reset(seed=1)
+    return envs
+
+
+@pytest.mark.parametrize("wrong, error, says", REFUSED)
+def test_what_is_wrong_is_refused(wrong, error, says):
+    with pytest.raises(error, match=says):
+        wrong()
+
+
+def test_a_refused_step_moves_nothing():
+    envs = begun()
+    before = envs.step(np.zeros(4, int))[0].copy()
+    states = [envs.state(i)[0] for i in range(4)]
+    with pytest.raises(ValueError):
+        envs.step(np.array([0, 0, 0, 5]))
+    np.testing.assert_array_equal([envs.state(i)[0] for i in range(4)], states)
+    np.testing.assert_array_equal(envs.step(np.zeros(4, int))[0].shape, before.shape)
+
+
+def test_closed_twice_and_used_after():
+    envs = begun()
+    envs.close()
+    envs.close()
+    with pytest.raises(gymnasium.error.ClosedEnvironmentError, match="anew"):
+        envs.step(np.zeros(4, int))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_fork_is_told():
+    envs = hothouse.make_vec("CartPole-v1", 4096, threads=2)
+    envs.reset(seed=1)
+    envs.step(np.zeros(4096, int))
+    here, there = multiprocessing.Pipe()
+
+    def child(end):
+        try:
+            envs.step(np.zeros(4096, int))
+            end.send("stepped")
+        except hothouse.ForkError as error:
+            # Others, made here, work.
+            other = hothouse.make_vec("CartPole-v1", 4096, threads=2)
+            other.reset(seed=1)
+            other.step(np.zeros(4096, int))
+            end.send(str(error))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        process = multiprocessing.get_context("fork").Process(target=child, args=(there,))
+        process.start()
+    assert here.poll(60) and "spawn" in here.recv()
+    process.join(60)
+    assert process.exitcode == 0
+    envs.step(np.zeros(4096, int))

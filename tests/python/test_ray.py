@@ -1,0 +1,200 @@
+"""A Ray cluster of several nodes on one machine: whatever dies, a run is the run of one process to the bit."""
+
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+pytest.importorskip("ray", reason="pip install 'hothouse[ray]'")
+
+import hothouse
+import ray
+from hothouse.ray import Trainable, train
+from hothouse.ray._sweep import Axis, sweep, table
+from ray.cluster_utils import Cluster
+from terminal import hothouse as terminal, needed
+
+#: A round takes some ten milliseconds.
+SMALL = {"hidden": 32, "games": 64, "batch": 128}
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    cluster.add_node(num_cpus=1)
+    yield cluster
+    ray.shutdown()
+    cluster.shutdown()
+
+
+def alone(steps, **settings):
+    return hothouse.Run("backgammon", seed=3, knobs=SMALL, **settings).advance(steps=steps)
+
+
+def test_any_number_of_workers_comes_to_the_digest_of_one_process(cluster):
+    own = alone(64 * 12)
+    for workers in (1, 3):
+        trained = train("backgammon", seed=3, knobs=SMALL, workers=workers, address=cluster.address, steps=64 * 12)
+        assert trained.run.digest == own.digest and trained.rounds == 12 and trained.deaths == 0
+        places = [{name: value for name, value in run.progress.items() if name != "train_s"} for run in (trained.run, own)]
+        assert places[0] == places[1]
+        # What a round costs to move: the weights out, and some hundred bytes a board back.
+        assert trained.bytes_out > 100_000 and trained.bytes_in > 64 * 50 * 100
+
+
+def processes(name):
+    """Those of Ray that do this now."""
+    found = []
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if (folder / "cmdline").read_bytes().startswith(f"ray::{name}".encode()):
+                found.append(int(folder.name))
+        except OSError:
+            pass
+    return found
+
+
+@needed
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it looks for processes in /proc")
+def test_workers_the_learner_and_a_node_may_die(cluster, tmp_path):
+    node = cluster.add_node(num_cpus=1)
+    killed = []
+    told = threading.Event()
+
+    def kill(name):
+        # Whoever is there by now; a stretch takes a moment.
+        until = time.monotonic() + 60
+        while time.monotonic() < until:
+            for process in processes(name):
+                try:
+                    os.kill(process, signal.SIGKILL)
+                    killed.append(name)
+                    return
+                except ProcessLookupError:
+                    pass
+            time.sleep(0.01)
+
+    def trouble():
+        told.wait(120)
+        kill("_play")
+        kill("_Learner")
+        kill("_play")
+        cluster.remove_node(node)
+        killed.append("node")
+
+    ruin = threading.Thread(target=trouble)
+    ruin.start()
+    # It goes on until all of that has happened, and a little further.
+    ended = [0]
+
+    def look(state):
+        told.set()
+        if not ruin.is_alive() and not ended[0]:
+            ended[0] = state["progress"]["games"]
+
+    saved = tmp_path / "run.safetensors"
+    steps = 64 * 100
+    trained = train("backgammon", seed=3, knobs=SMALL, workers=4, address=cluster.address, steps=steps, save=saved, told=look)
+    while ruin.is_alive() or not ended[0]:
+        steps += 64 * 100
+        trained = train(resume=saved, workers=4, address=cluster.address, steps=steps, save=saved, told=look)
+    ruin.join()
+    assert killed == ["_play", "_Learner", "_play", "node"]
+    assert trained.run.digest == alone(steps).digest
+    # And the file goes on in the terminal.
+    more = steps + 64 * 4
+    lines = terminal("resume", saved, "--games", more, "--json", "--save", tmp_path / "on.safetensors")
+    assert lines[-1]["digest"] == alone(more).digest
+
+
+@needed
+def test_a_run_on_the_cluster_can_be_watched(cluster, tmp_path):
+    events = tmp_path / "run.events"
+    trained = train("backgammon", seed=3, knobs=SMALL, workers=2, address=cluster.address, steps=64 * 8, events=events)
+    text = terminal("watch", events, "--plain", text=True)
+    assert trained.run.digest in text and "512 games" in text
+
+
+def test_what_cannot_be_is_refused_with_the_next_step(cluster, tmp_path):
+    with pytest.raises(ValueError, match="does all of its work itself.*Train it on one machine"):
+        train("control", steps=1000, address=cluster.address)
+    with pytest.raises(ValueError, match="workers = 0"):
+        train("backgammon", steps=64, workers=0, address=cluster.address)
+    with pytest.raises(TypeError, match="Give steps= or seconds="):
+        train("backgammon")
+    other = subprocess.run([sys.executable, "-m", "hothouse.ray", "train", "--address", "127.0.0.1:9"], capture_output=True, text=True)
+    assert other.returncode == 1 and "nobody answers at 127.0.0.1:9" in other.stderr and "ray start --head" in other.stderr
+    for given, said in [(["--workers", "x"], "write a number"), (["--set", "wings=2"], "Try one of: lr"), (["--steps", "0"], "whole number from 1")]:
+        other = subprocess.run([sys.executable, "-m", "hothouse.ray", "train", *given], capture_output=True, text=True)
+        assert other.returncode != 0 and said in other.stderr, other.stderr
+
+
+def test_a_worker_of_another_build_is_refused(cluster):
+    run = hothouse.Run("backgammon", seed=3, knobs=SMALL)
+    run._native.share(True)
+    first, end, due = run._native.until_due(1e9, 60.0)
+    played = hothouse._native.play(due, first, end, 1)
+    old = due.tobytes()
+    build = re.search(rb'\\"build\\":\\"([^"\\]*)\\"', old).group(1)
+    # The checksum covers the build, so this is one that was damaged; a true one of another version says so before it plays.
+    import numpy as np
+
+    with pytest.raises(ValueError):
+        hothouse._native.play(np.frombuffer(old.replace(build, b"9" * len(build)), np.uint8), first, end, 1)
+    with pytest.raises(ValueError, match="due"):
+        run._native.take(hothouse._native.play(due, first + 1, end, 1))
+    run._native.take(played)
+
+
+def test_a_trial_pauses_resumes_and_forks_exactly(tmp_path):
+    config = {"room": "control", "variant": "CartPole-v1", "seed": 5, "envs": 64, "hidden": 32, "lr": 3e-3, "steps": 1e9, "each": 0.2}
+    trial = Trainable(config)
+    trial.train()
+    trial.run.advance(steps=1)
+    at = trial.run.progress["env_steps"]
+    trial.save_checkpoint(str(tmp_path))
+    resumed = Trainable(config)
+    resumed.load_checkpoint(str(tmp_path))
+    forked = Trainable(config | {"lr": 1e-3})
+    forked.load_checkpoint(str(tmp_path))
+    for one in (trial, resumed, forked):
+        one.run.advance(steps=64 * 1024)
+    assert trial.run.digest == resumed.run.digest != forked.run.digest
+    # A fork is the run whose knob was turned there.
+    plain = hothouse.Run.restore(tmp_path / "run.safetensors").set(lr=1e-3).advance(steps=64 * 1024)
+    assert plain.digest == forked.run.digest and forked.run.progress["env_steps"] == trial.run.progress["env_steps"] > at
+    other = Trainable(config | {"envs": 128})
+    with pytest.raises(ValueError, match="envs cannot change while a run goes on.*Mutate live knobs"):
+        other.load_checkpoint(str(tmp_path))
+    result = forked.train()
+    assert result["digest"] == forked.run.digest and result["env_steps"] > at and "mean_return" in result
+
+
+@needed
+def test_a_sweep_has_the_grammar_and_the_table_of_the_terminal(cluster, tmp_path):
+    given = ["--knob", "lr=1e-3..1e-2:log", "--points", "2", "--seeds", "2", "--steps", "1e5", "--set", "envs=64"]
+    theirs = terminal("sweep", "control", *given, "--out", tmp_path / "sweep.jsonl", text=True)
+    outcomes = sweep("control", "CartPole-v1", axes=[Axis.read("lr=1e-3..1e-2:log")], points=2, seeds=2, steps=1e5, knobs={"envs": 64.0}, address=cluster.address)
+    ours = table("control", "CartPole-v1", outcomes)
+    assert ours.count("\n") == 3 and ours in theirs, f"{ours}\n{theirs}"
+
+    knobs = hothouse.knobs("control")
+    values = lambda text, count: Axis.read(text).values(count, knobs)  # noqa: E731
+    assert values("lr=1e-4..1e-2:log", 5) == [1e-4, 3.16228e-4, 1e-3, 3.16228e-3, 1e-2]
+    assert values("gamma=0.9..0.98", 3) == [0.9, 0.94, 0.98]
+    assert values("hidden=16..64:log", 4) == [16, 25, 40, 64]
+    assert values("epochs=1..3", 5) == [1, 2, 3]
+    assert values("clip_value=off,on", 9) == [0, 1]
+    assert values("lr=3e-3,1e-3,3e-3", 9) == [0.003, 0.001]
+    for bad in ["lr", "lr=", "lr=1..", "lr=2..1", "lr=1..1", "lr=0..1:log", "lr=1..2:cubic"]:
+        with pytest.raises(ValueError):
+            Axis.read(bad)
+    for bad in ["lr=a,b", "wings=1,2"]:
+        with pytest.raises(ValueError):
+            values(bad, 2)

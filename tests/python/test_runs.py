@@ -1,0 +1,247 @@
+"""Runs: the terminal's digest and checkpoints, columns, policies, Ctrl-C, and what is refused."""
+
+import importlib.util
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import hothouse
+
+SMALL = {"envs": 64, "rollout_steps": 32, "hidden": 16, "minibatches": 2}
+HOTHOUSE = os.environ.get("HOTHOUSE", "")
+terminal = pytest.mark.skipif(not HOTHOUSE, reason="HOTHOUSE names no program; npm test -- --only python does")
+
+
+def train(*args, set=SMALL):
+    """The terminal's run: its last line."""
+    knobs = [word for name, value in set.items() for word in ("--set", f"{name}={value}")]
+    out = subprocess.run([HOTHOUSE, *map(str, args), "--json", "--device", "cpu", *knobs], capture_output=True, text=True)
+    assert out.returncode == 0, out.stderr
+    return [json.loads(line) for line in out.stdout.splitlines() if line.startswith("{")][-1]
+
+
+@terminal
+@pytest.mark.parametrize("variant", ["CartPole-v1", "Pendulum-v1"])
+def test_the_digest_is_the_terminals(variant):
+    steps = 20 * SMALL["envs"] * SMALL["rollout_steps"]
+    theirs = train("train", "control", "--variant", variant, "--seed", 7, "--steps", steps)
+    digests = set()
+    for threads in [1, 2]:
+        run = hothouse.Run("control", variant=variant, seed=7, knobs=SMALL, threads=threads).advance(steps=steps)
+        assert run.progress["iteration"] == 20
+        digests.add(run.digest)
+    assert digests == {theirs["digest"]}
+
+
+@terminal
+def test_checkpoints_go_both_ways(tmp_path):
+    steps = SMALL["envs"] * SMALL["rollout_steps"]
+    file = tmp_path / "run.safetensors"
+    train("train", "control", "--seed", 3, "--steps", 5 * steps, "--save", file)
+    run = hothouse.Run.restore(file)
+    assert run.progress["iteration"] == 5 and run.seed == 3 and run.metrics().rows == 5
+    run.advance(steps=4 * steps)
+    here = tmp_path / "python.safetensors"
+    run.save(here)
+    theirs = train("resume", here, "--steps", 14 * steps, set={})
+    run.advance(steps=5 * steps)
+    assert theirs["digest"] == run.digest
+    whole = hothouse.Run("control", seed=3, knobs=SMALL).advance(steps=14 * steps)
+    assert whole.digest == run.digest
+
+
+@pytest.mark.parametrize("room", list(hothouse.rooms()))
+def test_every_room_trains_saves_and_goes_on(room):
+    run = hothouse.Run(room, seed=2).advance(seconds=0.5)
+    while run.progress["iteration"] == 0:
+        run.advance(seconds=0.5)
+    again = hothouse.Run.restore(run.save())
+    assert again.digest == run.digest and again.room == room
+    metrics, counter = run.metrics(), hothouse.rooms()[room]["counters"][0]["name"]
+    assert metrics.rows == run.progress["iteration"] == metrics["iteration"][-1]
+    assert metrics[counter][-1] == run.progress[counter] > 0
+    np.testing.assert_array_equal(again.metrics()["train_s"], metrics["train_s"])
+    assert "digest" in repr(run) and room in run._repr_html_()
+    assert " train " in run.command and room in run.link
+
+
+def test_steps_are_counted_from_here():
+    steps = SMALL["envs"] * SMALL["rollout_steps"]
+    run = hothouse.Run("control", knobs=SMALL)
+    assert run.advance(steps=0).progress["iteration"] == 0
+    assert run.advance(steps=1).progress["iteration"] == 1
+    assert run.advance(steps=2 * steps).progress["iteration"] == 3
+    assert run.advance(seconds=0).progress["iteration"] == 3
+
+
+def test_columns():
+    run = hothouse.Run("control", knobs=SMALL).advance(steps=10_000)
+    metrics = run.metrics()
+    assert {"iteration", "env_steps", "train_s", "mean_return", "entropy", "share_gradient"} <= set(metrics)
+    assert all(column.dtype == np.float64 and len(column) == metrics.rows for column in metrics.values())
+    frame = pytest.importorskip("pandas") and metrics.pandas()
+    assert list(frame.columns) == list(metrics) and len(frame) == metrics.rows
+    table = pytest.importorskip("pyarrow") and metrics.arrow()
+    assert table.num_rows == metrics.rows
+    with pytest.raises(KeyError, match="mean_return"):
+        metrics["mean"]
+
+
+def test_tests_and_the_curve():
+    run = hothouse.Run("control", seed=1, knobs=SMALL).advance(steps=60_000)
+    tests = run.tests()
+    assert tests.rows > 1 and (tests["mean_return"] >= 8).all()
+    assert run.test()["mean_return"] >= 8
+    assert "<svg" in run._repr_html_() and "mean_return" in run._repr_html_()
+    pytest.importorskip("matplotlib")
+    assert len(run.plot("entropy").lines) == 1
+
+
+def test_progress_is_shown(capsys):
+    pytest.importorskip("tqdm")
+    hothouse.Run("control", knobs=SMALL).advance(steps=20_000, progress=True)
+    assert "env_steps" in capsys.readouterr().err
+
+
+def test_a_policy_is_what_was_learned():
+    run = hothouse.Run("control", seed=1).advance(steps=400_000)
+    policy = run.policy()
+    envs = hothouse.make_vec("CartPole-v1", 100, autoreset_mode="SameStep")
+    observations, _ = envs.reset(seed=5)
+    odds, values = policy.predict(observations)
+    assert odds.shape == (100, 2) and values.shape == (100,)
+    np.testing.assert_allclose(odds.sum(1), 1, rtol=1e-5)
+    np.testing.assert_array_equal(policy(observations), odds.argmax(1))
+    lengths, alive = np.zeros(100), np.ones(100, bool)
+    for _ in range(500):
+        observations, rewards, terminated, truncated, _ = envs.step(policy(observations))
+        lengths += alive
+        alive &= ~(terminated | truncated)
+    # As good as the run's own tests say, and apart from the run.
+    assert lengths.mean() == pytest.approx(run.test()["mean_return"], rel=0.15) and lengths.mean() > 100
+    before = policy.predict(observations)[1].copy()
+    run.advance(steps=100_000)
+    np.testing.assert_array_equal(policy.predict(observations)[1], before)
+
+
+def test_a_policy_of_numbers():
+    run = hothouse.Run("control", variant="Pendulum-v1", knobs=SMALL).advance(steps=5000)
+    policy = run.policy()
+    observations = np.random.default_rng(0).normal(size=(1000, 3))
+    actions = policy(observations)
+    assert actions.shape == (1000, 1) and actions.dtype == np.float32 and (np.abs(actions) <= 2).all()
+    np.testing.assert_array_equal(actions[:, 0], policy.predict(observations)[0][:, 0])
+
+
+def test_questions_and_live_knobs():
+    run = hothouse.Run("control", knobs=SMALL)
+    plan = run.ask("plan")
+    assert plan["parameters"] > 0 and plan["nodes"]
+    frame = run.advance(steps=10_000).ask("frame")
+    observations = np.frombuffer(frame["observations"], "<f4")
+    assert frame["features"] == 4 and observations.size >= frame["steps"] * frame["shown"] * 4
+    run.set(lr=1e-4).advance(steps=10_000)
+    assert run.metrics()["lr"][-1] == pytest.approx(1e-4, rel=0.1)
+
+
+def test_ctrl_c_ends_the_iteration():
+    run = hothouse.Run("control", seed=4, knobs=SMALL)
+    timer = threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        run.advance(seconds=60)
+    done = run.progress["iteration"]
+    assert done >= 1 and run.metrics().rows == done
+    # It stands at a boundary, and is the run that nobody broke off.
+    whole = hothouse.Run("control", seed=4, knobs=SMALL)
+    whole.advance(steps=done * SMALL["envs"] * SMALL["rollout_steps"])
+    assert whole.digest == run.digest
+
+
+def test_the_lock_is_let_go():
+    run = hothouse.Run("control", threads=1)
+    worker = threading.Thread(target=lambda: run.advance(seconds=2))
+    began = time.monotonic()
+    worker.start()
+    turns = 0
+    while worker.is_alive():
+        time.sleep(0.001)
+        turns += 1
+    assert turns > 20 and time.monotonic() - began >= 2
+
+
+REFUSED = [
+    (lambda: hothouse.Run("gambling"), ValueError, "The rooms are: control"),
+    (lambda: hothouse.Run("control", variant="Pong"), ValueError, "Choose one of: CartPole-v1"),
+    (lambda: hothouse.Run("control", knobs={"speed": 1}), ValueError, "Try one of: "),
+    (lambda: hothouse.Run("control", knobs={"lr": -1}), ValueError, "Choose "),
+    (lambda: hothouse.Run("control", knobs={"lr": "fast"}), TypeError, "Choose "),
+    (lambda: hothouse.Run("control", knobs={"lr": [1]}), TypeError, "Give a number"),
+    (lambda: hothouse.Run("control", seed=-1), ValueError, "Choose 0 to"),
+    (lambda: hothouse.Run("control", threads=0), ValueError, "Choose 1 to"),
+    (lambda: hothouse.Run("control", data=("a.txt", b"x")), ValueError, "takes no data"),
+    (lambda: hothouse.Run("control").advance(), TypeError, "Give seconds= or steps="),
+    (lambda: hothouse.Run("control").advance(steps=-1), ValueError, "0 or more"),
+    (lambda: hothouse.Run("control").advance(seconds=float("nan")), ValueError, "0 or more"),
+    (lambda: hothouse.Run("control").set(envs=128), ValueError, "another run"),
+    (lambda: hothouse.Run("control").ask("weather"), ValueError, "cannot be asked"),
+    (lambda: hothouse.Run("cube").policy(), ValueError, "does not act on observations"),
+    (lambda: hothouse.Run("control").policy()(np.zeros((3, 5))), ValueError, r"\(n, 4\)"),
+    (lambda: hothouse.Run("control").policy()(np.zeros(4)), ValueError, r"\(n, 4\)"),
+    (lambda: hothouse.Run.restore(b"no checkpoint"), hothouse.CheckpointError, "Hothouse"),
+    (lambda: hothouse.Run.restore("/nowhere/run.safetensors"), FileNotFoundError, "nowhere"),
+    (lambda: hothouse.nothing, AttributeError, "nothing"),
+]
+
+
+@pytest.mark.parametrize("wrong, error, says", REFUSED)
+def test_what_is_wrong_is_refused(wrong, error, says):
+    with pytest.raises(error, match=says):
+        wrong()
+
+
+def test_damaged_and_later_checkpoints_are_refused():
+    whole = hothouse.Run("control", knobs=SMALL).save()
+    for damaged in [whole[:-40], whole[: len(whole) // 2], whole.replace(b'"seed\\":1', b'"seed\\":2')]:
+        with pytest.raises(hothouse.CheckpointError, match="[Cc]opy it again|Choose a"):
+            hothouse.Run.restore(damaged)
+    run = hothouse.Run.restore(pathlib.Path(__file__).parents[1] / "golden/control.v1.safetensors")
+    assert run.room == "control"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_fork_is_told():
+    code = (
+        "import hothouse, os, sys\n"
+        "run = hothouse.Run('control', threads=2).advance(steps=1)\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    try: run.advance(steps=1)\n"
+        "    except hothouse.ForkError: os._exit(7)\n"
+        "    os._exit(1)\n"
+        "assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7\n"
+        "run.advance(steps=1)\n"
+    )
+    out = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=120)
+    assert out.returncode == 0, out.stderr
+
+
+def test_the_examples_of_the_readme_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (pathlib.Path(__file__).parents[2] / "crates/python/README.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", text, re.S)
+    assert len(blocks) >= 4
+    names = {}
+    for block in blocks:
+        if "ray" in block and importlib.util.find_spec("ray") is None:
+            continue
+        exec(compile(block, "README.md", "exec"), names)

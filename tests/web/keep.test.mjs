@@ -1,0 +1,224 @@
+// What a person made does not go away: runs that were left go on, and what ended one can be undone.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { event, eventWhere, hide, house, kept, lab, notice, saved, visit } from "./fixture.mjs";
+
+const here = house();
+const SMALL = "#/control?envs=64&rollout_steps=16&v=2";
+
+/** The next run that begins or goes on in a variant; ask before causing it. */
+const began = (page, variant) => eventWhere(page, "began", `(event) => event.config.variant === ${JSON.stringify(variant)}`);
+const choose = (page, variant) => page.locator(`nav a[href*="variant=${variant}&"]`).click();
+const undo = (page) => page.locator(".notice").getByRole("button", { name: "Undo" });
+
+test("an environment that one comes back to goes on, also when the page was loaded again; a new run is one key away", async () => {
+  const page = await visit(here, { at: SMALL });
+  const { iteration } = (await event(page, "metrics", 20)).progress;
+  const other = began(page, "Acrobot-v1");
+  await choose(page, "Acrobot-v1");
+  assert.equal((await other).progress.iteration, 0);
+  const second = (await event(page, "metrics", 1)).progress.iteration;
+  let back = began(page, "CartPole-v1");
+  await choose(page, "CartPole-v1");
+  const first = await back;
+  assert.ok(first.progress.iteration >= iteration && first.config.knobs.envs === 64, `back at ${first.progress.iteration}`);
+  assert.equal(await page.locator("#ghost").isVisible(), false, "it is its own past");
+
+  await kept(page);
+  await page.reload();
+  await lab(page);
+  assert.ok((await event(page, "metrics")).progress.iteration > iteration);
+  back = began(page, "Acrobot-v1");
+  await choose(page, "Acrobot-v1");
+  assert.ok((await back).progress.iteration >= second);
+  await event(page, "metrics", second + 1);
+
+  back = began(page, "Acrobot-v1");
+  await page.keyboard.press("r");
+  assert.equal((await back).progress.iteration, 0);
+  await page.context().close();
+});
+
+test("the way back in the browser's history leads to the run that was left, also where the address is written at that moment", async () => {
+  const page = await visit(here, { at: SMALL });
+  const { iteration } = (await event(page, "metrics", 20)).progress;
+  await page.waitForFunction(() => /seed=1/.test(location.hash));
+  const other = began(page, "Acrobot-v1");
+  await choose(page, "Acrobot-v1");
+  await other;
+  await event(page, "metrics", 1);
+  await page.waitForFunction(() => /Acrobot-v1&seed=1/.test(location.hash));
+  // The address follows a change, and learns what it is to be just after the visitor has gone back.
+  const asked = page.evaluate(
+    () =>
+      new Promise((asked) => {
+        const { shared } = hothouse;
+        hothouse.shared = async () => {
+          const answer = await shared();
+          hothouse.shared = shared;
+          asked();
+          await new Promise((gone) => addEventListener("popstate", gone, { once: true }));
+          return answer;
+        };
+        hothouse.command({ kind: "set_knob", name: "lr", value: 0.001 });
+      }),
+  );
+  await asked;
+  const back = began(page, "CartPole-v1");
+  await page.goBack();
+  assert.ok((await back).progress.iteration >= iteration);
+  assert.match(await page.evaluate(() => location.hash), /CartPole-v1&seed=1&envs=64/);
+  // There and back before it was there.
+  const again = began(page, "CartPole-v1");
+  await page.evaluate(() => {
+    document.querySelector('nav a[href*="variant=Acrobot-v1&"]').click();
+    document.querySelector('nav a[href*="variant=CartPole-v1&"]').click();
+  });
+  assert.ok((await again).progress.iteration >= iteration);
+  assert.equal(await page.evaluate(() => hothouse.variant.id), "CartPole-v1");
+  await page.context().close();
+});
+
+test("another room and back: the run goes on, and so does that of another environment", async () => {
+  const page = await visit(here, { at: SMALL });
+  const { iteration } = (await event(page, "metrics", 20)).progress;
+  const other = began(page, "Acrobot-v1");
+  await choose(page, "Acrobot-v1");
+  await other;
+  await event(page, "metrics", 1);
+  await page.locator("#rooms a", { hasText: "Backgammon" }).click();
+  await lab(page, "backgammon");
+  // By the browser's way back, at once.
+  await page.goBack();
+  await lab(page, "control");
+  await event(page, "metrics");
+  assert.equal(await page.evaluate(() => hothouse.variant.id), "Acrobot-v1");
+  const back = began(page, "CartPole-v1");
+  await choose(page, "CartPole-v1");
+  assert.ok((await back).progress.iteration >= iteration);
+  await page.context().close();
+});
+
+test("what ended a run can be undone: a new run, a file, a link", async () => {
+  const page = await visit(here, { at: SMALL });
+  const { iteration } = (await event(page, "metrics", 20)).progress;
+  const again = async () => {
+    const back = began(page, "CartPole-v1");
+    await undo(page).click();
+    const { progress, config } = await back;
+    assert.ok(progress.iteration >= iteration && config.seed === 1, `back at ${progress.iteration}`);
+    assert.equal(await undo(page).count(), 0);
+  };
+  let fresh = began(page, "CartPole-v1");
+  await page.keyboard.press("r");
+  assert.equal((await fresh).progress.iteration, 0);
+  await notice(page, /A new run began. The run before it is kept./);
+  const bytes = await saved(page);
+  await again();
+
+  fresh = began(page, "CartPole-v1");
+  await page.locator("input[type=file]").first().setInputFiles({ name: "run.safetensors", mimeType: "application/octet-stream", buffer: bytes });
+  await fresh;
+  await notice(page, /Run.safetensors goes on. The run before it is kept./);
+  await again();
+
+  await page.evaluate(() => {
+    globalThis.before = hothouse;
+    location.hash = "#/control?envs=64&rollout_steps=16&seed=9&v=2";
+  });
+  await page.waitForFunction(() => globalThis.hothouse && hothouse !== before);
+  await notice(page, /Another run was opened. The run before it is kept./);
+  assert.match(await page.evaluate(async () => (await hothouse.shared()).address), /seed=9/);
+  await page.evaluate(() => (globalThis.before = hothouse));
+  await undo(page).click();
+  await page.waitForFunction(() => hothouse !== before);
+  assert.ok((await event(page, "metrics")).progress.iteration >= iteration);
+  assert.match(await page.evaluate(async () => (await hothouse.shared()).address), /seed=1&/);
+  await page.context().close();
+});
+
+/** Drops a file on the page, as from a folder of the system. */
+const drop = (page, name, bytes) =>
+  page.evaluate(
+    ([name, bytes]) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([new Uint8Array(bytes)], name));
+      for (const kind of ["dragover", "drop"]) document.dispatchEvent(new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer }));
+    },
+    [name, [...bytes]],
+  );
+
+test("a run that is dropped in another room opens its own, and what was there before can be gone back to", async () => {
+  const page = await visit(here, { at: SMALL });
+  const { iteration } = (await event(page, "metrics", 5)).progress;
+  const bytes = await saved(page);
+  await page.locator("#rooms a", { hasText: "Backgammon" }).click();
+  await lab(page, "backgammon");
+  await event(page, "metrics");
+  await drop(page, "cart.safetensors", bytes);
+  await lab(page, "control");
+  assert.ok((await event(page, "metrics")).progress.iteration > iteration);
+  await page.waitForFunction(() => /^#\/control/.test(location.hash));
+  assert.equal(await page.locator("#rooms [aria-current=page]").textContent(), "Control");
+  await undo(page).click();
+  await lab(page, "backgammon");
+  await page.waitForFunction(() => /^#\/backgammon/.test(location.hash));
+  await page.context().close();
+});
+
+const table = (page) => page.evaluate(() => hothouse.ask({ ask: "session" }));
+
+test("a game goes on with another learner, after a new start and after the page is loaded again; another match can be undone", async () => {
+  const page = await visit(here, { at: "#/backgammon?variant=strong&v=2" });
+  await event(page, "metrics");
+  await page.getByText("Play it", { exact: true }).click();
+  await page.getByRole("button", { name: "Roll", exact: true }).click();
+  const sat = async () => {
+    const session = await table(page);
+    return session?.setup.seats[0] === null ? session.setup.seed : undefined;
+  };
+  await page.waitForFunction(async () => (await hothouse.ask({ ask: "session" }))?.phase !== "opening");
+  const seed = await sat();
+  assert.notEqual(seed, undefined);
+
+  const other = began(page, "published");
+  await choose(page, "published");
+  await other;
+  assert.equal(await sat(), seed);
+  const back = began(page, "strong");
+  await choose(page, "strong");
+  assert.ok((await back).progress.iteration > 0);
+  assert.equal(await sat(), seed);
+  const fresh = began(page, "strong");
+  await page.keyboard.press("r");
+  await fresh;
+  assert.equal(await sat(), seed);
+
+  await page.getByText("Watch it play itself", { exact: true }).click();
+  await notice(page, /Another match began. The one before it is kept./);
+  assert.equal(await sat(), undefined);
+  const undone = async () => {
+    await page.waitForFunction(async (seed) => (await hothouse.ask({ ask: "session" })).setup.seed === seed, seed);
+    assert.ok(await page.getByRole("radio", { name: "Play it", exact: true }).isChecked());
+  };
+  await page.locator(".notice", { hasText: "Another match" }).getByRole("button", { name: "Undo" }).click();
+  await undone();
+
+  const again = async () => {
+    await event(page, "metrics", 1);
+    await kept(page, "hothouse-backgammon");
+    await page.reload();
+    await lab(page, "backgammon");
+  };
+  await again();
+  assert.equal(await sat(), seed);
+  // The match that another took the place of is kept over a reload, too.
+  await page.getByText("Watch it play itself", { exact: true }).click();
+  await notice(page, /Another match began/);
+  await again();
+  assert.equal(await sat(), undefined);
+  await page.getByRole("button", { name: "Moves of this game" }).click();
+  await page.getByRole("button", { name: "Back to the match before" }).click();
+  await undone();
+  await page.context().close();
+});

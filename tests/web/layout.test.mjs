@@ -1,0 +1,147 @@
+// Every room and dialog on screens of four widths, light and dark: nothing is cut or sticks out, all that is to be hit is large
+// enough, and axe finds nothing serious. A room is loaded once, and the screen changes around it.
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { test } from "node:test";
+import { ROOMS } from "../../scripts/rooms.mjs";
+import { event, house, until, visit } from "./fixture.mjs";
+
+const here = house();
+const axe = createRequire(import.meta.url).resolve("axe-core");
+
+const SCREENS = [
+  { width: 320, height: 640 },
+  { width: 390, height: 844 },
+  { width: 820, height: 1180 },
+  { width: 1440, height: 900 },
+];
+const PHONE = 390;
+/** Where axe looks, in both themes. */
+const AXED = [PHONE, 1440];
+/** The least that a finger or a pointer is given (WCAG 2.5.8). */
+const TARGET_PX = 24;
+const BAR_SHARE = 0.08;
+
+/** In the page: what is cut, sticks out, scrolls without a cue, or is too small to be hit. */
+function misfits([within, target, narrow]) {
+  const root = document.querySelector(within);
+  const wide = document.documentElement.clientWidth;
+  const unseen = (element) => element.closest(".unseen, .skip, .u-over, .u-legend, svg *, math *, option") || getComputedStyle(element).clipPath !== "none";
+  const scroller = (element) => {
+    for (let up = element.parentElement; up && up !== document.body; up = up.parentElement) if (/auto|scroll/.test(getComputedStyle(up).overflowX)) return true;
+    return false;
+  };
+  const name = (element) => `${element.tagName.toLowerCase()}${[...element.classList].map((c) => `.${c}`).join("")} "${(element.getAttribute("aria-label") ?? element.textContent ?? "").trim().slice(0, 40)}"`;
+  const found = [];
+  for (const element of root.querySelectorAll("*")) {
+    if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) || unseen(element)) continue;
+    const box = element.getBoundingClientRect();
+    if (box.width === 0 || box.height === 0) continue;
+    const style = getComputedStyle(element);
+    if ((box.right > wide + 1 || box.left < -1) && !scroller(element)) found.push(`${name(element)} sticks out: ${Math.round(box.left)} to ${Math.round(box.right)} of ${wide}`);
+    const over = { x: element.scrollWidth > element.clientWidth + 1, y: element.scrollHeight > element.clientHeight + 1 };
+    const text = !["CANVAS", "INPUT", "SELECT", "TEXTAREA", "svg", "math"].includes(element.tagName) && style.display !== "inline";
+    if (text && over.x && (/hidden|clip/.test(style.overflowX) || element.tagName === "BUTTON")) found.push(`${name(element)} is cut: ${element.scrollWidth} in ${element.clientWidth}`);
+    if (text && over.y && /hidden|clip/.test(style.overflowY)) found.push(`${name(element)} is cut: ${element.scrollHeight} in ${element.clientHeight} high`);
+    if (text && over.x && /auto|scroll/.test(style.overflowX) && style.scrollbarWidth === "none" && style.backgroundImage === "none") found.push(`${name(element)} scrolls without a cue`);
+    // What a knob is and what it is by now stand apart.
+    const label = element.matches(".knob .now") && element.closest(".knob").querySelector("label")?.getBoundingClientRect();
+    if (label && box.left < label.right && label.left < box.right && box.top < label.bottom - 1 && label.top < box.bottom - 1) found.push(`${name(element)} lies over the knob's name`);
+    if (!element.matches("a[href], button, select, summary, input:not([type=file]), textarea")) continue;
+    if (element.tagName === "A" && style.display === "inline") continue; // a word of a sentence
+    if (wide === narrow && element.closest(".board")) continue; // twelve points, bar and tray in 320 px
+    const boxes = [element, ...(element.labels ?? [])].map((one) => one.getBoundingClientRect());
+    if (!boxes.some(({ width, height }) => width >= target - 0.5 && height >= target - 0.5)) found.push(`${name(element)} is ${Math.round(box.width)} by ${Math.round(box.height)}`);
+  }
+  return [...new Set(found)];
+}
+
+/** The page has its new size: for some frames nothing has grown, and nothing is on its way. */
+const settled = (page) =>
+  page.evaluate(async () => {
+    const root = document.documentElement;
+    for (let [frames, still, before] = [0, 0, ""]; still < 4 && frames < 60; frames++) {
+      await new Promise(requestAnimationFrame);
+      const now = [root.clientWidth, root.scrollWidth, root.scrollHeight, document.getAnimations().filter(({ playState }) => playState === "running").length].join();
+      [still, before] = [now === before ? still + 1 : 0, now];
+    }
+  });
+
+/** Of the dark page, contrasts alone: all else was looked at in the light one. */
+async function serious(page, within, colorScheme) {
+  const rules = colorScheme === "dark" ? { runOnly: ["color-contrast"] } : {};
+  const { violations } = await page.evaluate(([within, rules]) => axe.run(within, { resultTypes: ["violations"], ...rules }), [within, rules]);
+  const found = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  return found.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target).join(", ")}`);
+}
+
+/** Looks at a part of the page on every screen. */
+async function look(page, what, within) {
+  const found = [];
+  for (const screen of SCREENS) {
+    await page.setViewportSize(screen);
+    for (const colorScheme of AXED.includes(screen.width) ? ["light", "dark"] : ["light"]) {
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" }); // no colour is on its way to another
+      await settled(page);
+      const where = `${what}, ${screen.width} px, ${colorScheme}`;
+      if (colorScheme === "light") found.push(...(await page.evaluate(misfits, [within, TARGET_PX, SCREENS[0].width])).map((words) => `${where}: ${words}`));
+      if (AXED.includes(screen.width)) found.push(...(await serious(page, within, colorScheme)).map((words) => `${where}: ${words}`));
+    }
+  }
+  assert.deepEqual(found, []);
+}
+
+/** Opens what is folded away. */
+async function unfold(page) {
+  await page.evaluate(() => document.querySelectorAll("#main details").forEach((details) => (details.open = true)));
+  const folded = () => [...document.querySelectorAll('#main [aria-expanded="false"]')].filter((button) => button.checkVisibility());
+  await page.evaluate(`(${folded})().forEach((button) => button.click())`);
+  await until(page, `(${folded})().length === 0`);
+}
+
+for (const room of ROOMS)
+  test(`${room}: nothing is cut, sticks out or is too small on any screen, and axe finds nothing serious`, async () => {
+    const page = await visit(here, { at: `#/${room}` });
+    await event(page, "metrics");
+    await page.evaluate(() => hothouse.command({ kind: "pause" }));
+    await page.addScriptTag({ path: axe });
+    // As it opens.
+    for (const { width, height } of SCREENS) {
+      await page.setViewportSize({ width, height });
+      await settled(page);
+      const found = (await page.evaluate(misfits, ["body", TARGET_PX, SCREENS[0].width])).map((words) => `${width} px: ${words}`);
+      const { bar, curve, over } = await page.evaluate(() => ({
+        bar: document.querySelector(".transport").offsetHeight,
+        curve: document.querySelector(".returns").getBoundingClientRect().top + scrollY,
+        over: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      }));
+      if (over > 0) found.push(`${width} px: ${over} pixels wider than the screen`);
+      if (bar > BAR_SHARE * height) found.push(`${width} px: the bar takes ${bar} of ${height}`);
+      // The picture comes first, and then the curve.
+      if (width === PHONE && curve > height) found.push(`the curve is ${Math.round(curve)} px down`);
+      assert.deepEqual(found, []);
+    }
+    // The knobs that matter most stand beside the curve, and no knob stands twice.
+    assert.equal(await page.locator(".returns .first-knobs .knob").count(), 3);
+    assert.equal(await page.locator(".knob").count(), await page.evaluate(() => hothouse.knobs.length + 1), "each knob, and the seed");
+    await unfold(page);
+    await look(page, "page with all that folds", "body");
+    // The dialogs, and the tour, which stands beside what it speaks of.
+    const openers = { Help: "Help", "Run it natively": "Run it natively", badge: await page.locator("#tools .badge").getAttribute("aria-label") };
+    for (const [what, name] of Object.entries(openers)) {
+      await page.getByRole("button", { name, exact: true }).click();
+      await page.locator("dialog[open] :nth-child(2)").first().waitFor();
+      await look(page, `dialog "${what}"`, "dialog[open]");
+      await page.keyboard.press("Escape");
+    }
+    await page.getByRole("button", { name: "Help", exact: true }).click();
+    await page.getByRole("button", { name: "Take the tour" }).click();
+    for (;;) {
+      await look(page, `tour, "${await page.locator(".tour h2").textContent()}"`, ".tour");
+      const next = page.locator(".tour").getByRole("button", { name: "Next" });
+      if (!(await next.count())) break;
+      await next.click();
+    }
+    assert.deepEqual(page.said, []);
+    await page.context().close();
+  });

@@ -1,0 +1,401 @@
+// What a visitor does with several runs: keeps them, names them, draws them beside the present one, reads values, saves them.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { test } from "node:test";
+import { event, house, lab, visit } from "./fixture.mjs";
+
+const here = house();
+const axe = createRequire(import.meta.url).resolve("axe-core");
+/** Small enough that an iteration takes no time; still the page as anyone sees it. */
+const SMALL = "#/control?envs=64&v=1";
+
+const list = (page) => page.getByRole("list", { name: "Runs", exact: true }).getByRole("listitem");
+const compare = (page) => page.locator(".compare");
+const chart = (page) => compare(page).getByRole("slider", { name: /^Mean return/ });
+const began = (page) => page.evaluate(() => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "began" && resolve(event))));
+const pause = async (page) => {
+  const paused = event(page, "running");
+  await page.evaluate(() => hothouse.command({ kind: "pause" }));
+  await paused;
+};
+const again = async (page) => {
+  const fresh = began(page);
+  await page.getByRole("button", { name: "New run", exact: true }).click();
+  await fresh;
+  await page.evaluate(() => hothouse.command({ kind: "start" }));
+  await event(page, "metrics", 30);
+};
+const saved = async (page, name) => {
+  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name }).click()]);
+  return { name: file.suggestedFilename(), bytes: readFileSync(await file.path()) };
+};
+/** The names of all runs that the browser keeps. */
+const kept = (page) =>
+  page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        const request = indexedDB.open("hothouse-curves", 1);
+        request.onupgradeneeded = () => request.result.createObjectStore("runs");
+        request.onsuccess = () => {
+          const all = request.result.transaction("runs").objectStore("runs").getAll();
+          all.onsuccess = () => (request.result.close(), resolve(all.result.map(({ name, progress, settings }) => ({ name, iteration: progress.iteration, lr: settings.lr }))));
+        };
+      }),
+  );
+const keptWhere = async (page, holds) => {
+  for (let tries = 0; tries < 300; tries++) {
+    const all = await kept(page);
+    if (holds(all)) return all;
+    await page.waitForTimeout(200);
+  }
+  assert.fail(`kept: ${JSON.stringify(await kept(page))}`);
+};
+
+test("a run is named by what differs, renamed, kept over a reload, drawn beside another, removed and brought back", async () => {
+  const page = await visit(here, { at: "#/control?envs=64&lr=0.003&v=1" });
+  await event(page, "metrics", 30);
+  await list(page).first().waitFor();
+  const name = list(page).first().getByLabel("Name of the run");
+  assert.match(await name.inputValue(), /^CartPole, .*Learning rate 0\.003/);
+  assert.match(await list(page).first().textContent(), /Learning rate 0\.003 \(0\.01\)/);
+  await name.fill("slow");
+  await name.press("Enter");
+  await again(page);
+  await keptWhere(page, (all) => all.length === 2 && all.some(({ name }) => name === "slow"));
+  await page.reload();
+  await lab(page);
+  await event(page, "metrics", 30);
+  await page.waitForFunction(() => document.querySelectorAll(".run-list li").length === 3);
+  const box = page.getByRole("checkbox", { name: "Compare with slow" });
+  await box.check();
+  const legend = compare(page).getByRole("list", { name: "Runs in the chart" });
+  await legend.getByRole("listitem").nth(1).waitFor();
+  assert.deepEqual((await legend.getByRole("listitem").allTextContents()).map((text) => text.trim()), ["Present run", "A slow"]);
+  // Its values stand in the table, at the same places.
+  await page.getByRole("button", { name: "The chosen curves as a table" }).click();
+  const table = page.getByRole("region", { name: "The chosen curves as a table" });
+  assert.deepEqual(await table.getByRole("columnheader").allTextContents(), ["Steps", "Time", "Training return", "Past run", "A: slow", "What happened"]);
+  await page.getByRole("button", { name: "The chosen curves as a table" }).click();
+
+  await page.getByRole("button", { name: "Remove slow" }).click();
+  assert.equal(await list(page).count(), 2);
+  await keptWhere(page, (all) => all.every(({ name }) => name !== "slow"));
+  await page.getByRole("button", { name: "Undo", exact: true }).click();
+  await box.waitFor();
+  assert.equal(await box.isChecked(), true);
+  await keptWhere(page, (all) => all.some(({ name }) => name === "slow"));
+  // Settings can be told from each other, and taken over.
+  await page.getByLabel("Settings, as differences from").selectOption({ label: "slow" });
+  assert.match(await list(page).first().textContent(), /The same settings|These settings/);
+  const fresh = began(page);
+  await page.getByRole("button", { name: "Begin a run with these: slow" }).click();
+  assert.deepEqual((await fresh).config.knobs, { envs: 64, lr: 0.003 });
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("a run that is gone back to is the one that was kept, and a fork is another", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics", 30);
+  await again(page);
+  await page.waitForFunction(() => document.querySelectorAll(".run-list li").length === 2);
+  const back = began(page);
+  await page.getByRole("button", { name: "Go back to the run before" }).click();
+  await back;
+  await event(page, "metrics", 40);
+  assert.equal(await list(page).count(), 2);
+
+  const marked = event(page, "mark");
+  const field = page.getByRole("spinbutton", { name: "Learning rate", exact: true });
+  await field.fill("0.001");
+  await field.press("Enter");
+  const mark = await marked;
+  await event(page, "metrics", mark.progress.iteration + 5);
+  await keptWhere(page, (all) => all.some(({ lr }) => lr === 0.001));
+  const forked = began(page);
+  // The mark of the change in the chart is the way back.
+  const figure = page.getByRole("figure", { name: "Mean return" }).last();
+  await figure.scrollIntoViewIfNeeded(); // charts are drawn while they are in sight
+  await figure.getByRole("button", { name: "Fork the run before Learning rate 0.001" }).click();
+  assert.deepEqual((await forked).marks, []);
+  await page.waitForFunction(() => document.querySelectorAll(".run-list li").length === 3);
+  await page.context().close();
+});
+
+test("what a file says of the curves is what the page was told", async () => {
+  const page = await visit(here, { at: `${SMALL}&seed=5` });
+  await page.evaluate(() => {
+    globalThis.rows = [];
+    globalThis.tests = [];
+    hothouse.onEvent((event) => {
+      if (event.kind === "began") Object.assign(globalThis, { rows: [...event.history], tests: [...event.tests] });
+      if (event.kind === "metrics") rows.push(event);
+      if (event.kind === "test") tests.push(event);
+    });
+    hothouse.command({ kind: "reset", config: null });
+  });
+  await event(page, "test", 20);
+  await pause(page);
+  await page.waitForTimeout(300);
+  const { rows, tests, room } = await page.evaluate(() => ({ rows, tests, room: hothouse.room }));
+  const { name, bytes } = await saved(page, "Curves that are shown, as CSV");
+  assert.equal(name, "hothouse-control-CartPole-v1-seed5-curves.csv");
+  const [head, ...lines] = bytes.toString().trim().split("\n");
+  const names = head.split(",");
+  assert.deepEqual(names.slice(0, 8), ["run", "room", "variant", "seed", "knobs", "iteration", "env_steps", "train_s"]);
+  // The name has commas and stands in quotes.
+  const cells = lines.map((line) => line.replace(/^"[^"]*",/, "run,").split(","));
+  const of = (row, column) => row[names.indexOf(column)];
+  for (const row of cells) assert.deepEqual([row.length, ...["room", "variant", "seed", "knobs"].map((column) => of(row, column))], [names.length, "control", "CartPole-v1", "5", "envs=64"]);
+  const metrics = cells.filter((row) => of(row, "lr") !== "");
+  const number = (text) => (text === "" ? null : Number(text));
+  assert.ok(metrics.length >= 20);
+  const last = new Map(rows.map((row) => [row.progress.iteration, row]));
+  for (const row of metrics) {
+    const { progress, values } = last.get(Number(of(row, "iteration")));
+    assert.equal(Number(of(row, "env_steps")), progress.counts[0]);
+    room.metrics.forEach(({ name }, k) => assert.equal(number(of(row, name)), values[k], name));
+  }
+  const tested = cells.filter((row) => of(row, "test_mean_return") !== "");
+  assert.deepEqual(tested.map((row) => room.tests.map(({ name }) => number(of(row, `test_${name}`)))), tests.map(({ values }) => values));
+
+  const told = JSON.parse((await saved(page, "Curves that are shown, as JSON")).bytes);
+  assert.deepEqual([told.room, told.runs.length, told.runs[0].seed, told.runs[0].knobs], ["control", 1, 5, { envs: 64 }]);
+  assert.deepEqual(told.runs[0].metrics.entropy, metrics.map((row) => number(of(row, "entropy"))));
+  await page.context().close();
+});
+
+test("values are read by keys and by pointer, of tests and of other runs too; the axis is zoomed and goes by time", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "test", 60);
+  await again(page);
+  await event(page, "test", 60);
+  await pause(page);
+  await page.waitForFunction(() => document.querySelectorAll(".run-list li").length === 2);
+  await page.getByRole("checkbox", { name: /^Compare with/ }).check();
+  const slider = chart(page);
+  await slider.focus();
+  const says = () => slider.getAttribute("aria-valuetext");
+  await page.keyboard.press("Home");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  await page.waitForFunction(() => /steps: Present run/.test(document.querySelector(".compare .plot").getAttribute("aria-valuetext")));
+  assert.match(await says(), /steps: Present run \d+.*A: CartPole.* \d/);
+  await page.keyboard.press("ArrowUp");
+  await page.waitForFunction(() => /test \d+/.test(document.querySelector(".compare .plot").getAttribute("aria-valuetext")));
+  assert.match(await says(), /Present run \d+; test \d+, \d+ to \d+ at/);
+  await compare(page).locator(".tip").waitFor();
+
+  const reset = compare(page).getByRole("button", { name: "Whole axis" });
+  await page.keyboard.press("+");
+  await reset.waitFor();
+  await page.keyboard.press("0");
+  await reset.waitFor({ state: "hidden" });
+  const box = await compare(page).locator(".u-over").boundingBox();
+  const y = box.y + box.height / 2;
+  const drag = async (from, to) => {
+    await page.mouse.move(box.x + box.width * from, y);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * to, y, { steps: 4 });
+    await page.mouse.up();
+  };
+  await drag(0.1, 0.4);
+  await reset.waitFor();
+  // The place under the pointer is where the drag says it is.
+  const seen = () => page.evaluate(() => document.querySelector(".compare .tip p")?.textContent);
+  await page.mouse.move(box.x + box.width * 0.5, y);
+  const near = await seen();
+  await reset.click();
+  await reset.waitFor({ state: "hidden" });
+  await page.mouse.move(box.x + box.width * 0.25, y + 1);
+  assert.equal(await seen(), near);
+  await slider.focus();
+  await page.mouse.wheel(0, -300);
+  await reset.waitFor();
+  await slider.dblclick();
+  await reset.waitFor({ state: "hidden" });
+
+  // Two fingers: what is under them stays under them.
+  await page.evaluate(() => {
+    const area = document.querySelector(".compare .plot");
+    const { left, width, top } = area.querySelector(".u-over").getBoundingClientRect();
+    const finger = (kind, pointerId, share) =>
+      area.dispatchEvent(new PointerEvent(kind, { pointerId, pointerType: "touch", clientX: left + share * width, clientY: top + 20, bubbles: true }));
+    finger("pointerdown", 7, 0.4);
+    finger("pointerdown", 8, 0.6);
+    finger("pointermove", 7, 0.2);
+    finger("pointermove", 8, 0.8);
+    for (const id of [7, 8]) finger("pointerup", id, 0.5);
+  });
+  await reset.waitFor();
+  await page.mouse.move(box.x + box.width * 0.8, y);
+  const pinched = await seen();
+  await page.keyboard.press("Escape");
+  await reset.waitFor({ state: "hidden" });
+  await page.mouse.move(box.x + box.width * 0.6, y + 1);
+  assert.equal(await seen(), pinched);
+
+  await compare(page).getByText("by time").click();
+  await slider.focus();
+  await page.keyboard.press("Home");
+  await page.keyboard.press("ArrowRight");
+  await page.waitForFunction(() => /^[\d.]+\ss: /.test(document.querySelector(".compare .plot").getAttribute("aria-valuetext")));
+  await page.context().close();
+});
+
+test("a curve is smoothed as an exponential average, with the raw one beside it, and any declared column can be charted", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics", 60);
+  await pause(page);
+  const choice = page.getByLabel("Chart", { exact: true });
+  const offered = await choice.locator("option").allTextContents();
+  for (const wanted of ["Mean return", "Episode length", "Clip fraction", "Explained variance", "Gradient norm", "Greatest test return"]) assert.ok(offered.includes(wanted), `${wanted} among ${offered}`);
+  await choice.selectOption({ label: "Entropy" });
+  const slider = compare(page).getByRole("slider", { name: /^Entropy/ });
+  await page.getByLabel("Smoothing").fill("100");
+  await slider.focus();
+  await page.keyboard.press("End");
+  await page.waitForFunction(() => /smoothed/.test(document.querySelector(".compare .plot").getAttribute("aria-valuetext")));
+  const [, smoothed, raw] = /([\d.]+) smoothed, ([\d.]+) as it is/.exec(await slider.getAttribute("aria-valuetext"));
+  // The same average from what is saved: 10 % of the axis, which ends at a round number of at least 100,000 steps.
+  const told = JSON.parse((await saved(page, "Curves that are shown, as JSON")).bytes).runs[0].metrics;
+  const end = told.env_steps.at(-1);
+  const span = Math.max(100_000, [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((k) => k * 10 ** Math.floor(Math.log10(end * 1.02))).find((round) => round >= end * 1.02));
+  let mean;
+  told.entropy.forEach((value, k) => {
+    const kept = k === 0 ? 0 : Math.exp(-(told.env_steps[k] - told.env_steps[k - 1]) / (0.1 * span));
+    mean = k === 0 ? value : kept * mean + (1 - kept) * value;
+  });
+  assert.equal(Number(smoothed), Number(mean.toPrecision(3)));
+  assert.equal(Number(raw), Number(told.entropy.at(-1).toPrecision(3)));
+  // A logarithmic scale.
+  await choice.selectOption({ label: "Value loss" });
+  await page.getByLabel("logarithmic, above 0").check();
+  await compare(page).getByRole("slider", { name: /^Value loss: [\d.]+ after/ }).waitFor();
+  await page.context().close();
+});
+
+for (const colorScheme of ["light", "dark"])
+  test(`the picture of the curves is one, in the colours in force (${colorScheme})`, async () => {
+    const page = await visit(here, { at: SMALL, context: { colorScheme } });
+    await event(page, "test", 40);
+    await again(page);
+    await page.getByRole("checkbox", { name: /^Compare with/ }).check();
+    await pause(page);
+    await compare(page).scrollIntoViewIfNeeded();
+    const { name, bytes } = await saved(page, "Chart that is shown, as PNG");
+    assert.match(name, /\.png$/);
+    const { width, height, colours, corner } = await page.evaluate(async (bytes) => {
+      const image = await createImageBitmap(new Blob([new Uint8Array(bytes)], { type: "image/png" }));
+      const canvas = new OffscreenCanvas(image.width, image.height);
+      const c = canvas.getContext("2d");
+      c.drawImage(image, 0, 0);
+      const { data } = c.getImageData(0, 0, image.width, image.height);
+      const counts = new Map();
+      for (let at = 0; at < data.length; at += 4) {
+        const colour = `#${[...data.subarray(at, at + 3)].map((part) => part.toString(16).padStart(2, "0")).join("")}`;
+        counts.set(colour, (counts.get(colour) ?? 0) + 1);
+      }
+      const style = getComputedStyle(document.documentElement);
+      const colours = Object.fromEntries(["paper", "ink", "accent", "plus"].map((name) => [name, counts.get(style.getPropertyValue(`--${name}`).trim()) ?? 0]));
+      return { width: image.width, height: image.height, colours, corner: data[0] };
+    }, [...bytes]);
+    assert.ok(width === 2000 && height > 1000, `${width} by ${height}`);
+    assert.equal(corner > 128, colorScheme === "light");
+    // The present curve, the other one, words, and paper around them.
+    for (const [name, least] of Object.entries({ paper: width * height * 0.6, ink: 50, accent: 300, plus: 200 })) assert.ok(colours[name] > least, `${name}: ${colours[name]} pixels`);
+    await page.context().close();
+  });
+
+test("where storage is refused, runs stay for the visit, and the page says so", async () => {
+  const refuse = () => {
+    const { open } = IDBFactory.prototype;
+    IDBFactory.prototype.open = function (name, ...rest) {
+      if (name === "hothouse-curves") throw new DOMException("not here", "SecurityError");
+      return open.call(this, name, ...rest);
+    };
+  };
+  const page = await visit(here, { at: SMALL, init: refuse });
+  await event(page, "metrics", 20);
+  await page.getByText(/This browser refused to store runs \(not here\)/).waitFor();
+  await again(page);
+  await page.waitForFunction(() => document.querySelectorAll(".run-list li").length === 2);
+  await page.getByRole("checkbox", { name: /^Compare with/ }).check();
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("the oldest runs go, and none that is looked at", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics", 20);
+  await keptWhere(page, (all) => all.length === 1);
+  // Fifty copies of it, of earlier days.
+  await page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        const request = indexedDB.open("hothouse-curves", 1);
+        request.onsuccess = () => {
+          const work = request.result.transaction("runs", "readwrite");
+          const store = work.objectStore("runs");
+          store.getAll().onsuccess = ({ target }) => {
+            const [run] = target.result;
+            for (let k = 0; k < 50; k++) store.put({ ...run, id: `old-${k}`, name: `old ${k}`, beganMs: 1000 + k, progress: { ...run.progress, train_s: 1e6 } }, `control/old-${k}`);
+          };
+          work.oncomplete = () => resolve();
+        };
+      }),
+  );
+  await page.reload();
+  await lab(page);
+  await event(page, "metrics", 20);
+  const all = await keptWhere(page, (all) => all.length <= 40);
+  assert.ok(all.some(({ name }) => name === "old 49") && !all.some(({ name }) => name === "old 0"));
+  await page.context().close();
+});
+
+test("a sweep tells how far it is before the first test, and the page why training pauses; bands are drawn over seeds", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics");
+  await page.getByLabel("Seeds each").selectOption("3");
+  await page.getByLabel("Values", { exact: true }).selectOption("3");
+  await page.getByLabel("Steps each").selectOption("100000");
+  await page.evaluate(() => {
+    globalThis.told = new Set();
+    new MutationObserver(() => document.querySelectorAll(".sweep-grid li p").forEach(({ textContent }) => told.add(textContent))).observe(document.querySelector(".sweep"), { childList: true, characterData: true, subtree: true });
+  });
+  await page.getByRole("button", { name: "Start the sweep" }).click();
+  await page.getByText("Training pauses while the sweep runs, and goes on after it.").waitFor();
+  await page.getByText(/^Done: /).waitFor();
+  const told = await page.evaluate(() => [...globalThis.told]);
+  assert.ok(told.some((words) => /^[\d.]+k? of 100k steps; no test yet$/.test(words)), told.join(" | "));
+  assert.equal(await page.locator(".sweep-grid progress:not([hidden])").count(), 0);
+  const bands = () => page.locator(".sweep-grid .seeds").evaluateAll((paths) => paths.map((path) => path.getAttribute("d")));
+  const range = await bands();
+  assert.ok(range.length === 3 && range.every((d) => /^M.*L.*Z$/.test(d)), range.join(" | "));
+  await page.getByLabel("Band over the seeds").selectOption("error");
+  assert.notDeepEqual(await bands(), range);
+  await page.getByRole("button", { name: "The sweep as a table" }).click();
+  assert.match(await page.getByRole("region", { name: "The sweep as a table" }).getByRole("row").nth(1).textContent(), / ± .* at /);
+  await page.context().close();
+});
+
+test("axe finds nothing in the comparison (light on a desk, dark on a narrow phone), and nothing sticks out", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics", 20);
+  await again(page);
+  await page.getByRole("checkbox", { name: /^Compare with/ }).check();
+  await page.addScriptTag({ path: axe });
+  for (const [width, colorScheme] of [
+    [1280, "light"],
+    [320, "dark"],
+  ]) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await page.setViewportSize({ width, height: 800 });
+    const { violations } = await page.evaluate(() => globalThis.axe.run());
+    assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`), []);
+    const out = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    assert.equal(out, 0);
+  }
+  await page.context().close();
+});

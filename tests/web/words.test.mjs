@@ -1,0 +1,294 @@
+// The room of words: a transformer that learns before any click, a text with what it makes of it, attention heads, writing, and a text of
+// one's own. How well it learns is for other tests.
+import assert from "node:assert/strict";
+import { rmSync, truncateSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { test } from "node:test";
+import { event, eventWhere, folder, house, lab, saved, visit } from "./fixture.mjs";
+
+const here = house();
+const axe = createRequire(import.meta.url).resolve("axe-core");
+
+/** Small, so that all of it is there within seconds. */
+const SMALL = "width=32&layers=2&heads=2&context=32&batch=8&micro=8&steps=8&characters=60000&sample=40";
+const at = (more = "") => `#/words?seed=1&${SMALL}${more}&v=2`;
+/** A text of one's own, with letters of two and three bytes. */
+const OWN = "Der Käfer läuft über die Straße. 日本のカエル。\n".repeat(400);
+
+const enter = async (settings = {}) => {
+  const page = await visit(here, { at: at(), started: false, ...settings });
+  await lab(page, "words");
+  await page.locator(".reading textarea:not([disabled])").waitFor();
+  return page;
+};
+const ask = (page, question) => page.evaluate((question) => hothouse.ask(question), question);
+/** The text that is learned from, once it is the one that was brought. */
+const corpusOf = async (page, is) => {
+  for (let look = 0; look < 600; look++) {
+    const { corpus } = await ask(page, { ask: "about" });
+    if (corpus && is(corpus)) return corpus;
+    await page.waitForTimeout(100);
+  }
+  throw new Error("another text is learned from after a minute");
+};
+const refused = (page, question) => page.evaluate((question) => hothouse.ask(question).then(() => "taken", ({ message }) => message), question);
+const text = (page, part, words) => page.waitForFunction(([part, words]) => new RegExp(words, "s").test(document.querySelector(part)?.textContent ?? ""), [part, words]);
+const write = async (page, settings) => {
+  const pane = page.locator(".writing");
+  for (const [label, value] of Object.entries(settings)) await pane.getByLabel(label, { exact: true }).fill(String(value));
+  await pane.getByRole("button", { name: "Write", exact: true }).click();
+};
+/** What it wrote, once it is done. */
+const written = async (page) => {
+  await page.locator(".writing").getByRole("button", { name: "Write", exact: true }).waitFor();
+  return page.locator(".output .tokens").textContent();
+};
+
+test("it learns before any click: loss falls above a floor, samples come at each test, and one goes back to earlier ones", async () => {
+  const page = await enter();
+  const first = await event(page, "metrics");
+  const later = await event(page, "metrics", first.progress.iteration + 5);
+  assert.ok(later.progress.tokens > first.progress.tokens && later.loss > 0, JSON.stringify(later));
+  const tested = await eventWhere(page, "test", ({ floor }) => floor > 0);
+  assert.ok(tested.val_loss > tested.floor && Math.abs(tested.above - (tested.val_loss / tested.floor - 1)) < 1e-4, JSON.stringify(tested));
+  await text(page, ".lead", "^Validation loss .* nats a token \\(perplexity .*\\), .*% above the best possible, after ");
+  await text(page, ".main-chart .number", "training .*validation ");
+  await page.waitForFunction(() => document.querySelectorAll(".samples-list li b").length >= 3);
+  const samples = await ask(page, { ask: "samples" });
+  assert.ok(samples.length >= 3 && samples.every(({ prompt }) => prompt === samples[0].prompt && prompt.length > 0));
+  const slider = page.locator(".samples input[type=range]");
+  await slider.focus();
+  await page.keyboard.press("Home");
+  await text(page, ".samples output", "^1 of \\d+$");
+  assert.equal(await page.locator(".samples-list li").count(), 1);
+  assert.equal(await page.locator(".samples-list .prose").textContent(), samples[0].prompt + samples[0].text);
+  assert.match(await slider.getAttribute("aria-valuetext"), /^sample 1 of \d+, .* tokens, loss /);
+  await page.keyboard.press("End");
+  await text(page, ".samples output", "^newest$");
+  assert.match(await page.locator(".model-band").textContent(), /Parameters[\d,]+, of them [\d,]+ of embeddings.*2 layers of 2 attention heads.*32 tokens.*story grammar.*Entropy floor[\d.]+ nats a token/s);
+  await page.locator(".model-band").getByRole("button", { name: "Tensors as a table" }).click();
+  await text(page, ".model-band tbody", "transformer\\.wte\\.weight.*transformer\\.h\\.1\\.mlp\\.c_proj\\.weight32 × 96");
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("a text shows its surprise at each token; pointer and caret show what is expected there, and a head where it looks", async () => {
+  const page = await enter();
+  await eventWhere(page, "test", ({ val_loss }) => val_loss < 2.6);
+  const field = page.locator(".reading textarea");
+  assert.match(await field.inputValue(), /^.{80}/s);
+  await field.fill("The fox saw the owl. The fox saw the owl. Then it ran.");
+  await page.waitForFunction(() => document.querySelectorAll(".paper .tokens span").length === 54);
+  const fills = () => page.locator(".paper .tokens span").evaluateAll((all) => all.map((span) => Number(span.style.getPropertyValue("--fill"))));
+  const shown = await fills();
+  assert.equal(shown[0], 0);
+  assert.ok(shown.slice(1).every((fill) => fill > 0 && fill <= 1) && Math.max(...shown) > 2 * Math.min(...shown.slice(1)), shown.join());
+  await text(page, ".reading output", "^loss .*perplexity ");
+  // The tokens lie below the letters: the one under the pointer is the one that is pointed at.
+  const box = await page.locator(".paper .tokens span").nth(5).boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await text(page, ".expected .small", "^After f comes o: .*%, a surprise of ");
+  assert.equal(await page.locator(".likely li").count() >= 10, true);
+  await text(page, ".likely .marked", "o is there");
+  await page.mouse.move(0, 0);
+  await field.press("ControlOrMeta+Home");
+  await text(page, ".expected .small", "^Before the first token");
+  await field.press("ArrowRight");
+  await text(page, ".expected .small", "^After T comes h: ");
+  await text(page, ".expected [role=status]", "^“h”, .*%\\. Expected: ");
+  await field.press("ControlOrMeta+End");
+  await text(page, ".expected .small", "^The next token, after \\.\\.$");
+  const { next } = await ask(page, { ask: "read", text: "The fox saw the owl.", next: 3 });
+  assert.equal(next.length, 20);
+  // A head.
+  await page.locator(".reading").getByText("Attention heads", { exact: true }).click();
+  await page.getByTitle("Layer 2, head 1").click();
+  assert.equal(await page.getByRole("radio", { name: "Layer 2, head 1" }).isChecked(), true);
+  await text(page, ".expected", "^Layer 2, head 1Where \\. looks: the share of its attention\\.");
+  assert.equal(await page.locator(".likely li").count(), 10);
+  await page.waitForFunction(() => [...document.querySelectorAll(".heads canvas")].every(({ width }) => width === 22));
+  const { weights } = await ask(page, { ask: "attention", text: "The fox", layer: 1, head: 0 });
+  const sums = await page.evaluate((bytes) => [...new Float32Array(Uint8Array.from(Object.values(bytes)).buffer)].reduce((sum, weight) => sum + weight, 0), weights);
+  assert.ok(Math.abs(sums - 7) < 1e-4, `${sums}`);
+  await page.locator(".reading").getByText("Surprise", { exact: true }).click();
+  // A character that the text of the grammar does not have is named.
+  await field.fill("The fox saw 日 there.");
+  await text(page, ".reading .error", "日");
+  assert.equal(await field.getAttribute("aria-invalid"), "true");
+  await field.fill("The fox");
+  await page.waitForFunction(() => document.querySelector(".reading .error").textContent === "" && document.querySelectorAll(".paper .tokens span").length === 7);
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("it goes on with a prompt, the same again from the same seed, until a text to stop at or the visitor ends it", async () => {
+  const page = await enter({ context: { permissions: ["clipboard-read", "clipboard-write"] } });
+  await event(page, "metrics");
+  await page.evaluate(() => hothouse.command({ kind: "pause" }));
+  await write(page, { Prompt: "Once upon a time", "Length, tokens": 60, Seed: 7 });
+  const one = await written(page);
+  assert.equal([...one].length, 60);
+  await text(page, ".writing", "60 tokens, .* It has the length that you asked for\\.");
+  await write(page, { Seed: 8 });
+  assert.notEqual(await written(page), one);
+  await write(page, { Seed: 7 });
+  assert.equal(await written(page), one);
+  const pane = page.locator(".writing");
+  await pane.getByRole("button", { name: "Copy" }).click();
+  await pane.getByRole("button", { name: "Copied" }).waitFor();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), `Once upon a time${one}`);
+  // Each token's probability, by keys and as a table.
+  await page.locator(".output").focus();
+  await page.keyboard.press("End");
+  await text(page, ".writing", `${one.at(-1) === " " ? "␣" : ".*"}: .*%, a surprise of .* nats\\.`);
+  await pane.getByRole("button", { name: "Tokens as a table" }).click();
+  assert.equal(await pane.locator("tbody tr").count(), 60);
+  await pane.getByRole("button", { name: "Read it above" }).click();
+  assert.equal(await page.locator(".reading textarea").inputValue(), `Once upon a time${one}`);
+  // The likeliest, with which the seed has nothing to do.
+  await write(page, { Temperature: 0 });
+  const likeliest = await written(page);
+  await write(page, { Seed: 1 });
+  assert.equal(await written(page), likeliest);
+  await write(page, { "Stop at this text": likeliest.slice(10, 12) });
+  const stopped = await written(page);
+  assert.equal(stopped, likeliest.slice(0, likeliest.indexOf(likeliest.slice(10, 12))));
+  await text(page, ".writing", "It came to the text to stop at");
+  await write(page, { "Stop at this text": "", "Length, tokens": 10000 });
+  await pane.getByRole("button", { name: "Stop", exact: true }).click();
+  assert.ok((await written(page)).length < 10000);
+  await text(page, ".writing", "Stopped\\.");
+  for (const [settings, words] of [
+    [{ Temperature: -1 }, "Temperature: give a number from 0 to 5"],
+    [{ Temperature: 1, "Top-p (1: all)": 0 }, "Top-p: give a number from 0.01 to 1"],
+    [{ "Top-p (1: all)": 1, "Length, tokens": 1.5 }, "Length: give a whole number from 1 to 10000"],
+    [{ "Length, tokens": 20, Prompt: "" }, "prompt is empty"],
+    [{ Prompt: "日" }, "日"],
+  ]) {
+    await write(page, settings);
+    await text(page, ".writing .error", words);
+  }
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("a saved run brings its samples along, and what cannot be is refused while the run stays whole", async () => {
+  const page = await enter();
+  await page.waitForFunction(() => document.querySelectorAll(".samples-list li b").length >= 2);
+  for (const [question, words] of [
+    [{ ask: "read", text: "", next: 3 }, /empty/],
+    [{ ask: "read", text: "a".repeat(33), next: 3 }, /33 tokens.*32 at once/s],
+    [{ ask: "attention", text: "abc", layer: 2, head: 0 }, /no head 0 in a layer 2.*layer of 0 to 1/s],
+    [{ ask: "generate", prompt: "a", sampling: { temperature: -1, top_k: 0, top_p: 1, seed: 1 }, most: 10, stop: "" }, /temperature of -1/],
+    [{ ask: "continue", tokens: 1 }, /no text has begun/i],
+  ])
+    assert.match(await refused(page, question), words);
+  const bytes = await saved(page);
+  const before = await ask(page, { ask: "samples" });
+  await page.evaluate((bytes) => hothouse.command({ kind: "restore", bytes: Uint8Array.from(bytes) }), [...bytes]);
+  await event(page, "metrics");
+  const after = await ask(page, { ask: "samples" });
+  assert.deepEqual(after[0], before[0]);
+  await page.waitForFunction((first) => document.querySelector(".samples-list").textContent.includes(first), after.at(-1).text.trim().slice(0, 10));
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("a text of one's own is learned, by bytes and by byte pairs; what cannot be learned from says why, and the run goes on", async () => {
+  const page = await enter();
+  await event(page, "metrics");
+  const own = page.locator(".own-band");
+  const train = own.getByRole("button", { name: "Train on this text" });
+  const refusedFor = (words) => text(page, ".own-text .error", words);
+  const drop = (name, length, unit) =>
+    page.evaluate(
+      ([name, length, unit]) => {
+        const files = new DataTransfer();
+        files.items.add(new File([unit.repeat(length)], name));
+        document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: files, bubbles: true, cancelable: true }));
+      },
+      [name, length, unit],
+    );
+  await train.click();
+  await refusedFor("There is no text yet");
+  for (const [typed, words] of [["short", "short|shorter|few"], ["a".repeat(5000), "over and over"]]) {
+    await own.locator("textarea").fill(typed);
+    await train.click();
+    await refusedFor(words);
+  }
+  await drop("zeros.bin", 5000, "\0\u0001\0");
+  await text(page, ".own-text [role=status]", "zeros\\.bin, 15 kB");
+  await train.click();
+  await refusedFor("binary|no text|not text");
+  assert.equal((await ask(page, { ask: "about" })).corpus.own, false);
+  assert.ok((await event(page, "metrics")).loss > 0);
+  // Letters of several bytes, by bytes: the tokens of a letter are shown as the letter.
+  await own.getByRole("button", { name: "Leave it" }).click();
+  await own.locator("textarea").fill(OWN);
+  await own.getByLabel(/^Tokenizer/).selectOption("bytes");
+  await train.click();
+  await corpusOf(page, (corpus) => corpus.own);
+  await page.locator(".reading textarea:not([disabled])").waitFor();
+  await page.locator(".reading textarea").fill("Käfer 日");
+  await page.waitForFunction(() => document.querySelectorAll(".paper .tokens span").length === 7);
+  assert.equal((await ask(page, { ask: "tokens", text: "Käfer 日" })).length, 10);
+  await text(page, ".model-band", "pasted text.*bytes.*nobody knows it of a text like this");
+  await text(page, ".lead", "^Validation loss [^,]*, after ");
+  // A file, by byte pairs: another vocabulary, and the preset stays.
+  await drop("frogs.txt", 400, "The green frog sat on a stone, and the frog sang to the moon. ");
+  await own.getByLabel(/^Tokenizer/).selectOption("bpe");
+  await own.getByLabel(/^Vocabulary/).fill("300");
+  await train.click();
+  const corpus = await corpusOf(page, (corpus) => corpus.name === "frogs.txt");
+  assert.ok(corpus.tokenizer === "bpe" && corpus.vocabulary <= 300 && corpus.characters_per_token > 2, JSON.stringify(corpus));
+  await own.getByRole("button", { name: "Go back to the stories" }).click();
+  await corpusOf(page, (corpus) => !corpus.own);
+  await event(page, "metrics");
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("a file of a gigabyte is refused before it is read, and the run goes on", async () => {
+  const page = await enter();
+  const place = folder();
+  const path = join(place, "books.txt");
+  writeFileSync(path, "");
+  truncateSync(path, 2 ** 30); // which takes no room on the disk
+  const own = page.locator(".own-band");
+  await own.locator("input[type=file]").setInputFiles(path);
+  await text(page, ".own-text [role=status]", "books\\.txt, 1073\\.7 MB");
+  await own.getByRole("button", { name: "Train on this text" }).click();
+  await text(page, ".own-text .error", "books\\.txt has 1024 MB.*more than the");
+  assert.ok((await event(page, "metrics")).loss > 0);
+  assert.equal((await ask(page, { ask: "about" })).corpus.own, false);
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+  rmSync(place, { recursive: true });
+});
+
+test("it is accessible in both themes, fits a phone, and keeps still for whoever asked for less motion", async () => {
+  for (const [colorScheme, viewport] of [["light", { width: 1280, height: 800 }], ["dark", { width: 390, height: 844 }]]) {
+    const page = await enter({ context: { colorScheme, viewport, reducedMotion: colorScheme === "dark" ? "reduce" : "no-preference" } });
+    await page.waitForFunction(() => document.querySelectorAll(".samples-list li b").length >= 2);
+    await page.locator(".reading").getByText("Attention heads", { exact: true }).click();
+    await page.waitForFunction(() => document.querySelectorAll(".likely li").length > 0);
+    await write(page, { "Length, tokens": 40 });
+    await written(page);
+    await page.locator(".own-band").getByRole("button", { name: "Train on this text" }).click();
+    await page.addScriptTag({ path: axe });
+    const { violations } = await page.evaluate(() => globalThis.axe.run());
+    assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), []);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width);
+    // Letters of the field lie on their tokens, however the lines break.
+    const [field, tokens] = await page.evaluate(() => [".paper textarea", ".paper .tokens"].map((part) => [document.querySelector(part).scrollHeight, document.querySelector(part).clientWidth]));
+    assert.deepEqual(field, tokens);
+    if (viewport.width === 390) {
+      await page.setViewportSize({ width: 320, height: 640 });
+      await page.waitForFunction(() => document.documentElement.scrollWidth === 320);
+    }
+    const heights = await page.locator(".words .workbench button, .writing button, .own-text button, .heads label").evaluateAll((all) => all.filter((one) => one.offsetParent).map((one) => one.getBoundingClientRect().height));
+    assert.ok(Math.min(...heights) >= 24, `${Math.min(...heights)} px`);
+    await page.context().close();
+  }
+});

@@ -1,0 +1,127 @@
+// The curves that are compared as files: a table for spreadsheets, JSON, and a picture. Each says of what runs they are.
+
+import type { Compared, Lived } from "./curves";
+import type { Look } from "./looks";
+import { palette } from "./theme";
+import type { Config, RoomInfo, Value } from "../run/protocol";
+
+/** A run in a file. */
+export type Out = { name: string; variant: string; seed: number; knobs: Record<string, Value>; run: Lived };
+
+const PAD = 20;
+const LINE = 18;
+const SANS = 'system-ui, -apple-system, "Segoe UI", sans-serif';
+/** Between runs of the legend. */
+const GAP = 18;
+
+/** Text as a field of a comma-separated line. */
+const quoted = (text: string): string => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+/** Rows of metrics and of tests in the order in which they came about, each with what its run is; every declared column. */
+export function csv(room: RoomInfo, runs: Out[]): string {
+  const [counter] = room.counters;
+  const head = ["run", "room", "variant", "seed", "knobs", "iteration", counter!.name, "train_s", ...room.metrics.map(({ name }) => name), ...room.tests.map(({ name }) => `test_${name}`)];
+  const lines = runs.flatMap(({ name, variant, seed, knobs, run }) => {
+    const set = Object.entries(knobs).map(([knob, value]) => `${knob}=${value}`).join(" ");
+    const what = [name, room.id, variant, String(seed), set].map(quoted);
+    const metrics = run.counts.map((count, row) => ({
+      iteration: run.iterations[row]!,
+      cells: [run.iterations[row], count, run.train_s[row], ...room.metrics.map((column) => run.columns[column.name]?.[row]), ...room.tests.map(() => null)],
+    }));
+    const tests = run.tests.map(({ progress, values }) => ({
+      iteration: progress.iteration,
+      cells: [progress.iteration, progress.counts[0], progress.train_s, ...room.metrics.map(() => null), ...room.tests.map((_, k) => values[k])],
+    }));
+    return [...metrics, ...tests].sort((a, b) => a.iteration - b.iteration).map(({ cells }) => [...what, ...cells.map((cell) => cell ?? "")].join(","));
+  });
+  return [head.join(","), ...lines, ""].join("\n");
+}
+
+export function json(room: RoomInfo, runs: Out[]): string {
+  const told = runs.map(({ name, variant, seed, knobs, run }) => ({
+    name,
+    room: room.id,
+    variant,
+    seed,
+    knobs,
+    marks: run.marks,
+    solved: run.solved ?? null,
+    metrics: {
+      iteration: run.iterations,
+      [room.counters[0]!.name]: run.counts,
+      train_s: run.train_s,
+      ...Object.fromEntries(room.metrics.map((column) => [column.name, run.columns[column.name] ?? []])),
+    },
+    tests: run.tests.map(({ progress, values }) => ({
+      iteration: progress.iteration,
+      [room.counters[0]!.name]: progress.counts[0],
+      train_s: progress.train_s,
+      ...Object.fromEntries(room.tests.map(({ name }, k) => [name, values[k] ?? null])),
+    })),
+  }));
+  return JSON.stringify({ room: room.id, runs: told });
+}
+
+type Picture = {
+  plot(): Promise<HTMLCanvasElement>;
+  width: number;
+  height: number;
+  pixels: number;
+  title: string;
+  /** Of what runs it is, in a line. */
+  about: string;
+  axis: string;
+  runs: (Look & { name: string })[];
+};
+
+/** A plot with its title, what it is of, its legend and the name of its axis, in the colours in force. */
+export async function composed({ plot, width, height, pixels, title, about, axis, runs }: Picture): Promise<HTMLCanvasElement> {
+  const drawn = await plot();
+  const canvas = document.createElement("canvas");
+  const c = canvas.getContext("2d")!;
+  c.font = `12px ${SANS}`;
+  // Lines of the legend, as many as it takes.
+  let [x, line] = [0, 0];
+  const places = runs.map(({ letter, name }) => {
+    const text = letter ? `${letter}  ${name}` : name;
+    const size = 40 + c.measureText(text).width;
+    if (x > 0 && x + size > width) [x, line] = [0, line + 1];
+    const place = { text, x, line };
+    x += size + GAP;
+    return place;
+  });
+  const top = PAD + 24 + LINE;
+  const below = top + height + LINE;
+  canvas.width = (width + 2 * PAD) * pixels;
+  canvas.height = (below + (line + 1) * LINE + PAD) * pixels;
+  c.scale(pixels, pixels);
+  c.fillStyle = palette.paper;
+  c.fillRect(0, 0, canvas.width, canvas.height);
+  c.textBaseline = "middle";
+  const write = (text: string, left: number, y: number, font: string, colour: string, align: CanvasTextAlign = "left"): void => {
+    Object.assign(c, { font: `${font} ${SANS}`, fillStyle: colour, textAlign: align });
+    c.fillText(text, left, y, width);
+  };
+  write(title, PAD, PAD + 8, "600 17px", palette.ink);
+  write(about, PAD, PAD + 28, "12px", palette.muted);
+  c.drawImage(drawn, PAD, top, width, height);
+  write(axis, PAD + width, top + height + 8, "12px", palette.muted, "right");
+  runs.forEach(({ colour, dash }, k) => {
+    const { text, x, line } = places[k]!;
+    const y = below + (line + 0.5) * LINE;
+    c.strokeStyle = palette[colour];
+    c.lineWidth = 2;
+    c.setLineDash(dash);
+    c.beginPath();
+    c.moveTo(PAD + x, y);
+    c.lineTo(PAD + x + 32, y);
+    c.stroke();
+    write(text, PAD + x + 40, y, "12px", palette.ink);
+  });
+  return canvas;
+}
+
+/** What is shown, the present run first. */
+export function out(present: { config: Config; settings: Record<string, Value>; run: Lived }, name: string, compared: (Compared & { config: Config; settings: Record<string, Value> })[]): Out[] {
+  return [{ ...present, name }, ...compared].map(({ name, config, settings, run }) => ({ name, variant: config.variant, seed: config.seed, knobs: settings, run }));
+}

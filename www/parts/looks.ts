@@ -1,0 +1,24 @@
+// How runs to compare are told apart: by a letter and by dashes, and by colour for those who see it.
+
+import { markup } from "./dom";
+import type { Colour } from "./theme";
+
+export type Look = { letter: string; colour: Colour; dash: number[] };
+
+export const PRESENT: Look = { letter: "", colour: "accent", dash: [] };
+
+/** As many runs can be compared with the present one. */
+export const LOOKS: Look[] = [
+  { letter: "A", colour: "plus", dash: [8, 4] },
+  { letter: "B", colour: "minus", dash: [2, 3] },
+  { letter: "C", colour: "thrust", dash: [12, 3, 2, 3] },
+  { letter: "D", colour: "rust", dash: [4, 2] },
+  { letter: "E", colour: "soft", dash: [16, 5] },
+  { letter: "F", colour: "muted", dash: [6, 3, 2, 3, 2, 3] },
+];
+
+export function swatch({ colour, dash }: Look): Node {
+  return markup(
+    `<svg class="line-swatch" width="32" height="8" viewBox="0 0 32 8" aria-hidden="true"><path d="M0 4H32" fill="none" stroke="var(--${colour})" stroke-width="2" stroke-dasharray="${dash.join(" ")}"/></svg>`,
+  );
+}

@@ -1,0 +1,475 @@
+// Runs to compare: the present one and those of this and of earlier visits, as curves. Ticked ones are drawn beside the present
+// one; each can be named, removed and begun again with its settings.
+
+import { bytesOf, dropRecord, loadRecords, putRecord, type RunRecord } from "../run/records";
+import type { Config, Progress, RoomInfo, Row, Value, Variant } from "../run/protocol";
+import { spread, told, type Compared, type Lived } from "./curves";
+import { csv, json, out } from "./export";
+import { h, id, write } from "./dom";
+import { download } from "./files";
+import { exactText, seconds, short } from "./format";
+import type { History } from "./history";
+import { LOOKS, PRESENT, swatch } from "./looks";
+import "./runs.css";
+
+const MOST_RUNS = 40;
+const MOST_BYTES = 6e6;
+const MOST_ROWS = 300;
+/** Shorter runs are not worth a place. */
+const LEAST_ROWS = 3;
+const WRITE_EVERY_MS = 1000;
+const KEEP_EVERY_MS = 4000;
+/** Whoever goes on from a save may have trained so much longer before: then it is still the same run. */
+const SAME_S = 15;
+const NAMED = 3;
+const PICTURE = { width: 960, height: 420, pixels: 2 };
+
+export interface Does {
+  /** Other runs are shown, or under other names. */
+  changed(): void;
+  /** A new run with the settings of one that was kept. */
+  begin(config: Config): void;
+  say(words: string): void;
+  /** Of the charts beside the list. */
+  picture(width: number, height: number, pixels: number, about: string): Promise<HTMLCanvasElement>;
+}
+
+type Present = Pick<RunRecord, "id" | "name" | "beganMs" | "defaults" | "labels"> & { history: History; variant: Variant };
+type Entry = { record: RunRecord; element: HTMLElement; name: HTMLInputElement; show(): void; tick: HTMLInputElement };
+
+export class Runs {
+  readonly element: HTMLElement;
+  private readonly entries = new Map<string, Entry>();
+  /** Places among the looks, by run. */
+  private readonly ticked = new Map<string, number>();
+  private readonly list = h("ul", { class: "run-list", "aria-label": "Runs" });
+  private readonly from = h("select", { id: id("differences") });
+  private readonly kept = h("p", { class: "small" });
+  private readonly removed = h("p", { class: "row removed", role: "status" });
+  private present: Present | undefined;
+  private dirty = false;
+  private keptMs = 0;
+  private refused = "";
+  private readonly lived = new WeakMap<RunRecord, Lived>();
+  private writing: Promise<unknown>;
+  private readonly timer: ReturnType<typeof setInterval>;
+  private readonly leaving = (): void => this.keep();
+
+  constructor(
+    private readonly room: RoomInfo,
+    private readonly does: Does,
+  ) {
+    this.from.addEventListener("change", () => this.writeAll());
+    const file = (name: string, label: string, save: () => void): HTMLElement => h("button", { type: "button", class: "small", "aria-label": label, onclick: save }, name);
+    this.element = h(
+      "div",
+      { class: "runs" },
+      h(
+        "div",
+        { class: "runs-head" },
+        h("p", { class: "field" }, h("label", { for: this.from.id }, "Settings, as differences from"), this.from),
+        h(
+          "p",
+          { class: "row", role: "group", "aria-label": "Save the curves that are shown" },
+          h("span", { class: "small" }, "Save what is shown:"),
+          file("CSV", "Curves that are shown, as CSV", () => this.saveText("csv")),
+          file("JSON", "Curves that are shown, as JSON", () => this.saveText("json")),
+          file("PNG", "Chart that is shown, as PNG", () => void this.savePicture()),
+        ),
+      ),
+      this.removed,
+      this.list,
+      this.kept,
+    );
+    this.writeKept();
+    this.writing = loadRecords(room.id).then(
+      (records) => {
+        for (const record of records) if (!this.entries.has(record.id)) this.add(record);
+        this.recognise();
+        this.sort();
+        this.writeAll();
+      },
+      (error) => this.refuse(error),
+    );
+    this.timer = setInterval(() => this.refresh(), WRITE_EVERY_MS);
+    document.addEventListener("visibilitychange", this.leaving);
+    addEventListener("pagehide", this.leaving);
+  }
+
+  close(): void {
+    this.keep();
+    clearInterval(this.timer);
+    document.removeEventListener("visibilitychange", this.leaving);
+    removeEventListener("pagehide", this.leaving);
+  }
+
+  /** Another run is the present one; the one before stays as it was last. */
+  begin(history: History, variant: Variant, knobs: { name: string; label: string; default: Value }[]): void {
+    this.keep();
+    this.present = {
+      id: `${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 8)}`,
+      history,
+      beganMs: Date.now(),
+      name: "",
+      variant,
+      defaults: Object.fromEntries(knobs.map((knob) => [knob.name, knob.default])),
+      labels: Object.fromEntries(knobs.map((knob) => [knob.name, knob.label])),
+    };
+    this.recognise();
+    this.dirty = true;
+    this.refresh();
+    this.writeAll();
+  }
+
+  /** The present run told something. */
+  push(): void {
+    this.dirty = true;
+  }
+
+  /** What is drawn beside the present run. */
+  compared(): (Compared & { config: Config; settings: Record<string, Value> })[] {
+    return [...this.ticked]
+      .sort((a, b) => a[1] - b[1])
+      .flatMap(([ticked, place]) => {
+        const record = this.entries.get(ticked)?.record;
+        if (!record || ticked === this.present?.id) return [];
+        if (!this.lived.has(record)) this.lived.set(record, livedBy(record, this.room));
+        return [{ ...LOOKS[place]!, name: this.nameOf(record), run: this.lived.get(record)!, config: record.config, settings: differing(record.settings, record.defaults) }];
+      });
+  }
+
+  // ---- keeping
+
+  /** A run that was gone back to, or on with, is the one that was kept before, and not another. */
+  private recognise(): void {
+    const { present } = this;
+    if (!present || present.history.length === 0) return;
+    for (const { record } of this.entries.values()) {
+      if (!continues(present.history, record)) continue;
+      Object.assign(present, { id: record.id, beganMs: record.beganMs, name: record.name });
+      this.untick(record.id);
+      return;
+    }
+  }
+
+  private keep(): void {
+    const { present } = this;
+    if (!present || !this.dirty || present.history.length < LEAST_ROWS) return;
+    this.dirty = false;
+    this.keptMs = performance.now();
+    const record = recordOf(present);
+    const entry = this.entries.get(record.id);
+    if (entry) entry.record = record;
+    else {
+      this.add(record);
+      this.bound();
+    }
+    this.sort();
+    this.store(record);
+  }
+
+  private store(record: RunRecord): void {
+    this.write(() => putRecord(this.room.id, record));
+  }
+
+  private write(work: () => Promise<unknown>): void {
+    if (this.refused) return;
+    this.writing = this.writing.then(() => (this.refused ? undefined : work())).catch((error) => this.refuse(error));
+  }
+
+  private refuse(error: unknown): void {
+    this.refused = error instanceof Error || error instanceof DOMException ? error.message : String(error);
+    this.writeKept();
+  }
+
+  private writeKept(): void {
+    write(
+      this.kept,
+      this.refused
+        ? `This browser refused to store runs (${this.refused}). They stay here until the page is closed; save what you want to keep.`
+        : `The curves of the newest ${MOST_RUNS} runs of this room stay in this browser; their weights do not.`,
+    );
+    this.kept.classList.toggle("error", this.refused !== "");
+  }
+
+  /** The oldest go that nobody looks at. */
+  private bound(): void {
+    const old = [...this.entries.values()].map(({ record }) => record).sort((a, b) => a.beganMs - b.beganMs);
+    let bytes = old.reduce((sum, record) => sum + bytesOf(record), 0);
+    for (const record of old) {
+      if (this.entries.size <= MOST_RUNS && bytes <= MOST_BYTES) return;
+      if (record.id === this.present?.id || this.ticked.has(record.id)) continue;
+      bytes -= bytesOf(record);
+      this.drop(record);
+    }
+  }
+
+  private drop(record: RunRecord): void {
+    this.entries.get(record.id)?.element.remove();
+    this.entries.delete(record.id);
+    this.write(() => dropRecord(this.room.id, record.id));
+  }
+
+  // ---- the list
+
+  private add(record: RunRecord): void {
+    const isPresent = (): boolean => this.present?.id === record.id;
+    const mark = h("span", { class: "run-mark" });
+    const tick = h("input", { type: "checkbox" });
+    tick.addEventListener("change", () => this.tick(record.id, tick.checked));
+    const name = h("input", { type: "text", class: "run-name", "aria-label": "Name of the run", maxlength: 80, spellcheck: "false" });
+    name.addEventListener("change", () => this.rename(record.id, name.value.trim()));
+    name.addEventListener("keydown", ({ key }) => key === "Enter" && name.blur());
+    const settings = h("p", { class: "small run-settings" });
+    const figures = h("p", { class: "run-figures" });
+    const begin = h("button", { type: "button", class: "small", onclick: () => this.beginWith(record.id) }, "Begin a run with these");
+    const remove = h("button", { type: "button", class: "small", onclick: () => this.remove(record.id) }, "Remove");
+    const element = h("li", {}, h("span", { class: "run-tick" }, tick, mark), name, figures, settings, h("span", { class: "row" }, begin, remove));
+    const show = (): void => {
+      const entry = this.entries.get(record.id)!;
+      const called = this.nameOf(entry.record);
+      if (document.activeElement !== name) name.value = called;
+      tick.setAttribute("aria-label", `Compare with ${called}`);
+      begin.setAttribute("aria-label", `Begin a run with these: ${called}`);
+      remove.setAttribute("aria-label", `Remove ${called}`);
+      const place = this.ticked.get(record.id);
+      tick.checked = place !== undefined;
+      tick.hidden = isPresent();
+      tick.disabled = place === undefined && this.ticked.size >= LOOKS.length;
+      remove.hidden = isPresent();
+      const look = isPresent() ? PRESENT : place === undefined ? undefined : LOOKS[place];
+      mark.replaceChildren(...(look ? [swatch(look), isPresent() ? "now" : h("b", {}, look.letter)] : []));
+      write(settings, this.differences(entry.record));
+      write(figures, this.figures(isPresent() ? this.present!.history : entry.record));
+      element.classList.toggle("is-present", isPresent());
+    };
+    this.entries.set(record.id, { record, element, name, show, tick });
+    this.list.append(element);
+  }
+
+  /** The present run first, then the newest. */
+  private sort(): void {
+    const order = [...this.entries.values()].sort(
+      (a, b) => Number(b.record.id === this.present?.id) - Number(a.record.id === this.present?.id) || b.record.beganMs - a.record.beganMs,
+    );
+    // Nothing is moved that stands where it should: who types in it keeps the focus.
+    order.forEach(({ element }, k) => this.list.children[k] !== element && this.list.insertBefore(element, this.list.children[k] ?? null));
+    const options = [
+      ["", "the defaults"],
+      ["present", "the present run"],
+      ...order.filter(({ record }) => record.id !== this.present?.id).map(({ record }) => [record.id, this.nameOf(record)]),
+    ] as [string, string][];
+    const chosen = this.from.value;
+    if (options.map(String).join() !== [...this.from.options].map(({ value, text }) => String([value, text])).join())
+      this.from.replaceChildren(...options.map(([value, text]) => h("option", { value, selected: value === chosen }, text)));
+  }
+
+  private refresh(): void {
+    const isNew = !this.entries.has(this.present?.id ?? "");
+    if (isNew || performance.now() - this.keptMs > KEEP_EVERY_MS) this.keep();
+    if (isNew) this.writeAll();
+    else this.entries.get(this.present?.id ?? "")?.show();
+  }
+
+  private writeAll(): void {
+    for (const { show } of this.entries.values()) show();
+  }
+
+  /** The variant and what differs from its defaults, unless the visitor has a better name. */
+  private nameOf({ id, name, variant, config, settings, defaults, labels, beganMs }: RunRecord): string {
+    if (name) return name;
+    const set = Object.entries(differing(settings, defaults)).map(([knob, value]) => `${labels[knob] ?? knob} ${exactText(value)}`);
+    const more = set.length - NAMED;
+    const automatic = (of: RunRecord): string => `${of.variant} ${of.config.seed} ${JSON.stringify(differing(of.settings, of.defaults))}`;
+    const own = `${variant} ${config.seed} ${JSON.stringify(differing(settings, defaults))}`;
+    // Runs that are alike are counted.
+    const before = [...this.entries.values()].filter(({ record }) => record.id !== id && !record.name && record.beganMs < beganMs && automatic(record) === own).length;
+    return [variant, ...set.slice(0, NAMED), ...(more > 0 ? [`${more} more`] : []), ...(config.seed === 1 ? [] : [`seed ${config.seed}`]), ...(before ? [`run ${before + 1}`] : [])].join(", ");
+  }
+
+  private differences(record: RunRecord): string {
+    const chosen = this.from.value === "present" ? this.present?.id : this.from.value;
+    const other = chosen ? this.entries.get(chosen)?.record : undefined;
+    if (chosen && record.id === chosen) return "These settings.";
+    const against = other?.settings ?? record.defaults;
+    const label = (knob: string): string => record.labels[knob] ?? other?.labels[knob] ?? knob;
+    const parts = [
+      ...(other && other.variant !== record.variant ? [record.variant] : []),
+      ...Object.entries(record.settings).flatMap(([knob, value]) => (against[knob] === value ? [] : [`${label(knob)} ${exactText(value)}${against[knob] === undefined ? "" : ` (${exactText(against[knob])})`}`])),
+      ...(record.config.seed !== (other?.config.seed ?? 1) ? [`seed ${record.config.seed}`] : []),
+      ...(record.config.data ? [record.config.data.name] : []),
+    ];
+    return parts.length ? parts.join("; ") : other ? "The same settings." : "All settings are the defaults.";
+  }
+
+  private figures({ progress, solved, tests }: { progress: Progress; solved: Progress | null | undefined; tests: Row[] }): string {
+    const counter = this.room.counters[0]!;
+    const unit = counter.unit || counter.label.toLowerCase();
+    const column = this.room.tests[0];
+    const value = tests.at(-1)?.values[0];
+    return [
+      `${short(progress.counts[0] ?? 0)} ${unit}`,
+      seconds(progress.train_s),
+      ...(column && value != null ? [`${column.label.toLowerCase()} ${told(column, value)}`] : []),
+      ...(solved ? [`solved after ${short(solved.counts[0] ?? 0)}`] : []),
+    ].join(" · ");
+  }
+
+  // ---- what the visitor wishes
+
+  private tick(id: string, on: boolean): void {
+    if (on) {
+      const taken = new Set(this.ticked.values());
+      const place = LOOKS.findIndex((_, k) => !taken.has(k));
+      if (place >= 0) this.ticked.set(id, place);
+    } else this.untick(id);
+    this.writeAll();
+    this.does.changed();
+  }
+
+  private untick(id: string): void {
+    if (this.ticked.delete(id)) this.does.changed();
+  }
+
+  private rename(id: string, name: string): void {
+    const entry = this.entries.get(id);
+    if (!entry) return;
+    const automatic = this.nameOf({ ...entry.record, name: "" });
+    const called = name === automatic ? "" : name;
+    if (called === entry.record.name) return void (entry.name.value = this.nameOf(entry.record));
+    entry.record = { ...entry.record, name: called };
+    if (this.present?.id === id) this.present.name = called;
+    entry.name.value = this.nameOf(entry.record);
+    this.store(entry.record);
+    this.sort();
+    this.writeAll();
+    this.does.changed();
+  }
+
+  private beginWith(id: string): void {
+    const record = this.entries.get(id)?.record;
+    if (!record) return;
+    this.does.begin({ ...record.config, knobs: differing(record.settings, record.defaults) });
+  }
+
+  private remove(id: string): void {
+    const record = this.entries.get(id)?.record;
+    if (!record) return;
+    const place = this.ticked.get(id);
+    const name = this.nameOf(record);
+    this.untick(id);
+    this.drop(record);
+    const undo = h("button", {
+      type: "button",
+      class: "small",
+      onclick: () => {
+        this.add(record);
+        if (place !== undefined && ![...this.ticked.values()].includes(place)) this.ticked.set(id, place);
+        this.store(record);
+        this.removed.replaceChildren();
+        this.sort();
+        this.writeAll();
+        this.does.changed();
+        this.entries.get(id)?.tick.focus();
+      },
+    }, "Undo");
+    this.removed.replaceChildren(h("span", {}, `Removed: ${name}.`), undo);
+    undo.focus();
+    this.sort();
+    this.writeAll();
+  }
+
+  // ---- files
+
+  private shown(): ReturnType<typeof out> {
+    const { present } = this;
+    if (!present) return [];
+    const { history, defaults } = present;
+    const entry = this.entries.get(present.id)?.record ?? recordOf(present);
+    return out({ config: history.config, settings: differing(history.settings, defaults), run: history }, this.nameOf(entry), this.compared());
+  }
+
+  private fileName(ending: string): string {
+    const { variant = "run", seed = 0 } = this.present?.history.config ?? {};
+    return `hothouse-${this.room.id}-${variant}-seed${seed}-curves.${ending}`;
+  }
+
+  private saveText(kind: "csv" | "json"): void {
+    const runs = this.shown();
+    download(this.fileName(kind), new TextEncoder().encode(kind === "csv" ? csv(this.room, runs) : json(this.room, runs)));
+    this.does.say("The curves are saved.");
+  }
+
+  private async savePicture(): Promise<void> {
+    const [present] = this.shown();
+    if (!present) return;
+    const { width, height, pixels } = PICTURE;
+    const set = Object.entries(present.knobs).map(([knob, value]) => `${knob}=${value}`).join(" ");
+    const about = [this.room.title, present.variant, `seed ${present.seed}`, set].filter(Boolean).join(", ");
+    const canvas = await this.does.picture(width, height, pixels, about);
+    const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, "image/png"));
+    if (!blob) return this.does.say("The picture could not be made.");
+    download(this.fileName("png"), new Uint8Array(await blob.arrayBuffer()));
+    this.does.say("The picture is saved.");
+  }
+}
+
+/** Settings that are not the default. */
+function differing(settings: Record<string, Value>, defaults: Record<string, Value>): Record<string, Value> {
+  return Object.fromEntries(Object.entries(settings).filter(([knob, value]) => defaults[knob] !== value));
+}
+
+function recordOf({ id, history, beganMs, name, variant, defaults, labels }: Present): RunRecord {
+  const rows = spread(history.length, MOST_ROWS);
+  const pick = (values: readonly (number | null)[]): Float64Array => Float64Array.from(rows, (row) => values[row] ?? NaN);
+  const tests = spread(history.tests.length, MOST_ROWS).map((row) => history.tests[row]!);
+  const { data, ...config } = history.config;
+  return {
+    id,
+    name,
+    variant: variant.name,
+    beganMs,
+    config: data ? { ...config, data: { name: data.name, bytes: data.bytes, hash: data.hash } } : config,
+    settings: history.settings,
+    defaults,
+    labels,
+    marks: [...history.marks],
+    progress: history.progress,
+    solved: history.solved ?? null,
+    iterations: pick(history.iterations),
+    counts: pick(history.counts),
+    train_s: pick(history.train_s),
+    // Shares of time are not compared.
+    columns: Object.fromEntries(history.room.metrics.map(({ name }) => [name, pick(history.columns[name] ?? [])])),
+    tests,
+  };
+}
+
+function livedBy(record: RunRecord, room: RoomInfo): Lived {
+  const plain = (values: Float64Array): (number | null)[] => Array.from(values, (value) => (Number.isNaN(value) ? null : value));
+  return {
+    counts: Array.from(record.counts),
+    train_s: Array.from(record.train_s),
+    iterations: Array.from(record.iterations),
+    columns: Object.fromEntries(Object.entries(record.columns).map(([name, values]) => [name, plain(values)])),
+    tests: record.tests,
+    marks: record.marks,
+    notes: [],
+    progress: record.progress,
+    solved: record.solved ?? undefined,
+    test: (name, row = record.tests.at(-1)) => row?.values[room.tests.findIndex((column) => column.name === name)] ?? undefined,
+  };
+}
+
+/** Whether a run goes on with the one that was kept: no second run takes equally long to the same iteration. */
+function continues(history: History, record: RunRecord): boolean {
+  const { config } = history;
+  if (config.variant !== record.config.variant || config.seed !== record.config.seed) return false;
+  if (record.progress.train_s - history.progress.train_s > SAME_S || record.marks.length > history.marks.length) return false;
+  const times = new Map(history.iterations.map((iteration, row) => [iteration, history.train_s[row]!]));
+  for (let row = record.iterations.length - 1; row >= 0; row--) {
+    const time = times.get(record.iterations[row]!);
+    if (time !== undefined) return time === record.train_s[row];
+  }
+  return false;
+}

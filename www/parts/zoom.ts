@@ -1,0 +1,89 @@
+// Drag, wheel and fingers over a chart: which part of the axis should be seen, and which place on it is looked at.
+
+export type Range = [number, number];
+
+export interface Axes {
+  /** Where the axis lies on the screen. */
+  box(): DOMRect;
+  range(): Range;
+  /** The whole of it where there is no range. */
+  zoom(range: Range | undefined): void;
+  look(clientX: number, clientY: number): void;
+}
+
+/** Shorter drags are clicks. */
+const DRAG_PX = 6;
+const WHEEL = 0.002;
+
+/** `range` grown by `factor` about `at`, which stays where it is; below 1 it shrinks. */
+export const about = ([from, to]: Range, at: number, factor: number): Range => [at - (at - from) * factor, at + (to - at) * factor];
+
+/** Listens on `area`, in which it shows what is being chosen. */
+export function zooming(area: HTMLElement, axes: Axes): void {
+  const chosen = document.createElement("div");
+  chosen.className = "zoom-part";
+  chosen.hidden = true;
+  area.append(chosen);
+  const at = (clientX: number): number => {
+    const { left, width } = axes.box();
+    const [from, to] = axes.range();
+    return from + (Math.max(0, Math.min(1, (clientX - left) / width))) * (to - from);
+  };
+  /** Where a drag began. */
+  let from: number | undefined;
+  /** Fingers: where they are, and what of the axis they hold. */
+  const fingers = new Map<number, { x: number; held: number }>();
+
+  area.addEventListener("pointerdown", (event) => {
+    if (event.pointerType === "touch") {
+      fingers.set(event.pointerId, { x: event.clientX, held: at(event.clientX) });
+      for (const finger of fingers.values()) finger.held = at(finger.x);
+      axes.look(event.clientX, event.clientY);
+    } else if (event.button === 0) from = event.clientX;
+  });
+  area.addEventListener("pointermove", (event) => {
+    const finger = fingers.get(event.pointerId);
+    if (finger) {
+      finger.x = event.clientX;
+      const [a, b] = [...fingers.values()];
+      if (!a || !b) return axes.look(event.clientX, event.clientY);
+      if (Math.abs(a.x - b.x) < 2 * DRAG_PX) return;
+      // What each finger holds stays under it.
+      const { left, width } = axes.box();
+      const each = (b.held - a.held) / (b.x - a.x);
+      const start = a.held - (a.x - left) * each;
+      if (each > 0) axes.zoom([start, start + width * each]);
+      return;
+    }
+    if (from === undefined || Math.abs(event.clientX - from) < DRAG_PX) return;
+    area.setPointerCapture(event.pointerId);
+    const { left, width, top, height } = axes.box();
+    const own = area.getBoundingClientRect();
+    const ends = [from, event.clientX].map((x) => Math.max(left, Math.min(left + width, x)) - own.left).sort((a, b) => a - b) as Range;
+    chosen.hidden = false;
+    chosen.style.cssText = `left:${ends[0]}px;width:${ends[1] - ends[0]}px;top:${top - own.top}px;height:${height}px`;
+  });
+  const end = (event: PointerEvent): void => {
+    fingers.delete(event.pointerId);
+    if (from !== undefined && event.type === "pointerup" && Math.abs(event.clientX - from) >= DRAG_PX)
+      axes.zoom([at(from), at(event.clientX)].sort((a, b) => a - b) as Range);
+    from = undefined;
+    chosen.hidden = true;
+  };
+  for (const kind of ["pointerup", "pointercancel"] as const) area.addEventListener(kind, end);
+  area.addEventListener("dblclick", () => axes.zoom(undefined));
+  area.addEventListener(
+    "wheel",
+    (event) => {
+      // A page that is scrolled past a chart goes on scrolling: the wheel is the chart's once it has the focus, or with Ctrl.
+      if (!event.ctrlKey && document.activeElement !== area) return;
+      event.preventDefault();
+      const range = axes.range();
+      if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+        const by = ((event.deltaX || event.deltaY) / axes.box().width) * (range[1] - range[0]);
+        axes.zoom([range[0] + by, range[1] + by]);
+      } else axes.zoom(about(range, at(event.clientX), Math.exp(event.deltaY * (event.deltaMode ? 20 : 1) * WHEEL)));
+    },
+    { passive: false },
+  );
+}

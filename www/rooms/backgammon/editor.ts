@@ -1,0 +1,168 @@
+// A position made by hand: checkers put down and taken away by pointer or keys, cube, score, turn and dice. What may stand is the
+// worker's to say; this shows its words.
+
+import type { Draft, Standing } from "./protocol";
+import { h, id, write } from "../../parts/dom";
+import { BAR, Board, OFF } from "./board";
+import type { Backgammon } from "./client";
+import { capital } from "./players";
+
+const START_PLACES: [number, number][] = [[6, 5], [8, 3], [13, 5], [24, 2]];
+const ALL = 15;
+
+/** Points 1 to 24 and the bar of each side, with nothing at 0. */
+type Sides = [number[], number[]];
+
+const none = (): number[] => Array<number>(BAR + 1).fill(0);
+const start = (): number[] => {
+  const places = none();
+  for (const [place, count] of START_PLACES) places[place] = count;
+  return places;
+};
+const on = (places: number[]): number => places.reduce((sum, count, place) => sum + (place === OFF ? 0 : count), 0);
+
+export class Editor {
+  readonly element: HTMLElement;
+  private readonly board: Board;
+  private readonly pieces: HTMLSelectElement;
+  private readonly cube = h("select", { id: id("cube-value") }, ...[1, 2, 4, 8, 16, 32, 64].map((value) => h("option", { value }, String(value))));
+  private readonly owner = h("select", { id: id("cube-owner") }, h("option", { value: "" }, "nobody"), h("option", { value: "mine" }, "who rolls"), h("option", { value: "theirs" }, "the other"));
+  private readonly length = h("input", { type: "number", id: id("match-length"), min: 0, max: 64, value: 0 });
+  private readonly scores = [0, 1].map(() => h("input", { type: "number", id: id("score"), min: 0, max: 63, value: 0 }));
+  private readonly crawford = h("input", { type: "checkbox", id: id("crawford") });
+  private readonly dice = h("input", { type: "text", id: id("dice"), autocomplete: "off", inputmode: "numeric", class: "dice-field", placeholder: "none" });
+  private readonly said = h("p", { class: "editor-said", role: "status" });
+  private readonly apply: HTMLButtonElement;
+  private sides: Sides = [start(), start()];
+  private standing: Standing | undefined;
+  private question = 0;
+
+  constructor(
+    private readonly client: Backgammon,
+    private readonly done: (standing: Standing | undefined) => void,
+  ) {
+    this.board = new Board("Position to edit, seen by who rolls; enter puts a checker down, delete takes one away", {
+      step: () => {},
+      refuse: () => {},
+      pick: (place, less) => this.pick(place, less),
+    });
+    this.pieces = h("select", { id: id("pieces") }, h("option", { value: "0" }, "checkers of who rolls"), h("option", { value: "1" }, "checkers of the other"), h("option", { value: "-" }, "nothing: take away"));
+    const field = (label: string, input: HTMLElement): HTMLElement => h("p", { class: "field" }, h("label", { for: input.id }, label), input);
+    const button = (words: string, does: () => void, strong = false): HTMLButtonElement => h("button", { type: "button", class: strong && "strong", onclick: does }, words);
+    this.apply = button("Apply", () => this.standing && this.done(this.standing), true);
+    for (const input of [this.cube, this.owner, this.length, ...this.scores, this.crawford, this.dice]) input.addEventListener("input", () => void this.check());
+    this.element = h(
+      "div",
+      { class: "editor", role: "group", "aria-label": "Position editor", hidden: true },
+      h("p", { class: "row" }, field("Put down", this.pieces), button("Start position", () => this.set([start(), start()])), button("Empty board", () => this.set([none(), none()])), button("Other side to roll", () => this.turn())),
+      this.board.element,
+      h(
+        "div",
+        { class: "row editor-fields" },
+        field("Dice", this.dice),
+        field("Cube", this.cube),
+        field("Cube belongs to", this.owner),
+        field("Match to (0: money)", this.length),
+        field("Points of who rolls", this.scores[0]!),
+        field("Points of the other", this.scores[1]!),
+        h("p", { class: "row" }, this.crawford, h("label", { for: this.crawford.id }, "Crawford game")),
+      ),
+      this.said,
+      h("p", { class: "row" }, this.apply, button("Cancel", () => this.done(undefined))),
+    );
+    this.element.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape") return;
+      event.preventDefault();
+      this.done(undefined);
+    });
+    this.board.turnCube(undefined);
+  }
+
+  /** Begins with what is analysed. */
+  open({ position, dice, cube, cube_is_mine, length, score, crawford }: Standing): void {
+    this.element.hidden = false;
+    this.cube.value = String(cube);
+    this.owner.value = cube_is_mine === null ? "" : cube_is_mine ? "mine" : "theirs";
+    this.length.value = String(length);
+    this.scores.forEach((input, k) => (input.value = String(score[k])));
+    this.crawford.checked = crawford;
+    this.dice.value = dice ? dice.join(" ") : "";
+    this.set([[...position.mine], [...position.theirs]]);
+    this.pieces.focus();
+  }
+
+  close(): void {
+    this.question++;
+    this.element.hidden = true;
+  }
+
+  private set(sides: Sides): void {
+    this.sides = sides;
+    for (const places of sides) places[OFF] = ALL - on(places);
+    this.board.show({ mine: sides[0], theirs: sides[1] });
+    void this.check();
+  }
+
+  private turn(): void {
+    this.scores[0]!.value = [this.scores[1]!.value, (this.scores[1]!.value = this.scores[0]!.value)][0]!;
+    if (this.owner.value) this.owner.value = this.owner.value === "mine" ? "theirs" : "mine";
+    this.set([this.sides[1], this.sides[0]]);
+  }
+
+  /** A checker down or away, on a point of the board as who rolls counts it. */
+  private pick(at: number, less: boolean): void {
+    const take = less || this.pieces.value === "-";
+    const place = (side: number): number => (at === BAR || at === OFF ? at : side === 0 ? at : 25 - at);
+    const chosen = this.pieces.value === "1" ? 1 : 0;
+    if (at === OFF) return this.tell("Borne off is what is not on the board: take checkers away from their points.");
+    const side = take ? ([chosen, 1 - chosen].find((side) => this.sides[side]![place(side)]! > 0) ?? chosen) : chosen;
+    const places = this.sides[side]!;
+    if (take && places[place(side)] === 0) return this.tell("There is no checker to take away.");
+    if (!take && on(places) === ALL) return this.tell("All 15 of that side are on the board: take one away first.");
+    places[place(side)]! += take ? -1 : 1;
+    this.set(this.sides);
+  }
+
+  private tell(words: string): void {
+    write(this.said, words);
+  }
+
+  private draft(): Draft | string {
+    const digits = this.dice.value.replaceAll(/[\s,-]+/g, "");
+    if (!/^(\d\d)?$/.test(digits)) return "Give two dice like 3 1, or none.";
+    const whole = (input: HTMLInputElement): number => Math.max(0, Math.trunc(Number(input.value) || 0));
+    const length = whole(this.length);
+    const counts = (places: number[]): number[] => places.slice(1);
+    return {
+      mine: counts(this.sides[0]),
+      theirs: counts(this.sides[1]),
+      dice: digits ? (digits.split("").map(Number) as [number, number]) : null,
+      cube: Number(this.cube.value),
+      cube_is_mine: this.owner.value === "" ? null : this.owner.value === "mine",
+      length,
+      // Money play has no score.
+      score: length ? [whole(this.scores[0]!), whole(this.scores[1]!)] : [0, 0],
+      crawford: length > 0 && this.crawford.checked,
+    };
+  }
+
+  private async check(): Promise<void> {
+    const question = ++this.question;
+    const owner = this.owner.value === "" ? null : this.owner.value === "mine" ? 0 : 1;
+    this.board.turnCube({ value: Number(this.cube.value), owner });
+    this.apply.disabled = true;
+    this.standing = undefined;
+    const draft = this.draft();
+    if (typeof draft === "string") return this.tell(draft);
+    try {
+      const standing = await this.client.ask({ ask: "compose", draft });
+      if (question !== this.question) return;
+      this.standing = standing;
+      this.apply.disabled = false;
+      const [mine, theirs] = this.sides;
+      this.tell(`This position is valid. Who rolls: ${on(mine)} checkers on the board, ${mine[OFF]} off, ${standing.position.my_pips} pips; the other: ${on(theirs)}, ${theirs[OFF]} off, ${standing.position.their_pips} pips.`);
+    } catch (error) {
+      if (question === this.question) this.tell(capital(error instanceof Error ? error.message : String(error)));
+    }
+  }
+}

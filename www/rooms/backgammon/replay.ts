@@ -1,0 +1,215 @@
+// A game looked at again, thing by thing: the board as it stood, what was done, how good that was, and the equity over the game as a
+// curve on which one can click. The opinions are the agent's as it is now, and are asked for one at a time.
+
+import type { Engine, Judged, Moment, Session } from "./protocol";
+import { h, write } from "../../parts/dom";
+import { minus } from "../../parts/format";
+import { Board, type Side } from "./board";
+import { signed } from "./candidates";
+import type { Backgammon } from "./client";
+import { capital, whoIs } from "./players";
+import { svg } from "./svg";
+
+const JUDGE: Engine = { who: { kind: "now" }, evals: 100 };
+const WIDTH = 520;
+const HEIGHT = 120;
+const EDGE = 12;
+const CUBE = { no_double: "no double", double: "double", take: "take", pass: "pass" };
+
+export class ReplayPane {
+  readonly element: HTMLElement;
+  private readonly board = new Board("The game as it stood, seen from the first side");
+  private readonly graph = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", class: "replay-graph" });
+  private readonly told = h("p", { class: "replay-told", role: "status" });
+  private readonly rates = h("p", { class: "small replay-rates" });
+  private readonly buttons: HTMLButtonElement[];
+  private readonly analyseIt: HTMLButtonElement;
+  private session: Session | undefined;
+  private at = 0;
+  private moment: Moment | undefined;
+  /** By place in the list of moves; of this game alone. */
+  private judged: (Judged | undefined)[] = [];
+  private game = "";
+  private opened = false;
+  private judging = false;
+  private closed = false;
+
+  constructor(
+    private readonly client: Backgammon,
+    analyse: (id: string, dice: [number, number] | null) => void,
+  ) {
+    const button = (words: string, name: string, to: () => number): HTMLButtonElement =>
+      h("button", { type: "button", class: "small", "aria-label": name, title: name, onclick: () => void this.go(to()) }, words);
+    this.buttons = [
+      button("|<", "First move (home)", () => 0),
+      button("<", "Previous move (left arrow)", () => this.at - 1),
+      button(">", "Next move (right arrow)", () => this.at + 1),
+      button(">|", "Last move (end)", () => this.moves.length - 1),
+    ];
+    this.analyseIt = h("button", { type: "button", class: "small", onclick: () => this.moment && analyse(this.moment.id, this.moment.dice) }, "Analyse this");
+    this.element = h(
+      "div",
+      { class: "replay", tabindex: 0, role: "group", "aria-label": "Game, move by move; left and right arrow step" },
+      h("p", { class: "row" }, ...this.buttons, this.analyseIt),
+      this.board.element,
+      this.told,
+      this.graph,
+      this.rates,
+    );
+    this.element.addEventListener("keydown", (event) => {
+      const to = { ArrowLeft: this.at - 1, ArrowRight: this.at + 1, Home: 0, End: this.moves.length - 1 }[event.key];
+      // On the board the arrows go from point to point.
+      if (to === undefined || event.ctrlKey || event.altKey || event.metaKey || this.board.element.contains(event.target as Node)) return;
+      event.preventDefault();
+      void this.go(to);
+    });
+    this.graph.addEventListener("click", (event) => {
+      const { left, width } = this.graph.getBoundingClientRect();
+      const share = ((event.clientX - left) / width) * WIDTH - EDGE;
+      void this.go(Math.round((share / (WIDTH - 2 * EDGE)) * Math.max(1, this.moves.length - 1)));
+    });
+    this.board.turnCube(undefined);
+  }
+
+  close(): void {
+    this.closed = true;
+  }
+
+  private get moves(): Session["moves"] {
+    return this.session?.moves ?? [];
+  }
+
+  /** The game as it stands; what was judged of it stays. */
+  take(session: Session): void {
+    const game = `${session.setup.seed} ${session.game}`;
+    if (game !== this.game) {
+      [this.game, this.judged, this.at, this.moment] = [game, [], 0, undefined];
+    }
+    this.session = session;
+    if (this.opened && this.element.offsetParent !== null) {
+      if (!this.moment) void this.go(this.moves.length - 1);
+      this.draw();
+      void this.judge();
+    }
+  }
+
+  /** It has come into sight. */
+  begin(): void {
+    this.opened = true;
+    void this.go(this.moves.length - 1);
+    void this.judge();
+  }
+
+  private async go(to: number): Promise<void> {
+    const { moves, game } = this;
+    if (moves.length === 0) {
+      write(this.told, "Nothing was played in this game yet.");
+      this.buttons.forEach((button) => (button.disabled = true));
+      this.analyseIt.disabled = true;
+      return;
+    }
+    this.at = Math.min(moves.length - 1, Math.max(0, to));
+    const at = this.at;
+    const moment = await this.client.ask({ ask: "moment", at }).catch(() => undefined);
+    if (this.closed || !moment || at !== this.at || game !== this.game) return;
+    this.moment = moment;
+    const side = moment.seat as Side;
+    this.board.show(moment.position);
+    this.board.say(side, moment.dice ? "" : capital(moment.text));
+    this.board.point(side, moment.steps, true);
+    this.board.throw(moment.dice ? { side, shown: moment.dice, left: moment.dice[0] === moment.dice[1] ? [...moment.dice, ...moment.dice] : moment.dice } : undefined);
+    this.board.turnCube(this.session?.setup.cube ? { value: moment.cube, owner: moment.cube_owner as Side | null } : undefined);
+    this.buttons.forEach((button, k) => (button.disabled = k < 2 ? at === 0 : at === this.moves.length - 1));
+    this.analyseIt.disabled = false;
+    this.tell();
+    this.draw();
+  }
+
+  private tell(): void {
+    const { at, moment, session } = this;
+    if (!moment || !session) return;
+    const name = whoIs(session.names[moment.seat]!);
+    const dice = moment.dice ? ` ${moment.dice[0]}-${moment.dice[1]}` : "";
+    write(this.told, `${at + 1} of ${this.moves.length}. ${name}${dice}: ${moment.text}. ${this.opinion(this.judged[at])}`);
+  }
+
+  /** Whose equity is told, within a sentence. */
+  private get first(): string {
+    const name = this.session?.names[0] ?? "";
+    return name.startsWith("agent") ? `the ${name}` : name;
+  }
+
+  private opinion(judged: Judged | undefined): string {
+    if (!judged) return "";
+    const parts = [`Equity ${signed(judged.equity)} for ${this.first}.`];
+    if (judged.move_error !== null) parts.push(judged.move_error < 0.0005 ? "The best move." : `Loses ${judged.move_error.toFixed(3)} against ${judged.best_move ?? "the best"}.`);
+    if (judged.cube_error !== null && (judged.cube_error >= 0.0005 || judged.move_error === null)) parts.push(judged.cube_error < 0.0005 ? "Right on the cube." : `On the cube it loses ${judged.cube_error.toFixed(3)}: ${judged.best_cube ? CUBE[judged.best_cube] : ""} was right.`);
+    if (judged.verdict === "dubious" || judged.verdict === "bad" || judged.verdict === "blunder") parts.push(capital(judged.verdict === "dubious" ? "dubious." : judged.verdict === "bad" ? "an error." : "a blunder."));
+    return parts.join(" ");
+  }
+
+  /** Asks about what was not judged yet, the one that is looked at first. */
+  private async judge(): Promise<void> {
+    if (this.judging) return;
+    this.judging = true;
+    try {
+      while (!this.closed && this.element.offsetParent !== null) {
+        const { game } = this;
+        const missing = [this.at, ...this.moves.keys()].find((at) => at < this.moves.length && !this.judged[at]);
+        if (missing === undefined) break;
+        const judged = await this.client.ask({ ask: "judge", at: missing, engine: JUDGE });
+        if (game !== this.game) continue;
+        this.judged[missing] = judged;
+        this.draw();
+        if (missing === this.at) this.tell();
+      }
+    } catch {
+      // the game or the run was replaced; the next one asks again
+    } finally {
+      this.judging = false;
+    }
+  }
+
+  private draw(): void {
+    const { judged, moves, graph } = this;
+    const last = Math.max(1, moves.length - 1);
+    const all = judged.flatMap((one) => (one ? [one.equity] : []));
+    const most = Math.max(1, ...all.map(Math.abs));
+    const x = (at: number): number => EDGE + ((WIDTH - 2 * EDGE) * at) / last;
+    const y = (equity: number): number => HEIGHT / 2 - ((HEIGHT / 2 - EDGE) * equity) / most;
+    graph.replaceChildren(svg("line", { class: "zero", x1: EDGE, y1: y(0), x2: WIDTH - EDGE, y2: y(0) }), svg("text", { class: "axis", x: 2, y: 11 }, signed(most)), svg("text", { class: "axis", x: 2, y: HEIGHT - 3 }, signed(-most)));
+    let path = "";
+    let pen = false;
+    for (const at of moves.keys()) {
+      const one = judged[at];
+      if (one) path += `${pen ? "L" : "M"}${x(at)} ${y(one.equity)}`;
+      pen = !!one;
+    }
+    if (path) graph.append(svg("path", { class: "equity-line", d: path }));
+    judged.forEach((one, at) => {
+      if (!one) return;
+      const error = Math.max(one.move_error ?? 0, one.cube_error ?? 0);
+      if (error < 0.04) return;
+      const dot = svg("circle", { class: `mistake ${one.verdict}`, cx: x(at), cy: y(one.equity), r: one.verdict === "blunder" ? 5 : 3.5 });
+      dot.append(svg("title", {}, `${at + 1}. ${moves[at]!.text}: loses ${error.toFixed(3)}`));
+      graph.append(dot);
+    });
+    graph.append(svg("line", { class: "here", x1: x(this.at), y1: 4, x2: x(this.at), y2: HEIGHT - 4 }));
+    graph.setAttribute("aria-label", `Equity of ${this.first} over ${moves.length} moves${all.length ? `, from ${signed(all[0]!)} to ${signed(all.at(-1)!)}` : ""}`);
+    this.writeRates();
+  }
+
+  private writeRates(): void {
+    const { session, moves, judged } = this;
+    if (!session) return;
+    const words = [0, 1].map((seat) => {
+      const own = judged.filter((one, at): one is Judged => !!one && moves[at]?.seat === seat);
+      const errors = own.flatMap(({ move_error, cube_error }) => [move_error, cube_error]).filter((error): error is number => error !== null);
+      const sum = errors.reduce((sum, error) => sum + error, 0);
+      const of = (verdict: Judged["verdict"]): number => own.filter((one) => one.verdict === verdict).length;
+      return errors.length ? `${whoIs(session.names[seat]!)}: ${minus((-sum / errors.length).toFixed(4))} a decision over ${errors.length}, ${of("bad")} errors, ${of("blunder")} blunders.` : "";
+    });
+    const left = moves.length - judged.filter(Boolean).length;
+    write(this.rates, [...words.filter(Boolean), left ? `${left} still to be judged.` : ""].filter(Boolean).join(" "));
+  }
+}

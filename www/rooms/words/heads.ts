@@ -1,0 +1,79 @@
+// The attention heads, layer by layer, each as a small picture of who looks at whom; one of them is chosen.
+
+import { h, id, write } from "../../parts/dom";
+import { onTheme, rgb } from "../../parts/theme";
+
+export class HeadsGrid {
+  readonly element = h("fieldset", { class: "heads" });
+  layer = 0;
+  head = 0;
+  private inputs: HTMLInputElement[] = [];
+  private canvases: HTMLCanvasElement[] = [];
+  /** Of each head, as it was last shown. */
+  private weights: (Float32Array | undefined)[] = [];
+  private heads = 0;
+  private readonly legend = h("legend", { class: "small" });
+  private readonly stop = onTheme(() => this.canvases.forEach((_, k) => this.draw(k)));
+
+  constructor(private readonly chosen: () => void) {}
+
+  get count(): number {
+    return this.inputs.length;
+  }
+
+  begin(layers: number, heads: number): void {
+    this.weights = Array.from({ length: layers * heads });
+    this.heads = heads;
+    [this.layer, this.head] = [0, 0];
+    const name = id("head");
+    const all = Array.from({ length: layers * heads }, (_, k) => {
+      const [layer, head] = [Math.floor(k / heads), k % heads];
+      const input = h("input", { type: "radio", class: "unseen", name, id: `${name}-${k}`, checked: k === 0, "aria-label": `Layer ${layer + 1}, head ${head + 1}` });
+      input.addEventListener("change", () => {
+        [this.layer, this.head] = [layer, head];
+        this.chosen();
+      });
+      const canvas = h("canvas", { width: 1, height: 1, "aria-hidden": "true" });
+      return { input, canvas, label: h("label", { for: input.id, title: `Layer ${layer + 1}, head ${head + 1}` }, canvas) };
+    });
+    this.inputs = all.map(({ input }) => input);
+    this.canvases = all.map(({ canvas }) => canvas);
+    write(this.legend, "A row for each layer, a column for each head. In a picture, rows look at columns.");
+    this.element.style.setProperty("--heads", String(heads));
+    this.element.replaceChildren(this.legend, h("div", { class: "heads-grid" }, ...all.flatMap(({ input, label }) => [input, label])));
+  }
+
+  /** Layer and head of one by its place. */
+  at(k: number): { layer: number; head: number } {
+    return { layer: Math.floor(k / this.heads), head: k % this.heads };
+  }
+
+  /** Of each token a row, as long as there are tokens. */
+  show(k: number, weights: Float32Array | undefined): void {
+    if (this.weights[k] === weights) return;
+    this.weights[k] = weights;
+    this.draw(k);
+  }
+
+  close(): void {
+    this.stop();
+  }
+
+  private draw(k: number): void {
+    const canvas = this.canvases[k]!;
+    const weights = this.weights[k];
+    const side = Math.sqrt(weights?.length ?? 1);
+    if (canvas.width !== side) [canvas.width, canvas.height] = [side, side];
+    const context = canvas.getContext("2d")!;
+    if (!weights) return context.clearRect(0, 0, side, side);
+    const image = context.createImageData(side, side);
+    const [red, green, blue] = rgb("accent");
+    for (let from = 0; from < side; from++)
+      for (let to = 0; to <= from; to++) {
+        // A root, so that what is spread over many is seen too.
+        const alpha = 255 * Math.sqrt(weights[from * side + to]!);
+        image.data.set([red, green, blue, alpha], 4 * (from * side + to));
+      }
+    context.putImageData(image, 0, 0);
+  }
+}

@@ -1,0 +1,138 @@
+// A text of one's own to learn from: pasted, dropped or chosen, with the tokenizer that cuts it. It is a new run.
+
+import type { Knob, Value } from "../../run/protocol";
+import { h, id, write } from "../../parts/dom";
+import { bytes, exact } from "../../parts/format";
+import { reason } from "./client";
+
+/** What is longer is not put into the field, which would be slow. */
+const MOST_PASTED = 100_000;
+/** How much of a file is shown. */
+const SHOWN_BYTES = 1200;
+
+export class OwnPane {
+  readonly element: HTMLElement;
+  private readonly field = h("textarea", { id: id("own"), rows: 6, spellcheck: "false", autocomplete: "off" });
+  private readonly file = h("input", { type: "file", hidden: true, "aria-label": "Choose a text file" });
+  private readonly held = h("p", { class: "row", hidden: true, role: "status" });
+  private readonly heldName = h("span");
+  private readonly knobs = h("div", { class: "row" });
+  private readonly error = h("p", { class: "error", role: "alert", id: id("own-error") });
+  private readonly go = h("button", { type: "submit", class: "strong" }, "Train on this text");
+  private readonly back = h("button", { type: "button", hidden: true, onclick: () => void this.begin(undefined) }, "Go back to the stories");
+  /** A file that is not read yet, or what was pasted and is too long for the field. */
+  private brought: File | undefined;
+  private inputs: { knob: Knob; field: HTMLElement; input: HTMLInputElement | HTMLSelectElement }[] = [];
+
+  constructor(
+    /** What a text has to be. */
+    help: string,
+    private readonly train: (source: File | string | undefined, knobs: Record<string, Value>) => Promise<void>,
+  ) {
+    this.field.setAttribute("aria-describedby", this.error.id);
+    this.field.addEventListener("input", () => write(this.error, ""));
+    this.field.addEventListener("paste", (event) => {
+      const text = event.clipboardData?.getData("text/plain") ?? "";
+      if (text.length <= MOST_PASTED) return;
+      event.preventDefault();
+      void this.take(new File([text], "pasted text"));
+    });
+    this.file.addEventListener("change", () => {
+      const [file] = this.file.files ?? [];
+      this.file.value = "";
+      if (file) void this.take(file);
+    });
+    this.held.append(this.heldName, h("button", { type: "button", class: "small", onclick: () => this.leave() }, "Leave it"));
+    const form = h(
+      "form",
+      { class: "own-text", novalidate: true },
+      h("p", { class: "field" }, h("label", { for: this.field.id }, "Text to learn from"), this.field),
+      this.held,
+      this.knobs,
+      this.error,
+      h("p", { class: "row" }, this.go, h("button", { type: "button", onclick: () => this.file.click() }, "Choose a file"), this.back, this.file),
+    );
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (this.brought || this.field.value) return void this.begin(this.brought ?? this.field.value);
+      write(this.error, "There is no text yet. Paste one, or choose a file.");
+      this.field.focus();
+    });
+    this.element = h(
+      "div",
+      {},
+      h("p", { class: "small" }, `Paste a text, drop a file anywhere on the page, or choose one; a new run learns it from nothing. ${help} It stays on this machine, in this page and in the runs that you save.`),
+      form,
+    );
+  }
+
+  /** The tokenizer's knobs, as the variant has them. */
+  suit(knobs: Knob[], values: Record<string, Value>): void {
+    this.inputs = ["tokenizer", "vocab"].flatMap((name) => {
+      const knob = knobs.find((one) => one.name === name);
+      if (!knob) return [];
+      const { kind } = knob;
+      const value = String(values[name] ?? knob.default);
+      const [inputId, title] = [id("own-knob"), knob.help];
+      const input =
+        kind.kind === "choice"
+          ? h("select", { id: inputId, title }, ...kind.options.map((one) => h("option", { value: one.name, selected: one.name === value }, one.label)))
+          : h("input", { type: "number", id: inputId, title, value, ...("min" in kind && { min: kind.min, max: kind.max }), step: 1, inputmode: "numeric" });
+      return [{ knob, input, field: h("p", { class: "field" }, h("label", { for: inputId }, knob.label), input) }];
+    });
+    const [tokenizer, vocab] = this.inputs;
+    const show = (): void => void (tokenizer && vocab && (vocab.field.hidden = tokenizer.input.value !== "bpe"));
+    tokenizer?.input.addEventListener("change", show);
+    show();
+    this.knobs.replaceChildren(...this.inputs.map(({ field }) => field));
+  }
+
+  /** What is learned now was brought, or not. */
+  learns(own: boolean): void {
+    this.back.hidden = !own;
+  }
+
+  /** A file that was chosen or dropped. Of it, only the beginning is read yet. */
+  async take(file: File): Promise<void> {
+    this.brought = file;
+    this.held.hidden = false;
+    this.field.disabled = true;
+    write(this.error, "");
+    write(this.heldName, `${file.name}, ${file.size < 1000 ? `${file.size} bytes` : bytes(file.size)}`);
+    this.field.value = await file.slice(0, SHOWN_BYTES).text().catch(() => "");
+    this.element.scrollIntoView({ block: "center" });
+    this.go.focus();
+  }
+
+  private leave(): void {
+    this.brought = undefined;
+    this.held.hidden = true;
+    this.field.disabled = false;
+    this.field.value = "";
+    write(this.error, "");
+    this.field.focus();
+  }
+
+  private async begin(source: File | string | undefined): Promise<void> {
+    write(this.error, "");
+    const knobs: Record<string, Value> = {};
+    for (const { knob, field, input } of this.inputs) {
+      const { kind } = knob;
+      if (field.hidden || source === undefined) continue;
+      if (!("min" in kind)) knobs[knob.name] = input.value;
+      else {
+        const number = Number(input.value);
+        const good = input.value.trim() !== "" && Number.isInteger(number) && number >= kind.min && number <= kind.max;
+        input.setAttribute("aria-invalid", String(!good));
+        if (!good) {
+          input.focus();
+          return write(this.error, `${knob.label}: give a whole number from ${exact(kind.min)} to ${exact(kind.max)}.`);
+        }
+        knobs[knob.name] = number;
+      }
+    }
+    this.go.disabled = this.back.disabled = true;
+    await this.train(source, knobs).catch((error) => write(this.error, reason(error)));
+    this.go.disabled = this.back.disabled = false;
+  }
+}

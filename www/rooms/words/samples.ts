@@ -1,0 +1,100 @@
+// What the model writes after the same prompt at each test, the newest on top: babble becomes sentences. A slider goes back to how it
+// wrote before.
+
+import type { RoomPage } from "../../parts/room";
+import { h, id, write } from "../../parts/dom";
+import { figure, short } from "../../parts/format";
+import type { Preparing, Sample } from "./protocol";
+import * as text from "./text";
+
+/** Of a long run every second one goes, as the run itself keeps them. */
+const MOST = 400;
+const SHOWN = 24;
+
+export class SamplesPane {
+  readonly element: HTMLElement;
+  private readonly list = h("ol", { class: "samples-list", tabindex: 0, "aria-label": "Samples, the newest first" });
+  private readonly slider = h("input", { type: "range", id: id("sample"), min: 0, max: 0, value: 0, step: 1 });
+  private readonly where = h("output", { class: "small" });
+  private readonly preparing = h("div", { class: "preparing", hidden: true });
+  private readonly part = h("p", { role: "status" });
+  private readonly bar = h("progress", { max: 1, value: 0, "aria-label": "Preparation" });
+  private samples: Sample[] = [];
+  private following = true;
+  private shown: Sample | undefined;
+
+  constructor(private readonly page: RoomPage) {
+    this.slider.addEventListener("input", () => {
+      this.following = Number(this.slider.value) === this.samples.length - 1;
+      this.show();
+    });
+    this.preparing.append(this.part, this.bar);
+    const title = id("samples");
+    this.element = h(
+      "section",
+      { class: "samples", "aria-labelledby": title },
+      h("div", { class: "head" }, h("h2", { class: "label", id: title }, "What it writes, as it learns")),
+      h("p", { class: "about" }, "after the same prompt at each test, the newest on top"),
+      this.preparing,
+      h("p", { class: "samples-slider" }, h("label", { for: this.slider.id, class: "small" }, "Back and forth"), this.slider, this.where),
+      this.list,
+    );
+    this.show();
+  }
+
+  begin(samples: Sample[]): void {
+    this.samples = samples;
+    this.following = true;
+    this.show();
+  }
+
+  /** How the text is made ready; undefined once it is. */
+  prepare(state: Preparing | undefined): void {
+    this.preparing.hidden = !state;
+    this.list.hidden = Boolean(state);
+    if (!state) return;
+    this.bar.value = state.done;
+    write(this.part, `${text.parts[state.part]}.`);
+  }
+
+  get newest(): Sample | undefined {
+    return this.samples.at(-1);
+  }
+
+  take(sample: Sample): void {
+    this.samples.push(sample);
+    const last = this.samples.length - 1;
+    if (last >= MOST) {
+      const at = this.samples[Number(this.slider.value)];
+      this.samples = this.samples.filter((one, k) => k % 2 === last % 2 || one === at);
+      if (at) this.slider.value = String(this.samples.indexOf(at));
+    }
+    this.show();
+  }
+
+  private show(): void {
+    const { samples, slider } = this;
+    slider.max = String(Math.max(0, samples.length - 1));
+    slider.disabled = samples.length < 2;
+    if (this.following) slider.value = slider.max;
+    const at = Number(slider.value);
+    const shown = samples[at];
+    slider.style.setProperty("--share", `${samples.length > 1 ? (100 * at) / (samples.length - 1) : 100}%`);
+    slider.setAttribute("aria-valuetext", shown ? `${shown === this.newest ? "newest" : `sample ${at + 1} of ${samples.length}`}, ${this.after(shown)}` : "none yet");
+    write(this.where, !samples.length ? "" : this.following ? "newest" : `${at + 1} of ${samples.length}`);
+    // Whoever reads an older one is left alone.
+    if (shown && shown === this.shown) return;
+    this.shown = shown;
+    this.list.replaceChildren(
+      ...(samples.length ? [] : [h("li", { class: "small" }, "The first comes with the first test.")]),
+      ...samples
+        .slice(Math.max(0, at + 1 - SHOWN), at + 1)
+        .reverse()
+        .map((sample) => h("li", {}, h("p", { class: "small" }, this.after(sample)), h("p", { class: "prose" }, h("b", {}, sample.prompt), sample.text))),
+    );
+  }
+
+  private after({ tokens, val_loss }: Sample): string {
+    return `${short(tokens)} ${this.page.unit}, loss ${figure(val_loss)}`;
+  }
+}

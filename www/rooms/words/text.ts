@@ -1,0 +1,107 @@
+// The words of the room of words, and the equations for whoever wants them.
+
+import type { ChartWords } from "../../parts/curves";
+import { equation, frac, gap, i, n, o, paren, row, sub, sum, sup, w } from "../../parts/equation";
+import type { Explanation } from "../../parts/room";
+import type { PreparingPart, TokenizerKind } from "./protocol";
+
+export const title = "A transformer that learns to write";
+
+export const tokenizers: Record<TokenizerKind, string> = { chars: "characters", bytes: "bytes", bpe: "byte-pair encoding (BPE)" };
+
+/** What is prepared before the first step. */
+export const parts: Record<PreparingPart, string> = { text: "Preparing the text", merges: "Learning the merges of byte-pair encoding", tokens: "Turning the text into tokens" };
+
+export const charts: Record<string, ChartWords> = {
+  loss: {
+    title: "Loss",
+    about: "cross-entropy in nats a token: on the text that it trains on, and on text that it never saw",
+    labels: { loss: "training", val_loss: "validation" },
+    lines: ["val_loss"],
+    level: "floor",
+  },
+  bits: {
+    title: "Bits a character",
+    about: "the same in bits a character, so that tokenizers can be compared",
+    labels: { bits_per_char: "train", val_bits_per_char: "val" },
+    lines: ["val_bits_per_char"],
+  },
+};
+
+const prediction: Explanation = {
+  heading: "What does it learn?",
+  words:
+    "One thing alone: to say which token comes next. A token is a character, a byte, or a frequent piece of a word. The model reads the tokens so far, as many as its context holds, and gives each token of its vocabulary a probability. Its loss is the surprise at the one that comes: minus the logarithm of that probability. " +
+    "Loss is told in nats a token; e to the loss is the perplexity: among so many tokens, all alike, a guess would be as hard.",
+  equation: [
+    {
+      summary: "The equation",
+      markup: equation(
+        "the loss is minus the mean over positions t of the logarithm of the probability of the token at t given those before it; perplexity is e to the loss",
+        w("loss"),
+        o("="),
+        o("−"),
+        frac(n("1"), i("T")),
+        sum(i("t")),
+        w("ln"),
+        i("p"),
+        paren(row(sub(i("x"), i("t")), o("|"), sub(i("x"), n("1")), o("…"), sub(i("x"), row(i("t"), o("−"), n("1"))))),
+        o(","),
+        gap,
+        w("perplexity"),
+        o("="),
+        sup(i("e"), w("loss")),
+      ),
+    },
+  ],
+};
+
+const floor: Explanation = {
+  heading: "How good can it become?",
+  words:
+    "Text is never certain, so no loss is zero. The stories here come from a grammar of chance whose probabilities are known, and so is the least loss that any model with this context can reach: the entropy floor, the dashed line. What is above it is what the model has not learned yet. Of a text of your own nobody knows the floor; " +
+    "there the validation loss tells: where it rises while the training loss falls, the model learns the text by heart.",
+  equation: [],
+};
+
+const attention: Explanation = {
+  heading: "What is attention?",
+  words:
+    "At each position an attention head compares a query with the keys of all positions before it, and takes the mean of their values, weighted by how well they fit. So a head can find the name that a story began with, or the word that followed the last time. A layer has several heads, and layers build on each other: choose one above to see where it looks.",
+  equation: [
+    {
+      summary: "The equation",
+      markup:
+        equation(
+          "the output of a head is the softmax of queries times keys transposed over the root of the width of a head, times the values",
+          w("head"),
+          o("="),
+          w("softmax"),
+          paren(frac(row(i("Q"), sup(i("K"), w("T"))), row("<msqrt>", i("d"), "</msqrt>"))),
+          i("V"),
+        ) + "<p>Vaswani and others, <cite>Attention is all you need</cite> (2017); Radford and others, <cite>Language models are unsupervised multitask learners</cite> (GPT-2, 2019). Positions that come later are left out of the softmax.</p>",
+    },
+  ],
+};
+
+const sampling: Explanation = {
+  heading: "How does it write?",
+  words:
+    "It draws the next token from its probabilities, appends it, and goes on. Temperature divides the logits before the softmax: below 1 it keeps to what is likely, above 1 it dares more, and at 0 it always takes the likeliest. Top-k draws among so many of the likeliest tokens only, top-p among the likeliest that together have so much probability.",
+  equation: [
+    {
+      summary: "The equation",
+      markup: equation("the probability of token k is the softmax of its logit over the temperature", sub(i("p"), i("k")), o("="), frac(sup(i("e"), row(sub(i("z"), i("k")), o("/"), i("τ"))), row(sum(i("j")), sup(i("e"), row(sub(i("z"), i("j")), o("/"), i("τ"))))))
+        ,
+    },
+  ],
+};
+
+const training: Explanation = {
+  heading: "How is it trained?",
+  words:
+    "Batches of windows are drawn from the text; backpropagation gives the gradient of the loss by every parameter, which is clipped to a greatest length, and AdamW takes a step: each parameter by its own scale, with weight decay on the matrices. The learning rate warms up, then falls along a cosine.",
+  equation: [],
+};
+
+export const explanations: Explanation[] = [prediction, floor, attention, sampling, training];
