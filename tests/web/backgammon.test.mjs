@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
-import { event as next, eventWhere, folder, hothouse, house, inWorkers, lab, visit } from "./fixture.mjs";
+import { ahead as aheadOf, aheadWhere, folder, hothouse, house, inWorkers, lab, visit } from "./fixture.mjs";
 
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
@@ -19,7 +19,8 @@ const enter = async (settings = {}) => {
   return page;
 };
 /** The next event of a kind, or the one after so many games. */
-const event = (page, kind, games = 0) => (games ? eventWhere(page, kind, `(event) => (event.progress?.games ?? 0) >= ${games}`) : next(page, kind));
+const ahead = (page, kind, games = 0) => (games ? aheadWhere(page, kind, `(event) => (event.progress?.games ?? 0) >= ${games}`) : aheadOf(page, kind));
+const event = async (page, kind, games) => (await ahead(page, kind, games))();
 const button = (page, name) => page.locator(".table-actions button", { hasText: new RegExp(`^${name}$`) });
 const places = (page, kind) => page.locator(`.table .board-places .${kind}`);
 /** The person's turn: dice to throw, checkers to move, or nothing that can be moved. */
@@ -52,11 +53,11 @@ async function roll(page, how = () => press(page, "Roll")) {
 
 test("it learns before any click, is judged, and plays itself in sight", async () => {
   const page = await enter();
-  const judging = event(page, "test");
+  const judging = await ahead(page, "test");
   const first = await event(page, "metrics");
   const later = await event(page, "metrics", first.progress.games + 1);
   assert.ok(later.progress.games > first.progress.games && later.games_per_min > 0 && later.evals_per_s > 0);
-  const judged = await judging;
+  const judged = await judging();
   for (const who of ["random", "linear"])
     assert.ok(judged[`${who}_games`] > 0 && judged[`${who}_error`] > 0 && Math.abs(judged[`${who}_points`]) < 3);
   await page.waitForFunction(() => /random .* pubeval .* after/.test(document.querySelector(".main-chart .plot").getAttribute("aria-label")));
@@ -193,11 +194,11 @@ test("the agent as it was after a minute can be played once that has passed", as
   // The worker's clock goes faster, so that a minute is over sooner; what is kept then is the agent of that moment.
   const init = inWorkers("const now = performance.now.bind(performance); performance.now = () => 20 * now()");
   const page = await enter({ init, context: { bypassCSP: true } });
-  const kept = eventWhere(page, "room", "({ event }) => event.kind === 'frozen'");
+  const kept = await aheadWhere(page, "room", "({ event }) => event.kind === 'frozen'");
   const choice = page.getByLabel("Against").locator("option", { hasText: "the agent after 1 minute" });
   assert.equal(await choice.textContent(), "the agent after 1 minute (not reached yet)");
   assert.ok(await choice.isDisabled());
-  const { minutes, progress } = (await kept).event;
+  const { minutes, progress } = (await kept()).event;
   assert.deepEqual([minutes, progress.train_s >= 60 && progress.counts[0] > 0], [1, true]);
   await sit(page, "the agent after 1 minute");
   assert.equal(await page.locator(".seat.theirs strong").textContent(), "The agent at 1 min");
@@ -402,9 +403,9 @@ test("a run is saved and loaded, and waits while another room is open", async ()
   await event(page, "metrics", 100);
   const bytes = Buffer.from(await page.evaluate(async () => Array.from(await hothouse.save())));
   await page.evaluate(() => hothouse.command({ kind: "pause" }));
-  const began = event(page, "began", 100);
+  const began = await ahead(page, "began", 100);
   await page.locator("input[type=file]").setInputFiles({ name: "run.safetensors", mimeType: "application/octet-stream", buffer: bytes });
-  const { progress, history } = await began;
+  const { progress, history } = await began();
   assert.ok(progress.games >= 100 && history.length > 0);
   await page.locator("#rooms a", { hasText: "Control" }).click();
   await lab(page, "control");
@@ -412,9 +413,9 @@ test("a run is saved and loaded, and waits while another room is open", async ()
   await page.goBack();
   await lab(page, "backgammon");
   // It may have begun before one could listen.
-  const next = event(page, "metrics");
+  const next = await ahead(page, "metrics");
   await page.evaluate(() => hothouse.command({ kind: "step" }));
-  const back = await next;
+  const back = await next();
   assert.ok(back.progress.games >= progress.games, `${back.progress.games} of ${progress.games} games`);
   assert.deepEqual(page.said, []);
   await page.context().close();
@@ -432,9 +433,9 @@ test("a run saved in the page goes on natively, and the reverse", async () => {
   const { progress } = lines.at(-1);
   assert.ok(before >= 64 && progress.games > before, JSON.stringify(lines.at(-1)));
 
-  const began = event(page, "began");
+  const began = await ahead(page, "began");
   await page.evaluate((bytes) => hothouse.command({ kind: "restore", bytes: new Uint8Array(bytes) }), Array.from(readFileSync(onward)));
-  assert.equal((await began).progress.games, progress.games);
+  assert.equal((await began()).progress.games, progress.games);
   await eventWhere(page, "metrics", `({ progress }) => progress.games > ${progress.games}`);
   await page.context().close();
 });

@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 import { serve } from "../../scripts/serve.mjs";
 import { ROOMS } from "../../scripts/rooms.mjs";
 import { FIRST, FIRST_FLAVOUR, wasm } from "../../scripts/wasm.mjs";
-import { dist, event, folder, house, lab, notice, visit } from "./fixture.mjs";
+import { ahead, dist, event, folder, house, lab, notice, visit } from "./fixture.mjs";
 
 const here = house();
 let server;
@@ -44,9 +44,9 @@ test("it trains, is tested, saved and loaded, with curves, tables and CSV, and s
   assert.equal(head, "iteration,pulls,train_s,mean_reward,pulls_per_s,tests,rest");
   assert.equal(first.split(",").length, head.split(",").length);
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save run" }).click()]);
-  const began = event(page, "began", 1);
+  const began = await ahead(page, "began", 1);
   await page.locator("input[type=file]").setInputFiles(await file.path());
-  assert.ok((await began).history.length > 0);
+  assert.ok((await began()).history.length > 0);
   assert.deepEqual(page.said, []);
   await page.context().close();
 });
@@ -56,16 +56,16 @@ test("a knob that is a choice changes while it learns, one that is a text waits 
   await event(page, "metrics");
   const [baseline, payouts] = [page.getByLabel("Baseline", { exact: true }), page.getByLabel("Payouts", { exact: true })];
   assert.deepEqual([await baseline.inputValue(), await payouts.inputValue()], ["none", "0.1 0.7"]);
-  const marked = event(page, "mark");
+  const marked = await ahead(page, "mark");
   await baseline.selectOption({ label: "Mean reward" });
-  const { knob, from, to } = await marked;
+  const { knob, from, to } = await marked();
   assert.deepEqual([knob, from, to], ["baseline", "none", "mean"]);
   await payouts.fill("0.3 0.4 0.5");
   await payouts.press("Enter");
   await page.getByText("One change waits for a new run").waitFor();
-  const began = event(page, "began");
+  const began = await ahead(page, "began");
   await page.getByRole("button", { name: "New run to apply" }).click();
-  const { knobs } = await began;
+  const { knobs } = await began();
   assert.deepEqual([knobs.payouts, knobs.baseline], ["0.3 0.4 0.5", "mean"]);
   assert.match(decodeURIComponent(await page.evaluate(() => hothouse.permalink())), /payouts=0\.3 0\.4 0\.5/);
   await payouts.fill("one");
@@ -89,9 +89,9 @@ test("data is brought as a file or as text, is learned from, and is asked for wh
   const link = await page.evaluate(() => hothouse.permalink());
   assert.match(link, /&data=[0-9a-f]{16}\.19\.five\.txt&/);
   // Beginning again needs no file.
-  const began = event(page, "began");
+  const began = await ahead(page, "began");
   await page.evaluate(() => hothouse.command({ kind: "reset", config: null }));
-  assert.equal((await began).config.data.name, "five.txt");
+  assert.equal((await began()).config.data.name, "five.txt");
   assert.equal(await arms(), 5);
   assert.equal(await bring("0.1 0.9 0.3 0.4", undefined), "");
   assert.equal(await arms(), 4);
@@ -117,9 +117,9 @@ test("data is brought as a file or as text, is learned from, and is asked for wh
   await notice(page, /large\.txt .* was not given/);
   assert.match(await bring("0.1 0.2", "other.txt"), /Bring exactly that file/);
   const text = "0.1 0.9 0.3" + " ".repeat(17 << 20);
-  const restored = event(page, "began");
+  const restored = await ahead(page, "began");
   assert.equal(await bring(text, "renamed.txt"), "");
-  assert.ok((await restored).history.length > 0);
+  assert.ok((await restored()).history.length > 0);
   assert.deepEqual(page.said, []);
   await page.context().close();
 

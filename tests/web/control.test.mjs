@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
-import { event, eventWhere, house, lab, until, visit } from "./fixture.mjs";
+import { ahead, aheadWhere, begun, event, eventWhere, house, lab, until, visit } from "./fixture.mjs";
 
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
 const SMALL = "#/control?envs=64&v=1";
 
 /** The next run that begins in an environment; ask before causing it. */
-const beginning = (page, variant) => eventWhere(page, "began", `(event) => event.config.variant === ${JSON.stringify(variant)}`);
+const beginning = (page, variant) => aheadWhere(page, "began", `(event) => event.config.variant === ${JSON.stringify(variant)}`);
 const environments = (page) => page.evaluate(() => hothouse.room.variants.map(({ about }) => about));
 const announced = (page, text) =>
   page.waitForFunction((source) => new RegExp(source).test(document.querySelector("[aria-live=polite]").textContent), text);
@@ -61,9 +61,9 @@ test("every environment can be switched to, is drawn, has its own words, and tra
   assert.ok(all.length >= 5, `${all.length} environments`);
   const titles = new Set();
   for (const environment of [...all.slice(1), all[0]]) {
-    const began = beginning(page, environment.id);
+    const began = await beginning(page, environment.id);
     await page.locator(`nav a[href*="variant=${environment.id}&"]`).click();
-    const { config, knobs } = await began;
+    const { config, knobs } = await began();
     assert.equal(config.variant, environment.id);
     assert.ok(knobs.envs > 0);
     await event(page, "metrics", 1);
@@ -102,9 +102,9 @@ test("the key e goes on to the next environment, and the way back in the browser
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics");
   const [, second] = await environments(page);
-  const began = beginning(page, second.id);
+  const began = await beginning(page, second.id);
   await page.keyboard.press("e");
-  await began;
+  await began();
   await event(page, "metrics", 1);
   await page.goBack();
   await page.waitForFunction(() => document.querySelector(".worlds [aria-current=page]")?.textContent === "CartPole");
@@ -222,22 +222,24 @@ test("a small sweep runs to its end beside a paused run, which goes on after it;
   await page.getByLabel("Steps each").selectOption("100000");
   await page.getByLabel("From", { exact: true }).fill("0.001");
   await page.getByLabel("To", { exact: true }).fill("0.004");
-  const paused = event(page, "running");
-  const ended = page.evaluate(
+  const paused = await ahead(page, "running");
+  const ended = await begun(
+    page,
     () => new Promise((resolve) => hothouse.onSweep(({ cells, done }) => done && resolve(cells))),
   );
   await page.getByRole("button", { name: "Start the sweep" }).click();
-  assert.equal((await paused).running, false);
-  const resumed = page.evaluate(
+  assert.equal((await paused()).running, false);
+  const resumed = await begun(
+    page,
     () => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "running" && event.running && resolve(true))),
   );
-  const cells = await ended;
+  const cells = await ended();
   assert.deepEqual(
     cells.map(({ value, seed, done }) => [value, seed, done]),
     [0.001, 0.002, 0.004].map((value) => [value, 1, true]),
   );
   assert.ok(cells.every(({ progress, curve }) => progress.counts[0] >= 100_000 && curve.length > 1));
-  assert.ok(await resumed);
+  assert.ok(await resumed());
   await page.getByText(/^Done: \d of 3 learners solved it/).waitFor();
   assert.equal(await page.locator(".sweep-grid li").count(), 3);
   assert.match(
@@ -246,9 +248,9 @@ test("a small sweep runs to its end beside a paused run, which goes on after it;
   );
   await page.getByRole("button", { name: "The sweep as a table" }).click();
   assert.equal(await page.getByRole("region", { name: "The sweep as a table" }).getByRole("rowheader").count(), 3);
-  const began = beginning(page, "CartPole-v1");
+  const began = await beginning(page, "CartPole-v1");
   await page.getByRole("button", { name: "Use Learning rate 0.002 in a new run" }).click();
-  const { knobs } = await began;
+  const { knobs } = await began();
   assert.deepEqual([knobs.lr, knobs.envs], [0.002, 64]);
   await page.context().close();
 });
@@ -256,21 +258,21 @@ test("a small sweep runs to its end beside a paused run, which goes on after it;
 test("a sweep can be stopped, and the run goes on", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics", 2);
-  const paused = event(page, "running");
+  const paused = await ahead(page, "running");
   await page.getByRole("button", { name: "Start the sweep" }).click();
-  assert.equal((await paused).running, false);
+  assert.equal((await paused()).running, false);
   const { iteration } = await page.evaluate(
     () => new Promise((resolve) => hothouse.onSweep(({ cells }) => resolve(cells[0].progress))),
   );
   assert.ok(iteration >= 0);
   // A run begun meanwhile waits as well, says why, and goes on after it.
-  const anew = event(page, "began");
+  const anew = await ahead(page, "began");
   await page.keyboard.press("r");
-  assert.equal((await anew).progress.iteration, 0);
+  assert.equal((await anew()).progress.iteration, 0);
   await page.getByText("Training pauses while the sweep runs, and goes on after it.").waitFor();
-  const resumed = event(page, "metrics");
+  const resumed = await ahead(page, "metrics");
   await page.getByRole("button", { name: "Stop", exact: true }).click();
-  await resumed;
+  await resumed();
   await page.getByText("Stopped.", { exact: true }).waitFor();
   await page.context().close();
 });
@@ -279,9 +281,9 @@ test("axe finds nothing in any environment (light on a desk, dark on a phone), a
   const page = await visit(here);
   await page.addScriptTag({ path: axe });
   for (const { id } of await environments(page)) {
-    const began = id === "CartPole-v1" ? Promise.resolve() : beginning(page, id);
+    const began = id === "CartPole-v1" ? async () => {} : await beginning(page, id);
     if (id !== "CartPole-v1") await page.locator(`nav a[href*="variant=${id}&"]`).click();
-    await began;
+    await began();
     await event(page, "metrics", 1);
     const legends = new Set();
     for (const [colorScheme, viewport] of [

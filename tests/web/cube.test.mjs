@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
-import { event, eventWhere, house, lab, visit } from "./fixture.mjs";
+import { ahead, event, house, lab, visit } from "./fixture.mjs";
 
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
@@ -36,12 +36,12 @@ const fresh = async (page) => {
 
 test("it learns before any click, is tested on every state, and tries scrambles by itself", async () => {
   const page = await enter();
-  const tested = event(page, "test");
+  const tested = await ahead(page, "test");
   const first = await event(page, "metrics");
   const later = await event(page, "metrics", first.progress.iteration + 1);
   assert.ok(later.progress.states > first.progress.states && later.states_per_s > 0 && later.loss > 0);
   await showing(page, "^It tries by itself: .*it needs \\d+");
-  const row = await tested;
+  const row = await tested();
   assert.ok(row.at_1 > 0 && row.solved > 0 && row.optimal <= row.solved, JSON.stringify(row));
   await page.waitForFunction(() => /depth 1 \d.*depth 14 /.test(document.querySelector(".depths .bars-field").getAttribute("aria-label")));
   await page.getByRole("button", { name: "Solve rate by depth as a table" }).click();

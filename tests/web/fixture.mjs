@@ -100,22 +100,41 @@ export function named(event, room) {
   return { ...event, ...Object.fromEntries(columns.map(({ name }, k) => [name, event.values[k]])) };
 }
 
-/** The next event of a kind, or the first of it for which `holds` (a function of its named form). */
-export async function eventWhere(page, kind, holds) {
+/**
+ * Begins to wait for what a function gives in the page, and comes back when it waits there: whatever is done next is not missed.
+ * Gives the function that waits for the outcome.
+ */
+export async function begun(page, wait, arg) {
+  const { evaluate } = page;
   // As one text, since the page's policy lets it make no functions of texts.
-  const { event, room } = await page.evaluate(`
-    new Promise((resolve) => {
+  const at = await evaluate(`(globalThis.begun ??= []).push((${wait})(${JSON.stringify(arg)})) - 1`);
+  return () => evaluate((at) => globalThis.begun[at], at);
+}
+
+/** From now on the next event of a kind, or the first of it for which `holds` (a function of its named form). */
+export async function aheadWhere(page, kind, holds) {
+  const outcome = await begun(
+    page,
+    `() => new Promise((resolve) => {
       const [named, holds] = [${named}, ${holds}];
       hothouse.onEvent((event) => {
         if (event.kind === ${JSON.stringify(kind)} && holds(named(structuredClone(event), hothouse.room))) resolve({ event, room: hothouse.room });
       });
-    })`);
-  return named(event, room);
+    })`,
+  );
+  return async () => {
+    const { event, room } = await outcome();
+    return named(event, room);
+  };
 }
 
-/** The next event of a kind, or the one with this iteration or later. */
-export const event = (page, kind, iteration = 0) =>
-  eventWhere(page, kind, `(event) => (event.iteration ?? event.progress?.iteration ?? 0) >= ${iteration}`);
+/** From now on the next event of a kind, or the one with this iteration or later. */
+export const ahead = (page, kind, iteration = 0) =>
+  aheadWhere(page, kind, `(event) => (event.iteration ?? event.progress?.iteration ?? 0) >= ${iteration}`);
+
+/** As `ahead`, where nothing is to be done first. */
+export const event = async (page, kind, iteration) => (await ahead(page, kind, iteration))();
+export const eventWhere = async (page, kind, holds) => (await aheadWhere(page, kind, holds))();
 
 /** Waits for a notice on the page whose text matches. */
 export const notice = (page, text) => page.getByText(text).first().waitFor({ timeout: WAIT_MS });

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { GPU_ARGS, launch } from "../../scripts/browser.mjs";
 import { serve } from "../../scripts/serve.mjs";
-import { dist, event, folder, hothouse, house, inWorkers, lab, named, notice, saved, visit } from "./fixture.mjs";
+import { ahead, begun, dist, event, folder, hothouse, house, inWorkers, lab, named, notice, saved, visit } from "./fixture.mjs";
 
 const here = house(GPU_ARGS);
 const axe = createRequire(import.meta.url).resolve("axe-core");
@@ -93,9 +93,9 @@ test("chosen by hand it trains from the first step, and the many, the plane and 
       }),
   );
   await page.evaluate(() => scrollTo(0, 0)); // to where the single one is in sight
-  const began = event(page, "began");
+  const began = await ahead(page, "began");
   await page.getByRole("button", { name: "New run", exact: true }).click();
-  assert.equal((await began).progress.iteration, 0);
+  assert.equal((await began()).progress.iteration, 0);
   const rows = await iterations(page, 16);
   assert.equal(rows[0].progress.iteration, 1);
   unbroken(rows);
@@ -121,10 +121,10 @@ test("chosen by hand it trains from the first step, and the many, the plane and 
   await page.waitForFunction(() => globalThis.seen === 1);
   await page.waitForTimeout(1000);
   assert.equal(await page.evaluate(() => globalThis.seen), 1, "one step and no more");
-  const mark = event(page, "mark");
+  const mark = await ahead(page, "mark");
   await page.evaluate(() => hothouse.command({ kind: "set_knob", name: "lr", value: 0.0005 }));
   await page.getByRole("button", { name: "Play" }).click();
-  assert.equal((await mark).to, 0.0005);
+  assert.equal((await mark()).to, 0.0005);
   assert.ok(worked((await iterations(page, 3)).slice(1)));
   assert.deepEqual(page.said, []);
   await page.context().close();
@@ -132,7 +132,8 @@ test("chosen by hand it trains from the first step, and the many, the plane and 
 
 test("one run moves to the GPU and back and is saved there; nothing is skipped or done twice, here and natively", async () => {
   const page = await visit(here, { at: SMALL });
-  const history = page.evaluate(
+  const history = await begun(
+    page,
     () =>
       new Promise((resolve) => {
         const all = [];
@@ -151,7 +152,7 @@ test("one run moves to the GPU and back and is saved there; nothing is skipped o
   const bytes = await saved(page);
   await choose(page, "Processor");
   await onCpu(page);
-  const { all, room } = await history;
+  const { all, room } = await history();
   const rows = all.filter(({ kind }) => kind === "metrics").map((event) => named(event, room));
   unbroken(rows);
   const places = rows.map((row) => row.device > 0);
@@ -221,12 +222,12 @@ test("on the GPU one can go to other environments, also where the service worker
   await page.waitForFunction(() => crossOriginIsolated && globalThis.hothouse);
   await onGpu(page);
   for (const env of ["Pendulum-v1", "MountainCar-v0"]) {
-    const began = event(page, "began");
+    const began = await ahead(page, "began");
     await page.evaluate((env) => {
       const knobs = { envs: 64, rollout_steps: 8, epochs: 1, minibatches: 1 };
       hothouse.command({ kind: "reset", config: { version: 2, room: "control", variant: env, seed: 1, knobs } });
     }, env);
-    assert.equal((await began).config.variant, env);
+    assert.equal((await began()).config.variant, env);
     await onGpu(page);
     assert.ok(worked(await iterations(page, 1)), env);
   }
@@ -315,7 +316,7 @@ test("backgammon's published learner trains on the GPU; lost, it goes on on the 
   assert.match(gpu, /SwiftShader/);
   assert.match(await page.locator(".badge .long").textContent(), /^GPU: Google SwiftShader$/);
   await page.locator(".device").getByText("Google SwiftShader trains.", { exact: true }).waitFor();
-  const digest = event(page, "digest");
+  const digest = await ahead(page, "digest");
   // While they are compiled it answers whoever asks.
   const { candidates } = await page.evaluate(() => hothouse.ask({ ask: "analyse", request: { id: "4HPwATDgc/ABMA", dice: [3, 1], who: { kind: "now" }, evals: 20 } }));
   assert.ok(candidates.length > 1);
@@ -323,7 +324,7 @@ test("backgammon's published learner trains on the GPU; lost, it goes on on the 
   assert.ok(worked(rows), "the GPU took time in each");
   assert.ok(rows.every((row) => Number.isFinite(row.loss) && row.evals_per_s > 0));
   assert.ok(rows.at(-1).progress.updates > rows[0].progress.updates, "it learned there");
-  assert.equal((await digest).arithmetic, "mixed");
+  assert.equal((await digest()).arithmetic, "mixed");
   assert.ok(!(await page.evaluate(() => hothouse.permalink())).includes("digest"));
 
   const onward = rounds(page, 4);

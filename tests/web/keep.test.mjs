@@ -1,26 +1,26 @@
 // What a person made does not go away: runs that were left go on, and what ended one can be undone.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { event, eventWhere, hide, house, kept, lab, notice, saved, visit } from "./fixture.mjs";
+import { aheadWhere, event, house, kept, lab, notice, saved, visit } from "./fixture.mjs";
 
 const here = house();
 const SMALL = "#/control?envs=64&rollout_steps=16&v=2";
 
 /** The next run that begins or goes on in a variant; ask before causing it. */
-const began = (page, variant) => eventWhere(page, "began", `(event) => event.config.variant === ${JSON.stringify(variant)}`);
+const began = (page, variant) => aheadWhere(page, "began", `(event) => event.config.variant === ${JSON.stringify(variant)}`);
 const choose = (page, variant) => page.locator(`nav a[href*="variant=${variant}&"]`).click();
 const undo = (page) => page.locator(".notice").getByRole("button", { name: "Undo" });
 
 test("an environment that one comes back to goes on, also when the page was loaded again; a new run is one key away", async () => {
   const page = await visit(here, { at: SMALL });
   const { iteration } = (await event(page, "metrics", 20)).progress;
-  const other = began(page, "Acrobot-v1");
+  const other = await began(page, "Acrobot-v1");
   await choose(page, "Acrobot-v1");
-  assert.equal((await other).progress.iteration, 0);
+  assert.equal((await other()).progress.iteration, 0);
   const second = (await event(page, "metrics", 1)).progress.iteration;
-  let back = began(page, "CartPole-v1");
+  let back = await began(page, "CartPole-v1");
   await choose(page, "CartPole-v1");
-  const first = await back;
+  const first = await back();
   assert.ok(first.progress.iteration >= iteration && first.config.knobs.envs === 64, `back at ${first.progress.iteration}`);
   assert.equal(await page.locator("#ghost").isVisible(), false, "it is its own past");
 
@@ -28,14 +28,14 @@ test("an environment that one comes back to goes on, also when the page was load
   await page.reload();
   await lab(page);
   assert.ok((await event(page, "metrics")).progress.iteration > iteration);
-  back = began(page, "Acrobot-v1");
+  back = await began(page, "Acrobot-v1");
   await choose(page, "Acrobot-v1");
-  assert.ok((await back).progress.iteration >= second);
+  assert.ok((await back()).progress.iteration >= second);
   await event(page, "metrics", second + 1);
 
-  back = began(page, "Acrobot-v1");
+  back = await began(page, "Acrobot-v1");
   await page.keyboard.press("r");
-  assert.equal((await back).progress.iteration, 0);
+  assert.equal((await back()).progress.iteration, 0);
   await page.context().close();
 });
 
@@ -43,9 +43,9 @@ test("the way back in the browser's history leads to the run that was left, also
   const page = await visit(here, { at: SMALL });
   const { iteration } = (await event(page, "metrics", 20)).progress;
   await page.waitForFunction(() => /seed=1/.test(location.hash));
-  const other = began(page, "Acrobot-v1");
+  const other = await began(page, "Acrobot-v1");
   await choose(page, "Acrobot-v1");
-  await other;
+  await other();
   await event(page, "metrics", 1);
   await page.waitForFunction(() => /Acrobot-v1&seed=1/.test(location.hash));
   // The address follows a change, and learns what it is to be just after the visitor has gone back.
@@ -64,17 +64,17 @@ test("the way back in the browser's history leads to the run that was left, also
       }),
   );
   await asked;
-  const back = began(page, "CartPole-v1");
+  const back = await began(page, "CartPole-v1");
   await page.goBack();
-  assert.ok((await back).progress.iteration >= iteration);
+  assert.ok((await back()).progress.iteration >= iteration);
   assert.match(await page.evaluate(() => location.hash), /CartPole-v1&seed=1&envs=64/);
   // There and back before it was there.
-  const again = began(page, "CartPole-v1");
+  const again = await began(page, "CartPole-v1");
   await page.evaluate(() => {
     document.querySelector('nav a[href*="variant=Acrobot-v1&"]').click();
     document.querySelector('nav a[href*="variant=CartPole-v1&"]').click();
   });
-  assert.ok((await again).progress.iteration >= iteration);
+  assert.ok((await again()).progress.iteration >= iteration);
   assert.equal(await page.evaluate(() => hothouse.variant.id), "CartPole-v1");
   await page.context().close();
 });
@@ -82,9 +82,9 @@ test("the way back in the browser's history leads to the run that was left, also
 test("another room and back: the run goes on, and so does that of another environment", async () => {
   const page = await visit(here, { at: SMALL });
   const { iteration } = (await event(page, "metrics", 20)).progress;
-  const other = began(page, "Acrobot-v1");
+  const other = await began(page, "Acrobot-v1");
   await choose(page, "Acrobot-v1");
-  await other;
+  await other();
   await event(page, "metrics", 1);
   await page.locator("#rooms a", { hasText: "Backgammon" }).click();
   await lab(page, "backgammon");
@@ -93,9 +93,9 @@ test("another room and back: the run goes on, and so does that of another enviro
   await lab(page, "control");
   await event(page, "metrics");
   assert.equal(await page.evaluate(() => hothouse.variant.id), "Acrobot-v1");
-  const back = began(page, "CartPole-v1");
+  const back = await began(page, "CartPole-v1");
   await choose(page, "CartPole-v1");
-  assert.ok((await back).progress.iteration >= iteration);
+  assert.ok((await back()).progress.iteration >= iteration);
   await page.context().close();
 });
 
@@ -103,22 +103,22 @@ test("what ended a run can be undone: a new run, a file, a link", async () => {
   const page = await visit(here, { at: SMALL });
   const { iteration } = (await event(page, "metrics", 20)).progress;
   const again = async () => {
-    const back = began(page, "CartPole-v1");
+    const back = await began(page, "CartPole-v1");
     await undo(page).click();
-    const { progress, config } = await back;
+    const { progress, config } = await back();
     assert.ok(progress.iteration >= iteration && config.seed === 1, `back at ${progress.iteration}`);
     assert.equal(await undo(page).count(), 0);
   };
-  let fresh = began(page, "CartPole-v1");
+  let fresh = await began(page, "CartPole-v1");
   await page.keyboard.press("r");
-  assert.equal((await fresh).progress.iteration, 0);
+  assert.equal((await fresh()).progress.iteration, 0);
   await notice(page, /A new run began. The run before it is kept./);
   const bytes = await saved(page);
   await again();
 
-  fresh = began(page, "CartPole-v1");
+  fresh = await began(page, "CartPole-v1");
   await page.locator("input[type=file]").first().setInputFiles({ name: "run.safetensors", mimeType: "application/octet-stream", buffer: bytes });
-  await fresh;
+  await fresh();
   await notice(page, /Run.safetensors goes on. The run before it is kept./);
   await again();
 
@@ -181,17 +181,17 @@ test("a game goes on with another learner, after a new start and after the page 
   const seed = await sat();
   assert.notEqual(seed, undefined);
 
-  const other = began(page, "published");
+  const other = await began(page, "published");
   await choose(page, "published");
-  await other;
+  await other();
   assert.equal(await sat(), seed);
-  const back = began(page, "strong");
+  const back = await began(page, "strong");
   await choose(page, "strong");
-  assert.ok((await back).progress.iteration > 0);
+  assert.ok((await back()).progress.iteration > 0);
   assert.equal(await sat(), seed);
-  const fresh = began(page, "strong");
+  const fresh = await began(page, "strong");
   await page.keyboard.press("r");
-  await fresh;
+  await fresh();
   assert.equal(await sat(), seed);
 
   await page.getByText("Watch it play itself", { exact: true }).click();

@@ -1,7 +1,7 @@
 // A link, the address and a command give the same run again, with the live changes that were made in it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { event, eventWhere, house, kept, lab, notice, visit } from "./fixture.mjs";
+import { ahead, event, house, kept, lab, notice, visit } from "./fixture.mjs";
 
 const here = house();
 const SMALL = "#/control?envs=64&rollout_steps=16&seed=5&v=2";
@@ -9,9 +9,9 @@ const CLIPBOARD = { permissions: ["clipboard-read", "clipboard-write"] };
 
 /** Changes a knob while the run goes on, as its field does; gives the iteration of the mark. */
 const turn = async (page, name, value) => {
-  const marked = event(page, "mark");
+  const marked = await ahead(page, "mark");
   await page.evaluate(([name, value]) => hothouse.command({ kind: "set_knob", name, value }), [name, value]);
-  const { progress, to } = await marked;
+  const { progress, to } = await marked();
   assert.equal(to, value);
   return progress.iteration;
 };

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { brotliCompressSync } from "node:zlib";
 import { reached } from "../../scripts/browser.mjs";
-import { dist, event, house, lab, visit } from "./fixture.mjs";
+import { ahead, dist, event, house, lab, visit } from "./fixture.mjs";
 
 const here = house();
 
@@ -102,12 +102,12 @@ test("the transport and the knobs work from the keyboard alone, with the focus i
   );
 
   await page.evaluate(() => document.activeElement.blur());
-  const paused = event(page, "running");
+  const paused = await ahead(page, "running");
   await page.keyboard.press("Space");
-  assert.equal((await paused).running, false);
-  const stepped = event(page, "metrics");
+  assert.equal((await paused()).running, false);
+  const stepped = await ahead(page, "metrics");
   await page.keyboard.press("s");
-  await stepped;
+  await stepped();
   await page.context().close();
 });
 

@@ -1,7 +1,7 @@
 // What a visitor does in the control room: pushes the pole, turns knobs, goes back, compares, reads, saves, loads.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { event, house, until, visit } from "./fixture.mjs";
+import { ahead, begun, event, house, until, visit } from "./fixture.mjs";
 
 const here = house();
 /** Small enough that an iteration takes no time; still the page as anyone sees it. */
@@ -18,21 +18,22 @@ test("a live change leaves a mark, and one can go back to before it; what came o
   await event(page, "metrics");
   const field = page.getByRole("spinbutton", { name: "Learning rate", exact: true });
   const before = await field.inputValue();
-  const marked = event(page, "mark");
+  const marked = await ahead(page, "mark");
   await field.fill("0.001");
   await field.press("Enter");
-  const mark = await marked;
+  const mark = await marked();
   assert.deepEqual([mark.knob, mark.to], ["lr", 0.001]);
   await announced(page, "Learning rate is now 0.001");
   await event(page, "metrics", mark.progress.iteration + 3);
   await page.getByRole("button", { name: "Mean return as a table" }).click();
   await page.getByRole("cell", { name: /Learning rate changed from .* to 0.001/ }).waitFor();
 
-  const began = page.evaluate(
+  const began = await begun(
+    page,
     () => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "began" && resolve(event))),
   );
   await page.getByRole("button", { name: /^Go back to before Learning rate/ }).click();
-  const { progress: at, marks, history } = await began;
+  const { progress: at, marks, history } = await began();
   assert.ok(at.iteration <= mark.progress.iteration && at.iteration > 0, `back at ${at.iteration}`);
   assert.deepEqual(marks, []);
   assert.equal(history.length, at.iteration);
@@ -60,20 +61,20 @@ test("starting again loses nothing: one can go back to the run before", async ()
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics", 5);
   const began = () =>
-    page.evaluate(() => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "began" && resolve(event))));
+    begun(page, () => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "began" && resolve(event))));
   const back = page.getByRole("button", { name: "Go back to the run before" });
   assert.equal(await back.count(), 0);
   // At real time an iteration takes long; the run is kept all the same, and at once.
   await page.keyboard.press("1");
-  const fresh = began();
+  const fresh = await began();
   await page.keyboard.press("r");
-  assert.equal((await fresh).progress.iteration, 0);
+  assert.equal((await fresh()).progress.iteration, 0);
   await page.keyboard.press("4");
   await back.waitFor();
   await event(page, "metrics", 3);
-  const again = began();
+  const again = await began();
   await back.click();
-  const { progress: at, history } = await again;
+  const { progress: at, history } = await again();
   assert.ok(at.iteration >= 5, `back at ${at.iteration}`);
   assert.equal(history.length, at.iteration);
   await page.context().close();
@@ -91,13 +92,13 @@ test("a knob that needs a new run waits for it, and can be taken back", async ()
 
   await field.fill("128");
   await field.press("Enter");
-  const began = event(page, "began");
+  const began = await ahead(page, "began");
   // What waits is no error, and does not look like one.
   const [waits, error] = await page.evaluate(() => [getComputedStyle(document.querySelector(".waits label")).color, getComputedStyle(document.documentElement).getPropertyValue("--rust")]);
   const rust = await page.evaluate((colour) => Object.assign(document.createElement("i"), { style: `color: ${colour}` }).style.color, error);
   assert.notEqual(waits, rust);
   await page.getByRole("button", { name: "New run to apply" }).click();
-  assert.equal((await began).knobs.envs, 128);
+  assert.equal((await began()).knobs.envs, 128);
   assert.equal(await page.getByRole("button", { name: "New run to apply" }).count(), 0);
   await page.context().close();
 });
@@ -190,11 +191,12 @@ test("a saved run is loaded again where it stopped, with the present one behind 
   assert.match(file.suggestedFilename(), /^hothouse-control-CartPole-v1-seed1-.*\.safetensors$/);
   await page.getByRole("button", { name: "New run", exact: true }).click();
   await event(page, "metrics", 1);
-  const began = page.evaluate(
+  const began = await begun(
+    page,
     () => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "began" && event.progress.iteration > 0 && resolve(event))),
   );
   await page.locator("input[type=file]").setInputFiles(await file.path());
-  const { progress: at, history } = await began;
+  const { progress: at, history } = await began();
   assert.ok(at.iteration >= 4);
   assert.equal(history.length, at.iteration);
   await page.getByLabel(/^Past run: same settings/).waitFor();

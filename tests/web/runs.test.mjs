@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { test } from "node:test";
-import { event, house, lab, visit } from "./fixture.mjs";
+import { ahead, begun, event, house, lab, visit } from "./fixture.mjs";
 
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
@@ -13,16 +13,16 @@ const SMALL = "#/control?envs=64&v=1";
 const list = (page) => page.getByRole("list", { name: "Runs", exact: true }).getByRole("listitem");
 const compare = (page) => page.locator(".compare");
 const chart = (page) => compare(page).getByRole("slider", { name: /^Mean return/ });
-const began = (page) => page.evaluate(() => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "began" && resolve(event))));
+const began = (page) => begun(page, () => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "began" && resolve(event))));
 const pause = async (page) => {
-  const paused = event(page, "running");
+  const paused = await ahead(page, "running");
   await page.evaluate(() => hothouse.command({ kind: "pause" }));
-  await paused;
+  await paused();
 };
 const again = async (page) => {
-  const fresh = began(page);
+  const fresh = await began(page);
   await page.getByRole("button", { name: "New run", exact: true }).click();
-  await fresh;
+  await fresh();
   await page.evaluate(() => hothouse.command({ kind: "start" }));
   await event(page, "metrics", 30);
 };
@@ -88,9 +88,9 @@ test("a run is named by what differs, renamed, kept over a reload, drawn beside 
   // Settings can be told from each other, and taken over.
   await page.getByLabel("Settings, as differences from").selectOption({ label: "slow" });
   assert.match(await list(page).first().textContent(), /The same settings|These settings/);
-  const fresh = began(page);
+  const fresh = await began(page);
   await page.getByRole("button", { name: "Begin a run with these: slow" }).click();
-  assert.deepEqual((await fresh).config.knobs, { envs: 64, lr: 0.003 });
+  assert.deepEqual((await fresh()).config.knobs, { envs: 64, lr: 0.003 });
   assert.deepEqual(page.said, []);
   await page.context().close();
 });
@@ -100,25 +100,25 @@ test("a run that is gone back to is the one that was kept, and a fork is another
   await event(page, "metrics", 30);
   await again(page);
   await page.waitForFunction(() => document.querySelectorAll(".run-list li").length === 2);
-  const back = began(page);
+  const back = await began(page);
   await page.getByRole("button", { name: "Go back to the run before" }).click();
-  await back;
+  await back();
   await event(page, "metrics", 40);
   assert.equal(await list(page).count(), 2);
 
-  const marked = event(page, "mark");
+  const marked = await ahead(page, "mark");
   const field = page.getByRole("spinbutton", { name: "Learning rate", exact: true });
   await field.fill("0.001");
   await field.press("Enter");
-  const mark = await marked;
+  const mark = await marked();
   await event(page, "metrics", mark.progress.iteration + 5);
   await keptWhere(page, (all) => all.some(({ lr }) => lr === 0.001));
-  const forked = began(page);
+  const forked = await began(page);
   // The mark of the change in the chart is the way back.
   const figure = page.getByRole("figure", { name: "Mean return" }).last();
   await figure.scrollIntoViewIfNeeded(); // charts are drawn while they are in sight
   await figure.getByRole("button", { name: "Fork the run before Learning rate 0.001" }).click();
-  assert.deepEqual((await forked).marks, []);
+  assert.deepEqual((await forked()).marks, []);
   await page.waitForFunction(() => document.querySelectorAll(".run-list li").length === 3);
   await page.context().close();
 });

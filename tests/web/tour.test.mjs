@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ROOMS } from "../../scripts/rooms.mjs";
-import { event, house, visit } from "./fixture.mjs";
+import { ahead, event, house, visit } from "./fixture.mjs";
 
 const here = house();
 const box = (page) => page.locator(".tour");
@@ -29,11 +29,11 @@ for (const room of ROOMS)
     }
     assert.ok(seen.length >= 2 && seen.every(({ shown, inSight }) => shown && inSight), JSON.stringify(seen));
     // Turning the knob leads on by itself.
-    const marked = event(page, "mark");
+    const marked = await ahead(page, "mark");
     const knob = page.locator(".first-knobs input[type=number]").first();
     await knob.fill(String(Number(await knob.inputValue()) / 2));
     await knob.press("Enter");
-    await marked;
+    await marked();
     await heading(page, "See what it does");
     assert.ok(await page.locator(".returns.toured").count());
     await page.keyboard.press("Escape");

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { event, folder, hide, hothouse, house, lab, notice, saved, stored, visit } from "./fixture.mjs";
+import { ahead, begun, event, folder, hide, hothouse, house, lab, notice, saved, stored, visit } from "./fixture.mjs";
 
 const here = house();
 
@@ -118,12 +118,13 @@ test("the runs of the last two visits are kept, and one can go on from either", 
     [before, 11],
     [last, 12],
   ]) {
-    const began = page.evaluate(
+    const began = await begun(
+      page,
       (seed) => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "began" && event.config.seed === seed && resolve(event))),
       seed,
     );
     await page.getByRole("button", { name }).click();
-    assert.ok((await began).progress.iteration >= 1);
+    assert.ok((await began()).progress.iteration >= 1);
   }
   await context.close();
 });
@@ -212,9 +213,9 @@ test("a saved run goes on exactly where it was", async () => {
   const page = await visit(here, { at });
   await event(page, "metrics", 5);
   const bytes = await page.evaluate(async () => Array.from(await hothouse.save()));
-  const restored = event(page, "began");
+  const restored = await ahead(page, "began");
   await page.evaluate((bytes) => hothouse.command({ kind: "restore", bytes: new Uint8Array(bytes) }), bytes);
-  const { progress } = await restored;
+  const { progress } = await restored();
   assert.ok(progress.iteration >= 5 && progress.iteration < 500, `restored at ${progress.iteration}`);
   const least = Math.min(...Object.keys(known).map(Number));
   const digest = await event(page, "digest", Math.max(least, progress.iteration + 1));
@@ -237,9 +238,9 @@ test("a run saved in the page goes on natively, and the reverse", async () => {
   assert.ok(began.progress.iteration >= 3);
   assert.ok(summary.progress.env_steps >= 60000, JSON.stringify(summary));
 
-  const restored = event(page, "began");
+  const restored = await ahead(page, "began");
   await page.locator("input[type=file]").first().setInputFiles(join(dir, "native.safetensors"));
-  assert.equal((await restored).progress.env_steps, summary.progress.env_steps);
+  assert.equal((await restored()).progress.env_steps, summary.progress.env_steps);
   const metrics = await event(page, "metrics");
   assert.ok(metrics.progress.env_steps > summary.progress.env_steps, `${JSON.stringify(metrics.progress)} after ${JSON.stringify(summary)}`);
   await page.context().close();
