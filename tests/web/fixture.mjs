@@ -105,10 +105,9 @@ export function named(event, room) {
  * Gives the function that waits for the outcome.
  */
 export async function begun(page, wait, arg) {
-  const { evaluate } = page;
   // As one text, since the page's policy lets it make no functions of texts.
-  const at = await evaluate(`(globalThis.begun ??= []).push((${wait})(${JSON.stringify(arg)})) - 1`);
-  return () => evaluate((at) => globalThis.begun[at], at);
+  const at = await page.evaluate(`(globalThis.begun ??= []).push((${wait})(${JSON.stringify(arg)})) - 1`);
+  return () => page.evaluate((at) => globalThis.begun[at], at);
 }
 
 /** From now on the next event of a kind, or the first of it for which `holds` (a function of its named form). */
