@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
-import { ahead as aheadOf, aheadWhere, folder, hothouse, house, inWorkers, lab, visit } from "./fixture.mjs";
+import { ahead as aheadOf, aheadWhere, eventWhere, folder, hothouse, house, inWorkers, lab, visit } from "./fixture.mjs";
 
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
