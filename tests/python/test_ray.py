@@ -22,6 +22,8 @@ from terminal import hothouse as terminal, needed
 
 #: A round takes some ten milliseconds.
 SMALL = {"hidden": 32, "games": 64, "batch": 128}
+#: The same of the published learner; the four actors are what is shared.
+SMALL_PUBLISHED = {"tables": 4, "games": 2, "batch": 8, "evals": 8, "round_batches": 32, "minibatch": 32, "replay": 256, "generation_rounds": 2, "duel_pairs": 1}
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +48,20 @@ def test_any_number_of_workers_comes_to_the_digest_of_one_process(cluster):
         assert places[0] == places[1]
         # What a round costs to move: the weights out, and some hundred bytes a board back.
         assert trained.bytes_out > 100_000 and trained.bytes_in > 64 * 50 * 100
+
+
+def test_the_published_learner_comes_to_it_too_and_through_a_checkpoint(cluster, tmp_path):
+    of = {"variant": "published", "seed": 3, "knobs": SMALL_PUBLISHED}
+    own = [hothouse.Run("backgammon", **of).advance(steps=steps) for steps in (12, 20)]
+    assert own[1].progress["updates"] > 20 and own[1].digest != own[0].digest
+    for workers in (1, 3):
+        saved = tmp_path / f"{workers}.safetensors"
+        trained = train("backgammon", **of, workers=workers, address=cluster.address, steps=12, save=saved)
+        assert trained.run.digest == own[0].digest
+        trained = train(resume=saved, workers=workers + 1, address=cluster.address, steps=20)
+        assert trained.run.digest == own[1].digest
+        places = [{name: value for name, value in run.progress.items() if name != "train_s"} for run in (trained.run, own[1])]
+        assert places[0] == places[1]
 
 
 def processes(name):
@@ -122,8 +138,12 @@ def test_a_run_on_the_cluster_can_be_watched(cluster, tmp_path):
 
 
 def test_what_cannot_be_is_refused_with_the_next_step(cluster, tmp_path):
-    with pytest.raises(ValueError, match="does all of its work itself.*Train it on one machine"):
-        train("control", steps=1000, address=cluster.address)
+    for room, variant in [("control", None), ("cube", None), ("cube", "2x2x2-dqn")]:
+        with pytest.raises(ValueError, match="does all of its work itself.*Train it on one machine"):
+            train(room, variant, steps=1000, address=cluster.address)
+    given = ["cube", "--variant", "3x3x3", "--steps", "1000"]
+    other = subprocess.run([sys.executable, "-m", "hothouse.ray", "train", *given], capture_output=True, text=True)
+    assert other.returncode == 1 and "Train it on one machine" in other.stderr, other.stderr
     with pytest.raises(ValueError, match="workers = 0"):
         train("backgammon", steps=64, workers=0, address=cluster.address)
     with pytest.raises(TypeError, match="Give steps= or seconds="):
@@ -135,8 +155,9 @@ def test_what_cannot_be_is_refused_with_the_next_step(cluster, tmp_path):
         assert other.returncode != 0 and said in other.stderr, other.stderr
 
 
-def test_a_worker_of_another_build_is_refused(cluster):
-    run = hothouse.Run("backgammon", seed=3, knobs=SMALL)
+@pytest.mark.parametrize("variant, knobs", [("strong", SMALL), ("published", SMALL_PUBLISHED)])
+def test_a_worker_of_another_build_is_refused(cluster, variant, knobs):
+    run = hothouse.Run("backgammon", variant=variant, seed=3, knobs=knobs)
     run._native.share(True)
     first, end, due = run._native.until_due(1e9, 60.0)
     played = hothouse._native.play(due, first, end, 1)

@@ -17,8 +17,11 @@ pub use published::{Generation, Published, PublishedConfig, PublishedError};
 pub use td::shared::{Games, Round};
 pub use td::{Strong, StrongConfig, StrongError};
 
-use crate::{Data, Fault, Machine, Sharing};
+use crate::{Data, Fault, Find, Machine, Parts, Sharing};
+use math::Isa;
 use published::accelerator::Work;
+use std::error::Error;
+use std::ops::Range;
 use worlds::backgammon::{Board, Chances, Roll};
 
 /// Somebody who plays. Many decisions at once, so that whoever thinks with a network can think about all of them together.
@@ -171,6 +174,21 @@ pub trait Learner: Send + Sync {
 
     /// Tells where the time goes by this clock, in seconds from anywhere. It leaves no trace in what is learned.
     fn set_clock(&mut self, clock: fn() -> f64);
+}
+
+/// Plays pieces of a round for a learner wherever it is, with what its [`Sharing::due`] gave: what its [`Sharing::take`] takes.
+pub fn play(due: &Find, pieces: Range<u64>, isa: Isa) -> Result<Parts, Box<dyn Error + Send + Sync>> {
+    if published::shared::Round::is_in(due) {
+        return Ok(published::shared::Round::from_parts(due)?.play(isa, pieces)?.parts());
+    }
+    Ok(Round::from_parts(due)?.play(isa, pieces).parts())
+}
+
+/// A number that two builds share where they play the same games alike: whoever plays for a learner has to have the learner's.
+pub fn fingerprint(isa: Isa) -> u64 {
+    let published = published::shared::Round::fingerprint(isa).expect("a plan of known sizes");
+    let hash = |hash: u64, word: u32| (hash ^ u64::from(word)).wrapping_mul(0x0000_0100_0000_01b3);
+    published.into_iter().fold(Round::fingerprint(isa), hash)
 }
 
 /// A learner that can offload work to another machine, all of it between two rounds but for coming back.

@@ -5,12 +5,15 @@ use std::ops::Range;
 
 /// A learner of whose iteration a part consists of pieces that depend on nothing but their numbers and on how the iteration began.
 pub trait Sharing {
-    /// From here on others do those pieces and [`crate::Slice::Waiting`] says that some are due; or it does them itself again.
+    /// From here on others do those pieces, or it does them itself again. A slice waits where nothing is left to do but to take some.
     fn share(&mut self, shared: bool);
 
     fn is_shared(&self) -> bool;
 
-    /// What is due, and what it is to be done with; nothing where the learner works.
+    /// Whether any of them are due. It may have other work meanwhile.
+    fn is_due(&self) -> bool;
+
+    /// What is due, and what it is to be done with.
     fn due(&self) -> Option<(Range<u64>, Parts)>;
 
     /// Takes the next pieces, as somebody did them; on a refusal it is as it was.

@@ -1,10 +1,10 @@
 //! The strong learner learns: some seconds of play against itself beat the baselines by a margin that a broken one cannot reach, the same
 //! for any number of threads, and a learner that was saved goes on as if it had not been.
 
-use learn::backgammon::{Learner, Round, Slice, Strong, StrongConfig};
+use learn::Data;
+use learn::backgammon::{Learner, Strong, StrongConfig};
 #[cfg(not(target_arch = "wasm32"))]
 use learn::backgammon::{arena::duel, baselines::Linear, baselines::Random};
-use learn::{Data, Sharing, part};
 use math::Isa;
 
 #[cfg(target_arch = "wasm32")]
@@ -88,33 +88,4 @@ fn what_was_saved_goes_on_as_if_it_had_not_been() {
     assert!(error.to_string().contains("strong.adam.v"), "{error}");
     let error = Strong::restore(StrongConfig { hidden: 64, ..small() }, 9, Isa::best(), &find).err();
     assert!(error.expect("another size").to_string().contains("open one"));
-}
-
-/// Plays rounds as other processes would, in stretches of so many games.
-fn shared_rounds(strong: &mut Strong, count: u64, stretch: u64) {
-    strong.share(true);
-    let end = strong.progress().rounds + count;
-    while strong.progress().rounds < end {
-        if strong.advance() == Slice::Waiting {
-            let parts = strong.round().expect("games are due").parts();
-            let round = Round::from_parts(&|name| part(&parts, name)).expect("what was just made");
-            let games = round.games.start..round.games.end.min(round.games.start + stretch);
-            let parts = round.play(Isa::best(), games).parts();
-            strong.take(&|name| part(&parts, name)).expect("games that are due");
-        }
-    }
-    strong.share(false);
-}
-
-#[test]
-fn games_that_others_play_are_learned_from_as_its_own() {
-    // Rounds that look at all rolls too.
-    let settings = StrongConfig { look_after: 32, look_games: 6, ..small() };
-    let mut own = Strong::new(settings, 4, Isa::best()).expect("sound settings");
-    let mut shared = Strong::new(settings, 4, Isa::best()).expect("sound settings");
-    for stretch in [1, 5, 16] {
-        rounds(&mut own, 2);
-        shared_rounds(&mut shared, 2, stretch);
-        assert!(own.parts() == shared.parts(), "in stretches of {stretch}");
-    }
 }

@@ -90,14 +90,26 @@ impl Session {
     fn work_until_due(&mut self, target: f64, for_s: f64) -> Option<(Range<u64>, Vec<u8>)> {
         let began = Instant::now();
         while !self.is_done(target) && began.elapsed().as_secs_f64() < for_s {
-            self.run.advance(host::now_s());
-            self.take_events();
-            // At a boundary it may be done.
-            if self.run.waiting() && !self.is_done(target) {
+            if self.run.is_due() {
                 return self.run.due();
             }
+            self.run.advance(host::now_s());
+            self.take_events();
         }
         None
+    }
+
+    /// Slices that need none of the pieces that are due, until the time is up; whether any are left.
+    fn work_meanwhile(&mut self, for_s: f64) -> bool {
+        let began = Instant::now();
+        while began.elapsed().as_secs_f64() < for_s {
+            self.run.advance(host::now_s());
+            self.take_events();
+            if self.run.waiting() {
+                return false;
+            }
+        }
+        true
     }
 
     fn is_done(&self, target: f64) -> bool {
@@ -219,6 +231,12 @@ impl Run {
             return Err(refusal(RunError::Diverged));
         }
         Ok(due.map(|(pieces, due)| (pieces.start, pieces.end, PyArray1::from_vec(py, due))))
+    }
+
+    /// Trains on what needs none of the pieces that are due, for so many seconds at most; whether there is more of it.
+    fn meanwhile(&mut self, py: Python, for_s: f64) -> PyResult<bool> {
+        let (session, threads) = self.here()?;
+        Ok(py.detach(|| threads.run(|| session.work_meanwhile(for_s))))
     }
 
     /// Takes the next pieces, as [`play`] gave them.

@@ -102,6 +102,9 @@ errors! {
     NotShared =>
         "this learner does all of its work itself",
         "Train it on one machine, or choose a learner whose games can be shared";
+    Offloaded =>
+        "this run works on a GPU, and others could not do the same",
+        "Choose the processor for it, end the iteration, and share it then";
     /// Of pieces of an iteration, and of what they are done with.
     OtherBuild { found: String, here: String } =>
         "it comes from another build of Hothouse, which plays otherwise (made by {found}; this one is {here})",

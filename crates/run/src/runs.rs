@@ -49,7 +49,9 @@ pub trait AnyRun: Send + Sync {
 
     /// From here on others do the pieces of its iterations ([`AnyRun::due`]), or it does them itself again.
     fn share(&mut self, shared: bool) -> Result<(), RunError>;
-    /// The pieces that a shared run waits for: their numbers, and what [`AnyRoom::play`] does them with.
+    /// Whether a shared run has pieces to give. It may have other work meanwhile.
+    fn is_due(&mut self) -> bool;
+    /// Those pieces: their numbers, and what [`AnyRoom::play`] does them with.
     fn due(&mut self) -> Option<(Range<u64>, Vec<u8>)>;
     /// Takes the next of them; on a refusal it is as it was.
     fn take(&mut self, pieces: &[u8]) -> Result<(), RunError>;
@@ -766,9 +768,12 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn save(&mut self) -> Result<Vec<u8>, RunError> {
-        let shared = self.room.sharing().is_some_and(|sharing| sharing.is_shared());
         // Whoever saves waits for nobody: what others have not brought is done here.
-        let _ = self.share(false);
+        let shared = self.room.sharing().is_some_and(|sharing| {
+            let shared = sharing.is_shared();
+            sharing.share(false);
+            shared
+        });
         let mut looks = 0;
         while !self.room.at_boundary() {
             self.waiting = false;
@@ -782,15 +787,28 @@ impl<R: Room> AnyRun for Run<R> {
                 self.fall_back(at, &Fault::Lost { why: "it did not answer".into() });
             }
         }
-        if shared {
-            self.share(true)?;
+        if let (true, Some(sharing)) = (shared, self.room.sharing()) {
+            sharing.share(true);
         }
         self.encode()
     }
 
     fn share(&mut self, shared: bool) -> Result<(), RunError> {
+        if self.room.sharing().is_none() {
+            return Err(RunError::NotShared);
+        }
+        if shared && self.is_offloaded() {
+            return Err(RunError::Offloaded);
+        }
+        // Who shares has nothing for a GPU, so what was tried out is given up and what there is to choose is another.
+        let wish = self.devices.wished();
+        self.devices.wish(self.room.offload(), wish);
         self.room.sharing().ok_or(RunError::NotShared)?.share(shared);
         Ok(())
+    }
+
+    fn is_due(&mut self) -> bool {
+        self.room.sharing().is_some_and(|sharing| sharing.is_shared() && sharing.is_due())
     }
 
     fn due(&mut self) -> Option<(Range<u64>, Vec<u8>)> {
@@ -803,7 +821,7 @@ impl<R: Room> AnyRun for Run<R> {
     fn take(&mut self, pieces: &[u8]) -> Result<(), RunError> {
         let tensors = shared::unpack::<R>(pieces, self.room.isa(self.host.isa))?;
         let sharing = self.room.sharing().ok_or(RunError::NotShared)?;
-        if sharing.due().is_none() {
+        if !sharing.is_due() {
             return Err(RunError::NothingDue);
         }
         sharing.take(&|name| learn::part(&tensors, name)).map_err(RunError::Below)

@@ -7,7 +7,7 @@
 //! A **round** is so many batches at each actor. While actors play with the weights that the round began with, the learner takes
 //! its steps on samples of the rounds before, and at the end the actors get its weights: playing and learning share all cores and
 //! neither waits, and what a round does depends on no clock and no number of threads. Searches begin anew with a round, so a game
-//! is saved by where it stands.
+//! is saved by where it stands, and the round of an actor can be played anywhere (`shared.rs`).
 //!
 //! It refuses to be the strong one: there is no look-ahead by rolls and no table of endings, and a generation takes the
 //! place of the last whether or not it has beaten it; how it did is told.
@@ -21,12 +21,13 @@ mod player;
 mod replay;
 mod search;
 mod selfplay;
+pub mod shared;
 mod trainer;
 mod tree;
 
 use super::arena::{Duel, Tally};
 use super::{Learner, Offloading, PARTS, Player, Progress, Slice, Stats};
-use crate::{Data, Fault, Find};
+use crate::{Data, Fault, Find, Sharing};
 use accelerator::Work;
 use graph::{Adam, Params, Plan};
 use math::{Isa, Rng, par};
@@ -215,6 +216,8 @@ pub enum PublishedError {
     Missing { name: String },
     #[error("{name} of the checkpoint holds a value that cannot be; load an earlier checkpoint")]
     BadValue { name: String },
+    #[error("actors {found:?} were brought where {due:?} are due; bring those of this round in their order")]
+    OtherPieces { found: Range<u64>, due: Range<u64> },
     #[error(transparent)]
     Plan(#[from] graph::PlanError),
 }
@@ -294,6 +297,9 @@ pub struct Published {
     /// Samples that the last round brought.
     fresh: usize,
     phase: Phase,
+    /// Others play its games; so many actors' rounds they have brought in this one.
+    shared: bool,
+    brought: usize,
     progress: Progress,
     generation: Generation,
     /// A loss or the gradient's length was no number in the last round.
@@ -322,6 +328,8 @@ impl Published {
             drawn: vec![0; config.minibatch],
             fresh: 0,
             phase: ROUND_BEGINS,
+            shared: false,
+            brought: 0,
             progress: Progress::default(),
             generation: Generation::default(),
             diverged: false,
@@ -464,15 +472,16 @@ impl Published {
     fn updates_until(&self, batches: usize, updates: usize) -> usize {
         let (due, all) = (self.updates_due(), self.config.round_batches);
         let most = (CATCH_UP * due * SLICE).div_ceil(all);
-        (due * batches / all).min(updates + most)
+        // Who played for it may have left it ahead.
+        (due * batches / all).min(updates + most).max(updates)
     }
 
-    /// Plays on at all actors, and learns beside it as much as is due by then; whether the round has been played.
+    /// Plays on at all actors whose round nobody brought, and learns beside it as much as is due by then; whether the round has been played.
     fn play(&mut self, batches: usize, updates: usize) -> bool {
         let steps = SLICE.min(self.config.round_batches - batches);
         let batches = batches + steps;
         let until = self.updates_until(batches, updates);
-        self.beside(0..self.actors.len(), updates..until, |actor, playing| {
+        self.beside(self.brought..self.actors.len(), updates..until, |actor, playing| {
             (0..steps).for_each(|_| actor.step(playing));
         });
         self.phase = Phase::Play { batches, updates: until };
@@ -553,7 +562,7 @@ impl Published {
         self.announce_round(first, fresh);
         self.progress.rounds += 1;
         self.progress.games += endings.games;
-        self.phase = ROUND_BEGINS;
+        (self.phase, self.brought) = (ROUND_BEGINS, 0);
         stats
     }
 
@@ -591,6 +600,9 @@ impl Learner for Published {
         }
         match &mut self.phase {
             &mut Phase::Play { batches, updates } => {
+                if self.shared && self.is_due() {
+                    return self.learn_meanwhile(updates);
+                }
                 let played = match self.offloaded.is_some() {
                     true => match self.play_offloaded() {
                         Ok(played) => played,
@@ -626,10 +638,15 @@ impl Learner for Published {
     fn at_boundary(&self) -> bool {
         self.probe.is_some()
             || matches!(self.phase, Phase::Play { batches: 0, updates: 0 })
+                && self.brought == 0
                 && self.offloaded.as_ref().is_none_or(Offloaded::is_idle)
     }
 
     fn offloading(&mut self) -> Option<&mut dyn Offloading> {
+        Some(self)
+    }
+
+    fn sharing(&mut self) -> Option<&mut dyn Sharing> {
         Some(self)
     }
 

@@ -8,7 +8,7 @@ use crate::room::{Offload, Pass, Setup};
 use crate::{RunError, count, number};
 use learn::backgammon::published::accelerator::Work;
 use learn::backgammon::{Learner, Offloading, ProbeSlice, Published, PublishedConfig, Strong, StrongConfig};
-use learn::{Fault, Find, Machine};
+use learn::{Fault, Find, Machine, Sharing};
 use math::Isa;
 
 type Made = Result<Box<dyn Tuned>, RunError>;
@@ -151,7 +151,8 @@ static KINDS: [Kind; 2] = [
 /// What a learner has to have to be among them.
 trait Tunable: Learner + Sized + 'static {
     type Settings: Clone + Send + Sync;
-    const PROCESSOR_ONLY: Option<&'static str>;
+    /// [`Tuned::processor_only`].
+    fn processor_only(&self) -> Option<&'static str>;
     fn table() -> Table<Self::Settings>;
     fn begin(settings: Self::Settings, seed: u32, isa: Isa) -> Result<Self, RunError>;
     fn restore(settings: Self::Settings, seed: u32, isa: Isa, find: &Find) -> Result<Self, RunError>;
@@ -201,7 +202,7 @@ impl<L: Tunable> Tuned for With<L> {
     }
 
     fn processor_only(&self) -> Option<&'static str> {
-        L::PROCESSOR_ONLY
+        self.learner.processor_only()
     }
 
     fn values(&self) -> Knobs {
@@ -225,9 +226,12 @@ impl<L: Tunable> Tuned for With<L> {
 
 impl Tunable for Strong {
     type Settings = StrongConfig;
-    const PROCESSOR_ONLY: Option<&'static str> = Some(
-        "The strong learner lends nothing to a GPU: of each board its first layer sums a few rows of whole numbers, chosen so that a result costs only those that the move changes",
-    );
+
+    fn processor_only(&self) -> Option<&'static str> {
+        Some(
+            "The strong learner lends nothing to a GPU: of each board its first layer sums a few rows of whole numbers, chosen so that a result costs only those that the move changes",
+        )
+    }
 
     fn table() -> Table<StrongConfig> {
         Table::new(StrongConfig::default(), StrongConfig::can_become)
@@ -346,7 +350,10 @@ impl Tunable for Strong {
 
 impl Tunable for Published {
     type Settings = PublishedConfig;
-    const PROCESSOR_ONLY: Option<&'static str> = None;
+
+    fn processor_only(&self) -> Option<&'static str> {
+        self.is_shared().then_some("Others play this run's games, each on a processor")
+    }
 
     fn table() -> Table<PublishedConfig> {
         Table::new(PublishedConfig::default(), PublishedConfig::can_become)

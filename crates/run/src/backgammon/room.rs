@@ -15,7 +15,7 @@ use crate::{Host, RunError};
 use learn::backgammon::arena::{Duel, Tally};
 use learn::backgammon::baselines::{Linear, Random};
 use learn::backgammon::published::accelerator::Work;
-use learn::backgammon::{self, Player, Round};
+use learn::backgammon::{self, Player};
 use learn::{Data, Find, Sharing};
 use math::Isa;
 use serde::{Deserialize, Serialize};
@@ -380,12 +380,12 @@ impl Room for Backgammon {
         self.tuned.learner_mut().sharing()
     }
 
-    fn play(due: &Find, games: Range<u64>, isa: Isa) -> Result<Tensors, RunError> {
-        Ok(Round::from_parts(due).map_err(RunError::damaged)?.play(isa, games).parts())
+    fn play(due: &Find, pieces: Range<u64>, isa: Isa) -> Result<Tensors, RunError> {
+        backgammon::play(due, pieces, isa).map_err(RunError::damaged)
     }
 
     fn fingerprint(isa: Isa) -> u64 {
-        Round::fingerprint(isa)
+        backgammon::fingerprint(isa)
     }
 
     fn processor_only(&self) -> Option<&'static str> {

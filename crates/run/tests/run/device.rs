@@ -784,6 +784,39 @@ mod backgammon {
         run.is_the_one_at_home();
     }
 
+    /// The rest of a round, as somebody else plays it.
+    fn bring(run: &mut Run) {
+        let (pieces, due) = run.run.due().expect("a round begins");
+        run.run.take(&run::play(&due, pieces, host()).unwrap()).unwrap();
+    }
+
+    #[test]
+    fn whoever_shares_its_games_stays_on_the_processor() {
+        let twin = Twin::new();
+        let mut run = Run::with(&twin, DeviceWish::Gpu);
+        run.to(1);
+        let error = run.run.share(true).unwrap_err();
+        assert!(matches!(error, run::RunError::Offloaded) && clear(&error).contains("processor"), "{error}");
+        run.wish(DeviceWish::Cpu);
+        run.to(2).run.share(true).unwrap();
+        run.wish(DeviceWish::Gpu);
+        run.until(|run| run.run.waiting());
+        bring(&mut run);
+        assert!(run.to(3).warnings()[0].0.contains("Others play this run's games"), "{:?}", run.warnings());
+        assert!(!run.run.wants_machine() && twin.at_work[1].load(Relaxed) == 0);
+        run.run.share(false).unwrap();
+        run.wish(DeviceWish::Cpu);
+        run.is_the_one_at_home();
+        // One that is just being tried out is given up.
+        let mut run = Run::with(&twin, DeviceWish::Auto);
+        run.until(|_| twin.at_work[0].load(Relaxed) == 1);
+        run.run.share(true).unwrap();
+        assert_eq!(twin.at_work[0].load(Relaxed), 0);
+        let rounds = run.run.progress().iteration;
+        bring(&mut run);
+        assert_eq!(run.to(rounds + 1).standing(), at_home(rounds + 1));
+    }
+
     #[test]
     fn a_pause_is_not_part_of_a_probe() {
         let twin = Twin { looks: 3, slice_s: [HOME_S * 3.0, HOME_S / 1000.0], ..Twin::new() };

@@ -2,34 +2,49 @@
 
 use crate::common::*;
 use math::Isa;
-use run::protocol::{Column, Command, Event, Row};
+use run::protocol::{Column, Command, Config, Event, Row};
 use run::{AnyRun, Host, RunError, play};
 use std::ops::Range;
 
-/// Every learner that shares, with a run that does and one that does not.
-fn sharing() -> Vec<[Box<dyn AnyRun>; 2]> {
-    let mut all = Vec::new();
-    for room in rooms() {
-        for variant in room.variants() {
-            let config = small(room.schema().id, variant.id, 3);
-            let mut run = start(&config);
-            match run.share(true) {
-                Ok(()) => all.push([run, start(&config)]),
-                Err(error) => {
-                    assert!(matches!(error, RunError::NotShared), "{error}");
-                    assert!(
-                        run.due().is_none()
-                            && matches!(
-                                run.take(&[]),
-                                Err(RunError::Damaged { .. } | RunError::Foreign { .. })
-                            )
-                    );
-                }
-            }
-        }
+/// Learners that share.
+const SHARING: [&str; 2] = ["strong", "published"];
+
+/// One of them, with enough pieces in a round to be cut.
+fn pieces(variant: &str) -> Config {
+    let mut config = small("backgammon", variant, 3);
+    if variant == "published" {
+        config.knobs.extend(knobs(&[("tables", 9.0), ("games", 2.0), ("batch", 6.0), ("duel_pairs", 1.0)]));
     }
-    assert!(!all.is_empty());
-    all
+    config
+}
+
+/// Each, with a run that does and one that does not.
+fn sharing() -> Vec<[Box<dyn AnyRun>; 2]> {
+    let both = |variant: &&str| {
+        let config = pieces(variant);
+        let mut run = start(&config);
+        run.share(true).unwrap();
+        [run, start(&config)]
+    };
+    SHARING.iter().map(both).collect()
+}
+
+#[test]
+fn a_learner_that_shares_nothing_says_so_and_what_to_do() {
+    for (room, config) in every(3) {
+        if room.schema().id == "backgammon" && SHARING.contains(&&*config.variant) {
+            continue;
+        }
+        let mut run = start(&config);
+        for share in [true, false] {
+            let error = run.share(share).unwrap_err();
+            assert!(matches!(error, RunError::NotShared), "{error}");
+            assert!(clear(&error).contains("one machine"), "{error}");
+        }
+        assert!(!run.is_due() && run.due().is_none());
+        assert!(matches!(run.take(&[]), Err(RunError::Damaged { .. } | RunError::Foreign { .. })));
+        train(&mut *run, 1);
+    }
 }
 
 /// Works until pieces are due.
@@ -77,7 +92,7 @@ fn a_run_whose_pieces_others_do_is_the_same_to_the_bit() {
         let (pieces, due) = wait(&mut *shared);
         shared.take(&play(&due, pieces.start..pieces.start + 5, host()).unwrap()).unwrap();
         bring(&mut *shared, 4);
-        wait(&mut *shared);
+        train(&mut *shared, 4);
         train(&mut *own, 4);
         assert_eq!(shared.progress().counts, own.progress().counts);
         assert_eq!(shared.digest(), own.digest());
@@ -103,7 +118,7 @@ fn a_save_waits_for_nobody_and_goes_on_as_the_run_does() {
         again.command(Command::Start).unwrap();
         // It is shared still, and what was restored is another's to share.
         bring(&mut *shared, 6);
-        wait(&mut *shared);
+        train(&mut *shared, 3);
         train(&mut *again, 3);
         assert_eq!(shared.digest(), again.digest());
     }
@@ -127,7 +142,7 @@ fn pieces_that_are_not_due_are_refused_and_change_nothing() {
         // None beyond what is due are done, whatever is asked for.
         shared.take(&play(&due, pieces.start + 2..u64::MAX, host()).unwrap()).unwrap();
         assert!(matches!(shared.take(&later), Err(RunError::NothingDue)));
-        wait(&mut *shared);
+        train(&mut *shared, 1);
         train(&mut *own, 1);
         assert_eq!(shared.digest(), own.digest());
     }

@@ -198,6 +198,12 @@ impl Actor {
         slot.left = game.evals(playing.config);
     }
 
+    /// What somebody else's playing of this round brought, for the games that it led to.
+    pub fn credit(&mut self, samples: &[Sample], endings: Endings, moves: u64, evaluated: u64) {
+        self.finished_samples.extend(samples);
+        (self.endings, self.moves, self.search.evaluated) = (endings, moves, evaluated);
+    }
+
     /// Games as they stand, for whoever saves them: [`SAVED`] words each, and their samples one after the other.
     pub fn save(&self, games: &mut Vec<u32>, samples: &mut Vec<u32>) {
         for game in &self.games {

@@ -255,6 +255,10 @@ impl Sharing for Strong {
         self.shared
     }
 
+    fn is_due(&self) -> bool {
+        matches!(self.stage, Stage::Playing(_))
+    }
+
     fn due(&self) -> Option<(Range<u64>, Parts)> {
         let round = self.round()?;
         Some((round.games.clone(), round.parts()))

@@ -15,10 +15,14 @@ EXAMPLES = """\
 examples:
   python -m hothouse.ray train backgammon --workers 64 --address auto --save run.safetensors
   python -m hothouse.ray resume run.safetensors --workers 64 --address auto --games 1e6
+  python -m hothouse.ray train backgammon --variant published --set tables=32 --workers 32 --address auto --games 1e4
   python -m hothouse.ray sweep control --knob lr=1e-4..1e-2:log --seeds 5 --address auto
 
 Without --address it works on this machine alone. A cluster begins with `ray start --head` on one machine and, on the others, the
 command that this prints. Hothouse has to be installed on all of them, in the same version.
+
+What `train` shares are the games of backgammon's learners: of `strong` each game, of `published` each actor with its games, so `tables`
+of them keep as many workers busy. All other learners do their work themselves; `sweep` trains any of them, one run a core.
 """
 
 
@@ -83,13 +87,13 @@ def _parser() -> argparse.ArgumentParser:
         one.add_argument("--variant", "--env", "--learner", "--preset", metavar="NAME", help="which of the room's [default: its first]")
         one.add_argument("--set", type=_assignment, action="append", default=[], metavar="KNOB=VALUE", help="set a knob; repeat for more")
 
-    train = verb("train", "Train one run, its games played by many workers. Its digest is that of `hothouse train`.")
+    train = verb("train", "Train one run of backgammon, its games played by many workers. Its digest is that of `hothouse train`.")
     fresh(train, "backgammon")
     train.add_argument("--seed", type=int, default=1, metavar="N", help="same seed and knobs: the same run [default: 1]")
     resume = verb("resume", "Go on with a run that was saved, here or by the terminal or the page.")
     resume.add_argument("file", help="a checkpoint; the continued run is saved back to it, unless --save says otherwise")
     for one in (train, resume):
-        one.add_argument("--workers", type=_whole, metavar="N", help="stretches of games played at once [default: the cluster's cores]")
+        one.add_argument("--workers", type=_whole, metavar="N", help="stretches of games played at once, of `published` no more than `tables` [default: the cluster's cores]")
         one.add_argument("--save", metavar="FILE", help="where the checkpoint goes, as the run goes on")
         one.add_argument("--events", metavar="FILE", help="also write every event to this file; `hothouse watch FILE` follows it")
     sweep = verb("sweep", "Train under many settings and seeds, one core each: the grid and the table of `hothouse sweep`.")

@@ -2,7 +2,8 @@
 
 The learner is an actor. At the beginning of a round it puts what the round's games are played with into the object store, has
 stretches of them played by tasks, and learns from what comes back, in the games' order: what a game brings depends on nothing but
-its number and how the round began. A stretch whose worker died is played again, and a learner that died goes on from the newest
+its number and how the round began (where games are searched in batches, an actor's together: that is the piece then). What it can
+learn without them it learns meanwhile. A stretch whose worker died is played again, and a learner that died goes on from the newest
 checkpoint that the driver holds, so neither changes the run.
 """
 
@@ -28,6 +29,8 @@ from ._events import EventLog, row
 #: Seconds between two looks of the driver at the learner, and between two checkpoints that it gets.
 LOOK_S = 0.5
 KEEP_S = 10.0
+#: Seconds for which the learner learns on before it looks whether games have come.
+MEANWHILE_S = 0.05
 #: Stretches that each of several workers has of a round, so that one that is slow does not hold up the others.
 STRETCHES = 2
 #: Learners that die in a row without getting any further.
@@ -90,8 +93,11 @@ class _Learner:
             stretches = self.workers * STRETCHES if self.workers > 1 else 1
             length = max(1, math.ceil((end - first) / stretches))
             playing = [_play.remote(sent, start, min(start + length, end)) for start in range(first, end, length)]
-            arrived, waited_s = 0, 0.0
+            arrived, waited_s, busy = 0, 0.0, True
             for stretch in playing:
+                # Tests, and steps that do not wait for these games.
+                while busy and not ray.wait([stretch], timeout=0)[0]:
+                    busy = native.meanwhile(MEANWHILE_S)
                 waits = time.monotonic()
                 games = ray.get(stretch)
                 waited_s += time.monotonic() - waits
@@ -141,7 +147,8 @@ def train(
     """Trains a run whose games a cluster plays. It is the run of `hothouse train`, to the bit.
 
     Args:
-        room, variant, seed, knobs: As of `hothouse.Run`.
+        room, variant, seed, knobs: As of `hothouse.Run`. Backgammon's learners share their games, `strong` one by one and `published`
+            an actor's together (the knob `tables` says how many there are); no other learner does.
         resume: A checkpoint to go on from, in place of those.
         workers: Stretches of games that are played at once; by itself one for each core of the cluster but the learner's.
         address: Of a Ray cluster; by itself this machine.
@@ -168,7 +175,7 @@ def train(
     log = None if events is None else EventLog(events, begun)
     if workers is None:
         workers = max(1, int(ray.cluster_resources().get("CPU", 2)) - 1)
-    # The learner waits while others play, so it takes no core from them.
+    # The learner mostly waits while others play, so it takes no core from them.
     actor = ray.remote(num_cpus=0)(_Learner)
     began = time.monotonic()
     first = begun.progress["iteration"]

@@ -1,0 +1,381 @@
+//! A round whose games others play: other processes, on other machines. A piece of it is an actor, with all of its games: they share
+//! batches, so which of them is searched when depends on the others. What an actor brings follows from where its games stood when
+//! the round began and from the weights of then, so a learner goes on as if it had played itself, to the bit, whoever did.
+//!
+//! The learner's steps depend on no game of their round, so it takes them while the games are away.
+
+use super::accelerator::DECISION_WORDS;
+use super::net::{self, Evaluator, Weights};
+use super::replay::{self, Sample, WORDS};
+use super::selfplay::{Actor, Playing, SAVED};
+use super::{Endings, Games, Phase, Published, PublishedConfig, PublishedError};
+use crate::backgammon::Slice;
+use crate::{Data, Find, Parts, Sharing};
+use graph::Params;
+use math::{Isa, par};
+use std::ops::Range;
+
+/// What the actors of a round play with.
+#[derive(Clone)]
+pub struct Round {
+    /// What play depends on; the rest is the default.
+    config: PublishedConfig,
+    seed: u32,
+    /// Those that nobody has brought yet, numbered through the run.
+    pieces: Range<u64>,
+    weights: Vec<f32>,
+    /// Where the games of each stand.
+    games: Vec<Games>,
+}
+
+/// What some actors brought, in order.
+pub struct Played {
+    first: u64,
+    of: Vec<Brought>,
+}
+
+/// What an actor brought, and where its games stand now.
+struct Brought {
+    games: Games,
+    samples: Vec<Sample>,
+    endings: Endings,
+    moves: u64,
+    evaluated: u64,
+}
+
+const ROUND: &str = "actors";
+const RULE: &str = "actors.rule";
+const WEIGHTS: &str = "actors.weights";
+const PLAYED: &str = "played";
+const COUNTS: &str = "played.counts";
+const SAMPLES: &str = "played.samples";
+const GAMES: &str = "games";
+const TRACES: &str = "traces";
+
+fn wrong(name: &str) -> PublishedError {
+    PublishedError::Missing { name: name.into() }
+}
+
+fn bad(name: &str) -> PublishedError {
+    PublishedError::BadValue { name: name.into() }
+}
+
+fn floats<'a>(find: &'a Find, name: &str) -> Result<&'a [f32], PublishedError> {
+    match find(name) {
+        Some((_, Data::F32(values))) => match values.iter().all(|v| v.is_finite()) {
+            true => Ok(values),
+            false => Err(bad(name)),
+        },
+        _ => Err(wrong(name)),
+    }
+}
+
+fn numbers<'a>(find: &'a Find, name: &str) -> Result<&'a [u64], PublishedError> {
+    match find(name) {
+        Some((_, Data::U64(values))) => Ok(values),
+        _ => Err(wrong(name)),
+    }
+}
+
+fn words<'a>(find: &'a Find, name: &str) -> Result<&'a [u32], PublishedError> {
+    match find(name) {
+        Some((_, Data::U32(values))) => Ok(values),
+        _ => Err(wrong(name)),
+    }
+}
+
+fn games_parts<'a>(of: impl Iterator<Item = &'a Games> + Clone) -> Parts {
+    let games: Vec<u32> = of.clone().flat_map(|one| &one.games).copied().collect();
+    let traces: Vec<u32> = of.flat_map(|one| &one.traces).copied().collect();
+    vec![
+        (GAMES.into(), vec![games.len() / SAVED, SAVED], Data::U32(games)),
+        (TRACES.into(), vec![traces.len() / WORDS, WORDS], Data::U32(traces)),
+    ]
+}
+
+/// Those of so many actors, one by one.
+fn games_from_parts(find: &Find, actors: usize) -> Result<Vec<Games>, PublishedError> {
+    let (games, mut left) = (words(find, GAMES)?, words(find, TRACES)?);
+    let each = games.len() / actors.max(1);
+    if each == 0 || !each.is_multiple_of(SAVED) || games.len() != actors * each {
+        return Err(wrong(GAMES));
+    }
+    let one = |games: &[u32]| {
+        let samples = games.chunks_exact(SAVED).map(|game| u64::from(game[SAVED - 2])).sum::<u64>();
+        let count = usize::try_from(samples).ok()?.checked_mul(WORDS)?;
+        let (mine, rest) = left.split_at_checked(count)?;
+        left = rest;
+        Some(Games { games: games.to_vec(), traces: mine.to_vec() })
+    };
+    let of: Option<Vec<Games>> = games.chunks_exact(each).map(one).collect();
+    of.filter(|_| left.is_empty()).ok_or_else(|| wrong(TRACES))
+}
+
+impl Round {
+    pub fn is_in(find: &Find) -> bool {
+        find(ROUND).is_some()
+    }
+
+    pub fn parts(&self) -> Parts {
+        let PublishedConfig { evals, games, batch, leaves, round_batches, warm_decisions, .. } = self.config;
+        let PublishedConfig { exploration, doubt, virtual_loss, noise, noise_alpha, temperature, .. } =
+            self.config;
+        let sizes = [evals, games, batch, leaves, round_batches, warm_decisions as usize];
+        let mut numbers = vec![u64::from(self.seed), self.pieces.start, self.pieces.end];
+        numbers.extend(sizes.map(|size| size as u64));
+        let rule = vec![exploration, doubt, virtual_loss, noise, noise_alpha, temperature];
+        let mut parts = games_parts(self.games.iter());
+        parts.extend([
+            (ROUND.into(), vec![numbers.len()], Data::U64(numbers)),
+            (RULE.into(), vec![rule.len()], Data::F32(rule)),
+            (WEIGHTS.into(), vec![self.weights.len()], Data::F32(self.weights.clone())),
+        ]);
+        parts
+    }
+
+    pub fn from_parts(find: &Find) -> Result<Round, PublishedError> {
+        let &[seed, start, end, ref sizes @ ..] = numbers(find, ROUND)? else { return Err(wrong(ROUND)) };
+        let &[evals, games, batch, leaves, round_batches, warm_decisions] = sizes else {
+            return Err(wrong(ROUND));
+        };
+        let &[exploration, doubt, virtual_loss, noise, noise_alpha, temperature] = floats(find, RULE)? else {
+            return Err(wrong(RULE));
+        };
+        let config = PublishedConfig {
+            evals: evals as usize,
+            actors: end.checked_sub(start).ok_or_else(|| wrong(ROUND))? as usize,
+            games: games as usize,
+            batch: batch as usize,
+            leaves: leaves as usize,
+            round_batches: round_batches as usize,
+            exploration,
+            doubt,
+            virtual_loss,
+            noise,
+            noise_alpha,
+            temperature,
+            warm_decisions: u32::try_from(warm_decisions).map_err(|_| wrong(ROUND))?,
+            ..PublishedConfig::default()
+        };
+        // Before anything is allocated: as many games as that are there.
+        config.check()?;
+        let of = games_from_parts(find, config.actors)?;
+        if of.iter().any(|one| one.games.len() != config.games * SAVED) {
+            return Err(wrong(GAMES));
+        }
+        Ok(Round {
+            seed: u32::try_from(seed).map_err(|_| wrong(ROUND))?,
+            pieces: start..end,
+            weights: floats(find, WEIGHTS)?.to_vec(),
+            games: of,
+            config,
+        })
+    }
+
+    /// Plays the round of some of its actors, on all threads; of none that it has not.
+    pub fn play(&self, isa: Isa, pieces: Range<u64>) -> Result<Played, PublishedError> {
+        let Round { config, seed, .. } = self;
+        let first = pieces.start.clamp(self.pieces.start, self.pieces.end);
+        let end = pieces.end.clamp(first, self.pieces.end);
+        let mine = &self.games[(first - self.pieces.start) as usize..(end - self.pieces.start) as usize];
+        let plan = net::plan_search(config.batch, isa)?;
+        let mut params = Params::new(plan.table(), 0);
+        if params.values().len() != self.weights.len() {
+            return Err(wrong(WEIGHTS));
+        }
+        params.values_mut().copy_from_slice(&self.weights);
+        let weights = Weights::new(&plan, &params);
+        let playing = Playing { config, isa, weights: &weights, clock: || 0.0 };
+        let at_once = par::threads().clamp(1, mine.len().max(1));
+        let actor = || Actor::new(&plan, config, *seed, 0);
+        let mut actors: Vec<Actor> = std::iter::repeat_with(actor).take(at_once).collect();
+        let mut of = Vec::with_capacity(mine.len());
+        for mine in mine.chunks(at_once) {
+            let actors = &mut actors[..mine.len()];
+            for (actor, Games { games, traces }) in actors.iter_mut().zip(mine) {
+                actor.restore(config, *seed, games, traces).ok_or_else(|| bad(GAMES))?;
+            }
+            par::each_mut(actors, |_, actor| {
+                (0..config.round_batches).for_each(|_| actor.step(playing));
+            });
+            of.extend(actors.iter().map(Brought::by));
+        }
+        Ok(Played { first, of })
+    }
+
+    /// What two builds that play the same games alike agree on: how a short round ends, and what a network says of where its games stand.
+    pub fn fingerprint(isa: Isa) -> Result<Vec<u32>, PublishedError> {
+        let config = PublishedConfig {
+            evals: 6,
+            actors: 1,
+            games: 2,
+            batch: 8,
+            round_batches: 24,
+            ..Default::default()
+        };
+        let plan = net::plan_search(config.batch, isa)?;
+        let params = Params::new(plan.table(), 1);
+        let mut games = Games::default();
+        Actor::new(&plan, &config, 1, 0).save(&mut games.games, &mut games.traces);
+        let weights = params.values().to_vec();
+        let round = Round { config, seed: 1, pieces: 0..1, weights, games: vec![games] };
+        let mut words = Vec::new();
+        for Brought { games: Games { games, traces }, .. } in round.play(isa, 0..1)?.of {
+            let mut evaluator = Evaluator::new(&plan, round.config.batch);
+            evaluator.clear();
+            let decisions =
+                games.chunks_exact(SAVED).map(|game| replay::read_decision(&game[..DECISION_WORDS]));
+            let count = decisions.flatten().map(|decision| evaluator.see(&decision)).count();
+            evaluator.run(&Weights::new(&plan, &params));
+            words.extend((0..count).flat_map(|row| evaluator.heads(row)).map(f32::to_bits));
+            words.extend((0..count).flat_map(|row| *evaluator.hidden(row)).map(f32::to_bits));
+            words.extend(games.iter().chain(&traces));
+        }
+        Ok(words)
+    }
+}
+
+impl Brought {
+    fn by(actor: &Actor) -> Brought {
+        let mut games = Games::default();
+        actor.save(&mut games.games, &mut games.traces);
+        Brought {
+            games,
+            samples: actor.finished_samples.clone(),
+            endings: actor.endings,
+            moves: actor.moves,
+            evaluated: actor.evaluated(),
+        }
+    }
+}
+
+impl Played {
+    pub fn parts(&self) -> Parts {
+        let counts = self.of.iter().flat_map(|one| {
+            let Endings { games, turns, gammons, backgammons } = one.endings;
+            [one.samples.len() as u64, games, turns, gammons, backgammons, one.moves, one.evaluated]
+        });
+        let counts: Vec<u32> = counts.map(|count| count as u32).collect();
+        let samples: Vec<u32> =
+            self.of.iter().flat_map(|one| one.samples.iter().flatten()).copied().collect();
+        let mut parts = games_parts(self.of.iter().map(|one| &one.games));
+        parts.extend([
+            (PLAYED.into(), vec![1], Data::U64(vec![self.first])),
+            (COUNTS.into(), vec![self.of.len(), 7], Data::U32(counts)),
+            (SAMPLES.into(), vec![samples.len() / WORDS, WORDS], Data::U32(samples)),
+        ]);
+        parts
+    }
+
+    pub fn from_parts(find: &Find) -> Result<Played, PublishedError> {
+        let &[first] = numbers(find, PLAYED)? else { return Err(wrong(PLAYED)) };
+        let (counts, []) = words(find, COUNTS)?.as_chunks::<7>() else { return Err(wrong(COUNTS)) };
+        let (mut left, []) = words(find, SAMPLES)?.as_chunks::<WORDS>() else { return Err(wrong(SAMPLES)) };
+        if !left.iter().all(replay::is_sound) {
+            return Err(bad(SAMPLES));
+        }
+        let mut of = Vec::with_capacity(counts.len());
+        for (games, counts) in games_from_parts(find, counts.len())?.into_iter().zip(counts) {
+            let &[samples, ref counts @ ..] = counts;
+            let (mine, rest) = left.split_at_checked(samples as usize).ok_or_else(|| wrong(SAMPLES))?;
+            left = rest;
+            let [ended, turns, gammons, backgammons, moves, evaluated] = counts.map(u64::from);
+            let endings = Endings { games: ended, turns, gammons, backgammons };
+            of.push(Brought { games, samples: mine.to_vec(), endings, moves, evaluated });
+        }
+        if !left.is_empty() {
+            return Err(wrong(SAMPLES));
+        }
+        Ok(Played { first, of })
+    }
+}
+
+impl Published {
+    /// The first piece of this round: an actor has another number in each.
+    fn first_piece(&self) -> u64 {
+        self.progress.rounds * self.config.actors as u64
+    }
+
+    /// What the actors play with that nobody has brought yet; nothing once a game of the round has been played here.
+    pub fn round(&self) -> Option<Round> {
+        self.is_due().then(|| Round {
+            config: self.config.clone(),
+            seed: self.seed,
+            pieces: self.due_pieces(),
+            weights: self.playing.params.values().to_vec(),
+            games: self.actors[self.brought..].iter().map(|actor| Brought::by(actor).games).collect(),
+        })
+    }
+
+    fn due_pieces(&self) -> Range<u64> {
+        let first = self.first_piece();
+        first + self.brought as u64..first + self.actors.len() as u64
+    }
+
+    /// One slice while others play: steps of the round, if any are left.
+    pub(super) fn learn_meanwhile(&mut self, updates: usize) -> Slice {
+        let until = self.updates_until(self.config.round_batches, updates);
+        if until == updates {
+            return Slice::Waiting;
+        }
+        self.beside(0..0, updates..until, |_, _| {});
+        self.phase = Phase::Play { batches: 0, updates: until };
+        Slice::Worked
+    }
+
+    /// The next actors of this round, as somebody played them with what [`Published::round`] gave.
+    pub fn take_played(&mut self, played: &Played) -> Result<(), PublishedError> {
+        let due = if self.is_due() { self.due_pieces() } else { 0..0 };
+        let found = played.first..played.first.saturating_add(played.of.len() as u64);
+        if found.is_empty() || found.start != due.start || found.end > due.end {
+            return Err(PublishedError::OtherPieces { found, due });
+        }
+        let Published { config, seed, .. } = self;
+        let brought = self.brought..self.brought + played.of.len();
+        let actors = &mut self.actors[brought.clone()];
+        let before: Vec<Games> = actors.iter().map(|actor| Brought::by(actor).games).collect();
+        let each = config.games * SAVED;
+        let sound = actors.iter_mut().zip(&played.of).all(|(actor, brought)| {
+            let Brought { games: Games { games, traces }, samples, endings, moves, evaluated } = brought;
+            let sound = games.len() == each && actor.restore(config, *seed, games, traces).is_some();
+            actor.credit(samples, *endings, *moves, *evaluated);
+            sound
+        });
+        if !sound {
+            for (actor, Games { games, traces }) in actors.iter_mut().zip(&before) {
+                actor.restore(config, *seed, games, traces).expect("they were saved from these actors");
+            }
+            return Err(bad(GAMES));
+        }
+        self.brought = brought.end;
+        if let Phase::Play { batches, .. } = &mut self.phase
+            && self.brought == self.actors.len()
+        {
+            *batches = self.config.round_batches;
+        }
+        Ok(())
+    }
+}
+
+impl Sharing for Published {
+    fn share(&mut self, shared: bool) {
+        self.shared = shared;
+    }
+
+    fn is_shared(&self) -> bool {
+        self.shared
+    }
+
+    fn is_due(&self) -> bool {
+        matches!(self.phase, Phase::Play { batches: 0, .. }) && self.offloaded.is_none()
+    }
+
+    fn due(&self) -> Option<(Range<u64>, Parts)> {
+        let round = self.round()?;
+        Some((round.pieces.clone(), round.parts()))
+    }
+
+    fn take(&mut self, find: &Find) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        Ok(self.take_played(&Played::from_parts(find)?)?)
+    }
+}

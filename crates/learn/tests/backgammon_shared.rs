@@ -1,0 +1,171 @@
+//! Rounds whose games others play: whoever does, in however many stretches and however much of its own the learner does meanwhile, it
+//! learns what it would have learned alone.
+
+use learn::backgammon::{
+    Learner, Published, PublishedConfig, PublishedError, Slice, Strong, StrongConfig, play,
+};
+use learn::{Data, Parts, Sharing, part};
+use math::Isa;
+
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
+#[cfg(target_arch = "wasm32")]
+wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
+
+fn strong() -> Strong {
+    // Rounds that look at all rolls too.
+    let small = StrongConfig { hidden: 32, games: 16, batch: 128, ..StrongConfig::default() };
+    let settings = StrongConfig { look_after: 32, look_games: 6, ..small };
+    Strong::new(settings, 4, Isa::best()).expect("sound settings")
+}
+
+fn published() -> Published {
+    let settings = PublishedConfig {
+        evals: 12,
+        actors: 5,
+        games: 6,
+        batch: 20,
+        round_batches: 60,
+        replay: 400,
+        minibatch: 64,
+        generation_rounds: 2,
+        duel_pairs: 4,
+        ..PublishedConfig::default()
+    };
+    Published::new(settings, 5, Isa::best()).expect("sound settings")
+}
+
+fn rounds(learner: &mut impl Learner, count: u64) {
+    let end = learner.progress().rounds + count;
+    while learner.progress().rounds < end {
+        learner.advance();
+    }
+}
+
+fn played(due: &Parts, pieces: std::ops::Range<u64>) -> Parts {
+    play(&|name| part(due, name), pieces, Isa::best()).expect("pieces that are due")
+}
+
+/// Plays rounds as other processes would, in stretches of so many pieces, between two of which the learner has so many slices of its own.
+fn shared_rounds(learner: &mut (impl Learner + Sharing), count: u64, stretch: u64, slices: usize) {
+    learner.share(true);
+    let end = learner.progress().rounds + count;
+    while learner.progress().rounds < end {
+        if !learner.is_due() {
+            learner.advance();
+            continue;
+        }
+        let (pieces, due) = learner.due().expect("it said so");
+        let parts = played(&due, pieces.start..pieces.end.min(pieces.start + stretch));
+        (0..slices).for_each(|_| assert!(!matches!(learner.advance(), Slice::Round(_))));
+        learner.take(&|name| part(&parts, name)).expect("pieces that are due");
+    }
+    learner.share(false);
+}
+
+fn same(own: &impl Learner, shared: &impl Learner, what: &str) {
+    for (own, shared) in own.parts().iter().zip(&shared.parts()) {
+        assert!(own == shared, "{what}: {} differs", own.0);
+    }
+}
+
+fn games_that_others_play_are_learned_from_as_its_own<L: Learner + Sharing>(begin: impl Fn() -> L) {
+    let (mut own, mut shared) = (begin(), begin());
+    for (stretch, slices) in [(1, 0), (5, 1), (16, 1000), (3, 2)] {
+        rounds(&mut own, 2);
+        shared_rounds(&mut shared, 2, stretch, slices);
+        same(&own, &shared, &format!("in stretches of {stretch}"));
+    }
+    // One that is left alone with the rest of a round plays it.
+    shared.share(true);
+    let (pieces, due) = shared.due().expect("a round begins");
+    let parts = played(&due, pieces.start..pieces.start + 2);
+    shared.take(&|name| part(&parts, name)).expect("pieces that are due");
+    while shared.advance() != Slice::Waiting {}
+    assert!(
+        !shared.at_boundary() && shared.due().is_some_and(|(left, _)| left == (pieces.start + 2..pieces.end))
+    );
+    shared.share(false);
+    rounds(&mut own, 1);
+    rounds(&mut shared, 1);
+    same(&own, &shared, "left alone");
+}
+
+#[test]
+fn the_strong_learner_is_the_same_whoever_plays() {
+    games_that_others_play_are_learned_from_as_its_own(strong);
+}
+
+#[test]
+fn the_published_learner_is_the_same_whoever_plays() {
+    games_that_others_play_are_learned_from_as_its_own(published);
+}
+
+#[test]
+fn a_round_that_was_begun_here_is_ended_here() {
+    let (mut own, mut shared) = (published(), published());
+    rounds(&mut own, 3);
+    rounds(&mut shared, 2);
+    shared.advance();
+    shared.share(true);
+    assert!(!shared.is_due() && shared.due().is_none());
+    rounds(&mut shared, 1);
+    same(&own, &shared, "begun here");
+    assert!(shared.is_due());
+}
+
+#[test]
+fn what_was_not_brought_whole_is_refused_and_changes_nothing() {
+    let (mut own, mut learner) = (published(), published());
+    rounds(&mut own, 4);
+    rounds(&mut learner, 3);
+    learner.share(true);
+    let (pieces, due) = learner.due().expect("a round begins");
+    let good = played(&due, pieces.clone());
+    let spoiled = |name: &str, spoil: &dyn Fn(&mut Data)| {
+        let mut spoiled = good.clone();
+        spoil(&mut spoiled.iter_mut().find(|part| part.0 == name).expect("a part of it").2);
+        spoiled
+    };
+    let word = |at: usize, to: u32| {
+        move |data: &mut Data| match data {
+            Data::U32(words) => words[at] = to,
+            _ => panic!("words"),
+        }
+    };
+    let last = |parts: &Parts, name: &str| part(parts, name).expect("a part of it").1.len();
+    let mut wrong = vec![
+        // A place with 15 checkers, no roll, more samples than there are; in the last actor, after others could be taken.
+        spoiled("games", &word(last(&good, "games") - 16, !0)),
+        spoiled("games", &word(last(&good, "games") - 8, 77)),
+        spoiled("games", &word(14, 1 << 30)),
+        spoiled("traces", &word(last(&good, "traces") - 40 + 9, 2)),
+        spoiled("played.samples", &word(9, 6)),
+        spoiled("played.counts", &word(0, 1 << 30)),
+        spoiled("played.samples", &|data| *data = Data::U32(Vec::new())),
+        spoiled("played", &|data| *data = Data::U64(vec![u64::MAX])),
+    ];
+    wrong.extend((0..good.len()).map(|i| {
+        let mut fewer = good.clone();
+        fewer.remove(i);
+        fewer
+    }));
+    for parts in &wrong {
+        let before = learner.parts();
+        let error = learner.take(&|name| part(parts, name)).expect_err("it is no round of this learner");
+        assert!(error.downcast_ref::<PublishedError>().is_some(), "{error}");
+        assert!(before == learner.parts());
+    }
+    let unsound = |name: &str, spoil: &dyn Fn(&mut Data)| {
+        let mut unsound = due.clone();
+        spoil(&mut unsound.iter_mut().find(|part| part.0 == name).expect("a part of it").2);
+        play(&|name| part(&unsound, name), pieces.clone(), Isa::best()).err()
+    };
+    assert!(unsound("games", &word(8, 77)).is_some());
+    assert!(unsound("actors.rule", &|data| *data = Data::F32(vec![-1.0; 6])).is_some());
+    assert!(unsound("actors.weights", &|data| *data = Data::F32(vec![0.0])).is_some());
+    assert!(unsound("actors", &|data| *data = Data::U64(vec![1, 5, 0, 12, 6, 20, 4, 60, 20])).is_some());
+    learner.take(&|name| part(&good, name)).expect("pieces that are due");
+    rounds(&mut learner, 1);
+    same(&own, &learner, "after refusals");
+}
