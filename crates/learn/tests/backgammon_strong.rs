@@ -96,7 +96,7 @@ fn shared_rounds(strong: &mut Strong, count: u64, stretch: u64) {
     let end = strong.progress().rounds + count;
     while strong.progress().rounds < end {
         if strong.advance() == Slice::Waiting {
-            let parts = strong.round().expect("games are due").parts();
+            let parts = strong.round().expect("games are due").into_parts();
             let round = Round::from_parts(&|name| part(&parts, name)).expect("what was just made");
             let games = round.games.start..round.games.end.min(round.games.start + stretch);
             let parts = round.play(Isa::best(), games).parts();

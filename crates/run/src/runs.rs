@@ -803,10 +803,11 @@ impl<R: Room> AnyRun for Run<R> {
     fn take(&mut self, pieces: &[u8]) -> Result<(), RunError> {
         let tensors = shared::unpack::<R>(pieces, self.room.isa(self.host.isa))?;
         let sharing = self.room.sharing().ok_or(RunError::NotShared)?;
-        if sharing.due().is_none() {
-            return Err(RunError::NothingDue);
-        }
-        sharing.take(&|name| learn::part(&tensors, name)).map_err(RunError::Below)
+        let taken = sharing.take(&|name| learn::part(&tensors, name));
+        // What is due is all the weights: it is asked for where something is wrong alone.
+        taken.map_err(
+            |error| if sharing.due().is_none() { RunError::NothingDue } else { RunError::Below(error) },
+        )
     }
 
     fn wants_machine(&self) -> bool {

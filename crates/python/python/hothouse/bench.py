@@ -88,7 +88,14 @@ def figures():
         policy(states)
         return len(states)
 
-    yield "python.policy.states_per_s_core", _rates({"policy": act})["policy"], "states/s"
+    def native() -> int:
+        policy._native.act_repeatedly(states, 16)
+        return 16 * len(states)
+
+    rates = _rates({"policy": act, "native": native})
+    yield "python.policy.states_per_s_core", rates["policy"], "states/s"
+    yield "python.policy.native.states_per_s_core", rates["native"], "states/s"
+    yield "python.policy.ratio", rates["policy"] / rates["native"], ""
     yield from _cluster()
 
 
