@@ -3,7 +3,7 @@
 
 use crate::host::{self, Threads};
 use math::{Isa, Kernel, PANEL, Simd, dispatch};
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use worlds::vector::{TERMINATED, TRUNCATED};
@@ -160,12 +160,15 @@ impl Kernel for Give<'_> {
         }
         done.iter_mut().zip(ended).for_each(|(done, &end)| *done = end != 0);
         over.clear();
-        let all = u32::MAX >> (32 - S::LANES);
-        for first in (0..ended.len()).step_by(S::LANES) {
-            let going = s.mask_bits(s.eq_u(s.load_u(&ended[first..]), s.splat_u(0)));
-            let mut bits = !going & all;
+        // A whole panel at a time: how many of it end can hardly be foreseen, and each wrong guess costs as much as the rest.
+        for (panel, ended) in ended.chunks_exact(PANEL).enumerate() {
+            let mut bits = 0u32;
+            for l in (0..PANEL).step_by(S::LANES) {
+                let going = s.mask_bits(s.eq_u(s.load_u(&ended[l..]), s.splat_u(0)));
+                bits |= (!going & u32::MAX >> (32 - S::LANES)) << l;
+            }
             while bits != 0 {
-                over.push(first as u32 + bits.trailing_zeros());
+                over.push((panel * PANEL) as u32 + bits.trailing_zeros());
                 bits &= bits - 1;
             }
         }
@@ -208,13 +211,15 @@ impl Kernel for Choices<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, _: S) -> bool {
-        let mut most = 0;
+        // In halves, which vectors compare sooner than whole words.
+        let (mut beyond, mut most) = (0, 0);
         for (&from, to) in self.from.iter().zip(self.to) {
-            let choice = from.cast_unsigned();
+            let choice = from as u32;
+            beyond |= (from >> 32) as u32;
             most = most.max(choice);
-            *to = (choice as u32).cast_signed() as f32;
+            *to = choice.cast_signed() as f32;
         }
-        most < u64::from(self.count)
+        beyond == 0 && most < self.count
     }
 }
 
@@ -270,19 +275,15 @@ pub struct Envs {
     threads: Threads,
     /// It has been reset.
     begun: bool,
+    /// Of all; and with autoreset in the same step, the last ones of episodes that ended. What is of a type is one array: to ask
+    /// Python for one takes as long as some hundred steps.
     #[pyo3(get)]
-    observations: Py<PyArray2<f32>>,
+    observations: Py<PyArray3<f32>>,
     #[pyo3(get)]
     rewards: Py<PyArray1<f32>>,
+    /// Whether rules or the time limit ended an episode; and with autoreset in the same step, whether anything did.
     #[pyo3(get)]
-    terminated: Py<PyArray1<bool>>,
-    #[pyo3(get)]
-    truncated: Py<PyArray1<bool>>,
-    /// With autoreset in the same step: the last observations of episodes that ended, and which ended.
-    #[pyo3(get)]
-    last: Py<PyArray2<f32>>,
-    #[pyo3(get)]
-    done: Py<PyArray1<bool>>,
+    flags: Py<PyArray2<bool>>,
 }
 
 impl Envs {
@@ -311,7 +312,8 @@ impl Envs {
     /// Shows what some environments begin with.
     fn show(&self, py: Python, which: impl Fn(usize) -> bool) -> PyResult<()> {
         let mut rows = self.observations.bind(py).try_readwrite()?;
-        let (rows, features) = (rows.as_slice_mut()?, self.features());
+        let features = self.features();
+        let rows = &mut rows.as_slice_mut()?[..self.count * features];
         for (shard, rows) in self.shards.iter().zip(rows.chunks_mut(SHARD * features)) {
             let first = shard.world.observations();
             for env in (0..rows.len() / features).filter(|&env| which(env)) {
@@ -357,7 +359,7 @@ impl Envs {
         let threads =
             Threads::new(threads.unwrap_or_else(|| busy.min(host::cores())).min(shards.len().max(1)))?;
         let features = kind.spec.observation.len();
-        let apart = if mode == Autoreset::SameStep { count } else { 0 };
+        let apart = usize::from(mode == Autoreset::SameStep);
         Ok(Envs {
             kind,
             isa,
@@ -366,12 +368,9 @@ impl Envs {
             shards,
             threads,
             begun: false,
-            observations: PyArray2::zeros(py, [count, features], false).unbind(),
+            observations: PyArray3::zeros(py, [1 + apart, count, features], false).unbind(),
             rewards: PyArray1::zeros(py, count, false).unbind(),
-            terminated: PyArray1::zeros(py, count, false).unbind(),
-            truncated: PyArray1::zeros(py, count, false).unbind(),
-            last: PyArray2::zeros(py, [apart, features], false).unbind(),
-            done: PyArray1::zeros(py, apart, false).unbind(),
+            flags: PyArray2::zeros(py, [2 + apart, count], false).unbind(),
         })
     }
 
@@ -427,7 +426,8 @@ impl Envs {
             None => self.show(py, |_| true),
             Some(mask) => {
                 let mut rows = self.observations.bind(py).try_readwrite()?;
-                let (rows, features) = (rows.as_slice_mut()?, self.features());
+                let features = self.features();
+                let rows = &mut rows.as_slice_mut()?[..self.count * features];
                 for (shard, (rows, mask)) in
                     self.shards.iter().zip(rows.chunks_mut(SHARD * features).zip(mask.chunks(SHARD)))
                 {
@@ -473,13 +473,11 @@ impl Envs {
         }
         let mut observations = self.observations.bind(py).try_readwrite()?;
         let mut rewards = self.rewards.bind(py).try_readwrite()?;
-        let mut terminated = self.terminated.bind(py).try_readwrite()?;
-        let mut truncated = self.truncated.bind(py).try_readwrite()?;
-        let mut last = self.last.bind(py).try_readwrite()?;
-        let mut done = self.done.bind(py).try_readwrite()?;
-        let (observations, rewards) = (observations.as_slice_mut()?, rewards.as_slice_mut()?);
-        let (terminated, truncated) = (terminated.as_slice_mut()?, truncated.as_slice_mut()?);
-        let (mut last, mut done) = (last.as_slice_mut()?, done.as_slice_mut()?);
+        let mut flags = self.flags.bind(py).try_readwrite()?;
+        let (observations, mut last) = observations.as_slice_mut()?.split_at_mut(self.count * features);
+        let rewards = rewards.as_slice_mut()?;
+        let (terminated, flags) = flags.as_slice_mut()?.split_at_mut(self.count);
+        let (truncated, mut done) = flags.split_at_mut(self.count);
         let Envs { shards, threads, .. } = self;
         // All of them are looked at before any environment moves.
         let taken = |(i, shard): (usize, &mut Shard)| batch.take(isa, i * SHARD, &mut shard.actions);

@@ -61,6 +61,19 @@ impl Policy {
         Ok(PyArray1::from_vec(py, actions))
     }
 
+    /// The same so many times over without a look at Python: what the figures compare a call with.
+    fn act_repeatedly(
+        &mut self,
+        py: Python,
+        observations: PyReadonlyArray2<f32>,
+        times: usize,
+    ) -> PyResult<()> {
+        let (rows, count) = self.rows(&observations)?;
+        let mut actions = vec![0.0; count];
+        py.detach(|| alone(|| (0..times).for_each(|_| self.policy.act(rows, &mut actions))));
+        Ok(())
+    }
+
     /// What the policy makes of each state, and what the state is worth.
     fn predict<'py>(
         &mut self,

@@ -5,7 +5,7 @@
 //! is read. Format 1 had a header of its own in each room; its objects are named as columns are, and are read by name.
 
 use crate::RunError;
-use crate::container::{self, DATA, HISTORY};
+use crate::container::{self, DATA, HISTORY, Sum};
 use crate::protocol::{Config, Dataset, Knobs, Mark, Progress, Row, Value};
 use crate::room::{Schema, Tensors};
 use learn::Data;
@@ -75,7 +75,7 @@ pub(crate) fn encode(header: Header, schema: &Schema, mut tensors: Tensors, hist
     }
     let rows = Data::F64(history.iter().flat_map(numbers).collect());
     tensors.push((HISTORY.into(), vec![history.len(), names.history.len()], rows));
-    container::pack(&Stored { header, names }, tensors)
+    container::pack(&Stored { header, names }, tensors, Sum::Bytes)
 }
 
 /// A row as numbers, in the order of [`history_names`]; NaN stands for what is not known.
@@ -99,7 +99,7 @@ pub(crate) fn row(numbers: &[f64], counters: usize) -> Row {
 }
 
 pub(crate) fn decode(bytes: &[u8], schema: &Schema) -> Result<(Header, Tensors, Vec<Row>), RunError> {
-    let (text, mut tensors) = container::unpack(bytes, schema.id)?;
+    let (text, mut tensors) = container::unpack(bytes, schema.id, Sum::Bytes)?;
     let mut json: Json = serde_json::from_str(&text).map_err(RunError::damaged)?;
     let mut take =
         |which: &str| tensors.iter().position(|(name, ..)| name == which).map(|at| tensors.swap_remove(at));

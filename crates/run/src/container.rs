@@ -1,5 +1,5 @@
 //! The file that any room's runs are saved in: safetensors, with all that is no tensor as text in its metadata and a checksum over
-//! both. Any safetensors reader can open it.
+//! both. Any safetensors reader can open it. What travels between processes has the same form, and a checksum by words.
 //!
 //! It refuses to guess: a file that is foreign, damaged, newer or of another room is named as such.
 
@@ -21,6 +21,15 @@ pub(crate) const HISTORY: &str = "run.history";
 /// The bytes of what a user brought.
 pub(crate) const DATA: &str = "run.data";
 
+/// How the checksum is taken.
+#[derive(Clone, Copy)]
+pub(crate) enum Sum {
+    /// Byte by byte, as in every file that there is.
+    Bytes,
+    /// By words: of what is read once, by the same version.
+    Words,
+}
+
 /// What any room's header begins with, so that it can be told whose it is before the rest is read.
 #[derive(Deserialize)]
 struct Beginning {
@@ -39,18 +48,18 @@ fn order(a: &str, b: &str) -> std::cmp::Ordering {
 }
 
 /// The header has to be an object with a `version` and a `config`.
-pub(crate) fn pack<H: Serialize>(header: &H, mut tensors: Tensors) -> Vec<u8> {
+pub(crate) fn pack<H: Serialize>(header: &H, mut tensors: Tensors, sum: Sum) -> Vec<u8> {
     tensors.sort_by(|a, b| order(&a.0, &b.0));
     let parts: Vec<(String, Dtype, Vec<usize>, Vec<u8>)> = tensors
         .into_iter()
         .map(|(name, shape, data)| {
-            let (dtype, bytes) = bytes_from_data(&data);
+            let (dtype, bytes) = bytes_from_data(data);
             (name, dtype, shape, bytes)
         })
         .collect();
     let mut text = serde_json::to_string(header).expect("a header is plain data");
     text.pop(); // its closing brace, which comes after the checksum
-    let sum = checksum(&text, parts.iter().map(|(name, _, _, bytes)| (name.as_str(), bytes.as_slice())));
+    let sum = checksum(&text, parts.iter().map(|(name, _, _, bytes)| (name.as_str(), bytes.as_slice())), sum);
     let views = parts.iter().map(|(name, dtype, shape, bytes)| {
         let view = TensorView::new(*dtype, shape.clone(), bytes).expect("shape and bytes agree");
         (name.as_str(), view)
@@ -60,9 +69,9 @@ pub(crate) fn pack<H: Serialize>(header: &H, mut tensors: Tensors) -> Vec<u8> {
 }
 
 /// The header's text and the tensors of a run of `room`.
-pub(crate) fn unpack(bytes: &[u8], room: &str) -> Result<(String, Tensors), RunError> {
+pub(crate) fn unpack(bytes: &[u8], room: &str, sum: Sum) -> Result<(String, Tensors), RunError> {
     let damaged = |why: String| RunError::Damaged { why };
-    let (all, text) = open(bytes)?;
+    let (all, text) = checked(bytes, sum)?;
     let found = beginning(&text)?.room;
     if found != room {
         return Err(RunError::OtherRoom { found, here: room.into() });
@@ -77,18 +86,36 @@ pub(crate) fn unpack(bytes: &[u8], room: &str) -> Result<(String, Tensors), RunE
 
 /// The room that a checkpoint's run is of.
 pub fn room_of(bytes: &[u8]) -> Result<String, RunError> {
+    Ok(beginning(&checked(bytes, Sum::Bytes)?.1)?.room)
+}
+
+/// The room that it says, before anybody has looked at the rest.
+pub(crate) fn stated_room_of(bytes: &[u8]) -> Result<String, RunError> {
     Ok(beginning(&open(bytes)?.1)?.room)
 }
 
 /// The data that a checkpoint's run learns from, where that is not in the file and has to be brought.
 pub fn data_wanted(bytes: &[u8]) -> Result<Option<Dataset>, RunError> {
-    let (tensors, text) = open(bytes)?;
+    let (tensors, text) = checked(bytes, Sum::Bytes)?;
     let inside = tensors.iter().any(|(name, _)| name == DATA);
     Ok(beginning(&text)?.data.filter(|_| !inside))
 }
 
-/// The tensors in the order of the checksum, which is right, and the header's text.
-fn open(bytes: &[u8]) -> Result<(Vec<(String, TensorView<'_>)>, String), RunError> {
+/// The tensors in the order of the checksum, and the header's text.
+type Opened<'a> = (Vec<(String, TensorView<'a>)>, String);
+
+/// With a checksum that is right.
+fn checked(bytes: &[u8], sum: Sum) -> Result<Opened<'_>, RunError> {
+    let (all, text) = open(bytes)?;
+    let (stated, found) = text.rsplit_once(CHECKSUM).unwrap_or((&text, ""));
+    let here = checksum(stated, all.iter().map(|(name, view)| (name.as_str(), view.data())), sum);
+    if found.trim_matches(['"', '}']) != here {
+        return Err(RunError::damaged("its checksum does not match"));
+    }
+    Ok((all, text))
+}
+
+fn open(bytes: &[u8]) -> Result<Opened<'_>, RunError> {
     let damaged = |why: String| RunError::Damaged { why };
     let foreign = |why: &str| RunError::Foreign { why: why.into() };
     let looks_like_safetensors = bytes.get(8) == Some(&b'{');
@@ -107,11 +134,6 @@ fn open(bytes: &[u8]) -> Result<(Vec<(String, TensorView<'_>)>, String), RunErro
     check_version(version)?;
     let mut all = file.tensors();
     all.sort_by(|a, b| order(&a.0, &b.0));
-    let (stated, sum) = text.rsplit_once(CHECKSUM).unwrap_or((&text, ""));
-    let found = checksum(stated, all.iter().map(|(name, view)| (name.as_str(), view.data())));
-    if sum.trim_matches(['"', '}']) != found {
-        return Err(damaged("its checksum does not match".into()));
-    }
     Ok((all, text))
 }
 
@@ -120,24 +142,34 @@ fn beginning(text: &str) -> Result<BeginningConfig, RunError> {
     Ok(config)
 }
 
-fn checksum<'a>(text: &str, parts: impl Iterator<Item = (&'a str, &'a [u8])>) -> String {
-    let mut hash = digest::Fnv::new();
-    hash.write(text.as_bytes());
-    for (name, bytes) in parts {
-        hash.write(name.as_bytes());
-        hash.write(bytes);
+fn checksum<'a>(text: &str, parts: impl Iterator<Item = (&'a str, &'a [u8])>, sum: Sum) -> String {
+    let parts = parts.flat_map(|(name, bytes)| [name.as_bytes(), bytes]);
+    let all = [text.as_bytes()].into_iter().chain(parts);
+    match sum {
+        Sum::Bytes => {
+            let mut hash = digest::Fnv::new();
+            all.for_each(|bytes| hash.write(bytes));
+            hash.hex()
+        }
+        Sum::Words => digest::of_words(all),
     }
-    hash.hex()
 }
 
-fn bytes_from_data(data: &Data) -> (Dtype, Vec<u8>) {
+fn bytes_from_data(data: Data) -> (Dtype, Vec<u8>) {
     match data {
-        Data::F32(v) => (Dtype::F32, v.iter().flat_map(|x| x.to_le_bytes()).collect()),
-        Data::F64(v) => (Dtype::F64, v.iter().flat_map(|x| x.to_le_bytes()).collect()),
-        Data::U32(v) => (Dtype::U32, v.iter().flat_map(|x| x.to_le_bytes()).collect()),
-        Data::U64(v) => (Dtype::U64, v.iter().flat_map(|x| x.to_le_bytes()).collect()),
-        Data::U8(v) => (Dtype::U8, v.clone()),
+        Data::F32(v) => (Dtype::F32, little(&v, f32::to_le_bytes)),
+        Data::F64(v) => (Dtype::F64, little(&v, f64::to_le_bytes)),
+        Data::U32(v) => (Dtype::U32, little(&v, u32::to_le_bytes)),
+        Data::U64(v) => (Dtype::U64, little(&v, u64::to_le_bytes)),
+        Data::U8(v) => (Dtype::U8, v),
     }
+}
+
+/// Written in place, as fast as memory takes it.
+fn little<T: Copy, const N: usize>(values: &[T], to_bytes: impl Fn(T) -> [u8; N]) -> Vec<u8> {
+    let mut all = vec![0; N * values.len()];
+    all.as_chunks_mut().0.iter_mut().zip(values).for_each(|(to, &value)| *to = to_bytes(value));
+    all
 }
 
 fn data_from_view(view: &TensorView) -> Option<Data> {

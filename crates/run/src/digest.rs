@@ -26,6 +26,31 @@ impl Fnv {
     }
 }
 
+/// A hash that takes bytes in 64 at a time, eight words side by side: any change of one word changes it.
+pub(crate) fn of_words<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
+    const LANES: usize = 8;
+    // Odd, so that no two words of a lane come to the same; turned, so that high bits reach low ones.
+    let mix = |lane: u64, word: u64| (lane ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    let mut lanes: [u64; LANES] = std::array::from_fn(|lane| lane as u64);
+    let mut write = |block: &[u8; 8 * LANES]| {
+        for (lane, word) in lanes.iter_mut().zip(block.as_chunks().0) {
+            *lane = mix(*lane, u64::from_le_bytes(*word));
+        }
+    };
+    for part in parts {
+        let (blocks, rest) = part.as_chunks();
+        blocks.iter().for_each(&mut write);
+        // What is left of a part, and its length: where one ends and the next begins makes a difference.
+        let mut last = [0; 8 * LANES];
+        last[..rest.len()].copy_from_slice(rest);
+        write(&last);
+        last.fill(0);
+        last[..8].copy_from_slice(&(part.len() as u64).to_le_bytes());
+        write(&last);
+    }
+    format!("{:016x}", lanes.into_iter().fold(0, mix))
+}
+
 pub(crate) fn of_weights(weights: &[f32]) -> String {
     let mut hash = Fnv::new();
     for w in weights {
@@ -140,6 +165,24 @@ mod tests {
         };
         assert_eq!(hash(""), "cbf29ce484222325");
         assert_eq!(hash("foobar"), "85944171f73967e8");
+    }
+
+    #[test]
+    fn of_words_tells_apart_what_differs_in_a_bit_or_in_where_it_is_cut() {
+        let bytes: Vec<u8> = (0..200).map(|i| (i * 7) as u8).collect();
+        let whole = of_words([&bytes[..]].into_iter());
+        assert_eq!(whole, of_words([&bytes.clone()[..]].into_iter()));
+        for bit in 0..8 * bytes.len() {
+            let mut other = bytes.clone();
+            other[bit / 8] ^= 1 << (bit % 8);
+            assert_ne!(whole, of_words([&other[..]].into_iter()), "bit {bit}");
+        }
+        for cut in 0..=bytes.len() {
+            let (one, two) = bytes.split_at(cut);
+            assert_ne!(whole, of_words([one, two].into_iter()), "cut at {cut}");
+        }
+        let longer = [&bytes[..], &[0]].concat();
+        assert_ne!(whole, of_words([&longer[..]].into_iter()));
     }
 
     #[test]

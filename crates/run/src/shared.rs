@@ -1,7 +1,7 @@
 //! What travels between a run whose iterations are shared and who does pieces of them: a learner's parts in the file of runs, with the
 //! build that made them. A piece from a build that plays otherwise would be a run that no machine could do again, so it is refused.
 
-use crate::container;
+use crate::container::{self, Sum};
 use crate::digest::arithmetic;
 use crate::room::{Room, Tensors};
 use crate::{RunError, VERSION};
@@ -37,11 +37,11 @@ fn build<R: Room>(isa: Isa) -> String {
 
 pub(crate) fn pack<R: Room>(tensors: Tensors, isa: Isa) -> Vec<u8> {
     let of = Of { room: R::SCHEMA.id.into() };
-    container::pack(&Header { version: VERSION, config: of, build: build::<R>(isa) }, tensors)
+    container::pack(&Header { version: VERSION, config: of, build: build::<R>(isa) }, tensors, Sum::Words)
 }
 
 pub(crate) fn unpack<R: Room>(bytes: &[u8], isa: Isa) -> Result<Tensors, RunError> {
-    let (text, tensors) = container::unpack(bytes, R::SCHEMA.id)?;
+    let (text, tensors) = container::unpack(bytes, R::SCHEMA.id, Sum::Words)?;
     let Header { build: found, .. } = serde_json::from_str(&text).map_err(RunError::damaged)?;
     let here = build::<R>(isa);
     if found != here {
@@ -52,5 +52,5 @@ pub(crate) fn unpack<R: Room>(bytes: &[u8], isa: Isa) -> Result<Tensors, RunErro
 
 /// Does pieces of an iteration of any room: [`crate::AnyRoom::play`].
 pub fn play(due: &[u8], pieces: std::ops::Range<u64>, host: crate::Host) -> Result<Vec<u8>, RunError> {
-    crate::room(&container::room_of(due)?)?.play(due, pieces, host)
+    crate::room(&container::stated_room_of(due)?)?.play(due, pieces, host)
 }

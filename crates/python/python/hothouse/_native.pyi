@@ -38,10 +38,7 @@ class Envs:
 
     observations: npt.NDArray[np.float32]
     rewards: npt.NDArray[np.float32]
-    terminated: npt.NDArray[np.bool_]
-    truncated: npt.NDArray[np.bool_]
-    last: npt.NDArray[np.float32]
-    done: npt.NDArray[np.bool_]
+    flags: npt.NDArray[np.bool_]
     def __new__(cls, id: str, count: int, mode: str, threads: int | None) -> Envs: ...
     @property
     def threads(self) -> int: ...
@@ -59,6 +56,7 @@ class Policy:
     observation_len: int
     policy_len: int
     def act(self, observations: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]: ...
+    def act_repeatedly(self, observations: npt.NDArray[np.float32], times: int) -> None: ...
     def predict(self, observations: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]: ...
 
 class Run:

@@ -44,6 +44,22 @@ def _stepper(envs: gymnasium.vector.VectorEnv, steps: int) -> Callable[[], int]:
     return work
 
 
+def _writer(count: int, steps: int) -> Callable[[], int]:
+    """Writes what steps of CartPole write and reads the actions, with nothing worked out: no step can be sooner by much."""
+    shapes = [((count, 4), np.float32), (count, np.float32), ((3, count), np.bool_)]
+    pairs = [(np.zeros(shape, dtype), np.zeros(shape, dtype)) for shape, dtype in shapes]
+    actions, read = [np.zeros(count, np.int64) for _ in range(8)], np.zeros(count, np.float32)
+
+    def work() -> int:
+        for i in range(steps):
+            for to, values in pairs:
+                np.copyto(to, values)
+            np.copyto(read, actions[i % 8], casting="unsafe")
+        return steps * count
+
+    return work
+
+
 def _rivals(name: str, count: int, steps: int) -> dict[str, Callable[[], int]]:
     """Those that are installed; each in the number of environments that a round has time for."""
     found = {}
@@ -71,7 +87,7 @@ def figures():
             mode: _stepper(make_vec("CartPole-v1", count, autoreset_mode=mode, threads=1), steps) for mode in ("SameStep", "NextStep")
         }
         rivals = _rivals("CartPole-v1", count, steps)
-        rates = _rates(ways | rivals)
+        rates = _rates(ways | rivals | {"arrays_alone": _writer(count, steps)})
         for name, rate in rates.items():
             yield f"python.cartpole.steps_per_s.{count}.{name}", rate, "steps/s"
         yield f"python.cartpole.ratio.{count}", rates["SameStep"] / max(rates[name] for name in rivals), ""
@@ -88,7 +104,14 @@ def figures():
         policy(states)
         return len(states)
 
-    yield "python.policy.states_per_s_core", _rates({"policy": act})["policy"], "states/s"
+    def native() -> int:
+        policy._native.act_repeatedly(states, 16)
+        return 16 * len(states)
+
+    rates = _rates({"policy": act, "native": native})
+    yield "python.policy.states_per_s_core", rates["policy"], "states/s"
+    yield "python.policy.native.states_per_s_core", rates["native"], "states/s"
+    yield "python.policy.ratio", rates["policy"] / rates["native"], ""
     yield from _cluster()
 
 

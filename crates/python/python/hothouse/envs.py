@@ -66,11 +66,13 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._discrete = isinstance(self.single_action_space, gymnasium.spaces.Discrete)
-        self._mode = mode
+        self._disabled, self._same_step = mode is AutoresetMode.DISABLED, mode is AutoresetMode.SAME_STEP
         self._begun = False
         native = self._native
-        self._out = (native.observations, native.rewards, native.terminated, native.truncated)
-        self._last, self._done = native.last, native.done
+        observations, flags = native.observations, native.flags
+        self._out = (observations[0], native.rewards, flags[0], flags[1])
+        if self._same_step:
+            self._last, self._done = observations[1], flags[2]
         #: The newest action of each environment, for its picture.
         self._actions: np.ndarray | None = None
 
@@ -123,7 +125,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
     def step(self, actions: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """One step of every environment."""
-        native = self._open()
+        native = self._native or self._open()
         if not self._begun:
             self._ready()
         # As Gymnasium's spaces sample them, they go on as they are.
@@ -137,13 +139,13 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             actions = self._given(actions)
         if self.render_mode is not None:
             self._actions = actions.copy()
-        if self._mode is AutoresetMode.DISABLED and native.over:
+        if self._disabled and native.over:
             raise ResetNeeded(
                 f"the episodes of {native.over} environments have ended. Call reset(options={{'reset_mask': terminations | truncations}}) before the next step"
             )
         ended = native.step(actions)
         info: dict[str, Any] = {}
-        if ended and self._mode is AutoresetMode.SAME_STEP:
+        if ended and self._same_step:
             done = self._done.copy() if self.copy else self._done
             last = self._last.copy() if self.copy else self._last
             info = {"final_obs": last, "_final_obs": done, "final_info": {}, "_final_info": done}

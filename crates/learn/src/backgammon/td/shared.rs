@@ -70,13 +70,13 @@ const BOARDS: &str = "boards";
 const TARGETS: &str = "boards.target";
 
 impl Round {
-    pub fn parts(&self) -> Parts {
-        let Round { seed, hidden, lookahead, ref games, .. } = *self;
+    pub fn into_parts(self) -> Parts {
+        let Round { seed, hidden, lambda, lookahead, games, learned } = self;
         let numbers = vec![u64::from(seed), hidden as u64, u64::from(lookahead), games.start, games.end];
         vec![
             (ROUND.into(), vec![numbers.len()], Data::U64(numbers)),
-            (LAMBDA.into(), vec![1], Data::F32(vec![self.lambda])),
-            (WEIGHTS.into(), vec![self.learned.len()], Data::F32(self.learned.clone())),
+            (LAMBDA.into(), vec![1], Data::F32(vec![lambda])),
+            (WEIGHTS.into(), vec![learned.len()], Data::F32(learned)),
         ]
     }
 
@@ -261,7 +261,7 @@ impl Sharing for Strong {
 
     fn due(&self) -> Option<(Range<u64>, Parts)> {
         let round = self.round()?;
-        Some((round.games.clone(), round.parts()))
+        Some((round.games.clone(), round.into_parts()))
     }
 
     fn take(&mut self, find: &Find) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {

@@ -3,9 +3,9 @@
 use super::Ppo;
 use super::nets::{Head, Task, spread};
 use super::normalizer::Normalizer;
-use super::sampling::{MeanActions, greedy};
+use super::sampling::{GreedyActions, MeanActions, greedy};
 use graph::{Executor, Packed, Params, Plan};
-use math::{Isa, PANEL, dispatch, par};
+use math::{Isa, PANEL, dispatch, ops, par};
 use std::sync::Arc;
 use worlds::{Kind, Vector};
 
@@ -231,10 +231,11 @@ impl Context<'_> {
 
     /// Networks on a panel of states or less.
     fn run(self, executor: &mut Executor, states: &[f32]) {
-        let input = executor.input_mut("observation");
-        for (row, state) in states.chunks_exact(self.task.observation).enumerate() {
-            for (i, &x) in state.iter().enumerate() {
-                input[i * PANEL + row] = self.normalizer.map_or(x, |normalizer| normalizer.normalize(i, x));
+        let (features, input) = (self.task.observation, executor.input_mut("observation"));
+        ops::rows_to_panels(self.isa, states.len() / features, features, states, input);
+        if let Some(normalizer) = self.normalizer {
+            for (i, values) in input.chunks_exact_mut(PANEL).enumerate() {
+                values.iter_mut().for_each(|x| *x = normalizer.normalize(i, *x));
             }
         }
         executor.run(self.params, self.packed);
@@ -244,9 +245,7 @@ impl Context<'_> {
     fn decide(self, policy: &[f32], actions: &mut [f32]) {
         match self.task.head {
             Head::Choices(choices) => {
-                for (lane, action) in actions.iter_mut().enumerate() {
-                    *action = greedy(|i| policy[i * PANEL + lane], choices) as f32;
-                }
+                dispatch(self.isa, GreedyActions { logits: policy, choices, env_actions: actions });
             }
             Head::Gaussian { middle, half, squash } => {
                 dispatch(self.isa, MeanActions { means: policy, middle, half, squash, env_actions: actions });

@@ -115,6 +115,19 @@ pub(super) fn plan_acting(
     Ok(Arc::new(Plan::new(&g, &[("policy", policy), ("value", value)], layout, isa)?))
 }
 
+/// The policy alone, of the same parameters.
+pub(super) fn plan_policy(
+    task: Task,
+    config: &PpoConfig,
+    rows: usize,
+    layout: Layout,
+    isa: Isa,
+) -> Result<Arc<Plan>, PpoError> {
+    let mut g = Graph::new();
+    let (policy, _) = networks(&mut g, task, config, rows);
+    Ok(Arc::new(Plan::new(&g, &[("policy", policy)], layout, isa)?))
+}
+
 /// Numbers the loss gives beside its gradient, each a mean over the shard.
 pub const METRICS: [&str; 5] = ["policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction"];
 

@@ -4,29 +4,46 @@ use super::evaluation::Context;
 use super::nets::{self, Task};
 use super::normalizer::Normalizer;
 use super::{Ppo, PpoError};
-use graph::{Executor, Layout, Packed, Params};
+use graph::{Executor, Layout, Packed, Params, Plan};
 use math::{Isa, PANEL};
+use std::sync::Arc;
 
+/// What a learner had learned when it was asked for.
 pub struct Policy {
     isa: Isa,
     task: Task,
     params: Params,
-    packed: Packed,
-    executor: Executor,
+    /// The policy alone: who acts asks for no value.
+    acting: Runner,
+    both: Runner,
     normalizer: Option<Normalizer>,
     /// What a value is multiplied by.
     unit: f32,
 }
 
+/// Networks of a panel.
+struct Runner {
+    packed: Packed,
+    executor: Executor,
+}
+
+impl Runner {
+    fn new(plan: &Arc<Plan>, params: &Params) -> Runner {
+        Runner { packed: Packed::new(plan, params), executor: Executor::new(plan) }
+    }
+}
+
 impl Ppo {
     /// A copy of what the learner would act with now.
     pub fn policy(&self) -> Result<Policy, PpoError> {
-        let plan = nets::plan_acting(self.task, &self.config, PANEL, Layout::Panels, self.isa)?;
+        let (task, config, isa) = (self.task, &self.config, self.isa);
+        let acting = nets::plan_policy(task, config, PANEL, Layout::Panels, isa)?;
+        let both = nets::plan_acting(task, config, PANEL, Layout::Panels, isa)?;
         Ok(Policy {
-            isa: self.isa,
-            task: self.task,
-            packed: Packed::new(&plan, &self.params),
-            executor: Executor::new(&plan),
+            isa,
+            task,
+            acting: Runner::new(&acting, &self.params),
+            both: Runner::new(&both, &self.params),
             params: self.params.clone(),
             normalizer: self.normalizer.clone(),
             unit: 1.0 / self.reward_scale(),
@@ -45,19 +62,15 @@ impl Policy {
 
     /// The greedy actions in some states `[n][observation]`: a choice as a whole number.
     pub fn act(&mut self, observations: &[f32], actions: &mut [f32]) {
-        let (with, executor, _) = self.parts();
+        let Self { isa, task, params, acting: Runner { packed, executor }, normalizer, .. } = self;
+        let with = Context { isa: *isa, task: *task, params, packed, normalizer: normalizer.as_ref() };
         with.act(executor, observations, actions);
     }
 
     /// As [`Ppo::predict`].
     pub fn predict(&mut self, observations: &[f32], policy: &mut [f32], values: &mut [f32]) {
-        let (with, executor, unit) = self.parts();
-        with.predict(executor, unit, observations, policy, values);
-    }
-
-    fn parts(&mut self) -> (Context<'_>, &mut Executor, f32) {
-        let Self { isa, task, params, packed, executor, normalizer, unit } = self;
+        let Self { isa, task, params, both: Runner { packed, executor }, normalizer, unit, .. } = self;
         let with = Context { isa: *isa, task: *task, params, packed, normalizer: normalizer.as_ref() };
-        (with, executor, *unit)
+        with.predict(executor, *unit, observations, policy, values);
     }
 }

@@ -118,6 +118,32 @@ pub(super) fn greedy(logit: impl Fn(usize) -> f32, count: usize) -> usize {
     (1..count).fold(0, |best, i| if logit(i) > logit(best) { i } else { best })
 }
 
+/// [`greedy`] for each environment of a panel.
+pub(super) struct GreedyActions<'a> {
+    /// `[choices][PANEL]`
+    pub logits: &'a [f32],
+    pub choices: usize,
+    pub env_actions: &'a mut [f32],
+}
+
+impl Kernel for GreedyActions<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let Self { logits, choices, env_actions } = self;
+        for l in (0..PANEL).step_by(S::LANES) {
+            let (mut best, mut highest) = (s.splat(0.0), s.load(&logits[l..]));
+            for i in 1..choices {
+                let logit = s.load(&logits[i * PANEL + l..]);
+                let higher = s.gt(logit, highest);
+                best = s.select(higher, s.splat(i as f32), best);
+                highest = s.select(higher, logit, highest);
+            }
+            s.store(best, &mut env_actions[l..]);
+        }
+    }
+}
+
 /// What environments are given for the policy's means.
 pub(super) struct MeanActions<'a> {
     pub means: &'a [f32],
@@ -147,6 +173,24 @@ mod tests {
     use math::{Isa, Rng, dispatch, rng::uniform_from_word};
 
     const KEY: Rng = Rng { key: [11, 22, 33, 44] };
+
+    #[test]
+    fn greedy_actions_of_a_panel_are_those_of_each_environment() {
+        for choices in 1..=MAX_CHOICES {
+            // Few values, so that many are equal; and one that is no number.
+            let word = |at: usize| KEY.block([at as u32, choices as u32, 0, 0])[0];
+            let mut logits: Vec<f32> = (0..choices * PANEL).map(|at| (word(at) % 5) as f32 - 2.0).collect();
+            logits[(choices - 1) * PANEL + 3] = f32::NAN;
+            for isa in Isa::available() {
+                let mut actions = [f32::NAN; PANEL];
+                dispatch(isa, GreedyActions { logits: &logits, choices, env_actions: &mut actions });
+                for (lane, &action) in actions.iter().enumerate() {
+                    let expected = greedy(|i| logits[i * PANEL + lane], choices);
+                    assert_eq!(action, expected as f32, "{} {choices} choices, lane {lane}", isa.name());
+                }
+            }
+        }
+    }
 
     /// Above 2³², so that both words count.
     const FIRST: u64 = (1 << 33) + 5;
