@@ -467,6 +467,37 @@ fn layer_norm_and_its_slopes() {
     });
 }
 
+/// Whatever stands side by side: to the bit.
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
+fn a_norm_s_sums_are_chains_down_the_rows() {
+    let check = |rows: usize, cols: usize, seed: u32| {
+        let n = rows * cols;
+        let (x, dy, stats) = (numbers(seed, n), numbers(!seed, n), numbers(seed ^ 1, 2 * rows));
+        let (gamma, beta) = (numbers(seed ^ 2, cols), numbers(seed ^ 3, cols));
+        for isa in Isa::available() {
+            let (mut want_gamma, mut want_beta) = (gamma.clone(), beta.clone());
+            for i in 0..n {
+                let (r, c) = (i / cols, i % cols);
+                let hat = (x[i] - stats[2 * r]) * stats[2 * r + 1];
+                want_gamma[c] =
+                    if isa.fused() { dy[i].mul_add(hat, want_gamma[c]) } else { dy[i] * hat + want_gamma[c] };
+                want_beta[c] += dy[i];
+            }
+            let (mut dx, mut dgamma, mut dbeta) = (vec![0.0; n], gamma.clone(), beta.clone());
+            let dx = &mut dx;
+            ops::layer_norm_backward(isa, rows, cols, &x, &gamma, &stats, &dy, dx, &mut dgamma, &mut dbeta);
+            assert_eq!((&dgamma, &dbeta), (&want_gamma, &want_beta), "{} {rows}x{cols}", isa.name());
+            dgamma.copy_from_slice(&gamma);
+            ops::rms_norm_backward(isa, rows, cols, &x, &gamma, &stats, &dy, dx, &mut dgamma);
+            assert_eq!(dgamma, want_gamma, "{} {rows}x{cols}", isa.name());
+        }
+    };
+    property(60, (1usize..50, 1usize..200, any::<u32>()), |(rows, cols, seed)| check(rows, cols, seed));
+    // In pieces of columns.
+    check(2048, 200, 1);
+}
+
 #[cfg_attr(not(target_arch = "wasm32"), test)]
 #[cfg_attr(target_arch = "wasm32", wasm_bindgen_test)]
 fn attention_and_its_slopes() {

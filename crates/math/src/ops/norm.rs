@@ -1,6 +1,6 @@
 //! Layer norm and its slopes; the ends of products use its parts.
 
-use super::elementwise::each;
+use super::elementwise::{each, hot};
 use super::reduce::total;
 use crate::PANEL;
 use crate::isa::{Isa, Kernel, Simd, dispatch};
@@ -445,28 +445,55 @@ struct LayerNormSums<'a> {
 impl Kernel for LayerNormSums<'_> {
     type Output = ();
     #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
+    fn run<S: Simd>(mut self, s: S) {
         let cols = self.dgamma.len();
-        for c in (0..cols).step_by(S::LANES) {
-            let width = S::LANES.min(cols - c);
-            let part = c..c + width;
-            let mut dgamma = s.load_part(&self.dgamma[part.clone()], 0.0);
-            let has_beta = !self.dbeta.is_empty();
-            let mut dbeta = if has_beta { s.load_part(&self.dbeta[part.clone()], 0.0) } else { s.splat(0.0) };
-            for r in 0..self.stats.len() / 2 {
-                let at = r * self.stride + self.first + c..r * self.stride + self.first + c + width;
-                let (x, dy) = if width == S::LANES {
-                    (s.load(&self.x[at.clone()]), s.load(&self.dy[at]))
-                } else {
-                    (s.load_part(&self.x[at.clone()], 0.0), s.load_part(&self.dy[at], 0.0))
-                };
-                let (mean, rstd) = (s.splat(self.stats[2 * r]), s.splat(self.stats[2 * r + 1]));
-                dgamma = s.mul_add(dy, s.mul(s.sub(x, mean), rstd), dgamma);
-                dbeta = s.add(dbeta, dy);
-            }
-            s.store_part(dgamma, &mut self.dgamma[part.clone()]);
+        let mut c = 0;
+        while c + 4 * S::LANES <= cols {
+            self.strip::<S, 4>(s, c);
+            c += 4 * S::LANES;
+        }
+        while c < cols {
+            self.strip::<S, 1>(s, c);
+            c += S::LANES;
+        }
+    }
+}
+
+impl LayerNormSums<'_> {
+    /// N vectors from column c on, side by side: their chains do not wait for one another, and a row is read in one stretch. A
+    /// single one may end beyond the last column.
+    #[inline(always)]
+    fn strip<S: Simd, const N: usize>(&mut self, s: S, c: usize) {
+        let width = (N * S::LANES).min(self.dgamma.len() - c);
+        let load = hot(
+            #[inline(always)]
+            |x: &[f32], v: usize| {
+                if width < S::LANES { s.load_part(x, 0.0) } else { s.load(&x[v * S::LANES..]) }
+            },
+        );
+        let has_beta = !self.dbeta.is_empty();
+        let (mut dgamma, mut dbeta) = ([s.splat(0.0); N], [s.splat(0.0); N]);
+        for v in 0..N {
+            dgamma[v] = load(&self.dgamma[c..c + width], v);
             if has_beta {
-                s.store_part(dbeta, &mut self.dbeta[part]);
+                dbeta[v] = load(&self.dbeta[c..c + width], v);
+            }
+        }
+        let rows = self.x.chunks_exact(self.stride).zip(self.dy.chunks_exact(self.stride));
+        for ((x, dy), stats) in rows.zip(self.stats.chunks_exact(2)) {
+            let (x, dy) = (&x[self.first + c..][..width], &dy[self.first + c..][..width]);
+            let (mean, rstd) = (s.splat(stats[0]), s.splat(stats[1]));
+            for v in 0..N {
+                let slope = load(dy, v);
+                dgamma[v] = s.mul_add(slope, s.mul(s.sub(load(x, v), mean), rstd), dgamma[v]);
+                dbeta[v] = s.add(dbeta[v], slope);
+            }
+        }
+        for v in 0..N {
+            let part = c + v * S::LANES..c + width.min((v + 1) * S::LANES);
+            s.store_part(dgamma[v], &mut self.dgamma[part.clone()]);
+            if has_beta {
+                s.store_part(dbeta[v], &mut self.dbeta[part]);
             }
         }
     }
