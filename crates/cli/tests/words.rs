@@ -108,3 +108,110 @@ fn what_cannot_be_written_or_compared_is_refused() {
         .output();
     assert!(stderr(&none.unwrap()).contains("pip install torch"));
 }
+
+/// Each with a next step, status 2 where it is the command's fault, and the file that was to be written left as it was.
+#[test]
+fn a_text_that_cannot_be_learned_is_refused() {
+    let scratch = Scratch::new();
+    let texts: [(&str, &[u8], &str); 5] = [
+        ("empty.txt", b"", "the text is empty; bring one"),
+        ("short.txt", b"too short", "too few for a context of 32"),
+        ("a.txt", &[b'a'; 5000], "'a' over and over"),
+        (
+            "latin1.txt",
+            b"na\xEFve and more of it, long enough for a window of some sort",
+            "byte 2 of the text is not UTF-8",
+        ),
+        ("program", b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0>\0", "set tokenizer to bytes"),
+    ];
+    fs::write(scratch.path("run.safetensors"), "what was there").unwrap();
+    for (name, text, says) in texts {
+        fs::write(scratch.path(name), text).unwrap();
+        let train = ["train", "words", "--text", name, "--steps", "500", "--save", "run.safetensors"];
+        let output = scratch.run(&[&train[..], &SMALL[..]].concat());
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        assert!(stderr(&output).contains(says), "{name}: {}", stderr(&output));
+        assert!(output.stdout.is_empty(), "{name}: {}", stdout(&output));
+    }
+    assert_eq!(fs::read(scratch.path("run.safetensors")).unwrap(), b"what was there");
+    for (text, says) in [("none.txt", "Name a file that is there"), (".", "is a folder. Name a file in it")] {
+        let output = scratch.run(&["train", "words", "--text", text, "--steps", "1"]);
+        assert!(stderr(&output).contains(says), "{text}: {}", stderr(&output));
+    }
+    // More than there can be memory for, as the file says by its length alone.
+    fs::File::create(scratch.path("all.txt")).unwrap().set_len(1 << 50).unwrap();
+    let output = scratch.run(&["train", "words", "--text", "all.txt", "--steps", "1"]);
+    assert!(
+        output.status.code() == Some(2) && stderr(&output).contains("Bring a smaller part"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+/// Whoever resumes it is told what it lacks, by name, and the file stays as it is.
+#[test]
+fn a_checkpoint_that_does_not_fit_is_refused() {
+    let scratch = Scratch::new();
+    let rhyme = "One for the master, two for the dame.\n";
+    fs::write(scratch.path("rhyme.txt"), rhyme.repeat(1 << 19)).unwrap();
+    fs::write(scratch.path("other.txt"), rhyme.replace("dame", "câme").repeat(1 << 19)).unwrap();
+    let train = ["train", "words", "--text", "rhyme.txt", "--steps", "500", "--save", "run.safetensors"];
+    scratch.records(&[&train[..], &SMALL[..]].concat());
+    let file = fs::read(scratch.path("run.safetensors")).unwrap();
+    assert!(file.len() < 4 << 20, "a text of more than 16 MB is not in it: {}", file.len());
+    let refused = |args: &[&str], says: &str| {
+        let output = scratch.run(args);
+        assert!(!output.status.success() && stderr(&output).contains(says), "{args:?}: {}", stderr(&output));
+        assert_eq!(fs::read(scratch.path("run.safetensors")).unwrap(), file);
+    };
+    let resume = ["resume", "run.safetensors", "--steps", "1000"];
+    refused(&resume, "Bring exactly that file (--data FILE");
+    refused(&[&resume[..], &["--data", "other.txt"]].concat(), "rhyme.txt");
+    refused(
+        &[&resume[..], &["--data", "rhyme.txt", "--set", "context=64"]].concat(),
+        "Reset with the new value",
+    );
+
+    let whole = testkit::apart(&file);
+    let name = "transformer.h.0.ln_1.weight";
+    let (mut missing, mut foreign, mut vocabulary) = (whole.clone(), whole.clone(), whole);
+    missing.tensors.retain(|tensor| tensor.0 != name);
+    foreign.tensors.iter_mut().find(|tensor| tensor.0 == name).unwrap().0 = "transformer.h.0.ln_9".into();
+    vocabulary.header["room"]["tokenizer"] =
+        serde_json::json!({ "kind": "chars", "characters": " ,.Odhmnorst" });
+    for (made, says) in
+        [(missing, name), (foreign, name), (vocabulary, "'a', 'e', 'f' and 2 more are not in the vocabulary")]
+    {
+        fs::write(scratch.path("foreign.safetensors"), made.together()).unwrap();
+        refused(&["resume", "foreign.safetensors", "--steps", "1000", "--data", "rhyme.txt"], says);
+    }
+    scratch.records(&[&resume[..], &["--data", "rhyme.txt"]].concat());
+}
+
+/// While the text is read nothing is learned that could be lost, so it ends at once.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_a_run_that_still_reads_its_text() {
+    let scratch = Scratch::new();
+    // Words of many kinds, so that pairs take a while to be learned.
+    let text: String =
+        (0..3_000_000u32).map(|i| format!("{} ", i.wrapping_mul(2_654_435_761) % 1_000_003)).collect();
+    fs::write(scratch.path("numbers.txt"), text).unwrap();
+    let knobs = ["--set", "tokenizer=bpe", "--set", "vocab=65536", "--save", "run.safetensors", "--json"];
+    let train = [&["train", "words", "--text", "numbers.txt", "--steps", "500"], &SMALL[..], &knobs].concat();
+    let mut running = scratch.spawn(&train);
+    let told = running.read_until("room");
+    assert!(told.iter().any(|told| told["event"]["kind"] == "preparing"), "{told:?}");
+    running.interrupt();
+    let rest = records(&running.rest());
+    assert_eq!(running.wait(), Some(0));
+    let end = rest.last().unwrap();
+    assert_eq!((&end["kind"], &end["ended_by"]), (&"summary".into(), &"interrupt".into()));
+    assert!(end["test"].is_null() && end["file"].is_null(), "{end}");
+    assert!(
+        of_kind(&rest, "notice")
+            .iter()
+            .any(|told| told["text"].as_str().unwrap().contains("nothing was saved"))
+    );
+    assert!(!scratch.path("run.safetensors").exists());
+}
