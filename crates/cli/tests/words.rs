@@ -138,54 +138,6 @@ fn a_text_that_cannot_be_learned_is_refused() {
         let output = scratch.run(&["train", "words", "--text", text, "--steps", "1"]);
         assert!(stderr(&output).contains(says), "{text}: {}", stderr(&output));
     }
-    // More than there can be memory for, as the file says by its length alone.
-    fs::File::create(scratch.path("all.txt")).unwrap().set_len(1 << 50).unwrap();
-    let output = scratch.run(&["train", "words", "--text", "all.txt", "--steps", "1"]);
-    assert!(
-        output.status.code() == Some(2) && stderr(&output).contains("Bring a smaller part"),
-        "{}",
-        stderr(&output)
-    );
-}
-
-/// Whoever resumes it is told what it lacks, by name, and the file stays as it is.
-#[test]
-fn a_checkpoint_that_does_not_fit_is_refused() {
-    let scratch = Scratch::new();
-    let rhyme = "One for the master, two for the dame.\n";
-    fs::write(scratch.path("rhyme.txt"), rhyme.repeat(1 << 19)).unwrap();
-    fs::write(scratch.path("other.txt"), rhyme.replace("dame", "câme").repeat(1 << 19)).unwrap();
-    let train = ["train", "words", "--text", "rhyme.txt", "--steps", "500", "--save", "run.safetensors"];
-    scratch.records(&[&train[..], &SMALL[..]].concat());
-    let file = fs::read(scratch.path("run.safetensors")).unwrap();
-    assert!(file.len() < 4 << 20, "a text of more than 16 MB is not in it: {}", file.len());
-    let refused = |args: &[&str], says: &str| {
-        let output = scratch.run(args);
-        assert!(!output.status.success() && stderr(&output).contains(says), "{args:?}: {}", stderr(&output));
-        assert_eq!(fs::read(scratch.path("run.safetensors")).unwrap(), file);
-    };
-    let resume = ["resume", "run.safetensors", "--steps", "1000"];
-    refused(&resume, "Bring exactly that file (--data FILE");
-    refused(&[&resume[..], &["--data", "other.txt"]].concat(), "rhyme.txt");
-    refused(
-        &[&resume[..], &["--data", "rhyme.txt", "--set", "context=64"]].concat(),
-        "Reset with the new value",
-    );
-
-    let whole = testkit::apart(&file);
-    let name = "transformer.h.0.ln_1.weight";
-    let (mut missing, mut foreign, mut vocabulary) = (whole.clone(), whole.clone(), whole);
-    missing.tensors.retain(|tensor| tensor.0 != name);
-    foreign.tensors.iter_mut().find(|tensor| tensor.0 == name).unwrap().0 = "transformer.h.0.ln_9".into();
-    vocabulary.header["room"]["tokenizer"] =
-        serde_json::json!({ "kind": "chars", "characters": " ,.Odhmnorst" });
-    for (made, says) in
-        [(missing, name), (foreign, name), (vocabulary, "'a', 'e', 'f' and 2 more are not in the vocabulary")]
-    {
-        fs::write(scratch.path("foreign.safetensors"), made.together()).unwrap();
-        refused(&["resume", "foreign.safetensors", "--steps", "1000", "--data", "rhyme.txt"], says);
-    }
-    scratch.records(&[&resume[..], &["--data", "rhyme.txt"]].concat());
 }
 
 /// While the text is read nothing is learned that could be lost, so it ends at once.

@@ -333,24 +333,3 @@ fn monitors_fuzz() {
         });
     }
 }
-
-/// What the memory of a run on a text is reckoned at is what it takes, whatever a token is, and not much more.
-#[test]
-fn a_text_takes_the_memory_that_was_reckoned() {
-    let text = Arc::new(worlds::words::Grammar::new().text(3, 16_000_000).into_bytes());
-    let alone = math::par::Threads::of(1).expect("one there always is");
-    for tokenizer in ["chars", "bytes", "bpe"] {
-        let mut config = small("words", "char", 1);
-        config.knobs.insert("tokenizer".into(), tokenizer.into());
-        config.data = Some(run::protocol::Dataset::new("stories.txt", text.clone()));
-        // It is here already.
-        let reckoned = run::bytes(&config, host()).unwrap() - text.len() as u64;
-        let ((), took) = alone.run(|| {
-            peak_bytes(|| {
-                let mut run = start(&config);
-                train(&mut *run, 1);
-            })
-        });
-        assert!(took <= reckoned && reckoned <= 3 * took, "{tokenizer}: {took} of {reckoned}");
-    }
-}
