@@ -155,7 +155,8 @@ impl Session<'_> {
             }
             let progress = self.run.progress();
             if let Some(reason) = self.reason(&progress) {
-                if self.run.at_boundary() {
+                let stopped = matches!(reason, EndedBy::Interrupt | EndedBy::ClosedOutput);
+                if self.run.at_boundary() || stopped && self.run.is_preparing() {
                     break reason;
                 }
                 if !self.run.running() {
@@ -319,6 +320,11 @@ impl Session<'_> {
 
     /// Saves the run that has ended, and waits where there is no room for it anywhere; none where it diverged.
     fn save_at_last(&mut self) -> Result<Option<Kept>> {
+        if self.run.is_preparing() {
+            let text = "The run was still being prepared: nothing is learned yet, and nothing was saved.";
+            self.notice(Level::Info, text, "Begin it again with the same command.");
+            return Ok(None);
+        }
         let nothing_yet = self.run.progress().iteration == 0 && self.place.asked.is_none();
         // Weights that are no numbers must not replace an earlier save.
         if self.run.diverged() || nothing_yet {
@@ -346,7 +352,7 @@ impl Session<'_> {
     fn conclude(mut self, ended_by: EndedBy, mut measured: Measured) -> Result<()> {
         let kept = self.save_at_last()?;
         let diverged = self.run.diverged() || kept.is_none() && self.run.progress().iteration > 0;
-        let test = if diverged { None } else { Some(self.run.test()?) };
+        let test = if diverged || self.run.is_preparing() { None } else { Some(self.run.test()?) };
         self.tell_events(&mut measured);
         let (file, trouble) = kept.map_or((None, None), |kept| (Some(kept.path), kept.trouble));
         let (progress, config) = (self.run.progress(), self.run.config());

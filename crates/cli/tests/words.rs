@@ -108,3 +108,62 @@ fn what_cannot_be_written_or_compared_is_refused() {
         .output();
     assert!(stderr(&none.unwrap()).contains("pip install torch"));
 }
+
+/// Each with a next step, status 2 where it is the command's fault, and the file that was to be written left as it was.
+#[test]
+fn a_text_that_cannot_be_learned_is_refused() {
+    let scratch = Scratch::new();
+    let texts: [(&str, &[u8], &str); 5] = [
+        ("empty.txt", b"", "the text is empty; bring one"),
+        ("short.txt", b"too short", "too few for a context of 32"),
+        ("a.txt", &[b'a'; 5000], "'a' over and over"),
+        (
+            "latin1.txt",
+            b"na\xEFve and more of it, long enough for a window of some sort",
+            "byte 2 of the text is not UTF-8",
+        ),
+        ("program", b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0>\0", "set tokenizer to bytes"),
+    ];
+    fs::write(scratch.path("run.safetensors"), "what was there").unwrap();
+    for (name, text, says) in texts {
+        fs::write(scratch.path(name), text).unwrap();
+        let train = ["train", "words", "--text", name, "--steps", "500", "--save", "run.safetensors"];
+        let output = scratch.run(&[&train[..], &SMALL[..]].concat());
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        assert!(stderr(&output).contains(says), "{name}: {}", stderr(&output));
+        assert!(output.stdout.is_empty(), "{name}: {}", stdout(&output));
+    }
+    assert_eq!(fs::read(scratch.path("run.safetensors")).unwrap(), b"what was there");
+    for (text, says) in [("none.txt", "Name a file that is there"), (".", "is a folder. Name a file in it")] {
+        let output = scratch.run(&["train", "words", "--text", text, "--steps", "1"]);
+        assert!(stderr(&output).contains(says), "{text}: {}", stderr(&output));
+    }
+}
+
+/// While the text is read nothing is learned that could be lost, so it ends at once.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_a_run_that_still_reads_its_text() {
+    let scratch = Scratch::new();
+    // Words of many kinds, so that pairs take a while to be learned.
+    let text: String =
+        (0..3_000_000u32).map(|i| format!("{} ", i.wrapping_mul(2_654_435_761) % 1_000_003)).collect();
+    fs::write(scratch.path("numbers.txt"), text).unwrap();
+    let knobs = ["--set", "tokenizer=bpe", "--set", "vocab=65536", "--save", "run.safetensors", "--json"];
+    let train = [&["train", "words", "--text", "numbers.txt", "--steps", "500"], &SMALL[..], &knobs].concat();
+    let mut running = scratch.spawn(&train);
+    let told = running.read_until("room");
+    assert!(told.iter().any(|told| told["event"]["kind"] == "preparing"), "{told:?}");
+    running.interrupt();
+    let rest = records(&running.rest());
+    assert_eq!(running.wait(), Some(0));
+    let end = rest.last().unwrap();
+    assert_eq!((&end["kind"], &end["ended_by"]), (&"summary".into(), &"interrupt".into()));
+    assert!(end["test"].is_null() && end["file"].is_null(), "{end}");
+    assert!(
+        of_kind(&rest, "notice")
+            .iter()
+            .any(|told| told["text"].as_str().unwrap().contains("nothing was saved"))
+    );
+    assert!(!scratch.path("run.safetensors").exists());
+}

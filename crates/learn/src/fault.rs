@@ -38,7 +38,7 @@ impl Fault {
             Fault::Lost { .. } => "Training goes on on the processor; choose the GPU again once it is back.",
             Fault::Refused { .. } => "Train on the processor; the text says what to report or update.",
             Fault::OutOfMemory | Fault::TooSmall { .. } => {
-                "Choose fewer environments, games or members at once, or train on the processor."
+                "Choose fewer environments, games, members or sequences at once, or train on the processor."
             }
             Fault::Unknown { .. } => "Train it on the processor.",
             Fault::ProcessorOnly { .. } => "Choose another learner of the room, or train on the processor.",

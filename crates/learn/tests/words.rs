@@ -269,9 +269,9 @@ fn text(numbers: &mut Numbers, count: usize) -> Vec<u32> {
 }
 
 /// The same as a text of 24 letters, in windows of 32.
-fn corpus() -> Corpus {
+fn corpus() -> Arc<Corpus> {
     let letters: Vec<u8> = text(&mut Numbers(11), 3000).iter().map(|&token| b'a' + token as u8).collect();
-    Corpus::new(&letters, Kind::Chars, 32).unwrap().0
+    Arc::new(Corpus::new(&letters, Kind::Chars, 32).unwrap().0)
 }
 
 fn learner(config: Config) -> Learner {
@@ -355,6 +355,25 @@ fn offloaded_steps_are_those_at_home() {
     assert!(state(&here) == state(&there));
 }
 
+/// Each step's loss is what the model of before it loses on the windows that the text's own order gives the step, each token of them
+/// told by those before it.
+#[test]
+fn a_step_sees_its_windows() {
+    let (corpus, config) = (corpus(), Config { steps: 1, ..small() });
+    let mut learner = learner(config);
+    let mut batches = corpus.batches(3, config.batch);
+    for step in 0..3 {
+        let mut reader = Reader::new(&config.shape, learner.params(), Isa::best());
+        let nats = |start: usize| {
+            let window: Vec<u32> = corpus.tokens(start..start + 33).collect();
+            reader.surprises(&window).iter().map(|&nats| f64::from(nats)).sum::<f64>() / 32.0
+        };
+        let expected = batches.starts(step).map(nats).sum::<f64>() / config.batch as f64;
+        let loss = iterate(&mut learner, 1)[0];
+        assert!(close(loss, expected, 1e-5), "step {step}: {loss} {expected}");
+    }
+}
+
 #[test]
 fn runs_of_a_batch_add_up_to_it() {
     let losses = |micro| iterate(&mut learner(Config { micro, ..small() }), 4);
@@ -368,7 +387,7 @@ fn runs_of_a_batch_add_up_to_it() {
 fn what_cannot_be_trained_is_refused() {
     let refused = |config: Config| {
         let error = Learner::new(config, &corpus(), 3, Isa::best()).err().unwrap().to_string();
-        assert_eq!(Learner::bytes(&config, 3000).err().unwrap().to_string(), error);
+        assert_eq!(Learner::bytes(&config).err().unwrap().to_string(), error);
         error
     };
     let config = small();

@@ -40,7 +40,8 @@ fn steady(norm: Norm, positions: Positions, mlp: Mlp, dropout: f32, meter: Meter
         beta2: 0.99,
         clip: 1.0,
     };
-    let mut learner = Learner::new(config, &corpus, 1, Isa::best()).expect("sound settings");
+    let mut learner =
+        Learner::new(config, &std::sync::Arc::new(corpus), 1, Isa::best()).expect("sound settings");
     let mut iterate = || while !matches!(learner.advance(), Slice::Iteration(_)) {};
     iterate();
     // Some epochs.

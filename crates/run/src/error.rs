@@ -64,7 +64,7 @@ errors! {
     /// Knobs that are each legal.
     TooMuchMemory { needs_mb: u64, has_mb: u64 } =>
         "these settings need about {needs_mb} MB of memory, and there are {has_mb} MB",
-        "Lower what there is many of: environments, games, positions kept, units";
+        "Lower what there is many of: environments, games, positions kept, sequences at once, units";
     /// The rest would fit.
     DataTooLarge { name: String, has_mb: u64, data_mb: u64 } =>
         "the file {name} has {data_mb} MB, and with what is made from it that is more than the {has_mb} MB of memory there are",

@@ -250,6 +250,10 @@ pub trait Room: Send + Sync + Sized + 'static {
     fn at_boundary(&self) -> bool {
         true
     }
+    /// Before the first iteration, where what it needs is made: whoever stops it loses nothing.
+    fn is_preparing(&self) -> bool {
+        false
+    }
     fn iteration(&self) -> u32;
     /// In the order of [`Schema::counters`].
     fn counts(&self) -> Vec<f64>;

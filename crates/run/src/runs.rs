@@ -76,6 +76,8 @@ pub trait AnyRun: Send + Sync {
     fn knobs(&self) -> Vec<Knob>;
     fn running(&self) -> bool;
     fn at_boundary(&self) -> bool;
+    /// Nothing is learned yet, and what that needs is still being made.
+    fn is_preparing(&self) -> bool;
     fn progress(&self) -> Progress;
     /// Where a test first reached the goal.
     fn solved(&self) -> Option<&Progress>;
@@ -894,6 +896,10 @@ impl<R: Room> AnyRun for Run<R> {
 
     fn at_boundary(&self) -> bool {
         self.room.at_boundary()
+    }
+
+    fn is_preparing(&self) -> bool {
+        self.room.is_preparing()
     }
 
     fn progress(&self) -> Progress {

@@ -8,8 +8,9 @@ mod stories;
 mod tokenizer;
 
 pub use bpe::{BpeTraining, LEARNED_FROM};
-pub use corpus::{Batches, Corpus, Doing, Progress, Reading};
+pub use corpus::{Batches, Corpus, Doing, Progress, Reading, alphabet, token_bytes};
 pub use grammar::{Anywhere, Grammar, Ideal};
+use std::ops::Range;
 pub use tokenizer::{Decoder, Kind, MOST_TOKENS, Tokenizer};
 
 /// A text that cannot be learned from, or a vocabulary that cannot be used, with what would do after a semicolon.
@@ -57,20 +58,22 @@ fn them(characters: &[char]) -> &'static str {
     if characters.len() == 1 { "it" } else { "them" }
 }
 
-/// About so many bytes of a text from a character on, and whether they are its last.
-fn part(text: &[u8], at: usize, work: usize) -> Result<(&str, bool), TextError> {
-    // Never less than a few pieces.
-    const LEAST: usize = 1024;
-    let to = text.len().min(at.saturating_add(work.max(LEAST)));
-    let last = to == text.len();
-    let chunk = &text[at..to];
-    match std::str::from_utf8(chunk) {
-        Ok(part) => Ok((part, last)),
-        // A character that the part's end cuts through comes with the next.
-        Err(error) if error.error_len().is_none() && !last => {
-            let part = std::str::from_utf8(&chunk[..error.valid_up_to()]);
-            Ok((part.map_err(|_| TextError::Utf8 { at })?, false))
-        }
-        Err(error) => Err(TextError::Utf8 { at: at + error.valid_up_to() }),
+/// A range of a text cut in about so many bytes each, where `start` finds the next place to cut from one on; the last may end anywhere.
+fn stretches(
+    text: &[u8],
+    range: Range<usize>,
+    bytes: usize,
+    start: fn(&[u8], usize) -> usize,
+) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let mut at = range.start;
+    while at < range.end {
+        let to = match at + bytes {
+            to if to < range.end => start(&text[..range.end], to),
+            _ => range.end,
+        };
+        parts.push(at..to);
+        at = to;
     }
+    parts
 }

@@ -414,12 +414,13 @@ fn what_cannot_be_learned_from_is_refused() {
 #[test]
 fn a_text_is_read_the_same_in_slices() {
     let text = format!("\u{feff}{}日本語 déjà vu 😀 {LICENSE}", Grammar::new().text(5, 10_000));
+    let shared = std::sync::Arc::new(text.clone().into_bytes());
     for kind in KINDS {
         let whole = Corpus::new(text.as_bytes(), kind, 32).unwrap();
         for work in [1, 777, 5000] {
-            let mut reading = Reading::new(kind, 32);
+            let mut reading = Reading::new(shared.clone(), kind, 32);
             let mut shares = vec![reading.progress()];
-            while !reading.advance(text.as_bytes(), work).unwrap() {
+            while !reading.advance(work).unwrap() {
                 let now = reading.progress();
                 let before = shares.last().unwrap();
                 assert!(
@@ -433,12 +434,58 @@ fn a_text_is_read_the_same_in_slices() {
         }
         let (corpus, tokenizer) = whole;
         let tokens: Vec<u32> = corpus.tokens(0..corpus.len()).collect();
+        assert_eq!(corpus.characters(), text.chars().count() - usize::from(kind != Kind::Bytes));
         let skipped = if kind == Kind::Bytes { 0 } else { 3 };
         assert_eq!(tokenizer.decode(&tokens), text[skipped..]);
         assert_eq!(tokenizer.encode(&text[skipped..]).unwrap(), tokens);
         assert_eq!(corpus.validation().len(), corpus.len() / 10);
         assert!(Corpus::of(text.as_bytes(), tokenizer, 32).unwrap() == corpus);
     }
+}
+
+/// Cut anywhere for all threads, a text has the tokens that it has as a whole.
+#[test]
+fn parts_have_the_tokens_of_the_whole() {
+    let mut random = Rng::new(3, 80).sequence(0);
+    let texts = [
+        babble(&mut random, "ab", 20_000),
+        babble(&mut random, "a ", 20_000),
+        babble(&mut random, "abc  .1\n", 20_000),
+        babble(&mut random, "aé日 \n😀", 20_000),
+        format!("x{}y", " ".repeat(20_000)),
+        LICENSE.into(),
+    ];
+    for text in texts {
+        let tokenizer = trained(&text[..2000], 300, 1 << 20).tokenizer();
+        let whole = tokenizer.encode(&text).unwrap();
+        for work in [1, 4097, 16_000] {
+            let shared = std::sync::Arc::new(text.clone().into_bytes());
+            let mut reading = Reading::with(shared, tokenizer.clone(), 8);
+            while !reading.advance(work).unwrap() {}
+            let (corpus, _) = reading.finish().unwrap();
+            assert!(corpus.tokens(0..corpus.len()).eq(whole.iter().copied()), "{:?} by {work}", &text[..20]);
+        }
+    }
+}
+
+#[test]
+fn an_alphabet_is_all_that_a_text_has() {
+    for text in ["", "abba", "déjà vu 日本", LICENSE] {
+        let kinds: HashSet<char> = text.chars().collect();
+        assert_eq!(alphabet(text.as_bytes()), (kinds.len(), text.chars().count()));
+    }
+    assert_eq!(alphabet(b"a\xFFb\xE6\x97"), (2, 2));
+}
+
+/// Of a text that is longer than is learned from, pairs are those of all of it: here some stand at its end alone.
+#[test]
+#[cfg(not(target_arch = "wasm32"))]
+fn byte_pairs_of_a_long_text_are_those_of_all_of_it() {
+    let (first, last) = ("a b c d ".repeat(LEARNED_FROM / 8), "xyz é".repeat(LEARNED_FROM / 10));
+    let (_, tokenizer) = Corpus::new((first + &last).as_bytes(), Kind::Bpe { vocab: 262 }, 8).unwrap();
+    let tokens: Vec<String> =
+        (256..tokenizer.vocab() as u32).map(|token| tokenizer.token_text(token)).collect();
+    assert!(tokens.iter().any(|token| token.contains("xy")), "{tokens:?}");
 }
 
 #[test]

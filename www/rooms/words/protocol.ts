@@ -20,7 +20,11 @@ export type Preparing = { part: PreparingPart,
 /**
  * 0 to 1.
  */
-done: number, };
+done: number,
+/**
+ * Seconds until this part is done, where enough of it is to tell.
+ */
+left_s: number | null, };
 
 export type PreparingPart = "text" | "merges" | "tokens";
 

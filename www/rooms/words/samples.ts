@@ -54,7 +54,8 @@ export class SamplesPane {
     this.list.hidden = Boolean(state);
     if (!state) return;
     this.bar.value = state.done;
-    write(this.part, `${text.parts[state.part]}.`);
+    const left = state.left_s !== null && state.left_s >= 3 ? ` About ${Math.round(state.left_s)} s left.` : "";
+    write(this.part, `${text.parts[state.part]}.${left}`);
   }
 
   get newest(): Sample | undefined {

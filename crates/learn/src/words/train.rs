@@ -16,9 +16,6 @@ use worlds::words::{Batches, Corpus};
 /// Multiply-adds of a slice, about: milliseconds natively, and a few hundredths of a second in a browser.
 const SLICE: f64 = 1e9;
 
-/// Tokens of a text at most: places in it are whole numbers that an f32 holds.
-pub const MOST_TOKENS: usize = (1 << 24) - 1;
-
 /// What has been done.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
@@ -60,6 +57,7 @@ pub struct Learner {
     grads: Buffer,
     /// Calls of the plan that are a slice.
     slices: Vec<Range<usize>>,
+    corpus: Arc<Corpus>,
     batches: Batches,
     /// Steps of the iteration, runs of the step and slices of the run that are done.
     step: usize,
@@ -74,30 +72,29 @@ pub struct Learner {
 }
 
 impl Learner {
-    /// Bytes that one takes on a text of so many tokens.
-    pub fn bytes(config: &Config, tokens: usize) -> Result<u64, WordsError> {
+    /// Bytes that one takes, its text aside.
+    pub fn bytes(config: &Config) -> Result<u64, WordsError> {
         config.check()?;
-        let plan = plan_training(config, tokens.max(1), 0, Isa::best())?;
+        let plan = plan_training(config, window_tokens(config), 0, Isa::best())?;
         // Weights, gradients and two moments, and twice packed.
         Ok((plan.arena_bytes() + 4 * 6 * plan.table().len()) as u64)
     }
 
     /// On what of a text is trained on. Its windows are as long as the context, and its tokens of the model's vocabulary.
-    pub fn new(config: Config, corpus: &Corpus, seed: u32, isa: Isa) -> Result<Learner, WordsError> {
+    pub fn new(config: Config, corpus: &Arc<Corpus>, seed: u32, isa: Isa) -> Result<Learner, WordsError> {
         config.check()?;
-        let text = corpus.train();
-        assert!(text.len() <= MOST_TOKENS, "a text that was not shortened");
-        let plan = Arc::new(plan_training(&config, text.len(), seed, isa)?);
+        // It is given the windows of each run alone, so that a text may be of any length.
+        let plan = Arc::new(plan_training(&config, window_tokens(&config), seed, isa)?);
         let params = Params::new(plan.table(), seed);
         let mut executor = Executor::new(&plan);
-        let tokens = corpus.tokens(text);
-        executor.input_mut("corpus").iter_mut().zip(tokens).for_each(|(to, token)| *to = token as f32);
+        executor.input_mut("starts").copy_from_slice(&window_starts(&config));
         Ok(Learner {
             optimizer: Optimizer::new(&params),
             packed: Packed::new(&plan, &params),
             grads: Buffer::zeros(params.values().len()),
             slices: plan.parts(SLICE),
             batches: corpus.batches(seed, config.batch),
+            corpus: corpus.clone(),
             executor,
             params,
             step: 0,
@@ -118,7 +115,7 @@ impl Learner {
     /// Goes on exactly from what [`Learner::parts`] gave, with the same settings, text and seed.
     pub fn restore(
         config: Config,
-        corpus: &Corpus,
+        corpus: &Arc<Corpus>,
         seed: u32,
         isa: Isa,
         find: &Find,
@@ -214,8 +211,7 @@ impl Learner {
         let Config { batch, micro, .. } = self.config;
         if self.slice == 0 {
             let starts = self.batches.starts(self.progress.steps).skip(self.run * micro);
-            let to = self.executor.input_mut("starts");
-            to.iter_mut().zip(starts).for_each(|(to, start)| *to = start as f32);
+            copy_windows(&self.corpus, starts, self.executor.input_mut("corpus"));
             if self.config.dropout > 0.0 {
                 let run = self.progress.steps * (batch / micro) as u64 + self.run as u64;
                 self.executor.input_mut("step")[0] = (run % MOST_RUNS) as f32;
@@ -239,6 +235,23 @@ impl Learner {
         let Stats { loss, grad_norm, lr, parts_s } = std::mem::take(&mut self.sums);
         self.diverged = !(loss.is_finite() && grad_norm.is_finite());
         Stats { loss: loss / steps, grad_norm: grad_norm / steps, lr: lr / steps, parts_s }
+    }
+}
+
+/// Tokens of the windows of a run, each with the one behind it, one window after the other, and where they begin.
+fn window_tokens(config: &Config) -> usize {
+    config.micro * (config.shape.context + 1)
+}
+
+fn window_starts(config: &Config) -> Vec<f32> {
+    (0..config.micro).map(|i| (i * (config.shape.context + 1)) as f32).collect()
+}
+
+/// As many windows of a text as there is room for, from these places on.
+fn copy_windows(corpus: &Corpus, starts: impl Iterator<Item = usize>, to: &mut [f32]) {
+    let length = corpus.context() + 1;
+    for (to, start) in to.chunks_exact_mut(length).zip(starts) {
+        to.iter_mut().zip(corpus.tokens(start..start + length)).for_each(|(to, token)| *to = token as f32);
     }
 }
 

@@ -5,6 +5,7 @@ use crate::bench::{Bench, Figure, median, noise};
 use learn::words::{Config, Learner, Mlp, Norm, Positions, Reader, Sampling, Shape, Writing};
 use math::par::Threads;
 use math::{Isa, peak};
+use std::sync::Arc;
 use worlds::words::{Corpus, Kind};
 
 pub(super) fn run(bench: &mut Bench) {
@@ -39,7 +40,7 @@ pub(super) fn run(bench: &mut Bench) {
         if isa == Isa::Bf16 {
             continue;
         }
-        let bytes = Learner::bytes(&config, TEXT).expect("settings of a preset");
+        let bytes = Learner::bytes(&config).expect("settings of a preset");
         give(
             format!("words.{id}.bytes"),
             bytes as f64,
@@ -61,7 +62,7 @@ fn learner(id: &str, vocab: usize, isa: Isa) -> Learner {
     let text: Vec<u8> = noise(TEXT).iter().map(|x| (128.0 + 127.0 * x) as u8).collect();
     let text: Vec<u8> = text.iter().map(|byte| byte % vocab.min(255) as u8).collect();
     let (corpus, _) = Corpus::new(&text, Kind::Bytes, shape.context).expect("bytes are a text");
-    Learner::new(config, &corpus, 1, isa).expect("settings of a preset")
+    Learner::new(config, &Arc::new(corpus), 1, isa).expect("settings of a preset")
 }
 
 /// A preset as GPT-2 would have it, whatever the room trains: what `--versus` has the same of.

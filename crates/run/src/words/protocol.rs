@@ -66,6 +66,8 @@ pub struct Preparing {
     pub part: PreparingPart,
     /// 0 to 1.
     pub done: f32,
+    /// Seconds until this part is done, where enough of it is to tell.
+    pub left_s: Option<f32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

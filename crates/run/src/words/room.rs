@@ -3,7 +3,7 @@
 
 use super::asking::Asked;
 use super::knobs::{self, Settings};
-use super::protocol::{AboutView, PreparingPart, Question, RoomEvent, Sample};
+use super::protocol::{AboutView, Preparing, PreparingPart, Question, RoomEvent, Sample};
 use super::schema::SCHEMA;
 use super::testing::{Test, Validation, prompt};
 use super::text::{Preparation, Prepared, bounds};
@@ -12,7 +12,7 @@ use crate::bench::Bench;
 use crate::knobs::Table;
 use crate::protocol::{DataInfo, Knob, Knobs, Row, Value, Variant};
 use crate::room::{Answer, Iteration, Offload, Room, Saved, Schema, Setup, Slice, Tensors, WorkedOn};
-use learn::words::{self, Config, Learner, MOST_TOKENS, Reader, Shape};
+use learn::words::{self, Config, Learner, Reader, Shape};
 use math::Isa;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -33,8 +33,9 @@ pub struct Words {
     told: VecDeque<RoomEvent>,
     asked: Asked,
     clock: fn() -> f64,
-    /// Seconds of the preparation, which the first iteration tells of.
+    /// Seconds of the preparation, which the first iteration tells of, and those of them before the part that it is at.
     prepared_s: f64,
+    parts_before_s: f64,
 }
 
 enum Stage {
@@ -89,6 +90,7 @@ impl Words {
             asked: Asked::default(),
             clock: || 0.0,
             prepared_s: 0.0,
+            parts_before_s: 0.0,
         }
     }
 
@@ -130,10 +132,17 @@ impl Words {
             );
             self.stage = Stage::learning(prepared, learner.expect("settings that were checked"), self.clock);
             self.told.push_back(RoomEvent::Ready(Box::new(self.about())));
-        } else if now.part != before.part || (20.0 * now.done).floor() > (20.0 * before.done).floor() {
-            self.told.push_back(RoomEvent::Preparing(now));
         }
         self.prepared_s += (self.clock)() - began;
+        let Stage::Preparing(_) = &self.stage else { return };
+        if now.part != before.part {
+            self.parts_before_s = self.prepared_s;
+        }
+        if now.part != before.part || (20.0 * now.done).floor() > (20.0 * before.done).floor() {
+            let spent_s = (self.prepared_s - self.parts_before_s) as f32;
+            let left_s = (now.done >= 0.05).then_some(spent_s * (1.0 - now.done) / now.done);
+            self.told.push_back(RoomEvent::Preparing(Preparing { left_s, ..now }));
+        }
     }
 
     fn about(&self) -> AboutView {
@@ -185,13 +194,11 @@ impl Room for Words {
 
     fn bytes(setup: Setup) -> Result<u64, RunError> {
         let settings = settings(setup)?;
-        let (vocab, length) = bounds(&settings, setup);
+        let (vocab, text) = bounds(&settings, setup);
         let config = settings.learner(vocab);
-        let tokens = length.min(MOST_TOKENS as u64) as usize;
-        let learner = Learner::bytes(&config, tokens).map_err(RunError::below)?;
-        let written = if setup.data.is_none() { length } else { 0 };
-        // The text where the grammar wrote it, and its tokens. One reader tests, one is asked, and one writes.
-        Ok(learner + written + 2 * length + 3 * Reader::bytes(&config.shape))
+        let learner = Learner::bytes(&config).map_err(RunError::below)?;
+        // One reader tests, one is asked, and one writes.
+        Ok(learner + text + 3 * Reader::bytes(&config.shape))
     }
 
     fn begin(setup: Setup) -> Result<Self, RunError> {
@@ -272,6 +279,10 @@ impl Room for Words {
 
     fn at_boundary(&self) -> bool {
         self.learning().is_some_and(|learning| learning.learner.at_boundary())
+    }
+
+    fn is_preparing(&self) -> bool {
+        self.learning().is_none()
     }
 
     fn iteration(&self) -> u32 {
@@ -382,7 +393,9 @@ impl RoomEvent {
                     PreparingPart::Merges => "learning byte pairs",
                     PreparingPart::Tokens => "cutting the text into tokens",
                 };
-                format!("{part}: {:.0}%", 100.0 * preparing.done)
+                let left = preparing.left_s.filter(|&left_s| left_s >= 1.0);
+                let left = left.map_or(String::new(), |left_s| format!(", about {left_s:.0} s left"));
+                format!("{part}: {:.0}%{left}", 100.0 * preparing.done)
             }
             RoomEvent::Ready(about) => {
                 let model = about.model.as_ref().map_or(String::new(), |model| {

@@ -4,9 +4,8 @@ use super::knobs::Settings;
 use super::protocol::{CorpusView, Preparing, PreparingPart, TokenizerKind};
 use crate::RunError;
 use crate::room::Setup;
-use learn::words::MOST_TOKENS;
 use std::sync::{Arc, OnceLock};
-use worlds::words::{Corpus, Doing, Grammar, Kind, Reading, Tokenizer};
+use worlds::words::{Corpus, Doing, Grammar, Kind, LEARNED_FROM, Reading, Tokenizer, alphabet, token_bytes};
 
 /// The source of the default text.
 pub fn grammar() -> &'static Grammar {
@@ -14,8 +13,8 @@ pub fn grammar() -> &'static Grammar {
     GRAMMAR.get_or_init(Grammar::new)
 }
 
-/// Bytes that are looked through in a slice, about.
-const SLICE: usize = 1 << 18;
+/// Bytes that are looked through in a slice, about, on all threads.
+const SLICE: usize = 1 << 20;
 /// A text is prepared at once that is shorter: whether it can be used is known only in the end.
 const SHORT: usize = 1 << 18;
 /// Characters of an excerpt.
@@ -23,35 +22,24 @@ const EXCERPT: usize = 600;
 
 /// A text on its way to tokens.
 pub struct Preparation {
-    source: Source,
-    reading: Reading,
+    /// Of one that was brought.
+    name: Option<String>,
+    stage: Stage,
 }
 
-enum Source {
-    /// Of the grammar, to be written: of this seed, and so many characters.
-    Unwritten(u32, usize),
-    Grammar(String),
-    /// With its name.
-    Own(String, Arc<Vec<u8>>),
-}
-
-impl Source {
-    fn text(&self) -> &[u8] {
-        match self {
-            Source::Unwritten(..) => &[],
-            Source::Grammar(text) => text.as_bytes(),
-            Source::Own(_, text) => text,
-        }
-    }
+enum Stage {
+    /// Of the grammar, to be written.
+    Unwritten(Box<dyn FnOnce() -> Reading + Send + Sync>),
+    Reading(Box<Reading>),
+    Done,
 }
 
 /// A text in tokens.
 pub struct Prepared {
-    pub corpus: Corpus,
+    pub corpus: Arc<Corpus>,
     pub tokenizer: Tokenizer,
     pub name: String,
     pub own: bool,
-    pub characters: usize,
 }
 
 fn kind(settings: &Settings) -> Kind {
@@ -69,44 +57,49 @@ impl Preparation {
         setup: Setup,
         tokenizer: Option<Tokenizer>,
     ) -> Result<Preparation, RunError> {
-        let context = settings.config.shape.context;
-        let fresh = || match &tokenizer {
-            Some(tokenizer) => Reading::with(tokenizer.clone(), context),
-            None => Reading::new(kind(settings), context),
+        let (context, kind) = (settings.config.shape.context, kind(settings));
+        let begin = move |text| match tokenizer.clone() {
+            Some(tokenizer) => Reading::with(text, tokenizer, context),
+            None => Reading::new(text, kind, context),
         };
-        let mut reading = fresh();
         let (Some(data), Some(text)) = (setup.data, setup.content()) else {
-            return Ok(Preparation { source: Source::Unwritten(setup.seed, settings.characters), reading });
+            let (seed, characters) = (setup.seed, settings.characters);
+            let write = move || begin(Arc::new(grammar().text(seed, characters).into_bytes()));
+            return Ok(Preparation { name: None, stage: Stage::Unwritten(Box::new(write)) });
         };
+        let mut reading = begin(text.clone());
         let (is_short, mut done) = (text.len() < SHORT, false);
         while !done && (is_short || reading.progress().doing == Doing::Checking) {
-            done = reading.advance(text, SLICE).map_err(RunError::below)?;
+            done = reading.advance(SLICE).map_err(RunError::below)?;
         }
         if done {
             // Whether it is long enough shows now; it is read again, in no time.
             reading.finish().map_err(RunError::below)?;
-            reading = fresh();
+            reading = begin(text.clone());
         }
-        Ok(Preparation { source: Source::Own(data.name.clone(), text.clone()), reading })
+        Ok(Preparation { name: Some(data.name.clone()), stage: Stage::Reading(Box::new(reading)) })
     }
 
     pub fn advance(&mut self) -> Result<Option<Prepared>, RunError> {
-        if let Source::Unwritten(seed, characters) = self.source {
-            self.source = Source::Grammar(grammar().text(seed, characters));
-            return Ok(None);
-        }
-        if !self.reading.advance(self.source.text(), SLICE).map_err(RunError::below)? {
-            return Ok(None);
-        }
-        let reading = std::mem::replace(&mut self.reading, Reading::new(Kind::Bytes, 1));
-        let (mut corpus, tokenizer) = reading.finish().map_err(RunError::below)?;
-        corpus.shorten(MOST_TOKENS);
-        let characters = self.source.text().utf8_chunks().map(|part| part.valid().chars().count()).sum();
-        let (name, own) = match &self.source {
-            Source::Own(name, _) => (name.clone(), true),
-            _ => ("story grammar".into(), false),
+        let reading = match &mut self.stage {
+            Stage::Reading(reading) => reading,
+            stage => {
+                if let Stage::Unwritten(write) = std::mem::replace(stage, Stage::Done) {
+                    *stage = Stage::Reading(Box::new(write()));
+                }
+                return Ok(None);
+            }
         };
-        Ok(Some(Prepared { corpus, tokenizer, name, own, characters }))
+        if !reading.advance(SLICE).map_err(RunError::below)? {
+            return Ok(None);
+        }
+        let Stage::Reading(reading) = std::mem::replace(&mut self.stage, Stage::Done) else {
+            return Ok(None);
+        };
+        let (corpus, tokenizer) = reading.finish().map_err(RunError::below)?;
+        let own = self.name.is_some();
+        let name = self.name.take().unwrap_or("story grammar".into());
+        Ok(Some(Prepared { corpus: Arc::new(corpus), tokenizer, name, own }))
     }
 
     /// To the end at once.
@@ -118,45 +111,64 @@ impl Preparation {
         }
     }
 
+    /// How long it takes is for whoever has a clock to say.
     pub fn progress(&self) -> Preparing {
-        let progress = self.reading.progress();
+        let Stage::Reading(reading) = &self.stage else {
+            return Preparing { part: PreparingPart::Text, done: 0.0, left_s: None };
+        };
+        let progress = reading.progress();
         let part = match progress.doing {
             Doing::Checking => PreparingPart::Text,
             Doing::LearningPairs => PreparingPart::Merges,
             Doing::Encoding => PreparingPart::Tokens,
         };
-        Preparing { part, done: progress.share as f32 }
+        Preparing { part, done: progress.share as f32, left_s: None }
     }
 }
 
-/// Tokens there can be of different kinds, and of the text in all, at most: of what was brought, or of the grammar.
+/// Tokens there can be of different kinds, at most, and bytes that the text's tokens take with all that is made on the way to them:
+/// of what was brought, or of the grammar.
 pub fn bounds(settings: &Settings, setup: Setup) -> (usize, u64) {
     let length = setup.data.map_or(settings.characters as u64, |data| data.bytes);
-    let vocab = match (settings.tokenizer, setup.data) {
-        (TokenizerKind::Bytes, _) => 256,
-        (TokenizerKind::Bpe, _) => settings.vocab,
-        (TokenizerKind::Chars, None) => grammar().alphabet().len(),
-        (TokenizerKind::Chars, Some(_)) => setup.content().map_or(256, |text| {
-            let mut seen = vec![false; char::MAX as usize + 1];
-            text.utf8_chunks().flat_map(|part| part.valid().chars()).for_each(|c| seen[c as usize] = true);
-            seen.iter().filter(|seen| **seen).count()
-        }),
-    };
-    (vocab.max(2), length)
+    // The grammar's own text stands beside them until they are made, and where they are bytes, longer.
+    let written = if setup.data.is_none() { length } else { 0 };
+    match settings.tokenizer {
+        TokenizerKind::Bytes => (256, written),
+        TokenizerKind::Chars => {
+            let (vocab, characters) = match (setup.data, setup.content()) {
+                (None, _) => (grammar().alphabet().len(), length),
+                (_, Some(text)) => {
+                    let (vocab, characters) = alphabet(text);
+                    (vocab, characters as u64)
+                }
+                // Before it is read, as most texts are.
+                (_, None) => (256, length),
+            };
+            (vocab.max(2), written + characters * token_bytes(vocab) as u64)
+        }
+        TokenizerKind::Bpe => {
+            // A token stands for two bytes or more, but where there are few kinds of them. Pairs are learned from a part.
+            let learning = BPE + 3 * length.min(LEARNED_FROM as u64);
+            (settings.vocab, written + learning + length / 2 * token_bytes(settings.vocab) as u64)
+        }
+    }
 }
+
+/// Bytes of the pieces that byte pairs remember.
+const BPE: u64 = 16 << 20;
 
 impl Prepared {
     pub fn characters_per_token(&self) -> f64 {
-        self.characters as f64 / self.corpus.len() as f64
+        self.corpus.characters() as f64 / self.corpus.len() as f64
     }
 
     pub fn view(&self, floor: Option<f64>) -> CorpusView {
-        let Prepared { corpus, tokenizer, name, own, characters } = self;
+        let Prepared { corpus, tokenizer, name, own } = self;
         let first: Vec<u32> = corpus.tokens(0..corpus.len().min(EXCERPT)).collect();
         CorpusView {
             name: name.clone(),
             own: *own,
-            characters: *characters as f64,
+            characters: corpus.characters() as f64,
             tokens: corpus.len() as f64,
             training_tokens: corpus.train().len() as f64,
             validation_tokens: corpus.validation().len() as f64,

@@ -1,10 +1,14 @@
 //! Words: what is told of a text and of the model, what the model is asked, and what a seeded run learns.
 
 use crate::common::*;
-use run::protocol::{Command, Config, Dataset, Event};
+use graph::Plan;
+use learn::offload::{PlanTrainer, TrainStateRef};
+use learn::{Fault, Machine};
+use run::protocol::{Command, Config, Dataset, DeviceWish, Event};
 use run::{AnyRun, Host, config_of};
 use safetensors::tensor::Dtype;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 fn value(run: &mut dyn AnyRun, question: Value) -> Value {
     ask(run, question).unwrap()
@@ -411,6 +415,45 @@ fn a_text_that_cannot_be_learned_is_refused_with_what_would_do() {
     let tab = Host { memory_bytes: 2 << 30, ..host() };
     let error = run::validate(&config, tab).unwrap_err();
     assert!(clear(&error).contains("all.txt has 1024 MB"), "{error}");
+}
+
+/// A device whose buffers are too small for the model.
+struct Small;
+
+impl Machine for Small {
+    fn name(&self) -> String {
+        "a small one".into()
+    }
+
+    fn is_software(&self) -> bool {
+        false
+    }
+
+    fn trainer(&self, plan: &Arc<Plan>, _: &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault> {
+        Err(Fault::TooSmall { needs: plan.arena_bytes() as u64, has: 1 << 16 })
+    }
+}
+
+#[test]
+fn a_device_that_the_model_does_not_fit_in_is_named_and_the_run_goes_on() {
+    let config = small("words", "char", 1);
+    let (mut home, mut away) = (start(&config), start(&config));
+    away.command(Command::Device { wish: DeviceWish::Gpu }).unwrap();
+    away.offer(Ok(Box::new(Small)));
+    let (mut told, mut now_s) = (Vec::new(), 0.0);
+    while away.progress().iteration < 3 {
+        now_s += 0.001;
+        away.advance(now_s);
+        told.extend(away.events());
+    }
+    settle(&mut *home, 3);
+    settle(&mut *away, 3);
+    assert_eq!(home.digest(), away.digest());
+    let says = |event: &Event| {
+        matches!(event, Event::Notice { text, next_step, .. }
+            if text.contains("buffers hold 65536 bytes") && next_step.contains("sequences at once"))
+    };
+    assert!(told.iter().any(says), "{told:?}");
 }
 
 #[test]

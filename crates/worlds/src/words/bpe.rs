@@ -1,7 +1,7 @@
 //! Byte pairs learned from a text, in slices. Counts of pairs follow each merge instead of being counted again.
 
-use super::tokenizer::{LONGEST, MOST_TOKENS, Tokenizer, pieces};
-use super::{TextError, part};
+use super::TextError;
+use super::tokenizer::{LONGEST, MOST_TOKENS, Tokenizer, character_start, pieces};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
@@ -35,8 +35,23 @@ struct Pair {
     words: Vec<u32>,
 }
 
-/// Bytes that are learned from at most: more change the commonest pairs hardly, and cost memory.
+/// Bytes that are learned from at most: more change the commonest pairs hardly, and cost time and memory.
 pub const LEARNED_FROM: usize = 64 << 20;
+/// Bytes that are read at once at least: a few pieces.
+const LEAST: usize = 1024;
+/// Stretches of a longer text that these are.
+const STRETCHES: usize = 64;
+
+/// What is learned from of a text that is longer, from all over it; none where it is all learned from.
+pub(super) fn sample(text: &[u8]) -> Option<Vec<u8>> {
+    const EACH: usize = LEARNED_FROM / STRETCHES;
+    let spare = text.len().checked_sub(LEARNED_FROM).filter(|&spare| spare > 0)?;
+    let stretch = |i: usize| {
+        let from = i * EACH + spare * i / (STRETCHES - 1);
+        &text[character_start(text, from)..character_start(text, from + EACH)]
+    };
+    Some((0..STRETCHES).map(stretch).collect::<Vec<_>>().concat())
+}
 
 impl BpeTraining {
     /// For at most so many tokens; 256 of them are the bytes.
@@ -54,9 +69,9 @@ impl BpeTraining {
         }
     }
 
-    /// Merges there are, and those that were asked for.
-    pub fn progress(&self) -> (usize, usize) {
-        (self.merges.len(), self.wanted)
+    /// How far it is, from 0 to 1.
+    pub fn share(&self) -> f64 {
+        self.merges.len() as f64 / self.wanted.max(1) as f64
     }
 
     /// Reads a text, which is the same each time, and merges, for about so many bytes' worth of work, some 10 ns each. Whether
@@ -76,13 +91,11 @@ impl BpeTraining {
     }
 
     fn read(&mut self, text: &[u8], work: usize) -> Result<usize, TextError> {
-        let mut end = text.len().min(LEARNED_FROM);
-        while end < text.len() && text[end] & 0xC0 == 0x80 {
-            end -= 1; // within a character
-        }
-        let (text, from) = (&text[..end], self.read);
-        let (part, last) = part(text, from, work)?;
-        for piece in pieces(part, last) {
+        let from = self.read;
+        let to = character_start(text, from.saturating_add(work.max(LEAST)).min(text.len()));
+        let wrong = |error: std::str::Utf8Error| TextError::Utf8 { at: from + error.valid_up_to() };
+        let part = std::str::from_utf8(&text[from..to]).map_err(wrong)?;
+        for piece in pieces(part, to == text.len()) {
             // A key is made for a new piece alone.
             match self.pieces.get_mut(piece) {
                 Some(count) => *count += 1,

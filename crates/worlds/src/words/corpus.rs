@@ -1,10 +1,12 @@
 //! A text as the tokens that a model learns from, and the windows of it that each step sees.
 
-use super::bpe::BpeTraining;
-use super::tokenizer::{Encoder, Kind, Tokenizer};
-use super::{TextError, part};
-use math::{Rng, Shuffle};
+use super::bpe::{BpeTraining, sample};
+use super::tokenizer::{Encoded, Kind, Known, Tokenizer, character_start, piece_start};
+use super::{TextError, stretches};
+use math::{Rng, Shuffle, par};
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// The seed's stream of random numbers.
 const STREAM: u32 = 0x436f_7270;
@@ -13,37 +15,53 @@ const STREAM: u32 = 0x436f_7270;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Corpus {
     tokens: Tokens,
+    /// Of the text.
+    characters: usize,
     context: usize,
-    /// Tokens that are trained on, and from where on they validate.
+    /// Tokens that are trained on; the others validate.
     train: usize,
-    held: usize,
 }
 
 /// In as few bytes as the vocabulary allows.
 #[derive(Clone, Debug, PartialEq)]
 enum Tokens {
+    /// The text itself.
+    Text(Arc<Vec<u8>>),
+    Bytes(Vec<u8>),
     Narrow(Vec<u16>),
     Wide(Vec<u32>),
 }
 
 impl Tokens {
-    fn new(vocab: usize, room: usize) -> Tokens {
-        if vocab <= 1 << 16 {
-            Tokens::Narrow(Vec::with_capacity(room))
-        } else {
-            Tokens::Wide(Vec::with_capacity(room))
+    fn new(vocab: usize) -> Tokens {
+        match token_bytes(vocab) {
+            1 => Tokens::Bytes(Vec::new()),
+            2 => Tokens::Narrow(Vec::new()),
+            _ => Tokens::Wide(Vec::new()),
         }
     }
 
-    fn push(&mut self, token: u32) {
+    /// Appends some; `all` is how many there will be in the end, about.
+    fn extend(&mut self, more: &[u32], all: usize) {
+        fn extend<T>(tokens: &mut Vec<T>, more: &[u32], all: usize, as_one: impl Fn(u32) -> T) {
+            let needed = tokens.len() + more.len();
+            if tokens.capacity() < needed {
+                tokens.reserve_exact(all.max(needed) - tokens.len());
+            }
+            tokens.extend(more.iter().map(|&token| as_one(token)));
+        }
         match self {
-            Tokens::Narrow(tokens) => tokens.push(token as u16),
-            Tokens::Wide(tokens) => tokens.push(token),
+            Tokens::Text(_) => unreachable!("a text is its own tokens"),
+            Tokens::Bytes(tokens) => extend(tokens, more, all, |token| token as u8),
+            Tokens::Narrow(tokens) => extend(tokens, more, all, |token| token as u16),
+            Tokens::Wide(tokens) => extend(tokens, more, all, |token| token),
         }
     }
 
     fn len(&self) -> usize {
         match self {
+            Tokens::Text(text) => text.len(),
+            Tokens::Bytes(tokens) => tokens.len(),
             Tokens::Narrow(tokens) => tokens.len(),
             Tokens::Wide(tokens) => tokens.len(),
         }
@@ -51,26 +69,42 @@ impl Tokens {
 
     fn at(&self, place: usize) -> u32 {
         match self {
+            Tokens::Text(text) => text[place].into(),
+            Tokens::Bytes(tokens) => tokens[place].into(),
             Tokens::Narrow(tokens) => tokens[place].into(),
             Tokens::Wide(tokens) => tokens[place],
         }
     }
 }
 
+/// Bytes that a token of so many kinds is kept in.
+pub fn token_bytes(vocab: usize) -> usize {
+    match vocab {
+        ..=0x100 => 1,
+        ..=0x1_0000 => 2,
+        _ => 4,
+    }
+}
+
 impl Corpus {
     /// A whole text at once: see [`Reading`], which does the same in slices.
     pub fn new(text: &[u8], kind: Kind, context: usize) -> Result<(Corpus, Tokenizer), TextError> {
-        Corpus::read(Reading::new(kind, context), text)
+        Corpus::read(Reading::new(Arc::new(text.to_vec()), kind, context))
     }
 
     /// A whole text in the tokens of a vocabulary that is there already.
     pub fn of(text: &[u8], tokenizer: Tokenizer, context: usize) -> Result<Corpus, TextError> {
-        Ok(Corpus::read(Reading::with(tokenizer, context), text)?.0)
+        Ok(Corpus::read(Reading::with(Arc::new(text.to_vec()), tokenizer, context))?.0)
     }
 
-    fn read(mut reading: Reading, text: &[u8]) -> Result<(Corpus, Tokenizer), TextError> {
-        while !reading.advance(text, usize::MAX)? {}
+    fn read(mut reading: Reading) -> Result<(Corpus, Tokenizer), TextError> {
+        while !reading.advance(1 << 20)? {}
         reading.finish()
+    }
+
+    /// Of the text.
+    pub fn characters(&self) -> usize {
+        self.characters
     }
 
     pub fn len(&self) -> usize {
@@ -86,11 +120,6 @@ impl Corpus {
         self.context
     }
 
-    /// Trains on the first so many tokens alone.
-    pub fn shorten(&mut self, tokens: usize) {
-        self.train = self.train.min(tokens.max(self.context + 1));
-    }
-
     /// The tokens that are trained on.
     pub fn train(&self) -> Range<usize> {
         0..self.train
@@ -98,7 +127,7 @@ impl Corpus {
 
     /// Those that no step sees.
     pub fn validation(&self) -> Range<usize> {
-        self.held..self.len()
+        self.train..self.len()
     }
 
     pub fn token(&self, at: usize) -> u32 {
@@ -175,30 +204,93 @@ impl Batches {
     }
 }
 
-/// A text being read, in slices: it is looked through, byte pairs are learned if they were asked for, and it is cut into tokens.
+/// A text being read, in slices: it is looked through, byte pairs are learned if they were asked for, and it is cut into tokens. A
+/// slice is cut in parts for all threads, by its length alone.
 pub struct Reading {
+    text: Arc<Vec<u8>>,
     kind: Kind,
     context: usize,
     stage: Stage,
     /// Bytes that this stage is past.
     at: usize,
-    length: usize,
     /// Bytes of the mark that some programs put before a text.
     mark: usize,
-    /// Whether each character, or byte, stands in the text.
-    seen: Vec<bool>,
-    /// Characters of the text.
-    characters: usize,
+    looked: Looked,
 }
 
 enum Stage {
-    Check { with: Option<Tokenizer> },
-    Learn(BpeTraining),
-    Encode { tokenizer: Tokenizer, encoder: Encoder, tokens: Tokens },
+    Check {
+        with: Option<Tokenizer>,
+    },
+    /// From the text, or a sample of it.
+    Learn(BpeTraining, Option<Vec<u8>>),
+    Encode {
+        tokenizer: Tokenizer,
+        known: Known,
+        parts: Vec<Encoded>,
+        tokens: Tokens,
+    },
 }
 
 /// UTF-8's.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
+/// Parts of a slice.
+const PARTS: usize = 16;
+
+/// What stands in a text.
+struct Looked {
+    /// Whether each character does; of characters beyond ASCII all threads say so in one place.
+    seen: Vec<AtomicBool>,
+    count: usize,
+}
+
+impl Looked {
+    fn new() -> Looked {
+        Looked { seen: (0..=char::MAX as u32).map(|_| AtomicBool::new(false)).collect(), count: 0 }
+    }
+
+    /// Looks at the characters of some parts; what are none are passed over.
+    fn look(&mut self, text: &[u8], parts: &[Range<usize>]) {
+        let mut counts = vec![0; parts.len()];
+        let seen = &self.seen;
+        // Most have it already, and then nothing is written, which other threads would have to be told.
+        let see = |c: usize| {
+            if !seen[c].load(Relaxed) {
+                seen[c].store(true, Relaxed);
+            }
+        };
+        par::each_mut(&mut counts, |i, count| {
+            let part = &text[parts[i].clone()];
+            let mut ascii = [false; 128];
+            if part.is_ascii() {
+                part.iter().for_each(|&byte| ascii[usize::from(byte & 127)] = true);
+                *count = part.len();
+            } else {
+                for c in part.utf8_chunks().flat_map(|chunk| chunk.valid().chars()) {
+                    match ascii.get_mut(c as usize) {
+                        Some(seen) => *seen = true,
+                        None => see(c as usize),
+                    }
+                    *count += 1;
+                }
+            }
+            (0..128).filter(|&c| ascii[c]).for_each(see);
+        });
+        self.count += counts.iter().sum::<usize>();
+    }
+
+    fn characters(&self) -> Vec<char> {
+        let seen = self.seen.iter().zip(0..).filter(|(seen, _)| seen.load(Relaxed));
+        seen.filter_map(|(_, c)| char::from_u32(c)).collect()
+    }
+}
+
+/// How many kinds of characters a text has, and how many characters; bytes that are none are passed over.
+pub fn alphabet(text: &[u8]) -> (usize, usize) {
+    let mut looked = Looked::new();
+    looked.look(text, &stretches(text, 0..text.len(), 1 << 18, character_start));
+    (looked.characters().len(), looked.count)
+}
 
 /// How far a reading is, to be shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -217,140 +309,161 @@ pub enum Doing {
 
 impl Reading {
     /// With a vocabulary made from the text.
-    pub fn new(kind: Kind, context: usize) -> Reading {
-        let seen = vec![false; if kind == Kind::Bytes { 256 } else { char::MAX as usize + 1 }];
-        Reading {
-            kind,
-            context,
-            stage: Stage::Check { with: None },
-            at: 0,
-            length: 0,
-            mark: 0,
-            seen,
-            characters: 0,
-        }
+    pub fn new(text: Arc<Vec<u8>>, kind: Kind, context: usize) -> Reading {
+        let mark = if kind != Kind::Bytes && text.starts_with(MARK) { MARK.len() } else { 0 };
+        let stage = Stage::Check { with: None };
+        Reading { text, kind, context, stage, at: mark, mark, looked: Looked::new() }
     }
 
     /// With a vocabulary that is there already.
-    pub fn with(tokenizer: Tokenizer, context: usize) -> Reading {
+    pub fn with(text: Arc<Vec<u8>>, tokenizer: Tokenizer, context: usize) -> Reading {
         let kind = tokenizer.kind();
-        Reading { stage: Stage::Check { with: Some(tokenizer) }, ..Reading::new(kind, context) }
+        Reading { stage: Stage::Check { with: Some(tokenizer) }, ..Reading::new(text, kind, context) }
     }
 
     pub fn progress(&self) -> Progress {
-        let read = self.at as f64 / self.length.max(1) as f64;
+        let read = self.at as f64 / self.text.len().max(1) as f64;
         match &self.stage {
             Stage::Check { .. } => Progress { doing: Doing::Checking, share: read },
-            Stage::Learn(training) => {
-                let (done, wanted) = training.progress();
-                Progress { doing: Doing::LearningPairs, share: done as f64 / wanted.max(1) as f64 }
-            }
+            Stage::Learn(training, _) => Progress { doing: Doing::LearningPairs, share: training.share() },
             Stage::Encode { .. } => Progress { doing: Doing::Encoding, share: read },
         }
     }
 
-    /// Goes on for about so many bytes' worth of work, some nanoseconds each; `text` is the same each time. Whether all is
-    /// done, and [`Reading::finish`] may be called.
-    pub fn advance(&mut self, text: &[u8], work: usize) -> Result<bool, TextError> {
-        self.length = text.len();
+    /// Goes on for about so many bytes' worth of work, some nanoseconds each. Whether all is done, and [`Reading::finish`] may be
+    /// called.
+    pub fn advance(&mut self, work: usize) -> Result<bool, TextError> {
         match &mut self.stage {
-            Stage::Check { .. } => self.check(text, work)?,
-            Stage::Learn(training) => {
-                if training.advance(&text[self.mark..], work)? {
+            Stage::Check { .. } => self.check(work)?,
+            Stage::Learn(training, sample) => {
+                let text = sample.as_deref().unwrap_or(&self.text[self.mark..]);
+                if training.advance(text, work)? {
                     let tokenizer = training.tokenizer();
                     self.encode(tokenizer);
                 }
             }
-            Stage::Encode { tokenizer, encoder, tokens } => {
-                let put = |token| tokens.push(token);
-                self.at += if self.kind == Kind::Bytes {
-                    let part = &text[self.at..text.len().min(self.at.saturating_add(work))];
-                    part.iter().map(|&byte| byte.into()).for_each(put);
-                    part.len()
-                } else {
-                    let (part, last) = part(text, self.at, work)?;
-                    encoder.encode(tokenizer, part, last, put)
-                };
-                return Ok(self.at == text.len());
-            }
+            Stage::Encode { .. } => return Ok(self.encode_on(work)),
         }
         Ok(false)
     }
 
+    /// The parts of the next slice.
+    fn slice(&self, work: usize, start: fn(&[u8], usize) -> usize) -> Vec<Range<usize>> {
+        // Never less than a few pieces.
+        const LEAST: usize = 1024;
+        let to = self.at.saturating_add(work.max(LEAST)).min(self.text.len());
+        let to = character_start(&self.text, to);
+        stretches(&self.text, self.at..to, (work / PARTS).max(LEAST / 4), start)
+    }
+
     /// Looks at the next characters; after the last, goes on to what follows.
-    fn check(&mut self, text: &[u8], work: usize) -> Result<(), TextError> {
-        let bytes = self.kind == Kind::Bytes;
-        if self.at == 0 && !bytes {
-            self.mark = if text.starts_with(MARK) { MARK.len() } else { 0 };
-            self.at = self.mark;
-        }
-        if self.at == text.len() {
+    fn check(&mut self, work: usize) -> Result<(), TextError> {
+        if self.at == self.text.len() {
             return self.checked();
         }
-        if bytes {
-            let part = &text[self.at..text.len().min(self.at.saturating_add(work))];
-            part.iter().for_each(|&byte| self.seen[usize::from(byte)] = true);
-            self.at += part.len();
-            return Ok(());
+        let parts = self.slice(work, character_start);
+        if self.kind != Kind::Bytes {
+            let mut wrong = vec![None; parts.len()];
+            par::each_mut(&mut wrong, |i, wrong| {
+                let part = &self.text[parts[i].clone()];
+                let at = parts[i].start;
+                *wrong = match std::str::from_utf8(part) {
+                    Err(error) => Some(TextError::Utf8 { at: at + error.valid_up_to() }),
+                    Ok(_) => part
+                        .iter()
+                        .position(|&byte| byte == 0)
+                        .map(|zero| TextError::Binary { at: at + zero }),
+                };
+            });
+            wrong.into_iter().flatten().next().map_or(Ok(()), Err)?;
         }
-        let (part, _) = part(text, self.at, work)?;
-        for c in part.chars() {
-            self.seen[c as usize] = true;
-            self.characters += 1;
-        }
-        if self.seen[0] {
-            let zero = part.bytes().position(|byte| byte == 0).unwrap_or(0);
-            return Err(TextError::Binary { at: self.at + zero });
-        }
-        self.at += part.len();
+        self.looked.look(&self.text, &parts);
+        self.at = parts.last().map_or(self.at, |part| part.end);
         Ok(())
     }
 
     fn checked(&mut self) -> Result<(), TextError> {
-        let characters: Vec<char> = (0..self.seen.len() as u32)
-            .filter(|&c| self.seen[c as usize])
-            .filter_map(char::from_u32)
-            .collect();
-        match characters[..] {
+        let characters = self.looked.characters();
+        let text = &self.text[self.mark..];
+        match text {
             [] => return Err(TextError::Empty),
-            [character] => return Err(TextError::Repeated { character }),
+            [first, rest @ ..] if self.kind == Kind::Bytes => {
+                if rest.iter().all(|byte| byte == first) {
+                    return Err(TextError::Repeated { character: char::from(*first) });
+                }
+            }
+            _ if characters.len() == 1 => return Err(TextError::Repeated { character: characters[0] }),
             _ => {}
         }
-        self.seen = Vec::new();
-        let Stage::Check { with } = &mut self.stage else { unreachable!() };
+        self.looked.seen = Vec::new();
+        let Stage::Check { with } = &mut self.stage else {
+            unreachable!("it is called at the end of the check")
+        };
         match (with.take(), self.kind) {
-            (Some(tokenizer), _) => self.encode(tokenizer),
+            (Some(tokenizer), _) => {
+                tokenizer.knows(&characters)?;
+                self.encode(tokenizer);
+            }
             (None, Kind::Chars) => self.encode(Tokenizer::of_chars(&characters)),
             (None, Kind::Bytes) => self.encode(Tokenizer::bytes()),
-            (None, Kind::Bpe { vocab }) => self.stage = Stage::Learn(BpeTraining::new(vocab)),
+            (None, Kind::Bpe { vocab }) => {
+                self.stage = Stage::Learn(BpeTraining::new(vocab), sample(text));
+            }
         }
         Ok(())
     }
 
     fn encode(&mut self, tokenizer: Tokenizer) {
-        let room = match self.kind {
-            Kind::Bytes => self.length,
-            Kind::Chars => self.characters,
-            // About what pairs come to.
-            Kind::Bpe { .. } => self.length / 4,
+        let (tokens, at) = match self.kind {
+            Kind::Bytes => (Tokens::Text(self.text.clone()), self.text.len()),
+            _ => (Tokens::new(tokenizer.vocab()), self.mark),
         };
-        let tokens = Tokens::new(tokenizer.vocab(), room);
-        self.at = self.mark;
-        self.stage = Stage::Encode { tokenizer, encoder: Encoder::default(), tokens };
+        self.at = at;
+        self.stage = Stage::Encode { tokenizer, known: Known::default(), parts: Vec::new(), tokens };
+    }
+
+    /// The next slice in tokens; whether it was the last.
+    fn encode_on(&mut self, work: usize) -> bool {
+        let start = if self.kind == Kind::Chars { character_start } else { piece_start };
+        let slice = self.slice(work, start);
+        let (text, length) = (&*self.text, self.text.len());
+        let Stage::Encode { tokenizer, known, parts, tokens } = &mut self.stage else {
+            unreachable!("it is called in this stage");
+        };
+        parts.resize_with(slice.len(), Encoded::default);
+        par::each_mut(parts, |i, part| {
+            let range = slice[i].clone();
+            // The slice, and so its last part, may end within a piece.
+            let whole = i + 1 < slice.len() || range.end == length;
+            let text = std::str::from_utf8(&text[range]).expect("a text that was looked through");
+            part.encode(tokenizer, known, text, whole);
+        });
+        for part in parts {
+            self.at += part.read;
+            let by_now = tokens.len() + part.tokens.len();
+            // What the rest comes to is like what was read, and a little more.
+            let each = 1.02 * by_now as f64 / (self.at - self.mark).max(1) as f64;
+            let all = match self.kind {
+                Kind::Chars => self.looked.count,
+                _ => by_now + (each * (length - self.at) as f64) as usize,
+            };
+            tokens.extend(&part.tokens, all);
+            known.learn(part);
+        }
+        self.at == length
     }
 
     /// The tokens, and the vocabulary they are of.
     pub fn finish(self) -> Result<(Corpus, Tokenizer), TextError> {
-        let Stage::Encode { tokenizer, encoder, tokens } = self.stage else {
+        let Stage::Encode { tokenizer, tokens, .. } = self.stage else {
             panic!("the text was not read to its end");
         };
-        encoder.finish()?;
         let window = self.context + 1;
         let held = (tokens.len() / 10).max(window);
         if tokens.len() < held + window {
             return Err(TextError::Short { tokens: tokens.len(), needed: 2 * window, context: self.context });
         }
         let train = tokens.len() - held;
-        Ok((Corpus { tokens, context: self.context, train, held: train }, tokenizer))
+        Ok((Corpus { tokens, characters: self.looked.count, context: self.context, train }, tokenizer))
     }
 }

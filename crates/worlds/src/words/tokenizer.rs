@@ -101,11 +101,16 @@ impl Tokenizer {
 
     /// The tokens of a text. Characters that the vocabulary lacks are refused by name.
     pub fn encode(&self, text: &str) -> Result<Vec<u32>, TextError> {
-        let mut encoder = Encoder::default();
-        let mut tokens = Vec::new();
-        encoder.encode(self, text, true, |token| tokens.push(token));
-        encoder.finish()?;
-        Ok(tokens)
+        let mut all = Encoded::default();
+        all.encode(self, &Known::default(), text, true);
+        if all.unknown.is_empty() { Ok(all.tokens) } else { Err(TextError::Unknown(all.unknown)) }
+    }
+
+    /// Refuses characters that the vocabulary lacks.
+    pub(super) fn knows(&self, characters: &[char]) -> Result<(), TextError> {
+        let Way::Chars(ids, _) = &self.way else { return Ok(()) };
+        let unknown: Vec<char> = characters.iter().filter(|c| !ids.contains_key(c)).copied().collect();
+        if unknown.is_empty() { Ok(()) } else { Err(TextError::Unknown(unknown)) }
     }
 
     /// A token's bytes; of one that is none, no bytes.
@@ -171,62 +176,68 @@ impl Tokenizer {
     }
 }
 
-/// Encodes a text part by part.
+/// The tokens of pieces that came before, where byte pairs are merged: parts that are encoded at once look at the same.
 #[derive(Default)]
-pub(super) struct Encoder {
-    /// The tokens of pieces that came before, where byte pairs were merged.
-    known: HashMap<Box<str>, Box<[u32]>>,
+pub(super) struct Known(HashMap<Box<str>, Box<[u32]>>);
+
+/// Pieces that are remembered at most.
+const KNOWN: usize = 1 << 17;
+
+impl Known {
+    /// Takes over what was new in a part.
+    pub(super) fn learn(&mut self, part: &mut Encoded) {
+        for (piece, tokens) in part.new.drain() {
+            if self.0.len() < KNOWN {
+                self.0.insert(piece, tokens);
+            }
+        }
+    }
+}
+
+/// A part of a text in tokens.
+#[derive(Default)]
+pub(super) struct Encoded {
+    pub(super) tokens: Vec<u32>,
+    /// Bytes of it: where more follows, its last piece is left.
+    pub(super) read: usize,
+    new: HashMap<Box<str>, Box<[u32]>>,
     /// Characters that the vocabulary lacks.
     unknown: Vec<char>,
 }
 
-/// Pieces that are remembered at most.
-const KNOWN: usize = 1 << 16;
-
-impl Encoder {
-    /// Gives out the tokens of a part, and says how many bytes of it that was: where more follows, its last piece is left.
-    pub(super) fn encode(
-        &mut self,
-        tokenizer: &Tokenizer,
-        text: &str,
-        last: bool,
-        mut put: impl FnMut(u32),
-    ) -> usize {
+impl Encoded {
+    /// Of another part; `last` says that none of its pieces goes on behind it.
+    pub(super) fn encode(&mut self, tokenizer: &Tokenizer, known: &Known, text: &str, last: bool) {
+        let Encoded { tokens, read, new, unknown } = self;
+        tokens.clear();
+        *read = text.len();
         match &tokenizer.way {
-            Way::Bytes => text.bytes().for_each(|byte| put(byte.into())),
+            Way::Bytes => tokens.extend(text.bytes().map(u32::from)),
             Way::Chars(ids, ascii) => {
                 for c in text.chars() {
                     let id = ascii.get(c as usize).copied().unwrap_or_else(|| ids.get(&c).copied());
                     match id {
-                        Some(id) => put(id),
-                        None if self.unknown.contains(&c) => {}
-                        None => self.unknown.push(c),
+                        Some(id) => tokens.push(id),
+                        None if unknown.contains(&c) => {}
+                        None => unknown.push(c),
                     }
                 }
             }
             Way::Bpe(becomes) => {
-                let mut read = 0;
+                *read = 0;
                 for piece in pieces(text, last) {
-                    read += piece.len();
-                    if let Some(tokens) = self.known.get(piece) {
-                        tokens.iter().copied().for_each(&mut put);
-                        continue;
-                    }
-                    let tokens = merged(piece, becomes);
-                    tokens.iter().copied().for_each(&mut put);
-                    if self.known.len() < KNOWN {
-                        self.known.insert(piece.into(), tokens.into());
+                    *read += piece.len();
+                    match known.0.get(piece).or_else(|| new.get(piece)) {
+                        Some(known) => tokens.extend_from_slice(known),
+                        None => {
+                            let merged = merged(piece, becomes);
+                            tokens.extend_from_slice(&merged);
+                            new.insert(piece.into(), merged.into());
+                        }
                     }
                 }
-                return read;
             }
         }
-        text.len()
-    }
-
-    /// Refuses what had characters that the vocabulary lacks.
-    pub(super) fn finish(self) -> Result<(), TextError> {
-        if self.unknown.is_empty() { Ok(()) } else { Err(TextError::Unknown(self.unknown)) }
     }
 }
 
@@ -282,6 +293,34 @@ pub(super) fn pieces(text: &str, last: bool) -> impl Iterator<Item = &str> {
         rest = after;
         Some(piece)
     })
+}
+
+/// The first place from this one on where a piece begins whatever stood before: where a run ends that is none of blanks.
+pub(super) fn piece_start(text: &[u8], at: usize) -> usize {
+    const LOOKED: usize = 256;
+    let mut at = character_start(text, at);
+    let mut run = Class::Space;
+    loop {
+        let part = &text[at..text.len().min(at + LOOKED)];
+        let part = part.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        for (i, c) in part.char_indices() {
+            let class = class(c);
+            if run != Class::Space && class != run {
+                return at + i;
+            }
+            run = class;
+        }
+        if part.is_empty() {
+            return text.len();
+        }
+        at += part.len();
+    }
+}
+
+/// The first place from this one on that is not within a character.
+pub(super) fn character_start(text: &[u8], at: usize) -> usize {
+    let more = text[at..].iter().position(|byte| byte & 0xC0 != 0x80);
+    more.map_or(text.len(), |more| at + more)
 }
 
 /// Where the first piece ends.

@@ -1,34 +1,33 @@
-//! Steps on another machine: it has the text, is sent from where sequences are taken, and computes a batch at once. An iteration's
+//! Steps on another machine: it is sent the windows of a batch, and computes it at once. An iteration's
 //! steps follow each other without an answer, and what came of them is asked for at its end.
 
 use super::super::model::plan_training;
-use super::{Learner, MOST_RUNS, Slice, Stats};
+use super::{Learner, MOST_RUNS, Slice, Stats, copy_windows, window_starts, window_tokens};
 use crate::offload::{PlanSteps, ProbeSlice, TrainResult};
 use crate::{Fault, Machine};
 use std::sync::Arc;
 
 pub struct Offloaded {
     machine: PlanSteps,
-    starts: Vec<f32>,
+    windows: Vec<f32>,
 }
 
 impl Learner {
     fn ready(&mut self, machine: &dyn Machine) -> Result<Offloaded, Fault> {
         let config = super::Config { micro: self.config.batch, ..self.config };
-        let text = self.executor.input_mut("corpus").to_vec();
-        let plan = plan_training(&config, text.len(), self.seed, self.isa)
+        let plan = plan_training(&config, window_tokens(&config), self.seed, self.isa)
             .map_err(|error| Fault::Refused { why: error.to_string() })?;
         let mut machine = PlanSteps::new(machine, &Arc::new(plan), &self.params, &self.optimizer)?;
-        machine.set_input("corpus", &text)?;
-        Ok(Offloaded { machine, starts: vec![0.0; self.config.batch] })
+        machine.set_input("starts", &window_starts(&config))?;
+        Ok(Offloaded { machine, windows: vec![0.0; window_tokens(&config)] })
     }
 
     /// Begins the next step, and asks after the last one of an iteration; the learning rate that it has.
-    fn begin_step(&mut self, Offloaded { machine, starts }: &mut Offloaded) -> Result<f32, Fault> {
+    fn begin_step(&mut self, Offloaded { machine, windows }: &mut Offloaded) -> Result<f32, Fault> {
         // Steps that were begun count as done here, and those of a probe do not.
         let step = self.progress.steps - self.step as u64 + machine.begun() as u64;
-        starts.iter_mut().zip(self.batches.starts(step)).for_each(|(to, start)| *to = start as f32);
-        machine.set_input("starts", starts)?;
+        copy_windows(&self.corpus, self.batches.starts(step), windows);
+        machine.set_input("corpus", windows)?;
         if self.config.dropout > 0.0 {
             machine.set_input("step", &[(step % MOST_RUNS) as f32])?;
         }
