@@ -338,21 +338,28 @@ fn a_learner_goes_on_to_the_bit_from_where_it_was_saved() {
 
 #[test]
 fn offloaded_steps_are_those_at_home() {
-    let config = Config { micro: 8, dropout: 0.1, ..small() };
-    let (mut here, mut there) = (learner(config), learner(config));
-    iterate(&mut here, 5);
-    iterate(&mut there, 1);
-    there.begin_offload(&Local).unwrap();
-    iterate(&mut there, 3);
-    assert!(there.is_offloaded());
-    there.end_offload();
-    iterate(&mut there, 1);
-    assert!(state(&here) == state(&there));
-    // A probe leaves no trace.
-    there.begin_probe(&Local).unwrap();
-    (0..10).for_each(|_| _ = there.advance_probe().unwrap());
-    there.end_probe();
-    assert!(state(&here) == state(&there));
+    // A text that the machine keeps, and one of which it is sent the sequences.
+    let long: Vec<u8> = (0..20_000_000_u32).map(|i| (i.wrapping_mul(0x9E37_79B1) >> 28) as u8).collect();
+    let long = Arc::new(Corpus::new(&long, Kind::Bytes, 32).unwrap().0);
+    assert!(long.train().len() > 1 << 24);
+    for text in [corpus(), long] {
+        let config = Config { micro: 8, dropout: 0.1, ..small() };
+        let begin = || Learner::new(config, &text, 3, Isa::best()).unwrap();
+        let (mut here, mut there) = (begin(), begin());
+        iterate(&mut here, 5);
+        iterate(&mut there, 1);
+        there.begin_offload(&Local).unwrap();
+        iterate(&mut there, 3);
+        assert!(there.is_offloaded());
+        there.end_offload();
+        iterate(&mut there, 1);
+        assert!(state(&here) == state(&there));
+        // A probe leaves no trace.
+        there.begin_probe(&Local).unwrap();
+        (0..10).for_each(|_| _ = there.advance_probe().unwrap());
+        there.end_probe();
+        assert!(state(&here) == state(&there));
+    }
 }
 
 /// Each step's loss is what the model of before it loses on the windows that the text's own order gives the step, each token of them

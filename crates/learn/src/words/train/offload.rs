@@ -1,5 +1,6 @@
-//! Steps on another machine: it is sent the windows of a batch, and computes it at once. An iteration's
-//! steps follow each other without an answer, and what came of them is asked for at its end.
+//! Steps on another machine: it has the text, is sent from where sequences are taken, and computes a batch at once. Of a text that is
+//! too long for it, it is sent the sequences themselves. An iteration's steps follow each other without an answer, and what came of
+//! them is asked for at its end.
 
 use super::super::model::plan_training;
 use super::{Learner, MOST_RUNS, Slice, Stats, copy_windows, window_starts, window_tokens};
@@ -7,27 +8,49 @@ use crate::offload::{PlanSteps, ProbeSlice, TrainResult};
 use crate::{Fault, Machine};
 use std::sync::Arc;
 
+/// Tokens that a machine keeps at most: places in them are whole numbers that an f32 holds.
+const MOST_KEPT: usize = (1 << 24) - 1;
+
 pub struct Offloaded {
     machine: PlanSteps,
-    windows: Vec<f32>,
+    /// It has the text, and what it is sent are places in it.
+    keeps_text: bool,
+    sent: Vec<f32>,
 }
 
 impl Learner {
     fn ready(&mut self, machine: &dyn Machine) -> Result<Offloaded, Fault> {
         let config = super::Config { micro: self.config.batch, ..self.config };
-        let plan = plan_training(&config, window_tokens(&config), self.seed, self.isa)
+        let text = self.corpus.train();
+        let keeps_text = text.len() <= MOST_KEPT;
+        let tokens = if keeps_text { text.len() } else { window_tokens(&config) };
+        let plan = plan_training(&config, tokens, self.seed, self.isa)
             .map_err(|error| Fault::Refused { why: error.to_string() })?;
         let mut machine = PlanSteps::new(machine, &Arc::new(plan), &self.params, &self.optimizer)?;
-        machine.set_input("starts", &window_starts(&config))?;
-        Ok(Offloaded { machine, windows: vec![0.0; window_tokens(&config)] })
+        let sent = if keeps_text {
+            let tokens: Vec<f32> = self.corpus.tokens(text).map(|token| token as f32).collect();
+            machine.set_input("corpus", &tokens)?;
+            vec![0.0; config.batch]
+        } else {
+            machine.set_input("starts", &window_starts(&config))?;
+            vec![0.0; tokens]
+        };
+        Ok(Offloaded { machine, keeps_text, sent })
     }
 
     /// Begins the next step, and asks after the last one of an iteration; the learning rate that it has.
-    fn begin_step(&mut self, Offloaded { machine, windows }: &mut Offloaded) -> Result<f32, Fault> {
+    fn begin_step(&mut self, there: &mut Offloaded) -> Result<f32, Fault> {
+        let Offloaded { machine, keeps_text, sent } = there;
         // Steps that were begun count as done here, and those of a probe do not.
         let step = self.progress.steps - self.step as u64 + machine.begun() as u64;
-        copy_windows(&self.corpus, self.batches.starts(step), windows);
-        machine.set_input("corpus", windows)?;
+        let starts = self.batches.starts(step);
+        if *keeps_text {
+            sent.iter_mut().zip(starts).for_each(|(to, start)| *to = start as f32);
+            machine.set_input("starts", sent)?;
+        } else {
+            copy_windows(&self.corpus, starts, sent);
+            machine.set_input("corpus", sent)?;
+        }
         if self.config.dropout > 0.0 {
             machine.set_input("step", &[(step % MOST_RUNS) as f32])?;
         }
