@@ -81,7 +81,7 @@ impl Tokens {
 pub fn token_bytes(vocab: usize) -> usize {
     match vocab {
         ..=0x100 => 1,
-        ..=0x1_0000 => 2,
+        0x101..=0x1_0000 => 2,
         _ => 4,
     }
 }
@@ -387,12 +387,12 @@ impl Reading {
         let text = &self.text[self.mark..];
         match text {
             [] => return Err(TextError::Empty),
-            [first, rest @ ..] if self.kind == Kind::Bytes => {
-                if rest.iter().all(|byte| byte == first) {
-                    return Err(TextError::Repeated { character: char::from(*first) });
-                }
+            [first, rest @ ..] if self.kind == Kind::Bytes && rest.iter().all(|byte| byte == first) => {
+                return Err(TextError::Repeated { character: char::from(*first) });
             }
-            _ if characters.len() == 1 => return Err(TextError::Repeated { character: characters[0] }),
+            _ if self.kind != Kind::Bytes && characters.len() == 1 => {
+                return Err(TextError::Repeated { character: characters[0] });
+            }
             _ => {}
         }
         self.looked.seen = Vec::new();
