@@ -327,7 +327,7 @@ export type Digest = { iteration: number,
  */
 weights: string,
 /**
- * `fused`, `unfused` or `bf16`: only digests of the same arithmetic can be equal. `gpu` where a GPU did every iteration,
+ * `fused`, `unfused`, `bf16` or `amx`: only digests of the same arithmetic can be equal. `gpu` where a GPU did every iteration,
  * whose digests hold on that GPU alone, and `mixed` where a run has been on several: links carry neither.
  */
 arithmetic: string, };

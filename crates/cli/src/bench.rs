@@ -34,7 +34,12 @@ fn measure(suite: &str, versus: Option<&str>, json: bool, machine: &Machine) -> 
         (_, Ok(room)) => {
             let file = std::env::temp_dir().join(format!("hothouse-bench-{}.ring", std::process::id()));
             let mut attach = |schema: &_| monitor_file::measured(&file, schema).ok();
-            room.bench(&mut Bench { isa, now: now_s, attach: &mut attach, sink: &mut print });
+            let mut lacking = Vec::new();
+            let lacks = &mut |what| lacking.push(what);
+            room.bench(&mut Bench { isa, now: now_s, attach: &mut attach, sink: &mut print, lacks });
+            if !json {
+                lacking.iter().try_for_each(|what| writeln!(std::io::stdout(), "not here: {what}"))?;
+            }
             // Where none was made, there is none to remove.
             let _ = std::fs::remove_file(&file);
         }

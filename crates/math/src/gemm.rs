@@ -7,6 +7,8 @@
 //! size alone, that any number of threads share. It refuses to be a BLAS: it knows the shapes of layers, and no others.
 
 #[cfg(target_arch = "x86_64")]
+pub(crate) mod amx;
+#[cfg(target_arch = "x86_64")]
 pub(crate) mod bf16;
 
 use crate::isa::{Isa, Kernel, Simd, dispatch};
@@ -103,7 +105,7 @@ pub fn pack_panels(isa: Isa, w: &[f32], out: usize, inp: usize, dst: &mut [f32])
 fn pack_columns(isa: Isa, b: &[f32], n: usize, k: usize, (ks, cs): (usize, usize), dst: &mut [f32]) {
     let cols = (par::CHUNK / k.max(1)).max(1).next_multiple_of(PANEL);
     #[cfg(target_arch = "x86_64")]
-    if isa == Isa::Bf16 && isa.is_available() {
+    if isa.rounds_to_bf16() && isa.is_available() {
         let pairs = k.div_ceil(2);
         return par::chunks_mut(
             [&mut dst[..n.div_ceil(PANEL) * PANEL * pairs]],
@@ -311,7 +313,7 @@ pub fn matmul(
     let start = if accumulate { Start::Target } else { Start::Zero };
     // The lanes go along the side that fills them better: Cᵀ = Bᵀ·Aᵀ has the same chains.
     // The swap stores C turned, so it must save a quarter.
-    let swap = isa != Isa::Bf16 && 5 * n * padded(m) < 4 * m * padded(n);
+    let swap = !isa.rounds_to_bf16() && 5 * n * padded(m) < 4 * m * padded(n);
     let product = if swap {
         Product {
             m: n,
@@ -412,7 +414,7 @@ enum Right {
 
 impl Right {
     fn of_packed(isa: Isa, packed: &[f32]) -> Right {
-        if isa == Isa::Bf16 && isa.is_available() {
+        if isa.rounds_to_bf16() && isa.is_available() {
             Right::Pairs(packed.as_ptr().cast())
         } else {
             Right::Packed(packed.as_ptr())
@@ -493,7 +495,7 @@ fn run(isa: Isa, product: Product) {
     if m * n * k < 2 * PIECE || product.a.packed {
         return run_piece(isa, product);
     }
-    let height = dispatch(isa, TileHeight);
+    let height = if isa == Isa::Amx { PANEL } else { dispatch(isa, TileHeight) };
     let (down, across) = pieces(height, m, n, k);
     // Whole tiles, as evenly as can be: of equal pieces but a small last one a thread would have that one.
     let part = |len: usize, unit: usize, i: usize, count: usize| {
@@ -536,9 +538,9 @@ impl Kernel for TileHeight {
 
 fn run_piece(isa: Isa, product: Product) {
     #[cfg(target_arch = "x86_64")]
-    if isa == Isa::Bf16 && isa.is_available() && !product.a.packed {
+    if isa.rounds_to_bf16() && isa.is_available() && !product.a.packed {
         // SAFETY: found on this machine; the public functions have checked the operands.
-        return unsafe { bf16::run(product) };
+        return unsafe { if isa == Isa::Amx { amx::run(product) } else { bf16::run(product) } };
     }
     if product.large() {
         run_large(isa, product);

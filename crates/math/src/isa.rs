@@ -26,6 +26,8 @@ pub enum Isa {
     Avx512,
     /// The same, with products of operands rounded to bf16 and sums in f32: other numbers, so it is chosen and never found.
     Bf16,
+    /// The same by AMX tiles, whose sums are chains of their own.
+    Amx,
     Neon,
     /// WebAssembly SIMD.
     Simd128,
@@ -56,6 +58,7 @@ impl Isa {
             Isa::Avx2 => "avx2",
             Isa::Avx512 => "avx512",
             Isa::Bf16 => "bf16",
+            Isa::Amx => "amx",
             Isa::Neon => "neon",
             Isa::Simd128 => "simd128",
             Isa::Relaxed => "relaxed",
@@ -71,6 +74,8 @@ impl Isa {
             Isa::Avx512 => x86::has_avx512(),
             #[cfg(target_arch = "x86_64")]
             Isa::Bf16 => crate::gemm::bf16::is_available(),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Amx => crate::gemm::amx::is_available(),
             #[cfg(target_arch = "aarch64")]
             Isa::Neon => std::arch::is_aarch64_feature_detected!("neon"),
             Isa::Simd128 => cfg!(all(
@@ -82,6 +87,11 @@ impl Isa {
             #[allow(unreachable_patterns)] // every set is named above on some machine
             _ => false,
         }
+    }
+
+    /// Whether products are those of operands rounded to bf16.
+    pub fn rounds_to_bf16(self) -> bool {
+        matches!(self, Isa::Bf16 | Isa::Amx)
     }
 
     /// Whether multiply-add rounds once: two sets give the same bits if they agree on this. What a relaxed multiply-add
@@ -115,7 +125,7 @@ pub trait Kernel {
 pub fn dispatch<K: Kernel>(isa: Isa, kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     match isa {
-        Isa::Avx512 | Isa::Bf16 if x86::has_avx512() => return x86::run_avx512(kernel),
+        Isa::Avx512 | Isa::Bf16 | Isa::Amx if x86::has_avx512() => return x86::run_avx512(kernel),
         Isa::Avx2 if x86::has_avx2() => return x86::run_avx2(kernel),
         _ => {}
     }

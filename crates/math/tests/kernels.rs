@@ -876,7 +876,7 @@ fn a_class_is_what_it_says() {
     for isa in Isa::available() {
         assert_eq!(Isa::from_name(isa.name()), Some(isa));
         match isa {
-            Isa::Avx2 | Isa::Avx512 | Isa::Bf16 | Isa::Neon => assert!(isa.fused()),
+            Isa::Avx2 | Isa::Avx512 | Isa::Bf16 | Isa::Amx | Isa::Neon => assert!(isa.fused()),
             Isa::Portable | Isa::Simd128 => assert!(!isa.fused()),
             Isa::Relaxed => {} // the engine's choice
         }

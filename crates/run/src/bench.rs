@@ -32,6 +32,8 @@ pub struct Bench<'a> {
     /// What writes a monitor that is read ten times a second for as long as it is written; None where there can be none.
     pub attach: &'a mut dyn FnMut(&Schema) -> Option<Writer>,
     pub sink: &'a mut dyn FnMut(Figure),
+    /// Which figures this machine cannot have, and why.
+    pub lacks: &'a mut dyn FnMut(String),
 }
 
 pub fn core(isa: Isa, now: &dyn Fn() -> f64, rivals: &[Rival], sink: &mut dyn FnMut(Figure)) {
@@ -54,8 +56,10 @@ pub fn core(isa: Isa, now: &dyn Fn() -> f64, rivals: &[Rival], sink: &mut dyn Fn
     net(isa, now, &mut give);
     step(isa, now, &mut give);
     large(isa, "core", now, &mut give);
-    if isa == Isa::Avx512 && Isa::Bf16.is_available() {
-        large(Isa::Bf16, "core.bf16", now, &mut give);
+    for (rounding, name) in [(Isa::Bf16, "core.bf16"), (Isa::Amx, "core.amx")] {
+        if isa == Isa::Avx512 && rounding.is_available() {
+            large(rounding, name, now, &mut give);
+        }
     }
     give("core.peak_gflops".into(), median(&mut peaks), "GFLOP/s");
 }

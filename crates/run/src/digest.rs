@@ -112,6 +112,7 @@ fn compared(expected: &Digest, reached: &Digest, unit: &str) -> (Level, String, 
 pub(crate) const FUSED: &str = "fused";
 pub(crate) const UNFUSED: &str = "unfused";
 pub(crate) const BF16: &str = "bf16";
+pub(crate) const AMX: &str = "amx";
 pub(crate) const GPU: &str = "gpu";
 pub(crate) const MIXED: &str = "mixed";
 
@@ -119,6 +120,7 @@ pub(crate) const MIXED: &str = "mixed";
 pub(crate) fn arithmetic(isa: Isa) -> &'static str {
     match isa {
         Isa::Bf16 => BF16,
+        Isa::Amx => AMX,
         isa if isa.fused() => FUSED,
         _ => UNFUSED,
     }
@@ -134,7 +136,7 @@ impl Arithmetic {
     }
 
     pub fn restored(name: &str) -> Arithmetic {
-        Arithmetic([FUSED, UNFUSED, BF16, GPU].into_iter().find(|&known| known == name).unwrap_or(MIXED))
+        Arithmetic([FUSED, UNFUSED, BF16, AMX, GPU].into_iter().find(|&known| known == name).unwrap_or(MIXED))
     }
 
     /// The iteration or round of this number was computed with this.

@@ -3,7 +3,7 @@
 //! checked, the digest it should reach.
 
 use crate::dataset::{is_hash, shown};
-use crate::digest::{BF16, FUSED, GPU, UNFUSED};
+use crate::digest::{AMX, BF16, FUSED, GPU, UNFUSED};
 use crate::protocol::{Change, Config, Dataset, Digest, Knob, Shared, Value};
 use crate::{Host, MOST_CHANGES, RunError, check_version, knobs};
 use std::collections::BTreeMap;
@@ -42,7 +42,7 @@ pub fn encode(config: &Config, digest: Option<&Digest>) -> String {
 
 /// By others, on other machines.
 fn can_be_reached(arithmetic: &str) -> bool {
-    matches!(arithmetic, FUSED | UNFUSED | BF16)
+    matches!(arithmetic, FUSED | UNFUSED | BF16 | AMX)
 }
 
 /// A run that has come to iteration `now`. More changes than a link can have are told as what they came to.

@@ -406,7 +406,7 @@ pub struct Digest {
     pub iteration: u32,
     /// 16 hexadecimal digits.
     pub weights: String,
-    /// `fused`, `unfused` or `bf16`: only digests of the same arithmetic can be equal. `gpu` where a GPU did every iteration,
+    /// `fused`, `unfused`, `bf16` or `amx`: only digests of the same arithmetic can be equal. `gpu` where a GPU did every iteration,
     /// whose digests hold on that GPU alone, and `mixed` where a run has been on several: links carry neither.
     pub arithmetic: String,
 }

@@ -95,7 +95,14 @@ pub fn bench(suite: &str, now: &js_sys::Function, give: &js_sys::Function) {
     let mut attach = |schema: &Schema| Writer::new(Box::new(monitor::heap(schema)), schema, "").ok();
     match run::room(suite) {
         Ok(room) => {
-            room.bench(&mut Bench { isa: Isa::best(), now: now_s, attach: &mut attach, sink: &mut sink })
+            let lacks = &mut |_| {};
+            room.bench(&mut Bench {
+                isa: Isa::best(),
+                now: now_s,
+                attach: &mut attach,
+                sink: &mut sink,
+                lacks,
+            })
         }
         Err(_) => run::bench::core(Isa::best(), &clock, &[], &mut sink),
     }

@@ -10,23 +10,23 @@ use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
 /// Pairs of k for which a block of B stays in the first cache, and one of A in the second.
-const PAIRS: usize = 256;
+pub(super) const PAIRS: usize = 256;
 /// Words from one row of a block of A to the next: a line more than it is long, or rows would share sets of the cache.
-const ROW: usize = PAIRS + 16;
+pub(super) const ROW: usize = PAIRS + 16;
 /// The same where its columns lie side by side.
 const COLUMN: usize = M_LARGE + 32;
 
 /// Rows ahead of those that are being copied that are asked for.
 const AHEAD: usize = 8;
 /// Columns of a B that was not packed beforehand that are packed together, so that its rows are read in long stretches.
-const TOGETHER: usize = 8 * PANEL;
+pub(super) const TOGETHER: usize = 8 * PANEL;
 /// Words from one panel of them to the next.
-const PANEL_STRIDE: usize = PAIRS * PANEL + 16;
+pub(super) const PANEL_STRIDE: usize = PAIRS * PANEL + 16;
 
 #[repr(align(64))]
-struct Blocks {
-    a: [MaybeUninit<u32>; (M_LARGE + 16) * ROW],
-    b: [MaybeUninit<u32>; TOGETHER / PANEL * PANEL_STRIDE],
+pub(super) struct Blocks {
+    pub a: [MaybeUninit<u32>; (M_LARGE + 16) * ROW],
+    pub b: [MaybeUninit<u32>; TOGETHER / PANEL * PANEL_STRIDE],
 }
 const _: () = assert!(COLUMN * PAIRS <= (M_LARGE + 16) * ROW);
 
@@ -217,7 +217,7 @@ unsafe fn load(p: *const u32) -> __m512bh {
 
 /// Rows of A, pair by pair: `[rows][ROW]`.
 #[inline(always)]
-unsafe fn copy_rows(a: *const f32, rs: usize, ks: usize, rows: usize, steps: usize, to: *mut u32) {
+pub(super) unsafe fn copy_rows(a: *const f32, rs: usize, ks: usize, rows: usize, steps: usize, to: *mut u32) {
     // SAFETY: the caller's.
     unsafe {
         for r in 0..rows {
@@ -262,7 +262,14 @@ unsafe fn copy_columns(a: *const f32, ks: usize, rows: usize, steps: usize, to: 
 
 /// Panels of B, each `[pairs][PANEL]`, those of the last column on 0.
 #[inline(always)]
-unsafe fn pack_panels(b: *const f32, ks: usize, cs: usize, steps: usize, cols: usize, to: *mut u32) {
+pub(super) unsafe fn pack_panels(
+    b: *const f32,
+    ks: usize,
+    cs: usize,
+    steps: usize,
+    cols: usize,
+    to: *mut u32,
+) {
     // SAFETY: the caller's; there is more than one panel only in a block.
     unsafe {
         if cs != 1 {
@@ -331,17 +338,32 @@ unsafe fn turn_panel(b: *const f32, ks: usize, cs: usize, steps: usize, cols: us
 unsafe fn interleave(even: *const f32, odd: Option<*const f32>, count: usize, to: *mut u32) {
     // SAFETY: the caller's; what is beyond the last is masked.
     unsafe {
+        for i in (0..count).step_by(16) {
+            let left = count - i;
+            let pairs = pairs_of(even.add(i), odd.map(|odd| odd.add(i)), left);
+            _mm512_mask_storeu_epi32(to.add(i).cast(), first(left), pairs);
+        }
+    }
+}
+
+#[inline(always)]
+fn first(count: usize) -> u16 {
+    if count >= 16 { u16::MAX } else { (1 << count) - 1 }
+}
+
+/// The first sixteen of them, or so many as there are and zeros.
+#[inline(always)]
+pub(super) unsafe fn pairs_of(even: *const f32, odd: Option<*const f32>, count: usize) -> __m512i {
+    // SAFETY: the caller's; what is beyond the last is masked.
+    unsafe {
         let order = _mm512_set_epi16(
             31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6, 21, 5, 20, 4, 19, 3,
             18, 2, 17, 1, 16, 0,
         );
-        for i in (0..count).step_by(16) {
-            let mask = if count - i >= 16 { u16::MAX } else { (1 << (count - i)) - 1 };
-            let x = _mm512_maskz_loadu_ps(mask, even.add(i));
-            let y = odd.map_or(_mm512_setzero_ps(), |odd| _mm512_maskz_loadu_ps(mask, odd.add(i)));
-            let both = std::mem::transmute::<__m512bh, __m512i>(_mm512_cvtne2ps_pbh(y, x));
-            _mm512_mask_storeu_epi32(to.add(i).cast(), mask, _mm512_permutexvar_epi16(order, both));
-        }
+        let x = _mm512_maskz_loadu_ps(first(count), even);
+        let y = odd.map_or(_mm512_setzero_ps(), |odd| _mm512_maskz_loadu_ps(first(count), odd));
+        let both = std::mem::transmute::<__m512bh, __m512i>(_mm512_cvtne2ps_pbh(y, x));
+        _mm512_permutexvar_epi16(order, both)
     }
 }
 
@@ -360,7 +382,7 @@ unsafe fn pair(even: f32, odd: f32) -> u32 {
 
 /// Sixteen rows of sixteen words.
 #[inline(always)]
-unsafe fn transpose(rows: &mut [__m512i; 16]) {
+pub(super) unsafe fn transpose(rows: &mut [__m512i; 16]) {
     // SAFETY: the caller's.
     unsafe {
         let mut t = *rows;

@@ -227,7 +227,7 @@ class Run:
 
     @property
     def arithmetic(self) -> str:
-        """Whose digests this one can be compared with: `fused`, `unfused` or `bf16`."""
+        """Whose digests this one can be compared with: `fused`, `unfused`, `bf16` or `amx`."""
         return self._native.digest()["arithmetic"]
 
     @property

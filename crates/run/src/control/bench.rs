@@ -11,7 +11,7 @@ use math::Isa;
 use worlds::{Actions, CartPoles, Spec, Vector};
 
 pub(super) fn run(bench: &mut Bench) {
-    let Bench { isa, now, attach, sink } = bench;
+    let Bench { isa, now, attach, sink, .. } = bench;
     let (isa, now): (Isa, &dyn Fn() -> f64) = (*isa, now);
     let mut give = |name: &str, value: f64| sink(Figure { name: name.into(), value, unit: "steps/s".into() });
     for kind in worlds::kinds() {

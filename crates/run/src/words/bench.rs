@@ -9,15 +9,21 @@ use std::sync::Arc;
 use worlds::words::{Corpus, Kind};
 
 pub(super) fn run(bench: &mut Bench) {
-    let (isa, now) = (bench.isa, bench.now);
-    let mut give = |name: String, value: f64, unit: &'static str| {
-        (bench.sink)(Figure { name, value, unit: unit.into() })
-    };
-    let bf16 = isa == Isa::Avx512 && Isa::Bf16.is_available();
-    let sets = [Some((isa, "")), bf16.then_some((Isa::Bf16, ".bf16"))];
+    let (host, now) = (bench.isa, bench.now);
+    let mut give =
+        |name: String, value: f64, unit: String| (bench.sink)(Figure { name, value, unit: unit.into() });
+    let mut sets = vec![(host, "")];
+    for (isa, suffix, needs) in [(Isa::Bf16, ".bf16", "AVX512-BF16"), (Isa::Amx, ".amx", "AMX tiles")] {
+        if host == Isa::Avx512 && isa.is_available() {
+            sets.push((isa, suffix));
+        } else {
+            (bench.lacks)(format!("words.*{suffix}.*, which needs {needs} and the native program"));
+        }
+    }
     let presets = [("char", 65, 9), ("d256", 8192, 5), ("d384", 8192, 4), ("d512", 8192, 3)];
-    let all = presets.into_iter().flat_map(|preset| sets.into_iter().flatten().map(move |set| (preset, set)));
+    let all = presets.into_iter().flat_map(|preset| sets.iter().map(move |&set| (preset, set)));
     for ((id, vocab, rounds), (isa, suffix)) in all {
+        let path = format!("{}, {} threads", isa.name(), math::par::threads());
         let mut learner = learner(id, vocab, isa);
         let config = *learner.config();
         let flops = config.shape.flops_per_token();
@@ -35,20 +41,25 @@ pub(super) fn run(bench: &mut Bench) {
             rates.push(rate);
             shares.push(1e-9 * rate * flops / peak_gflops(isa, &now));
         }
-        give(format!("words.{id}{suffix}.tokens_per_s"), median(&mut rates), "tokens/s");
-        give(format!("words.{id}{suffix}.share"), median(&mut shares), "of the f32 peak of as many cores");
-        if isa == Isa::Bf16 {
+        give(format!("words.{id}{suffix}.tokens_per_s"), median(&mut rates), format!("tokens/s by {path}"));
+        let unit = format!("of the f32 peak of as many cores, by {path}");
+        give(format!("words.{id}{suffix}.share"), median(&mut shares), unit);
+        if isa.rounds_to_bf16() {
             continue;
         }
         let bytes = Learner::bytes(&config).expect("settings of a preset");
         give(
             format!("words.{id}.bytes"),
             bytes as f64,
-            "bytes: weights, moments, gradients and all other tensors",
+            "bytes: weights, moments, gradients and all other tensors".into(),
         );
         if id == "char" || id == "d512" {
             let written = written_per_s(&learner, &now);
-            give(format!("words.{id}.written_per_s"), written, "tokens/s, one after the other");
+            give(
+                format!("words.{id}.written_per_s"),
+                written,
+                format!("tokens/s, one after the other, by {path}"),
+            );
         }
     }
 }

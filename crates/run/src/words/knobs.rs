@@ -12,6 +12,7 @@ use math::Isa;
 pub enum Precision {
     F32,
     Bf16,
+    Amx,
 }
 
 /// The settings of a run.
@@ -43,17 +44,30 @@ impl Settings {
 
     /// What the run computes with on a processor that has this set.
     pub fn isa(&self, host: Isa) -> Isa {
-        if self.precision == Precision::Bf16 { Isa::Bf16 } else { host }
+        match self.precision {
+            Precision::F32 => host,
+            Precision::Bf16 => Isa::Bf16,
+            Precision::Amx => Isa::Amx,
+        }
     }
 
     /// Refuses what the processor does not have.
     pub fn check_precision(&self, host: Isa) -> Result<(), RunError> {
-        if self.precision == Precision::F32 || (host == Isa::Avx512 && Isa::Bf16.is_available()) {
-            return Ok(());
-        }
+        let isa = self.isa(host);
+        let (products, needs, instead) = match self.precision {
+            Precision::F32 => return Ok(()),
+            _ if host == Isa::Avx512 && isa.is_available() => return Ok(()),
+            Precision::Bf16 => ("products of bf16", "AVX512-BF16", "Leave precision at f32"),
+            Precision::Amx if host == Isa::Avx512 && Isa::Bf16.is_available() => {
+                ("tiles of bf16", "AMX", "Set precision to bf16")
+            }
+            Precision::Amx => ("tiles of bf16", "AMX", "Leave precision at f32"),
+        };
         Err(RunError::refused(
-            "there are no products of bf16 here: they need a processor with AVX512-BF16, and the native program",
-            "Leave precision at f32",
+            format!(
+                "there are no {products} here: they need a processor with {needs}, and the native program"
+            ),
+            instead,
         ))
     }
 
@@ -144,9 +158,12 @@ const POSITIONS: [Named; 2] =
 const POSITION_VALUES: [Positions; 2] = [Positions::Learned, Positions::Rotary];
 const MLPS: [Named; 2] = [Named { name: "gelu", label: "GELU" }, Named { name: "swiglu", label: "SwiGLU" }];
 const MLP_VALUES: [Mlp; 2] = [Mlp::Gelu, Mlp::SwiGlu];
-const PRECISIONS: [Named; 2] =
-    [Named { name: "f32", label: "32 bits" }, Named { name: "bf16", label: "bf16" }];
-const PRECISION_VALUES: [Precision; 2] = [Precision::F32, Precision::Bf16];
+const PRECISIONS: [Named; 3] = [
+    Named { name: "f32", label: "32 bits" },
+    Named { name: "bf16", label: "bf16" },
+    Named { name: "amx", label: "bf16 by AMX tiles" },
+];
+const PRECISION_VALUES: [Precision; 3] = [Precision::F32, Precision::Bf16, Precision::Amx];
 const TOKENIZERS: [Named; 3] = [
     Named { name: "chars", label: "Characters" },
     Named { name: "bytes", label: "Bytes" },
@@ -394,8 +411,8 @@ pub fn table(preset: Settings) -> Table<Settings> {
             choice(&PRECISIONS),
             "",
             one_of!(PRECISIONS, PRECISION_VALUES, precision),
-            "bf16 keeps 8 bits of each factor and 24 of each sum, and of the weights: up to twice as fast on processors that have it. Only \
-             runs of the same precision have the same digests.",
+            "bf16 keeps 8 bits of each factor and 24 of each sum, and of the weights: up to twice as fast on processors that have it. AMX \
+             tiles, of newer Intel servers, do the same many at a time. Only runs of the same precision have the same digests.",
         )
         .with(
             "tokenizer",

@@ -4,6 +4,7 @@ use crate::common::*;
 use graph::Plan;
 use learn::offload::{PlanTrainer, TrainStateRef};
 use learn::{Fault, Machine};
+use math::Isa;
 use run::protocol::{Command, Config, Dataset, DeviceWish, Event};
 use run::{AnyRun, Host, config_of};
 use safetensors::tensor::Dtype;
@@ -318,6 +319,25 @@ fn what_cannot_be_trained_or_loaded_is_refused() {
     let mut none = apart(&file);
     none.header["room"] = Value::Null;
     assert!(clear(&run::restore(&none.together(), host()).err().unwrap()).contains("tokenizer"));
+}
+
+/// With what the processor lacks a run is refused, and told what would do; with what it has, digests are of a class of their own.
+#[test]
+fn a_precision_needs_its_processor() {
+    for (precision, isa) in [("bf16", Isa::Bf16), ("amx", Isa::Amx)] {
+        let mut config = small("words", "char", 1);
+        config.knobs.insert("precision".into(), precision.into());
+        let error = run::validate(&config, Host::new(Isa::Portable)).unwrap_err();
+        assert!(clear(&error).contains("need a processor with A"), "{error}");
+        assert_eq!(error.next_step(), "Leave precision at f32");
+        let has = Isa::best() == Isa::Avx512 && isa.is_available();
+        assert_eq!(run::validate(&config, host()).is_ok(), has, "{precision}");
+        if has {
+            let mut run = start(&config);
+            train(&mut *run, 2);
+            assert_eq!(run.digest().arithmetic, precision);
+        }
+    }
 }
 
 /// The preset, its rate's cosine over within a million tokens: seeds 1 to 3 came to 12%, 14% and 13% above the floor, and to 37% to 42%

@@ -19,8 +19,9 @@ const SHAPES: [(&str, [u32; 6]); 4] = [
     ("d384", [8192, 384, 6, 6, 128, 32]),
     ("d512", [8192, 512, 6, 8, 128, 32]),
 ];
-/// What is compared: as named in the script, in figures, and behind the preset in ours.
-const MODES: [(&str, &str, &str); 2] = [("fp32", "pytorch", ""), ("bf16-compile", "pytorch_bf16", ".bf16")];
+/// What is compared: as named in the script, in figures, and behind the preset in ours, where we have two to compare.
+const MODES: [(&str, &str, &[&str]); 2] =
+    [("fp32", "pytorch", &[""]), ("bf16-compile", "pytorch_bf16", &[".bf16", ".amx"])];
 
 fn python() -> String {
     std::env::var("HOTHOUSE_PYTHON").unwrap_or("python3".into())
@@ -58,16 +59,22 @@ fn measure(
 ) -> Result<()> {
     for (preset, shape) in SHAPES {
         let mut told = |mode: &str, rate: f64, torch: &str| -> Result<()> {
-            let Some((_, name, ours_at)) = MODES.iter().find(|(known, ..)| *known == mode) else {
+            let Some((_, name, paths)) = MODES.iter().find(|(known, ..)| *known == mode) else {
                 return Ok(());
             };
             let figure = |name: String, value: f64, unit: String| Figure { name, value, unit: unit.into() };
             let unit = format!("tokens/s, torch {torch}, {mode}");
             give(figure(format!("words.{preset}.{name}.tokens_per_s"), rate, unit))?;
-            let of_ours = format!("words.{preset}{ours_at}.tokens_per_s");
-            if let Some(of_ours) = ours.iter().find(|figure| figure.name == of_ours) {
-                let unit = format!("times as fast as PyTorch {mode}");
-                give(figure(format!("words.{preset}.ratio_to_{name}"), of_ours.value / rate, unit))?;
+            for path in *paths {
+                let of_ours = format!("words.{preset}{path}.tokens_per_s");
+                if let Some(of_ours) = ours.iter().find(|figure| figure.name == of_ours) {
+                    let unit = format!("times as fast as PyTorch {mode}");
+                    give(figure(
+                        format!("words.{preset}{path}.ratio_to_{name}"),
+                        of_ours.value / rate,
+                        unit,
+                    ))?;
+                }
             }
             Ok(())
         };

@@ -1,0 +1,324 @@
+//! The same products by AMX tiles, for [`Isa::Amx`](crate::Isa::Amx): 16 x 16 sums and 16 pairs of k an instruction.
+//!
+//! Operands are rounded and packed as for `vdpbf16ps`. But `tdpbf16ps` sums the even products of its 16 pairs apart from the odd
+//! ones, and adds both sums to C at the end: other chains, so other bits. A chain is cut every 16 pairs from the first one on,
+//! wherever blocks and threads cut the product; what is missing to whole tiles is filled up with zeros.
+//!
+//! Assembly, as the compiler's own functions for tiles are not stable yet. Each block leaves the tiles to nobody: what they hold
+//! does not outlive it, but for their shape, which [`run`] sets and gives up.
+
+use super::bf16::{self, Blocks, PAIRS, PANEL_STRIDE, ROW, TOGETHER};
+use super::{M_LARGE, Product, Right, Start, even};
+use crate::PANEL;
+use std::arch::asm;
+use std::arch::x86_64::*;
+use std::mem::MaybeUninit;
+use std::sync::OnceLock;
+
+/// Pairs of k of a tile, and its rows.
+const SIDE: usize = 16;
+/// Rows of C that two tiles have.
+const ROWS: usize = 2 * SIDE;
+const _: () = assert!(PANEL == 2 * SIDE && PAIRS.is_multiple_of(SIDE));
+const _: () = assert!(M_LARGE.next_multiple_of(ROWS) <= M_LARGE + 16);
+
+/// Whether processor and system have tiles; the system is asked for them once, for all threads.
+pub fn is_available() -> bool {
+    static AVAILABLE: OnceLock<bool> = OnceLock::new();
+    *AVAILABLE.get_or_init(|| bf16::is_available() && has_tiles() && is_permitted())
+}
+
+fn has_tiles() -> bool {
+    const AMX_BF16: u32 = 1 << 22;
+    const AMX_TILE: u32 = 1 << 24;
+    /// The state of tiles: configuration and data.
+    const STATE: u64 = 0b11 << 17;
+    #[target_feature(enable = "xsave")]
+    fn saved() -> u64 {
+        // SAFETY: a processor with `xsave` that the system has enabled: AVX-512 was found to be usable.
+        unsafe { _xgetbv(0) }
+    }
+    let edx = __cpuid_count(7, 0).edx;
+    // SAFETY: AVX-512, which was found, is saved by `xsave`.
+    edx & AMX_BF16 != 0 && edx & AMX_TILE != 0 && unsafe { saved() } & STATE == STATE
+}
+
+/// Linux gives their 8 KiB of state only to programs that ask.
+#[cfg(target_os = "linux")]
+fn is_permitted() -> bool {
+    const ARCH_PRCTL: usize = 158;
+    const REQUEST: usize = 0x1023;
+    const TILE_DATA: usize = 18;
+    let refused: isize;
+    // SAFETY: a call that changes nothing but what this process may use.
+    unsafe {
+        asm!("syscall", inlateout("rax") ARCH_PRCTL => refused, in("rdi") REQUEST, in("rsi") TILE_DATA,
+             lateout("rcx") _, lateout("r11") _, options(nostack));
+    }
+    refused == 0
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_permitted() -> bool {
+    false
+}
+
+/// What `ldtilecfg` reads: all tiles 16 rows of 64 bytes.
+#[repr(C, align(64))]
+struct Shapes {
+    palette: u8,
+    start_row: u8,
+    reserved: [u8; 14],
+    row_bytes: [u16; 16],
+    rows: [u8; 16],
+}
+
+static SHAPES: Shapes = {
+    let (mut row_bytes, mut rows) = ([0; 16], [0; 16]);
+    let mut tile = 0;
+    while tile < 8 {
+        (row_bytes[tile], rows[tile]) = (64, SIDE as u8);
+        tile += 1;
+    }
+    Shapes { palette: 1, start_row: 0, reserved: [0; 14], row_bytes, rows }
+};
+
+/// C (+)= A·B on this thread.
+///
+/// # Safety
+/// [`is_available`], and the operands are as the product says.
+#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512bf16")]
+#[inline(never)]
+pub(super) unsafe fn run(p: Product) {
+    let mut blocks = MaybeUninit::<Blocks>::uninit();
+    let blocks = blocks.as_mut_ptr();
+    // SAFETY: only addresses are taken.
+    let (a_block, b_block) =
+        unsafe { ((&raw mut (*blocks).a).cast::<u32>(), (&raw mut (*blocks).b).cast::<u32>()) };
+    debug_assert!(p.c.cs == 1 && !p.a.packed);
+    // SAFETY: the tiles are there, and the shapes such as they can have.
+    unsafe { asm!("ldtilecfg [{}]", in(reg) &raw const SHAPES, options(nostack, readonly)) };
+    let (pairs, m_block) = (p.k.div_ceil(2), even(p.m, M_LARGE).next_multiple_of(ROWS));
+    for m_first in (0..p.m).step_by(m_block) {
+        let rows = m_block.min(p.m - m_first);
+        for first in (0..pairs).step_by(PAIRS) {
+            let count = PAIRS.min(pairs - first);
+            let (steps, whole) = ((2 * count).min(p.k - 2 * first), count.next_multiple_of(SIDE));
+            // SAFETY: the caller's; blocks have room for M_LARGE rows, filled up to whole tiles, of PAIRS.
+            unsafe {
+                let from = p.a.p.add(m_first * p.a.rs + 2 * first * p.a.ks);
+                if p.a.rs == 1 && p.a.ks != 1 {
+                    turn_columns(from, p.a.ks, rows, steps, a_block);
+                } else {
+                    bf16::copy_rows(from, p.a.rs, p.a.ks, rows, steps, a_block);
+                    (0..rows).for_each(|row| clear(a_block.add(row * ROW), count..whole));
+                }
+                (rows..rows.next_multiple_of(ROWS)).for_each(|row| clear(a_block.add(row * ROW), 0..whole));
+                for n0 in (0..p.n).step_by(PANEL) {
+                    let b = match p.b {
+                        Right::Pairs(b) => {
+                            let panel = b.add(n0 * pairs + first * PANEL);
+                            if count == whole {
+                                panel
+                            } else {
+                                panel.copy_to_nonoverlapping(b_block, count * PANEL);
+                                clear(b_block, count * PANEL..whole * PANEL);
+                                b_block.cast_const()
+                            }
+                        }
+                        Right::Strided { p: b, ks, cs } => {
+                            if n0.is_multiple_of(TOGETHER) {
+                                let cols = TOGETHER.min(p.n - n0);
+                                bf16::pack_panels(
+                                    b.add(2 * first * ks + n0 * cs),
+                                    ks,
+                                    cs,
+                                    steps,
+                                    cols,
+                                    b_block,
+                                );
+                                for panel in 0..cols.div_ceil(PANEL) {
+                                    clear(b_block.add(panel * PANEL_STRIDE), count * PANEL..whole * PANEL);
+                                }
+                            }
+                            b_block.cast_const().add(n0 % TOGETHER / PANEL * PANEL_STRIDE)
+                        }
+                        Right::Packed(_) | Right::Direct(..) => {
+                            unreachable!("packed for another instruction set")
+                        }
+                    };
+                    for m0 in (0..rows).step_by(ROWS) {
+                        let start = match p.start {
+                            _ if first > 0 => Start::Target,
+                            Start::Columns(bias) => Start::Columns(bias.add(n0)),
+                            Start::Rows(bias) => Start::Rows(bias.add(m_first + m0)),
+                            start => start,
+                        };
+                        Part {
+                            a: a_block.add(m0 * ROW),
+                            b,
+                            tiles: whole / SIDE,
+                            c: p.c.p.add((m_first + m0) * p.c.rs + n0),
+                            c_row: p.c.rs,
+                            rows: ROWS.min(rows - m0),
+                            cols: PANEL.min(p.n - n0),
+                            start,
+                            relu: p.relu && first + count == pairs,
+                        }
+                        .multiply();
+                    }
+                }
+            }
+        }
+    }
+    // SAFETY: gives up what was set above.
+    unsafe { asm!("tilerelease", options(nostack, nomem)) };
+}
+
+/// Four tiles of C, or what there is of them.
+struct Part {
+    a: *const u32,
+    b: *const u32,
+    /// Of k.
+    tiles: usize,
+    c: *mut f32,
+    c_row: usize,
+    rows: usize,
+    cols: usize,
+    start: Start,
+    relu: bool,
+}
+
+impl Part {
+    #[inline(always)]
+    unsafe fn multiply(self) {
+        // SAFETY: the caller's; what is beyond the last column is masked, and a part that is not whole is one on the stack.
+        unsafe {
+            let all = if self.cols >= PANEL { u32::MAX } else { (1 << self.cols) - 1 };
+            let masks = [all as u16, (all >> 16) as u16];
+            let mut edge = [MaybeUninit::<f32>::uninit(); ROWS * PANEL];
+            let whole = self.rows == ROWS && self.cols == PANEL;
+            let (c, c_row) = if whole { (self.c, self.c_row) } else { (edge.as_mut_ptr().cast(), PANEL) };
+            let at = |c: *mut f32, row: usize, m: usize, v: usize| c.wrapping_add(m * row + 16 * v);
+            let adds = match self.start {
+                Start::Zero => false,
+                Start::Target if whole => true,
+                start => {
+                    for m in 0..ROWS {
+                        for v in 0..2 {
+                            let x = match start {
+                                Start::Columns(bias) => {
+                                    _mm512_maskz_loadu_ps(masks[v], bias.wrapping_add(16 * v))
+                                }
+                                Start::Rows(bias) if m < self.rows => _mm512_set1_ps(*bias.add(m)),
+                                Start::Target if m < self.rows => {
+                                    _mm512_maskz_loadu_ps(masks[v], at(self.c, self.c_row, m, v))
+                                }
+                                _ => _mm512_setzero_ps(),
+                            };
+                            _mm512_storeu_ps(at(c, c_row, m, v), x);
+                        }
+                    }
+                    true
+                }
+            };
+            multiply(self.a, self.b, self.tiles, c, c_row, adds);
+            if whole && !self.relu {
+                return;
+            }
+            for m in 0..self.rows {
+                for v in 0..2 {
+                    let mut x = _mm512_loadu_ps(at(c, c_row, m, v));
+                    if self.relu {
+                        x = _mm512_max_ps(_mm512_setzero_ps(), x);
+                    }
+                    _mm512_mask_storeu_ps(at(self.c, self.c_row, m, v), masks[v], x);
+                }
+            }
+        }
+    }
+}
+
+/// C[32][32] (+)= A·B over so many tiles of k, at least one.
+#[inline(always)]
+unsafe fn multiply(a: *const u32, b: *const u32, tiles: usize, c: *mut f32, c_row: usize, adds: bool) {
+    // SAFETY: the caller's: A has 32 rows of ROW words, B 16 rows of PANEL words a tile, and C 32 rows.
+    unsafe {
+        asm!(
+            "test {adds:e}, {adds:e}",
+            "jnz 2f",
+            "tilezero tmm0",
+            "tilezero tmm1",
+            "tilezero tmm2",
+            "tilezero tmm3",
+            "jmp 3f",
+            "2:",
+            "tileloadd tmm0, [{c} + {c_row}]",
+            "tileloadd tmm1, [{c} + {c_row} + 64]",
+            "tileloadd tmm2, [{c2} + {c_row}]",
+            "tileloadd tmm3, [{c2} + {c_row} + 64]",
+            "3:",
+            "tileloadd tmm6, [{b} + {b_row}]",
+            "tileloadd tmm4, [{a} + {a_row}]",
+            "tileloadd tmm7, [{b} + {b_row} + 64]",
+            "tileloadd tmm5, [{a2} + {a_row}]",
+            "tdpbf16ps tmm0, tmm4, tmm6",
+            "tdpbf16ps tmm1, tmm4, tmm7",
+            "tdpbf16ps tmm2, tmm5, tmm6",
+            "tdpbf16ps tmm3, tmm5, tmm7",
+            "add {a}, 64",
+            "add {a2}, 64",
+            "add {b}, 2048",
+            "dec {tiles}",
+            "jnz 3b",
+            "tilestored [{c} + {c_row}], tmm0",
+            "tilestored [{c} + {c_row} + 64], tmm1",
+            "tilestored [{c2} + {c_row}], tmm2",
+            "tilestored [{c2} + {c_row} + 64], tmm3",
+            adds = in(reg) u32::from(adds),
+            a = inout(reg) a => _,
+            a2 = inout(reg) a.add(SIDE * ROW) => _,
+            a_row = in(reg) 4 * ROW,
+            b = inout(reg) b => _,
+            b_row = in(reg) 4 * PANEL,
+            c = in(reg) c,
+            c2 = in(reg) c.add(SIDE * c_row),
+            c_row = in(reg) 4 * c_row,
+            tiles = inout(reg) tiles => _,
+            out("tmm0") _, out("tmm1") _, out("tmm2") _, out("tmm3") _,
+            out("tmm4") _, out("tmm5") _, out("tmm6") _, out("tmm7") _,
+            options(nostack),
+        );
+    }
+}
+
+/// Columns of A, as a transposed operand has them, turned into rows of pairs: `[rows][ROW]`, filled up to whole tiles with zeros.
+#[inline(always)]
+unsafe fn turn_columns(a: *const f32, ks: usize, rows: usize, steps: usize, to: *mut u32) {
+    // SAFETY: the caller's; rows beyond the last are masked, and k beyond the last not read.
+    unsafe {
+        for k0 in (0..steps).step_by(2 * SIDE) {
+            for m0 in (0..rows).step_by(SIDE) {
+                let mut block = [_mm512_setzero_si512(); SIDE];
+                let count = SIDE.min(rows - m0);
+                for (i, pairs) in block.iter_mut().enumerate() {
+                    let k = k0 + 2 * i;
+                    if k < steps {
+                        let even = a.add(k * ks + m0);
+                        *pairs = bf16::pairs_of(even, (k + 1 < steps).then(|| even.add(ks)), count);
+                    }
+                }
+                bf16::transpose(&mut block);
+                for (m, row) in block.iter().enumerate() {
+                    _mm512_storeu_si512(to.add((m0 + m) * ROW + k0 / 2).cast(), *row);
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn clear(words: *mut u32, range: std::ops::Range<usize>) {
+    // SAFETY: the caller's.
+    unsafe { words.add(range.start).write_bytes(0, range.len()) };
+}
