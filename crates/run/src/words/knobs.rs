@@ -12,6 +12,8 @@ use math::Isa;
 pub enum Precision {
     F32,
     Bf16,
+    /// On a GPU; the processor computes in f32.
+    F16,
 }
 
 /// The settings of a run.
@@ -48,7 +50,7 @@ impl Settings {
 
     /// Refuses what the processor does not have.
     pub fn check_precision(&self, host: Isa) -> Result<(), RunError> {
-        if self.precision == Precision::F32 || (host == Isa::Avx512 && Isa::Bf16.is_available()) {
+        if self.precision != Precision::Bf16 || (host == Isa::Avx512 && Isa::Bf16.is_available()) {
             return Ok(());
         }
         Err(RunError::refused(
@@ -90,6 +92,7 @@ pub fn preset(id: &str) -> Settings {
             batch: if small { 8 } else { 32 },
             micro,
             steps: if small { 32 } else { 1 },
+            half: false, // as `precision` has it
             lr: if small { 2e-3 } else { 1e-3 },
             min_lr: if small { 2e-4 } else { 1e-4 },
             warmup: if small { 100 } else { 50 },
@@ -144,9 +147,12 @@ const POSITIONS: [Named; 2] =
 const POSITION_VALUES: [Positions; 2] = [Positions::Learned, Positions::Rotary];
 const MLPS: [Named; 2] = [Named { name: "gelu", label: "GELU" }, Named { name: "swiglu", label: "SwiGLU" }];
 const MLP_VALUES: [Mlp; 2] = [Mlp::Gelu, Mlp::SwiGlu];
-const PRECISIONS: [Named; 2] =
-    [Named { name: "f32", label: "32 bits" }, Named { name: "bf16", label: "bf16" }];
-const PRECISION_VALUES: [Precision; 2] = [Precision::F32, Precision::Bf16];
+const PRECISIONS: [Named; 3] = [
+    Named { name: "f32", label: "32 bits" },
+    Named { name: "bf16", label: "bf16" },
+    Named { name: "f16", label: "f16" },
+];
+const PRECISION_VALUES: [Precision; 3] = [Precision::F32, Precision::Bf16, Precision::F16];
 const TOKENIZERS: [Named; 3] = [
     Named { name: "chars", label: "Characters" },
     Named { name: "bytes", label: "Bytes" },
@@ -394,8 +400,8 @@ pub fn table(preset: Settings) -> Table<Settings> {
             choice(&PRECISIONS),
             "",
             one_of!(PRECISIONS, PRECISION_VALUES, precision),
-            "bf16 keeps 8 bits of each factor and 24 of each sum, and of the weights: up to twice as fast on processors that have it. Only \
-             runs of the same precision have the same digests.",
+            "bf16 keeps 8 bits of each factor and 24 of each sum, and of the weights: up to twice as fast on processors that have it. \
+             f16 is for GPUs that have it and keeps 11 bits of each factor; the processor computes with 32 all the same. Only runs of the same precision have the same digests.",
         )
         .with(
             "tokenizer",
