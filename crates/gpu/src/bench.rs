@@ -53,8 +53,8 @@ pub fn bench_blocking(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink<'_>
 
 /// The products of the figures, each beside the peak of the moment.
 async fn products(gpu: &Gpu, now: &dyn Fn() -> f64, sink: Sink<'_>) -> Result<(), Fault> {
-    const ROUNDS: usize = 5;
     let software = gpu.about().software;
+    let rounds = if software { 1 } else { 5 };
     let shapes = match software {
         true => [[512, 512, 512], [1024, 1024, 256], [2048, 256, 256]],
         false => [[1024, 1024, 1024], [4096, 4096, 4096], [4096, 256, 256]],
@@ -63,9 +63,9 @@ async fn products(gpu: &Gpu, now: &dyn Fn() -> f64, sink: Sink<'_>) -> Result<()
     let mut peaks = Vec::new();
     for [m, n, k] in shapes {
         let (mut rates, mut shares) = (Vec::new(), Vec::new());
-        for _ in 0..if software { 1 } else { ROUNDS } {
+        for _ in 0..rounds {
             let peak = peak.flop_per_s(now).await?;
-            let rate = 2.0 * (m * n * k) as f64 / product_s(gpu, [m, n, k], now).await?;
+            let rate = 2.0 * (m * n * k) as f64 / product_s(gpu, [m, n, k], false, now).await?;
             rates.push(rate);
             shares.push(rate / peak);
             peaks.push(peak);
@@ -74,6 +74,14 @@ async fn products(gpu: &Gpu, now: &dyn Fn() -> f64, sink: Sink<'_>) -> Result<()
         let name = format!("gpu.product.{m}x{n}x{k}");
         give(sink, format!("{name}.gflops"), 1e-9 * median(&mut rates), format!("GFLOP/s{less}"));
         give(sink, format!("{name}.share"), median(&mut shares), "of peak");
+        if gpu.about().half {
+            let mut rates = Vec::new();
+            for _ in 0..rounds {
+                rates.push(2.0 * (m * n * k) as f64 / product_s(gpu, [m, n, k], true, now).await?);
+            }
+            let unit = format!("GFLOP/s of factors rounded to f16{less}");
+            give(sink, format!("{name}.f16.gflops"), 1e-9 * median(&mut rates), unit);
+        }
     }
     give(sink, "gpu.peak_gflops", 1e-9 * median(&mut peaks), "GFLOP/s of multiply-adds in registers");
     Ok(())

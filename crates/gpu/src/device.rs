@@ -22,6 +22,8 @@ pub struct About {
     pub software: bool,
     /// Kernels use subgroups: it has them, they are wide enough, and a first sum by them was right.
     pub subgroups: bool,
+    /// Kernels may compute in f16.
+    pub half: bool,
 }
 
 /// What to ask of an adapter.
@@ -34,6 +36,8 @@ pub struct OpenOptions {
     /// Whether kernels may use subgroups; unsaid, where the adapter is no software, which takes longer to compile them than
     /// it spares. The bits are the same.
     pub subgroups: Option<bool>,
+    /// Do without f16, though the adapter has it.
+    pub without_half: bool,
 }
 
 /// An open device. Clones share it.
@@ -114,7 +118,8 @@ impl Gpu {
 
     async fn on(adapter: &wgpu::Adapter, options: OpenOptions) -> Result<Gpu, Fault> {
         let (info, offered, has) = (adapter.get_info(), adapter.limits(), adapter.features());
-        let features = has & wgpu::Features::SUBGROUP;
+        let half = if options.without_half { wgpu::Features::empty() } else { wgpu::Features::SHADER_F16 };
+        let features = has & (wgpu::Features::SUBGROUP | half);
         let room = offered.max_storage_buffer_binding_size.min(offered.max_buffer_size);
         let limits = wgpu::Limits {
             max_storage_buffer_binding_size: room,
@@ -140,6 +145,7 @@ impl Gpu {
             Reduce::PLAIN
         };
         about.subgroups = reduce.has_subgroups();
+        about.half = features.contains(wgpu::Features::SHADER_F16);
         let layout = bindings(&device);
         let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label: Some("hothouse"),
@@ -295,5 +301,6 @@ fn about(info: &wgpu::AdapterInfo, called: String) -> About {
     let name = name.unwrap_or_default();
     let known = ["swiftshader", "llvmpipe", "lavapipe", "basic render"];
     let known = known.iter().any(|pretender| name.to_lowercase().contains(pretender));
-    About { name, backend, software: known || info.device_type == wgpu::DeviceType::Cpu, subgroups: false }
+    let software = known || info.device_type == wgpu::DeviceType::Cpu;
+    About { name, backend, software, subgroups: false, half: false }
 }

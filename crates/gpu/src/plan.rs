@@ -75,6 +75,9 @@ impl Lowered {
         program: &mut Program,
         fuse: bool,
     ) -> Result<Lowered, Fault> {
+        if plan.half() && !program.gpu().about().half {
+            return Err(Fault::NoHalf);
+        }
         let mut dataflow = Dataflow::of(plan)?;
         if fuse {
             dataflow.join_products(fusion::WIDEST);
@@ -166,7 +169,7 @@ fn emit(dataflow: &Dataflow, nodes: &[usize], places: &[u32], space: &mut Space,
     let mut all = Vec::new();
     for node in nodes.iter().map(|&n| &dataflow.nodes[n]) {
         let (reads, writes) = (places_of(&node.reads), places_of(&node.writes));
-        let Op::Product { shape: [m, n, k], a, b, bias, residual, act, slope, saves } = node.op else {
+        let Op::Product { shape: [m, n, k], a, b, bias, residual, act, slope, saves, half } = node.op else {
             match &node.op {
                 Op::Attention(shape) => attention::emit(shape, &reads, &writes, program),
                 Op::AttentionGrad(shape) => attention::emit_grad(shape, &reads, &writes, program),
@@ -190,7 +193,8 @@ fn emit(dataflow: &Dataflow, nodes: &[usize], places: &[u32], space: &mut Space,
             row_sums: writes.get(1).filter(|_| !saves).map(|&at| (at, adds(node.writes[1]))),
             save: writes.get(1).filter(|_| saves).copied(),
         };
-        let c = Product { m, n, k, a, b, c: writes[0], bias, residual, act, adds: adds(node.writes[0]) };
+        let adds = adds(node.writes[0]);
+        let c = Product { m, n, k, a, b, c: writes[0], bias, residual, act, adds, half };
         all.push((c, fused));
     }
     products(program, space, &all);

@@ -97,6 +97,7 @@ async fn check(gpu: &Gpu, cases: &[Case], tile: Option<&Tile>) {
             residual: case.residual.then_some(at[3].at),
             act: case.act,
             adds: case.adds,
+            half: None,
         };
         match tile {
             Some(tile) => product_by(&mut program, &mut space, &p, tile),
@@ -260,6 +261,7 @@ async fn what_a_product_does_in_passing_is_right(gpu: Gpu) {
             residual: None,
             act: Act::None,
             adds: false,
+            half: None,
         };
         let fused = Fused {
             slope: slope.map(|of| (of, at[2].at)),
@@ -331,6 +333,7 @@ async fn products_that_are_alike_go_together(gpu: Gpu) {
                 residual: Some(region(space, m * n)),
                 act: Act::Tanh,
                 adds: false,
+                half: None,
             };
             (
                 p,

@@ -133,6 +133,8 @@ struct Form {
     gated: bool,
     tied: bool,
     drop: f32,
+    /// Of the mean loss: what gradients are multiplied by.
+    share: f32,
 }
 
 /// A small transformer that learns from windows of a text, as the room of words builds them.
@@ -198,17 +200,17 @@ fn transformer(form: Form) -> Plan {
     let head = if form.tied { table } else { g.param("head", [VOCAB, width], Init::FanIn) };
     let losses = g.head_loss(x, head, next);
     let mean = g.mean_all(losses);
-    let loss = g.affine(mean, 0.5, 0.0);
+    let loss = g.affine(mean, form.share, 0.0);
     let gradients = g.gradients(loss);
     Plan::training(&g, &[("loss", loss)], &gradients, Isa::best()).unwrap()
 }
 
 /// Whole steps of two runs each, of every norm, position, and kind of layer.
 async fn a_transformer_is_trained_as_on_the_processor(gpu: Gpu) {
-    let plain = Form { rms: false, rotary: false, gated: false, tied: true, drop: 0.0 };
+    let plain = Form { rms: false, rotary: false, gated: false, tied: true, drop: 0.0, share: 0.5 };
     let forms = [
         plain,
-        Form { rms: true, rotary: true, gated: true, tied: false, drop: 0.2 },
+        Form { rms: true, rotary: true, gated: true, tied: false, drop: 0.2, ..plain },
         Form { rotary: true, drop: 0.1, ..plain },
         Form { rms: true, tied: false, ..plain },
         Form { gated: true, ..plain },
@@ -276,9 +278,51 @@ async fn a_transformer_is_trained_as_on_the_processor(gpu: Gpu) {
     }
 }
 
+/// The gradient of products in f16, of a mean loss and of a millionth of it: with the same bits kept of each.
+async fn a_transformer_in_f16_has_the_gradients_of_f32(gpu: Gpu) {
+    if !gpu.about().half {
+        return eprintln!("NOT TESTED: {} has no f16", gpu.about().name);
+    }
+    let plain = Form { rms: false, rotary: false, gated: false, tied: true, drop: 0.0, share: 0.5 };
+    let forms = [plain, Form { rms: true, rotary: true, gated: true, tied: false, drop: 0.2, ..plain }];
+    for form in forms.into_iter().flat_map(|form| [form, Form { share: 1e-6, ..form }]) {
+        let plan = transformer(form);
+        let params = Params::new(plan.table(), 3);
+        let Optimizer { m, v, .. } = Optimizer::new(&params);
+        let state = TrainStateRef { weights: params.values(), m: &m, v: &v, steps: 0 };
+        let text: Vec<f32> = (0..400).map(|i: i32| ((i * i + i / 3) % 21) as f32).collect();
+        let mut found = Vec::new();
+        for half in [false, true] {
+            let mut trainer = gpu.trainer(&Arc::new(plan.clone().with_half(half)), &state).unwrap();
+            trainer.set_input("corpus", &text).unwrap();
+            trainer.set_input("starts", &[3.0, 170.0, 300.0]).unwrap();
+            if form.drop > 0.0 {
+                trainer.set_input("step", &[1.0]).unwrap();
+            }
+            trainer.step(&Adam::default()).unwrap();
+            found.push(answer(&mut *trainer).await);
+        }
+        let [plain, half] = &found[..] else { unreachable!() };
+        let apart = |x: &[f32], y: &[f32]| {
+            let length = |x: &mut dyn Iterator<Item = f64>| x.map(|x| x * x).sum::<f64>().sqrt();
+            let difference = length(&mut x.iter().zip(y).map(|(x, y)| f64::from(x - y)));
+            difference / length(&mut y.iter().map(|&y| f64::from(y)))
+        };
+        // Of each parameter by itself: none is lost among others that are larger.
+        for spec in plan.table().specs() {
+            let by = apart(&half.m[spec.range()], &plain.m[spec.range()]);
+            assert!(by < 5e-3, "{form:?}: the gradient of {} differs by {by}", spec.name);
+        }
+        let by = apart(&half.m, &plain.m);
+        assert!(by > 1e-5, "{form:?}: factors were rounded");
+        eprintln!("{form:?}: gradients differ by {by:.1e}");
+    }
+}
+
 #[test]
 fn natively() {
     pollster::block_on(async {
+        a_transformer_in_f16_has_the_gradients_of_f32(common::open().await).await;
         a_transformer_is_trained_as_on_the_processor(common::open().await).await;
         a_net_is_trained_as_on_the_processor(common::open().await).await;
         a_plan_is_run_as_on_the_processor(common::open().await).await;

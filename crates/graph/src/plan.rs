@@ -204,6 +204,7 @@ pub struct Plan {
     pub(crate) constants: Vec<(usize, Vec<f32>)>,
     pub(crate) packs: Vec<Pack>,
     pub(crate) trains: bool,
+    pub(crate) half: bool,
     /// Whether some call is large enough for more than one thread.
     pub(crate) wide: bool,
     /// Gradients of parameters that the loss does not depend on: zero.
@@ -246,6 +247,14 @@ impl Plan {
 
     pub fn isa(&self) -> Isa {
         self.isa
+    }
+    /// Whether a device rounds the factors of products to f16. The processor computes in f32 all the same.
+    pub fn half(&self) -> bool {
+        self.half
+    }
+    /// The same plan with factors rounded so, or not.
+    pub fn with_half(self, half: bool) -> Plan {
+        Plan { half, ..self }
     }
     pub fn layout(&self) -> Layout {
         self.layout
@@ -456,6 +465,7 @@ impl<'g> Planner<'g> {
             constants: p.constants,
             packs: p.packs,
             trains: gradients.is_some(),
+            half: false,
             nodes: p.nodes,
             unshared_len,
         })

@@ -3,13 +3,28 @@
 /// Why a machine cannot go on, or cannot begin: what is the matter, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    NoAdapter { why: String },
-    Lost { why: String },
-    Refused { why: String },
+    NoAdapter {
+        why: String,
+    },
+    Lost {
+        why: String,
+    },
+    Refused {
+        why: String,
+    },
     OutOfMemory,
-    TooSmall { needs: u64, has: u64 },
-    Unknown { what: String },
-    ProcessorOnly { why: &'static str },
+    TooSmall {
+        needs: u64,
+        has: u64,
+    },
+    /// Products in f16 were asked for.
+    NoHalf,
+    Unknown {
+        what: String,
+    },
+    ProcessorOnly {
+        why: &'static str,
+    },
 }
 
 impl Fault {
@@ -23,6 +38,7 @@ impl Fault {
             Fault::TooSmall { needs, has } => {
                 format!("the GPU's buffers hold {has} bytes, but this run needs {needs}")
             }
+            Fault::NoHalf => "the GPU has no f16, which is the precision that was asked for".into(),
             Fault::Unknown { what } => format!("{what} has not been taught to run on a GPU"),
             Fault::ProcessorOnly { why } => why.to_string(),
         };
@@ -40,6 +56,7 @@ impl Fault {
             Fault::OutOfMemory | Fault::TooSmall { .. } => {
                 "Choose fewer environments, games, members or sequences at once, or train on the processor."
             }
+            Fault::NoHalf => "Set precision to f32 to train on it, or train on the processor.",
             Fault::Unknown { .. } => "Train it on the processor.",
             Fault::ProcessorOnly { .. } => "Choose another learner of the room, or train on the processor.",
         }

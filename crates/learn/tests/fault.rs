@@ -11,6 +11,7 @@ fn each_fault_is_a_sentence_and_a_next_step() {
         Fault::Refused { why: why() },
         Fault::OutOfMemory,
         Fault::TooSmall { needs: 9, has: 8 },
+        Fault::NoHalf,
         Fault::Unknown { what: "a plan in panels".into() },
         Fault::ProcessorOnly { why: "this learner has nothing to offload" },
     ];

@@ -50,6 +50,7 @@ fn config(shape: Shape, batch: usize) -> Config {
         batch,
         micro: batch,
         steps: 2,
+        half: false,
         lr: 3e-3,
         min_lr: 3e-4,
         warmup: 20,

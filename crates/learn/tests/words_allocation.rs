@@ -31,6 +31,7 @@ fn steady(norm: Norm, positions: Positions, mlp: Mlp, dropout: f32, meter: Meter
         batch: 32,
         micro: 16,
         steps: 2,
+        half: false,
         lr: 1e-3,
         min_lr: 1e-4,
         warmup: 2,

@@ -29,6 +29,8 @@ pub(super) enum Location {
 pub(super) struct Value {
     pub len: usize,
     pub location: Location,
+    /// What it is multiplied by before it is rounded to f16: a gradient and what follows from it by its head's `lift`.
+    pub lift: f32,
 }
 
 /// Columns `from..from + width` of a matrix that has `of` become columns `at..` of another.
@@ -84,6 +86,7 @@ pub(super) enum Op {
         act: Act,
         slope: Option<Unary>,
         saves: bool,
+        half: Option<[f32; 2]>,
     },
     /// x, gamma, beta if centred, residual? -> y, statistics?
     Norm { rows: usize, cols: usize, eps: f32, centred: bool, residual: bool, act: Act },
@@ -289,7 +292,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn value(&mut self, len: usize, location: Location) -> usize {
-        self.dataflow.values.push(Value { len, location });
+        self.dataflow.values.push(Value { len, location, lift: 1.0 });
         self.dataflow.values.len() - 1
     }
 
@@ -324,7 +327,17 @@ impl Reader<'_> {
         }
     }
 
-    fn push(&mut self, op: Op, reads: Vec<usize>, writes: Vec<usize>) {
+    fn push(&mut self, mut op: Op, reads: Vec<usize>, writes: Vec<usize>) {
+        let values = &mut self.dataflow.values;
+        let mut lift = reads.iter().map(|&v| values[v].lift).fold(1.0, f32::max);
+        match &mut op {
+            Op::Product { half, .. } if self.plan.half() => {
+                *half = Some([reads[0], reads[1]].map(|v| values[v].lift));
+            }
+            Op::Head(head) => lift = head.lift(),
+            _ => {}
+        }
+        writes.iter().for_each(|&v| values[v].lift = lift);
         self.dataflow.nodes.push(Node { op, reads, writes });
     }
 
@@ -346,6 +359,7 @@ impl Reader<'_> {
             act: Act::None,
             slope: None,
             saves: false,
+            half: None,
         };
         let (op, reads) = match &step.call {
             &Call::Linear { rows, out, inp, ref packed, eps, act, .. } => {
@@ -367,6 +381,7 @@ impl Reader<'_> {
                     act: if normed.is_some() { Act::None } else { act },
                     slope: None,
                     saves: saved.is_some(),
+                    half: None,
                 };
                 let Some((gamma, beta)) = normed else {
                     let of_product_writes = [writes[0], saved].into_iter().flatten().collect();
@@ -392,6 +407,7 @@ impl Reader<'_> {
                     act: Act::None,
                     slope: None,
                     saves: false,
+                    half: None,
                 };
                 (product, of_product)
             }
@@ -448,7 +464,8 @@ impl Reader<'_> {
                 let weight = self.plan.unpacked(packed);
                 let weight = self.param(&weight);
                 let [loss, dx, dw, _] = writes.map(|write| write.is_some());
-                let head = Head { rows, vocab, inp, scale, upstream: some.len() > 2, loss, dx, dw };
+                let (upstream, half) = (some.len() > 2, self.plan.half());
+                let head = Head { rows, vocab, inp, scale, upstream, loss, dx, dw, half };
                 // Tiles are of another height here.
                 let logits = self.value(head.height() * vocab, Location::Arena);
                 writes = [Some(logits), writes[0], writes[1], writes[2]];

@@ -24,6 +24,8 @@ pub(super) struct Head {
     pub loss: bool,
     pub dx: bool,
     pub dw: bool,
+    /// Factors are rounded to f16.
+    pub half: bool,
 }
 
 impl Head {
@@ -33,14 +35,26 @@ impl Head {
         self.rows.div_ceil(self.rows.div_ceil(most)).next_multiple_of(UNIT).min(self.rows)
     }
 
+    /// The power of two that a gradient is multiplied by before it is rounded to f16, whose smallest number is 2^-24 and largest
+    /// 65,504. A slope is `scale` at most, one over the tokens of a mean: with this it comes to 128 to 256, so that what follows
+    /// from it may be 255 times larger, and down to a two-millionth of `scale` all bits are kept. A constant, where others search
+    /// for one while they train, since it knows that scale.
+    pub fn lift(&self) -> f32 {
+        const MOST: f32 = 256.0;
+        let lift = (MOST / self.scale.abs()).clamp(1.0, 1e18);
+        f32::from_bits(lift.to_bits() & f32::INFINITY.to_bits())
+    }
+
     /// Appends its kernels: `reads` and `writes` are places in `mem`; what is written last is added where it `adds`, if it is dw.
     pub fn emit(&self, reads: &[u32], writes: &[u32], adds: bool, space: &mut Space, program: &mut Program) {
         let &Head { vocab, inp, .. } = self;
         let mut rest = writes[1..].iter().copied();
         let [loss, dx, dw] = [self.loss, self.dx, self.dw].map(|is| if is { rest.next() } else { None });
         let (x, w, logits, height) = (reads[0], reads[1], writes[0], self.height());
+        let lifts = [1.0, self.lift()];
         let product = |[m, n, k]: [usize; 3], a: Side, b: Side, c: u32, adds: bool| {
-            let p = Product { m, n, k, a, b, c, bias: None, residual: None, act: Act::None, adds };
+            let half = self.half.then_some([lifts[usize::from(a.at == logits)], 1.0]);
+            let p = Product { m, n, k, a, b, c, bias: None, residual: None, act: Act::None, adds, half };
             [(p, Fused::default())]
         };
         let side =

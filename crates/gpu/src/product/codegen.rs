@@ -5,6 +5,10 @@
 //! lay before. It is read from global memory as blocks of 4 x 4, a block a thread, while the tile before it is multiplied,
 //! and turned on its way if four k lay beside each other. Lanes beside each other store beside each other and read
 //! beside each other or the same, so that no two are in each other's way.
+//!
+//! Where factors are rounded to f16, that is done on the way into the tiles, which take half of the room; what is read from
+//! them is f32 again, and so are the sums. Gradients of a mean over thousands of tokens are smaller than what f16 has, so
+//! a factor can be moved up by a power of two, exactly, and the sum is moved down again.
 
 use super::shape::{FUNCTIONS, Fused, Product, Side};
 use crate::tile::Tile;
@@ -14,6 +18,7 @@ use std::fmt::Write;
 pub(super) struct Made {
     /// `mem` is of four floats each.
     pub vectors: bool,
+    pub directives: &'static str,
     pub text: String,
 }
 
@@ -61,6 +66,8 @@ struct Factor {
     fours: usize,
     /// Blocks of a tile.
     blocks: usize,
+    /// What it is multiplied by before it is rounded to f16.
+    half: Option<f32>,
 }
 
 pub(super) fn product(p: &Product, fused: &Fused, tile: &Tile, split: bool, twins: bool) -> Made {
@@ -90,6 +97,7 @@ pub(super) fn product(p: &Product, fused: &Fused, tile: &Tile, split: bool, twin
             reads: read(a),
             fours: tile.rows / 4,
             blocks: tile.rows * tile.depth / 16,
+            half: p.half.map(|half| half[0]),
         },
         b: Factor {
             name: 'b',
@@ -97,12 +105,14 @@ pub(super) fn product(p: &Product, fused: &Fused, tile: &Tile, split: bool, twin
             reads: read(b),
             fours: tile.columns / 4,
             blocks: tile.columns * tile.depth / 16,
+            half: p.half.map(|half| half[1]),
         },
         writes,
         split,
         twins,
     };
-    Made { vectors, text: kernel.text() }
+    let directives = if p.half.is_some() { "enable f16;" } else { "" };
+    Made { vectors, directives, text: kernel.text() }
 }
 
 struct Kernel<'p> {
@@ -125,6 +135,14 @@ struct Args {
     c: u32, bias: u32, residual: u32,
     tiles_n: u32, tiles: u32, chunk: u32, c_row: u32, c_split: u32,
     slope: u32, row_sums: u32, save: u32,
+";
+
+/// What is too large for f16 becomes its largest; NaN, of which no comparison holds, stays, since a step with it is left out.
+const HALF: &str = "\
+fn half_of(x: vec4<f32>) -> vec4<f16> {
+    let most = vec4<f32>(65504.0);
+    return vec4<f16>(select(x, sign(x) * most, abs(x) > most));
+}
 ";
 
 /// Ends the arguments' struct; for twins, with how far each place is from the first one's to the second one's.
@@ -157,18 +175,26 @@ impl Kernel<'_> {
         } else {
             "fn read(at: u32) -> f32 { return mem[at >> 2u][at & 3u]; }\n"
         };
+        let summed = self.fused.row_sums.is_some();
         let depths = tile.depth / 4;
+        let element = if self.p.half.is_some() { "f16" } else { "f32" };
         for Factor { name, fours, .. } in [&self.a, &self.b] {
             let _ = writeln!(
                 text,
-                "var<workgroup> {name}_tile: array<array<array<vec4<f32>, {fours}>, 4>, {depths}>;"
+                "var<workgroup> {name}_tile: array<array<array<vec4<{element}>, {fours}>, 4>, {depths}>;"
             );
+        }
+        if self.p.half.is_some() {
+            text += HALF;
+            if summed {
+                let fours = self.a.fours;
+                let _ = writeln!(text, "var<workgroup> kept: array<array<vec4<f32>, {fours}>, {depths}>;");
+            }
         }
         if tile.slices > 1 {
             let len = tile.slices / 2 * tile.rows * tile.columns / 4;
             let _ = writeln!(text, "var<workgroup> sums: array<vec4<f32>, {len}>;");
         }
-        let summed = self.fused.row_sums.is_some();
         let (slots, threads_of_slice) = (self.slots(threads), tile.threads());
         let _ = writeln!(
             text,
@@ -243,6 +269,7 @@ k0 += {depth}u;
         if summed {
             text += &self.finish_rows(&each(&|factor, slot, _| self.keep_rows(factor, slot)));
         }
+        text += &self.move_down();
         text += &self.join();
         text += &self.finish();
         text + "}\n"
@@ -263,9 +290,12 @@ k0 += {depth}u;
         }
     }
 
-    /// Where a thread leaves its sums for the others: where the tile was.
+    /// Where a thread leaves its sums for the others: where the tile was, if that is wide enough.
     fn of_rows(&self, depth: &str, four: &str) -> String {
-        format!("a_tile[{depth}][0][{four}]")
+        match self.p.half {
+            Some(_) => format!("kept[{depth}][{four}]"),
+            None => format!("a_tile[{depth}][0][{four}]"),
+        }
     }
 
     fn keep_rows(&self, factor: &Factor, slot: usize) -> String {
@@ -448,6 +478,10 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
                 }
                 _ => format!("x{slot}_{i}"),
             };
+            let value = match factor.half {
+                Some(up) => format!("half_of({value} * {up:?})"),
+                None => value,
+            };
             let to = format!("{name}_tile[deep{slot} / 4u][{i}][four{slot}]");
             let _ = write!(text, "{to} = {value};");
         }
@@ -460,8 +494,10 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
     fn multiply(&self) -> String {
         let tile = self.tile;
         let (a_step, b_step) = self.steps();
-        let value =
-            |name: char, k: usize, step: usize| format!("{name}_tile[deep][{k}][{name}_four + {step}u]");
+        let wide = if self.p.half.is_some() { "vec4<f32>" } else { "" };
+        let value = |name: char, k: usize, step: usize| {
+            format!("{wide}({name}_tile[deep][{k}][{name}_four + {step}u])")
+        };
         let mut body = String::new();
         for k in 0..4 {
             body += "{";
@@ -488,6 +524,14 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
                 format!("for (var i = 0u; i < {own}u; i++) {{ let deep = slice * {own}u + i;\n{body}}}\n")
             }
         }
+    }
+
+    /// Divides the sums by what the factors were multiplied by.
+    fn move_down(&self) -> String {
+        let up = self.p.half.map_or(1.0, |[a, b]| a * b);
+        let fours = self.tile.thread_columns / 4;
+        let sums = (0..self.tile.thread_rows * fours).map(|i| format!("c{}_{}", i / fours, i % fours));
+        if up == 1.0 { String::new() } else { sums.map(|c| format!("{c} *= {:?};\n", 1.0 / up)).collect() }
     }
 
     /// Adds the slices' sums, half of them to the other half until one is left; only the first slice goes on.

@@ -50,7 +50,7 @@ fn are_alike(one: &(Product, Fused), other: &(Product, Fused)) -> bool {
     let shape = |(p, fused): &(Product, Fused)| {
         let strides = [p.a.outer, p.a.inner, p.b.outer, p.b.inner];
         let fused = (fused.slope.map(|slope| slope.0), fused.row_sums.map(|sums| sums.1));
-        ([p.m, p.n, p.k], strides, p.act, p.adds, fused)
+        ([p.m, p.n, p.k], strides, p.act, p.adds, p.half, fused)
     };
     let aligned = |of| places(of).map(|at| at.map(|at| at % 4));
     shape(one) == shape(other) && aligned(one) == aligned(other)
@@ -77,8 +77,8 @@ pub(super) fn append(
     let made = codegen::product(p, fused, &tile, splits > 1, all.len() > 1);
     let label = format!("product {}", tile.name());
     let kernel = match made.vectors {
-        true => program.kernel_of_vectors(&label, &made.text),
-        false => program.kernel(&label, &made.text),
+        true => program.kernel_of_vectors_with(&label, made.directives, &made.text),
+        false => program.kernel_with(&label, made.directives, &made.text),
     };
     let mut at: Vec<[u32; 8]> = all.iter().map(|one| places(one).map(Option::unwrap_or_default)).collect();
     // From the first product's place to the second's, around the end of the numbers if need be.

@@ -30,6 +30,8 @@ pub struct Product {
     pub residual: Option<u32>,
     pub act: Act,
     pub adds: bool,
+    /// Both factors are rounded to f16, multiplied by these powers of two before; the sums are f32's and divided by both.
+    pub half: Option<[f32; 2]>,
 }
 
 /// What else is fused to a product, for gradients.

@@ -98,7 +98,7 @@ impl Gpu {
                     timings.truncate(begin);
                     return Ok(timings);
                 }
-                let mut timed = Timed::new(self, [m, n, k], Some(tile))?;
+                let mut timed = Timed::new(self, [m, n, k], Some(tile), None)?;
                 let product_s = timed.product_s(stretches, now).await?;
                 let found = timed.some_bits().await?;
                 let same_bits = bits.is_empty() || bits == found;
@@ -117,9 +117,15 @@ impl Gpu {
     }
 }
 
-/// Seconds that a row-major product takes (a gradient's factors lie across), of the best of some stretches.
-pub(crate) async fn product_s(gpu: &Gpu, shape: [usize; 3], now: &dyn Fn() -> f64) -> Result<f64, Fault> {
-    Timed::new(gpu, shape, None)?.product_s(THOROUGH, now).await
+/// Seconds that a row-major product takes (a gradient's factors lie across), of the best of some stretches; where `half`, of
+/// factors rounded to f16.
+pub(crate) async fn product_s(
+    gpu: &Gpu,
+    shape: [usize; 3],
+    half: bool,
+    now: &dyn Fn() -> f64,
+) -> Result<f64, Fault> {
+    Timed::new(gpu, shape, None, half.then_some([1.0; 2]))?.product_s(THOROUGH, now).await
 }
 
 /// A product of noise, to be timed.
@@ -132,7 +138,12 @@ struct Timed {
 }
 
 impl Timed {
-    fn new(gpu: &Gpu, [m, n, k]: [usize; 3], tile: Option<Tile>) -> Result<Timed, Fault> {
+    fn new(
+        gpu: &Gpu,
+        [m, n, k]: [usize; 3],
+        tile: Option<Tile>,
+        half: Option<[f32; 2]>,
+    ) -> Result<Timed, Fault> {
         let (mut space, mut program) = (Space::default(), Program::new(gpu));
         let (a, b, c) = (space.floats(m * k), space.floats(k * n), space.floats(m * n));
         let class = class(m, n, k);
@@ -153,6 +164,7 @@ impl Timed {
             residual: None,
             act: Act::None,
             adds: false,
+            half,
         };
         match tile {
             Some(tile) => {
@@ -269,7 +281,9 @@ mod tests {
             (Class::Narrow, [130, 31, 77], false),
             (Class::Gradient, [67, 65, 1100], true),
         ];
-        for (of, [m, n, k], across) in shapes {
+        let halves = [None, gpu.about().half.then_some([4.0, 1.0])];
+        let rounded = |half| shapes.map(|(of, shape, across)| (of, shape, across, half));
+        for (of, [m, n, k], across, half) in halves.into_iter().flat_map(rounded) {
             assert_eq!(class(m, n, k), of, "{m} x {n} x {k}");
             let mut first: Option<Vec<Vec<u32>>> = None;
             for tile in of.candidates() {
@@ -292,6 +306,7 @@ mod tests {
                     residual: Some(residual.at),
                     act: Act::Tanh,
                     adds: false,
+                    half,
                 };
                 let fused =
                     Fused { slope: Some((Unary::Tanh, at.at)), row_sums: Some((sums.at, false)), save: None };

@@ -80,6 +80,8 @@ pub struct Config {
     pub micro: usize,
     /// Steps of an iteration.
     pub steps: usize,
+    /// Another machine rounds the factors of products to f16, or says that it cannot.
+    pub half: bool,
     pub lr: f32,
     /// What it falls to, along a cosine that ends after so many steps; the first ones warm up.
     pub min_lr: f32,

@@ -162,5 +162,5 @@ pub fn plan_training(config: &Config, tokens: usize, seed: u32, isa: Isa) -> Res
     let mean = g.mean_all(losses);
     let loss = g.affine(mean, config.micro as f32 / config.batch as f32, 0.0);
     let gradients = g.gradients(loss);
-    Plan::training(&g, &[("loss", loss)], &gradients, isa)
+    Ok(Plan::training(&g, &[("loss", loss)], &gradients, isa)?.with_half(config.half))
 }

@@ -13,6 +13,8 @@ pub enum Precision {
     F32,
     Bf16,
     Amx,
+    /// On a GPU; the processor computes in f32.
+    F16,
 }
 
 /// The settings of a run.
@@ -45,7 +47,7 @@ impl Settings {
     /// What the run computes with on a processor that has this set.
     pub fn isa(&self, host: Isa) -> Isa {
         match self.precision {
-            Precision::F32 => host,
+            Precision::F32 | Precision::F16 => host,
             Precision::Bf16 => Isa::Bf16,
             Precision::Amx => Isa::Amx,
         }
@@ -55,7 +57,7 @@ impl Settings {
     pub fn check_precision(&self, host: Isa) -> Result<(), RunError> {
         let isa = self.isa(host);
         let (products, needs, instead) = match self.precision {
-            Precision::F32 => return Ok(()),
+            Precision::F32 | Precision::F16 => return Ok(()),
             _ if host == Isa::Avx512 && isa.is_available() => return Ok(()),
             Precision::Bf16 => ("products of bf16", "AVX512-BF16", "Leave precision at f32"),
             Precision::Amx if host == Isa::Avx512 && Isa::Bf16.is_available() => {
@@ -104,6 +106,7 @@ pub fn preset(id: &str) -> Settings {
             batch: if small { 8 } else { 32 },
             micro,
             steps: if small { 32 } else { 1 },
+            half: false, // as `precision` has it
             lr: if small { 2e-3 } else { 1e-3 },
             min_lr: if small { 2e-4 } else { 1e-4 },
             warmup: if small { 100 } else { 50 },
@@ -158,12 +161,13 @@ const POSITIONS: [Named; 2] =
 const POSITION_VALUES: [Positions; 2] = [Positions::Learned, Positions::Rotary];
 const MLPS: [Named; 2] = [Named { name: "gelu", label: "GELU" }, Named { name: "swiglu", label: "SwiGLU" }];
 const MLP_VALUES: [Mlp; 2] = [Mlp::Gelu, Mlp::SwiGlu];
-const PRECISIONS: [Named; 3] = [
+const PRECISIONS: [Named; 4] = [
     Named { name: "f32", label: "32 bits" },
     Named { name: "bf16", label: "bf16" },
     Named { name: "amx", label: "bf16 by AMX tiles" },
+    Named { name: "f16", label: "f16" },
 ];
-const PRECISION_VALUES: [Precision; 3] = [Precision::F32, Precision::Bf16, Precision::Amx];
+const PRECISION_VALUES: [Precision; 4] = [Precision::F32, Precision::Bf16, Precision::Amx, Precision::F16];
 const TOKENIZERS: [Named; 3] = [
     Named { name: "chars", label: "Characters" },
     Named { name: "bytes", label: "Bytes" },
@@ -411,8 +415,9 @@ pub fn table(preset: Settings) -> Table<Settings> {
             choice(&PRECISIONS),
             "",
             one_of!(PRECISIONS, PRECISION_VALUES, precision),
-            "bf16 keeps 8 bits of each factor and 24 of each sum, and of the weights: up to twice as fast on processors that have it. AMX \
-             tiles, of newer Intel servers, do the same many at a time. Only runs of the same precision have the same digests.",
+            "bf16 keeps 8 bits of each factor and 24 of each sum, and of the weights: up to twice as fast on processors that have it; AMX \
+             tiles, of newer Intel servers, do the same many at a time. f16 is for GPUs that have it and keeps 11 bits of each factor; the \
+             processor computes with 32 all the same. Only runs of the same precision have the same digests.",
         )
         .with(
             "tokenizer",

@@ -2,7 +2,7 @@
 //! that nothing leaves a trace in what is learned.
 
 use super::asking::Asked;
-use super::knobs::{self, Settings};
+use super::knobs::{self, Precision, Settings};
 use super::protocol::{AboutView, Preparing, PreparingPart, Question, RoomEvent, Sample};
 use super::schema::SCHEMA;
 use super::testing::{Test, Validation, prompt};
@@ -68,7 +68,8 @@ struct Notes {
 impl Settings {
     /// The learner's, for a vocabulary of so many tokens.
     fn learner(&self, vocab: usize) -> Config {
-        Config { shape: Shape { vocab, ..self.config.shape }, ..self.config }
+        let half = self.precision == Precision::F16;
+        Config { shape: Shape { vocab, ..self.config.shape }, half, ..self.config }
     }
 }
 

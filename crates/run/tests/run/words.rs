@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use graph::Plan;
-use learn::offload::{PlanTrainer, TrainStateRef};
+use learn::offload::{Local, PlanTrainer, TrainStateRef};
 use learn::{Fault, Machine};
 use math::Isa;
 use run::protocol::{Command, Config, Dataset, DeviceWish, Event};
@@ -474,6 +474,66 @@ fn a_device_that_the_model_does_not_fit_in_is_named_and_the_run_goes_on() {
             if text.contains("buffers hold 65536 bytes") && next_step.contains("sequences at once"))
     };
     assert!(told.iter().any(says), "{told:?}");
+}
+
+/// A device that takes plans in f32 alone.
+struct WithoutHalf;
+
+impl Machine for WithoutHalf {
+    fn name(&self) -> String {
+        "one without f16".into()
+    }
+
+    fn is_software(&self) -> bool {
+        false
+    }
+
+    fn trainer(&self, plan: &Arc<Plan>, state: &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault> {
+        if plan.half() { Err(Fault::NoHalf) } else { Local.trainer(plan, state) }
+    }
+}
+
+/// The processor computes in f32 whatever the GPU would do; a GPU without f16 is never trained on in f32 instead.
+#[test]
+fn f16_is_asked_of_the_device_alone_and_one_without_it_is_named() {
+    let config = |precision: &str| {
+        let mut config = small("words", "char", 1);
+        config.knobs.insert("precision".into(), precision.into());
+        // A device computes a batch at once.
+        config.knobs.insert("micro".into(), config.knobs["batch"].clone());
+        config
+    };
+    let mut home = start(&config("f32"));
+    settle(&mut *home, 12);
+    for (precision, wish) in [
+        ("f32", DeviceWish::Gpu),
+        ("f16", DeviceWish::Gpu),
+        ("f16", DeviceWish::Auto),
+        ("f16", DeviceWish::Cpu),
+    ] {
+        let mut away = start(&config(precision));
+        away.command(Command::Device { wish }).unwrap();
+        away.offer(Ok(Box::new(WithoutHalf)));
+        let (mut told, mut now_s) = (Vec::new(), 0.0);
+        while away.progress().iteration < 12 || !away.at_boundary() {
+            now_s += 0.001;
+            away.advance(now_s);
+            told.extend(away.events());
+        }
+        settle(&mut *away, 12);
+        assert_eq!(home.digest().weights, away.digest().weights, "{precision} {wish:?}");
+        let device =
+            |event: &Event| if let Event::Device(device) = event { Some(device.clone()) } else { None };
+        let device = told.iter().find_map(device).unwrap();
+        assert_eq!(device.on_gpu, precision == "f32", "{wish:?}");
+        let asked = wish != DeviceWish::Cpu && precision == "f16";
+        assert_eq!(device.why.contains("no f16, which is the precision"), asked, "{device:?}");
+        let says = |event: &Event| {
+            matches!(event, Event::Notice { text, next_step, .. }
+                if text.contains("has no f16") && next_step.contains("Set precision to f32"))
+        };
+        assert_eq!(told.iter().any(says), asked && wish == DeviceWish::Gpu, "{told:?}");
+    }
 }
 
 #[test]
