@@ -340,20 +340,33 @@ fn a_precision_needs_its_processor() {
     }
 }
 
-/// The preset, its rate's cosine over within a million tokens: seeds 1 to 3 came to 12%, 14% and 13% above the floor, and to 37% to 42%
-/// halfway.
-#[test]
-fn a_seeded_run_learns_the_stories() {
-    let config =
-        Config { knobs: crate::common::knobs(&[("decay_steps", 2000.0)]), ..config_of(room("words")) };
+/// How far above the floor the preset comes in so many steps, its rate's cosine over within them.
+fn above_after(steps: f64) -> f64 {
+    let mut config = config_of(room("words"));
+    config.knobs.extend(crate::common::knobs(&[("decay_steps", steps)]));
     let mut run = start(&config);
     let mut now_s = 0.0;
-    while run.progress().counts[0] < 2000.0 * 512.0 {
+    while run.progress().counts[0] < steps * 512.0 {
         now_s += 0.001;
         run.advance(now_s);
     }
-    let above = run.test().unwrap().values[run.schema().test("above").unwrap()].unwrap();
-    assert!(above < 0.25, "{above}");
+    run.test().unwrap().values[run.schema().test("above").unwrap()].unwrap()
+}
+
+/// Within a million tokens seeds 1 to 3 came to 12%, 14% and 13%, and to 37% to 42% halfway. What is below the floor has seen what it
+/// was to tell.
+#[test]
+fn a_seeded_run_learns_the_stories() {
+    let above = above_after(2000.0);
+    assert!(0.0 < above && above < 0.2, "{above}");
+}
+
+/// The room's goal, within 6.15 million tokens: minutes, so only where they are asked for (`-- --ignored`).
+#[test]
+#[ignore]
+fn a_seeded_run_comes_within_five_percent_of_the_floor() {
+    let above = above_after(12_000.0);
+    assert!(0.0 < above && above < 0.05, "{above}");
 }
 
 /// A run on a text that somebody brought.
