@@ -361,11 +361,11 @@ fn a_seeded_run_learns_the_stories() {
     assert!(0.0 < above && above < 0.2, "{above}");
 }
 
-/// The room's goal, within 6.15 million tokens: minutes, so only where they are asked for (`-- --ignored`).
+/// The room's goal, within 8.2 million tokens: minutes, so only where they are asked for (`-- --ignored`).
 #[test]
 #[ignore]
 fn a_seeded_run_comes_within_five_percent_of_the_floor() {
-    let above = above_after(12_000.0);
+    let above = above_after(16_000.0);
     assert!(0.0 < above && above < 0.05, "{above}");
 }
 
