@@ -37,11 +37,11 @@ fn measure(suite: &str, versus: Option<&str>, json: bool, machine: &Machine) -> 
             let mut lacking = Vec::new();
             let lacks = &mut |what| lacking.push(what);
             room.bench(&mut Bench { isa, now: now_s, attach: &mut attach, sink: &mut print, lacks });
+            // Where none was made, there is none to remove.
+            let _ = std::fs::remove_file(&file);
             if !json {
                 lacking.iter().try_for_each(|what| writeln!(std::io::stdout(), "not here: {what}"))?;
             }
-            // Where none was made, there is none to remove.
-            let _ = std::fs::remove_file(&file);
         }
         (_, Err(_)) => {
             let rooms: Vec<_> = run::rooms().iter().map(|room| room.schema().id).collect();
