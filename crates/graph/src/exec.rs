@@ -6,7 +6,7 @@
 use crate::buffer::Buffer;
 use crate::op::Sums;
 use crate::params::Params;
-use crate::plan::{Call, Packing, Place, Plan, Port, Step};
+use crate::plan::{Call, Pack, Packing, Place, Plan, Port, Step};
 use math::gemm::{
     Norm, linear_panels, linear_rows, linear_rows_dw, linear_rows_dx, matmul, pack_panels, pack_rows,
     pack_rows_t,
@@ -42,17 +42,29 @@ impl Packed {
     }
 
     fn pack_all(&mut self, params: &Params) {
-        let plan = &*self.plan;
-        assert!(params.table() == &plan.table, "these parameters belong to another graph");
-        for pack in &plan.packs {
-            let spec = &plan.table.specs()[pack.param];
-            let ([out, inp], w) = (spec.shape, &params.values()[spec.range()]);
-            let to = &mut self.memory[pack.range.clone()];
-            match pack.packing {
-                Packing::Rows => pack_rows(plan.isa, w, out, inp, to),
-                Packing::RowsT => pack_rows_t(plan.isa, w, out, inp, to),
-                Packing::Panels => pack_panels(plan.isa, w, out, inp, to),
-            }
+        assert!(params.table() == &self.plan.table, "these parameters belong to another graph");
+        pack_each(&self.plan, &self.plan.packs, params.values(), &mut self.memory);
+    }
+}
+
+/// `to` is where these packs lie, one after the other.
+fn pack_each(plan: &Plan, packs: &[Pack], values: &[f32], to: &mut [f32]) {
+    if packs.len() > 1 && to.len() > CHUNK {
+        let (left, right) = packs.split_at(packs.len() / 2);
+        let (to_left, to_right) = to.split_at_mut(right[0].range.start - left[0].range.start);
+        par::join(|| pack_each(plan, left, values, to_left), || pack_each(plan, right, values, to_right));
+        return;
+    }
+    let mut rest = to;
+    for pack in packs {
+        let spec = &plan.table.specs()[pack.param];
+        let ([out, inp], w) = (spec.shape, &values[spec.range()]);
+        let (to, after) = rest.split_at_mut(pack.range.len());
+        rest = after;
+        match pack.packing {
+            Packing::Rows => pack_rows(plan.isa, w, out, inp, to),
+            Packing::RowsT => pack_rows_t(plan.isa, w, out, inp, to),
+            Packing::Panels => pack_panels(plan.isa, w, out, inp, to),
         }
     }
 }

@@ -147,7 +147,7 @@ pub fn linear_rows(
     let large = rows * out * inp >= 2 * PIECE;
     let block_rows = match (alone, large) {
         (true, _) => rows.max(1),
-        (_, true) => even(rows, M_LARGE.max(PIECE / (out * inp))).max(1),
+        (_, true) => even_for(rows, M_LARGE.max(PIECE / (out * inp)), par::threads()),
         (_, false) => ROW_BLOCK,
     };
     let run = if large && rows.div_ceil(block_rows) > 4 { run_piece } else { run };
@@ -460,7 +460,10 @@ unsafe impl Sync for Product {}
 impl Product {
     /// Whether A is too large to stay in the second-level cache, and read often enough to be copied.
     fn large(&self) -> bool {
-        self.m * self.k > M_LARGE * K_LARGE && self.n >= 8 * PANEL && !self.a.packed
+        // Rows of tiles that lie apart share sets of the first cache.
+        let apart = self.a.rs == 1 && self.a.ks != 1;
+        let least = if apart { 2 * PANEL } else { 8 * PANEL };
+        self.m * self.k > M_LARGE * K_LARGE && self.n >= least && !self.a.packed
     }
 
     /// Rows `m` and columns `n` of the output; the columns begin at a whole tile.
@@ -496,7 +499,7 @@ fn run(isa: Isa, product: Product) {
         return run_piece(isa, product);
     }
     let height = if isa == Isa::Amx { PANEL } else { dispatch(isa, TileHeight) };
-    let (down, across) = pieces(height, m, n, k);
+    let (down, across) = pieces(par::threads(), height, [m, n, k], matches!(product.b, Right::Strided { .. }));
     // Whole tiles, as evenly as can be: of equal pieces but a small last one a thread would have that one.
     let part = |len: usize, unit: usize, i: usize, count: usize| {
         let at = |i: usize| len.min(len.div_ceil(unit) * i / count * unit);
@@ -507,23 +510,22 @@ fn run(isa: Isa, product: Product) {
     });
 }
 
-/// Pieces down and across: as large as a block of A and its columns of C, smaller where there would be few pieces, but not
-/// below [`PIECE`] multiply-adds. Wide pieces are better than high ones, as A is copied for each.
-fn pieces(height: usize, m: usize, n: usize, k: usize) -> (usize, usize) {
-    const COUNT: usize = 12;
-    let count = COUNT.min(m * n * k / PIECE);
-    let (mut down, mut across) = (m.div_ceil(M_LARGE), n.div_ceil(N_LARGE));
-    while down * across < count && n / across >= 32 * PANEL {
-        across *= 2;
-    }
-    while down * across < count && m / down >= 16 * height {
-        down += 1;
-    }
-    while down * across < count && n / across >= 4 * PANEL {
-        across *= 2;
-    }
-    // Many rows of few columns, or few steps of k.
-    (down.min((m * n * k / PIECE / across).max(1)), across)
+/// Pieces down and across, of at least [`PIECE`] multiply-adds: those for which the least is lost. Each piece reads its rows of A and its
+/// columns of B anew, and copies them unless they are packed; the fewer pieces there are, the longer threads wait for the last.
+fn pieces(threads: usize, height: usize, [m, n, k]: [usize; 3], strided: bool) -> (usize, usize) {
+    // Of each number that is read, in multiply-adds.
+    let (of_a, of_b) = if strided { (48, 24) } else { (24, 8) };
+    let most = (m * n * k / PIECE).clamp(1, 16 * threads);
+    let lost = |down: usize, across: usize| {
+        let count = down * across;
+        let idle = count.next_multiple_of(threads) - count;
+        let last = if threads > 1 { threads } else { 0 };
+        of_a * m * across + of_b * n * down + m * n * (4 * idle + last) / (4 * count)
+    };
+    let all = (1..=most.min(n.div_ceil(PANEL))).flat_map(|across| {
+        (1..=(most / across).min(m.div_ceil(height))).map(move |down| (down, across))
+    });
+    all.min_by_key(|&(down, across)| lost(down, across)).unwrap_or((1, 1))
 }
 
 struct TileHeight;
@@ -821,6 +823,12 @@ impl Ahead {
 #[inline(always)]
 fn even(n: usize, most: usize) -> usize {
     n.div_ceil(n.div_ceil(most).max(1))
+}
+
+/// The same of rows that threads share: as many parts for each, of whole tiles.
+fn even_for(rows: usize, most: usize, threads: usize) -> usize {
+    const TILES: usize = 24;
+    rows.div_ceil(rows.div_ceil(most).next_multiple_of(threads).max(1)).next_multiple_of(TILES)
 }
 
 /// Rows of A together: `[rows][ROW_LARGE]`. Gives its place and strides.

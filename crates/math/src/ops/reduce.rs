@@ -165,8 +165,8 @@ pub fn sum_cols(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32], ac
     });
 }
 
-/// Columns that are summed at the same time, at most.
-const STRIP: usize = 128;
+/// Columns that a thread has at least.
+const STRIP: usize = 64;
 
 struct SumCols<'a> {
     /// The first of y's columns in x, and the length of x's rows.
@@ -187,6 +187,10 @@ impl Kernel for SumCols<'_> {
         while c + 8 * S::LANES <= cols {
             self.strip::<S, 8>(s, c);
             c += 8 * S::LANES;
+        }
+        while c + 4 * S::LANES <= cols {
+            self.strip::<S, 4>(s, c);
+            c += 4 * S::LANES;
         }
         while c + 2 * S::LANES <= cols {
             self.strip::<S, 2>(s, c);
