@@ -3,8 +3,8 @@
 //! One register tile serves every product: C[m][n] = Σ_k A[m][k]·B[k][n], where A is broadcast, one number at a time, and B
 //! comes in rows of whole vectors (Goto and van de Geijn 2008, the inner kernel). Each element of C is one chain of
 //! multiply-adds in the order of k: blocks over k continue the chain from C, so neither tile shapes nor block sizes change a
-//! bit. Products beyond the second-level cache go block by block, and large ones are cut into pieces of the output, by their
-//! size alone, that any number of threads share. It refuses to be a BLAS: it knows the shapes of layers, and no others.
+//! bit. Products beyond the second-level cache go block by block, and large ones are cut into pieces of the output, so that every
+//! thread has some. It refuses to be a BLAS: it knows the shapes of layers, and no others.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod amx;
@@ -499,7 +499,14 @@ fn run(isa: Isa, product: Product) {
         return run_piece(isa, product);
     }
     let height = if isa == Isa::Amx { PANEL } else { dispatch(isa, TileHeight) };
-    let (down, across) = pieces(par::threads(), height, [m, n, k], matches!(product.b, Right::Strided { .. }));
+    // How much more a copy costs beside faster products.
+    let dear = match isa {
+        Isa::Amx => 8,
+        Isa::Bf16 => 2,
+        _ => 1,
+    };
+    let (of_a, of_b) = if matches!(product.b, Right::Strided { .. }) { (48, 24) } else { (24, 8) };
+    let (down, across) = pieces(par::threads(), height, [m, n, k], [of_a * dear, of_b * dear]);
     // Whole tiles, as evenly as can be: of equal pieces but a small last one a thread would have that one.
     let part = |len: usize, unit: usize, i: usize, count: usize| {
         let at = |i: usize| len.min(len.div_ceil(unit) * i / count * unit);
@@ -511,20 +518,18 @@ fn run(isa: Isa, product: Product) {
 }
 
 /// Pieces down and across, of at least [`PIECE`] multiply-adds: those for which the least is lost. Each piece reads its rows of A and its
-/// columns of B anew, and copies them unless they are packed; the fewer pieces there are, the longer threads wait for the last.
-fn pieces(threads: usize, height: usize, [m, n, k]: [usize; 3], strided: bool) -> (usize, usize) {
-    // Of each number that is read, in multiply-adds.
-    let (of_a, of_b) = if strided { (48, 24) } else { (24, 8) };
-    let most = (m * n * k / PIECE).clamp(1, 16 * threads);
+/// columns of B anew, for `costs` multiply-adds a number; the fewer pieces there are, the longer threads wait for the last.
+fn pieces(threads: usize, height: usize, [m, n, k]: [usize; 3], [of_a, of_b]: [usize; 2]) -> (usize, usize) {
+    const MOST: usize = 64;
+    let most = (m * n * k / PIECE).clamp(1, (8 * threads).min(MOST).max(threads));
     let lost = |down: usize, across: usize| {
         let count = down * across;
         let idle = count.next_multiple_of(threads) - count;
         let last = if threads > 1 { threads } else { 0 };
         of_a * m * across + of_b * n * down + m * n * (4 * idle + last) / (4 * count)
     };
-    let all = (1..=most.min(n.div_ceil(PANEL))).flat_map(|across| {
-        (1..=(most / across).min(m.div_ceil(height))).map(move |down| (down, across))
-    });
+    let all = (1..=most.min(n.div_ceil(PANEL)))
+        .flat_map(|across| (1..=(most / across).min(m.div_ceil(height))).map(move |down| (down, across)));
     all.min_by_key(|&(down, across)| lost(down, across)).unwrap_or((1, 1))
 }
 
