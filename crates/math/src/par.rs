@@ -113,6 +113,18 @@ pub fn each_mut<T: Send>(items: &mut [T], f: impl Fn(usize, &mut T) + Sync) {
     }
 }
 
+/// [`each_mut`] for items that are large: where there are enough of them for all threads, each is one thread's alone.
+pub fn each_apart<T: Send>(items: &mut [T], f: impl Fn(usize, &mut T) + Sync) {
+    if items.len() < threads() || items.len() < 2 {
+        return each_mut(items, f);
+    }
+    each_mut(items, |i, item| {
+        let before = ALONE.replace(true);
+        f(i, item);
+        ALONE.set(before);
+    });
+}
+
 /// Runs both, perhaps at once.
 pub fn join<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
     #[cfg(feature = "threads")]

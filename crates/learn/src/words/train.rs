@@ -1,5 +1,6 @@
 //! The training: each step adds up the gradients of a batch, some sequences at a time, and takes a step of AdamW. A slice is a part of
-//! a plan, so that a large model leaves its thread as often as a small one.
+//! a plan, so that a large model leaves its thread as often as a small one. The products of a small model are too short to be shared, so
+//! threads have sequences of their own there.
 
 mod offload;
 
@@ -8,13 +9,24 @@ use super::model::plan_training;
 use crate::state::{load, save};
 use crate::{Data, Fault, Find};
 use graph::{Buffer, Executor, Optimizer, Packed, Params};
-use math::Isa;
+use math::par::{self, CHUNK};
+use math::{Binary, Isa, Span};
 use std::ops::Range;
 use std::sync::Arc;
 use worlds::words::{Batches, Corpus};
 
-/// Multiply-adds of a slice, about: milliseconds natively, and a few hundredths of a second in a browser.
+/// Multiply-adds of a slice of all lanes, about: milliseconds natively, and a few hundredths of a second in a browser.
 const SLICE: f64 = 1e9;
+
+/// Parameters up to which a model is small, and the runs of a step that are side by side then, at most: each has its own gradients.
+const SMALL: usize = 1 << 21;
+const LANES: usize = 4;
+
+/// What computes gradients of some sequences after others.
+struct Lane {
+    executor: Executor,
+    grads: Buffer,
+}
 
 /// What has been done.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -52,16 +64,16 @@ pub struct Learner {
     seed: u32,
     params: Params,
     optimizer: Optimizer,
-    executor: Executor,
     packed: Packed,
-    grads: Buffer,
+    /// Those of the first become those of the batch.
+    lanes: Vec<Lane>,
     /// Calls of the plan that are a slice.
     slices: Vec<Range<usize>>,
     corpus: Arc<Corpus>,
     batches: Batches,
-    /// Steps of the iteration, runs of the step and slices of the run that are done.
+    /// Steps of the iteration, runs of each lane in the step and slices of the run that are done.
     step: usize,
-    run: usize,
+    round: usize,
     slice: usize,
     progress: Progress,
     sums: Stats,
@@ -76,8 +88,9 @@ impl Learner {
     pub fn bytes(config: &Config) -> Result<u64, WordsError> {
         config.check()?;
         let plan = plan_training(config, window_tokens(config), 0, Isa::best())?;
-        // Weights, gradients and two moments, and twice packed.
-        Ok((plan.arena_bytes() + 4 * 6 * plan.table().len()) as u64)
+        let (len, lanes) = (plan.table().len(), lanes(config, plan.table().len()));
+        // Weights and two moments, and twice packed; gradients.
+        Ok((lanes * (plan.arena_bytes() + 4 * len) + 4 * 5 * len) as u64)
     }
 
     /// On what of a text is trained on. Its windows are as long as the context, and its tokens of the model's vocabulary.
@@ -86,19 +99,21 @@ impl Learner {
         // It is given the windows of each run alone, so that a text may be of any length.
         let plan = Arc::new(plan_training(&config, window_tokens(&config), seed, isa)?);
         let params = Params::new(plan.table(), seed);
-        let mut executor = Executor::new(&plan);
-        executor.input_mut("starts").copy_from_slice(&window_starts(&config));
+        let lane = || {
+            let mut executor = Executor::new(&plan);
+            executor.input_mut("starts").copy_from_slice(&window_starts(&config));
+            Lane { executor, grads: Buffer::zeros(params.values().len()) }
+        };
         Ok(Learner {
+            lanes: std::iter::repeat_with(lane).take(lanes(&config, params.values().len())).collect(),
             optimizer: Optimizer::new(&params),
             packed: Packed::new(&plan, &params),
-            grads: Buffer::zeros(params.values().len()),
-            slices: plan.parts(SLICE),
+            slices: plan.parts(SLICE / lanes(&config, params.values().len()) as f64),
             batches: corpus.batches(seed, config.batch),
             corpus: corpus.clone(),
-            executor,
             params,
             step: 0,
-            run: 0,
+            round: 0,
             slice: 0,
             progress: Progress::default(),
             sums: Stats::default(),
@@ -161,7 +176,7 @@ impl Learner {
 
     /// Between two iterations.
     pub fn at_boundary(&self) -> bool {
-        self.step == 0 && self.run == 0 && self.slice == 0
+        self.step == 0 && self.round == 0 && self.slice == 0
     }
 
     pub fn is_finite(&self) -> bool {
@@ -194,36 +209,46 @@ impl Learner {
             return Slice::Worked;
         }
         let adam = self.config.adam(self.optimizer.steps);
-        let norm = self.optimizer.step(self.isa, &adam, &mut self.params, &self.grads);
+        let (sum, others) = self.lanes.split_first_mut().expect("there is one");
+        add_up(self.isa, &mut sum.grads, others);
+        let norm = self.optimizer.step(self.isa, &adam, &mut self.params, &sum.grads);
         self.packed.pack(&self.params);
         self.sums.grad_norm += f64::from(norm);
         self.sums.lr += f64::from(adam.lr);
         self.sums.parts_s[1] += (self.clock)() - began;
-        (self.run, self.slice) = (0, 0);
+        (self.round, self.slice) = (0, 0);
         self.step += 1;
         self.progress.steps += 1;
         self.progress.tokens += self.config.step_tokens() as u64;
         if self.step < self.config.steps { Slice::Worked } else { Slice::Iteration(self.end_iteration()) }
     }
 
-    /// A slice of the gradients of some sequences.
+    /// A slice of the gradients of some sequences, of each lane's.
     fn compute(&mut self) {
-        let Config { batch, micro, .. } = self.config;
+        let Config { batch, micro, dropout, .. } = self.config;
+        let rounds = batch / micro / self.lanes.len();
         if self.slice == 0 {
-            let starts = self.batches.starts(self.progress.steps).skip(self.run * micro);
-            copy_windows(&self.corpus, starts, self.executor.input_mut("corpus"));
-            if self.config.dropout > 0.0 {
-                let run = self.progress.steps * (batch / micro) as u64 + self.run as u64;
-                self.executor.input_mut("step")[0] = (run % MOST_RUNS) as f32;
+            for (i, lane) in self.lanes.iter_mut().enumerate() {
+                let run = i * rounds + self.round;
+                let starts = self.batches.starts(self.progress.steps).skip(run * micro);
+                copy_windows(&self.corpus, starts, lane.executor.input_mut("corpus"));
+                if dropout > 0.0 {
+                    let run = self.progress.steps * (batch / micro) as u64 + run as u64;
+                    lane.executor.input_mut("step")[0] = (run % MOST_RUNS) as f32;
+                }
             }
         }
-        let calls = self.slices[self.slice].clone();
-        self.executor.train_part(&self.params, &self.packed, &mut self.grads, self.run > 0, calls);
+        let (calls, adds) = (self.slices[self.slice].clone(), self.round > 0);
+        let (params, packed) = (&self.params, &self.packed);
+        par::each_apart(&mut self.lanes, |_, Lane { executor, grads }| {
+            executor.train_part(params, packed, grads, adds, calls.clone());
+        });
         self.slice += 1;
         if self.slice == self.slices.len() {
-            self.sums.loss += f64::from(self.executor.output("loss")[0]);
-            self.run += 1;
-            if self.run < batch / micro {
+            self.sums.loss +=
+                self.lanes.iter().map(|lane| f64::from(lane.executor.output("loss")[0])).sum::<f64>();
+            self.round += 1;
+            if self.round < rounds {
                 self.slice = 0;
             }
         }
@@ -236,6 +261,28 @@ impl Learner {
         self.diverged = !(loss.is_finite() && grad_norm.is_finite());
         Stats { loss: loss / steps, grad_norm: grad_norm / steps, lr: lr / steps, parts_s }
     }
+}
+
+/// As many as divide the runs of a step: by the settings alone, never by how many threads there are.
+fn lanes(config: &Config, params: usize) -> usize {
+    let runs = config.batch / config.micro;
+    let most = if params <= SMALL { LANES } else { 1 };
+    (1..=most).rev().find(|&lanes| runs.is_multiple_of(lanes)).unwrap_or(1)
+}
+
+/// sum += what the others hold, one after the other.
+fn add_up(isa: Isa, sum: &mut [f32], others: &[Lane]) {
+    if others.is_empty() {
+        return;
+    }
+    par::inside(|| {
+        par::chunks_mut([sum], [CHUNK], |i, [sum]| {
+            for other in others {
+                let (cols, other) = (sum.len(), &other.grads[i * CHUNK..][..sum.len()]);
+                math::ops::binary_in_place(isa, Binary::Add, 1, cols, sum, (other, Span::Full));
+            }
+        });
+    });
 }
 
 /// Tokens of the windows of a run, each with the one behind it, one window after the other, and where they begin.

@@ -81,8 +81,8 @@ fn compared(id: &str, vocab: usize) -> Config {
     let config = preset(id).config;
     let (norm, positions, mlp) = (Norm::Layer, Positions::Learned, Mlp::Gelu);
     let shape = Shape { vocab, norm, positions, mlp, tied: true, bias: true, ..config.shape };
-    // Which takes all of its batch at once takes all of this one.
-    let micro = if config.micro == config.batch { 32 } else { config.micro };
+    // In as many runs as the room's.
+    let micro = 32 * config.micro / config.batch;
     Config { shape, batch: 32, micro, ..config }
 }
 

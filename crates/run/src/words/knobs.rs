@@ -87,7 +87,7 @@ pub fn preset(id: &str) -> Settings {
         "d256" => large(256, 8),
         "d384" => large(384, 6),
         "d512" => large(512, 8),
-        _ => (128, 4, 4, 64, TokenizerKind::Chars, 8),
+        _ => (128, 4, 4, 64, TokenizerKind::Chars, 2),
     };
     let small = tokenizer == TokenizerKind::Chars;
     // The small one as LLaMA has it, which learns the stories in less than half of the tokens; the others as GPT-2.
@@ -367,7 +367,7 @@ pub fn table(preset: Settings) -> Table<Settings> {
             int(1.0, 4096.0),
             "sequences",
             whole!(config.micro),
-            "Sequences whose gradients are computed at once and added up to the batch, which it must divide. Fewer take less memory.",
+            "Sequences whose gradients are computed at once and added up to the batch, which it must divide. Fewer take less memory. In a small model up to four of them are trained on side by side.",
         )
         .with(
             "steps",
