@@ -1,5 +1,5 @@
-//! The parallel seam: the only place that knows of threads. Work is cut by the caller, by the size of the problem; how many
-//! threads there are changes when a piece runs, never what it computes. Without the `threads` feature, or with a pool of
+//! The parallel seam: the only place that knows of threads. Work is cut by the caller; how many threads
+//! there are may change the cut and when a piece runs, never what it computes. Without the `threads` feature, or with a pool of
 //! one, everything runs in order on the calling thread.
 
 use std::cell::Cell;
