@@ -40,9 +40,12 @@ let page: RoomPage | undefined;
 /** The room that is open or about to be. */
 let here = "";
 let badge: Badge | undefined;
+/** The open room's rules of style: rooms have names in common. */
+const style = new CSSStyleSheet();
 /** Counts what was opened, so that a room that comes late is closed again. */
 let openings = 0;
 
+document.adoptedStyleSheets = [style];
 startTheme();
 tools.append(themeButton(), keys);
 place.before(notices.element);
@@ -136,6 +139,7 @@ async function open(options: Opening, undoes = false): Promise<void> {
     if (opening !== openings) return client.close();
     here = client.room.id;
     rooms = [...rooms, ...client.rooms.filter(({ id }) => !rooms.some((room) => room.id === id))];
+    style.replaceSync(brings?.brings.style ?? "");
     opened = new RoomPage(client, around, brings?.brings);
   } catch (error) {
     if (opening === openings) showCrash("Training could not start", { text: error instanceof Error ? error.message : String(error), autosave: null }, undefined);

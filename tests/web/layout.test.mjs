@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
 import { ROOMS } from "../../scripts/rooms.mjs";
-import { event, house, until, visit } from "./fixture.mjs";
+import { event, house, lab, until, visit } from "./fixture.mjs";
 
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
@@ -145,3 +145,18 @@ for (const room of ROOMS)
     assert.deepEqual(page.said, []);
     await page.context().close();
   });
+
+test("a room has the same rules of style, whichever rooms were open before", async () => {
+  const rules = () => [...document.styleSheets, ...document.adoptedStyleSheets].flatMap((sheet) => [...sheet.cssRules].map((rule) => rule.cssText));
+  const page = await visit(here);
+  for (const room of [...ROOMS, ROOMS[0]]) {
+    await page.evaluate((room) => (location.hash = `#/${room}`), room);
+    await lab(page, room);
+    const alone = await visit(here, { at: `#/${room}` });
+    const [met, own] = [await page.evaluate(rules), await alone.evaluate(rules)];
+    assert.ok(own.length > 100, `${own.length} rules`);
+    assert.deepEqual(met, own, room);
+    await alone.context().close();
+  }
+  await page.context().close();
+});

@@ -66,6 +66,8 @@ export interface Brings {
   saved?: string;
   /** A class of the whole page, for its style sheet. */
   look?: string;
+  /** Rules of style, which hold while the room is open. */
+  style?: string;
   view?(page: RoomPage): View;
 }
 

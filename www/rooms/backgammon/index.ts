@@ -5,10 +5,11 @@ import type { Brings } from "../../parts/room";
 import { knobToCurve } from "../../parts/tour";
 import * as text from "./text";
 import { BackgammonView } from "./view";
-import "./style.css";
+import style from "./style.css?inline";
 
 export const brings: Brings = {
   look: "backgammon",
+  style,
   curves: { axis: "time", front: ["loss", "games", "speed", "length"], charts: text.charts },
   budgets: [1_000, 3_000, 10_000, 30_000, 100_000],
   saved:

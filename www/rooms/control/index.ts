@@ -4,9 +4,10 @@ import type { Brings } from "../../parts/room";
 import { knobToCurve } from "../../parts/tour";
 import * as text from "./text";
 import { ControlView } from "./view";
-import "./style.css";
+import style from "./style.css?inline";
 
 export const brings: Brings = {
+  style,
   curves: {
     least: 100_000,
     front: ["policy_loss", "value_loss", "entropy", "approx_kl"],

@@ -6,10 +6,11 @@ import { knobToCurve } from "../../parts/tour";
 import type { Experiment } from "./protocol";
 import * as text from "./text";
 import { LogicView } from "./view";
-import "./style.css";
+import style from "./style.css?inline";
 
 export const brings: Brings = {
   look: "logics",
+  style,
   curves: { axis: "time", front: ["loss", "certainty", "success", "speed"], charts: text.charts },
   comparable: (a, b) => (a.about as Experiment).rule === (b.about as Experiment).rule,
   knobs: ["lr", "patience", "weight_decay"],

@@ -4,10 +4,11 @@ import type { Brings } from "../../parts/room";
 import { knobToCurve } from "../../parts/tour";
 import * as text from "./text";
 import { WordsView } from "./view";
-import "./style.css";
+import style from "./style.css?inline";
 
 export const brings: Brings = {
   look: "words",
+  style,
   curves: { front: ["above", "bits", "speed", "lr"], charts: text.charts },
   knobs: ["lr", "weight_decay", "temperature"],
   tour: [
