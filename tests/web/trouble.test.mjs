@@ -129,6 +129,33 @@ test("the runs of the last two visits are kept, and one can go on from either", 
   await context.close();
 });
 
+test("a tab that closes asks for two saves, and writes one after the other: it can cut off one at most", async () => {
+  const init = () => {
+    globalThis.writes = { now: 0, most: 0, done: 0 };
+    const { transaction } = IDBDatabase.prototype;
+    IDBDatabase.prototype.transaction = function (stores, mode, options) {
+      const made = transaction.call(this, stores, mode, options);
+      if (this.name === "hothouse" && mode === "readwrite") {
+        writes.most = Math.max(writes.most, ++writes.now);
+        made.addEventListener("complete", () => (writes.now--, writes.done++));
+      }
+      return made;
+    };
+  };
+  const page = await visit(here, { at: "#/control?envs=64&v=1", init });
+  await event(page, "metrics");
+  await hide(page);
+  await page.waitForFunction(() => writes.done >= 1);
+  for (let closings = 0; closings < 5; closings++) {
+    const done = await page.evaluate(() => writes.done);
+    await hide(page);
+    await page.evaluate(() => dispatchEvent(new Event("pagehide")));
+    await page.waitForFunction((done) => writes.done >= done + 2, done);
+  }
+  assert.equal(await page.evaluate(() => writes.most), 1);
+  await page.context().close();
+});
+
 test("a browser that refuses storage: a notice, and training goes on", async () => {
   const init = () => {
     indexedDB.open = () => {

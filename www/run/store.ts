@@ -24,6 +24,8 @@ const VISIT = "hothouse-visit";
 const visit = thisVisit();
 /** Saves since the page was loaded, by room and variant. */
 const saves = new Map<string, number>();
+/** The last save that was asked for. */
+let saving: Promise<unknown> = Promise.resolve();
 
 function thisVisit(): number {
   try {
@@ -65,9 +67,16 @@ async function within<T>(room: string, mode: IDBTransactionMode, work: (store: I
 
 /**
  * Keeps this visit's run of a variant, in two places by turns: what a closing tab cuts off in the middle of its writing may be
- * lost, and the one before it must not be. The first time, what no visit that is kept needs any more is dropped.
+ * lost, and the one before it must not be. So one save waits for another: a tab that closes asks for two. The first time, what no
+ * visit that is kept needs any more is dropped.
  */
-export async function saveRun(room: string, run: Left): Promise<void> {
+export function saveRun(room: string, run: Left): Promise<void> {
+  const saved = saving.then(() => put(room, run));
+  saving = saved.catch(() => {}); // told by whoever asked
+  return saved;
+}
+
+async function put(room: string, run: Left): Promise<void> {
   const what = `${room}/${run.variant}`;
   const count = saves.get(what) ?? 0;
   saves.set(what, count + 1);
