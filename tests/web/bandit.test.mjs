@@ -7,7 +7,9 @@ import { after, before, test } from "node:test";
 import { serve } from "../../scripts/serve.mjs";
 import { ROOMS } from "../../scripts/rooms.mjs";
 import { FIRST, FIRST_FLAVOUR, wasm } from "../../scripts/wasm.mjs";
-import { ahead, dist, event, folder, house, lab, notice, visit } from "./fixture.mjs";
+import { ahead, dist, event, folder, house, kept, lab, notice, stored, visit } from "./fixture.mjs";
+
+const STORE = "hothouse-bandit";
 
 const here = house();
 let server;
@@ -133,6 +135,39 @@ test("data is brought as a file or as text, is learned from, and is asked for wh
   assert.equal(await policy(), 5);
   assert.deepEqual(other.said, []);
   await other.context().close();
+});
+
+test("a run whose data a save does not hold waits for it after a reload, and what trains meanwhile takes its place nowhere", async () => {
+  const page = await enter("#/bandit");
+  const text = "0.1 0.9 0.3" + " ".repeat(17 << 20);
+  const bring = () => page.evaluate((text) => hothouse.bring(new File([text], "large.txt")), text);
+  await bring();
+  await event(page, "metrics", 3);
+  await kept(page, STORE);
+  const visit = await stored(page, { store: STORE });
+  const link = await page.evaluate(() => location.hash);
+  assert.match(link, /&data=[0-9a-f]{16}\.\d+\.large\.txt/);
+  await page.reload();
+  await lab(page, "bandit");
+  await notice(page, /large\.txt .* was not given/);
+  // It trains on, is saved to both its places, and is another visit's.
+  for (const places of [1, 2]) {
+    await kept(page, STORE);
+    await stored(page, { store: STORE, after: visit, places });
+  }
+  assert.equal(await page.evaluate(() => location.hash), link);
+  await page.reload();
+  await lab(page, "bandit");
+  await notice(page, /large\.txt .* was not given/);
+  const told = await ahead(page, "notice");
+  await page.getByRole("button", { name: "Go on from the visit before" }).click();
+  assert.match((await told()).text, /large\.txt/);
+  const began = await ahead(page, "began");
+  await bring();
+  const { config, history } = await began();
+  assert.ok(config.data.name === "large.txt" && history.length >= 3, JSON.stringify(config));
+  assert.deepEqual(page.said, []);
+  await page.context().close();
 });
 
 test("a run of another room that is dropped here is opened in its own", async () => {

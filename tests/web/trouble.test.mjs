@@ -1,6 +1,6 @@
 // What goes wrong ends in a plain message with the next step, and training goes on where it can.
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { ahead, begun, event, folder, hide, hothouse, house, lab, notice, saved, stored, visit } from "./fixture.mjs";
@@ -208,6 +208,65 @@ test("a tab that slept goes on training, and its clock does not count the sleep"
   );
   // The leap of ten minutes was seen and counts as one second of training; a busy machine adds its own, and no minute.
   assert.ok(longestS >= 0.9 && longestS < 60, `${longestS} s for one iteration`);
+  await page.context().close();
+});
+
+/** The same run with weights that cannot be trained, and a checksum that is right. */
+function wild(bytes) {
+  const file = Buffer.from(bytes);
+  const data = 8 + Number(file.readBigUInt64LE(0));
+  const { __metadata__, ...tensors } = JSON.parse(file.subarray(8, data));
+  const [, text, sum] = /^(.*),"checksum":"([0-9a-f]{16})"}$/s.exec(__metadata__.hothouse);
+  let hash = 0xcbf29ce484222325n;
+  const add = (bytes) => bytes.forEach((byte) => (hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n)));
+  add(Buffer.from(text));
+  const last = (name) => (name === "run.history" ? 1 : 0);
+  for (const name of Object.keys(tensors).sort((a, b) => last(a) - last(b) || (a < b ? -1 : 1))) {
+    const [from, to] = tensors[name].data_offsets.map((at) => data + at);
+    if (name.endsWith(".weight") || name === "weights") for (let at = from; at < to; at += 4) file.writeFloatLE(at % 16 < 12 ? 3.4e38 : -3.4e38, at);
+    add(Buffer.from(name));
+    add(file.subarray(from, to));
+  }
+  file.write(file.toString("latin1", 0, data).replace(sum, hash.toString(16).padStart(16, "0")), "latin1");
+  return file;
+}
+
+test("a run that diverges is not saved, whoever asks is told, and another begins", async () => {
+  const page = await visit(here, { at: "#/control?envs=64&rollout_steps=16&v=1" });
+  await event(page, "metrics");
+  const buffer = wild(await saved(page));
+  await page.locator("input[type=file]").first().setInputFiles({ name: "wild.safetensors", mimeType: "application/octet-stream", buffer });
+  await notice(page, /Training diverged: the weights are no longer numbers\. Reset/);
+  await hide(page); // which asks for an autosave that cannot be
+  for (const _ of [1, 2]) assert.match(await page.evaluate(() => hothouse.save().then(String, (error) => error.message)), /diverged.*Reset/);
+  const began = await ahead(page, "began");
+  await page.getByRole("button", { name: "New run", exact: true }).click();
+  await began();
+  // It stands as the one before stood.
+  await page.evaluate(() => hothouse.command({ kind: "start" }));
+  await event(page, "metrics");
+  assert.ok((await saved(page)).length > 1000);
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("a file that there is no room for is refused before it is read, and one that cannot be read is named", async () => {
+  const page = await visit(here, { at: "#/control?envs=64&v=1" });
+  await event(page, "metrics");
+  const dir = folder();
+  const path = join(dir, "model.safetensors");
+  writeFileSync(path, "");
+  truncateSync(path, 2 ** 30); // which takes no room on the disk
+  const input = page.locator("input[type=file]").first();
+  await input.setInputFiles(path);
+  await notice(page, /model\.safetensors has 1074 MB, more than there is room for.*hothouse resume/);
+  await page.evaluate(() => {
+    File.prototype.arrayBuffer = () => Promise.reject(new DOMException("It is gone", "NotFoundError"));
+  });
+  await input.setInputFiles({ name: "gone.safetensors", mimeType: "application/octet-stream", buffer: Buffer.from("x") });
+  await notice(page, /The file gone\.safetensors could not be read \(It is gone\)\. Choose it again/);
+  await event(page, "metrics");
+  assert.deepEqual(page.said, []);
   await page.context().close();
 });
 

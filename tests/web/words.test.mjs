@@ -5,7 +5,9 @@ import { rmSync, truncateSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
-import { event, eventWhere, folder, house, lab, saved, visit } from "./fixture.mjs";
+import { build } from "vite";
+import { root } from "../../scripts/sh.mjs";
+import { ahead, event, eventWhere, folder, house, lab, saved, visit } from "./fixture.mjs";
 
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
@@ -39,11 +41,65 @@ const write = async (page, settings) => {
   for (const [label, value] of Object.entries(settings)) await pane.getByLabel(label, { exact: true }).fill(String(value));
   await pane.getByRole("button", { name: "Write", exact: true }).click();
 };
+/** A module of the room by itself. */
+const part = async (name) => {
+  const { output } = await build({ root, configFile: false, logLevel: "silent", build: { ssr: `www/rooms/words/${name}.ts`, write: false } });
+  return import(`data:text/javascript,${encodeURIComponent(output[0].code)}`);
+};
+/** A token as it is told. */
+const token = (...bytes) => {
+  const text = Buffer.from(bytes).toString();
+  return { id: bytes.reduce((id, byte) => 256 * id + byte, 0), text: text.includes("\ufffd") ? bytes.map((byte) => `\\x${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("") : text };
+};
 /** What it wrote, once it is done. */
 const written = async (page) => {
   await page.locator(".writing").getByRole("button", { name: "Write", exact: true }).waitFor();
   return page.locator(".output .tokens").textContent();
 };
+
+test("each token stands at its own letters, also among bytes that are no text and where one ends a letter and begins the next", async () => {
+  const { pieces } = await part("tokens");
+  const found = (text, ...tokens) => pieces(text, tokens.map((bytes) => token(...bytes))).map(({ text, from, to }) => [text, from, to]);
+  const letters = (text) => [...Buffer.from(text)].map((byte) => [byte]);
+  assert.deepEqual(found("aä日b", ...letters("aä日b")), [["a", 0, 1], ["ä", 1, 3], ["日", 3, 6], ["b", 6, 7]]);
+  // A byte that goes on with nothing, a letter that is broken off by the next one, and one by the end.
+  assert.deepEqual(found("a\ufffdb\ufffd日\ufffd", [97], [0x80], [98], [0xe6], ...letters("日"), [0xe6], [0x97]), [["a", 0, 1], ["\ufffd", 1, 2], ["b", 2, 3], ["\ufffd", 3, 4], ["日", 4, 7], ["\ufffd", 7, 9]]);
+  // As it is written: what is not whole yet is held back, as is what may become the text to stop at.
+  assert.deepEqual(found("ab", [97], [98], [0xe6], [0x97]), [["a", 0, 1], ["b", 1, 2]]);
+  assert.deepEqual(found("a", [97], [98, 99], [100]), [["a", 0, 1]]);
+  assert.deepEqual(found("ab", [97], [98, 99], [100]), [["a", 0, 1], ["b", 1, 2]]);
+  const [mark, sign] = ["\ufeff", "\ufffd"];
+  assert.deepEqual(found(`${mark}${sign}a`, ...letters(`${mark}${sign}a`)), [[mark, 0, 3], [sign, 3, 6], ["a", 6, 7]]);
+  assert.deepEqual(found("日本a", [0xe6, 0x97, 0xa5, 0xe6], [0x9c, 0xac], [97]), [["日本", 0, 2], ["a", 2, 3]]);
+});
+
+test("a text without blanks is read in few windows, of which each token has what stands before it; what is cut otherwise there is left out", async () => {
+  const [{ pieces }, { attentionOf, readWindows, windowsOf }] = [await part("tokens"), await part("read")];
+  const cut = (text, context) => {
+    const tokens = [...text].map((letter) => token(...Buffer.from(letter)));
+    const windows = windowsOf(text, pieces(text, tokens), context, ({ text }) => /^\s/.test(text));
+    assert.ok(windows.every(({ from, to, text: own }) => to - from <= context && own === [...text].slice(from, to).join("")), JSON.stringify(windows));
+    return { tokens, windows };
+  };
+  for (const text of ["日本のカエル。".repeat(40), "日本の\n\u3000カエル。".repeat(30)]) {
+    const { tokens, windows } = cut(text, 32);
+    assert.ok(windows.length < tokens.length / 8 && windows.at(-1).to === tokens.length, JSON.stringify(windows));
+    for (const [k, { from }] of windows.entries()) assert.ok(k === 0 || (from > windows[k - 1].from && from <= windows[k - 1].to - 8), JSON.stringify(windows));
+  }
+  // With blanks, it is cut only before one.
+  assert.ok(cut("the fox saw the owl. ".repeat(20), 32).windows.every(({ from, text }) => from === 0 || text.startsWith(" ")));
+  // Of a window that by itself begins with のカ as one token, the others are taken, since they stand at the same letters.
+  const { tokens, windows } = cut("日本のカエル", 4);
+  assert.deepEqual(windows.map(({ text }) => text), ["日本のカ", "のカエル"]);
+  const others = [token(...Buffer.from("のカ")), ...tokens.slice(4)];
+  const answers = { 日本のカ: tokens.slice(0, 4), のカエル: others };
+  const client = { ask: async ({ text }) => ({ tokens: answers[text], surprise: answers[text].map((_, k) => k || null), next: answers[text].map(({ text }) => [text]) }) };
+  const { surprise, expected } = await readWindows(client, tokens, windows);
+  assert.deepEqual(surprise, [undefined, 1, 2, 3, 1, 2]);
+  assert.deepEqual(expected, [[], ["日"], ["本"], ["の"], ["カ"], ["エ"], ["ル"]]);
+  const weights = new Uint8Array(Float32Array.of(1, 0, 0, 0.5, 0.5, 0, 0.25, 0.5, 0.25).buffer);
+  assert.deepEqual([...attentionOf(tokens.slice(2), { tokens: others, weights })], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.5, 0, 0, 0, 0.5, 0.25]);
+});
 
 test("it learns before any click: loss falls above a floor, samples come at each test, and one goes back to earlier ones", async () => {
   const page = await enter();
@@ -91,6 +147,19 @@ test("a text shows its surprise at each token; pointer and caret show what is ex
   await text(page, ".expected .small", "^After f comes o: .*%, a surprise of ");
   assert.equal(await page.locator(".likely li").count() >= 10, true);
   await text(page, ".likely .marked", "o is there");
+  // Whoever types or goes on by keys looks at the caret, wherever the mouse rests.
+  await page.keyboard.press("ControlOrMeta+Home");
+  await text(page, ".expected .small", "^Before the first token");
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2 + 1);
+  await text(page, ".expected .small", "^After f comes o: ");
+  await page.keyboard.press("ControlOrMeta+A");
+  await page.keyboard.type("Th");
+  await text(page, ".expected .small", "^The next token, after h\\.$");
+  assert.equal(await page.locator(".likely li").count() >= 10, true);
+  assert.equal(await page.locator(".reading .error").textContent(), "");
+  assert.equal(await field.getAttribute("aria-invalid"), null);
+  await field.fill("The fox saw the owl. The fox saw the owl. Then it ran.");
+  await page.waitForFunction(() => document.querySelectorAll(".paper .tokens span").length === 54);
   await page.mouse.move(0, 0);
   await field.press("ControlOrMeta+Home");
   await text(page, ".expected .small", "^Before the first token");
@@ -233,6 +302,10 @@ test("a text of one's own is learned, by bytes and by byte pairs; what cannot be
   await page.locator(".reading textarea").fill("Käfer 日");
   await page.waitForFunction(() => document.querySelectorAll(".paper .tokens span").length === 7);
   assert.equal((await ask(page, { ask: "tokens", text: "Käfer 日" })).length, 10);
+  // Written at random, most are no text: all of it is seen, with as many probabilities as there are tokens.
+  await write(page, { Prompt: "Käfer", Temperature: 5, "Length, tokens": 200 });
+  const seen = await written(page);
+  assert.ok(seen.includes("\ufffd") && seen === (await ask(page, { ask: "stop" })).text, seen);
   await text(page, ".model-band", "pasted text.*bytes.*nobody knows it of a text like this");
   await text(page, ".lead", "^Validation loss [^,]*, after ");
   // A file, by byte pairs: another vocabulary, and the preset stays.
@@ -245,6 +318,47 @@ test("a text of one's own is learned, by bytes and by byte pairs; what cannot be
   await own.getByRole("button", { name: "Go back to the stories" }).click();
   await corpusOf(page, (corpus) => !corpus.own);
   await event(page, "metrics");
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("while a long text is prepared there is nothing to save, and another run begins at once", async () => {
+  const page = await enter();
+  await event(page, "metrics");
+  await page.evaluate(async () => {
+    const config = { version: 2, room: "words", variant: "char", seed: 1, knobs: { tokenizer: "bpe" } };
+    await hothouse.bring(new File(["The fox saw the owl by the old mill. ".repeat(1_000_000)], "long.txt"), config);
+    globalThis.ready = false;
+    hothouse.onEvent((event) => (globalThis.ready ||= event.kind === "room" && event.event.kind === "ready"));
+  });
+  assert.match(await page.evaluate(() => hothouse.save().then(String, (error) => error.message)), /still being prepared.*Save it once it learns/);
+  const began = await ahead(page, "began");
+  await page.getByRole("button", { name: "New run", exact: true }).click();
+  assert.equal((await began()).config.data.name, "long.txt");
+  assert.equal(await page.evaluate(() => globalThis.ready), false);
+  const back = await ahead(page, "began");
+  await page.locator(".own-band").getByRole("button", { name: "Go back to the stories" }).click();
+  assert.equal((await back()).config.data, undefined);
+  assert.ok((await event(page, "metrics")).loss > 0);
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("settings that a tab cannot hold, or no model can have, are refused and the run goes on", async () => {
+  const page = await enter();
+  await event(page, "metrics");
+  for (const [variant, knobs, words] of [
+    ["d512", { context: 576 }, /these settings need about .* MB of memory/],
+    ["d512", { context: 1024, micro: 512, batch: 512 }, /memory|too large to be laid out/],
+    ["char", { context: 1024, micro: 26, batch: 104 }, /these settings need about .* MB of memory/],
+    ["d512", { heads: 1 }, /choose 2 heads or more/],
+  ]) {
+    const told = await ahead(page, "notice");
+    await page.evaluate(([variant, knobs]) => hothouse.command({ kind: "reset", config: { version: 2, room: "words", variant, seed: 1, knobs } }), [variant, knobs]);
+    const { text, next_step } = await told();
+    assert.match(`${text} ${next_step}`, words);
+  }
+  assert.ok((await event(page, "metrics")).loss > 0);
   assert.deepEqual(page.said, []);
   await page.context().close();
 });

@@ -8,16 +8,14 @@ export function download(name: string, data: Uint8Array): void {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-export type Taken = (name: string, bytes: Uint8Array) => void;
-
 /** A button that opens the browser's file chooser. */
-export function chooser(label: string, taken: Taken): HTMLElement {
+export function chooser(label: string, taken: (file: File) => void): HTMLElement {
   const input = h("input", { type: "file", accept: ".safetensors", hidden: true, "aria-label": label });
   const button = h("button", { type: "button", onclick: () => input.click() }, label);
-  input.addEventListener("change", async () => {
+  input.addEventListener("change", () => {
     const file = input.files?.[0];
     input.value = "";
-    if (file) taken(file.name, new Uint8Array(await file.arrayBuffer()));
+    if (file) taken(file);
   });
   return h("span", {}, button, input);
 }

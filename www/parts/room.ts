@@ -248,7 +248,7 @@ export class RoomPage {
           "A saved run holds everything: weights, optimiser, random numbers and progress. It goes on here or in a terminal exactly where it stopped. A link carries the settings, the seed and the live changes.",
         csv: () => this.present?.csv() ?? "",
         fileName: () => this.fileName(),
-        load: (name, bytes) => this.load(name, bytes),
+        load: (file) => void this.load(file),
         goOn: (bytes) => this.replace({ kind: "restore", bytes }, { ends: { words: "The run that was kept goes on.", follow: false } }),
       },
       around,
@@ -291,7 +291,7 @@ export class RoomPage {
     this.stops.push(
       dropping(drops?.words ?? "Drop a saved run to go on from it", (file) => {
         if (drops && !file.name.endsWith(".safetensors")) drops.take(file);
-        else void file.arrayBuffer().then((bytes) => this.load(file.name, new Uint8Array(bytes)));
+        else void this.load(file);
       }),
     );
     this.watchSleep();
@@ -623,7 +623,8 @@ export class RoomPage {
     const wanted = this.knobs.wanted();
     const config: Config = { ...kept, seed: wanted.seed, knobs: { ...wanted.knobs, ...knobs } };
     // A run that waits for its data has settings of its own.
-    const own = Object.entries(config.knobs).some(([name, value]) => present.settings[name] !== value) || config.seed !== kept.seed;
+    const changed = present.marks.length > 0 || !!present.config.changes?.length;
+    const own = changed || Object.entries(config.knobs).some(([name, value]) => present.settings[name] !== value) || config.seed !== kept.seed;
     const does = (): void | Promise<void> => (source === undefined ? this.client.command({ kind: "reset", config }) : this.client.bring(source, own ? config : null));
     await this.replaceBy(does, { start: true, ends: { words: "A run on other data began.", follow: true } });
     scrollTo({ top: 0, behavior: calm() ? "auto" : "smooth" });
@@ -660,6 +661,7 @@ export class RoomPage {
   /** The address says what began this run and what was changed since, so that a copy of it, or the page loaded again, gives the same. */
   private followAddress(): void {
     clearTimeout(this.addressTimer);
+    if (this.client.standsIn) return; // the address is that of the run which waits
     this.addressTimer = setTimeout(async () => {
       const { written } = this;
       const { address } = await this.client.shared().catch(() => ({ address: this.address }));
@@ -740,13 +742,16 @@ export class RoomPage {
   }
 
   /** A saved run goes on here, or in its own room where it is of another. */
-  private load(name: string, bytes: Uint8Array): void {
-    this.announcer.say(`Loading ${name}`);
-    const here = this.client.room.id;
-    void this.client
-      .roomOf(bytes)
-      .catch(() => here) // what is no run is refused where it is restored
-      .then((room) => (room === here ? this.replace({ kind: "restore", bytes }, { ends: { words: `${name} goes on.`, follow: false } }) : this.around.open({ room, checkpoint: bytes })));
+  private async load(file: File): Promise<void> {
+    this.announcer.say(`Loading ${file.name}`);
+    const ends = { words: `${file.name} goes on.`, follow: false };
+    try {
+      const { bytes, room } = await this.client.read(file);
+      if (room === this.client.room.id) await this.replace({ kind: "restore", bytes }, { ends });
+      else this.around.open({ room, checkpoint: bytes });
+    } catch (error) {
+      if (!this.closed) this.around.notices.show("error", error instanceof Error ? error.message : String(error), "");
+    }
   }
 
   private fileName(): string {

@@ -23,7 +23,7 @@ export interface Does {
   csv(): string;
   /** What a file of the run as it is now is called. */
   fileName(): string;
-  load(name: string, bytes: Uint8Array): void;
+  load(file: File): void;
   /** Takes up a run that this browser kept. */
   goOn(bytes: Uint8Array): void;
 }
@@ -60,7 +60,7 @@ export class Share {
         "div",
         { class: "row" },
         h("button", { type: "button", onclick: () => void this.save() }, "Save run"),
-        chooser("Load run", (name, bytes) => does.load(name, bytes)),
+        chooser("Load run", (file) => does.load(file)),
         this.link,
         h("button", { type: "button", onclick: () => void this.showNative() }, "Run it natively"),
         h("button", { type: "button", onclick: () => this.saveCurves() }, "Curves as CSV"),

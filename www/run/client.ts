@@ -7,7 +7,7 @@ import { choose, MODULES, type Module } from "./features";
 import type { GpuFailure } from "./gpu";
 import { isolate, keep } from "./isolate";
 import { Monitor } from "./monitor";
-import { loadRuns, saveRun, type Left, type Saved } from "./store";
+import { beginVisit, loadRuns, loadVisit, saveRun, type Left, type Saved } from "./store";
 
 /** Where the build put the module of each room and flavour, relative to the page; written by the build. */
 declare const __MODULES__: Record<`${string}/${Module}`, string>;
@@ -41,6 +41,12 @@ export interface Crash {
 
 /** What is in use and why. */
 export type InUse = Backend & { module: string; why: string[] };
+
+async function contentOf(file: File): Promise<ArrayBuffer> {
+  return file.arrayBuffer().catch((error) => {
+    throw new Error(`The file ${file.name} could not be read (${error instanceof Error ? error.message : error}). Choose it again.`);
+  });
+}
 
 /** How a small sweep stands. */
 export type SweepState = { cells: SweepCell[]; done: boolean };
@@ -91,6 +97,8 @@ export class Client<Q extends { ask: string } = any, A = any> {
   device: Device | undefined;
   /** The runs of earlier visits that this browser held when the room opened, the newest first. */
   keptRuns: Saved[] = [];
+  /** The default run, until another begins: the one that was asked for waits for its data. */
+  standsIn = false;
   private readonly worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "hothouse" });
   private monitor: Monitor | undefined;
   private variantId = "";
@@ -134,12 +142,19 @@ export class Client<Q extends { ask: string } = any, A = any> {
     });
     if (options.checkpoint) this.autosaved = { bytes: options.checkpoint, variant: "", address: "" };
     await opened;
+    if (this.standsIn) await this.leaveVisit(options.link ?? location.hash).catch(() => {});
     this.keptRuns = await loadRuns(this.room.id, options.checkpoint !== undefined).catch(() => []);
     const { threads: used } = this.backend;
     const inUse = module.startsWith("threads") ? [`${used} ${used === 1 ? "thread trains" : "threads train"} on one shared memory.`] : [];
     Object.assign(this.backend, { module, why: [...inUse, ...why] });
     keep([url.href, url.href.replace(/\.js$/, "_bg.wasm")]);
     this.live();
+  }
+
+  /** What stands in for a run that this visit saved is another visit's, so that it takes the place of none of its saves. */
+  private async leaveVisit(link: string): Promise<void> {
+    const asked = link.replace(/&digest=[^&]*/, "");
+    if ((await loadVisit(this.room.id)).some(({ address }) => address === asked)) beginVisit();
   }
 
   // ---- what the worker tells
@@ -179,8 +194,8 @@ export class Client<Q extends { ask: string } = any, A = any> {
     }
   }
 
-  private take({ room, rooms, knobs, backend, monitor }: Opened): void {
-    Object.assign(this, { room, rooms, knobs });
+  private take({ room, rooms, knobs, backend, monitor, standsIn }: Opened): void {
+    Object.assign(this, { room, rooms, knobs, standsIn });
     this.monitor = new Monitor(monitor);
     this.backend = { ...backend, module: "", why: [] };
     this.opened.resolve();
@@ -328,11 +343,19 @@ export class Client<Q extends { ask: string } = any, A = any> {
     return this.question((id) => ({ kind: "ask", id, what }));
   }
 
-  /** The room that a saved run is of. */
-  roomOf = (bytes: Uint8Array): Promise<string> => this.question((id) => ({ kind: "room_of", id, bytes }));
+  /** A run that was saved to a file, and the room that it is of; what is too large is refused before it is read. */
+  async read(file: File): Promise<{ bytes: Uint8Array; room: string }> {
+    await this.question((id) => ({ kind: "has_room", id, name: file.name, bytes: file.size }));
+    const bytes = new Uint8Array(await contentOf(file));
+    const room = await this.question<string>((id) => ({ kind: "room_of", id, bytes }));
+    return { bytes, room };
+  }
   /** A question of the room's own. */
   ask = <Asked extends Q>(question: Asked): Promise<A[Asked["ask"] & keyof A]> => this.question((id) => ({ kind: "question", id, question }));
-  command = (command: Command): void => this.send({ kind: "command", command });
+  command = (command: Command): void => {
+    if (command.kind === "reset" || command.kind === "restore") this.standsIn = false;
+    this.send({ kind: "command", command });
+  };
   /** How fast the room's first counter grows in a second; null is as fast as it goes. */
   setSpeed = (perS: number | null): void => this.send({ kind: "speed", perS });
   /**
@@ -343,10 +366,9 @@ export class Client<Q extends { ask: string } = any, A = any> {
     const file = typeof source === "string" ? new File([source], "pasted text") : source;
     const data: Dataset = { name: file.name, bytes: file.size, hash: "" };
     await this.question((id) => ({ kind: "fits", id, data, config }));
-    const content = await file.arrayBuffer().catch((error) => {
-      throw new Error(`${file.name} could not be read (${error instanceof Error ? error.message : error}). Choose it again.`);
-    });
+    const content = await contentOf(file);
     await this.question((id) => ({ kind: "bring", id, data: { ...data, content: new Uint8Array(content) }, config }), [content]);
+    this.standsIn = false;
   }
   save = (): Promise<Uint8Array> => this.askRun("save");
   /** What starts the same run elsewhere, and what it cannot bring along. */

@@ -3,6 +3,8 @@
 import type { Event } from "./protocol";
 
 export type Notice = Event & { kind: "notice" };
+/** What is the matter, and what helps. */
+export type Refusal = Pick<Notice, "text" | "next_step">;
 export const isNotice = (thrown: unknown): thrown is Notice => (thrown as Event | null)?.kind === "notice";
 
 export function sentence(text: string): string {
@@ -11,4 +13,4 @@ export function sentence(text: string): string {
 }
 
 /** What is the matter, and the step that helps. */
-export const inWords = ({ text, next_step }: Notice): string => [text, next_step].filter(Boolean).map(sentence).join(" ");
+export const inWords = ({ text, next_step }: Refusal): string => [text, next_step].filter(Boolean).map(sentence).join(" ");

@@ -21,7 +21,7 @@ const VISITS_KEPT = 2;
 /** Of a room: beyond that its oldest runs go, but for the newest. */
 const MOST_BYTES = 512e6;
 const VISIT = "hothouse-visit";
-const visit = thisVisit();
+let visit = thisVisit();
 /** Saves since the page was loaded, by room and variant. */
 const saves = new Map<string, number>();
 /** The last save that was asked for. */
@@ -34,6 +34,17 @@ function thisVisit(): number {
     return Number(began);
   } catch {
     return Date.now(); // refused: a page that is loaded again is another visit
+  }
+}
+
+/** From here on this tab's runs are another visit's. */
+export function beginVisit(): void {
+  visit = Date.now();
+  saves.clear();
+  try {
+    sessionStorage.setItem(VISIT, String(visit));
+  } catch {
+    // as above
   }
 }
 

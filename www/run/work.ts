@@ -1,6 +1,8 @@
 // What the worker of any room has: a loop that wakes and sleeps between messages, and a save for whoever asked. It refuses to
 // know what a run is.
 
+import { inWords, isNotice, type Refusal } from "./notice";
+
 /** How long a worker works before it looks for messages. */
 export const BURST_MS = 4;
 /** The GPU's answer wakes the loop; it looks by itself after so long, should none come. */
@@ -30,7 +32,10 @@ export class Loop {
   }
 }
 
-export type Given = { kind: "autosave"; bytes: Uint8Array } | { kind: "answer"; id: number; value: unknown };
+export type Given =
+  | { kind: "autosave"; bytes: Uint8Array }
+  | { kind: "answer"; id: number; value: unknown }
+  | { kind: "refused"; id: number; text: string };
 
 export class Saves {
   /** The page's questions by number, its command, the autosave. */
@@ -43,7 +48,15 @@ export class Saves {
 
   ask(who: number | "command" | "autosave"): void {
     this.waiting.push(who);
-    if (this.waiting.length === 1) this.begin();
+    if (this.waiting.length === 1) this.askAgain();
+  }
+
+  /** Tells whoever asked, but for the autosave, which nobody waits for; true when it was the page's own command. */
+  refuse(why: Refusal): boolean {
+    const asked = this.waiting;
+    this.waiting = [];
+    for (const who of asked) if (typeof who === "number") this.give({ kind: "refused", id: who, text: inWords(why) }, []);
+    return asked.includes("command");
   }
 
   /** Gives a save to whoever asked; true when it was the page's own command. */
@@ -61,6 +74,11 @@ export class Saves {
 
   /** A reset or a restore drops a save that was still waiting for its boundary. */
   askAgain(): void {
-    if (this.waiting.length) this.begin();
+    try {
+      if (this.waiting.length) this.begin();
+    } catch (error) {
+      if (!isNotice(error)) throw error;
+      if (this.refuse(error)) throw error; // the page shows it
+    }
   }
 }

@@ -30,6 +30,8 @@ export type ToWorker =
   | { kind: "sweep"; spec: SweepSpec | null }
   | { kind: "ask"; id: number; what: keyof OfHouse }
   | { kind: "room_of"; id: number; bytes: Uint8Array }
+  /** Whether there is room for a file of this length. */
+  | { kind: "has_room"; id: number; name: string; bytes: number }
   /** Whether a run on data of this length can begin; `config` is that of the run in progress where it is null. */
   | { kind: "fits"; id: number; data: Dataset; config: Config | null }
   /** Data for the run that waits for it, or else for a new one. */
@@ -40,7 +42,8 @@ export type ToWorker =
   | { kind: "panic"; inPool: boolean }
   | { kind: "fail_gpu"; how: GpuFailure };
 
-export type Opened = { kind: "opened"; room: RoomInfo; rooms: RoomInfo[]; knobs: Knob[]; backend: Backend; monitor: Place };
+/** `standsIn` where this is the default run, since the one that was asked for waits for its data. */
+export type Opened = { kind: "opened"; room: RoomInfo; rooms: RoomInfo[]; knobs: Knob[]; backend: Backend; monitor: Place; standsIn: boolean };
 export type FromWorker =
   | Opened
   /** Another variant is trained. */
@@ -62,6 +65,7 @@ interface Run extends MayTrainOnGpu {
   command(command: Command): void;
   advance(nowS: number): boolean;
   waiting(): boolean;
+  preparing(): boolean;
   events(): Event[] | undefined;
   ask(question: { ask: string }): unknown;
   test(): Row;
@@ -92,6 +96,8 @@ interface Wasm extends GraphicsModule {
   rooms(): RoomInfo[];
   decode(link: string): { config: Config; digest: Digest | null };
   room_of(bytes: Uint8Array): string;
+  /** Refuses a file that there is no room for. */
+  has_room(name: string, bytes: number): void;
   /** What a saved run learns from, where that is not in the file. */
   data_wanted(bytes: Uint8Array): Dataset | undefined;
   /** What runs in the room that a link names, or in the first. */
@@ -153,8 +159,13 @@ const loop = new Loop(() =>
     else if (worked) loop.wake();
   }),
 );
+/** Nobody waits for a text of which there is nothing to save yet. */
+const PREPARING: Event = { kind: "notice", level: "warning", text: "This run is still being prepared, and has nothing to save.", next_step: "Save it once it learns." };
 const saves = new Saves(
-  () => run.command({ kind: "save" }),
+  () => {
+    if (run.preparing()) throw PREPARING;
+    run.command({ kind: "save" });
+  },
   (given, transfer) => page.postMessage(given.kind === "autosave" ? { ...given, variant: run.config().variant, address: run.shared().address } : given, transfer),
 );
 const gpu = new GpuOpener(loop.wake, (error) => page.postMessage({ kind: "crash", text: String(error) }));
@@ -224,7 +235,11 @@ function tellEvents(events: Event[]): void {
     page.postMessage({ kind: "knobs", knobs: run.knobs() });
   }
   const began = events.some((event) => event.kind === "began");
-  const posted = events.filter((event) => event.kind !== "saved" || saves.deliver(event.bytes));
+  const posted = events.flatMap((event): Event[] => {
+    if (event.kind === "saved") return saves.deliver(event.bytes) ? [event] : [];
+    if (event.kind === "not_saved") return saves.refuse(event) ? [{ ...event, kind: "notice", level: "error" }] : [];
+    return [event];
+  });
   if (posted.length) {
     copyMonitor(0);
     page.postMessage({ kind: "events", events: posted, cursor: began ? run.cursor() : null });
@@ -276,6 +291,7 @@ async function open(message: ToWorker & { kind: "open" }): Promise<void> {
     knobs: run.knobs(),
     backend: run.backend(),
     monitor: { layout, offset: run.monitor(), memory: shared ? memory : null },
+    standsIn: wanting !== undefined,
   });
   if (notices.length) page.postMessage({ kind: "events", events: notices, cursor: null });
   run.command({ kind: "device", wish: message.device });
@@ -355,12 +371,13 @@ function bring(data: Dataset, config: Config | null): void {
 const arraysOf = (value: unknown): Transferable[] =>
   value && typeof value === "object" ? Object.values(value).flatMap((one) => (one instanceof Uint8Array ? [one.buffer] : [])) : [];
 
-function answer(asked: ToWorker & { kind: "ask" | "room_of" | "question" | "fits" | "bring" }): void {
+function answer(asked: ToWorker & { kind: "ask" | "room_of" | "has_room" | "question" | "fits" | "bring" }): void {
   const { id } = asked;
   const give = (value: unknown) => page.postMessage({ kind: "answer", id, value }, arraysOf(value));
   try {
     if (asked.kind === "question") give(run.ask(asked.question));
     else if (asked.kind === "room_of") give(wasm.room_of(asked.bytes));
+    else if (asked.kind === "has_room") give(wasm.has_room(asked.name, asked.bytes));
     else if (asked.kind === "fits") give(run.check_beside({ ...(asked.config ?? run.config()), data: asked.data }));
     else if (asked.kind === "bring") give(bring(asked.data, asked.config));
     else if (asked.what === "save") saves.ask(id);
@@ -378,7 +395,7 @@ page.onmessage = ({ data }) => {
     return;
   }
   guarded(() => {
-    if (data.kind === "question" || data.kind === "room_of") return answer(data); // a view may ask sixty times a second: the loop goes on by itself
+    if (data.kind === "question" || data.kind === "room_of" || data.kind === "has_room") return answer(data); // a view may ask sixty times a second: the loop goes on by itself
     if (data.kind === "autosave") saves.ask("autosave");
     else if (data.kind === "panic") wasm.panic_for_test(data.inPool);
     else if (data.kind === "fail_gpu") gpu.fail(data.how);

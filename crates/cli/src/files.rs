@@ -2,13 +2,16 @@
 //! step; and elsewhere, where the place asked for cannot be written any more.
 
 use anyhow::{Context, Result, anyhow, bail};
+use run::RunError;
 use run::protocol::Dataset;
+use serde_json::Value;
 use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// Checkpoints are a few hundred kilobytes; what is far larger is some other file.
-const LARGEST_BYTES: u64 = 1 << 30;
+/// Bytes of a safetensors file before its header, which say how long that is; and of the longest that readers of the format take.
+const HEAD: usize = 8;
+const LONGEST_HEADER: u64 = 100_000_000;
 
 /// Fails where it can be known before training that `path` cannot be written.
 pub fn check_writable(path: &Path) -> Result<()> {
@@ -131,11 +134,15 @@ pub fn check_own_save(path: &Path) -> Result<()> {
     if !path.is_file() || beginning(path, 1).is_empty() {
         return Ok(());
     }
-    match run::room_of(&read_checkpoint(path)?) {
-        Err(run::RunError::Foreign { .. }) => {
-            bail!("{} is no checkpoint, and would be lost. Name another file with --save", path.display())
-        }
-        _ => Ok(()),
+    match read_checkpoint(path).and_then(|bytes| Ok(run::room_of(&bytes)?)) {
+        Ok(_) => Ok(()),
+        Err(error) => match error.downcast_ref() {
+            Some(RunError::Foreign { .. }) => {
+                bail!("{} is no checkpoint, and would be lost. Name another file with --save", path.display())
+            }
+            Some(_) => Ok(()),
+            None => Err(error),
+        },
     }
 }
 
@@ -147,6 +154,7 @@ pub fn free_name(path: &Path) -> PathBuf {
     std::iter::once(path.to_path_buf()).chain(numbered).find(|p| !p.exists()).unwrap_or(path.to_path_buf())
 }
 
+/// A checkpoint of any size; of a foreign file, which may be of any size too, no more than its beginning.
 pub fn read_checkpoint(path: &Path) -> Result<Vec<u8>> {
     let shown = path.display();
     let file = match File::open(path) {
@@ -162,11 +170,31 @@ pub fn read_checkpoint(path: &Path) -> Result<Vec<u8>> {
         );
     }
     let mut bytes = Vec::new();
-    file.take(LARGEST_BYTES + 1).read_to_end(&mut bytes).with_context(|| format!("cannot read {shown}"))?;
-    if bytes.len() as u64 > LARGEST_BYTES {
-        bail!("{shown} is far too large for a checkpoint. Choose a .safetensors file that Hothouse saved");
+    let read_on = |bytes: &mut Vec<u8>, most: u64| {
+        let read = (&file).take(most).read_to_end(bytes);
+        read.map(|_| ()).with_context(|| format!("cannot read {shown}"))
+    };
+    read_on(&mut bytes, HEAD as u64)?;
+    let header = bytes.first_chunk().map_or(0, |&length| u64::from_le_bytes(length));
+    if header <= LONGEST_HEADER {
+        read_on(&mut bytes, header)?;
     }
+    // What is no such file as a whole is told by whoever takes it apart.
+    let Ok(json) = serde_json::from_slice(&bytes[HEAD.min(bytes.len())..]) else { return Ok(bytes) };
+    let Some(tensors) = tensors_length(&json) else {
+        let why = "a safetensors file without Hothouse's metadata".into();
+        return Err(RunError::Foreign { why }).with_context(|| format!("cannot use {shown}"));
+    };
+    // A byte behind them shows that the file is longer than it says.
+    read_on(&mut bytes, tensors.saturating_add(1))?;
     Ok(bytes)
+}
+
+/// Bytes of the tensors of a checkpoint with this header; none where it is not Hothouse's.
+fn tensors_length(header: &Value) -> Option<u64> {
+    header["__metadata__"]["hothouse"].as_str()?;
+    let ends = header.as_object()?.values().filter_map(|tensor| tensor["data_offsets"][1].as_u64());
+    Some(ends.max().unwrap_or(0))
 }
 
 /// The name that stands for standard input.
@@ -262,6 +290,53 @@ mod tests {
         assert!(read_checkpoint(&folder).unwrap_err().to_string().contains("folder"));
         #[cfg(unix)]
         assert!(check_writable(Path::new("/dev/null")).unwrap_err().to_string().contains("regular"));
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    /// As long as the header says, and with nothing in it that takes room on the disk.
+    fn sparse(path: &Path, header: &str, bytes: u64) {
+        let mut file = File::create(path).unwrap();
+        file.write_all(&(header.len() as u64).to_le_bytes()).unwrap();
+        file.write_all(header.as_bytes()).unwrap();
+        file.set_len(bytes).unwrap();
+    }
+
+    #[test]
+    fn how_much_of_a_file_is_read_follows_from_its_beginning() {
+        let length = |header: &str| tensors_length(&serde_json::from_str(header).unwrap());
+        let tensors = |last: u64| {
+            format!(
+                r#"{{"__metadata__":{{"hothouse":"{{}}"}},"b":{{"dtype":"F32","shape":[9],"data_offsets":[36,{last}]}},"a":{{"dtype":"F32","shape":[9],"data_offsets":[0,36]}}}}"#
+            )
+        };
+        // About 89 million parameters with both moments, and far more.
+        for last in [1 << 20, (1 << 30) - 1, 1 << 30, (1 << 30) + 4, 1 << 40] {
+            assert_eq!(length(&tensors(last)), Some(last));
+        }
+        assert_eq!(length(r#"{"__metadata__":{"hothouse":"{}"}}"#), Some(0));
+        for foreign in [r#"{"__metadata__":{"format":"pt"}}"#, r#"{"a":{"data_offsets":[0,4]}}"#, "[]", "7"] {
+            assert_eq!(length(foreign), None, "{foreign}");
+        }
+
+        let folder = scratch("beginning");
+        let path = folder.join("some.safetensors");
+        const HUGE: u64 = 3 << 30;
+        // Cut to the length it has, as a checkpoint is that others appended something to.
+        sparse(&path, &tensors(72), HUGE);
+        let bytes = read_checkpoint(&path).unwrap();
+        assert_eq!(bytes.len(), HEAD + tensors(72).len() + 72 + 1);
+        check_own_save(&path).unwrap();
+        // A model of somebody else's, zeros, and a text whose ninth letter is a brace.
+        sparse(&path, r#"{"a":{"dtype":"U8","shape":[3221225396],"data_offsets":[0,3221225396]}}"#, HUGE);
+        let error = format!("{:#}", read_checkpoint(&path).unwrap_err());
+        assert!(error.contains("some.safetensors") && error.contains("no Hothouse checkpoint"), "{error}");
+        assert!(check_own_save(&path).unwrap_err().to_string().contains("would be lost"));
+        for text in ["", r#"{"data":{"a":1}}"#] {
+            fs::write(&path, text).unwrap();
+            File::options().write(true).open(&path).unwrap().set_len(HUGE).unwrap();
+            assert_eq!(read_checkpoint(&path).unwrap().len(), HEAD);
+            assert!(check_own_save(&path).unwrap_err().to_string().contains("would be lost"), "{text}");
+        }
         fs::remove_dir_all(folder).unwrap();
     }
 

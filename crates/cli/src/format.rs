@@ -1,5 +1,6 @@
 //! Numbers and devices as people read them.
 
+use crate::left::Left;
 use run::protocol::{Column, Device, Goal, Progress, Row, Value};
 use run::room::Schema;
 
@@ -42,6 +43,16 @@ pub fn clock(seconds: f64) -> String {
         60..=3599 => format!("{}:{:02}", whole / 60, whole % 60),
         _ => format!("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60),
     }
+}
+
+/// What is done of a budget: `42% done, about 3:07 left`
+pub fn left(left: &Left) -> String {
+    let rest = match left.seconds {
+        ..1.0 => String::new(),
+        s @ ..60.0 => format!(", about {s:.0} s left"),
+        s => format!(", about {} left", clock(s)),
+    };
+    format!("{:.0}% done{rest}", 100.0 * left.done)
 }
 
 /// A learner's number in at most `7` places: `0.0213`, `12.4`, `-1.2e-5`.
@@ -193,6 +204,9 @@ mod tests {
                 .map(|s| Box::leak(s.into_boxed_str()) as &str)
         );
         assert_eq!([0.84, 12.34, 247.0, 3723.0].map(clock), ["0.84 s", "12.3 s", "4:07", "1:02:03"]);
+        let rest = |seconds| left(&Left { done: 0.424, seconds });
+        assert_eq!(rest(187.3), "42% done, about 3:07 left");
+        assert_eq!([rest(12.3), rest(0.9)], ["42% done, about 12 s left", "42% done"]);
         assert_eq!([0.0213, 0.0, -1.2e-5, 12.414].map(figure), ["0.0213", "0", "-1.2e-5", "12.41"]);
         assert_eq!(figure(f64::NAN), "NaN");
         let (plain, share) = (Column::new("a", "A", ""), Column::new("b", "B", "").share());

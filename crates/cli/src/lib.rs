@@ -14,6 +14,7 @@ mod files;
 mod format;
 mod help;
 mod host;
+mod left;
 mod lines;
 mod monitor_file;
 mod plain;

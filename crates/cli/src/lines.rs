@@ -2,6 +2,7 @@
 //! same lines, whether the run is live or long over.
 
 use crate::format::{self, briefs, clock, counted, counts, short};
+use crate::left::Left;
 use crate::plain::Plain;
 use crate::record::{EndedBy, Record, Summary};
 use run::protocol::{Event, Level, Row};
@@ -18,13 +19,21 @@ pub struct Printer<W: Write = Stdout> {
     schema: &'static Schema,
     /// Training time of the last plain line of metrics, and of a test.
     last_s: [f64; 2],
+    /// Of its budget.
+    left: Option<Left>,
 }
 
 impl<W: Write> Printer<W> {
     pub fn new(out: W, json: bool) -> Self {
         // Before a run has begun there is nothing to tell that is of a room.
         let schema = run::rooms()[0].schema();
-        Printer { out: Plain::new(BufWriter::new(out)), json, schema, last_s: [f64::NEG_INFINITY; 2] }
+        Printer {
+            out: Plain::new(BufWriter::new(out)),
+            json,
+            schema,
+            last_s: [f64::NEG_INFINITY; 2],
+            left: None,
+        }
     }
 
     pub fn record(&mut self, record: &Record) -> Result<()> {
@@ -45,6 +54,11 @@ impl<W: Write> Printer<W> {
                 )
             }
             Record::FileSaved { file, .. } => writeln!(self.out, "saved {file}"),
+            // It stands in the next line of metrics.
+            Record::Left(left) => {
+                self.left = Some(*left);
+                Ok(())
+            }
             Record::Summary(summary) => self.summary(summary),
             Record::Event(event) => self.event(event),
         }
@@ -55,6 +69,7 @@ impl<W: Write> Printer<W> {
         match event {
             Event::Began(began) => {
                 self.last_s = [f64::NEG_INFINITY; 2];
+                self.left = None;
                 let config = &began.config;
                 write!(self.out, "{} / {}, seed {}", config.room, config.variant, config.seed)?;
                 for (name, value) in &config.knobs {
@@ -67,10 +82,11 @@ impl<W: Write> Printer<W> {
             }
             Event::Metrics(row) if self.is_due(0, row) => {
                 let count = counted(&schema.counters[0], row.progress.counts[0]);
-                self.timed(row, &format!("{count:>20}"), briefs(schema.metrics, &row.values))
+                let left = self.left.as_ref().map(format::left).unwrap_or_default();
+                self.timed(row, &format!("{count:>20}"), briefs(schema.metrics, &row.values), &left)
             }
             Event::Test(row) if self.is_due(1, row) => {
-                self.timed(row, &format!("{:>20}", "test"), briefs(schema.tests, &row.values))
+                self.timed(row, &format!("{:>20}", "test"), briefs(schema.tests, &row.values), "")
             }
             Event::Mark(m) => {
                 let (from, to) = (format::knob(&m.from), format::knob(&m.to));
@@ -95,7 +111,8 @@ impl<W: Write> Printer<W> {
             | Event::Test(_)
             | Event::Running { .. }
             | Event::Digest(_)
-            | Event::Saved { .. } => Ok(()),
+            | Event::Saved { .. }
+            | Event::NotSaved { .. } => Ok(()),
         }
     }
 
@@ -107,11 +124,12 @@ impl<W: Write> Printer<W> {
         due
     }
 
-    fn timed(&mut self, row: &Row, what: &str, pairs: Vec<(String, String)>) -> Result<()> {
+    fn timed(&mut self, row: &Row, what: &str, pairs: Vec<(String, String)>, left: &str) -> Result<()> {
         let mut line = format!("{:>8}  {what}", clock(row.progress.train_s));
         for (name, value) in pairs {
             line += &format!("  {name} {value:<7}");
         }
+        line += &format!("  {left}");
         writeln!(self.out, "{}", line.trim_end())
     }
 
@@ -185,11 +203,16 @@ mod tests {
                 train_s: f64::from(i) / 10.0,
             };
             let values = vec![Some(20.0); schema.row_len()];
+            if i == 15 {
+                printer.record(&Record::Left(Left { done: 0.3, seconds: 70.0 })).unwrap();
+            }
             printer.record(&Record::Event(Event::Metrics(Row { progress, values }))).unwrap();
         }
         let text = String::from_utf8(printer.out.into_inner().into_inner().unwrap()).unwrap();
         assert_eq!(text.lines().count(), 5, "{text}");
         assert!(text.contains(" 10,000 steps  return 20.0"), "{text}");
+        let told = text.lines().map(|line| line.ends_with("  30% done, about 1:10 left"));
+        assert_eq!(told.collect::<Vec<_>>(), [false, false, true, true, true], "{text}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //!
 //! Rows, counters and shares of time stand under the names of the room's columns, so that a line can be read alone.
 
+use crate::left::Left;
 use run::protocol::{Backend, Began, Event, Mark, Progress, Row, Value as KnobValue};
 use run::room::Schema;
 use serde::ser::{SerializeMap, Serializer};
@@ -21,6 +22,8 @@ pub enum Record {
         file: String,
         bytes: u64,
     },
+    /// Of the budget, where there is one: each second.
+    Left(Left),
     /// The last line.
     Summary(Box<Summary>),
     Event(Event),
@@ -110,6 +113,7 @@ impl Record {
                 file: value.get("file")?.as_str()?.into(),
                 bytes: value.get("bytes")?.as_u64()?,
             }),
+            ("left", _) => Some(Record::Left(serde_json::from_value(value).ok()?)),
             ("running" | "device" | "digest" | "saved" | "room" | "notice", _) => {
                 Some(Record::Event(serde_json::from_value(value).ok()?))
             }
@@ -143,6 +147,7 @@ impl Serialize for Line<'_> {
                 map.serialize_entry("bytes", bytes)?;
                 return map.end();
             }
+            Record::Left(left) => return Kind { kind: "left", rest: left }.serialize(out),
             Record::Summary(summary) => return summarise(summary, schema, out),
             Record::Event(event) => event,
         };
@@ -449,6 +454,7 @@ mod tests {
                     room: Value::Null,
                 }))),
                 Record::FileSaved { file: "run.safetensors".into(), bytes: 7 },
+                Record::Left(Left { done: 0.5, seconds: 90.25 }),
                 Record::Event(Event::Metrics(row(schema.row_len()))),
                 Record::Event(Event::Test(row(schema.tests.len()))),
                 Record::Event(Event::Mark(mark)),

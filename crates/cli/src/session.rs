@@ -4,13 +4,14 @@
 use crate::device::Opener;
 use crate::files::{self, Kept};
 use crate::format::{counted, quoted};
+use crate::left::{Look, Pace};
 use crate::monitor_file::MonitorFile;
 use crate::record::{Ended, EndedBy, Record, Summary};
-use crate::saves;
 use crate::signals::Signals;
+use crate::{rooms, saves};
 use anyhow::{Result, bail};
 use cpu_time::ProcessTime;
-use run::protocol::{Command, Event, Level, Progress, Row};
+use run::protocol::{Command, Event, Level, Progress, Row, Variant};
 use run::{AnyRun, RunError};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -136,6 +137,8 @@ struct Measured {
     known_s: f64,
     /// The GPU that trained last, where one did.
     device: Option<String>,
+    /// Of what is told of the budget meanwhile.
+    pace: Pace,
     seconds: f64,
     cpu_seconds: f64,
 }
@@ -168,6 +171,7 @@ impl Session<'_> {
                 self.grant(wish);
             }
             let now_s = (self.clock)();
+            measured.seconds = now_s;
             opener.look(self.run.as_mut(), now_s);
             let worked = self.run.advance(now_s);
             if let Ok(monitor) = &self.monitor {
@@ -198,8 +202,11 @@ impl Session<'_> {
             let text = format!("This run has {done} already, and --steps counts from its beginning.");
             self.notice(Level::Warning, &text, "Ask for more than that, or use --seconds.");
         }
-        if self.budget.until_solved && self.run.variant().goal.is_none() {
-            let text = format!("{} has no goal that would end this run.", self.run.variant().name);
+        let endless = match self.run.variant() {
+            Variant { goal: None, name, .. } => Some(format!("{name} has no goal that would end this run.")),
+            _ => rooms::out_of_reach(self.run.config()).map(String::from),
+        };
+        if let Some(text) = endless.filter(|_| self.budget.until_solved) {
             self.notice(Level::Warning, &text, "End it with Ctrl-C, or give --steps or --seconds.");
         }
         self.place.saved_s = self.run.progress().train_s;
@@ -209,6 +216,7 @@ impl Session<'_> {
         for event in self.run.events() {
             match &event {
                 Event::Began(began) => {
+                    measured.pace = Pace::default();
                     measured.first = began.progress.clone();
                     measured.known_s = began.progress.train_s;
                     measured.parts_s = vec![0.0; self.run.schema().all_parts().count()];
@@ -223,10 +231,18 @@ impl Session<'_> {
                         *part_s += share.unwrap_or(0.0) * passed_s;
                     }
                     measured.metrics = Some(row.clone());
+                    let (at_s, count) = (measured.seconds, row.progress.counts[0]);
+                    let now = Look { at_s, cpu_s: cpu_seconds(), count };
+                    if let Some(left) = measured.pace.look(&self.budget, now) {
+                        self.tell(Record::Left(left));
+                    }
                 }
                 Event::Device(device) => {
+                    measured.pace = Pace::default();
                     measured.device = device.gpu.clone().filter(|_| device.on_gpu);
                 }
+                // While it pauses, it has no pace.
+                Event::Running { .. } => measured.pace = Pace::default(),
                 _ => {}
             }
             self.tell(Record::Event(event));
@@ -426,6 +442,8 @@ impl Session<'_> {
                 Record::Event(event) => monitor.event(event),
                 // It stands in the monitor from the start.
                 Record::Opened(_) => {}
+                // There is room for few words of the shell's, and this is told each second.
+                Record::Left(_) => {}
                 Record::FileSaved { .. } | Record::Summary(_) => monitor.say(&record.line(self.run.schema())),
             }
         }

@@ -2,6 +2,7 @@
 //! from, so training and watching look the same. Its size is bounded however long the run.
 
 use crate::format;
+use crate::left::Left;
 use crate::record::{Record, Summary};
 use run::protocol::{
     Backend, Column, Config, Device, Digest, Event, Knob, Knobs, Level, Mark, Progress, Row, Variant,
@@ -21,6 +22,8 @@ pub struct View {
     pub running: bool,
     pub device: Option<Device>,
     pub notice: Option<(Level, String)>,
+    /// Of its budget, where it has one.
+    pub left: Option<Left>,
     pub summary: Option<Box<Summary>>,
 }
 
@@ -50,6 +53,7 @@ impl View {
         match record {
             Record::Opened(machine) => self.machine = machine,
             Record::FileSaved { file, .. } => self.notice = Some((Level::Info, format!("saved {file}"))),
+            Record::Left(left) => self.left = Some(left),
             Record::Summary(summary) => {
                 self.running = false;
                 self.summary = Some(summary);
@@ -85,6 +89,7 @@ impl View {
                 began.marks.into_iter().for_each(|mark| told.mark(mark));
                 self.told = Some(told);
                 self.notice = None;
+                self.left = None;
                 self.summary = None;
             }
             (Event::Running { running }, _) => self.running = running,

@@ -129,6 +129,25 @@ fn a_run_ends_at_the_first_budget_it_reaches() {
 }
 
 #[test]
+fn what_is_left_of_a_budget_is_told_meanwhile() {
+    let scratch = Scratch::new();
+    let train =
+        [&["train", "--seconds", "4", "--steps", "1e15", "--events", "run.jsonl"][..], &SMALL].concat();
+    let text = scratch.told(&train);
+    let lines: Vec<&str> = text.lines().filter(|line| line.contains("% done, about ")).collect();
+    assert!(!lines.is_empty() && lines.iter().all(|line| line.ends_with(" s left")), "{text}");
+    assert_eq!(scratch.told(&["watch", "run.jsonl"]), text);
+    let told = records(&fs::read_to_string(scratch.path("run.jsonl")).unwrap());
+    let left = of_kind(&told, "left");
+    assert!((1..=4).contains(&left.len()), "{left:?}");
+    for left in left {
+        // The end of the time is known, however fast it trains.
+        let (done, seconds) = (left["done"].as_f64().unwrap(), left["seconds"].as_f64().unwrap());
+        assert!((4.0 * (1.0 - done) - seconds).abs() < 1e-6 && done > 0.0, "{left}");
+    }
+}
+
+#[test]
 fn a_run_can_end_when_the_task_is_solved_and_be_judged_afterwards() {
     let scratch = Scratch::new();
     let told = scratch.records(&["--until-solved", "--steps", "2e7", "--save", "run.safetensors"]);

@@ -35,9 +35,10 @@ fn a_run_that_ended_is_shown_as_it_was_when_it_went_on() {
     let watched = scratch.run(&["watch", "run.ring", "--json"]);
     assert!(watched.status.success() && stderr(&watched).is_empty(), "{}", stderr(&watched));
     let sorted = |text: &str| {
-        // Of digests the monitor keeps the newest; of starting and pausing what is so now.
-        let counted =
-            |line: &&str| !line.contains(r#""kind":"digest""#) && !line.contains(r#""kind":"running""#);
+        // Of digests the monitor keeps the newest; of starting and pausing what is so now, and of what is left nothing.
+        let counted = |line: &&str| {
+            !["digest", "running", "left"].iter().any(|kind| line.contains(&format!(r#""kind":"{kind}""#)))
+        };
         let mut lines: Vec<String> = text.lines().filter(counted).map(String::from).collect();
         lines.sort();
         lines

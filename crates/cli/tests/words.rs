@@ -79,6 +79,50 @@ fn a_text_is_learned_and_gone_on_from() {
     assert_eq!(resumed, digest(&whole));
 }
 
+/// Also where the text has no letters for it, and where it is longer than the context.
+#[test]
+fn without_a_prompt_a_text_begins_as_the_samples_do() {
+    let scratch = Scratch::new();
+    fs::write(scratch.path("digits.txt"), "0123456789\n".repeat(600)).unwrap();
+    let train = [&["train", "words", "--steps", "3000", "--save", "run.safetensors"], &SMALL[..]].concat();
+    for args in [
+        &["--text", "digits.txt"][..],
+        &["--set", "characters=20000", "--set", "context=16"],
+        &["--set", "characters=20000", "--set", "prompt=a fox"],
+    ] {
+        let told = scratch.records(&[&train[..], args].concat());
+        let samples: Vec<&Value> =
+            of_kind(&told, "room").into_iter().filter(|told| told["event"]["kind"] == "sample").collect();
+        let prompt = samples.last().expect("the last test writes one")["event"]["prompt"].as_str().unwrap();
+        let line = written(&scratch, &["--tokens", "5"]);
+        assert_eq!((&line["prompt"], &line["tokens"]), (&prompt.into(), &5.into()), "{args:?}");
+        let text = scratch.told(&["generate", "words", "run.safetensors", "--tokens", "5"]);
+        assert_eq!(text, format!("{prompt}{}\n", line["text"].as_str().unwrap()));
+        assert_eq!(
+            prompt.chars().all(|letter| letter == '\n' || letter.is_ascii_digit()),
+            args[0] == "--text"
+        );
+        assert_eq!(prompt == "a fox", args.contains(&"prompt=a fox"));
+    }
+}
+
+/// Whoever wrote a text is not at hand to say how near to it one can come.
+#[test]
+fn a_goal_that_no_test_can_reach_is_told_of_beforehand() {
+    let scratch = Scratch::new();
+    fs::write(scratch.path("digits.txt"), "0123456789\n".repeat(600)).unwrap();
+    for (args, warns) in [(&["--text", "digits.txt"][..], true), (&["--set", "characters=20000"], false)] {
+        let train = [&["train", "words", "--until-solved", "--steps", "500"], &SMALL[..], args].concat();
+        let told = scratch.records(&train);
+        let says = |told: &&Value| {
+            told["level"] == "warning"
+                && told["text"].as_str().unwrap().contains("would not end this run")
+                && told["next_step"].as_str().unwrap().contains("--steps or --seconds")
+        };
+        assert_eq!(of_kind(&told, "notice").iter().any(says), warns, "{told:?}");
+    }
+}
+
 #[test]
 fn what_cannot_be_written_or_compared_is_refused() {
     let scratch = Scratch::new();

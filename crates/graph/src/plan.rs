@@ -266,13 +266,13 @@ impl Plan {
     pub fn describe(&self) -> &[PlanNode] {
         &self.nodes
     }
-    /// Bytes of the arena that holds every tensor.
+    /// Bytes of the arena that holds every tensor; what a browser cannot address is all of it.
     pub fn arena_bytes(&self) -> usize {
-        self.arena_len * size_of::<f32>()
+        self.arena_len.saturating_mul(size_of::<f32>())
     }
     /// Bytes the tensors would take if none shared its place.
     pub fn unshared_bytes(&self) -> usize {
-        self.unshared_len * size_of::<f32>()
+        self.unshared_len.saturating_mul(size_of::<f32>())
     }
     /// Kernel calls in the order they run, for whoever runs them elsewhere. Places are indices of [`Plan::slots`].
     pub fn steps(&self) -> &[Step] {

@@ -54,7 +54,7 @@ impl Fault {
             Fault::Lost { .. } => "Training goes on on the processor; choose the GPU again once it is back.",
             Fault::Refused { .. } => "Train on the processor; the text says what to report or update.",
             Fault::OutOfMemory | Fault::TooSmall { .. } => {
-                "Choose fewer environments, games, members or sequences at once, or train on the processor."
+                "Choose fewer environments, games, members or sequences a step, or train on the processor."
             }
             Fault::NoHalf => "Set precision to f32 to train on it, or train on the processor.",
             Fault::Unknown { .. } => "Train it on the processor.",

@@ -156,7 +156,12 @@ impl PlanSteps {
         self.trainer.set_input(name, values)
     }
 
-    /// Begins the next of an iteration's `count` steps.
+    /// Begins a run of the next step that is not its last.
+    pub fn accumulate(&mut self) -> Result<(), Fault> {
+        self.trainer.accumulate()
+    }
+
+    /// Begins the next of an iteration's `count` steps, or its last run.
     pub fn step(&mut self, adam: &Adam, count: usize) -> Result<(), Fault> {
         self.trainer.step(adam)?;
         self.begun += 1;

@@ -50,6 +50,11 @@ fn offloaded_steps_are_those_at_home() {
         there.offloading().expect("it can").end_offload();
         iterate(&mut there, 1);
         assert!(saved(&here) == saved(&there), "{signal:?}");
+        // Steps that were begun and not answered are given up.
+        there.offloading().expect("it can").begin_offload(&Local).unwrap();
+        assert!(matches!(there.advance(), Slice::Worked));
+        there.offloading().expect("it can").end_offload();
+        assert!(saved(&here) == saved(&there), "{signal:?}");
     }
     Signal::ALL.into_iter().for_each(same::<Two>);
     same::<Three>(Signal::WalkLength);

@@ -2,10 +2,11 @@
 //! cut into slices.
 
 use graph::{Executor, Optimizer, Packed, Params, Plan};
-use learn::offload::Local;
+use learn::offload::{Local, PlanTrainer, TrainStateRef};
 use learn::words::{
     Config, Learner, Mlp, Norm, Positions, Reader, Sampling, Shape, Slice, Writing, plan_training,
 };
+use learn::{Fault, Machine};
 use math::Isa;
 use serde_json::Value;
 use std::sync::Arc;
@@ -361,6 +362,62 @@ fn offloaded_steps_are_those_at_home() {
         there.end_probe();
         assert!(state(&here) == state(&there));
     }
+}
+
+/// It has no room for so much as a batch at once.
+struct Narrow(u64);
+
+impl Machine for Narrow {
+    fn name(&self) -> String {
+        "a narrow one".into()
+    }
+
+    fn is_software(&self) -> bool {
+        false
+    }
+
+    fn trainer(&self, plan: &Arc<Plan>, state: &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault> {
+        let (needs, has) = (plan.arena_bytes() as u64, self.0);
+        if needs > has { Err(Fault::TooSmall { needs, has }) } else { Local.trainer(plan, state) }
+    }
+}
+
+#[test]
+fn a_machine_without_room_for_a_batch_takes_micro_batches() {
+    let config = Config { batch: 8, micro: 2, dropout: 0.1, ..small() };
+    let has = |micro| {
+        plan_training(&Config { micro, ..config }, corpus().train().len(), 3, Isa::best())
+            .unwrap()
+            .arena_bytes() as u64
+    };
+    let (mut here, mut there) = (learner(config), learner(config));
+    assert!(matches!(there.begin_offload(&Narrow(1000)), Err(Fault::TooSmall { .. })));
+    there.begin_offload(&Narrow((has(2) + has(8)) / 2)).unwrap();
+    let (here_is, there_is) = (iterate(&mut here, 3), iterate(&mut there, 3));
+    assert!(there.is_offloaded());
+    // Of the newest run, what stands for all.
+    let near = |(a, b): (&f64, &f64)| (a - b).abs() < 0.3 * a;
+    assert!(here_is.iter().zip(&there_is).all(near), "{here_is:?} {there_is:?}");
+    let differs = |(a, b): (&f32, &f32)| (a - b).abs() > 1e-4;
+    let differing =
+        here.params().values().iter().zip(there.params().values()).filter(|&pair| differs(pair)).count();
+    assert_eq!(differing, 0);
+}
+
+#[test]
+fn whoever_ends_an_offload_gives_up_the_steps_that_were_not_answered() {
+    let config = Config { micro: 8, steps: 4, ..small() };
+    let (mut here, mut there) = (learner(config), learner(config));
+    for learner in [&mut here, &mut there] {
+        iterate(learner, 1);
+    }
+    there.begin_offload(&Local).unwrap();
+    (0..2).for_each(|_| assert!(matches!(there.advance(), Slice::Worked)));
+    assert!(!there.at_boundary());
+    there.end_offload();
+    assert!(there.at_boundary() && state(&here) == state(&there));
+    assert_eq!(iterate(&mut here, 1), iterate(&mut there, 1));
+    assert!(state(&here) == state(&there));
 }
 
 /// Each step's loss is what the model of before it loses on the windows that the text's own order gives the step, each token of them

@@ -144,7 +144,7 @@ pub fn linear_rows(
     let alone = !finish.needed && matches!(ep.act, Act::None | Act::Relu);
     // What needs whole rows has them while they are in cache; what is cut into blocks of rows for that is cut no further,
     // unless there are few.
-    let large = rows * out * inp >= 2 * PIECE;
+    let large = multiply_adds([rows, out, inp]) >= 2 * PIECE as u64;
     let block_rows = match (alone, large) {
         (true, _) => rows.max(1),
         (_, true) => even_for(rows, M_LARGE.max(PIECE / (out * inp)), par::threads()),
@@ -492,10 +492,15 @@ impl Product {
     }
 }
 
+/// There can be more of them than a browser's `usize` holds.
+fn multiply_adds(sizes: [usize; 3]) -> u64 {
+    sizes.map(|size| size as u64).iter().product()
+}
+
 /// The product, in pieces for all threads where it is large enough.
 fn run(isa: Isa, product: Product) {
     let Product { m, n, k, .. } = product;
-    if m * n * k < 2 * PIECE || product.a.packed {
+    if multiply_adds([m, n, k]) < 2 * PIECE as u64 || product.a.packed {
         return run_piece(isa, product);
     }
     let height = if isa == Isa::Amx { PANEL } else { dispatch(isa, TileHeight) };
@@ -521,12 +526,14 @@ fn run(isa: Isa, product: Product) {
 /// columns of B anew, for `costs` multiply-adds a number; the fewer pieces there are, the longer threads wait for the last.
 fn pieces(threads: usize, height: usize, [m, n, k]: [usize; 3], [of_a, of_b]: [usize; 2]) -> (usize, usize) {
     const MOST: usize = 64;
-    let most = (m * n * k / PIECE).clamp(1, (8 * threads).min(MOST).max(threads));
+    let most = (8 * threads).min(MOST).max(threads);
+    let most = (multiply_adds([m, n, k]) / PIECE as u64).clamp(1, most as u64) as usize;
     let lost = |down: usize, across: usize| {
         let count = down * across;
         let idle = count.next_multiple_of(threads) - count;
         let last = if threads > 1 { threads } else { 0 };
-        of_a * m * across + of_b * n * down + m * n * (4 * idle + last) / (4 * count)
+        let waits = multiply_adds([m, n, 4 * idle + last]) / (4 * count as u64);
+        multiply_adds([of_a, m, across]) + multiply_adds([of_b, n, down]) + waits
     };
     let all = (1..=most.min(n.div_ceil(PANEL)))
         .flat_map(|across| (1..=(most / across).min(m.div_ceil(height))).map(move |down| (down, across)));

@@ -69,6 +69,10 @@ errors! {
     DataTooLarge { name: String, has_mb: u64, data_mb: u64 } =>
         "the file {name} has {data_mb} MB, and with what is made from it that is more than the {has_mb} MB of memory there are",
         "Bring a smaller part of it, or run Hothouse natively on a machine with more";
+    /// Of a saved run.
+    FileTooLarge { name: String, mb: u64 } =>
+        "the file {name} has {mb} MB, more than there is room for beside the run that trains",
+        "Resume it natively: hothouse resume FILE";
     NoData { room: &'static str } =>
         "the room {room} takes no data to learn from",
         "Leave the data out, or choose a room that learns from it";

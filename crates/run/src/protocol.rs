@@ -265,7 +265,7 @@ pub enum Command {
     Device {
         wish: DeviceWish,
     },
-    /// Ends the iteration in progress, then gives [`Event::Saved`].
+    /// Ends the iteration in progress, then gives [`Event::Saved`] or [`Event::NotSaved`].
     Save,
     Restore {
         #[serde(with = "serde_bytes")]
@@ -307,6 +307,8 @@ pub enum Event {
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         bytes: Vec<u8>,
     },
+    /// A save that was asked for cannot be given.
+    NotSaved { text: String, next_step: String },
     /// Something of the room's own, declared in its `protocol.rs`, and the same in a sentence.
     Room {
         #[cfg_attr(feature = "typescript", ts(type = "unknown"))]

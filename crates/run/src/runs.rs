@@ -608,7 +608,10 @@ impl<R: Room> Run<R> {
         if std::mem::take(&mut self.save_wanted) {
             match self.encode() {
                 Ok(bytes) => self.events.push(Event::Saved { bytes }),
-                Err(error) => self.notice(Level::Error, &error.what(), &error.next_step()),
+                Err(error) => {
+                    let (text, next_step) = (sentence(&error.what()), sentence(&error.next_step()));
+                    self.events.push(Event::NotSaved { text, next_step });
+                }
             }
         }
     }

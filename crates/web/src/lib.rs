@@ -76,6 +76,16 @@ pub fn room_of(bytes: &[u8]) -> Result<String, JsValue> {
     run::room_of(bytes).map_err(refusal)
 }
 
+/// Refuses a file that there is no room for, once as it is and once unpacked, before it is brought: a module that cannot allocate ends.
+#[wasm_bindgen]
+pub fn has_room(name: &str, bytes: f64) -> Result<(), JsValue> {
+    let twice = 2.0 * bytes;
+    if twice <= RUN_BYTES as f64 && Vec::<u8>::new().try_reserve_exact(twice as usize).is_ok() {
+        return Ok(());
+    }
+    Err(refusal(RunError::FileTooLarge { name: name.into(), mb: (bytes * 1e-6).ceil() as u64 }))
+}
+
 /// The data that a saved run learns from, where it has to be brought beside the file; else undefined.
 #[wasm_bindgen]
 pub fn data_wanted(bytes: &[u8]) -> Result<JsValue, JsValue> {
@@ -192,6 +202,11 @@ impl Run {
     /// Whether the last slice found nothing to do until the GPU has answered, which it then tells.
     pub fn waiting(&self) -> bool {
         self.run.waiting()
+    }
+
+    /// Whether it has not begun to learn, as where it reads a text.
+    pub fn preparing(&self) -> bool {
+        self.run.is_preparing()
     }
 
     /// Whether a GPU should be opened and offered.

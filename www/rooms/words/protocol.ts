@@ -2,7 +2,7 @@
 // Generated from crates/run/src/words/protocol.rs by a test; change it there, then run
 // UPDATE=1 cargo test -p run --features typescript
 
-export type Question = { "ask": "about", } | { "ask": "samples", } | { "ask": "tokens", text: string, } | { "ask": "read", text: string, next: number, } | { "ask": "attention", text: string, layer: number, head: number, } | { "ask": "generate", prompt: string, sampling: Sampling, most: number, stop: string, } | { "ask": "continue", tokens: number, } | { "ask": "stop", };
+export type Question = { "ask": "about", } | { "ask": "samples", } | { "ask": "tokens", text: string, } | { "ask": "read", text: string, next: number, } | { "ask": "attention", text: string, layer: number, head: number, } | { "ask": "prompt", } | { "ask": "generate", prompt: string | null, sampling: Sampling, most: number, stop: string, } | { "ask": "continue", tokens: number, } | { "ask": "stop", };
 
 /**
  * What only this room tells, in [`crate::protocol::Event::Room`].
@@ -186,6 +186,7 @@ export interface Answers {
   tokens: Array<TokenView>;
   read: ReadView;
   attention: AttentionView;
+  prompt: string;
   generate: GenerationView;
   continue: GenerationView;
   stop: GenerationView;

@@ -1,9 +1,10 @@
 // A text of any length read by a model that sees so many tokens at once: cut into windows that overlap by half, so that each token is
 // read with what stands before it.
 
+import { floats } from "../../run/floats";
 import type { WordsClient } from "./client";
-import type { NextView, TokenView } from "./protocol";
-import type { Piece } from "./tokens";
+import type { AttentionView, NextView, TokenView } from "./protocol";
+import { bytesOf, type Piece } from "./tokens";
 
 /** How many of the likeliest next tokens are asked for. */
 const NEXT = 10;
@@ -21,22 +22,43 @@ export interface Reading {
   loss: number | undefined;
 }
 
-/** Windows that are read as if they were texts of their own: `opens` says before which pieces a text may be cut. */
+/**
+ * Windows that are read as if they were texts of their own. `opens` says before which pieces a text may be cut, so that its tokens stay
+ * the same; where there is none nearby, as in a text without blanks, it is cut before any.
+ */
 export function windowsOf(text: string, pieces: Piece[], context: number, opens: (piece: Piece) => boolean): Window[] {
   const windows: Window[] = [];
   const cut = (first: number, end: number): Window => ({ from: pieces[first]!.from, to: pieces[end - 1]!.to, text: text.slice(pieces[first]!.at, pieces[end]?.at) });
   for (let first = 0; first < pieces.length; ) {
-    const room = pieces[first]!.from + context;
+    // Cut within a long word, it may come to some more tokens.
+    const spare = first === 0 || opens(pieces[first]!) ? 0 : Math.floor(context / 8);
+    const room = pieces[first]!.from + context - spare;
     let end = first + 1;
-    for (let k = end + 1; k <= pieces.length && pieces[k - 1]!.to <= room; k++) if (!pieces[k] || opens(pieces[k]!)) end = k;
+    while (end < pieces.length && pieces[end]!.to <= room) end++;
+    if (end < pieces.length) {
+      const good = pieces.findLastIndex((piece, k) => k > first && k <= end && piece.from >= room - context / 4 && opens(piece));
+      if (good > 0) end = good;
+    }
     windows.push(cut(first, end));
     if (end === pieces.length) break;
-    const half = pieces[end]!.from - context / 2;
-    let next = pieces.findIndex((piece, k) => k > first && k <= end && piece.from >= half && opens(piece));
-    if (next < 0) next = end;
-    first = next;
+    const after = pieces[end]!.from;
+    const next = pieces.findIndex((piece, k) => k > first && piece.from >= after - context / 2);
+    const good = pieces.findIndex((piece, k) => k >= next && piece.from <= after - context / 4 && opens(piece));
+    first = good < 0 ? next : good;
   }
   return windows;
+}
+
+/** Which of the tokens that a window was read in are those of the text there: where a word is cut, others may stand, and there is none. */
+function places(tokens: TokenView[], read: TokenView[]): (number | undefined)[] {
+  const ends = new Map<number, number>();
+  let end = 0;
+  read.forEach((token, k) => ends.set((end += bytesOf(token).length), k));
+  end = 0;
+  return tokens.map((token) => {
+    const k = ends.get((end += bytesOf(token).length));
+    return k !== undefined && read[k]!.id === token.id ? k : undefined;
+  });
 }
 
 /** Reads each window, and takes of it what those before did not see. */
@@ -44,16 +66,25 @@ export async function readWindows(client: WordsClient, tokens: TokenView[], wind
   const reading: Reading = { tokens, surprise: tokens.map(() => undefined), expected: [[], ...tokens.map(() => [])], loss: undefined };
   // All at once: each question waits for the end of a slice of training.
   const views = await Promise.all(windows.map(({ text }) => client.ask({ ask: "read", text, next: NEXT })));
-  let done = 0;
   windows.forEach(({ from, to }, k) => {
     const view = views[k]!;
-    for (let at = done; at < to; at++) {
-      reading.surprise[at] = view.surprise[at - from] ?? undefined;
-      reading.expected[at + 1] = view.next[at - from] ?? [];
-    }
-    done = to;
+    places(tokens.slice(from, to), view.tokens).forEach((place, i) => {
+      if (place === undefined) return;
+      const at = from + i;
+      reading.surprise[at] ??= view.surprise[place] ?? undefined;
+      if (!reading.expected[at + 1]!.length) reading.expected[at + 1] = view.next[place]!;
+    });
   });
   const known = reading.surprise.filter((nats) => nats !== undefined);
   if (known.length) reading.loss = known.reduce((sum, nats) => sum + nats, 0) / known.length;
   return reading;
+}
+
+/** Who attends to whom among the tokens of a window. */
+export function attentionOf(tokens: TokenView[], view: AttentionView): Float32Array {
+  const weights = floats(view.weights);
+  const at = places(tokens, view.tokens);
+  const side = view.tokens.length;
+  if (at.length === side && !at.includes(undefined)) return weights;
+  return Float32Array.from(at.flatMap((from) => at.map((to) => (from === undefined || to === undefined ? 0 : weights[from * side + to]!))));
 }

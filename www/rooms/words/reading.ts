@@ -4,12 +4,11 @@
 import { h, id, write } from "../../parts/dom";
 import { figure } from "../../parts/format";
 import { animate } from "../../parts/loop";
-import { floats } from "../../run/floats";
 import { reason, type WordsClient } from "./client";
 import { HeadsGrid } from "./heads";
 import { LikelyList, percent } from "./likely";
 import type { AboutView, ModelView } from "./protocol";
-import { readWindows, windowsOf, type Reading, type Window } from "./read";
+import { attentionOf, readWindows, windowsOf, type Reading, type Window } from "./read";
 import { label, ofGuess, pieces, spoken, Tokens, type Piece } from "./tokens";
 
 /** What a field may hold. */
@@ -47,7 +46,7 @@ export class ReadingPane {
   private read: { text: string; pieces: Piece[]; windows: Window[]; reading: Reading } | undefined;
   /** Of each head and window that was looked at, who attends to whom. */
   private readonly attention = new Map<string, Float32Array>();
-  /** The token under the pointer. */
+  /** The token under the pointer, until one types or moves the caret. */
   private pointed: number | undefined;
   private nextHead = 0;
   private dueMs = 0;
@@ -57,6 +56,7 @@ export class ReadingPane {
   private readonly stop: () => void;
   private readonly caret = (): void => {
     if (document.activeElement !== this.field) return;
+    this.pointed = undefined;
     this.show();
     this.tell();
   };
@@ -66,6 +66,7 @@ export class ReadingPane {
     field.setAttribute("aria-describedby", `${this.about.id = id("about")} ${error.id}`);
     tokens.element.setAttribute("aria-hidden", "true");
     field.addEventListener("input", () => {
+      this.pointed = undefined;
       this.soon(SETTLE_MS);
       this.mirror();
     });
@@ -190,14 +191,15 @@ export class ReadingPane {
       this.mirror();
     }
     const window = this.window(this.place);
-    if (this.shows === "surprise" || !window) return;
+    if (this.shows === "surprise" || !this.read || !window) return;
+    const tokens = this.read.reading.tokens.slice(window.from, window.to);
     // The chosen head, and another one each time for its picture; those that are missing at once.
     const all = Array.from({ length: heads.count }, (_, k) => heads.at(k));
     const missing = all.filter((one) => !this.attention.has(key(window, one)));
     const wanted = [{ layer: heads.layer, head: heads.head }, ...(missing.length ? missing.slice(0, MOST_HEADS) : [heads.at(this.nextHead++ % heads.count)])];
     const views = await Promise.all(wanted.map((one) => client.ask({ ask: "attention", text: window.text, ...one })));
     if (!current()) return;
-    views.forEach((view, k) => this.attention.set(key(window, wanted[k]!), floats(view.weights)));
+    views.forEach((view, k) => this.attention.set(key(window, wanted[k]!), attentionOf(tokens, view)));
     this.show();
     if (missing.length > MOST_HEADS) this.soon();
   }
@@ -222,10 +224,12 @@ export class ReadingPane {
 
   /** The token that is looked at, or one more: the place behind the last. */
   private get place(): number {
-    if (this.pointed !== undefined) return this.pointed;
     const { selectionStart: at } = this.field;
+    const end = this.read?.reading.tokens.length;
+    // What was pointed at may be gone since.
+    if (this.pointed !== undefined) return Math.min(this.pointed, end ?? this.pointed);
     const piece = this.tokens.pieces.find((one) => at < one.at + one.text.length);
-    return piece?.from ?? this.read?.reading.tokens.length ?? 0;
+    return piece?.from ?? end ?? 0;
   }
 
   /** Which window shows a place with most before it. */

@@ -7,31 +7,41 @@ import type { TokenView } from "./protocol";
 /** A token in a text; of tokens that are parts of a character, all that make it. */
 export type Piece = { text: string; from: number; to: number; at: number };
 
-/** A byte of a token that is a part of a character, as it is told. */
-const BYTE = /\\x[0-9A-F]{2}/g;
+/** A token that is no text by itself, as it is told: all of its bytes. */
+const BYTES = /^(?:\\x[0-9A-F]{2})+$/;
+/** One whose first byte only ever goes on with a character. */
+const GOES_ON = /^\\x[89AB]/;
 const utf8 = new TextEncoder();
 
-/** Where tokens stand in the text that they are of; what has not come to a whole character is left out. */
+/** The bytes that a token is of. */
+export const bytesOf = ({ text }: TokenView): Uint8Array => (BYTES.test(text) ? Uint8Array.from(text.match(/[0-9A-F]{2}/g)!, (byte) => parseInt(byte, 16)) : utf8.encode(text));
+
+/**
+ * Where tokens stand in the text that they are of, which has U+FFFD for bytes that are none; what has not come to a whole character is
+ * left out.
+ */
 export function pieces(text: string, tokens: TokenView[]): Piece[] {
   const found: Piece[] = [];
-  let [from, at, end] = [0, 0, 0];
-  /** Bytes behind `end` that parts of characters have come to. */
-  let bytes = 0;
-  tokens.forEach(({ text: own }, k) => {
-    if (end === at && bytes === 0 && text.startsWith(own, at)) end = at + own.length;
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  /** Of the tokens since `from`: their bytes, and the text that they come to. */
+  let bytes: number[] = [];
+  let [from, at, whole, part] = [0, 0, "", ""];
+  const close = (to: number): void => {
+    const end = at + whole.length + part.length;
+    if (end > at && at < text.length) found.push({ text: text.slice(at, end), from, to, at });
+    [from, at, bytes, whole, part] = [to, end, [], "", ""];
+  };
+  tokens.forEach((token, k) => {
+    if (part && !GOES_ON.test(token.text)) close(k);
+    if (!part && text.startsWith(token.text, at)) whole = token.text;
     else {
-      bytes += utf8.encode(own.replaceAll(BYTE, "?")).length;
-      for (let code = text.codePointAt(end); code !== undefined; code = text.codePointAt(end)) {
-        const size = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-        if (size > bytes) break;
-        bytes -= size;
-        end += size > 3 ? 2 : 1;
-      }
+      bytes.push(...bytesOf(token));
+      whole = decoder.decode(Uint8Array.from(bytes), { stream: true });
+      part = decoder.decode(); // U+FFFD where a character is still to be whole
     }
-    if (end === at || (bytes > 0 && end < text.length)) return;
-    found.push({ text: text.slice(at, end), from, to: k + 1, at });
-    [from, at, bytes] = [k + 1, end, 0];
+    if (!part) close(k + 1);
   });
+  close(tokens.length);
   return found;
 }
 

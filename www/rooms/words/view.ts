@@ -44,7 +44,7 @@ export class WordsView implements View {
       { name: "own-band", heading: "A text of your own", element: this.own.element, place: "before knobs" },
       { name: "model-band", heading: "The model", element: this.model.element, place: "before knobs" },
     ];
-    this.keys = [{ key: "t", shown: "t", does: "go to the text that it reads", run: () => this.reading.focus() }];
+    this.keys = [{ key: "c", shown: "c", does: "go to the text that it reads", run: () => this.reading.focus() }];
   }
 
   first(curves: HTMLElement): HTMLElement {

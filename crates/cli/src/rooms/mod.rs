@@ -15,7 +15,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use run::Host;
 use run::bench::Figure;
-use run::protocol::Row;
+use run::protocol::{Config, Row};
 use std::time::Instant;
 
 /// A verb of a room's own.
@@ -132,6 +132,12 @@ pub fn test(
     host: Host,
 ) -> Option<Result<Row>> {
     (room == "control").then(|| control::test(bytes, episodes, seed.unwrap_or(1), host))
+}
+
+/// Why no test of such a run can reach its variant's goal, where that is so.
+pub fn out_of_reach(config: &Config) -> Option<&'static str> {
+    let own = config.room == "words" && config.data.is_some();
+    own.then_some("The goal is near the entropy floor, which nobody knows of a text of one's own, so it would not end this run.")
 }
 
 /// A picture of what is learned, beside the curve on the full screen: it asks the run and draws the answer.

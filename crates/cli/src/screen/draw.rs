@@ -108,10 +108,13 @@ fn header(frame: &mut Frame, area: Rect, screen: &Screen) {
 
 /// The few numbers that matter most.
 fn headline(frame: &mut Frame, area: Rect, view: &View, told: &Told) {
-    let state = match (&view.summary, view.running) {
-        (Some(_), _) => "ended",
-        (None, false) => "paused",
-        (None, true) => "",
+    let left = view.left.as_ref().map(format::left).unwrap_or_default();
+    let (state, color) = match (&view.summary, view.running) {
+        (Some(_), _) => ("ended", MARKED),
+        (None, false) => ("paused", MARKED),
+        // Where there is little room, the numbers come first.
+        (None, true) if 2 * left.len() <= usize::from(area.width) => (left.as_str(), FAINT),
+        (None, true) => ("", FAINT),
     };
     let mut spans = Vec::new();
     let mut room = usize::from(area.width).saturating_sub(if state.is_empty() { 0 } else { state.len() + 2 });
@@ -152,7 +155,7 @@ fn headline(frame: &mut Frame, area: Rect, view: &View, told: &Told) {
     }
     rates.iter().for_each(|(column, value)| pair(column.brief, value, Style::new()));
     frame.render_widget(Line::from(spans), area);
-    frame.render_widget(Line::styled(state, Style::new().fg(MARKED)).right_aligned(), area);
+    frame.render_widget(Line::styled(state, Style::new().fg(color)).right_aligned(), area);
 }
 
 /// Colours of the metrics of a chart, and of its tests.
@@ -494,6 +497,7 @@ pub fn key_lines(keys: &[(&'static str, &'static str)], width: usize) -> Vec<Lin
 mod tests {
     use super::super::tests::begun;
     use super::*;
+    use crate::left::Left;
     use crate::record::Record;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
@@ -691,6 +695,21 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn what_is_left_of_a_budget_stands_beside_the_numbers() {
+        let mut screen = screen(Mode::Training, "control");
+        screen.apply(Record::Left(Left { done: 0.42, seconds: 187.0 }));
+        let line = |screen: &Screen, width| rows(screen, width, 24).swap_remove(2);
+        for width in [80, 120] {
+            let line = line(&screen, width);
+            assert!(line.starts_with(" return 400.0   test 320.0   time 0.80 s"), "{line}");
+            assert!(line.ends_with("  42% done, about 3:07 left"), "{line}");
+        }
+        assert!(line(&screen, 50).starts_with(" return 400.0") && !line(&screen, 50).contains("left"));
+        screen.apply(Record::Event(Event::Running { running: false }));
+        assert!(line(&screen, 80).ends_with("  paused"));
     }
 
     #[test]

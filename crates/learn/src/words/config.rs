@@ -2,6 +2,7 @@
 
 use crate::state::Unusable;
 use graph::{Adam, PlanError};
+use math::ops::HEAD;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Norm {
@@ -126,10 +127,27 @@ impl Config {
         if !width.is_multiple_of(each) {
             return Err(WordsError::Heads { width, heads, each });
         }
+        if width / heads > HEAD {
+            return Err(WordsError::WideHeads { width, heads, least: width.div_ceil(HEAD), most: HEAD });
+        }
         if !self.batch.is_multiple_of(self.micro) {
             return Err(WordsError::Micro { batch: self.batch, micro: self.micro });
         }
+        // A plan adds up the lengths of its tensors, and a browser's `usize` ends at 2^32.
+        if self.most_numbers() > usize::MAX as f64 {
+            return Err(WordsError::Unaddressable);
+        }
         Ok(())
+    }
+
+    /// Numbers in all parameters, and in all tensors of a run if none shared its place, at most.
+    fn most_numbers(&self) -> f64 {
+        let &Shape { vocab, width, layers, context, .. } = &self.shape;
+        let [vocab, width, layers, context] = [vocab, width, layers, context].map(|n| n as f64);
+        let hidden = self.shape.hidden() as f64;
+        let params = (2.0 * vocab + context) * width + (layers + 1.0) * width * (5.0 * width + 4.0 * hidden);
+        let rows = self.micro as f64 * context;
+        params + rows * (layers + 1.0) * (24.0 * width + 8.0 * hidden)
     }
 
     /// Whether a learner with these settings can go on with others.
@@ -193,6 +211,16 @@ pub enum WordsError {
         "a width of {width} cannot be shared by {heads} heads; choose a width that is a multiple of {each}"
     )]
     Heads { width: usize, heads: usize, each: usize },
+    #[error(
+        "each of {heads} heads would be {} wide, and {most} is the most; choose {least} heads or more",
+        width / heads
+    )]
+    WideHeads { width: usize, heads: usize, least: usize, most: usize },
+    #[error(
+        "a step with these settings is too large to be laid out in a browser; choose a smaller width, context or micro, or train it \
+         natively"
+    )]
+    Unaddressable,
     #[error("a batch of {batch} sequences is no multiple of micro = {micro}; choose a micro that divides it")]
     Micro { batch: usize, micro: usize },
     #[error("the model, its context, batch and dropout stay as they began; begin a new run for others")]

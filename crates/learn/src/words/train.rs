@@ -88,9 +88,10 @@ impl Learner {
     pub fn bytes(config: &Config) -> Result<u64, WordsError> {
         config.check()?;
         let plan = plan_training(config, window_tokens(config), 0, Isa::best())?;
-        let (len, lanes) = (plan.table().len(), lanes(config, plan.table().len()));
+        let lanes = lanes(config, plan.table().len()) as u64;
+        let [arena, params] = [plan.arena_bytes(), 4 * plan.table().len()].map(|bytes| bytes as u64);
         // Weights and two moments, and twice packed; gradients.
-        Ok((lanes * (plan.arena_bytes() + 4 * len) + 4 * 5 * len) as u64)
+        Ok(lanes * (arena + params) + 5 * params)
     }
 
     /// On what of a text is trained on. Its windows are as long as the context, and its tokens of the model's vocabulary.

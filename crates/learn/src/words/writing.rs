@@ -15,6 +15,9 @@ pub struct Sampling {
     pub seed: u32,
 }
 
+/// Below it the likeliest is as good as certain, and a logit divided by it may be infinite.
+const COLDEST: f32 = 1e-6;
+
 /// Stream of random numbers of a seed.
 const STREAM: u32 = 0x5752_4954;
 
@@ -77,7 +80,7 @@ impl Writing {
         ops::softmax(isa, 1, vocab, logits, odds);
         let likelier =
             |odds: &[f32], a: u32, b: u32| odds[b as usize].total_cmp(&odds[a as usize]).then(a.cmp(&b));
-        if sampling.temperature <= 0.0 {
+        if sampling.temperature < COLDEST {
             let best = (0..vocab as u32).min_by(|&a, &b| likelier(odds, a, b)).expect("a vocabulary");
             return (best, odds[best as usize]);
         }

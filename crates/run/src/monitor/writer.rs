@@ -100,7 +100,7 @@ impl Writer {
                 let text = serde_json::to_string(event).unwrap_or_default();
                 self.message(MESSAGE_EVENT, &text);
             }
-            Event::Saved { .. } => {}
+            Event::Saved { .. } | Event::NotSaved { .. } => {}
         }
     }
 

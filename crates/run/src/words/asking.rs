@@ -4,6 +4,7 @@ use super::protocol::{
     AttentionView, Ended, ModelView, NextView, Question, ReadView, Sampling, TensorView, TokenView,
 };
 use super::room::{Learning, Words};
+use super::testing;
 use super::writing::Written;
 use crate::RunError;
 use crate::room::Answer;
@@ -15,11 +16,15 @@ use worlds::words::Tokenizer;
 const LONGEST: u32 = 100_000;
 const MOST_AT_ONCE: u32 = 4096;
 
+/// What changes whenever the weights do: iterations, and steps where they are made here. On another machine steps count once they
+/// are begun, and its weights come at the end of an iteration.
+type When = (u64, Option<u64>);
+
 /// Copies that questions share.
 #[derive(Default)]
 pub struct Asked {
-    /// Of the weights after so many steps.
-    reader: Option<(u64, Reader)>,
+    /// Of the weights that were there then.
+    reader: Option<(When, Reader)>,
     /// The text under way, and the iteration of the weights that write it.
     written: Option<(u32, Written)>,
 }
@@ -84,7 +89,7 @@ impl Words {
     pub(super) fn answer(&mut self, question: Question) -> Result<Answer, RunError> {
         let not_yet =
             || RunError::refused("the text is still being prepared", "Ask again when training has begun");
-        let (learning, asked) = self.learning_and_asked().ok_or_else(not_yet)?;
+        let (learning, settings, asked) = self.learning_and_asked().ok_or_else(not_yet)?;
         let Learning { prepared, learner, .. } = learning;
         let (tokenizer, shape) = (&prepared.tokenizer, learner.config().shape);
         let (isa, iteration) = (learner.isa(), learner.progress().iterations as u32);
@@ -98,7 +103,7 @@ impl Words {
             Question::Read { text, next } => {
                 let tokens = fitting(tokenizer, &shape, &text, "the text")?;
                 let reader = asked.reader(learner, fresh);
-                Box::new(read(reader, tokenizer, iteration, &tokens, text.chars().count(), next as usize))
+                Box::new(read(reader, tokenizer, iteration, &tokens, next as usize))
             }
             Question::Attention { text, layer, head } => {
                 let tokens = fitting(tokenizer, &shape, &text, "the text")?;
@@ -117,8 +122,12 @@ impl Words {
                 let weights = reader.attention(layer as usize, head as usize);
                 Box::new(AttentionView { iteration, layer, head, tokens: views(tokenizer, &tokens), weights })
             }
+            Question::Prompt {} => Box::new(tokenizer.decode(&testing::prompt(prepared, settings))),
             Question::Generate { prompt, sampling, most, stop } => {
-                let prompt = fitting(tokenizer, &shape, &prompt, "the prompt")?;
+                let prompt = match prompt {
+                    Some(prompt) => fitting(tokenizer, &shape, &prompt, "the prompt")?,
+                    None => testing::prompt(prepared, settings),
+                };
                 check(&sampling)?;
                 let written = Written::new(fresh(), &prompt, &sampling, most.min(LONGEST), &stop);
                 let (iteration, written) = asked.written.insert((iteration, written));
@@ -142,20 +151,14 @@ impl Words {
 impl Asked {
     /// A reader of the weights as they are.
     fn reader(&mut self, learner: &Learner, fresh: impl FnOnce() -> Reader) -> &mut Reader {
-        let steps = learner.progress().steps;
-        let kept = self.reader.take().filter(|kept| kept.0 == steps);
-        &mut self.reader.insert(kept.unwrap_or_else(|| (steps, fresh()))).1
+        let progress = learner.progress();
+        let when = (progress.iterations, (!learner.is_offloaded()).then_some(progress.steps));
+        let kept = self.reader.take().filter(|kept| kept.0 == when);
+        &mut self.reader.insert(kept.unwrap_or_else(|| (when, fresh()))).1
     }
 }
 
-fn read(
-    reader: &mut Reader,
-    tokenizer: &Tokenizer,
-    iteration: u32,
-    tokens: &[u32],
-    characters: usize,
-    most: usize,
-) -> ReadView {
+fn read(reader: &mut Reader, tokenizer: &Tokenizer, iteration: u32, tokens: &[u32], most: usize) -> ReadView {
     reader.forget();
     reader.read(tokens);
     let (count, vocab) = (tokens.len(), reader.shape().vocab);
@@ -194,10 +197,58 @@ fn read(
     }
     let nats: f32 = view.surprise.iter().flatten().sum();
     if count > 1 {
-        let first = tokenizer.token_text(tokens[0]).chars().count();
+        let predicted = tokenizer.decode(&tokens[1..]).chars().count();
         view.loss = Some(nats / (count - 1) as f32);
-        view.bits_per_char =
-            Some(nats / std::f32::consts::LN_2 / characters.saturating_sub(first).max(1) as f32);
+        view.bits_per_char = Some(nats / std::f32::consts::LN_2 / predicted as f32);
     }
     view
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::protocol::{Command, Config, DeviceWish};
+    use crate::{AnyRun, Host, begin, config_of, restore, room};
+    use learn::offload::Local;
+    use serde_json::{Value, json};
+
+    /// Also what was asked while another machine had the steps of an iteration under way.
+    #[test]
+    fn answers_are_of_the_newest_weights() {
+        let host = Host::new(math::Isa::best());
+        let small = [
+            ("width", 32.0),
+            ("layers", 1.0),
+            ("heads", 2.0),
+            ("context", 16.0),
+            ("batch", 4.0),
+            ("micro", 4.0),
+        ];
+        let more = [("steps", 3.0), ("warmup", 0.0), ("sample", 0.0), ("characters", 20_000.0)];
+        let knobs =
+            small.into_iter().chain(more).map(|(name, value)| (name.to_string(), value.into())).collect();
+        let config = Config { knobs, ..config_of(room("words").unwrap()) };
+        let mut run = begin(config, host).unwrap();
+        run.command(Command::Device { wish: DeviceWish::Gpu }).unwrap();
+        run.offer(Ok(Box::new(Local)));
+        run.command(Command::Start).unwrap();
+        let read = |run: &mut dyn AnyRun| -> Value {
+            let answer = run.ask(json!({ "ask": "read", "text": "a fox", "next": 1 })).unwrap();
+            serde_json::to_value(&*answer).unwrap()["loss"].clone()
+        };
+        let (mut seen, mut now_s) = (0, 0.0);
+        while run.progress().iteration < 6 {
+            now_s += 0.001;
+            run.advance(now_s);
+            if run.is_preparing() {
+                continue;
+            }
+            let loss = read(&mut *run);
+            if run.at_boundary() && run.progress().iteration > seen {
+                seen = run.progress().iteration;
+                let mut saved = restore(&run.save().unwrap(), host).unwrap();
+                assert_eq!(loss, read(&mut *saved), "after {seen} iterations");
+            }
+        }
+        assert_eq!(seen, 6);
+    }
 }

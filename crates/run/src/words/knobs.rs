@@ -367,7 +367,7 @@ pub fn table(preset: Settings) -> Table<Settings> {
             int(1.0, 4096.0),
             "sequences",
             whole!(config.micro),
-            "Sequences whose gradients are computed at once and added up to the batch, which it must divide. Fewer take less memory. In a small model up to four of them are trained on side by side.",
+            "Sequences whose gradients are computed at once and added up to the batch, which it must divide. Fewer take less memory. In a small model up to four of them are trained on side by side. A GPU takes the whole batch at once where it has room for it.",
         )
         .with(
             "steps",

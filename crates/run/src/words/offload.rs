@@ -26,7 +26,12 @@ impl Offload for Words {
     }
 
     fn begin_offload(&mut self, machine: &dyn Machine, _: usize) -> Result<(), Fault> {
+        self.betas_changed = false;
         self.standing().begin_offload(machine)
+    }
+
+    fn must_offload_again(&self) -> bool {
+        self.betas_changed
     }
 
     fn end_offload(&mut self) {

@@ -19,8 +19,12 @@ crate::questions! {
     Read { text: String, next: u32 } -> ReadView,
     /// What the tokens of a text attend to in a head of a layer.
     Attention { text: String, layer: u32, head: u32 } -> AttentionView,
-    /// Begins a text behind a prompt, in place of any other; its tokens follow when [`Question::Continue`] asks for them.
-    Generate { prompt: String, sampling: Sampling, most: u32, stop: String } -> GenerationView,
+    /// What samples go on from: what is wished, or where the text has no tokens for that, how the part of it begins that is not
+    /// trained on.
+    Prompt {} -> String,
+    /// Begins a text behind a prompt, or where there is none behind that of samples, in place of any other; its tokens follow when
+    /// [`Question::Continue`] asks for them.
+    Generate { prompt: Option<String>, sampling: Sampling, most: u32, stop: String } -> GenerationView,
     /// Goes on with it by so many tokens at most.
     Continue { tokens: u32 } -> GenerationView,
     /// Ends it where it is.

@@ -28,6 +28,8 @@ pub struct Words {
     isa: Isa,
     stage: Stage,
     test: Option<Test>,
+    /// Since a machine was told them: what it knows of the steps so far are their powers, and so it begins anew.
+    pub(super) betas_changed: bool,
     samples: Vec<Sample>,
     /// What is to be told in the next slices.
     told: VecDeque<RoomEvent>,
@@ -86,6 +88,7 @@ impl Words {
             seed: setup.seed,
             stage,
             test: None,
+            betas_changed: false,
             samples: Vec::new(),
             told: VecDeque::new(),
             asked: Asked::default(),
@@ -110,10 +113,10 @@ impl Words {
         }
     }
 
-    /// The model with its text, and what answers questions about it.
-    pub(super) fn learning_and_asked(&mut self) -> Option<(&Learning, &mut Asked)> {
+    /// The model with its text, the settings in force, and what answers questions about it.
+    pub(super) fn learning_and_asked(&mut self) -> Option<(&Learning, &Settings, &mut Asked)> {
         match &self.stage {
-            Stage::Learning(learning) => Some((learning, &mut self.asked)),
+            Stage::Learning(learning) => Some((learning, &self.settings, &mut self.asked)),
             Stage::Preparing(_) => None,
         }
     }
@@ -213,6 +216,13 @@ impl Room for Words {
         let notes = Notes::deserialize(saved.notes)
             .map_err(|error| RunError::damaged(format!("its notes say nothing of a tokenizer: {error}")))?;
         let tokenizer = Tokenizer::from_json(&notes.tokenizer.to_string()).map_err(RunError::damaged)?;
+        // Memory was reckoned for so many.
+        let (found, (most, _)) = (tokenizer.vocab(), bounds(&settings, setup));
+        if found > most {
+            let why =
+                format!("its tokenizer knows {found} tokens, and with its settings there are {most} at most");
+            return Err(RunError::damaged(why));
+        }
         let prepared = Preparation::new(&settings, setup, Some(tokenizer))?.finish()?;
         let config = settings.learner(prepared.tokenizer.vocab());
         let isa = settings.isa(setup.host.isa);
@@ -318,8 +328,10 @@ impl Room for Words {
         let mut settings = self.settings.clone();
         let change = self.table.set_live(&mut settings, name, value)?;
         if let Stage::Learning(learning) = &mut self.stage {
-            let config = settings.learner(learning.learner.config().shape.vocab);
+            let before = *learning.learner.config();
+            let config = settings.learner(before.shape.vocab);
             learning.learner.set(config).map_err(RunError::below)?;
+            self.betas_changed |= (config.beta1, config.beta2) != (before.beta1, before.beta2);
         }
         self.settings = settings;
         Ok(change)
@@ -338,7 +350,8 @@ impl Room for Words {
         let Stage::Learning(learning) = &self.stage else { return };
         let Learning { prepared, learner, validation } = &**learning;
         let reader = Reader::new(&learner.config().shape, learner.params(), self.isa);
-        self.test = Some(Test::new(reader, prepared, validation));
+        let at = (self.iteration(), self.counts()[0]);
+        self.test = Some(Test::new(reader, prepared, validation, at));
     }
 
     fn advance_test(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError> {
@@ -350,9 +363,10 @@ impl Room for Words {
             return Ok(None);
         };
         let prompt = prepared.tokenizer.decode(&prompt(prepared, &self.settings));
+        // Of what was learned by then: another machine may have gone on since.
+        let (iteration, tokens) = test.at;
         self.test = None;
         if let Some(text) = found.sample {
-            let (iteration, tokens) = (self.iteration(), self.counts()[0]);
             self.keep(Sample { iteration, tokens, val_loss: found.val_loss, prompt, text });
         }
         Ok(Some(found.values))

@@ -43,6 +43,8 @@ impl Validation {
 /// A test under way, of the weights that it began with.
 pub struct Test {
     stage: Stage,
+    /// Iterations and tokens that they were learned in.
+    pub at: (u32, f64),
     /// Where the entropy floor is to be found: of a text that whoever wrote it knows.
     ideal: Option<Anywhere<'static>>,
     /// Of the windows so far: the model's loss, and the best possible one.
@@ -65,10 +67,10 @@ pub struct Found {
 }
 
 impl Test {
-    pub fn new(reader: Reader, prepared: &Prepared, validation: &Validation) -> Test {
+    pub fn new(reader: Reader, prepared: &Prepared, validation: &Validation, at: (u32, f64)) -> Test {
         let wanted = !prepared.own && validation.floor.is_none();
         let ideal = wanted.then(|| grammar().from_anywhere());
-        Test { stage: Stage::Windows(Box::new(reader), 0), ideal, nats: 0.0, least: 0.0 }
+        Test { stage: Stage::Windows(Box::new(reader), 0), at, ideal, nats: 0.0, least: 0.0 }
     }
 
     /// A slice of it.

@@ -336,7 +336,8 @@ fn divergence_stops_the_run_says_so_and_is_never_saved() {
         run.command(Command::Restore { bytes: wild.together(), data: None, follow: false }).unwrap();
         run.events();
         run.advance(0.0);
-        if !run.at_boundary() {
+        let asked = !run.at_boundary();
+        if asked {
             run.command(Command::Save).unwrap();
         }
         let mut now_s = 0.0;
@@ -357,6 +358,9 @@ fn divergence_stops_the_run_says_so_and_is_never_saved() {
         });
         let since = &told.0[said.unwrap_or_else(|| panic!("{id}"))..];
         assert!(!since.iter().any(|event| matches!(event, Event::Saved { .. })), "{id}");
+        // Whoever asked for a save is answered.
+        let answers = |event: &&Event| matches!(event, Event::Saved { .. } | Event::NotSaved { .. });
+        assert_eq!(told.0.iter().filter(answers).count(), usize::from(asked), "{id}");
         // It says so, saves nothing over what is good, and lives on.
         assert!(matches!(run.save(), Err(RunError::Diverged)), "{id}");
         assert!(matches!(run.command(Command::Save), Err(RunError::Diverged)), "{id}");

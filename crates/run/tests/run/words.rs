@@ -1,8 +1,8 @@
 //! Words: what is told of a text and of the model, what the model is asked, and what a seeded run learns.
 
 use crate::common::*;
-use graph::Plan;
-use learn::offload::{Local, PlanTrainer, TrainStateRef};
+use graph::{Adam, Plan};
+use learn::offload::{Local, PlanTrainer, TrainResult, TrainStateRef};
 use learn::{Fault, Machine};
 use math::Isa;
 use run::protocol::{Command, Config, Dataset, DeviceWish, Event};
@@ -291,6 +291,7 @@ fn what_cannot_be_trained_or_loaded_is_refused() {
     for (knobs, says) in [
         (&[("heads", 5.0)][..], "a multiple of 10"),
         (&[("micro", 3.0)], "a micro that divides it"),
+        (&[("width", 1024.0), ("heads", 2.0)], "choose 4 heads or more"),
         (&[("width", 40.0), ("heads", 4.0)], ""),
     ] {
         let error = run::validate(&with("char", knobs), host());
@@ -311,10 +312,16 @@ fn what_cannot_be_trained_or_loaded_is_refused() {
     more.tensors[..=last].sort_by(|a, b| a.0.cmp(&b.0));
     let error = run::restore(&more.together(), host()).err().unwrap();
     assert!(clear(&error).contains("transformer.h.9.ln_1.weight"), "{error}");
-    // A vocabulary that is not the model's.
+    // A vocabulary that no memory was reckoned for, and one that is not the model's.
     let mut other = apart(&file);
     other.header["room"]["tokenizer"] = json!({ "kind": "bytes" });
     let error = run::restore(&other.together(), host()).err().unwrap();
+    assert!(clear(&error).contains("knows 256 tokens"), "{error}");
+    let mut pairs = start(&small("words", "d256", 1));
+    train(&mut *pairs, 1);
+    let mut fewer = apart(&pairs.save().unwrap());
+    fewer.header["room"]["tokenizer"]["merges"].as_array_mut().unwrap().pop().unwrap();
+    let error = run::restore(&fewer.together(), host()).err().unwrap();
     assert!(clear(&error).contains("transformer.wte.weight"), "{error}");
     let mut none = apart(&file);
     none.header["room"] = Value::Null;
@@ -440,6 +447,10 @@ fn a_text_that_cannot_be_learned_is_refused_with_what_would_do() {
     let binary: Vec<u8> = (0..5000u32).map(|i| (i * i / 7) as u8).collect();
     let mut run = start(&on("program", &binary, "bytes"));
     train(&mut *run, 2);
+    // Of a letter that begins before what is predicted, the rest is one that is none.
+    let read = value(&mut *run, json!({ "ask": "read", "text": "über", "next": 1 }));
+    let (loss, bits) = (number(&read["loss"]), number(&read["bits_per_char"]));
+    assert!((bits - loss / std::f64::consts::LN_2).abs() < 1e-5, "{loss} nats a byte of 4, {bits}");
     // A gigabyte in a tab.
     let mut claimed = Dataset::new("all.txt", Vec::new());
     claimed.bytes = 1 << 30;
@@ -473,20 +484,106 @@ fn a_device_that_the_model_does_not_fit_in_is_named_and_the_run_goes_on() {
     let (mut home, mut away) = (start(&config), start(&config));
     away.command(Command::Device { wish: DeviceWish::Gpu }).unwrap();
     away.offer(Ok(Box::new(Small)));
-    let (mut told, mut now_s) = (Vec::new(), 0.0);
-    while away.progress().iteration < 3 {
-        now_s += 0.001;
-        away.advance(now_s);
-        told.extend(away.events());
-    }
+    let told = go(&mut *away, 3);
     settle(&mut *home, 3);
     settle(&mut *away, 3);
     assert_eq!(home.digest(), away.digest());
     let says = |event: &Event| {
         matches!(event, Event::Notice { text, next_step, .. }
-            if text.contains("buffers hold 65536 bytes") && next_step.contains("sequences at once"))
+            if text.contains("buffers hold 65536 bytes") && next_step.contains("sequences a step"))
     };
     assert!(told.iter().any(says), "{told:?}");
+}
+
+/// As a GPU does, a trainer refuses betas that change while it trains.
+struct Steady;
+
+struct SteadyTrainer(Box<dyn PlanTrainer>, Option<[f32; 2]>);
+
+impl Machine for Steady {
+    fn name(&self) -> String {
+        "a steady one".into()
+    }
+
+    fn is_software(&self) -> bool {
+        false
+    }
+
+    fn trainer(&self, plan: &Arc<Plan>, state: &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault> {
+        Ok(Box::new(SteadyTrainer(Local.trainer(plan, state)?, None)))
+    }
+}
+
+impl PlanTrainer for SteadyTrainer {
+    fn set_state(&mut self, state: &TrainStateRef) -> Result<(), Fault> {
+        self.0.set_state(state)
+    }
+
+    fn set_input(&mut self, name: &str, values: &[f32]) -> Result<(), Fault> {
+        self.0.set_input(name, values)
+    }
+
+    fn accumulate(&mut self) -> Result<(), Fault> {
+        self.0.accumulate()
+    }
+
+    fn update(&mut self, adam: &Adam) -> Result<(), Fault> {
+        let betas = [adam.beta1, adam.beta2];
+        if *self.1.get_or_insert(betas) != betas {
+            return Err(Fault::Unknown { what: "an Adam whose betas change".into() });
+        }
+        self.0.update(adam)
+    }
+
+    fn ask(&mut self) -> Result<(), Fault> {
+        self.0.ask()
+    }
+
+    fn ask_outputs(&mut self) -> Result<(), Fault> {
+        self.0.ask_outputs()
+    }
+
+    fn poll(&mut self, result: &mut TrainResult) -> Result<bool, Fault> {
+        self.0.poll(result)
+    }
+}
+
+/// Trains until so many iterations are done; what was told.
+fn go(run: &mut dyn AnyRun, iterations: u32) -> Vec<Event> {
+    let (mut told, mut now_s) = (Vec::new(), 0.0);
+    while run.progress().iteration < iterations || !run.at_boundary() {
+        now_s += 0.001;
+        run.advance(now_s);
+        told.extend(run.events());
+    }
+    told
+}
+
+/// Where a knob changes, training goes on where it was; and a sample is told with what its weights were learned from, also where the
+/// device has gone on since.
+#[test]
+fn betas_change_on_a_device_and_samples_tell_their_own_time() {
+    let mut config = small("words", "char", 1);
+    config.knobs.insert("micro".into(), config.knobs["batch"].clone());
+    let (mut home, mut away) = (start(&config), start(&config));
+    away.command(Command::Device { wish: DeviceWish::Gpu }).unwrap();
+    away.offer(Ok(Box::new(Steady)));
+    let mut told = Vec::new();
+    for run in [&mut home, &mut away] {
+        told = go(&mut **run, 4);
+        run.command(set("beta2", 0.9)).unwrap();
+        told.extend(go(&mut **run, 12));
+    }
+    assert_eq!(home.digest().weights, away.digest().weights);
+    let devices = told.iter().filter_map(|event| match event {
+        Event::Device(device) => Some(device.on_gpu),
+        _ => None,
+    });
+    assert_eq!(devices.collect::<Vec<_>>(), [true], "{told:?}");
+    let [at_home, elsewhere] =
+        [&mut home, &mut away].map(|run| value(&mut **run, json!({ "ask": "samples" })));
+    assert!(list(&at_home).len() > 1);
+    assert_eq!(at_home, elsewhere);
 }
 
 /// A device that takes plans in f32 alone.
@@ -527,12 +624,7 @@ fn f16_is_asked_of_the_device_alone_and_one_without_it_is_named() {
         let mut away = start(&config(precision));
         away.command(Command::Device { wish }).unwrap();
         away.offer(Ok(Box::new(WithoutHalf)));
-        let (mut told, mut now_s) = (Vec::new(), 0.0);
-        while away.progress().iteration < 12 || !away.at_boundary() {
-            now_s += 0.001;
-            away.advance(now_s);
-            told.extend(away.events());
-        }
+        let told = go(&mut *away, 12);
         settle(&mut *away, 12);
         assert_eq!(home.digest().weights, away.digest().weights, "{precision} {wish:?}");
         let device =

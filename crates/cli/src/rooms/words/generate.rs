@@ -87,14 +87,13 @@ fn generate(run: &mut dyn AnyRun, args: &GenerateArgs) -> Result<()> {
         });
         began.context("a run tells its knobs")?
     };
-    let prompt = match args.prompt.as_deref() {
+    let given = match args.prompt.as_deref() {
         Some("-") => {
             let mut text = String::new();
             std::io::stdin().lock().read_to_string(&mut text).context("cannot read the prompt")?;
-            text
+            Some(text)
         }
-        Some(prompt) => prompt.into(),
-        None => knobs["prompt"].to_string(),
+        given => given.map(String::from),
     };
     let of_samples = |knob: &str| knobs[knob].to_string().parse::<f64>().unwrap_or_default();
     let sampling = json!({
@@ -106,8 +105,12 @@ fn generate(run: &mut dyn AnyRun, args: &GenerateArgs) -> Result<()> {
     let mut ask = |question: Value| -> Result<Value> { Ok(serde_json::to_value(run.ask(question)?)?) };
     let stop = args.stop.as_deref().unwrap_or_default();
     ask(json!({
-        "ask": "generate", "prompt": prompt, "sampling": sampling, "most": args.tokens, "stop": stop,
+        "ask": "generate", "prompt": given, "sampling": sampling, "most": args.tokens, "stop": stop,
     }))?;
+    let prompt = match given {
+        Some(prompt) => prompt,
+        None => ask(json!({ "ask": "prompt" }))?.as_str().context("a prompt")?.into(),
+    };
     // Another program gets every character of it.
     let mut out: Box<dyn Write> = match std::io::stdout().is_terminal() {
         true => Box::new(crate::plain::stdout()),

@@ -47,13 +47,17 @@ impl<P: Cube> Supervised<P> {
                 slice
             }
             Err(fault) => {
-                // What was not answered is done again here.
-                self.progress.updates -= self.update as u64;
-                self.progress.states -= (self.update * self.config.rows()) as u64;
-                (self.update, self.sums) = (0, Stats::default());
+                self.give_up_begun();
                 Slice::Stopped(fault)
             }
         }
+    }
+
+    /// Steps that were begun and not answered are done again here.
+    fn give_up_begun(&mut self) {
+        self.progress.updates -= self.update as u64;
+        self.progress.states -= (self.update * self.config.rows()) as u64;
+        (self.update, self.sums) = (0, Stats::default());
     }
 
     fn take_over(&mut self, trained: &TrainResult) {
@@ -78,7 +82,9 @@ impl<P: Cube> Offloading for Supervised<P> {
     }
 
     fn end_offload(&mut self) {
-        self.offloaded = None;
+        if self.offloaded.take().is_some() {
+            self.give_up_begun();
+        }
     }
 
     fn begin_probe(&mut self, machine: &dyn Machine) -> Result<(), Fault> {

@@ -1,5 +1,5 @@
-//! Steps on another machine: it has the text, is sent from where sequences are taken, and computes a batch at once. Of a text that is
-//! too long for it, it is sent the sequences themselves. An iteration's steps follow each other without an answer, and what came of
+//! Steps on another machine: it has the text, is sent from where sequences are taken, and computes a batch at once, or where it has no
+//! room for that in micro-batches. Of a text that is too long for it, it is sent the sequences themselves. An iteration's steps follow each other without an answer, and what came of
 //! them is asked for at its end.
 
 use super::super::model::plan_training;
@@ -13,6 +13,8 @@ const MOST_KEPT: usize = (1 << 24) - 1;
 
 pub struct Offloaded {
     machine: PlanSteps,
+    /// Sequences at once.
+    micro: usize,
     /// It has the text, and what it is sent are places in it.
     keeps_text: bool,
     sent: Vec<f32>,
@@ -20,7 +22,15 @@ pub struct Offloaded {
 
 impl Learner {
     fn ready(&mut self, machine: &dyn Machine) -> Result<Offloaded, Fault> {
-        let config = super::Config { micro: self.config.batch, ..self.config };
+        let super::Config { batch, micro, .. } = self.config;
+        match self.ready_for(machine, batch) {
+            Err(Fault::TooSmall { .. }) if micro < batch => self.ready_for(machine, micro),
+            ready => ready,
+        }
+    }
+
+    fn ready_for(&mut self, machine: &dyn Machine, micro: usize) -> Result<Offloaded, Fault> {
+        let config = super::Config { micro, ..self.config };
         let text = self.corpus.train();
         let keeps_text = text.len() <= MOST_KEPT;
         let tokens = if keeps_text { text.len() } else { window_tokens(&config) };
@@ -30,29 +40,36 @@ impl Learner {
         let sent = if keeps_text {
             let tokens: Vec<f32> = self.corpus.tokens(text).map(|token| token as f32).collect();
             machine.set_input("corpus", &tokens)?;
-            vec![0.0; config.batch]
+            vec![0.0; micro]
         } else {
             machine.set_input("starts", &window_starts(&config))?;
             vec![0.0; tokens]
         };
-        Ok(Offloaded { machine, keeps_text, sent })
+        Ok(Offloaded { machine, micro, keeps_text, sent })
     }
 
     /// Begins the next step, and asks after the last one of an iteration; the learning rate that it has.
     fn begin_step(&mut self, there: &mut Offloaded) -> Result<f32, Fault> {
-        let Offloaded { machine, keeps_text, sent } = there;
+        let Offloaded { machine, micro, keeps_text, sent } = there;
         // Steps that were begun count as done here, and those of a probe do not.
         let step = self.progress.steps - self.step as u64 + machine.begun() as u64;
-        let starts = self.batches.starts(step);
-        if *keeps_text {
-            sent.iter_mut().zip(starts).for_each(|(to, start)| *to = start as f32);
-            machine.set_input("starts", sent)?;
-        } else {
-            copy_windows(&self.corpus, starts, sent);
-            machine.set_input("corpus", sent)?;
-        }
-        if self.config.dropout > 0.0 {
-            machine.set_input("step", &[(step % MOST_RUNS) as f32])?;
+        let runs = self.config.batch / *micro;
+        for run in 0..runs {
+            let starts = self.batches.starts(step).skip(run * *micro);
+            if *keeps_text {
+                sent.iter_mut().zip(starts).for_each(|(to, start)| *to = start as f32);
+                machine.set_input("starts", sent)?;
+            } else {
+                copy_windows(&self.corpus, starts, sent);
+                machine.set_input("corpus", sent)?;
+            }
+            if self.config.dropout > 0.0 {
+                let number = step * runs as u64 + run as u64;
+                machine.set_input("step", &[(number % MOST_RUNS) as f32])?;
+            }
+            if run + 1 < runs {
+                machine.accumulate()?;
+            }
         }
         let adam = self.config.adam(self.optimizer.steps + machine.begun() as u64);
         machine.step(&adam, self.config.steps)?;
@@ -73,7 +90,7 @@ impl Learner {
         } else {
             there.machine.poll().map(|trained| {
                 let Some(trained) = trained else { return Slice::Waiting };
-                self.take_over(trained);
+                self.take_over(trained, there.micro);
                 Slice::Iteration(self.end_iteration())
             })
         };
@@ -84,21 +101,25 @@ impl Learner {
                 slice
             }
             Err(fault) => {
-                // What was not answered is done again here.
-                self.progress.steps -= self.step as u64;
-                self.progress.tokens -= (self.step * self.config.step_tokens()) as u64;
-                (self.step, self.sums) = (0, Stats::default());
+                self.give_up_begun();
                 Slice::Stopped(fault)
             }
         }
     }
 
-    fn take_over(&mut self, trained: &TrainResult) {
+    /// Steps that were begun and not answered are done again here.
+    fn give_up_begun(&mut self) {
+        self.progress.steps -= self.step as u64;
+        self.progress.tokens -= (self.step * self.config.step_tokens()) as u64;
+        (self.step, self.sums) = (0, Stats::default());
+    }
+
+    fn take_over(&mut self, trained: &TrainResult, micro: usize) {
         trained.put(&mut self.params, &mut self.optimizer);
         self.packed.pack(&self.params);
-        // Of the newest step alone, which stands for all.
-        let steps = self.step as f64;
-        self.sums.loss = steps * f64::from(trained.outputs[0].1[0]);
+        // Of the newest run alone, which stands for all.
+        let (steps, runs) = (self.step as f64, (self.config.batch / micro) as f64);
+        self.sums.loss = steps * runs * f64::from(trained.outputs[0].1[0]);
         self.sums.grad_norm = steps * f64::from(trained.norm);
     }
 
@@ -114,7 +135,9 @@ impl Learner {
     }
 
     pub fn end_offload(&mut self) {
-        self.offloaded = None;
+        if self.offloaded.take().is_some() {
+            self.give_up_begun();
+        }
     }
 
     pub fn begin_probe(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
