@@ -9,6 +9,8 @@ use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
+/// What is far larger is no circuit and no drawing.
+const LARGEST_BYTES: u64 = 1 << 30;
 /// Bytes of a safetensors file before its header, which say how long that is; and of the longest that readers of the format take.
 const HEAD: usize = 8;
 const LONGEST_HEADER: u64 = 100_000_000;
@@ -154,8 +156,7 @@ pub fn free_name(path: &Path) -> PathBuf {
     std::iter::once(path.to_path_buf()).chain(numbered).find(|p| !p.exists()).unwrap_or(path.to_path_buf())
 }
 
-/// A checkpoint of any size; of a foreign file, which may be of any size too, no more than its beginning.
-pub fn read_checkpoint(path: &Path) -> Result<Vec<u8>> {
+fn open(path: &Path) -> Result<File> {
     let shown = path.display();
     let file = match File::open(path) {
         Err(e) if e.kind() == ErrorKind::NotFound => {
@@ -169,6 +170,25 @@ pub fn read_checkpoint(path: &Path) -> Result<Vec<u8>> {
             path.join("run.safetensors").display()
         );
     }
+    Ok(file)
+}
+
+/// What may be of several kinds, as a circuit is that stands alone or in a checkpoint, or a drawing.
+pub fn read_any(path: &Path) -> Result<Vec<u8>> {
+    let (shown, mut bytes) = (path.display(), Vec::new());
+    open(path)?
+        .take(LARGEST_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .with_context(|| format!("cannot read {shown}"))?;
+    if bytes.len() as u64 > LARGEST_BYTES {
+        bail!("{shown} is far too large. Choose another file");
+    }
+    Ok(bytes)
+}
+
+/// A checkpoint of any size; of a foreign file, which may be of any size too, no more than its beginning.
+pub fn read_checkpoint(path: &Path) -> Result<Vec<u8>> {
+    let (shown, file) = (path.display(), open(path)?);
     let mut bytes = Vec::new();
     let read_on = |bytes: &mut Vec<u8>, most: u64| {
         let read = (&file).take(most).read_to_end(bytes);

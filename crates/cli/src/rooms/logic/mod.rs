@@ -33,7 +33,7 @@ impl CircuitArgs {
                 "there is no file {shown}. `hothouse export logic CHECKPOINT --format json --out {shown}` makes one"
             )
         }
-        let bytes = files::read_checkpoint(&self.file)?;
+        let bytes = files::read_any(&self.file)?;
         let from_json = |text: &str| Circuit::from_json(text).with_context(|| format!("cannot use {shown}"));
         let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
         if let (Some(b'{'), Ok(text)) = (first, str::from_utf8(&bytes)) {

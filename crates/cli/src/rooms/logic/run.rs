@@ -273,7 +273,7 @@ fn drawing(path: &Path, channels: usize) -> Result<Grid> {
     if !path.exists() {
         bail!(Usage(format!("there is no drawing {shown}. Write random, seed or blank, or name a file")));
     }
-    let bytes = files::read_checkpoint(path)?;
+    let bytes = files::read_any(path)?;
     let cannot = || format!("cannot start from {shown}");
     if bytes.starts_with(b"P4") {
         return read_bitmap(&bytes).with_context(cannot);
