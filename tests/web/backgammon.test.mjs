@@ -428,7 +428,7 @@ test("a run saved in the page goes on natively, and the reverse", async () => {
   const path = join(dir, "page.safetensors");
   writeFileSync(path, Buffer.from(await page.evaluate(async () => Array.from(await hothouse.save()))));
   const onward = join(dir, "native.safetensors");
-  const lines = (await hothouse(["resume", path, "--seconds", "2", "--json", "--save", onward])).map((line) => JSON.parse(line));
+  const lines = (await hothouse(["resume", path, "--cpu-seconds", "2", "--json", "--save", onward])).map((line) => JSON.parse(line));
   const before = lines.find((line) => line.kind === "began").progress.games;
   const { progress } = lines.at(-1);
   assert.ok(before >= 64 && progress.games > before, JSON.stringify(lines.at(-1)));
