@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before } from "node:test";
 import { promisify } from "node:util";
+import { build } from "vite";
 import { launch, returning } from "../../scripts/browser.mjs";
 import { root } from "../../scripts/sh.mjs";
 import { serve } from "../../scripts/serve.mjs";
@@ -35,6 +36,12 @@ export function house(args = []) {
     await here.server?.close();
   });
   return here;
+}
+
+/** A module of the page by itself: one that needs no document. */
+export async function part(name) {
+  const { output } = await build({ root, configFile: false, logLevel: "silent", build: { ssr: `www/${name}.ts`, write: false } });
+  return import(`data:text/javascript,${encodeURIComponent(output[0].code)}`);
 }
 
 /**

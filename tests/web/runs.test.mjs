@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { test } from "node:test";
-import { ahead, begun, event, house, lab, visit } from "./fixture.mjs";
+import { ahead, begun, event, house, lab, part, visit } from "./fixture.mjs";
 
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
@@ -307,6 +307,22 @@ for (const colorScheme of ["light", "dark"])
     for (const [name, least] of Object.entries({ paper: width * height * 0.6, ink: 50, accent: 300, plus: 200 })) assert.ok(colours[name] > least, `${name}: ${colours[name]} pixels`);
     await page.context().close();
   });
+
+test("a logarithmic scale has its lines wherever it begins and ends", async () => {
+  const { logarithmicTicks } = await part("parts/ticks");
+  assert.deepEqual(logarithmicTicks(0.0096, 0.31, 0.1), [0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.1, 0.2, 0.3]);
+  assert.deepEqual(logarithmicTicks(5, 20, 5), [5, 6, 7, 8, 9, 10, 20]);
+  assert.deepEqual(logarithmicTicks(0.123, 0.171, 0.02), [0.14, 0.16]);
+  for (const [low, high] of [[0, 1], [-1, 1], [1, Infinity], [NaN, 1]]) assert.deepEqual(logarithmicTicks(low, high, 1), []);
+  for (let from = 1; from < 10; from += 0.01)
+    for (const power of [-320, -30, -3, -2, -1, 0, 1, 20, 300])
+      for (const by of [1.0001, 1.4, 3, 200, 1e6]) {
+        const [low, high] = [from * 10 ** power, from * 10 ** power * by];
+        const ticks = logarithmicTicks(low, high, (high - low) / 4);
+        assert.ok(ticks.length <= 64 && (by < 3 || ticks.length > 1 || power < -300), `${low} to ${high}: ${ticks}`);
+        assert.ok(ticks.every((tick, at) => tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9) && (at === 0 || tick > ticks[at - 1])), `${low} to ${high}: ${ticks}`);
+      }
+});
 
 test("where storage is refused, runs stay for the visit, and the page says so", async () => {
   const refuse = () => {

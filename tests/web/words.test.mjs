@@ -5,9 +5,7 @@ import { rmSync, truncateSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
-import { build } from "vite";
-import { root } from "../../scripts/sh.mjs";
-import { ahead, event, eventWhere, folder, house, lab, saved, visit } from "./fixture.mjs";
+import { ahead, event, eventWhere, folder, house, lab, part, saved, visit } from "./fixture.mjs";
 
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
@@ -41,11 +39,6 @@ const write = async (page, settings) => {
   for (const [label, value] of Object.entries(settings)) await pane.getByLabel(label, { exact: true }).fill(String(value));
   await pane.getByRole("button", { name: "Write", exact: true }).click();
 };
-/** A module of the room by itself. */
-const part = async (name) => {
-  const { output } = await build({ root, configFile: false, logLevel: "silent", build: { ssr: `www/rooms/words/${name}.ts`, write: false } });
-  return import(`data:text/javascript,${encodeURIComponent(output[0].code)}`);
-};
 /** A token as it is told. */
 const token = (...bytes) => {
   const text = Buffer.from(bytes).toString();
@@ -58,7 +51,7 @@ const written = async (page) => {
 };
 
 test("each token stands at its own letters, also among bytes that are no text and where one ends a letter and begins the next", async () => {
-  const { pieces } = await part("tokens");
+  const { pieces } = await part("rooms/words/tokens");
   const found = (text, ...tokens) => pieces(text, tokens.map((bytes) => token(...bytes))).map(({ text, from, to }) => [text, from, to]);
   const letters = (text) => [...Buffer.from(text)].map((byte) => [byte]);
   assert.deepEqual(found("aä日b", ...letters("aä日b")), [["a", 0, 1], ["ä", 1, 3], ["日", 3, 6], ["b", 6, 7]]);
@@ -74,7 +67,7 @@ test("each token stands at its own letters, also among bytes that are no text an
 });
 
 test("a text without blanks is read in few windows, of which each token has what stands before it; what is cut otherwise there is left out", async () => {
-  const [{ pieces }, { attentionOf, readWindows, windowsOf }] = [await part("tokens"), await part("read")];
+  const [{ pieces }, { attentionOf, readWindows, windowsOf }] = [await part("rooms/words/tokens"), await part("rooms/words/read")];
   const cut = (text, context) => {
     const tokens = [...text].map((letter) => token(...Buffer.from(letter)));
     const windows = windowsOf(text, pieces(text, tokens), context, ({ text }) => /^\s/.test(text));

@@ -10,6 +10,7 @@ import { figure, minus, short } from "./format";
 import { animate } from "./loop";
 import { smooth } from "./smooth";
 import { onTheme, palette, type Colour } from "./theme";
+import { logarithmicTicks } from "./ticks";
 import { about, zooming, type Range } from "./zoom";
 
 /** How the axis is told: its ticks, the same where they lie close, a place on it in words, and how far apart ticks may be. */
@@ -443,7 +444,12 @@ export class Chart {
     const pad = (_: uPlot, from: number | null, to: number | null): [number, number] => {
       const { options } = this;
       let [low, high] = this.extent(from, to);
-      if (high - low < 1e-9) [low, high] = options.log ? [low / 2, high * 2] : [low - 0.5, high + 0.5];
+      // By so little they would be told as the same number, or steps from one to the other be too small to take.
+      const size = Math.max(Math.abs(low), Math.abs(high));
+      if (high - low < 1e-9 * Math.max(1, size)) {
+        const room = Math.max(0.5, 1e-6 * size);
+        [low, high] = options.log ? [low / 2, high * 2] : [low - room, high + room];
+      }
       if (options.log) return [(low > 0 ? low : Math.max(high, 1e-9) / 1000) / 1.2, Math.max(high, 1e-9) * 1.2];
       const room = (high - low) * 0.06;
       return [low === options.span?.[0] ? low : low - room, high + room];
@@ -481,6 +487,7 @@ export class Chart {
           stroke: () => palette.muted,
           grid: { stroke: () => palette.line, width: unit },
           ticks: { show: false },
+          ...(this.options.log && { splits: (_: uPlot, _axis: number, low: number, high: number, step: number) => logarithmicTicks(low, high, step) }),
           values: (_, ticks) => ticks.map((tick) => this.tick(tick)),
           space: (main ? 40 : 24) * unit,
           size: 44 * unit,
