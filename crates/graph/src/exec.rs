@@ -425,7 +425,9 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
 
 /// A function of each number.
 fn flat(y: &mut [f32], f: impl Fn(Range<usize>, &mut [f32]) + Sync) {
-    chunks_mut([y], [CHUNK], |i, [y]| f(i * CHUNK..i * CHUNK + y.len(), y));
+    const VECTORS: usize = 64;
+    let size = VECTORS * par::share(y.len().div_ceil(VECTORS), VECTORS);
+    chunks_mut([y], [size], |i, [y]| f(i * size..i * size + y.len(), y));
 }
 
 fn copy(x: &[f32], y: &mut [f32]) {
@@ -439,7 +441,7 @@ fn by_rows<const N: usize>(
     cols: usize,
     f: impl Fn(Range<usize>, [&mut [f32]; N]) + Sync,
 ) {
-    let height = CHUNK.div_ceil(cols);
+    let height = par::share(rows, cols);
     let sizes = std::array::from_fn(|i| ys[i].1 * height);
     let ys = ys.map(|(y, width)| &mut y[..rows * width]);
     chunks_mut(ys, sizes, |i, ys| f(i * height..rows.min((i + 1) * height), ys));

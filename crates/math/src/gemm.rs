@@ -147,7 +147,7 @@ pub fn linear_rows(
     let large = multiply_adds([rows, out, inp]) >= 2 * PIECE as u64;
     let block_rows = match (alone, large) {
         (true, _) => rows.max(1),
-        (_, true) => even_for(rows, M_LARGE.max(PIECE / (out * inp)), par::threads()),
+        (_, true) => even_for(rows, M_LARGE.max(PIECE / (out * inp)), tile_height(isa)),
         (_, false) => ROW_BLOCK,
     };
     let run = if large && rows.div_ceil(block_rows) > 4 { run_piece } else { run };
@@ -503,7 +503,7 @@ fn run(isa: Isa, product: Product) {
     if multiply_adds([m, n, k]) < 2 * PIECE as u64 || product.a.packed {
         return run_piece(isa, product);
     }
-    let height = if isa == Isa::Amx { PANEL } else { dispatch(isa, TileHeight) };
+    let height = tile_height(isa);
     // How much more a copy costs beside faster products.
     let dear = match isa {
         Isa::Amx => 8,
@@ -538,6 +538,10 @@ fn pieces(threads: usize, height: usize, [m, n, k]: [usize; 3], [of_a, of_b]: [u
     let all = (1..=most.min(n.div_ceil(PANEL)))
         .flat_map(|across| (1..=(most / across).min(m.div_ceil(height))).map(move |down| (down, across)));
     all.min_by_key(|&(down, across)| lost(down, across)).unwrap_or((1, 1))
+}
+
+fn tile_height(isa: Isa) -> usize {
+    if isa == Isa::Amx { PANEL } else { dispatch(isa, TileHeight) }
 }
 
 struct TileHeight;
@@ -838,9 +842,8 @@ fn even(n: usize, most: usize) -> usize {
 }
 
 /// The same of rows that threads share: as many parts for each, of whole tiles.
-fn even_for(rows: usize, most: usize, threads: usize) -> usize {
-    const TILES: usize = 24;
-    rows.div_ceil(rows.div_ceil(most).next_multiple_of(threads).max(1)).next_multiple_of(TILES)
+fn even_for(rows: usize, most: usize, height: usize) -> usize {
+    rows.div_ceil(rows.div_ceil(most).next_multiple_of(par::threads()).max(1)).next_multiple_of(height)
 }
 
 /// Rows of A together: `[rows][ROW_LARGE]`. Gives its place and strides.

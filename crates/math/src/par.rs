@@ -137,6 +137,17 @@ pub fn join<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> 
 /// Numbers that a pass over memory must have for another thread to be worth it: some 50 µs of work, in a browser some 200.
 pub const CHUNK: usize = if cfg!(target_family = "wasm") { 1 << 17 } else { 1 << 16 };
 
+/// How many of `count` items, each of `size` numbers, are a piece: each piece is worth a thread, and all threads have as many.
+pub fn share(count: usize, size: usize) -> usize {
+    count.div_ceil(evenly(count * size / CHUNK)).max(1)
+}
+
+/// As many pieces, or the fewer that leave no thread with one more than the others.
+pub fn evenly(pieces: usize) -> usize {
+    let threads = threads();
+    if pieces > threads { pieces / threads * threads } else { pieces.max(1) }
+}
+
 /// Cuts several slices alike, the i-th piece of each being its `sizes` floats from i·size on, and calls `f(i, pieces)`, in any
 /// order and on any thread; outside the pool, where the way there may cost more than it saves, on this one. The first slice says
 /// how many pieces there are; one that is absent is empty and has size 0.

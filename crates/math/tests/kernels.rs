@@ -941,3 +941,26 @@ fn columns_longer_than_a_share_are_summed_on_any_threads() {
     });
     assert_eq!(on_three.unwrap_or_else(|| alone.clone()), alone);
 }
+
+#[test]
+fn no_thread_has_a_piece_more_than_the_others() {
+    use math::par::{CHUNK, evenly, share, threads};
+    for count in [1, 2, 3] {
+        let Some(pool) = Threads::of(count) else { continue };
+        pool.run(|| {
+            assert_eq!(threads(), count);
+            for pieces in 0..50 {
+                let even = evenly(pieces);
+                assert!(even <= pieces.max(1) && (even <= count || even.is_multiple_of(count)), "{pieces}");
+                assert!(2 * even > pieces, "{pieces} are too few");
+            }
+            for (items, size) in [(512, 384), (6, 64 * 512), (7, CHUNK), (1, 5 * CHUNK), (100, 3), (0, 9)] {
+                let each = share(items, size);
+                let pieces = items.div_ceil(each);
+                assert!(each > 0 && (pieces <= 1 || each * size >= CHUNK), "{items} of {size}");
+                // Of few items the pieces are as even as those are.
+                assert!(pieces <= count || pieces.is_multiple_of(count) || items < 8, "{items} of {size}");
+            }
+        });
+    }
+}

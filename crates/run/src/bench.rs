@@ -483,7 +483,7 @@ pub(crate) fn sustained_s(now: &dyn Fn() -> f64, mut call: impl FnMut()) -> f64 
     }
 }
 
-pub(crate) fn median(values: &mut [f64]) -> f64 {
+pub fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }

@@ -13,8 +13,10 @@ use std::mem::MaybeUninit;
 pub(super) const PAIRS: usize = 256;
 /// Words from one row of a block of A to the next: a line more than it is long, or rows would share sets of the cache.
 pub(super) const ROW: usize = PAIRS + 16;
-/// The same where its columns lie side by side.
-const COLUMN: usize = M_LARGE + 32;
+/// Rows of a tile.
+const HEIGHT: usize = 8;
+/// Words from one tile's rows to the next where columns of A lie side by side.
+const TILE: usize = HEIGHT * PAIRS + 16;
 
 /// Rows ahead of those that are being copied that are asked for.
 const AHEAD: usize = 8;
@@ -28,7 +30,7 @@ pub(super) struct Blocks {
     pub a: [MaybeUninit<u32>; (M_LARGE + 16) * ROW],
     pub b: [MaybeUninit<u32>; TOGETHER / PANEL * PANEL_STRIDE],
 }
-const _: () = assert!(COLUMN * PAIRS <= (M_LARGE + 16) * ROW);
+const _: () = assert!(M_LARGE.div_ceil(HEIGHT) * TILE <= (M_LARGE + 16) * ROW);
 
 pub fn is_available() -> bool {
     std::arch::is_x86_feature_detected!("avx512bf16") && crate::isa::Isa::Avx512.is_available()
@@ -105,7 +107,11 @@ pub(super) unsafe fn run(p: Product) {
                             _ => 1,
                         };
                         let t = Tile {
-                            a: if by_columns { a_block.add(m0) } else { a_block.add(m0 * ROW) },
+                            a: if by_columns {
+                                a_block.add(m0 / HEIGHT * TILE + m0 % HEIGHT)
+                            } else {
+                                a_block.add(m0 * ROW)
+                            },
                             b,
                             count,
                             c: Target { p: p.c.p.add((m_first + m0) * p.c.rs + n0), ..p.c },
@@ -160,7 +166,7 @@ unsafe fn tile<const MR: usize, const COLUMNS: bool>(t: &Tile) {
         match t.start {
             Start::Zero => {}
             Start::Columns(bias) => {
-                let bias = [0, 1].map(|v| _mm512_maskz_loadu_ps(masks[v], bias.wrapping_add(16 * v)));
+                let bias = [0, 1].map(|v| load_part(bias.wrapping_add(16 * v), masks[v]));
                 acc = [bias; MR];
             }
             Start::Rows(bias) => {
@@ -171,7 +177,7 @@ unsafe fn tile<const MR: usize, const COLUMNS: bool>(t: &Tile) {
             Start::Target => {
                 for m in 0..MR {
                     for v in 0..2 {
-                        acc[m][v] = _mm512_maskz_loadu_ps(masks[v], t.c.p.wrapping_add(m * t.c.rs + 16 * v));
+                        acc[m][v] = load_part(t.c.p.wrapping_add(m * t.c.rs + 16 * v), masks[v]);
                     }
                 }
             }
@@ -194,7 +200,7 @@ unsafe fn tile<const MR: usize, const COLUMNS: bool>(t: &Tile) {
                     }
                 }
                 b = b.add(PANEL);
-                a = a.add(if COLUMNS { COLUMN } else { 1 });
+                a = a.add(if COLUMNS { HEIGHT } else { 1 });
             }
             left -= count;
         }
@@ -203,10 +209,23 @@ unsafe fn tile<const MR: usize, const COLUMNS: bool>(t: &Tile) {
                 if t.relu {
                     acc[m][v] = _mm512_max_ps(_mm512_setzero_ps(), acc[m][v]);
                 }
-                _mm512_mask_storeu_ps(t.c.p.wrapping_add(m * t.c.rs + 16 * v), masks[v], acc[m][v]);
+                store(t.c.p.wrapping_add(m * t.c.rs + 16 * v), masks[v], acc[m][v]);
             }
         }
     }
+}
+
+/// Those of a mask, others as 0. All of them have instructions of their own, which are faster.
+#[inline(always)]
+unsafe fn load_part(p: *const f32, mask: u16) -> __m512 {
+    // SAFETY: the caller's: as many numbers as the mask says.
+    unsafe { if mask == u16::MAX { _mm512_loadu_ps(p) } else { _mm512_maskz_loadu_ps(mask, p) } }
+}
+
+#[inline(always)]
+unsafe fn store(p: *mut f32, mask: u16, x: __m512) {
+    // SAFETY: as above.
+    unsafe { if mask == u16::MAX { _mm512_storeu_ps(p, x) } else { _mm512_mask_storeu_ps(p, mask, x) } }
 }
 
 #[inline(always)]
@@ -243,19 +262,26 @@ pub(super) unsafe fn copy_rows(a: *const f32, rs: usize, ks: usize, rows: usize,
     }
 }
 
-/// Columns of A, as a transposed operand has them: `[pairs][COLUMN]`.
+/// Columns of A, as a transposed operand has them, in the order the tiles read them: `[rows/HEIGHT][pairs][HEIGHT]`, where rows
+/// beyond the last are 0.
 #[inline(always)]
 unsafe fn copy_columns(a: *const f32, ks: usize, rows: usize, steps: usize, to: *mut u32) {
     // SAFETY: the caller's.
     unsafe {
         for k in (0..steps).step_by(2) {
-            let (a, to) = (a.add(k * ks), to.add(k / 2 * COLUMN));
-            for row in AHEAD..AHEAD + 2 {
-                for m in (0..rows).step_by(16) {
+            let (a, to) = (a.add(k * ks), to.add(k / 2 * HEIGHT));
+            let odd = (k + 1 < steps).then(|| a.add(ks));
+            for m in (0..rows).step_by(16) {
+                for row in AHEAD..AHEAD + 2 {
                     _mm_prefetch::<_MM_HINT_T0>(a.wrapping_add(row * ks + m).cast());
                 }
+                let pairs = pairs_of(a.add(m), odd.map(|odd| odd.add(m)), rows - m);
+                let to = to.add(m / HEIGHT * TILE);
+                _mm256_storeu_si256(to.cast(), _mm512_castsi512_si256(pairs));
+                if rows - m > HEIGHT {
+                    _mm256_storeu_si256(to.add(TILE).cast(), _mm512_extracti64x4_epi64::<1>(pairs));
+                }
             }
-            interleave(a, (k + 1 < steps).then(|| a.add(ks)), rows, to);
         }
     }
 }
@@ -341,7 +367,7 @@ unsafe fn interleave(even: *const f32, odd: Option<*const f32>, count: usize, to
         for i in (0..count).step_by(16) {
             let left = count - i;
             let pairs = pairs_of(even.add(i), odd.map(|odd| odd.add(i)), left);
-            _mm512_mask_storeu_epi32(to.add(i).cast(), first(left), pairs);
+            store(to.add(i).cast(), first(left), _mm512_castsi512_ps(pairs));
         }
     }
 }
@@ -360,8 +386,8 @@ pub(super) unsafe fn pairs_of(even: *const f32, odd: Option<*const f32>, count: 
             31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6, 21, 5, 20, 4, 19, 3,
             18, 2, 17, 1, 16, 0,
         );
-        let x = _mm512_maskz_loadu_ps(first(count), even);
-        let y = odd.map_or(_mm512_setzero_ps(), |odd| _mm512_maskz_loadu_ps(first(count), odd));
+        let x = load_part(even, first(count));
+        let y = odd.map_or(_mm512_setzero_ps(), |odd| load_part(odd, first(count)));
         let both = std::mem::transmute::<__m512bh, __m512i>(_mm512_cvtne2ps_pbh(y, x));
         _mm512_permutexvar_epi16(order, both)
     }

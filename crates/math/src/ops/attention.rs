@@ -115,7 +115,7 @@ fn pieces(heads: usize, len: usize, rows: usize, cols: usize, f: impl Fn(usize) 
     if work < 2 * PIECE as u64 {
         return (0..count).for_each(f);
     }
-    let parts = count.min((work / PIECE as u64) as usize);
+    let parts = par::evenly(count.min((work / PIECE as u64) as usize));
     par::each(parts, |i| (count * i / parts..count * (i + 1) / parts).for_each(&f));
 }
 

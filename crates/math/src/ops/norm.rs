@@ -1,10 +1,10 @@
 //! Layer norm and its slopes; the ends of products use its parts.
 
 use super::elementwise::{each, hot};
-use super::reduce::total;
+use super::reduce::{STRIP, total};
 use crate::PANEL;
 use crate::isa::{Isa, Kernel, Simd, dispatch};
-use crate::par::{self, CHUNK};
+use crate::par;
 
 /// (0, 1/root of the mean square) of one row.
 #[inline(always)]
@@ -379,13 +379,13 @@ fn backward(
 ) {
     let (n, centred) = (rows * cols, dbeta.is_some());
     let (x, dy, gamma, stats) = (&x[..n], &dy[..n], &gamma[..cols], &stats[..2 * rows]);
-    let height = CHUNK.div_ceil(cols.max(1));
+    let height = par::share(rows, cols);
     par::chunks_mut([&mut dx[..n]], [height * cols], |i, [dx]| {
         let (first, len) = (i * height, dx.len());
         let (x, dy, stats) = (&x[first * cols..][..len], &dy[first * cols..][..len], &stats[2 * first..]);
         dispatch(isa, LayerNormBackward { centred, x, gamma, stats, dy, dx });
     });
-    let width = (CHUNK / rows.max(1)).max(1).next_multiple_of(64);
+    let width = STRIP * par::share(cols.div_ceil(STRIP), STRIP * rows);
     let (dbeta, beta_width) = dbeta.map_or((&mut [][..], 0), |dbeta| (&mut dbeta[..cols], width));
     par::chunks_mut([&mut dgamma[..cols], dbeta], [width, beta_width], |i, [dgamma, dbeta]| {
         dispatch(isa, LayerNormSums { first: i * width, stride: cols, x, stats, dy, dgamma, dbeta });

@@ -159,14 +159,14 @@ pub fn sum_cols(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32], ac
         return;
     }
     let x = &x[..rows * cols];
-    let width = (CHUNK / rows.max(1)).max(1).next_multiple_of(STRIP);
+    let width = STRIP * par::share(cols.div_ceil(STRIP), STRIP * rows);
     par::chunks_mut([&mut y[..cols]], [width], |i, [y]| {
         dispatch(isa, SumCols { first: i * width, stride: cols, x, y, accumulate });
     });
 }
 
 /// Columns that a thread has at least.
-const STRIP: usize = 64;
+pub(super) const STRIP: usize = 64;
 
 struct SumCols<'a> {
     /// The first of y's columns in x, and the length of x's rows.

@@ -11,4 +11,5 @@ mod testing;
 mod text;
 mod writing;
 
+pub use bench::Steps;
 pub use room::Words;

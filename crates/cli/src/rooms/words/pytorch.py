@@ -1,11 +1,12 @@
 """The room's transformer in PyTorch: what ours is held to (tests/golden/words.py) and timed against
 (`hothouse bench words --versus pytorch`, which runs this file).
 
-    python3 pytorch.py VOCABULARY WIDTH LAYERS HEADS CONTEXT BATCH THREADS SECONDS MODE...
+    python3 pytorch.py VOCABULARY WIDTH LAYERS HEADS CONTEXT BATCH THREADS SECONDS MODE
 
-prints for each mode a line of JSON: tokens a second of whole training steps (forward, backward, clip, AdamW). Modes are `fp32` and
-`bf16`, each eager or, with `-compile` behind it, compiled. Steps are timed for about so many seconds; the fastest half of them
-counts, since whatever else the machine does only ever makes one slower.
+prints, once it is ready, a line of JSON with its version, and for each line that it reads one with tokens a second of whole training
+steps (forward, backward, clip, AdamW). The mode is `fp32` or `bf16`, eager or, with `-compile` behind it, compiled. Steps are timed
+for at least so many seconds, and two at least; the faster half of them counts, since whatever else the machine does only ever makes
+one slower.
 """
 
 import json
@@ -121,7 +122,8 @@ class Gpt(nn.Module):
         return torch.optim.AdamW(groups, lr=lr, betas=betas, eps=1e-8, **more)
 
 
-def rate(shape, batch, mode, seconds):
+def training(shape, batch, mode):
+    """A step, as a function."""
     vocabulary, _, _, _, context = shape
     torch.manual_seed(1)
     model = Gpt(*shape)
@@ -143,23 +145,29 @@ def rate(shape, batch, mode, seconds):
         optimizer.zero_grad(set_to_none=True)
         return loss.item()
 
-    for _ in range(3):
-        step()
+    return step
+
+
+def tokens_per_s(step, tokens, seconds):
     times, began = [], time.perf_counter()
-    while len(times) < 4 or time.perf_counter() - began < seconds:
+    while len(times) < 2 or time.perf_counter() - began < seconds:
         at = time.perf_counter()
         step()
         times.append(time.perf_counter() - at)
     times = sorted(times)[: (len(times) + 1) // 2]
-    return batch * context * len(times) / sum(times)
+    return tokens * len(times) / sum(times)
 
 
 def main():
     *shape, batch, threads = map(int, sys.argv[1:8])
+    seconds, mode = float(sys.argv[8]), sys.argv[9]
     torch.set_num_threads(threads)
-    for mode in sys.argv[9:]:
-        tokens_per_s = rate(shape, batch, mode, float(sys.argv[8]))
-        print(json.dumps({"mode": mode, "tokens_per_s": tokens_per_s, "torch": torch.__version__}), flush=True)
+    step = training(shape, batch, mode)
+    for _ in range(3):
+        step()
+    print(json.dumps({"torch": torch.__version__}), flush=True)
+    for _ in sys.stdin:
+        print(json.dumps({"tokens_per_s": tokens_per_s(step, batch * shape[4], seconds)}), flush=True)
 
 
 if __name__ == "__main__":

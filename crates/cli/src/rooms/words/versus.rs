@@ -2,15 +2,19 @@
 //! them.
 
 use crate::host::Machine;
+use crate::session::now_s;
 use anyhow::{Context, Result, bail};
-use run::bench::Figure;
-use std::io::{BufRead, BufReader};
+use math::Isa;
+use run::bench::{Figure, median};
+use run::words::Steps;
+use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 const SCRIPT: &str = include_str!("pytorch.py");
-/// How long each is timed.
-const SECONDS: &str = "8";
+/// How often each is timed, in turn, and for how long at least.
+const ROUNDS: usize = 5;
+const SECONDS: f64 = 2.0;
 
 /// Vocabulary, width, layers, heads, context and batch, as the presets have them.
 const SHAPES: [(&str, [u32; 6]); 4] = [
@@ -36,79 +40,120 @@ pub fn check() -> Result<()> {
     if found.status.success() { Ok(()) } else { bail!("{python} has no PyTorch. {GET_TORCH}") }
 }
 
-/// Needs what was measured of ours before.
+/// Of what was measured of ours.
 pub fn bench(
     ours: &[Figure],
     machine: &Machine,
     give: &mut dyn FnMut(Figure) -> std::io::Result<()>,
 ) -> Result<()> {
-    let threads = machine.pool.current_num_threads();
     // What it compiles it looks up in a file.
     let script = std::env::temp_dir().join(format!("hothouse-pytorch-{}.py", std::process::id()));
     std::fs::write(&script, SCRIPT).with_context(|| format!("cannot write {}", script.display()))?;
-    let done = measure(&python(), &script, threads, ours, give);
+    let done = measure(&script, ours, machine, give);
     let _ = std::fs::remove_file(&script);
     done
 }
 
 fn measure(
-    python: &str,
     script: &Path,
-    threads: usize,
     ours: &[Figure],
+    machine: &Machine,
     give: &mut dyn FnMut(Figure) -> std::io::Result<()>,
 ) -> Result<()> {
     for (preset, shape) in SHAPES {
         let measured = |path: &str| {
             let name = format!("words.{preset}{path}.tokens_per_s");
-            ours.iter().find(|figure| figure.name == name)
+            ours.iter().any(|figure| figure.name == name)
         };
-        let modes = MODES.iter().filter(|(_, _, paths)| paths.iter().any(|path| measured(path).is_some()));
-        let mut told = |mode: &str, rate: f64, torch: &str| -> Result<()> {
-            let Some((_, name, paths)) = MODES.iter().find(|(known, ..)| *known == mode) else {
-                return Ok(());
-            };
-            let figure = |name: String, value: f64, unit: String| Figure { name, value, unit: unit.into() };
-            let unit = format!("tokens/s, torch {torch}, {mode}");
-            give(figure(format!("words.{preset}.{name}.tokens_per_s"), rate, unit))?;
-            for path in *paths {
-                if let Some(of_ours) = measured(path) {
-                    let unit = format!("times as fast as PyTorch {mode}");
-                    give(figure(
-                        format!("words.{preset}{path}.ratio_to_{name}"),
-                        of_ours.value / rate,
-                        unit,
-                    ))?;
-                }
+        for (mode, name, paths) in MODES {
+            let paths: Vec<_> = paths.iter().filter(|path| measured(path)).collect();
+            if paths.is_empty() {
+                continue;
             }
-            Ok(())
-        };
-        let numbers = shape.map(|number| number.to_string());
-        let mut child = Command::new(python)
-            .arg(script)
-            .args(numbers)
-            .args([&threads.to_string(), SECONDS])
-            .args(modes.map(|(mode, ..)| mode))
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .with_context(|| format!("cannot start {python}. {GET_TORCH}"))?;
-        for line in BufReader::new(child.stdout.take().context("a pipe")?).lines() {
-            let line: serde_json::Value = serde_json::from_str(&line?).context("a line of JSON")?;
-            let text = |name: &str| line[name].as_str().unwrap_or_default().to_string();
-            told(&text("mode"), line["tokens_per_s"].as_f64().unwrap_or(f64::NAN), &text("torch"))?;
-        }
-        let ended = child.wait_with_output()?;
-        if !ended.status.success() {
-            let said = String::from_utf8_lossy(&ended.stderr);
-            let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
-            bail!(
-                "{python} failed at {preset}: {last}. Compiled modes need a C++ compiler (g++) beside torch"
-            );
+            let mut rival = Rival::start(script, &shape, machine, mode)
+                .with_context(|| format!("PyTorch's {mode} of {preset} cannot be measured"))?;
+            let isa = |path: &str| match path {
+                ".bf16" => Isa::Bf16,
+                ".amx" => Isa::Amx,
+                _ => machine.host.isa,
+            };
+            let mut each: Vec<_> =
+                paths.iter().map(|path| (path, Steps::new(preset, isa(path)), Vec::new())).collect();
+            let mut rates = Vec::new();
+            // In turn, as a machine may be slower at one time than at another.
+            for _ in 0..ROUNDS {
+                let mut our_rates = Vec::new();
+                for (_, steps, _) in &mut each {
+                    our_rates.push(steps.tokens_per_s(SECONDS, now_s));
+                }
+                let rate = rival.tokens_per_s()?;
+                rates.push(rate);
+                each.iter_mut().zip(our_rates).for_each(|((.., ratios), ours)| ratios.push(ours / rate));
+            }
+            let mut figure = |name: String, mut values: Vec<f64>, unit: String| {
+                give(Figure { name, value: median(&mut values), unit: unit.into() })
+            };
+            let torch = &rival.torch;
+            figure(
+                format!("words.{preset}.{name}.tokens_per_s"),
+                rates,
+                format!("tokens/s, torch {torch}, {mode}"),
+            )?;
+            for (path, _, ratios) in each {
+                let unit = format!("times as fast as PyTorch {mode}, median of {ROUNDS} turns");
+                figure(format!("words.{preset}{path}.ratio_to_{name}"), ratios, unit)?;
+            }
         }
     }
     Ok(())
+}
+
+/// PyTorch with a model of its own, ready to train it whenever it is asked.
+struct Rival {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+    torch: String,
+}
+
+impl Rival {
+    fn start(script: &Path, shape: &[u32; 6], machine: &Machine, mode: &str) -> Result<Rival> {
+        let mut child = Command::new(python())
+            .arg(script)
+            .args(shape.map(|number| number.to_string()))
+            .args([&machine.pool.current_num_threads().to_string(), &SECONDS.to_string(), mode])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("cannot start {}. {GET_TORCH}", python()))?;
+        let lines = BufReader::new(child.stdout.take().context("a pipe")?).lines();
+        let mut rival = Rival { child, lines, torch: String::new() };
+        rival.torch = rival.line()?["torch"].as_str().unwrap_or_default().into();
+        Ok(rival)
+    }
+
+    fn tokens_per_s(&mut self) -> Result<f64> {
+        // Whether it is still there its answer tells.
+        let _ = self.child.stdin.as_mut().context("a pipe")?.write_all(b"\n");
+        self.line()?["tokens_per_s"].as_f64().context("a rate")
+    }
+
+    fn line(&mut self) -> Result<serde_json::Value> {
+        if let Some(line) = self.lines.next() {
+            return serde_json::from_str(&line?).context("a line of JSON");
+        }
+        let mut said = String::new();
+        self.child.stderr.take().context("a pipe")?.read_to_string(&mut said)?;
+        let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
+        bail!("{} ended: {last}. Compiled modes need a C++ compiler (g++) beside torch", python())
+    }
+}
+
+impl Drop for Rival {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 const GET_TORCH: &str = "`python3 -m venv torch && torch/bin/pip install torch numpy` gets it; then set \
