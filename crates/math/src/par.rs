@@ -137,6 +137,9 @@ pub fn join<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> 
 /// Numbers that a pass over memory must have for another thread to be worth it: some 50 µs of work, in a browser some 200.
 pub const CHUNK: usize = if cfg!(target_family = "wasm") { 1 << 17 } else { 1 << 16 };
 
+/// Multiply-adds after which a long computation lets others have their turn: a few hundredths of a second on two threads.
+pub const TURN: f64 = if cfg!(target_family = "wasm") { 1e9 } else { 4e9 };
+
 /// How many of `count` items, each of `size` numbers, are a piece: each piece is worth a thread, and all threads have as many.
 pub fn share(count: usize, size: usize) -> usize {
     count.div_ceil(evenly(count * size / CHUNK)).max(1)

@@ -15,9 +15,6 @@ use std::ops::Range;
 use std::sync::Arc;
 use worlds::words::{Batches, Corpus};
 
-/// Multiply-adds of a slice of all lanes, about: a few hundredths of a second, natively and in a browser. Lanes wait for each other after each.
-const SLICE: f64 = if cfg!(target_family = "wasm") { 1e9 } else { 4e9 };
-
 /// Parameters up to which a model is small, and the runs of a step that are side by side then, at most: each has its own gradients.
 const SMALL: usize = 1 << 21;
 const LANES: usize = 4;
@@ -109,7 +106,7 @@ impl Learner {
             lanes: std::iter::repeat_with(lane).take(lanes(&config, params.values().len())).collect(),
             optimizer: Optimizer::new(&params),
             packed: Packed::new(&plan, &params),
-            slices: plan.parts(SLICE / lanes(&config, params.values().len()) as f64),
+            slices: plan.parts(par::TURN / lanes(&config, params.values().len()) as f64),
             batches: corpus.batches(seed, config.batch),
             corpus: corpus.clone(),
             params,
