@@ -38,10 +38,19 @@ export function house(args = []) {
   return here;
 }
 
+const SILENT = { root, configFile: false, logLevel: "silent" };
+
 /** A module of the page by itself: one that needs no document. */
 export async function part(name) {
-  const { output } = await build({ root, configFile: false, logLevel: "silent", build: { ssr: `www/${name}.ts`, write: false } });
+  const { output } = await build({ ...SILENT, build: { ssr: `www/${name}.ts`, write: false } });
   return import(`data:text/javascript,${encodeURIComponent(output[0].code)}`);
+}
+
+/** A module that needs one, as a script that leaves it in the page's global `part`. */
+export async function script(name) {
+  const lib = { entry: `www/${name}.ts`, formats: ["iife"], name: "part" };
+  const [{ output }] = await build({ ...SILENT, build: { lib, write: false } });
+  return `${output.find(({ isEntry }) => isEntry).code}\nglobalThis.part = part;`;
 }
 
 /**

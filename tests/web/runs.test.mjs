@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { test } from "node:test";
-import { ahead, begun, event, house, lab, part, visit } from "./fixture.mjs";
+import { ahead, begun, event, house, lab, part, script, visit } from "./fixture.mjs";
 
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
@@ -322,6 +322,28 @@ test("a logarithmic scale has its lines wherever it begins and ends", async () =
         assert.ok(ticks.length <= 64 && (by < 3 || ticks.length > 1 || power < -300), `${low} to ${high}: ${ticks}`);
         assert.ok(ticks.every((tick, at) => tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9) && (at === 0 || tick > ticks[at - 1])), `${low} to ${high}: ${ticks}`);
       }
+});
+
+test("a chart draws a logarithmic scale that begins just below a power of ten", async () => {
+  const page = await visit(here, { started: false });
+  await page.evaluate(await script("parts/chart"));
+  const [drawn, empty] = await page.evaluate(async () => {
+    const words = (at) => String(at);
+    const pictures = [];
+    // A scale begins a little below its least value: at 0.0096, and nowhere.
+    for (const loss of [[0.3, 0.1, 0.0115], []]) {
+      const chart = new part.Chart({ column: "loss", title: "Loss", about: "", log: true, axis: { tick: words, close: words, words } });
+      document.body.append(chart.element);
+      chart.show({ present: { at: loss.map((_, at) => at), columns: { loss }, changes: [], tests: [] }, overlays: [], range: [0, 2], smoothing: 0 });
+      chart.draw();
+      pictures.push((await chart.picture(300, 90, 1)).toDataURL());
+      chart.close();
+    }
+    return pictures;
+  });
+  assert.notEqual(drawn, empty);
+  assert.deepEqual(page.said, []);
+  await page.context().close();
 });
 
 test("where storage is refused, runs stay for the visit, and the page says so", async () => {

@@ -8,6 +8,7 @@ use super::{M_LARGE, Product, Right, Start, Target, even};
 use crate::PANEL;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 /// Pairs of k for which a block of B stays in the first cache, and one of A in the second.
 pub(super) const PAIRS: usize = 256;
@@ -20,8 +21,8 @@ const TILE: usize = HEIGHT * PAIRS + 16;
 
 /// Rows ahead of those that are being copied that are asked for.
 const AHEAD: usize = 8;
-/// Columns of a B that was not packed beforehand that are packed together, so that its rows are read in long stretches.
-pub(super) const TOGETHER: usize = 8 * PANEL;
+/// Columns of a B that was not packed beforehand that are packed together: they stay in the second cache while all rows of A pass.
+pub(super) const TOGETHER: usize = 16 * PANEL;
 /// Words from one panel of them to the next.
 pub(super) const PANEL_STRIDE: usize = PAIRS * PANEL + 16;
 
@@ -48,7 +49,8 @@ pub unsafe fn pack(b: *const f32, (ks, cs): (usize, usize), k: usize, n: usize, 
     }
 }
 
-/// C (+)= A·B on this thread.
+/// C (+)= A·B on this thread. A B that is packed as it is met is packed once for all rows; of one that was packed beforehand, all
+/// of k is done for some rows while their part of C is still in cache.
 ///
 /// # Safety
 /// The machine has AVX512-BF16, and the operands are as the product says.
@@ -61,84 +63,103 @@ pub(super) unsafe fn run(p: Product) {
     let (a_block, b_block) =
         unsafe { ((&raw mut (*blocks).a).cast::<u32>(), (&raw mut (*blocks).b).cast::<u32>()) };
     debug_assert!(p.c.cs == 1 && !p.a.packed);
-    let (pairs, m_block) = (p.k.div_ceil(2), even(p.m, M_LARGE).next_multiple_of(8));
-    for m_first in (0..p.m).step_by(m_block) {
-        let rows = m_block.min(p.m - m_first);
-        let mut first = 0;
-        while first < pairs || first == 0 {
-            let count = even(pairs - first, PAIRS);
-            let steps = (2 * count).min(p.k - 2 * first);
-            // SAFETY: the caller's; blocks have room for M_LARGE rows of PAIRS.
-            unsafe {
-                let from = p.a.p.add(m_first * p.a.rs + 2 * first * p.a.ks);
-                let by_columns = p.a.rs == 1 && p.a.ks != 1;
-                if by_columns {
-                    copy_columns(from, p.a.ks, rows, steps, a_block);
-                } else {
-                    copy_rows(from, p.a.rs, p.a.ks, rows, steps, a_block);
-                }
-                for n0 in (0..p.n).step_by(PANEL) {
-                    let cols = PANEL.min(p.n - n0);
-                    let b = match p.b {
-                        Right::Pairs(b) => b.add(n0 * pairs + first * PANEL),
-                        Right::Strided { p: b, ks, cs } => {
-                            if n0.is_multiple_of(TOGETHER) {
-                                let cols = TOGETHER.min(p.n - n0);
-                                pack_panels(b.add(2 * first * ks + n0 * cs), ks, cs, steps, cols, b_block);
-                            }
-                            b_block.cast_const().add(n0 % TOGETHER / PANEL * PANEL_STRIDE)
-                        }
-                        Right::Packed(_) | Right::Direct(..) => {
-                            unreachable!("packed for another instruction set")
-                        }
-                    };
-                    let mut m0 = 0;
-                    while m0 < rows {
-                        let start = match p.start {
-                            _ if first > 0 => Start::Target,
-                            Start::Columns(bias) => Start::Columns(bias.add(n0)),
-                            Start::Rows(bias) => Start::Rows(bias.add(m_first + m0)),
-                            start => start,
-                        };
-                        let height = match rows - m0 {
-                            left if left >= 8 => 8,
-                            left if left >= 4 => 4,
-                            left if left >= 2 => 2,
-                            _ => 1,
-                        };
-                        let t = Tile {
-                            a: if by_columns {
-                                a_block.add(m0 / HEIGHT * TILE + m0 % HEIGHT)
-                            } else {
-                                a_block.add(m0 * ROW)
-                            },
-                            b,
-                            count,
-                            c: Target { p: p.c.p.add((m_first + m0) * p.c.rs + n0), ..p.c },
-                            cols,
-                            start,
-                            relu: p.relu && first + count >= pairs,
-                            next: if m0 + height < rows {
-                                p.c.p.wrapping_add((m_first + m0 + height) * p.c.rs + n0)
-                            } else {
-                                p.c.p.wrapping_add(m_first * p.c.rs + n0 + PANEL)
-                            },
-                        };
-                        match (height, by_columns) {
-                            (8, false) => tile::<8, false>(&t),
-                            (4, false) => tile::<4, false>(&t),
-                            (2, false) => tile::<2, false>(&t),
-                            (_, false) => tile::<1, false>(&t),
-                            (8, true) => tile::<8, true>(&t),
-                            (4, true) => tile::<4, true>(&t),
-                            (2, true) => tile::<2, true>(&t),
-                            (_, true) => tile::<1, true>(&t),
-                        }
-                        m0 += height;
+    let (pairs, m_block) = (p.k.div_ceil(2), even(p.m, M_LARGE).next_multiple_of(HEIGHT));
+    let strided = matches!(p.b, Right::Strided { .. });
+    let (m_outer, n_outer) = if strided { (p.m, TOGETHER) } else { (m_block, p.n) };
+    for m_outer in blocks_of(0..p.m, m_outer) {
+        for n in blocks_of(0..p.n, n_outer) {
+            let mut first = 0;
+            while first < pairs || first == 0 {
+                let count = even(pairs - first, PAIRS);
+                let steps = (2 * count).min(p.k - 2 * first);
+                // SAFETY: the caller's; there is room for TOGETHER columns and M_LARGE rows of PAIRS.
+                unsafe {
+                    if let Right::Strided { p: b, ks, cs } = p.b {
+                        pack_panels(b.add(2 * first * ks + n.start * cs), ks, cs, steps, n.len(), b_block);
+                    }
+                    for m in blocks_of(m_outer.clone(), m_block) {
+                        multiply(&p, m, n.clone(), first, (a_block, b_block));
                     }
                 }
+                first += count.max(1);
             }
-            first += count.max(1);
+        }
+    }
+}
+
+fn blocks_of(all: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize>> {
+    let end = all.end;
+    all.step_by(size.max(1)).map(move |first| first..end.min(first + size))
+}
+
+/// A block of A, copied, by all panels of `n`.
+#[inline(always)]
+unsafe fn multiply(
+    p: &Product,
+    m: Range<usize>,
+    n: Range<usize>,
+    first: usize,
+    (a_block, b_block): (*mut u32, *const u32),
+) {
+    let pairs = p.k.div_ceil(2);
+    let count = even(pairs - first, PAIRS);
+    let steps = (2 * count).min(p.k - 2 * first);
+    // SAFETY: the caller's.
+    unsafe {
+        let from = p.a.p.add(m.start * p.a.rs + 2 * first * p.a.ks);
+        let by_columns = p.a.rs == 1 && p.a.ks != 1;
+        if by_columns {
+            copy_columns(from, p.a.ks, m.len(), steps, a_block);
+        } else {
+            copy_rows(from, p.a.rs, p.a.ks, m.len(), steps, a_block);
+        }
+        for n0 in n.clone().step_by(PANEL) {
+            let b = match p.b {
+                Right::Pairs(b) => b.add(n0 * pairs + first * PANEL),
+                Right::Strided { .. } => b_block.add((n0 - n.start) / PANEL * PANEL_STRIDE),
+                Right::Packed(_) | Right::Direct(..) => {
+                    unreachable!("packed for another instruction set")
+                }
+            };
+            let mut m0 = m.start;
+            while m0 < m.end {
+                let start = match p.start {
+                    _ if first > 0 => Start::Target,
+                    Start::Columns(bias) => Start::Columns(bias.add(n0)),
+                    Start::Rows(bias) => Start::Rows(bias.add(m0)),
+                    start => start,
+                };
+                let height = match m.end - m0 {
+                    left if left >= 8 => 8,
+                    left if left >= 4 => 4,
+                    left if left >= 2 => 2,
+                    _ => 1,
+                };
+                let row = m0 - m.start;
+                let (m_next, n_next) =
+                    if m0 + height < m.end { (m0 + height, n0) } else { (m.start, n0 + PANEL) };
+                let t = Tile {
+                    a: a_block.add(if by_columns { row / HEIGHT * TILE + row % HEIGHT } else { row * ROW }),
+                    b,
+                    count,
+                    c: Target { p: p.c.p.add(m0 * p.c.rs + n0), ..p.c },
+                    cols: PANEL.min(n.end - n0),
+                    start,
+                    relu: p.relu && first + count >= pairs,
+                    next: p.c.p.wrapping_add(m_next * p.c.rs + n_next),
+                };
+                match (height, by_columns) {
+                    (8, false) => tile::<8, false>(&t),
+                    (4, false) => tile::<4, false>(&t),
+                    (2, false) => tile::<2, false>(&t),
+                    (_, false) => tile::<1, false>(&t),
+                    (8, true) => tile::<8, true>(&t),
+                    (4, true) => tile::<4, true>(&t),
+                    (2, true) => tile::<2, true>(&t),
+                    (_, true) => tile::<1, true>(&t),
+                }
+                m0 += height;
+            }
         }
     }
 }

@@ -70,7 +70,7 @@ fn measure(
             if paths.is_empty() {
                 continue;
             }
-            let mut rival = Rival::start(script, &shape, machine, mode)
+            let mut rival = Rival::start(script, &shape, machine.pool.current_num_threads(), mode)
                 .with_context(|| format!("PyTorch's {mode} of {preset} cannot be measured"))?;
             let isa = |path: &str| match path {
                 ".bf16" => Isa::Bf16,
@@ -116,11 +116,11 @@ struct Rival {
 }
 
 impl Rival {
-    fn start(script: &Path, shape: &[u32; 6], machine: &Machine, mode: &str) -> Result<Rival> {
+    fn start(script: &Path, shape: &[u32; 6], threads: usize, mode: &str) -> Result<Rival> {
         let mut child = Command::new(python())
             .arg(script)
             .args(shape.map(|number| number.to_string()))
-            .args([&machine.pool.current_num_threads().to_string(), &SECONDS.to_string(), mode])
+            .args([&threads.to_string(), &SECONDS.to_string(), mode])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -158,3 +158,33 @@ impl Drop for Rival {
 
 const GET_TORCH: &str = "`python3 -m venv torch && torch/bin/pip install torch numpy` gets it; then set \
                          HOTHOUSE_PYTHON=torch/bin/python";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What stands in for the script is told the same, answers the same, and at the third question ends with words of its own.
+    const STAND_IN: &str = "
+import json, sys
+told = sys.argv[1:]
+print(json.dumps({'torch': ' '.join(told)}), flush=True)
+for at, _ in enumerate(sys.stdin):
+    if at == 2:
+        sys.exit('out of memory')
+    print(json.dumps({'tokens_per_s': 100.5 + at}), flush=True)
+";
+
+    #[test]
+    fn a_rival_is_asked_line_by_line_and_why_it_ended_is_told() {
+        let script = std::env::temp_dir().join(format!("hothouse-rival-{}.py", std::process::id()));
+        std::fs::write(&script, STAND_IN).unwrap();
+        let mut rival = Rival::start(&script, &SHAPES[0].1, 3, "fp32").unwrap();
+        assert_eq!(rival.torch, "65 128 4 4 64 32 3 2 fp32");
+        assert_eq!(rival.tokens_per_s().unwrap(), 100.5);
+        assert_eq!(rival.tokens_per_s().unwrap(), 101.5);
+        let ended = rival.tokens_per_s().unwrap_err().to_string();
+        assert!(ended.contains("ended: out of memory"), "{ended}");
+        std::fs::remove_file(&script).unwrap();
+        assert!(Rival::start(&script, &SHAPES[0].1, 3, "fp32").is_err());
+    }
+}
