@@ -64,8 +64,8 @@ fn same(got: &[f32], want: &[f32], what: &str) {
     }
 }
 
-/// Shapes around tiles, panels, pairs and blocks; the last ones are cut for threads.
-const SHAPES: [[usize; 3]; 9] = [
+/// Shapes around tiles, panels, pairs and blocks, of which the last but one has several each way; the last ones are cut for threads.
+const SHAPES: [[usize; 3]; 10] = [
     [1, 1, 1],
     [3, 5, 2],
     [7, 33, 31],
@@ -74,6 +74,7 @@ const SHAPES: [[usize; 3]; 9] = [
     [61, 64, 257],
     [250, 40, 600],
     [490, 260, 131],
+    [521, 250, 560],
     [512, 512, 521],
 ];
 

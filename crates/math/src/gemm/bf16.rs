@@ -63,25 +63,25 @@ pub(super) unsafe fn run(p: Product) {
     let (a_block, b_block) =
         unsafe { ((&raw mut (*blocks).a).cast::<u32>(), (&raw mut (*blocks).b).cast::<u32>()) };
     debug_assert!(p.c.cs == 1 && !p.a.packed);
-    let (pairs, m_block) = (p.k.div_ceil(2), even(p.m, M_LARGE).next_multiple_of(HEIGHT));
+    let m_block = even(p.m, M_LARGE).next_multiple_of(HEIGHT);
     let strided = matches!(p.b, Right::Strided { .. });
     let (m_outer, n_outer) = if strided { (p.m, TOGETHER) } else { (m_block, p.n) };
     for m_outer in blocks_of(0..p.m, m_outer) {
         for n in blocks_of(0..p.n, n_outer) {
             let mut first = 0;
-            while first < pairs || first == 0 {
-                let count = even(pairs - first, PAIRS);
-                let steps = (2 * count).min(p.k - 2 * first);
+            while first < p.k || first == 0 {
+                let pairs = even((p.k - first).div_ceil(2), PAIRS);
+                let k = first..p.k.min(first + 2 * pairs);
                 // SAFETY: the caller's; there is room for TOGETHER columns and M_LARGE rows of PAIRS.
                 unsafe {
                     if let Right::Strided { p: b, ks, cs } = p.b {
-                        pack_panels(b.add(2 * first * ks + n.start * cs), ks, cs, steps, n.len(), b_block);
+                        pack_panels(b.add(k.start * ks + n.start * cs), ks, cs, k.len(), n.len(), b_block);
                     }
                     for m in blocks_of(m_outer.clone(), m_block) {
-                        multiply(&p, m, n.clone(), first, (a_block, b_block));
+                        multiply(&p, m, n.clone(), k.clone(), (a_block, b_block));
                     }
                 }
-                first += count.max(1);
+                first = k.end.max(1);
             }
         }
     }
@@ -92,30 +92,27 @@ fn blocks_of(all: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize
     all.step_by(size.max(1)).map(move |first| first..end.min(first + size))
 }
 
-/// A block of A, copied, by all panels of `n`.
+/// A block of A, copied, by all panels of `n`; those that were packed as they were met begin at `b_block`. `k` begins at a whole pair.
 #[inline(always)]
 unsafe fn multiply(
     p: &Product,
     m: Range<usize>,
     n: Range<usize>,
-    first: usize,
+    k: Range<usize>,
     (a_block, b_block): (*mut u32, *const u32),
 ) {
-    let pairs = p.k.div_ceil(2);
-    let count = even(pairs - first, PAIRS);
-    let steps = (2 * count).min(p.k - 2 * first);
     // SAFETY: the caller's.
     unsafe {
-        let from = p.a.p.add(m.start * p.a.rs + 2 * first * p.a.ks);
+        let from = p.a.p.add(m.start * p.a.rs + k.start * p.a.ks);
         let by_columns = p.a.rs == 1 && p.a.ks != 1;
         if by_columns {
-            copy_columns(from, p.a.ks, m.len(), steps, a_block);
+            copy_columns(from, p.a.ks, m.len(), k.len(), a_block);
         } else {
-            copy_rows(from, p.a.rs, p.a.ks, m.len(), steps, a_block);
+            copy_rows(from, p.a.rs, p.a.ks, m.len(), k.len(), a_block);
         }
         for n0 in n.clone().step_by(PANEL) {
             let b = match p.b {
-                Right::Pairs(b) => b.add(n0 * pairs + first * PANEL),
+                Right::Pairs(b) => b.add(n0 * p.k.div_ceil(2) + k.start / 2 * PANEL),
                 Right::Strided { .. } => b_block.add((n0 - n.start) / PANEL * PANEL_STRIDE),
                 Right::Packed(_) | Right::Direct(..) => {
                     unreachable!("packed for another instruction set")
@@ -124,7 +121,7 @@ unsafe fn multiply(
             let mut m0 = m.start;
             while m0 < m.end {
                 let start = match p.start {
-                    _ if first > 0 => Start::Target,
+                    _ if k.start > 0 => Start::Target,
                     Start::Columns(bias) => Start::Columns(bias.add(n0)),
                     Start::Rows(bias) => Start::Rows(bias.add(m0)),
                     start => start,
@@ -141,11 +138,11 @@ unsafe fn multiply(
                 let t = Tile {
                     a: a_block.add(if by_columns { row / HEIGHT * TILE + row % HEIGHT } else { row * ROW }),
                     b,
-                    count,
+                    count: k.len().div_ceil(2),
                     c: Target { p: p.c.p.add(m0 * p.c.rs + n0), ..p.c },
                     cols: PANEL.min(n.end - n0),
                     start,
-                    relu: p.relu && first + count >= pairs,
+                    relu: p.relu && k.end == p.k,
                     next: p.c.p.wrapping_add(m_next * p.c.rs + n_next),
                 };
                 match (height, by_columns) {
