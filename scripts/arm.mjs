@@ -3,10 +3,10 @@
 // them. With `--digests FILE` it writes the digests of the machine that it runs on, for an ARM one to be compared with another.
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { digest, everyRun } from "./digests.mjs";
 import { counted, program, target } from "./native.mjs";
-import { own } from "./rooms.mjs";
 import { rust } from "./setup.mjs";
-import { ask, main, options, root, sh, step, Trouble } from "./sh.mjs";
+import { ask, main, options, sh, step, Trouble } from "./sh.mjs";
 
 const TARGET = "aarch64-unknown-linux-gnu";
 const LIBRARIES = "/usr/aarch64-linux-gnu";
@@ -45,30 +45,16 @@ export async function arm() {
   });
   const native = await program();
   const emulated = ["qemu-aarch64", "-L", LIBRARIES, join(target, TARGET, "release/hothouse")];
-  for (const run of await runs())
-    await step(`${run.variant} on aarch64`, async () => {
-      const [neon, here] = [await digests(emulated, run), await digests([native], run)];
-      if (here[0].arithmetic !== "fused")
+  for (const run of await everyRun(native))
+    await step(`${run.room}: ${run.variant} on aarch64`, async () => {
+      const [neon, here] = [await digest(emulated, run), await digest([native], run)];
+      if (here.arithmetic !== "fused")
         throw new Trouble("this processor rounds a multiply-add twice, so its digests cannot equal NEON's", "run it on one with AVX2 and FMA");
-      const same = neon.length === here.length && neon.every((digest, i) => digest.weights === here[i].weights);
+      const same = neon.weights === here.weights;
       total[same ? "passed" : "failed"] += 1;
-      return same ? `${neon.length} digests equal` : `FAILED: ${JSON.stringify(neon[0])} is not ${JSON.stringify(here[0])}`;
+      return same ? "equal" : `FAILED: ${JSON.stringify(neon)} is not ${JSON.stringify(here)}`;
     });
   return total;
-}
-
-/** Some of each kind of arithmetic, as the rooms name them. */
-const runs = async () => (await own("digests")).flatMap(([room, list]) => list.map((run) => ({ room, ...run })));
-
-/** The digests of a run, by a program or what emulates it. */
-async function digests([command, ...before], { room, variant, steps, knobs }) {
-  const set = knobs.flatMap((knob) => ["--set", knob]);
-  const args = ["train", room, "--variant", variant, "--seed", "3", "--steps", String(steps), "--threads", "2", "--device", "cpu", "--json", ...set];
-  const said = await sh(command, [...before, ...args], { env: { XDG_CACHE_HOME: join(target, "cache") } });
-  const lines = said.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
-  const found = lines.filter(({ kind }) => kind === "digest");
-  if (!found.length) throw new Trouble(`a run of ${variant} told of no digest`, `give it more steps in scripts/rooms/${room}.mjs`);
-  return found.map(({ iteration, weights, arithmetic }) => ({ iteration, weights, arithmetic }));
 }
 
 await main(import.meta.url, async () => {
@@ -77,6 +63,7 @@ await main(import.meta.url, async () => {
   if (!file) throw new Trouble("nothing to do", "npm test -- --only arm, or node scripts/arm.mjs --digests FILE");
   const native = await program();
   const all = {};
-  for (const run of await runs()) await step(run.variant, async () => void (all[run.variant] = await digests([native], run)));
+  for (const run of await everyRun(native))
+    await step(`${run.room}: ${run.variant}`, async () => void (all[`${run.room}/${run.variant}`] = await digest([native], run)));
   writeFileSync(file, `${JSON.stringify(all, null, 1)}\n`);
 });

@@ -1,12 +1,13 @@
 // `npm run bench -- core [--json]`: the figures of `hothouse bench core`, from a headless Chromium;
 // their names end in `_page`. Two more are the page's own: its size, and how soon it learns. And `npm run bench -- ROOM [--json]`:
 // those of `hothouse bench ROOM`, and what `scripts/rooms/ROOM.mjs` measures in the page. `--part PART` is one of these alone:
-// `module`, or one that the room's file names.
+// `module`, or one that the room's file names. `--profile` says instead where the time of a training step goes.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
 import { launch, reached } from "./browser.mjs";
 import { build } from "./build.mjs";
+import { counted, measured } from "./figure.mjs";
 import { own, ROOMS } from "./rooms.mjs";
 import { main, Trouble } from "./sh.mjs";
 import { serve } from "./serve.mjs";
@@ -23,14 +24,14 @@ const WORKER = `
       await wasm.default();
       await wasm.initThreadPool(data.threads);
       const figures = [];
-      wasm.bench(data.suite, () => performance.now() / 1000, (figure) => figures.push(figure));
+      wasm.bench(data.suite, data.profile, () => performance.now() / 1000, (figure) => figures.push(figure));
       postMessage({ figures });
     } catch (error) {
       postMessage({ error: String(error) });
     }
   };`;
 
-async function measure(suite, room, browser, dist, modules, give) {
+async function measure(suite, profile, room, browser, dist, modules, give) {
   const server = await serve(dist, { extra: { "/bench.html": "<!doctype html><title>bench</title>", "/bench.js": WORKER } });
   const page = await browser.newPage();
   await page.goto(`${server.url}bench.html`);
@@ -42,7 +43,7 @@ async function measure(suite, room, browser, dist, modules, give) {
       const worker = new Worker("bench.js", { type: "module" });
       worker.postMessage(order);
       return new Promise((resolve) => (worker.onmessage = ({ data }) => (worker.terminate(), resolve(data))));
-    }, { suite, threads: THREADS, url: server.url + modules[`${room}/${name}`] });
+    }, { suite, profile, threads: THREADS, url: server.url + modules[`${room}/${name}`] });
     if (answer.error)
       throw new Trouble(`the bench of ${name} failed: ${answer.error}`, "see the console of the page for the panic's text");
     for (const figure of answer.figures) give({ ...figure, name: figure.name + suffix });
@@ -62,7 +63,7 @@ async function visits(browser, dist, server, give) {
   await page.waitForTimeout(3000);
   const files = [...loaded].map((path) => join(dist, path === "/" ? "index.html" : path)).filter(existsSync);
   const sizes = files.map((file) => brotliCompressSync(readFileSync(file)).length);
-  give({ name: "page.first_load_kb", value: sizes.reduce((sum, size) => sum + size, 0) / 1000, unit: "kB" });
+  give(counted("page.first_load_kb", sizes.reduce((sum, size) => sum + size, 0) / 1000, "kB"));
   const times = [];
   for (let i = 0; i < 5; i++) {
     const again = await context.newPage();
@@ -71,20 +72,20 @@ async function visits(browser, dist, server, give) {
     times.push(await again.evaluate(() => globalThis.reachedMs));
     await again.close();
   }
-  times.sort((a, b) => a - b);
-  give({ name: "page.first_step_ms", value: times[2], unit: "ms" });
+  give(measured("page.first_step_ms", times, "ms from the start of loading, on a warm revisit"));
   await context.close();
 }
 
 await main(import.meta.url, async () => {
   const [suite, ...flags] = process.argv.slice(2);
   const json = flags.includes("--json");
-  const [flag, part, ...more] = flags.filter((flag) => flag !== "--json");
+  const profile = flags.includes("--profile");
+  const [flag, part, ...more] = flags.filter((flag) => !["--json", "--profile"].includes(flag));
   const parts = ["module", ...((await own("parts")).find(([id]) => id === suite)?.[1] ?? [])];
-  if (!SUITES.includes(suite) || more.length || (flag && (flag !== "--part" || !parts.includes(part))))
+  if (!SUITES.includes(suite) || more.length || (flag && (profile || flag !== "--part" || !parts.includes(part))))
     throw new Trouble(
       `no bench is called '${process.argv.slice(2).join(" ")}'`,
-      `npm run bench -- and one of ${SUITES.join(", ")}; with --part and one of ${parts.join(", ")} for that alone, with --json for scripts`,
+      `npm run bench -- and one of ${SUITES.join(", ")}; with --part and one of ${parts.join(", ")} for that alone, with --profile for the time of a training step, with --json for scripts`,
     );
   const say = console.log;
   if (json) console.log = console.error; // only figures go to standard output
@@ -93,13 +94,16 @@ await main(import.meta.url, async () => {
   const { dist, modules } = await build({ only: MODULES.filter((name) => name.startsWith(`${room}/`)) });
   const give = (figure) => {
     if (json) say(JSON.stringify(figure));
-    else say(`${figure.name.padEnd(52)} ${figure.value.toPrecision(4).padStart(10)} ${figure.unit}`);
+    else {
+      const [value, lower, upper] = [figure.value, figure.lower, figure.upper].map((number) => number?.toPrecision(4));
+      say(`${figure.name.padEnd(52)} ${value.padStart(10)} ${lower ? `(${lower} to ${upper}) ` : ""}${figure.unit}`);
+    }
   };
   const browser = await launch();
   const server = await serve(dist);
-  if (!part || part === "module") await measure(suite, room, browser, dist, modules, give);
-  if (suite === "core" && !part) await visits(browser, dist, server, give);
-  if (part !== "module") for (const [id, bench] of await own("bench")) if (id === room) await bench(browser, server, give, part);
+  if (!part || part === "module") await measure(suite, profile, room, browser, dist, modules, give);
+  if (suite === "core" && !part && !profile) await visits(browser, dist, server, give);
+  if (part !== "module" && !profile) for (const [id, bench] of await own("bench")) if (id === suite) await bench(browser, server, give, part);
   await browser.close();
   await server.close();
 });

@@ -19,6 +19,32 @@ export async function launch(args = []) {
   return playwright.launch({ executablePath: chromium, args: [...ARGS, ...args] });
 }
 
+/**
+ * Seconds until the page tells of something, from the start of loading, for one address after the other: each is a new tab of a visitor who
+ * has been here before (a warm revisit: files and compiled module are kept), and what takes too long is infinite.
+ */
+export async function revisits(browser, server, hashes, kind, patienceMs) {
+  const context = await browser.newContext();
+  const visit = async (hash, kind) => {
+    const page = await context.newPage();
+    await page.addInitScript(reached, kind);
+    await page.goto(server.url + hash);
+    const there = page.evaluate(() => globalThis.reachedMs).then((ms) => ms / 1000);
+    there.catch(() => {}); // closed before it was there
+    let timer;
+    const late = new Promise((resolve) => (timer = setTimeout(resolve, patienceMs, Infinity)));
+    const seconds = await Promise.race([there, late]);
+    clearTimeout(timer);
+    await page.close();
+    return seconds;
+  };
+  await visit(hashes[0], "metrics");
+  const times = [];
+  for (const hash of hashes) times.push(await visit(hash, kind));
+  await context.close();
+  return times;
+}
+
 /** In the page: a visitor who has been here before, whom no tour greets. */
 export function returning() {
   try {

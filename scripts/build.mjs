@@ -3,7 +3,7 @@ import { cpSync, existsSync, readFileSync, rmSync, writeFileSync, readdirSync } 
 import { join } from "node:path";
 import { filesUnder, fingerprint, main, root, step, Trouble } from "./sh.mjs";
 import { npmPackages } from "./setup.mjs";
-import { wasm } from "./wasm.mjs";
+import { flavours, wasm } from "./wasm.mjs";
 
 const dist = join(root, "dist");
 /** Of what dist/ was built; outside it, since all of dist/ is for visitors. */
@@ -35,7 +35,7 @@ export async function build({ only } = {}) {
     process.env.HOTHOUSE_MODULES = JSON.stringify(entries);
     await bundle({ root });
     for (const name of Object.keys(modules)) if (modules[name].stands) place(name);
-    writeServiceWorker();
+    writeServiceWorker(modules, places);
     writeFileSync(stamp, wanted);
     return "dist/";
   });
@@ -55,17 +55,29 @@ async function later(name, hash) {
   if (modules[name].hash !== hash) throw new Trouble("the sources have changed since the page was built", "end npm start and run it again");
 }
 
-/** Gives the service worker its build's name and the files to have ready: all but the wasm modules and what is one room's. */
-function writeServiceWorker() {
+/**
+ * Gives the service worker its build's name and the files to have ready: at once all but the wasm modules and what is one room's; and later,
+ * by flavour, the modules and files of all rooms, where all are built.
+ */
+function writeServiceWorker(modules, places) {
   const path = join(dist, "sw.js");
   const files = filesUnder(dist).map((file) => file.slice(dist.length + 1));
-  const rooms = readdirSync(join(root, "www/rooms")).map((name) => `assets/${name}-`);
-  const lazy = (file) => rooms.some((room) => file.startsWith(room));
+  const named = readdirSync(join(root, "www/rooms")).map((name) => `assets/${name}-`);
+  const lazy = (file) => named.some((room) => file.startsWith(room));
   const shell = ["./", ...files.filter((file) => !/^wasm\/|^sw\.js$|^index\.html$|\.map$/.test(file) && !lazy(file))];
+  const own = files.filter((file) => lazy(file) && !file.endsWith(".map"));
+  const rooms = Object.fromEntries(
+    Object.keys(flavours).map((flavour) => {
+      const names = Object.keys(modules).filter((name) => name.endsWith(`/${flavour}`));
+      const all = names.every((name) => modules[name].stands) && names.flatMap((name) => files.filter((file) => file.startsWith(`${places[name]}/`)));
+      return [flavour, all ? [...own, ...all] : null];
+    }),
+  );
   const text = readFileSync(path, "utf8");
   const written = text
     .replace('"__BUILD__"', JSON.stringify(fingerprint([], [dist])))
-    .replace('["__SHELL__"]', JSON.stringify(shell));
+    .replace('["__SHELL__"]', JSON.stringify(shell))
+    .replace('"__ROOMS__"', JSON.stringify(rooms));
   writeFileSync(path, written);
 }
 

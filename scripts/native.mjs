@@ -22,8 +22,8 @@ export async function program() {
   return join(target, "release/hothouse");
 }
 
-/** Every native test; gives `{ passed, failed }`. */
-export async function nativeTests() {
+/** Every native test, or with `ignored` those that take minutes; gives `{ passed, failed, skips }`. */
+export async function nativeTests({ ignored = false } = {}) {
   let files;
   await step("native tests compiled", async () => {
     const out = await sh("cargo", ["test", ...SELECTION, "--no-run", "--message-format=json-render-diagnostics"]);
@@ -37,7 +37,12 @@ export async function nativeTests() {
     seconds = JSON.parse(readFileSync(timesAt, "utf8"));
   } catch {} // the first time
   const queue = files.sort((a, b) => (seconds[b.title] ?? 0) - (seconds[a.title] ?? 0));
-  const total = { passed: 0, failed: 0 };
+  const total = { passed: 0, failed: 0, skips: [] };
+  const add = ({ passed, failed, skips }, title) => {
+    total.passed += passed;
+    total.failed += failed;
+    total.skips.push(...skips.map((skip) => `${title}: ${skip}`));
+  };
   const failures = [];
   const work = async () => {
     for (let file; (file = queue.shift()); ) {
@@ -45,15 +50,14 @@ export async function nativeTests() {
       const began = performance.now();
       await step(title, async () => {
         try {
-          const counts = counted(await sh(executable, [], { cwd: folder, limitMs: PATIENCE_MS }));
-          total.passed += counts.passed;
-          return counts.passed ? `${counts.passed} passed` : "no tests";
+          const counts = counted(await sh(executable, ignored ? ["--ignored"] : [], { cwd: folder, limitMs: PATIENCE_MS }));
+          add(counts, title);
+          return said(counts);
         } catch (error) {
           if (!(error instanceof Trouble)) throw error;
           failures.push(title);
-          const { passed, failed } = counted(error.output ?? "");
-          total.passed += passed;
-          total.failed += Math.max(1, failed); // a process that died told of none
+          const counts = counted(error.output ?? "");
+          add({ ...counts, failed: Math.max(1, counts.failed) }, title); // a process that died told of none
           return "FAILED";
         }
       });
@@ -63,11 +67,12 @@ export async function nativeTests() {
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   mkdirSync(target, { recursive: true });
   writeFileSync(timesAt, JSON.stringify(seconds));
-  await step("examples in comments", async () => {
-    const counts = counted(await sh("cargo", ["test", ...SELECTION, "--doc"]));
-    total.passed += counts.passed;
-    return `${counts.passed} passed`;
-  });
+  if (!ignored)
+    await step("examples in comments", async () => {
+      const counts = counted(await sh("cargo", ["test", ...SELECTION, "--doc"]));
+      add(counts, "examples");
+      return said(counts);
+    });
   if (failures.length) console.log(`Failed: ${failures.join(", ")}`);
   return total;
 }
@@ -86,9 +91,13 @@ export function testFiles(messages) {
     });
 }
 
-/** What cargo's runner says it ran. */
+/** What cargo's runner says it ran, and the names of what it did not run: tests that said so (`testkit::skip`), and ignored ones. */
 export function counted(output) {
   const sums = [...output.matchAll(/test result: \w+\. (\d+) passed; (\d+) failed/g)];
   const sum = (column) => sums.reduce((total, match) => total + Number(match[column]), 0);
-  return { passed: sum(1), failed: sum(2) };
+  const named = (pattern) => [...output.matchAll(pattern)].map(([, name, why]) => `${name}: ${why}`);
+  const returned = named(/^SKIPPED (\S+): (.+)$/gm);
+  return { passed: sum(1) - returned.length, failed: sum(2), skips: [...returned, ...named(/^test (\S+) \.\.\. ignored, (.+)$/gm)] };
 }
+
+const said = ({ passed, skips }) => (passed || skips.length ? `${passed} passed${skips.length ? `, ${skips.length} skipped` : ""}` : "no tests");

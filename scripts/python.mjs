@@ -8,8 +8,11 @@ import { ask, fingerprint, root, sh, step } from "./sh.mjs";
 
 /** What the tests need beside the package; theirs are the versions that the tests were written with. */
 const NEEDS = ["numpy>=1.24", "gymnasium[classic-control]==1.4.0", "pytest>=8", "pandas", "pyarrow", "tqdm", "matplotlib"];
-/** Wanted for some tests, and not to be had on every machine. */
-const WANTS = ["box2d", "ray[tune]>=2.40"];
+/**
+ * Wanted for some tests, and not to be had on every machine. Stable-Baselines3 needs PyTorch, whose usual build for Linux takes 5.5 GB with
+ * its libraries for GPUs. So it is installed only where HOTHOUSE_LARGE=1 asks for it, as the nightly workflow does.
+ */
+const WANTS = ["box2d", "ray[tune]>=2.40", ...(process.env.HOTHOUSE_LARGE ? ["stable-baselines3"] : [])];
 const AT_LEAST = [3, 10];
 
 const home = join(target, "python-tests");
@@ -18,7 +21,7 @@ const python = join(home, windows ? "Scripts/python.exe" : "bin/python");
 const stage = join(home, "stage");
 const LIBRARY = { win32: "hothouse_native.dll", darwin: "libhothouse_native.dylib" }[process.platform] ?? "libhothouse_native.so";
 
-/** The part of `npm test`: gives `{ passed, failed, leftOut }`, and where it cannot run `{ skipped }` with the reason and the next step. */
+/** The part of `npm test`: gives `{ passed, failed, skips }`, and where it cannot run `{ skipped }` with the reason and the next step. */
 export async function pythonTests() {
   const lacking = await environment();
   if (lacking) return { passed: 0, failed: 0, skipped: lacking };
@@ -28,7 +31,7 @@ export async function pythonTests() {
   const tests = join(root, "tests/python");
   // Ray leaves threads and handlers of signals behind, so its tests have a process of their own.
   const cluster = join(tests, "test_ray.py");
-  const total = { passed: 0, failed: 0, leftOut: 0 };
+  const total = { passed: 0, failed: 0, skips: [] };
   for (const files of [[tests, `--ignore=${cluster}`], [cluster]]) {
     const out = await sh(python, ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-rs", ...files], { env, show: true }).catch((trouble) => {
       if (trouble.output === undefined) throw trouble;
@@ -36,7 +39,8 @@ export async function pythonTests() {
     });
     const count = (word) => Number(out.match(new RegExp(`(\\d+) ${word}`))?.[1] ?? 0);
     total.passed += count("passed");
-    total.leftOut += count("skipped");
+    // A line may stand for several tests of a file: `SKIPPED [2] tests/python/test_envs.py:92: why`.
+    for (const [, times, where] of out.matchAll(/^SKIPPED \[(\d+)\] (.+)$/gm)) total.skips.push(...Array(Number(times)).fill(where));
     total.failed += count("failed") + count("error") || (count("passed") || count("skipped") ? 0 : 1);
   }
   return total;

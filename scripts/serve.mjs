@@ -1,8 +1,8 @@
 // A static server for loopback: the built page, with the headers that let it use threads and that keep others out.
-import { readFileSync } from "node:fs";
-import { open } from "node:fs/promises";
+import { constants, readFileSync } from "node:fs";
+import { lstat, open, realpath } from "node:fs/promises";
 import { createServer } from "node:http";
-import { extname, join, normalize } from "node:path";
+import { extname, join, normalize, sep } from "node:path";
 import { pipeline } from "node:stream";
 
 const TYPES = {
@@ -50,14 +50,21 @@ function pathOf(address) {
  */
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
-/** A regular file opened for reading, with its length; or nothing. */
-async function opened(path) {
+/** Not what took the file's place meanwhile: a link is not followed, and nothing is waited for. (Windows has neither.) */
+const AS_IT_IS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** A regular file of a folder opened for reading, with its length; or nothing, also where a link leads out of the folder. */
+async function opened(folder, path) {
   try {
-    const handle = await open(path);
-    const stat = await handle.stat();
-    if (stat.isFile()) return { handle, size: stat.size };
+    const [root, real] = await Promise.all([realpath(folder), realpath(path)]);
+    if (real !== root && !real.startsWith(root.endsWith(sep) ? root : root + sep)) return undefined;
+    const stat = await lstat(real);
+    if (stat.isDirectory()) return await opened(folder, join(real, "index.html"));
+    if (!stat.isFile()) return undefined; // a pipe would be waited for, a device may do anything
+    const handle = await open(real, AS_IT_IS);
+    const now = await handle.stat();
+    if (now.isFile()) return { handle, size: now.size };
     await handle.close();
-    if (stat.isDirectory()) return opened(join(path, "index.html"));
   } catch (error) {
     if (error.code === "EMFILE" || error.code === "ENFILE") throw error;
   }
@@ -84,10 +91,10 @@ export async function serve(folder, { port = 0, isolated = true, base = "/", ext
       return;
     }
     const file = inside && join(folder, inside);
-    let found = file && (await opened(file));
+    let found = file && (await opened(folder, file));
     if (file && !found) {
       await missing(inside);
-      found = await opened(file);
+      found = await opened(folder, file);
     }
     if (!found) return refuse(404, "There is nothing here.");
     const type = TYPES[extname(inside.endsWith("/") ? "index.html" : inside)] ?? "application/octet-stream";

@@ -169,6 +169,51 @@ export async function chromium() {
   return found;
 }
 
+/**
+ * The engines beside Chromium, for `scripts/webdriver.mjs`: for each what opens it, or `{ missing }`, the reason why it cannot be
+ * opened here. Unlike Chromium they are not needed: without them their tests are skipped, and named.
+ */
+export async function engines() {
+  const folders = ["/usr/lib", "/usr/libexec"].filter(existsSync);
+  const mini = () =>
+    folders
+      .flatMap((folder) => [folder, ...readdirSync(folder).filter((name) => name.endsWith("-linux-gnu")).map((name) => join(folder, name))])
+      .flatMap((folder) => ["4.1", "4.0"].map((version) => join(folder, `webkit2gtk-${version}/MiniBrowser`)))
+      .find(existsSync);
+  const first = async (...names) => {
+    for (const name of names.filter(Boolean)) {
+      const path = name.includes("/") ? existsSync(name) && name : await ask("which", [name]);
+      if (path) return path;
+    }
+  };
+  const all = {
+    firefox: { packages: ["firefox-esr"], find: async () => ({ firefox: await first(process.env.FIREFOX, "firefox-esr", "firefox") }) },
+    webkit: {
+      packages: ["webkit2gtk-driver", "xvfb"],
+      find: async () => ({ driver: await first("WebKitWebDriver"), browser: await first(process.env.MINIBROWSER, mini()), xvfb: await first("Xvfb") }),
+    },
+  };
+  const found = {};
+  for (const [name, { packages, find }] of Object.entries(all))
+    await step(name, async () => {
+      const lacking = async () => Object.entries((found[name] = await find())).flatMap(([what, path]) => (path ? [] : [what]));
+      let lacks = await lacking();
+      if (!lacks.length) return "present";
+      if (existsSync("/usr/bin/apt-get"))
+        try {
+          await root_sh(["apt-get", "update", "-q"]);
+          await root_sh(["apt-get", "install", "-qy", "--no-install-recommends", ...packages]);
+          lacks = await lacking();
+        } catch (error) {
+          if (!(error instanceof Trouble)) throw error; // told below
+        }
+      if (!lacks.length) return "installed";
+      found[name] = { missing: `there is no ${lacks.join(", no ")} here; install ${packages.join(" and ")}` };
+      return `SKIPPED: ${found[name].missing}`;
+    });
+  return found;
+}
+
 await main(import.meta.url, async () => {
   await rust();
   await wasmToolchain();

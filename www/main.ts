@@ -1,8 +1,10 @@
 // The page's start: header, theme, and one room around one run. Of several rooms one is open; another is loaded when it is
 // asked for. When the run crashes, the page says what happened and offers the way back.
 
+import "./stand-ins";
 import { connect, type Client, type Crash, type Options } from "./run/client";
-import { keep } from "./run/isolate";
+import type { Module } from "./run/features";
+import { keep, keepRooms } from "./run/isolate";
 import { loadVisit } from "./run/store";
 import { Announcer } from "./parts/announce";
 import { Badge, summary } from "./parts/badge";
@@ -14,9 +16,11 @@ import { RoomPage } from "./parts/room";
 import { startTheme, themeButton } from "./parts/theme";
 import { rememberedDevice } from "./parts/device";
 import { ROOMS } from "./rooms";
+import { onBlankCanvas } from "./stand-ins";
 import "./style.css";
 
-const OTHERS_MS = 60_000;
+/** What a visit needs comes first. */
+const KEEP_MS = 10_000;
 
 /** What is opened, where it says no other in the room that the address names. */
 type Opening = Omit<Options, "room"> & { room?: string };
@@ -62,10 +66,19 @@ addEventListener("hashchange", () => {
   // Where only the variant changes, as by the way back, the page takes it up and keeps what it has.
   else if (!page?.follow(location.hash)) void open({ link: location.hash });
 });
+onBlankCanvas(() => notices.show("warning", "This browser gives the page no canvas to draw on", "Figures and tables are there all the same. For the pictures, close other tabs or use another browser."));
 here = roomOf(location.hash);
 void begin();
-// Long after what a visit needs, so that the other rooms are there without a network too.
-setTimeout(() => ROOMS.forEach(({ load }) => void load?.().catch(() => {})), OTHERS_MS);
+setTimeout(() => void readyOffline(), KEEP_MS);
+
+/** Has every room there without a network too, unless the visitor spares data, and says so. */
+async function readyOffline(): Promise<void> {
+  const { connection } = navigator as { connection?: { saveData?: boolean } };
+  if (connection?.saveData) return;
+  const module = globalThis.hothouse?.backend.module as Module | undefined;
+  if (!module) return void setTimeout(() => void readyOffline(), KEEP_MS);
+  if (await keepRooms(module)) document.querySelector("#offline")!.textContent = "Ready offline: every room opens without a network.";
+}
 
 /** `#/backgammon?…`; whatever names no room is of the first. */
 function roomOf(link: string): string {
@@ -162,12 +175,26 @@ async function open(options: Opening, undoes = false): Promise<void> {
   if (left && before && !undoes && (before === here || options.room)) {
     notices.offerUndo("Another run was opened", () => void open({ room: before, checkpoint: left.bytes }, true));
   }
+  client.onSilence((silence) => {
+    if (page !== opened) return;
+    if (!silence) return notices.withdraw(SILENT);
+    const { text, autosave } = silence;
+    notices.show("error", SILENT, `${text}. The browser may have ended it, as where memory is short. Wait, or restart`, {
+      label: autosave ? "Restart from the last autosave" : "Restart the run",
+      run: () => {
+        leave();
+        void open(autosave ? { checkpoint: autosave } : { link: location.hash });
+      },
+    });
+  });
   client.onCrash((crash) => {
     if (page !== opened) return;
     leave();
     showCrash("Training stopped with an error", crash, client);
   });
 }
+
+const SILENT = "Training may have ended";
 
 /** In place of the room: what happened, and the steps one can take. */
 function showCrash(title: string, crash: Crash, from: Client | undefined): void {

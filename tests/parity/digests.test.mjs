@@ -1,77 +1,82 @@
-// One run, one digest: for any number of threads, and between native and wasm wherever the
+// One run, one digest, for every variant of every room: for any number of threads, and between native and wasm wherever the
 // arithmetic is the same (fused, or unfused). Nothing is promised between the two arithmetics.
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { test } from "node:test";
-import { hothouse, house, lab, visit } from "../web/fixture.mjs";
+import { digest, everyRun, SEED } from "../../scripts/digests.mjs";
+import { target } from "../../scripts/native.mjs";
+import { ROOMS } from "../../scripts/rooms.mjs";
+import { house, lab, visit } from "../web/fixture.mjs";
 
-// Choices with nothing else; two starts that ask for patience, one of them with numbers to choose; numbers, squashed, seen through a
-// lens; a trunk shared; bodies that touch. Both learners of backgammon: sums of whole numbers, and residual blocks.
-const RUNS = [
-  ["control", "CartPole-v1", { envs: 128, rollout_steps: 16, hidden: 32 }],
-  ["control", "MountainCar-v0", { envs: 128, rollout_steps: 16, hidden: 32 }],
-  ["control", "MountainCarContinuous-v0", { envs: 128, rollout_steps: 16, hidden: 32 }],
-  ["control", "Pendulum-v1", { envs: 128, rollout_steps: 16, hidden: 32, squash: 1 }],
-  ["control", "Acrobot-v1", { envs: 128, rollout_steps: 16, hidden: 16, shared: 1, tanh: 0 }],
-  ["control", "LunarLander-v3", { envs: 128, rollout_steps: 16, hidden: 16 }],
-  ["backgammon", "strong", { games: 16, hidden: 16, batch: 128 }],
-  ["backgammon", "published", { tables: 2, games: 4, batch: 16, evals: 2, round_batches: 12, minibatch: 32, replay: 512 }],
-];
-/** How far the native runs go: enough that a page which is far ahead when it is first asked is still met. */
-const ITERATIONS = 320;
-const GAMES = { strong: 96 * 16, published: 60 };
+const program = join(target, "release/hothouse");
 const here = house();
+const all = await everyRun(program);
 
-/** The digests of the native program by iteration, each `{ iteration, weights, arithmetic }`. */
-async function native([room, env, knobs], isa, threads) {
-  const set = Object.entries(knobs).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
-  const steps = room === "control" ? ITERATIONS * knobs.envs * knobs.rollout_steps : GAMES[env];
-  const args = ["train", room, "--variant", env, "--seed", "7", "--steps", String(steps), "--json", ...set];
-  const lines = await hothouse([...args, ...(isa ? ["--isa", isa] : [])], { RAYON_NUM_THREADS: String(threads) });
-  const digests = lines.map((line) => JSON.parse(line)).filter((line) => line.kind === "digest");
-  assert.ok(digests.length > 0, `no digest in:\n${lines.join("\n")}`);
-  return new Map(digests.map((digest) => [digest.iteration, digest]));
-}
-
-/** The first digest that the page tells of in one of its modules. */
-async function paged([room, env, settings], module, threads) {
-  const knobs = Object.entries(settings).map(([name, value]) => `&${name}=${value}`);
+/** The first digest of each run by variant, all in one page of a module. */
+async function paged(room, runs, module, threads) {
   const init = `Object.defineProperty(Navigator.prototype, "hardwareConcurrency", { get: () => ${threads} })`;
-  const page = await visit(here, { started: false, at: `?use=${module}#/${room}?env=${env}&seed=7${knobs.join("")}&v=1`, init });
+  const page = await visit(here, { started: false, at: `?use=${module}&device=cpu#/${room}`, init });
   await lab(page, room);
   const inUse = await page.evaluate(() => hothouse.backend);
   assert.equal(inUse.module, module);
   assert.equal(inUse.threads, threads);
-  const digest = await page.evaluate(
-    () => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "digest" && resolve(event))),
-  );
+  const found = new Map();
+  for (const { variant, knobs } of runs) {
+    const told = await page.evaluate(
+      (config) =>
+        new Promise((resolve, reject) => {
+          let begun = false;
+          hothouse.onEvent((event) => {
+            begun ||= event.kind === "began" && event.config.variant === config.variant && event.config.seed === config.seed;
+            if (begun && event.kind === "digest") resolve(event);
+            if (begun && event.kind === "notice" && event.level === "error") reject(new Error(event.text));
+          });
+          hothouse.command({ kind: "reset", config });
+          hothouse.command({ kind: "start" });
+        }),
+      { version: 2, room, variant, seed: SEED, knobs },
+    );
+    found.set(variant, { iteration: told.iteration, weights: told.weights, arithmetic: told.arithmetic });
+  }
   await page.context().close();
-  return digest;
+  return found;
 }
 
-/** A page's digest is the native one of its iteration, which may be late where the page was quick. */
-function same(digest, expected) {
-  const native = expected.get(digest.iteration);
-  assert.ok(native, `the page told of iteration ${digest.iteration} first`);
-  for (const part of ["arithmetic", "weights"]) assert.equal(digest[part], native[part]);
+/** Holds each run's digest in each of these modules, by one thread or two, to the native one that `expected` gives for its arithmetic. */
+async function same(t, room, modules, expected) {
+  const runs = all.filter((run) => run.room === room);
+  assert.ok(runs.length > 0, `the program has no ${room}`);
+  const pages = await Promise.all(modules.map(async ([module, threads]) => [`${module}, ${threads}`, await paged(room, runs, module, threads)]));
+  for (const run of runs)
+    await t.test(run.variant, async () => {
+      for (const [where, found] of pages) assert.deepEqual(found.get(run.variant), await expected(run, found.get(run.variant).arithmetic), where);
+    });
 }
 
-for (const run of RUNS) {
-  test(`unfused ${run[1]}: the portable native code and SIMD128 wasm, one thread and two`, async () => {
-    const expected = await native(run, "portable", 1);
-    for (const digest of (await native(run, "portable", 2)).values()) same(digest, expected);
-    assert.equal(expected.get(16).arithmetic, "unfused");
-    same(await paged(run, "threads-simd128", 2), expected);
-    same(await paged(run, "threads-simd128", 1), expected);
-    same(await paged(run, "simd128", 1), expected);
+/** By one thread, which two have to equal. */
+async function native(run, isa) {
+  const [one, two] = [await digest([program], run, { isa, threads: 1 }), await digest([program], run, { isa, threads: 2 })];
+  assert.deepEqual(two, one, "natively, by two threads and by one");
+  return one;
+}
+
+for (const room of ROOMS) {
+  test(`unfused ${room}: the portable native code and SIMD128 wasm, one thread and two`, async (t) => {
+    const modules = [["threads-simd128", 2], ["threads-simd128", 1], ["simd128", 1]];
+    const known = new Map();
+    await same(t, room, modules, async (run) => {
+      if (!known.has(run)) known.set(run, await native(run, "portable"));
+      assert.equal(known.get(run).arithmetic, "unfused");
+      return known.get(run);
+    });
   });
 
-  test(`fused ${run[1]}: this machine's best native code, and relaxed wasm where it fuses, one thread and two`, async () => {
-    const expected = await native(run, null, 1);
-    for (const digest of (await native(run, null, 2)).values()) same(digest, expected);
-    for (const threads of [1, 2]) {
-      const digest = await paged(run, "threads-relaxed", threads);
-      const alike = digest.arithmetic === expected.get(16).arithmetic;
-      same(digest, alike ? expected : await native(run, "portable", 1));
-    }
+  test(`fused ${room}: this machine's best native code, and relaxed wasm where it fuses, one thread and two`, async (t) => {
+    const modules = [["threads-relaxed", 1], ["threads-relaxed", 2]];
+    const known = new Map();
+    await same(t, room, modules, async (run, arithmetic) => {
+      if (!known.has(run)) known.set(run, await native(run));
+      return arithmetic === known.get(run).arithmetic ? known.get(run) : native(run, "portable");
+    });
   });
 }

@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -177,6 +178,135 @@ def test_the_lock_is_let_go():
         time.sleep(0.001)
         turns += 1
     assert turns > 20 and time.monotonic() - began >= 2
+
+
+def in_threads(count, work):
+    """Does the work so many times at once, and raises what any of them raised."""
+    wrong = []
+
+    def guarded():
+        try:
+            work()
+        except BaseException as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=guarded) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    return threads, wrong
+
+
+def test_threads_take_turns_on_a_run():
+    each = SMALL["envs"] * SMALL["rollout_steps"]
+    run = hothouse.Run("control", seed=6, knobs=SMALL, threads=1)
+    threads, wrong = in_threads(3, lambda: run.advance(steps=400 * each))
+    waits, rows = [], 0
+    while any(thread.is_alive() for thread in threads):
+        began = time.monotonic()
+        # Each of these was "Already borrowed" while another thread trained.
+        assert run.metrics().rows >= rows and len(run.digest) == 16
+        rows = run.metrics().rows
+        run.save()
+        waits.append(time.monotonic() - began)
+    assert not wrong, wrong
+    assert len(waits) > 1 and max(waits) < 5
+    assert run.progress["iteration"] >= 400
+    alone = hothouse.Run("control", seed=6, knobs=SMALL).advance(steps=run.progress["iteration"] * each)
+    assert run.digest == alone.digest
+
+
+def test_threads_take_turns_on_a_policy_and_on_environments():
+    policy = hothouse.Run("control", knobs=SMALL).advance(steps=1).policy()
+    seen = np.random.default_rng(1).normal(size=(20_000, 4)).astype(np.float32)
+    expected = policy(seen)
+    threads, wrong = in_threads(3, lambda: [np.testing.assert_array_equal(policy(seen), expected) for _ in range(20)])
+    envs = hothouse.make_vec("CartPole-v1", 20_000, autoreset_mode="SameStep", threads=2)
+    envs.reset(seed=1)
+    actions = np.zeros(20_000, np.int64)
+    more, also_wrong = in_threads(3, lambda: [envs.step(actions) for _ in range(50)])
+    for thread in threads + more:
+        thread.join()
+    assert not wrong and not also_wrong, (wrong, also_wrong)
+
+
+def test_tensors_go_to_other_libraries_without_a_copy():
+    run = hothouse.Run("control", seed=2, knobs=SMALL).advance(steps=10_000)
+    tensors = run.tensors()
+    assert any(tensor.dtype == np.float32 and tensor.ndim == 2 for tensor in tensors.values()), tensors.keys()
+    assert not any(name.startswith("run.") for name in tensors)
+    for name, tensor in tensors.items():
+        assert tensor.flags.c_contiguous and tensor.flags.aligned and tensor.flags.writeable, name
+        other = np.from_dlpack(tensor)
+        assert other.shape == tensor.shape and (other.size == 0 or np.shares_memory(other, tensor)), name
+        np.testing.assert_array_equal(other, tensor)
+    # Copies: whoever changes them changes no run.
+    name, weights = next((name, tensor) for name, tensor in tensors.items() if tensor.dtype == np.float32 and tensor.size > 10)
+    before = run.digest
+    weights[...] = 7
+    assert run.digest == before and not (run.tensors()[name] == 7).all()
+    envs = hothouse.make_vec("CartPole-v1", 64, autoreset_mode="SameStep")
+    observations, _ = envs.reset(seed=1)
+    shared = np.from_dlpack(observations)
+    first = shared.copy()
+    stepped, rewards, *_ = envs.step(np.ones(64, np.int64))
+    # The arrays are the same at every step, and so is what shares them.
+    np.testing.assert_array_equal(shared, stepped)
+    assert not (shared == first).all() and np.shares_memory(np.from_dlpack(rewards), rewards)
+
+
+def test_torch_takes_tensors_and_observations():
+    torch = pytest.importorskip("torch")
+    for tensor in hothouse.Run("control", knobs=SMALL).tensors().values():
+        if tensor.dtype in (np.float32, np.float64, np.uint8):
+            assert torch.from_dlpack(tensor).data_ptr() == tensor.ctypes.data
+    observations, _ = hothouse.make_vec("CartPole-v1", 8).reset(seed=1)
+    assert torch.from_dlpack(observations).data_ptr() == observations.ctypes.data
+
+
+def test_a_save_replaces_nothing_but_a_checkpoint(tmp_path):
+    run = hothouse.Run("control", knobs=SMALL)
+    thesis = tmp_path / "thesis.txt"
+    thesis.write_text("a thesis")
+    with pytest.raises(FileExistsError, match="would be lost. Name another file"):
+        run.save(thesis)
+    assert thesis.read_text() == "a thesis"
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        run.save(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        run.save(tmp_path / "nowhere" / "run.safetensors")
+    link = tmp_path / "link.safetensors"
+    try:
+        link.symlink_to("run.safetensors")
+    except OSError:
+        return  # a system that lets nobody make links
+    for _ in range(2):
+        run.save(link)
+        assert link.is_symlink() and hothouse.Run.restore(tmp_path / "run.safetensors").digest == run.digest
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link.safetensors", "run.safetensors", "thesis.txt"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+def test_pipes_and_devices_stay_what_they_are(tmp_path):
+    run = hothouse.Run("control", knobs=SMALL)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(FileExistsError, match="not a regular file"):
+        run.save(pipe)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_what_has_no_end_is_not_read(tmp_path):
+    zero = tmp_path / "zero"
+    try:
+        os.mknod(zero, stat.S_IFCHR | 0o666, os.makedev(1, 5))
+    except (AttributeError, OSError):
+        pytest.skip("this user may make no device here")
+    for read in [lambda: hothouse.Run.restore(zero), lambda: hothouse.Run("words", data=zero)]:
+        with pytest.raises(OSError, match="is a device, not a file"):
+            read()
+    with pytest.raises(FileExistsError, match="not a regular file"):
+        hothouse.Run("control", knobs=SMALL).save(zero)
+    assert stat.S_ISCHR(zero.stat().st_mode)
 
 
 REFUSED = [

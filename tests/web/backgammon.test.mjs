@@ -177,9 +177,9 @@ test("what was being shown does not go on at a table one sits down at", async ()
             // From when the new table lies there on, before anybody has thrown.
             new MutationObserver(() => {
               if (seen.length === 0 && !/Roll to begin/.test(document.querySelector(".table-status").textContent)) return;
+              if (seen.length === 0) setTimeout(() => resolve([...new Set(seen)]), 2500);
               seen.push(counts());
             }).observe(document.querySelector(".table"), { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ["aria-label"] });
-            setTimeout(() => resolve([...new Set(seen)]), 2500);
           }).observe(heading, { childList: true, characterData: true, subtree: true });
         }),
     );
@@ -271,12 +271,18 @@ test("a search groups moves by how far it looked, in the hint as in the analysis
       all.map((body) => ({
         ply: body.querySelector(".ply")?.textContent,
         equities: [...body.querySelectorAll("td:nth-child(2)")].map((cell) => Number(cell.textContent.replace("−", "-"))),
+        errors: [...body.querySelectorAll("td:nth-child(3)")].map((cell) => cell.textContent),
         marked: [...body.querySelectorAll(".unsearched")].length,
       })),
     );
   const check = (all) => {
     assert.equal(all[0].ply, "1-ply, all 21 rolls");
-    for (const { ply, equities, marked } of all) {
+    for (const { ply, equities, errors, marked } of all) {
+      // What was not searched has no error; the others' add up to what is shown.
+      for (const [k, error] of errors.entries()) {
+        if (/not searched/.test(ply)) assert.equal(error, "–");
+        else assert.ok(Math.abs(equities[0] - equities[k] - Number(error)) < 0.0016, `${ply}: ${equities[0]} ${equities[k]} ${error}`);
+      }
       equities.reduce((before, equity) => (assert.ok(equity <= before, `${ply}: ${equities.join(" ")}`), equity));
       assert.equal(marked, /not searched/.test(ply) ? equities.length : 0);
     }
@@ -390,7 +396,7 @@ test("a game is stepped through by buttons, keys and its curve, with errors judg
   await page.waitForFunction((moves) => Number(document.querySelector(".replay-told").textContent.split(" ")[0]) >= moves, moves);
   await page.keyboard.press("Home");
   await told("1 of ");
-  await page.waitForFunction(() => /0\.\d{4} a decision/.test(document.querySelector(".replay-rates").textContent) && !/still to be judged/.test(document.querySelector(".replay-rates").textContent));
+  await page.waitForFunction(() => /0\.\d{4} a move over/.test(document.querySelector(".replay-rates").textContent) && !/still to be judged/.test(document.querySelector(".replay-rates").textContent));
   const box = await page.locator(".replay-graph").boundingBox();
   await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
   await page.waitForFunction(() => !document.querySelector(".replay-told").textContent.startsWith("1 of "));

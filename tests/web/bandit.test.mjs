@@ -43,7 +43,7 @@ test("it trains, is tested, saved and loaded, with curves, tables and CSV, and s
   await page.evaluate(() => hothouse.command({ kind: "pause" }));
   const [csv] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Curves as CSV" }).click()]);
   const [head, first] = readFileSync(await csv.path(), "utf8").split("\n");
-  assert.equal(head, "iteration,pulls,train_s,mean_reward,pulls_per_s,tests,rest");
+  assert.equal(head, "iteration,pulls [pulls],train_s [s],mean_reward,pulls_per_s,test_best,share_tests,share_rest");
   assert.equal(first.split(",").length, head.split(",").length);
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save run" }).click()]);
   const began = await ahead(page, "began", 1);

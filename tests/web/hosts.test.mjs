@@ -1,8 +1,8 @@
 // Where the page may stand: hosts that send no headers, sub-paths, no network, old browsers; and the
 // command that serves it.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { closeSync, existsSync, ftruncateSync, openSync, readdirSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { closeSync, existsSync, ftruncateSync, mkdirSync, openSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, request as ask } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -169,6 +169,7 @@ const asked = (server, options) =>
       response.resume();
       resolve({ status: response.statusCode, headers: response.headers });
     });
+    request.on("timeout", () => request.destroy(new Error(`${options.path}: no answer`)));
     request.on("error", reject).end();
   });
 
@@ -192,6 +193,27 @@ test("the server answers to this machine's names alone, and to reading alone", a
     assert.doesNotMatch(policy, /unsafe-inline|unsafe-eval'?[^;]*'unsafe-eval'|\*|http/);
   }
   await server.close();
+});
+
+test("the server serves regular files of its folder alone: no pipe, no device, and no link that leads out of it", { skip: process.platform === "win32" }, async () => {
+  const [own, outside] = [folder(), folder()];
+  writeFileSync(join(own, "page.html"), "mine");
+  mkdirSync(join(own, "empty"));
+  writeFileSync(join(outside, "secret.txt"), "secret");
+  execFileSync("mkfifo", [join(own, "pipe")]);
+  mkdirSync(join(own, "piped"));
+  execFileSync("mkfifo", [join(own, "piped", "index.html")]);
+  for (const [name, to] of [["inside.html", "page.html"], ["out.txt", join(outside, "secret.txt")], ["away", outside], ["null", "/dev/null"], ["round", "round"]]) symlinkSync(to, join(own, name));
+  // The folder itself may be reached by a link.
+  const linked = join(folder(), "linked");
+  symlinkSync(own, linked);
+  for (const place of [own, linked]) {
+    const server = await serve(place);
+    const status = async (path) => (await asked(server, { path, timeout: 5000 })).status;
+    for (const path of ["/page.html", "/inside.html"]) assert.equal(await status(path), 200, path);
+    for (const path of ["/pipe", "/piped/", "/out.txt", "/away/secret.txt", "/null", "/round", "/empty/"]) assert.equal(await status(path), 404, path);
+    await server.close();
+  }
 });
 
 test("downloads that are broken off, and more at once than there are descriptors, leave the server as it was", { skip: !existsSync("/proc/self/fd") }, async () => {
@@ -236,6 +258,32 @@ for (const isolated of [true, false])
     assert.equal((await backend(page)).module, "threads-relaxed");
     await page.context().close();
   });
+
+test("after a visit to one room all others open without a network too, and the page says when", async () => {
+  const server = await serve(dist);
+  const page = await visit(here, { server });
+  await page.locator("#offline", { hasText: "Ready offline" }).waitFor();
+  await server.close();
+  for (const room of await page.evaluate(() => hothouse.rooms.map(({ id }) => id))) {
+    await page.goto("about:blank");
+    await page.goto(`${server.url}#/${room}`);
+    await lab(page, room);
+    await event(page, "metrics");
+  }
+  await page.context().close();
+});
+
+test("a visitor who spares data is sent no room that was not opened", async () => {
+  const server = await serve(dist);
+  const init = () => Object.defineProperty(Navigator.prototype, "connection", { get: () => ({ saveData: true }) });
+  const page = await visit(here, { server, init });
+  await page.waitForTimeout(15_000);
+  const kept = await page.evaluate(async () => (await (await caches.open((await caches.keys())[0])).keys()).map(({ url }) => url).filter((url) => url.endsWith("lab.js")));
+  assert.equal(kept.length, 1, kept.join(" "));
+  assert.equal(await page.locator("#offline").textContent(), "");
+  await page.context().close();
+  await server.close();
+});
 
 test("it trains in the module without threads too, where that is asked for", async () => {
   const page = await visit(here, { at: "?use=simd128#/control?envs=64&v=1" });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { brotliCompressSync } from "node:zlib";
 import { reached } from "../../scripts/browser.mjs";
-import { ahead, dist, event, house, lab, visit } from "./fixture.mjs";
+import { ahead, dist, event, house, lab, until, visit } from "./fixture.mjs";
 
 const here = house();
 
@@ -51,6 +51,16 @@ test("it learns: 100 fresh episodes reach the published threshold, within two mi
   const page = await visit(here, { at: "#/control?seed=3&v=1" });
   const { progress } = await event(page, "solved");
   assert.ok(progress.env_steps <= 2_000_000, `${progress.env_steps} steps`);
+  await page.context().close();
+});
+
+test("the headline of a solved run says how it does now, also once a knob has broken it", async () => {
+  const page = await visit(here, { at: "#/control?seed=3&v=1" });
+  await event(page, "solved");
+  const says = (now) => until(page, `/^Solved at \\d+ thousand steps; now ${now}\\. It goes on learning\\.$/.test(document.querySelector(".lead").textContent)`);
+  await says("\\d+(\\.\\d)?");
+  await page.evaluate(() => hothouse.command({ kind: "set_knob", name: "lr", value: 0.1 }));
+  await says("[1-3]?\\d?\\d(\\.\\d+)?");
   await page.context().close();
 });
 
@@ -112,7 +122,7 @@ test("the transport and the knobs work from the keyboard alone, with the focus i
 });
 
 const LOOKS = 60;
-/** How often the environments and the single one look different from the look before, some 50 ms ago. */
+/** How often a second the environments, the single one and the plane look different from the look before, some 50 ms ago. */
 const changes = (page) =>
   page.evaluate(async (looks) => {
     const canvases = [".environments canvas", ".stage-field canvas", ".plane-field canvas"].map((name) => document.querySelector(name));
@@ -120,13 +130,14 @@ const changes = (page) =>
       new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer);
     let before = canvases.map(look);
     const counts = canvases.map(() => 0);
+    const began = performance.now();
     for (let i = 0; i < looks; i++) {
       await new Promise((resolve) => setTimeout(resolve, 50));
       const now = canvases.map(look);
       now.forEach((pixels, k) => (counts[k] += pixels.some((pixel, i) => pixel !== before[k][i]) ? 1 : 0));
       before = now;
     }
-    return counts;
+    return counts.map((count) => (1000 * count) / (performance.now() - began));
   }, LOOKS);
 
 test("with reduced motion nothing on the page moves by itself: pictures are renewed twice a second", async () => {
@@ -139,11 +150,8 @@ test("with reduced motion nothing on the page moves by itself: pictures are rene
   const still = await changes(page);
   await page.emulateMedia({ reducedMotion: "no-preference" });
   const free = await changes(page);
-  // How many there are depends on how busy the machine is, but for both alike.
-  assert.ok(
-    still.every((count, i) => count >= 1 && 2 * count < free[i]),
-    `${still} changes in ${LOOKS} looks, ${free} with motion`,
-  );
+  // A busy machine draws less often, and never more often than it may. One more falls into the time by chance.
+  assert.ok(still.every((perS) => perS > 0 && perS < 2.5) && free.every((perS) => perS > 0), `${still} changes a second, ${free} with motion`);
   await page.context().close();
 });
 
@@ -151,17 +159,20 @@ test("each tick takes its time when a speed is set", async () => {
   // With so many environments a slice of the rollout is of few ticks.
   const ENVS = 1024;
   const page = await visit(here, { at: `#/control?envs=${ENVS}&v=1` });
-  const ticks = (speed) =>
-    page.evaluate(async ([speed, envs]) => {
+  /** Ticks a second, over so many of them. */
+  const rate = (speed, ticks) =>
+    page.evaluate(async ([speed, envs, ticks]) => {
       const steps = () => hothouse.progress.counts[0];
+      const wait = () => new Promise((resolve) => setTimeout(resolve, 20));
       hothouse.setSpeed(speed && speed * envs);
-      await new Promise((resolve) => setTimeout(resolve, 500));
-      const before = steps();
-      await new Promise((resolve) => setTimeout(resolve, 3000));
-      return (steps() - before) / envs;
-    }, [speed, ENVS]);
-  const [slow, fast, full] = [await ticks(4), await ticks(16), await ticks(null)];
-  // A busy machine has few ticks to spare at full speed.
-  assert.ok(slow >= 1 && fast > 2 * slow && full > 1.5 * fast, `${slow} ticks at 4 a second, ${fast} at 16, ${full} at full speed`);
+      // What was under way when the speed was set ends first.
+      for (const before = steps(); steps() < before + envs; ) await wait();
+      const [before, began] = [steps(), performance.now()];
+      while (steps() < before + ticks * envs) await wait();
+      return (1000 * (steps() - before)) / envs / (performance.now() - began);
+    }, [speed, ENVS, ticks]);
+  const [slow, full, fast] = [await rate(4, 12), await rate(null, 48), await rate(16, 48)];
+  // A busy machine may be slower than it is asked to be, and never faster; what is caught up is a tenth of a second, and a slice is some ticks.
+  assert.ok(slow < 5.5 && fast < 20 && full > 1.5 * slow, `${slow} ticks a second at 4, ${fast} at 16, ${full} at full speed`);
   await page.context().close();
 });

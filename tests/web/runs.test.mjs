@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import { test } from "node:test";
-import { ahead, begun, event, house, lab, part, script, visit } from "./fixture.mjs";
+import { ahead, begun, event, folder, hothouse, house, lab, part, script, visit } from "./fixture.mjs";
 
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
@@ -137,13 +138,14 @@ test("what a file says of the curves is what the page was told", async () => {
   });
   await event(page, "test", 20);
   await pause(page);
-  await page.waitForTimeout(300);
+  // All that the run has done was told.
+  await page.waitForFunction(() => rows.at(-1).progress.iteration === hothouse.progress.iteration);
   const { rows, tests, room } = await page.evaluate(() => ({ rows, tests, room: hothouse.room }));
   const { name, bytes } = await saved(page, "Curves that are shown, as CSV");
   assert.equal(name, "hothouse-control-CartPole-v1-seed5-curves.csv");
   const [head, ...lines] = bytes.toString().trim().split("\n");
   const names = head.split(",");
-  assert.deepEqual(names.slice(0, 8), ["run", "room", "variant", "seed", "knobs", "iteration", "env_steps", "train_s"]);
+  assert.deepEqual(names.slice(0, 8), ["run", "room", "variant", "seed", "knobs", "changes", "iteration", "env_steps"]);
   // The name has commas and stands in quotes.
   const cells = lines.map((line) => line.replace(/^"[^"]*",/, "run,").split(","));
   const of = (row, column) => row[names.indexOf(column)];
@@ -164,6 +166,88 @@ test("what a file says of the curves is what the page was told", async () => {
   assert.deepEqual([told.room, told.runs.length, told.runs[0].seed, told.runs[0].knobs], ["control", 1, 5, { envs: 64 }]);
   assert.deepEqual(told.runs[0].metrics.entropy, metrics.map((row) => number(of(row, "entropy"))));
   await page.context().close();
+});
+
+/** Changes a live knob by its field. */
+const change = async (page, label, value) => {
+  const marked = await ahead(page, "mark");
+  const field = page.getByRole("spinbutton", { name: label, exact: true });
+  await field.fill(value);
+  await field.press("Enter");
+  return marked();
+};
+
+test("the curves of the present run are the terminal's table: the same columns, and the same numbers of the same run", async () => {
+  const settings = ["--variant", "CartPole-v1", "--seed", "5", "--set", "envs=64"];
+  const path = join(folder(), "run.csv");
+  await hothouse(["train", "control", ...settings, "--steps", "200000", "--csv", path]);
+  const table = (bytes) => {
+    const [head, ...rows] = bytes.toString().trim().split("\n").map((line) => line.split(","));
+    return { head, rows: rows.map((cells) => Object.fromEntries(head.map((name, k) => [name, cells[k]]))) };
+  };
+  const native = table(readFileSync(path));
+  const page = await visit(here, { at: `${SMALL}&seed=5` });
+  await event(page, "test", 20);
+  await pause(page);
+  await page.waitForTimeout(300);
+  const { name, bytes } = await saved(page, "Curves as CSV");
+  assert.match(name, /^hothouse-control-CartPole-v1-seed5-.*\.csv$/);
+  const own = table(bytes);
+  assert.deepEqual(own.head, native.head);
+  assert.ok(own.rows.length >= 20 && own.rows.every((row) => Object.keys(row).length === own.head.length));
+  // What does not depend on the machine's speed or arithmetic.
+  for (const [k, row] of own.rows.filter(({ lr }) => lr !== "").slice(0, 10).entries())
+    for (const column of ["iteration", "env_steps [steps]", "lr"]) assert.equal(Math.fround(row[column]), Math.fround(native.rows[k][column]), `${column} of row ${k}`);
+  assert.ok(own.rows.some((row) => row.test_mean_return !== "" && row.lr !== ""), "a test stands beside the metrics of its iteration");
+  await page.context().close();
+});
+
+test("a run is listed with the settings that it began with and with its changes, also where a new one begins with the last of them", async () => {
+  const page = await visit(here, { at: `${SMALL}&lr=0.01` });
+  await event(page, "metrics", 20);
+  const { progress } = await change(page, "Learning rate", "0.001");
+  await event(page, "metrics", progress.iteration + 5);
+  await again(page);
+  // The new run begins with 0.001, which the one before ended with.
+  assert.match(await page.locator("label[for=ghost]").textContent(), /^Past run: Learning rate 0\.01 → 0\.001, /);
+  await page.waitForFunction(() => document.querySelectorAll(".run-list li").length === 2);
+  const [present, past] = [list(page).first(), list(page).nth(1)];
+  assert.match(await past.getByLabel("Name of the run").inputValue(), /^CartPole, .*Learning rate 0\.01 → 0\.001/);
+  assert.match(await past.textContent(), /; then Learning rate 0\.001 after [\d.]+k? steps/);
+  assert.doesNotMatch(await past.textContent(), /Learning rate 0\.001 \(0\.01\)/);
+  assert.match(await present.getByLabel("Name of the run").inputValue(), /^CartPole, .*Learning rate 0\.001(?! →)/);
+  await page.getByLabel("Settings, as differences from").selectOption("present");
+  assert.match(await past.textContent(), /Learning rate 0\.01 \(0\.001\); then Learning rate 0\.001 after /);
+  // In files too, and in a run that begins with its settings.
+  await past.getByRole("checkbox").check();
+  const told = JSON.parse((await saved(page, "Curves that are shown, as JSON")).bytes).runs;
+  assert.deepEqual(told.map(({ knobs, marks }) => [knobs.lr, marks.map(({ to }) => to)]), [[0.001, []], [undefined, [0.001]]]);
+  const { bytes } = await saved(page, "Curves that are shown, as CSV");
+  assert.ok(bytes.toString().includes(`,${progress.iteration}:lr=0.001,`));
+  const fresh = await began(page);
+  await past.getByRole("button", { name: /^Begin a run with these/ }).click();
+  assert.deepEqual((await fresh()).config.knobs, { envs: 64 });
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("numbers are written as people read them, of any magnitude", async () => {
+  const { percent, short, two, words } = await part("parts/format");
+  const sizes = { thousand: 1e3, million: 1e6, billion: 1e9, trillion: 1e12, k: 1e3, M: 1e6, G: 1e9, T: 1e12 };
+  const read = (text) => {
+    const [, number, unit] = /^([\d,]+(?:\.\d+)?) ?([a-zA-Z]*)$/.exec(text) ?? assert.fail(text);
+    return Number(number.replaceAll(",", "")) * (unit ? (sizes[unit] ?? assert.fail(text)) : 1);
+  };
+  for (let n = 1; n < 1e15; n *= 1.0137)
+    for (const [write, off] of [[words, 0.05], [short, 0.006]]) {
+      const text = write(n);
+      assert.ok(Math.abs(read(text) / n - 1) <= Math.max(off, 0.5 / n), `${n} is written ${text}`);
+      assert.ok(read(text) <= read(write(n * 1.5)), `${n}: ${text}`);
+    }
+  assert.deepEqual([0, 999, 1000, 999_499, 999_500, 1.24e6, 99.6e6, 320e6, 999.4e6, 999.6e6, 1.2e9, 320e9, 2.5e12].map(words), ["0", "999", "1 thousand", "999 thousand", "1 million", "1.2 million", "100 million", "320 million", "999 million", "1 billion", "1.2 billion", "320 billion", "2.5 trillion"]);
+  assert.deepEqual([950, 312_416, 1_240_000, 320e6, 5e12].map(short), ["950", "312k", "1.24M", "320M", "5T"]);
+  assert.deepEqual([0, 0.0031, 12.4, 99.7, 1234].map(two), ["0", "0.0031", "12", "100", "1,234"]);
+  assert.deepEqual([0, 0.02, 0.918, 0.991, 0.99996, 1].map(percent), ["0%", "2%", "91.8%", "99.1%", "99.99%", "100%"]);
 });
 
 test("values are read by keys and by pointer, of tests and of other runs too; the axis is zoomed and goes by time", async () => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { ahead, begun, event, folder, hide, hothouse, house, lab, notice, saved, stored, visit } from "./fixture.mjs";
+import { ahead, begun, event, folder, hide, hothouse, house, inWorkers, lab, notice, saved, stored, visit, WAIT_MS } from "./fixture.mjs";
 
 const here = house();
 
@@ -20,6 +20,104 @@ for (const [what, at, text] of [
     const page = await visit(here, { at });
     await notice(page, text);
     await event(page, "metrics");
+    await page.context().close();
+  });
+
+for (const [room, at] of [
+  ["cube", "#/cube?variant=3x3x3&blocks=32&hidden=4096"],
+  ["cube", "#/cube?variant=3x3x3&blocks=32&hidden=4096&batch=65536"],
+  ["cube", "#/cube?variant=2x2x2-dqn&blocks=32&hidden=4096-4096-4096"],
+  ["logic", "#/logic?variant=lizard&population=256&batch=256&steps=200"],
+  ["words", "#/words?width=2048&layers=32&heads=32&context=1024"],
+  ["words", "#/words?width=2048&layers=32&heads=32&context=1024&batch=4096&micro=4096"],
+])
+  test(`settings that need more memory than 32 bits address are refused, and the default run goes on: ${at}`, async () => {
+    const page = await visit(here, { at: `${at}&v=2`, started: false });
+    await lab(page, room);
+    const said = page.getByText(/these settings need about \d+ MB of memory, and there are 900 MB/i).first();
+    await said.waitFor({ timeout: WAIT_MS });
+    // What was cut down to 32 bits would be less.
+    const [, needs] = /about (\d+) MB/.exec(await said.textContent());
+    assert.ok(Number(needs) > 4096, `${needs} MB`);
+    await event(page, "metrics");
+    assert.deepEqual(page.said, []);
+    await page.context().close();
+  });
+
+/** For `init`: the page's workers, to do with as a browser may. */
+const workers = () => {
+  const plain = Worker;
+  globalThis.made = [];
+  globalThis.Worker = class extends plain {
+    constructor(...settings) {
+      super(...settings);
+      made.push(this);
+    }
+  };
+};
+
+test("a worker that the browser ends: the page says so, and restarts from the last autosave", async () => {
+  const page = await visit(here, { at: "#/control?envs=64&v=1", init: workers });
+  await event(page, "metrics");
+  await hide(page);
+  await stored(page);
+  const { progress } = await event(page, "metrics");
+  await page.evaluate(() => made.forEach((worker) => worker.terminate()));
+  await notice(page, /has not answered for \d+ s/); // longer where it was asked for something long
+  await page.evaluate(() => (globalThis.hothouse = undefined));
+  await page.getByRole("button", { name: "Restart from the last autosave" }).click();
+  await lab(page);
+  const after = await event(page, "metrics");
+  assert.ok(after.progress.iteration > 1, `iteration ${after.progress.iteration}, it had reached ${progress.iteration}`);
+  assert.equal(await page.getByText(/has not answered/).count(), 0);
+  await page.context().close();
+});
+
+test("a worker that is long about something: what the page says of it goes when it answers", async () => {
+  const init = inWorkers(`addEventListener("message", (event) => {
+    if (event.data !== "idle") return;
+    event.stopImmediatePropagation();
+    for (const until = Date.now() + 25000; Date.now() < until; );
+  })`);
+  const page = await visit(here, { at: "?use=simd128#/control?envs=64&v=1", init, context: { bypassCSP: true } });
+  await event(page, "metrics");
+  await page.evaluate(() => hothouse.worker.postMessage("idle"));
+  const said = page.getByText(/has not answered for \d+ s/);
+  await said.waitFor({ timeout: WAIT_MS });
+  await said.waitFor({ state: "detached", timeout: WAIT_MS });
+  await event(page, "metrics");
+  await page.context().close();
+});
+
+const lacks = {
+  "service workers": () => Object.defineProperty(Navigator.prototype, "serviceWorker", { configurable: true, get: () => undefined }),
+  "service workers that it may look at": () =>
+    Object.defineProperty(Navigator.prototype, "serviceWorker", {
+      configurable: true,
+      get: () => {
+        throw new DOMException("The context is sandboxed.", "SecurityError");
+      },
+    }),
+  "a service worker that registers": () => (ServiceWorkerContainer.prototype.register = () => Promise.reject(new TypeError("no"))),
+  "a locale": () => Object.defineProperty(Navigator.prototype, "language", { configurable: true, get: () => "en-US@posix" }),
+  "contexts of canvases": () => (HTMLCanvasElement.prototype.getContext = () => null),
+};
+for (const [what, init] of Object.entries(lacks))
+  test(`a browser without ${what}: every room opens, trains and draws what it can`, async () => {
+    const page = await visit(here, { init });
+    for (const room of await page.evaluate(() => hothouse.rooms.map(({ id }) => id))) {
+      await page.locator(`#rooms a[href="#/${room}"]`).click();
+      await lab(page, room);
+      await event(page, "metrics");
+      await page.evaluate(async () => {
+        for (let y = 0; y < document.body.scrollHeight; y += innerHeight / 2) {
+          scrollTo(0, y);
+          await new Promise(requestAnimationFrame);
+        }
+      });
+      assert.equal(await page.getByText("This browser gives the page no canvas to draw on").count() > 0, what === "contexts of canvases" && room === "control");
+    }
+    assert.deepEqual(page.said, []);
     await page.context().close();
   });
 

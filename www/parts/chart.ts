@@ -6,7 +6,7 @@ import "uplot/dist/uPlot.min.css";
 import "./chart.css";
 import type { Curves } from "./history";
 import { h, id, write } from "./dom";
-import { figure, minus, short } from "./format";
+import { figure, minus, percent, short } from "./format";
 import { animate } from "./loop";
 import { smooth } from "./smooth";
 import { onTheme, palette, type Colour } from "./theme";
@@ -263,7 +263,7 @@ export class Chart {
 
   private number(value: number): string {
     const { digits, share } = this.options;
-    if (share) return `${figure(100 * value)}%`;
+    if (share) return percent(value);
     return digits === undefined ? figure(value) : minus(value.toFixed(digits));
   }
 

@@ -4,7 +4,7 @@
 import { Chart, roundUp, type Axis, type ChartOptions, type Drawn, type Overlay } from "./chart";
 import { h, id, write } from "./dom";
 import { composed } from "./export";
-import { count, figure, seconds, short, valueText } from "./format";
+import { count, figure, percent, seconds, short, valueText } from "./format";
 import type { Curves } from "./history";
 import { PRESENT, swatch, type Look } from "./looks";
 import { touch } from "./loop";
@@ -579,5 +579,5 @@ function sparse(axis: number[], known: { at: number; value: number | null }[]): 
 
 /** A value as its column is read. */
 export const told = ({ share, unit }: Column, value: number | null | undefined): string =>
-  value == null ? "" : share ? `${Math.round(100 * value)}%` : unit === "points" ? exactly(value) : figure(value);
+  value == null ? "" : share ? percent(value) : unit === "points" ? exactly(value) : figure(value);
 const exactly = (value: number): string => value.toFixed(2).replace("-", "−");

@@ -5,7 +5,7 @@ import type { Look } from "./looks";
 import { palette } from "./theme";
 import type { Config, RoomInfo, Value } from "../run/protocol";
 
-/** A run in a file. */
+/** A run in a file; `knobs` are those with which it began and that are not the default. */
 export type Out = { name: string; variant: string; seed: number; knobs: Record<string, Value>; run: Lived };
 
 const PAD = 20;
@@ -17,13 +17,17 @@ const GAP = 18;
 /** Text as a field of a comma-separated line. */
 const quoted = (text: string): string => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
+export const knobsOf = ({ knobs }: Out): string => Object.entries(knobs).map(([knob, value]) => `${knob}=${value}`).join(" ");
+/** `320:lr=0.0001`, as in links: what was changed while it learned, each after so many iterations. */
+export const changesOf = ({ run }: Out): string => run.marks.map(({ progress, knob, to }) => `${progress.iteration}:${knob}=${to}`).join(" ");
+
 /** Rows of metrics and of tests in the order in which they came about, each with what its run is; every declared column. */
 export function csv(room: RoomInfo, runs: Out[]): string {
   const [counter] = room.counters;
-  const head = ["run", "room", "variant", "seed", "knobs", "iteration", counter!.name, "train_s", ...room.metrics.map(({ name }) => name), ...room.tests.map(({ name }) => `test_${name}`)];
-  const lines = runs.flatMap(({ name, variant, seed, knobs, run }) => {
-    const set = Object.entries(knobs).map(([knob, value]) => `${knob}=${value}`).join(" ");
-    const what = [name, room.id, variant, String(seed), set].map(quoted);
+  const head = ["run", "room", "variant", "seed", "knobs", "changes", "iteration", counter!.name, "train_s", ...room.metrics.map(({ name }) => name), ...room.tests.map(({ name }) => `test_${name}`)];
+  const lines = runs.flatMap((out) => {
+    const { name, variant, seed, run } = out;
+    const what = [name, room.id, variant, String(seed), knobsOf(out), changesOf(out)].map(quoted);
     const metrics = run.counts.map((count, row) => ({
       iteration: run.iterations[row]!,
       cells: [run.iterations[row], count, run.train_s[row], ...room.metrics.map((column) => run.columns[column.name]?.[row]), ...room.tests.map(() => null)],

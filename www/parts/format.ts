@@ -8,20 +8,28 @@ const trim = (text: string): string => (text.includes(".") ? text.replace(/\.?0+
 /** `312,416` */
 export const count = (n: number): string => Math.round(n).toLocaleString("en");
 
+/** At least so many digits, and all of a whole part that has more. */
+const digits = (n: number, least: number): string => {
+  const text = n.toPrecision(least);
+  return text.includes("e") ? count(n) : trim(text);
+};
+
 /** `950`, `312k`, `1.24M`: for axes and readouts. */
 export function short(n: number): string {
   const size = Math.abs(n);
-  if (size >= 999_500_000) return `${trim((n / 1e9).toPrecision(3))}G`;
-  if (size >= 999_500) return `${trim((n / 1e6).toPrecision(3))}M`;
-  if (size >= 1000) return `${trim((n / 1e3).toPrecision(3))}k`;
+  if (size >= 999.5e9) return `${digits(n / 1e12, 3)}T`;
+  if (size >= 999.5e6) return `${digits(n / 1e9, 3)}G`;
+  if (size >= 999.5e3) return `${digits(n / 1e6, 3)}M`;
+  if (size >= 1000) return `${digits(n / 1e3, 3)}k`;
   return trim(n.toFixed(0));
 }
 
-/** `312 thousand`, `1.2 million`: for sentences. */
+/** `312 thousand`, `1.2 million`, `320 million`: for sentences. */
 export function words(n: number): string {
-  if (n >= 999_500_000) return `${trim((n / 1e9).toPrecision(2))} billion`;
-  if (n >= 999_500) return `${trim((n / 1e6).toPrecision(2))} million`;
-  if (n >= 1000) return `${Math.round(n / 1000)} thousand`;
+  if (n >= 999.5e9) return `${digits(n / 1e12, 2)} trillion`;
+  if (n >= 999.5e6) return `${digits(n / 1e9, 2)} billion`;
+  if (n >= 999.5e3) return `${digits(n / 1e6, 2)} million`;
+  if (n >= 1000) return `${digits(n / 1e3, 2)} thousand`;
   return count(n);
 }
 
@@ -35,8 +43,14 @@ export function figure(n: number): string {
   return minus(trim(n.toPrecision(3)));
 }
 
+/** `91.8%`; what is nearly all does not read as all. */
+export function percent(share: number): string {
+  const all = 100 * share;
+  return `${all > 99 && all < 100 ? trim((Math.floor(100 * all + 1e-9) / 100).toFixed(2)) : figure(all)}%`;
+}
+
 /** Two significant digits, always: `0.0031`, for what changes while one reads it. */
-export const two = (n: number): string => (n === 0 ? "0" : n.toPrecision(2));
+export const two = (n: number): string => (n === 0 ? "0" : Math.abs(n) >= 99.5 ? count(n) : n.toPrecision(2));
 
 /** A knob's value in full, as it would be typed: `4194304`, and `1e9` where that is much shorter. */
 export function exact(n: number): string {

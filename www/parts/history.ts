@@ -1,10 +1,12 @@
 // What a run has lived through, in columns that charts and tables share. It thins itself: a run of days stays a few
 // thousand rows, evenly spread.
 
-import type { Began, Config, Mark, Progress, RoomInfo, Row, Value } from "../run/protocol";
+import type { Began, Column, Config, Mark, Progress, RoomInfo, Row, Value } from "../run/protocol";
 
 const MOST_ROWS = 2400;
 const MOST_TESTS = 2048;
+/** Of a knob that was turned more often, the first and the last value are named. */
+const MOST_VALUES = 4;
 
 /** What charts draw: columns over an axis that only grows, with what was changed and tested along it. */
 export interface Curves {
@@ -17,7 +19,9 @@ export interface Curves {
 }
 
 export class History {
+  /** Of the first counter, and of the others in their order. */
   readonly counts: number[] = [];
+  private readonly others: number[][];
   readonly iterations: number[] = [];
   readonly train_s: number[] = [];
   /** Of the metrics and of the parts of time, by name. */
@@ -30,6 +34,8 @@ export class History {
   readonly knobs: Record<string, Value>;
   /** Where and when it was first solved. */
   solved: Progress | undefined;
+  /** Tests that reached the goal and were not confirmed. */
+  attempts: number;
   /** The newest row and the newest counts. */
   progress: Progress;
   private every = 1;
@@ -39,12 +45,14 @@ export class History {
 
   constructor(
     readonly room: RoomInfo,
-    { config, knobs, progress, solved, history, tests, marks }: Began,
+    { config, knobs, progress, solved, attempts, history, tests, marks }: Began,
   ) {
     this.config = config;
     this.knobs = knobs;
     this.progress = progress;
     this.solved = solved ?? undefined;
+    this.others = room.counters.slice(1).map(() => []);
+    this.attempts = attempts;
     this.columns = Object.fromEntries([...room.metrics, ...room.parts].map(({ name }) => [name, []]));
     for (const row of history) this.push(row);
     this.progress = progress;
@@ -60,6 +68,7 @@ export class History {
     if (this.loose) this.cut(this.length - 1);
     this.progress = progress;
     this.counts.push(progress.counts[0] ?? 0);
+    this.others.forEach((counts, k) => counts.push(progress.counts[k + 1] ?? 0));
     this.iterations.push(progress.iteration);
     this.train_s.push(progress.train_s);
     Object.values(this.columns).forEach((column, k) => column.push(values[k] ?? null));
@@ -87,7 +96,7 @@ export class History {
     return row?.values[this.room.tests.findIndex((column) => column.name === name)] ?? undefined;
   }
 
-  /** Its settings as they are by now: how it began, and what was changed since. */
+  /** Its settings as they are by now. Those with which it began are `startOf` them. */
   get settings(): Record<string, Value> {
     return { ...this.knobs, ...Object.fromEntries(this.marks.map((mark) => [mark.knob, mark.to])) };
   }
@@ -107,13 +116,39 @@ export class History {
   }
 
   private all(): (number | null)[][] {
-    return [this.counts, this.iterations, this.train_s, ...Object.values(this.columns)];
+    return [this.iterations, this.counts, ...this.others, this.train_s, ...Object.values(this.columns)];
   }
 
-  /** All rows as text that spreadsheets read: the first of the counters, and every metric. */
+  /** The table that the terminal writes with `--csv`: of each iteration that is kept its metrics, and the test after it. */
   csv(): string {
-    const names = ["iteration", this.room.counters[0]!.name, "train_s", ...Object.keys(this.columns)];
-    const line = (row: number): string => this.all().map((column) => column[row] ?? "").join(",");
-    return [names.join(","), ...this.counts.map((_, row) => line(row)), ""].join("\n");
+    const { counters, metrics, tests, parts } = this.room;
+    const title = ({ name, unit }: Column): string => (unit ? `${name} [${unit}]` : name);
+    const columns = [...metrics, ...parts].map(({ name }) => this.columns[name]!);
+    const places = [this.iterations, this.counts, ...this.others, this.train_s];
+    const rows = new Map(this.iterations.map((iteration, row) => [iteration, { place: places.map((column) => column[row]!), values: columns.map((column) => column[row] ?? null), test: [] as Row["values"] }]));
+    for (const { progress, values } of this.tests) {
+      const { iteration, counts, train_s } = progress;
+      // The row before it may have been thinned out.
+      const row = rows.get(iteration) ?? { place: [iteration, ...counts, train_s], values: [], test: [] };
+      rows.set(iteration, { ...row, test: values });
+    }
+    const head = ["iteration", ...counters.map(title), "train_s [s]", ...metrics.map(title), ...tests.map((column) => `test_${title(column)}`), ...parts.map(({ name }) => `share_${name}`)];
+    const lines = [...rows.values()].sort((a, b) => a.place[0]! - b.place[0]!).map(({ place, values, test }) => {
+      const cells = [...place, ...metrics.map((_, k) => values[k]), ...tests.map((_, k) => test[k]), ...parts.map((_, k) => values[metrics.length + k])];
+      return cells.map((cell) => cell ?? "").join(",");
+    });
+    return [head.join(","), ...lines, ""].join("\n");
   }
+}
+
+/** The settings with which a run began, by those in force and its changes. */
+export const startOf = (settings: Record<string, Value>, marks: Mark[]): Record<string, Value> => ({
+  ...settings,
+  ...Object.fromEntries(marks.toReversed().map((mark) => [mark.knob, mark.from])),
+});
+
+/** `0.01 → 0.001`: the values that a knob of a run has had, from the one with which it began on. */
+export function valuesOf(knob: string, start: Value, marks: Mark[], text: (value: Value) => string): string {
+  const values = [start, ...marks.filter((mark) => mark.knob === knob).map(({ to }) => to)].map(text);
+  return (values.length > MOST_VALUES ? [values[0], "…", values.at(-1)] : values).join(" → ");
 }

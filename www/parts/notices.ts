@@ -22,6 +22,12 @@ export class Notices {
     this.urgent.replaceChildren();
   }
 
+  /** What was said no longer holds. */
+  withdraw(text: string): void {
+    this.shown.get(text)?.remove();
+    this.shown.delete(text);
+  }
+
   /** Tells what ended a run or a game, which is kept for whoever did not mean it. */
   offerUndo(text: string, undo: () => void, kept = "The run before it is kept"): void {
     this.show("info", text, kept, { label: "Undo", run: undo, forMs: UNDO_MS });

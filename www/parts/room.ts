@@ -12,7 +12,7 @@ import { DeviceSwitch, trains, type Counts } from "./device";
 import { h, markup, write } from "./dom";
 import { dropping } from "./files";
 import { count, exactText, figure, seconds, short, two, valueText, words } from "./format";
-import { History } from "./history";
+import { History, startOf, valuesOf } from "./history";
 import { forgetRun, keepRun, keptRun, type Kept } from "./kept";
 import { Knobs } from "./knobs";
 import { calm } from "./loop";
@@ -88,7 +88,6 @@ export interface View {
   status?(): string;
   /** The same for a screen reader, where it differs. */
   spoken?(): string | undefined;
-  solved?(at: Progress): string;
   explanations?(): Explanation[];
   /** Of the variant that is trained. */
   charts?(): Record<string, ChartWords>;
@@ -339,13 +338,19 @@ export class RoomPage {
     this.curvesDirty = true;
   }
 
-  solvedWords(at: Progress): string {
-    const own = this.view.solved?.(at);
-    if (own) return own;
+  /** Where it was solved and how its newest test does, or how often a test came to the goal and was not confirmed; in a sentence. */
+  standing(): string {
+    const { present } = this;
     const { goal } = this.client.variant;
-    const column = this.client.room.tests.find(({ name }) => name === goal?.column);
-    const reached = goal && column ? `${column.label.toLowerCase()} reached ${figure(goal.at)}` : "it reached its goal";
-    return `Solved: ${reached} after ${seconds(at.train_s)} of training, ${words(at.counts[0] ?? 0)} ${this.unit}.`;
+    if (!present || !goal) return "";
+    if (!present.solved) {
+      const { attempts } = present;
+      return attempts === 0 ? "" : `${attempts === 1 ? "One test" : `${count(attempts)} tests`} reached the goal and ${attempts === 1 ? "was" : "were"} not confirmed.`;
+    }
+    const column = this.client.room.tests.find(({ name }) => name === goal.column);
+    const now = present.test(goal.column);
+    const shown = now === undefined ? "" : `; now ${column?.share ? `${figure(Math.floor(1000 * now) / 10)}%` : figure(now)}`;
+    return `Solved at ${words(present.solved.counts[0] ?? 0)} ${this.unit}${shown}.`;
   }
 
   // ---- what the run says
@@ -388,11 +393,14 @@ export class RoomPage {
         this.runs.push();
         this.showCurves();
         break;
+      case "confirmation":
+        if (present && !event.confirmed) present.attempts++;
+        break;
       case "solved":
         if (present) present.solved = event.progress;
         this.runs.push();
         this.sweep.solvedAfter(event.progress.counts[0] ?? 0);
-        announcer.say(this.solvedWords(event.progress));
+        announcer.say(this.standing());
         this.statusMs = 0;
         break;
       case "notice":
@@ -525,10 +533,10 @@ export class RoomPage {
   private statusWords(): string {
     const { present } = this;
     if (!present) return "Starting.";
-    const words = this.view.status?.() ?? (present.solved ? this.solvedWords(present.solved) : `${this.client.variant.summary} ${this.spoken() ?? ""}`.trim());
-    const on = present.solved && this.running && !this.view.status ? " It goes on learning." : "";
-    const paused = this.sweep.active ? " Training pauses while the sweep runs, and goes on after it." : " Paused.";
-    return `${words}${this.running ? on : paused}`;
+    const own = this.view.status?.() ?? (present.solved ? "" : `${this.client.variant.summary} ${this.spoken() ?? ""}`);
+    const paused = this.sweep.active ? "Training pauses while the sweep runs, and goes on after it." : "Paused.";
+    const on = this.running ? (present.solved ? "It goes on learning." : "") : paused;
+    return [this.standing(), own.trim(), on].filter(Boolean).join(" ");
   }
 
   /** How it does, in a sentence. */
@@ -538,12 +546,14 @@ export class RoomPage {
     return value === undefined ? undefined : `${curves.title} ${value} after ${words(present!.progress.counts[0] ?? 0)} ${this.unit}.`;
   }
 
-  /** In what a past run differs from the present one, and how it ended. */
+  /** In what a past run differs from the present one, what was changed in it, and how it ended. */
   private differences(past: History, present: History): string {
     const parts: string[] = [];
     if (past.config.seed !== present.config.seed) parts.push(`seed ${past.config.seed}`);
-    const other = present.settings;
-    for (const [name, value] of Object.entries(past.settings)) if (other[name] !== value) parts.push(`${this.labelOf(name)} ${valueText(value)}`);
+    const { marks } = past;
+    const other = startOf(present.settings, present.marks);
+    for (const [name, value] of Object.entries(startOf(past.settings, marks)))
+      if (other[name] !== value || marks.some(({ knob }) => knob === name)) parts.push(`${this.labelOf(name)} ${valuesOf(name, value, marks, valueText)}`);
     const length = `${short(past.counts.at(-1) ?? 0)} ${this.unit}`;
     const end = past.solved ? `solved after ${short(past.solved.counts[0] ?? 0)} ${this.unit}` : this.client.variant.goal ? `${length}, not solved` : length;
     return [...(parts.length ? parts.slice(0, 3) : ["same settings"]), end].join(", ");

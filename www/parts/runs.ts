@@ -4,11 +4,11 @@
 import { bytesOf, dropRecord, loadRecords, putRecord, type RunRecord } from "../run/records";
 import type { Config, Progress, RoomInfo, Row, Value, Variant } from "../run/protocol";
 import { spread, told, type Compared, type Lived } from "./curves";
-import { csv, json, out } from "./export";
+import { changesOf, csv, json, knobsOf, out } from "./export";
 import { h, id, write } from "./dom";
 import { download } from "./files";
 import { exactText, seconds, short } from "./format";
-import type { History } from "./history";
+import { startOf, valuesOf, type History } from "./history";
 import { LOOKS, PRESENT, swatch } from "./looks";
 import "./runs.css";
 
@@ -22,6 +22,8 @@ const KEEP_EVERY_MS = 4000;
 /** Whoever goes on from a save may have trained so much longer before: then it is still the same run. */
 const SAME_S = 15;
 const NAMED = 3;
+/** Changes of a run that are told. */
+const CHANGES = 3;
 const PICTURE = { width: 960, height: 420, pixels: 2 };
 
 export interface Does {
@@ -134,7 +136,7 @@ export class Runs {
         const record = this.entries.get(ticked)?.record;
         if (!record || ticked === this.present?.id) return [];
         if (!this.lived.has(record)) this.lived.set(record, livedBy(record, this.room));
-        return [{ ...LOOKS[place]!, name: this.nameOf(record), run: this.lived.get(record)!, config: record.config, settings: differing(record.settings, record.defaults) }];
+        return [{ ...LOOKS[place]!, name: this.nameOf(record), run: this.lived.get(record)!, config: record.config, settings: setOf(record) }];
       });
   }
 
@@ -275,36 +277,49 @@ export class Runs {
     for (const { show } of this.entries.values()) show();
   }
 
-  /** The variant and what differs from its defaults, unless the visitor has a better name. */
-  private nameOf({ id, name, variant, config, settings, defaults, labels, beganMs }: RunRecord): string {
-    if (name) return name;
-    const set = Object.entries(differing(settings, defaults)).map(([knob, value]) => `${labels[knob] ?? knob} ${exactText(value)}`);
-    const more = set.length - NAMED;
-    const automatic = (of: RunRecord): string => `${of.variant} ${of.config.seed} ${JSON.stringify(differing(of.settings, of.defaults))}`;
-    const own = `${variant} ${config.seed} ${JSON.stringify(differing(settings, defaults))}`;
+  /** The variant and what differs from its defaults or was changed, unless the visitor has a better name. */
+  private nameOf(of: RunRecord): string {
+    if (of.name) return of.name;
+    const own = automatic(of);
     // Runs that are alike are counted.
-    const before = [...this.entries.values()].filter(({ record }) => record.id !== id && !record.name && record.beganMs < beganMs && automatic(record) === own).length;
-    return [variant, ...set.slice(0, NAMED), ...(more > 0 ? [`${more} more`] : []), ...(config.seed === 1 ? [] : [`seed ${config.seed}`]), ...(before ? [`run ${before + 1}`] : [])].join(", ");
+    const before = [...this.entries.values()].filter(({ record }) => record.id !== of.id && !record.name && record.beganMs < of.beganMs && automatic(record) === own).length;
+    return before ? `${own}, run ${before + 1}` : own;
   }
 
   private differences(record: RunRecord): string {
     const chosen = this.from.value === "present" ? this.present?.id : this.from.value;
     const other = chosen ? this.entries.get(chosen)?.record : undefined;
     if (chosen && record.id === chosen) return "These settings.";
-    const against = other?.settings ?? record.defaults;
+    const start = startOf(record.settings, record.marks);
+    const against = other ? startOf(other.settings, other.marks) : record.defaults;
     const label = (knob: string): string => record.labels[knob] ?? other?.labels[knob] ?? knob;
     const parts = [
       ...(other && other.variant !== record.variant ? [record.variant] : []),
-      ...Object.entries(record.settings).flatMap(([knob, value]) => (against[knob] === value ? [] : [`${label(knob)} ${exactText(value)}${against[knob] === undefined ? "" : ` (${exactText(against[knob])})`}`])),
+      ...Object.entries(start).flatMap(([knob, value]) => (against[knob] === value ? [] : [`${label(knob)} ${exactText(value)}${against[knob] === undefined ? "" : ` (${exactText(against[knob])})`}`])),
       ...(record.config.seed !== (other?.config.seed ?? 1) ? [`seed ${record.config.seed}`] : []),
       ...(record.config.data ? [record.config.data.name] : []),
     ];
-    return parts.length ? parts.join("; ") : other ? "The same settings." : "All settings are the defaults.";
+    const began = parts.length ? parts.join("; ") : other ? "The same settings." : "All settings are the defaults.";
+    const changes = this.changes(record);
+    return changes.length ? `${began.replace(/\.$/, "")}; then ${changes.join(", ")}` : began;
+  }
+
+  /** What was changed while it learned, the newest last. */
+  private changes({ marks, labels }: RunRecord): string[] {
+    const unit = this.unit;
+    const told = marks.slice(-CHANGES).map(({ knob, to, progress }) => `${labels[knob] ?? knob} ${exactText(to)} after ${short(progress.counts[0] ?? 0)} ${unit}`);
+    const more = marks.length - told.length;
+    return more > 0 ? [more === 1 ? "1 more change" : `${more} more changes`, ...told] : told;
+  }
+
+  /** What is counted first, in words. */
+  private get unit(): string {
+    const counter = this.room.counters[0]!;
+    return counter.unit || counter.label.toLowerCase();
   }
 
   private figures({ progress, solved, tests }: { progress: Progress; solved: Progress | null | undefined; tests: Row[] }): string {
-    const counter = this.room.counters[0]!;
-    const unit = counter.unit || counter.label.toLowerCase();
+    const { unit } = this;
     const column = this.room.tests[0];
     const value = tests.at(-1)?.values[0];
     return [
@@ -349,7 +364,7 @@ export class Runs {
   private beginWith(id: string): void {
     const record = this.entries.get(id)?.record;
     if (!record) return;
-    this.does.begin({ ...record.config, knobs: differing(record.settings, record.defaults) });
+    this.does.begin({ ...record.config, knobs: setOf(record) });
   }
 
   private remove(id: string): void {
@@ -384,9 +399,9 @@ export class Runs {
   private shown(): ReturnType<typeof out> {
     const { present } = this;
     if (!present) return [];
-    const { history, defaults } = present;
-    const entry = this.entries.get(present.id)?.record ?? recordOf(present);
-    return out({ config: history.config, settings: differing(history.settings, defaults), run: history }, this.nameOf(entry), this.compared());
+    const { history } = present;
+    const record = recordOf(present);
+    return out({ config: history.config, settings: setOf(record), run: history }, this.nameOf(record), this.compared());
   }
 
   private fileName(ending: string): string {
@@ -404,8 +419,7 @@ export class Runs {
     const [present] = this.shown();
     if (!present) return;
     const { width, height, pixels } = PICTURE;
-    const set = Object.entries(present.knobs).map(([knob, value]) => `${knob}=${value}`).join(" ");
-    const about = [this.room.title, present.variant, `seed ${present.seed}`, set].filter(Boolean).join(", ");
+    const about = [this.room.title, present.variant, `seed ${present.seed}`, knobsOf(present), changesOf(present)].filter(Boolean).join(", ");
     const canvas = await this.does.picture(width, height, pixels, about);
     const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, "image/png"));
     if (!blob) return this.does.say("The picture could not be made.");
@@ -414,9 +428,15 @@ export class Runs {
   }
 }
 
-/** Settings that are not the default. */
-function differing(settings: Record<string, Value>, defaults: Record<string, Value>): Record<string, Value> {
-  return Object.fromEntries(Object.entries(settings).filter(([knob, value]) => defaults[knob] !== value));
+/** Settings with which a run began and that are not the default. */
+const setOf = ({ settings, defaults, marks }: RunRecord): Record<string, Value> => Object.fromEntries(Object.entries(startOf(settings, marks)).filter(([knob, value]) => defaults[knob] !== value));
+
+/** The name of a run that nobody gave one. */
+function automatic({ variant, config, settings, defaults, labels, marks }: RunRecord): string {
+  const named = Object.entries(startOf(settings, marks)).filter(([knob, value]) => defaults[knob] !== value || marks.some((mark) => mark.knob === knob));
+  const set = named.map(([knob, value]) => `${labels[knob] ?? knob} ${valuesOf(knob, value, marks, exactText)}`);
+  const more = set.length - NAMED;
+  return [variant, ...set.slice(0, NAMED), ...(more > 0 ? [`${more} more`] : []), ...(config.seed === 1 ? [] : [`seed ${config.seed}`])].join(", ");
 }
 
 function recordOf({ id, history, beganMs, name, variant, defaults, labels }: Present): RunRecord {

@@ -1,7 +1,9 @@
 // Two things a static host may not give: the headers for cross-origin isolation, and the page
-// without a network. `npm run build` writes the build's name and its files into the two lines below.
+// without a network. `npm run build` writes the build's name and its files into the three lines below: those of every page, and by
+// kind of module those of all rooms (null where not all are built).
 const BUILD = "__BUILD__";
 const SHELL = ["__SHELL__"];
+const ROOMS = "__ROOMS__";
 
 // Other pages may share the origin, another build of this one among them, and caches belong to the origin.
 const SCOPE = self.registration.scope;
@@ -30,13 +32,22 @@ self.addEventListener("activate", (event) => {
 });
 
 self.addEventListener("message", (event) => {
-  const urls = (event.data?.keep ?? []).filter((url) => ours(new URL(url)));
-  const keep = async () => {
-    const cache = await caches.open(CACHE);
-    for (const url of urls) if (!(await cache.match(url))) await cache.add(url).catch(() => {});
-  };
-  event.waitUntil(keep());
+  const { keep, keepRooms } = event.data ?? {};
+  if (keep) event.waitUntil(kept(keep.filter((url) => ours(new URL(url)))));
+  if (keepRooms) event.waitUntil(kept(ROOMS[keepRooms]?.map((path) => SCOPE + path)).then((all) => event.ports[0].postMessage(all)));
 });
+
+/** Gives whether all of these are there now. */
+async function kept(urls) {
+  if (!urls) return false;
+  const cache = await caches.open(CACHE);
+  let all = true;
+  // One after another: whatever the page itself loads goes first.
+  for (const url of urls) {
+    if (!(await cache.match(url))) await cache.add(url).catch(() => (all = false));
+  }
+  return all;
+}
 
 self.addEventListener("fetch", (event) => {
   const { request } = event;

@@ -14,6 +14,12 @@ declare const __MODULES__: Record<`${string}/${Module}`, string>;
 
 /** A panic's text and the trap it causes arrive on two ways; the text is worth a short wait. */
 const CRASH_GATHER_MS = 200;
+/** How often the worker is asked whether it is there. */
+const BEAT_MS = 1000;
+/** It answers between two slices of its work; after so many beats without an answer it may have been ended. */
+const SILENT_BEATS = 15;
+/** The same where it has to do what cannot be cut: to begin a run, to test it, to read a file. */
+const BUSY_BEATS = 60;
 /** Who leaves waits no longer for the end of an iteration. */
 const LEAVE_MS = 1500;
 
@@ -107,13 +113,20 @@ export class Client<Q extends { ask: string } = any, A = any> {
     event: [] as ((event: Event) => void)[],
     sweep: [] as ((state: SweepState) => void)[],
     crash: [] as ((crash: Crash) => void)[],
+    silence: [] as ((silence: Crash | null) => void)[],
   };
   private readonly closing = new AbortController();
   private readonly panics: BroadcastChannel;
   /** Its own among all tabs. (`crypto.randomUUID` is missing where a host has no https.) */
   private readonly channel = `hothouse-${Date.now()}-${Math.random()}`;
   private readonly asked = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
+  /** Those of them that may take long; and whether a run is about to begin. */
+  private readonly long = new Set<number>();
+  private beginning = true;
   private questions = 0;
+  /** Beats since its last answer. */
+  private silence = 0;
+  private silent = false;
   private autosaved: Left | undefined;
   private storing = false;
   private crashText: string | null = null;
@@ -125,6 +138,8 @@ export class Client<Q extends { ask: string } = any, A = any> {
     this.panics.onmessage = ({ data }) => this.crashed(String(data), true);
     this.worker.onmessage = ({ data }) => this.receive(data);
     this.worker.onerror = (event) => this.crashed(event.message || "the worker could not be loaded", false);
+    const timer = setInterval(() => this.beat(), BEAT_MS);
+    this.closing.signal.addEventListener("abort", () => clearInterval(timer));
   }
 
   async open(module: Module, why: string[], threads: number, options: Options): Promise<void> {
@@ -175,7 +190,13 @@ export class Client<Q extends { ask: string } = any, A = any> {
         this.readMonitor();
         break;
       case "sweep":
+        this.beginning = false;
         for (const listen of this.listeners.sweep) listen(message);
+        break;
+      case "beat":
+        this.silence = 0;
+        if (this.silent) for (const listen of this.listeners.silence) listen(null);
+        this.silent = false;
         break;
       case "autosave":
         this.keepAutosave({ bytes: message.bytes, variant: message.variant, address: message.address });
@@ -184,6 +205,7 @@ export class Client<Q extends { ask: string } = any, A = any> {
       case "refused": {
         const asked = this.asked.get(message.id);
         this.asked.delete(message.id);
+        this.long.delete(message.id);
         if (message.kind === "answer") asked?.resolve(message.value);
         else asked?.reject(new Error(message.text));
         break;
@@ -203,6 +225,7 @@ export class Client<Q extends { ask: string } = any, A = any> {
 
   /** Rows of the monitor before what was told after them. */
   private receiveEvents(events: Event[], cursor: Cursor | null): void {
+    this.beginning = false;
     this.readMonitor();
     if (cursor) this.monitor?.begin(cursor);
     events.forEach((event) => this.tell(event));
@@ -298,6 +321,17 @@ export class Client<Q extends { ask: string } = any, A = any> {
     });
   }
 
+  /** A browser that ends a worker, as where memory is short, tells nobody: it no longer answers then. */
+  private beat(): void {
+    if (this.silence++ === 0) this.send({ kind: "beat" });
+    const most = this.beginning || this.long.size > 0 ? BUSY_BEATS : SILENT_BEATS;
+    if (this.silent || this.silence < most) return;
+    const text = `The worker that trains has not answered for ${(this.silence * BEAT_MS) / 1000} s`;
+    if (!this.monitor) return this.crashed(text, true);
+    this.silent = true;
+    for (const listen of this.listeners.silence) listen({ text, autosave: this.autosaved?.bytes ?? null });
+  }
+
   /** Told by the panicking thread (with the text), by the worker, or by the browser: once. */
   private crashed(text: string, final: boolean): void {
     if (this.closing.signal.aborted) return;
@@ -335,7 +369,9 @@ export class Client<Q extends { ask: string } = any, A = any> {
     const id = this.questions++;
     return new Promise((resolve, reject) => {
       this.asked.set(id, { resolve: resolve as (value: unknown) => void, reject });
-      this.send(make(id), transfer);
+      const message = make(id);
+      if (message.kind !== "question") this.long.add(id);
+      this.send(message, transfer);
     });
   }
 
@@ -353,7 +389,7 @@ export class Client<Q extends { ask: string } = any, A = any> {
   /** A question of the room's own. */
   ask = <Asked extends Q>(question: Asked): Promise<A[Asked["ask"] & keyof A]> => this.question((id) => ({ kind: "question", id, question }));
   command = (command: Command): void => {
-    if (command.kind === "reset" || command.kind === "restore") this.standsIn = false;
+    if (command.kind === "reset" || command.kind === "restore") [this.standsIn, this.beginning] = [false, true];
     this.send({ kind: "command", command });
   };
   /** How fast the room's first counter grows in a second; null is as fast as it goes. */
@@ -378,16 +414,21 @@ export class Client<Q extends { ask: string } = any, A = any> {
   /** Tests what is learned by now, whatever the pace. */
   test = (): Promise<Row> => this.askRun("test");
   /** Begins a small sweep: the run pauses while it lasts, and goes on after its end or `endSweep`. */
-  sweep = (spec: SweepSpec): void => this.send({ kind: "sweep", spec });
+  sweep = (spec: SweepSpec): void => {
+    this.beginning = true;
+    this.send({ kind: "sweep", spec });
+  };
   endSweep = (): void => this.send({ kind: "sweep", spec: null });
 
-  /** These three add a listener. Events from before the first one are kept for it. */
+  /** These four add a listener. Events from before the first one are kept for it. */
   onEvent = (callback: (event: Event) => void): void => {
     this.listeners.event.push(callback);
     for (const event of this.early.splice(0)) callback(event);
   };
   onSweep = (callback: (state: SweepState) => void): void => void this.listeners.sweep.push(callback);
   onCrash = (callback: (crash: Crash) => void): void => void this.listeners.crash.push(callback);
+  /** The worker does not answer; or, with null, it answers again. */
+  onSilence = (callback: (silence: Crash | null) => void): void => void this.listeners.silence.push(callback);
 
   /** Panics on purpose, to see what follows; for tests and the console. */
   panic = (inPool = false): void => this.send({ kind: "panic", inPool });

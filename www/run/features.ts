@@ -22,11 +22,16 @@ const probe = (vectors: number, ...instruction: number[]): boolean => {
 const simd128 = () => probe(1, 0xfd, 0x4d); // v128.not
 const relaxed = () => probe(3, 0xfd, 0x85, 0x02); // f32x4.relaxed_madd
 
+/** Memory that workers can share: WebKitGTK makes such memory, but refuses to post it to another worker. */
 const sharedMemory = () => {
+  const { port1 } = new MessageChannel();
   try {
-    return new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true }).buffer instanceof SharedArrayBuffer;
+    port1.postMessage(new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true }));
+    return true;
   } catch {
     return false;
+  } finally {
+    port1.close();
   }
 };
 
@@ -44,7 +49,7 @@ export function choose(use: Module | "auto"): Choice {
     fits = fits.filter((name) => !name.includes(part));
   };
   if (!crossOriginIsolated) without("threads", "No threads: this page is not cross-origin isolated.");
-  else if (!sharedMemory()) without("threads", "No threads: this browser has no shared memory for WebAssembly.");
+  else if (!sharedMemory()) without("threads", "No threads: this browser lets no workers share memory.");
   if (!simd128()) {
     without("", "No SIMD: this browser's WebAssembly has no vector instructions, which every module needs.");
   } else if (!relaxed()) without("relaxed", "No relaxed SIMD: this browser's WebAssembly has no fused multiply-add.");

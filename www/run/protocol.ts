@@ -259,7 +259,8 @@ sweep_budget: number,
 about: unknown, };
 
 /**
- * A test whose column reaches this number solves the task.
+ * A run is solved once a test reaches this number in this column and a confirmation does too: a second test of the same, on draws of
+ * a stream of random numbers that neither training nor tests use, or the test itself where it covers all cases.
  */
 export type Goal = { column: string, at: number, };
 
@@ -273,7 +274,16 @@ data?: Dataset,
  */
 follow?: boolean, };
 
-export type Event = { "kind": "began" } & Began | { "kind": "running", running: boolean, } | { "kind": "device" } & Device | { "kind": "metrics" } & Row | { "kind": "mark" } & Mark | { "kind": "test" } & Row | { "kind": "solved", progress: Progress, goal: number, } | { "kind": "digest" } & Digest | { "kind": "saved", bytes: Uint8Array, } | { "kind": "not_saved", text: string, next_step: string, } | { "kind": "room", event: unknown, text: string, } | { "kind": "notice", level: Level, text: string, next_step: string, };
+export type Event = { "kind": "began" } & Began | { "kind": "running", running: boolean, } | { "kind": "device" } & Device | { "kind": "metrics" } & Row | { "kind": "mark" } & Mark | { "kind": "test" } & Row | { "kind": "confirmation" } & Confirmation | { "kind": "solved", progress: Progress, goal: number, } | { "kind": "digest" } & Digest | { "kind": "saved", bytes: Uint8Array, } | { "kind": "not_saved", text: string, next_step: string, } | { "kind": "room", event: unknown, text: string, } | { "kind": "notice", level: Level, text: string, next_step: string, };
+
+/**
+ * What came of the confirmation of a test that reached the goal.
+ */
+export type Confirmation = { progress: Progress,
+/**
+ * Of the goal's column, and what it had to reach.
+ */
+value: number | null, goal: number, confirmed: boolean, };
 
 /**
  * How a run stands when it is told of first.
@@ -284,9 +294,13 @@ export type Began = { config: Config,
  */
 knobs: { [key in string]: Value }, progress: Progress,
 /**
- * Where a test first reached the goal.
+ * Where it was first confirmed to reach the goal.
  */
 solved: Progress | null,
+/**
+ * Confirmations that failed.
+ */
+attempts: number,
 /**
  * Of a restored run, oldest first; empty for a new one.
  */

@@ -12,7 +12,7 @@ export interface RunRecord {
   variant: string;
   beganMs: number;
   config: Config;
-  /** Every knob with the value in force by now, and what each is by default and is called. */
+  /** Every knob with the value in force by now (`marks` tell what it began with), and what each is by default and is called. */
   settings: Record<string, Value>;
   defaults: Record<string, Value>;
   labels: Record<string, string>;

@@ -39,6 +39,8 @@ export type ToWorker =
   /** Of the room's own. */
   | { kind: "question"; id: number; question: { ask: string } }
   | { kind: "autosave" }
+  /** Whether it is there. */
+  | { kind: "beat" }
   | { kind: "panic"; inPool: boolean }
   | { kind: "fail_gpu"; how: GpuFailure };
 
@@ -57,6 +59,7 @@ export type FromWorker =
   | { kind: "autosave"; bytes: Uint8Array; variant: string; address: string }
   | { kind: "answer"; id: number; value: unknown }
   | { kind: "refused"; id: number; text: string }
+  | { kind: "beat" }
   | { kind: "failed"; text: string }
   | { kind: "crash"; text: string };
 
@@ -390,6 +393,7 @@ function answer(asked: ToWorker & { kind: "ask" | "room_of" | "has_room" | "ques
 }
 
 page.onmessage = ({ data }) => {
+  if (data.kind === "beat") return page.postMessage(data);
   if (data.kind === "open") {
     open(data).catch((error) => page.postMessage({ kind: "failed", text: isNotice(error) ? inWords(error) : String(error) }));
     return;

@@ -19,6 +19,7 @@ Examples:
   hothouse watch                             in a second terminal: the newest run, live; --list names all
   hothouse train --events run.jsonl          every event as a line; hothouse watch run.jsonl reads it
   hothouse train --csv run.csv --tensorboard runs/one
+  hothouse train words --print-config > run.toml; hothouse train --config run.toml --seed 2
   hothouse train --device gpu --set envs=65536 --set rollout_steps=32   the whole iteration on the GPU
   hothouse sweep control --knob lr=1e-4..1e-2:log --knob hidden=32,64 --seeds 5
   hothouse bench core --json";
@@ -69,6 +70,14 @@ pub enum Verb {
         #[command(flatten)]
         args: EvalArgs,
     },
+    /// Tell what this machine has and this program can use: processor, instruction sets, threads, memory, GPU, rooms
+    Info {
+        /// Print it as one JSON object
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        machine: MachineArgs,
+    },
     /// Measure this machine
     Bench {
         /// What to measure: core (everything), gpu, or a room
@@ -77,6 +86,9 @@ pub enum Verb {
         /// Also measure other people's software: pytorch, of the room words
         #[arg(long, value_name = "NAME")]
         versus: Option<String>,
+        /// Say where the time of a training step goes instead, call by call: of core, or of the room words
+        #[arg(long, conflicts_with = "versus")]
+        profile: bool,
         /// One {"name":…,"value":…,"unit":…} a line
         #[arg(long)]
         json: bool,
@@ -129,12 +141,18 @@ pub struct TrainArgs {
     /// Which of the room's environments, learners or presets [default: the room's first]
     #[arg(long, visible_aliases = ["env", "learner", "preset"], value_name = "NAME")]
     pub variant: Option<String>,
-    /// Same seed, knobs and kind of arithmetic: the same run, whatever the number of threads
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_name = "N")]
-    pub seed: u32,
+    /// Same seed, knobs and kind of arithmetic: the same run, whatever the number of threads [default: 1]
+    #[arg(long, allow_negative_numbers = true, value_name = "N")]
+    pub seed: Option<u32>,
     /// Change a live knob once so many iterations are done, as in --at 320:lr=1e-4; repeat for more
     #[arg(long = "at", value_name = "N:KNOB=VALUE", value_parser = change)]
     pub at: Vec<(u32, String, String)>,
+    /// Begin the run that this file says, in TOML or JSON; flags beside it go before it
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Print the whole run as such a file, and train nothing
+    #[arg(long)]
+    pub print_config: bool,
     #[command(flatten)]
     pub common: CommonArgs,
 }
@@ -142,9 +160,13 @@ pub struct TrainArgs {
 /// What rooms that learn from data are given.
 #[derive(Clone, Debug, Default, Args)]
 pub struct DataArgs {
-    /// Learn from this file, in a room that takes one; - is standard input. A run on more than 16 MB is resumed and tested with it again
+    /// Learn from this file or all texts of this folder, in a room that takes one; - is standard input. A run on more than 16 MB is
+    /// resumed and tested with it again
     #[arg(long, visible_alias = "text", value_name = "FILE")]
     pub data: Option<PathBuf>,
+    /// Read it in the tokens of this vocabulary, which `hothouse export words` wrote, instead of learning some from it
+    #[arg(long, value_name = "FILE")]
+    pub vocab: Option<PathBuf>,
 }
 
 /// What training and resuming have in common.
@@ -164,18 +186,18 @@ pub struct CommonArgs {
     /// Stop after this many seconds of processor time, all threads together
     #[arg(long, value_parser = seconds, allow_negative_numbers = true, value_name = "S")]
     pub cpu_seconds: Option<f64>,
-    /// Stop as soon as a test reaches the variant's goal
+    /// Stop as soon as the task is solved: a test reaches the variant's goal, and a second one on other draws confirms it
     #[arg(long)]
     pub until_solved: bool,
-    /// What trains: auto (what turns out to be faster, once the run has lasted two seconds), cpu or gpu
-    #[arg(long, default_value = "auto", value_parser = device, value_name = "DEVICE")]
-    pub device: DeviceWish,
+    /// What trains: auto (what turns out to be faster, once the run has lasted two seconds), cpu or gpu [default: auto]
+    #[arg(long, value_parser = device, value_name = "DEVICE")]
+    pub device: Option<DeviceWish>,
     /// Where the checkpoint goes [default: the user's cache]
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
-    /// Seconds of training after which the run saves itself
-    #[arg(long, default_value = "30", value_parser = seconds, allow_negative_numbers = true, value_name = "S")]
-    pub save_every: f64,
+    /// Seconds of training after which the run saves itself [default: 30]
+    #[arg(long, value_parser = seconds, allow_negative_numbers = true, value_name = "S")]
+    pub save_every: Option<f64>,
     /// The file that `hothouse watch` looks at while the run goes on and afterwards [default: one in the user's cache]
     #[arg(long, value_name = "FILE")]
     pub monitor: Option<PathBuf>,
@@ -217,7 +239,7 @@ pub struct SweepArgs {
     /// End each run after this many seconds; its results then depend on the machine
     #[arg(long, value_parser = seconds, allow_negative_numbers = true, value_name = "S")]
     pub seconds: Option<f64>,
-    /// End each run as soon as a test reaches the variant's goal
+    /// End each run as soon as it is solved: a test reaches the variant's goal and is confirmed
     #[arg(long)]
     pub until_solved: bool,
     /// Where finished runs are kept, one JSON object a line [default: sweep-ROOM-VARIANT-HASH.jsonl]
@@ -284,7 +306,7 @@ pub fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-fn device(text: &str) -> Result<DeviceWish, String> {
+pub fn device(text: &str) -> Result<DeviceWish, String> {
     match text {
         "auto" => Ok(DeviceWish::Auto),
         "cpu" => Ok(DeviceWish::Cpu),

@@ -4,7 +4,7 @@ use crate::args::EvalArgs;
 use crate::format::counted;
 use crate::host::Machine;
 use crate::record::Record;
-use crate::{Usage, files, format, rooms, train};
+use crate::{Usage, format, rooms, train};
 use anyhow::{Context, Result, bail};
 use run::protocol::{Event, Row};
 use std::io::Write;

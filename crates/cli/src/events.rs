@@ -1,12 +1,19 @@
 //! The file that has every event as a line, which `watch` reads along.
 
-use crate::files;
 use crate::record::{BEGINS, Record};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
+use files::Kind;
 use run::room::Schema;
-use std::fs::{self, File};
-use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::Path;
+
+const EVENTS: Kind = Kind {
+    name: "file of events",
+    is_one: |file| files::begins(file, BEGINS),
+    next: "Name another file with --events",
+    is_stream: true,
+};
 
 pub struct EventLog {
     file: BufWriter<File>,
@@ -16,27 +23,10 @@ pub struct EventLog {
 impl EventLog {
     /// Begins the file anew where it is one of these, and refuses where it is some other file.
     pub fn create(path: &Path, schema: &'static Schema) -> Result<EventLog> {
-        let shown = path.display();
+        let file = files::open_lines(path, EVENTS)?;
         // A pipe or a device has nothing that could be lost.
-        let is_plain = fs::metadata(path).map_or(true, |metadata| metadata.is_file());
-        let mut options = File::options();
-        options.write(true);
-        if is_plain {
-            options.read(true).create(true).truncate(false);
-        }
-        let mut file = options.open(path).with_context(|| {
-            format!("cannot write events to {shown}. Name a file in a folder that can be written")
-        })?;
-        if is_plain {
-            files::claim(&file, path, "--events")?;
-            let mut begins = Vec::new();
-            let read = (&file).take(BEGINS.len() as u64).read_to_end(&mut begins);
-            read.with_context(|| format!("cannot read {shown}"))?;
-            if !BEGINS.starts_with(&begins) {
-                bail!("{shown} has no events of a run, and would be lost. Name another file with --events");
-            }
-            let anew = file.set_len(0).and_then(|()| file.seek(SeekFrom::Start(0)));
-            anew.with_context(|| format!("cannot write events to {shown}"))?;
+        if file.metadata().is_ok_and(|there| there.is_file()) {
+            file.set_len(0).with_context(|| format!("cannot write events to {}", path.display()))?;
         }
         Ok(EventLog { file: BufWriter::new(file), schema })
     }

@@ -1,7 +1,7 @@
 //! Numbers and devices as people read them.
 
 use crate::left::Left;
-use run::protocol::{Column, Device, Goal, Progress, Row, Value};
+use run::protocol::{Column, Confirmation, Device, Goal, Progress, Row, Value};
 use run::room::Schema;
 
 /// `1,572,864`
@@ -140,6 +140,12 @@ pub fn knob(value: &Value) -> String {
         Value::Number(number) => number.to_string(),
         Value::Text(text) => fitted(text, 40),
     }
+}
+
+/// A confirmation that failed.
+pub fn attempt(failed: &Confirmation) -> String {
+    let value = failed.value.map_or("nothing".into(), |value| (value as f32).to_string());
+    format!("not solved: a test reached {}, its confirmation {value}; training goes on", failed.goal)
 }
 
 /// What trains, and why.

@@ -6,14 +6,16 @@
 
 mod args;
 mod bench;
+mod config;
+mod data;
 mod device;
 mod eval;
 mod events;
 mod export;
-mod files;
 mod format;
 mod help;
 mod host;
+mod info;
 mod left;
 mod lines;
 mod monitor_file;
@@ -90,11 +92,12 @@ fn obey(matches: &ArgMatches, began: Instant) -> Result<()> {
     let cli = Cli::from_arg_matches(matches).map_err(|error| Usage(error.to_string()))?;
     match cli.command {
         None => train::train(None, cli.train, began),
-        Some(Verb::Train { room, args }) => train::train(room.as_deref(), args, began),
+        Some(Verb::Train { room, args }) => train::train(room, args, began),
+        Some(Verb::Info { json, machine }) => info::run(json, &machine),
         Some(Verb::Resume { file, common }) => train::resume(file, common, began),
         Some(Verb::Eval { args }) => eval::run(&args),
-        Some(Verb::Bench { suite, versus, json, machine }) => {
-            bench::run(&suite, versus.as_deref(), json, &machine)
+        Some(Verb::Bench { suite, versus, profile, json, machine }) => {
+            bench::run(&suite, versus.as_deref(), profile, json, &machine)
         }
         Some(Verb::Watch { list: true, show, .. }) => watch::list(show.json),
         Some(Verb::Watch { file, show, .. }) => show::watched(file, &show),

@@ -97,7 +97,11 @@ impl<W: Write> Printer<W> {
             Event::Solved { progress, goal } => {
                 let after = counted(&schema.counters[0], progress.counts[0]);
                 let at = clock(progress.train_s);
-                writeln!(self.out, "{at:>8}  solved: a test reached {goal} after {after}")
+                writeln!(self.out, "{at:>8}  solved: a confirmed test reached {goal} after {after}")
+            }
+            Event::Confirmation(confirmation) if !confirmation.confirmed => {
+                let at = clock(confirmation.progress.train_s);
+                writeln!(self.out, "{at:>8}  {}", format::attempt(confirmation))
             }
             Event::Notice { level, text, next_step } => {
                 let prefix = match level {
@@ -109,6 +113,7 @@ impl<W: Write> Printer<W> {
             }
             Event::Metrics(_)
             | Event::Test(_)
+            | Event::Confirmation(_)
             | Event::Running { .. }
             | Event::Digest(_)
             | Event::Saved { .. }
@@ -159,6 +164,9 @@ impl<W: Write> Printer<W> {
         if let Some(solved) = &s.solved {
             let after = clock(solved.train_s);
             line("solved", &format!("after {}, {after} of training", counted(first, solved.counts[0])))?;
+        }
+        if s.attempts > 0 {
+            line("attempts", &format!("{} that reached the goal and were not confirmed", s.attempts))?;
         }
         let iterations = format::grouped(s.progress.iteration.into());
         let unit = schema.iteration_word;

@@ -5,9 +5,9 @@
 //!
 //! The file has the words of the monitor, and behind them one that counts how often it was written, odd while it is.
 
-use crate::files;
 use crate::saves::{self, KEPT};
 use anyhow::{Context, Result, anyhow, bail};
+use files::MONITOR;
 use run::monitor::{self, MAGIC, Reader, State, Writer};
 use run::protocol::{Event, Progress};
 use run::room::Schema;
@@ -15,7 +15,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -27,6 +27,8 @@ const WRITE_EVERY: Duration = Duration::from_millis(200);
 const BLOCK: usize = 512;
 /// Looks at a file that is just being written before it is taken as it is.
 const LOOKS: usize = 200;
+/// Bytes of a monitor at most; those of the rooms have some 10 MB.
+const LARGEST: u64 = 256 << 20;
 
 /// A monitor in a file, for the process that trains.
 pub struct MonitorFile {
@@ -34,6 +36,8 @@ pub struct MonitorFile {
     writer: Arc<Mutex<Option<Writer>>>,
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
+    /// Why the file could not be brought up to date; nothing once it could be again. Each is told once.
+    news: Receiver<Option<String>>,
 }
 
 impl MonitorFile {
@@ -45,25 +49,23 @@ impl MonitorFile {
     }
 
     fn begin(path: &Path, memory: Arc<[AtomicU64]>, writer: Writer) -> Result<MonitorFile> {
-        let part = files::beside(path);
-        let mut copy = Copy { written: Vec::new(), times: 0, file: None };
-        let made = File::options().read(true).write(true).create(true).truncate(true).open(&part);
-        let made = made.and_then(|file| {
+        let mut copy = Copy::default();
+        let file = files::replace(path, MONITOR, |file| {
             // Where locks are unknown, readers go by the heartbeat.
             let _ = file.try_lock();
-            copy.file = Some(file);
-            copy.write(&snapshot(&memory))?;
-            fs::rename(&part, path)
+            copy.write(file, &snapshot(&memory))
         });
-        if let Err(error) = made {
-            // The first error is the one to tell; what is left of the attempt only takes room.
-            let _ = fs::remove_file(&part);
-            return Err(anyhow!(error).context(format!("cannot write {}", path.display())));
-        }
+        let file = file.with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(MonitorFile::keep(file, copy, memory, writer))
+    }
+
+    fn keep(mut file: File, mut copy: Copy, memory: Arc<[AtomicU64]>, writer: Writer) -> MonitorFile {
         let writer = Arc::new(Mutex::new(Some(writer)));
         let (stop, stopped) = channel();
+        let (told, news) = channel();
         let held = writer.clone();
         let thread = std::thread::spawn(move || {
+            let mut trouble = None;
             loop {
                 let last = stopped.recv_timeout(WRITE_EVERY) != Err(RecvTimeoutError::Timeout);
                 let words = {
@@ -75,13 +77,23 @@ impl MonitorFile {
                     snapshot(&memory)
                 };
                 // A disk that is full now may have room at the next turn; and training does not depend on it.
-                let _ = copy.write(&words);
+                let now = copy.write(&mut file, &words).err().map(|error| error.to_string());
+                if now != trouble {
+                    // When the run has ended, no receiver is left.
+                    let _ = told.send(now.clone());
+                    trouble = now;
+                }
                 if last {
                     return;
                 }
             }
         });
-        Ok(MonitorFile { writer, stop: Some(stop), thread: Some(thread) })
+        MonitorFile { writer, stop: Some(stop), thread: Some(thread), news }
+    }
+
+    /// What has become of the file since this was last asked: why it cannot be written, or nothing where it can be again.
+    pub fn news(&self) -> Option<Option<String>> {
+        self.news.try_iter().last()
     }
 
     pub fn event(&self, event: &Event) {
@@ -124,15 +136,14 @@ fn snapshot(memory: &[AtomicU64]) -> Vec<u64> {
 }
 
 /// What of the memory the file has.
+#[derive(Default)]
 struct Copy {
-    file: Option<File>,
     written: Vec<u64>,
     times: u64,
 }
 
 impl Copy {
-    fn write(&mut self, words: &[u64]) -> std::io::Result<()> {
-        let Some(file) = self.file.as_mut() else { return Ok(()) };
+    fn write(&mut self, file: &mut File, words: &[u64]) -> std::io::Result<()> {
         let whole = 8 * (words.len() as u64 + 1);
         // Cut short by somebody, it is written anew.
         if file.metadata()?.len() < whole {
@@ -167,13 +178,14 @@ fn put(file: &mut File, at: usize, words: &[u64]) -> std::io::Result<()> {
 pub fn measured(path: &Path, schema: &Schema) -> Result<Writer> {
     let memory = monitor::heap(schema);
     let writer = Writer::new(Box::new(memory.clone()), schema, "")?;
-    let mut copy = Copy { written: Vec::new(), times: 0, file: None };
-    copy.file = Some(File::options().read(true).write(true).create(true).truncate(true).open(path)?);
-    copy.write(&snapshot(&memory))?;
+    let mut copy = Copy::default();
+    let mut file = files::replace(path, MONITOR, |file| copy.write(file, &snapshot(&memory)))?;
     let mut watched = open(path)?;
     std::thread::spawn(move || {
         for turn in 0.. {
-            if turn % 2 == 0 && copy.write(&snapshot(&memory)).is_err() || watched.refresh().is_err() {
+            if turn % 2 == 0 && copy.write(&mut file, &snapshot(&memory)).is_err()
+                || watched.refresh().is_err()
+            {
                 return;
             }
             std::hint::black_box(watched.reader.poll());
@@ -186,18 +198,9 @@ pub fn measured(path: &Path, schema: &Schema) -> Result<Writer> {
     Ok(writer)
 }
 
-/// The file begins as a monitor does.
+/// The file begins as a monitor does. What is no file is left alone: what comes through a pipe comes once.
 pub fn is_monitor(path: &Path) -> bool {
-    files::beginning(path, 8) == MAGIC.to_le_bytes()
-}
-
-/// Refuses a place where some other file is.
-pub fn check_own(path: &Path) -> Result<()> {
-    let other = path.exists() && !is_monitor(path) && !files::beginning(path, 1).is_empty();
-    if other || path.is_dir() {
-        bail!("{} is no monitor, and would be lost. Name another file with --monitor", path.display());
-    }
-    Ok(())
+    path.is_file() && File::open(path).is_ok_and(|mut file| (MONITOR.is_one)(&mut file))
 }
 
 /// A monitor that is read.
@@ -238,7 +241,11 @@ fn settled(file: &mut File) -> std::io::Result<Vec<u64>> {
 fn read(file: &mut File) -> std::io::Result<Vec<u64>> {
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(0))?;
-    file.read_to_end(&mut bytes)?;
+    file.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST {
+        let text = format!("it has more than {} MB, and no monitor has", LARGEST >> 20);
+        return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, text));
+    }
     let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
     Ok(bytes.chunks_exact(8).map(word).collect())
 }
@@ -361,5 +368,21 @@ mod tests {
         drop(writer);
         assert_eq!(open(&path).unwrap().reader.state(), State::Finished);
         fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_any_more_is_told_of_once_and_so_is_its_end() {
+        let folder = testkit::Scratch::new("ring-full");
+        let path = folder.path("run.ring");
+        fs::write(&path, "").unwrap();
+        let schema = run::rooms()[0].schema();
+        let memory = monitor::heap(schema);
+        let writer = Writer::new(Box::new(memory.clone()), schema, "").unwrap();
+        // A file that is open for reading takes nothing, like one on a full disk.
+        let file = MonitorFile::keep(File::open(&path).unwrap(), Copy::default(), memory, writer);
+        let news = || file.news.recv_timeout(Duration::from_secs(10)).unwrap();
+        assert!(news().is_some_and(|why| !why.is_empty()));
+        std::thread::sleep(3 * WRITE_EVERY);
+        assert_eq!(file.news(), None, "it is told once");
     }
 }

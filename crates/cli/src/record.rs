@@ -4,7 +4,7 @@
 //! Rows, counters and shares of time stand under the names of the room's columns, so that a line can be read alone.
 
 use crate::left::Left;
-use run::protocol::{Backend, Began, Event, Mark, Progress, Row, Value as KnobValue};
+use run::protocol::{Backend, Began, Confirmation, Event, Mark, Progress, Row, Value as KnobValue};
 use run::room::Schema;
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
@@ -63,8 +63,9 @@ pub struct Summary {
     pub metrics: Option<Row>,
     /// At the end; none where it diverged.
     pub test: Option<Row>,
-    /// Where a test first reached the goal.
+    /// Where it was first confirmed to reach the goal, and how many confirmations failed.
     pub solved: Option<Progress>,
+    pub attempts: u32,
     /// Seconds of training in this process, by part.
     pub parts_s: Vec<f64>,
     pub machine: Ended,
@@ -152,9 +153,12 @@ impl Serialize for Line<'_> {
             Record::Event(event) => event,
         };
         let mut map = match event {
-            Event::Began(_) | Event::Metrics(_) | Event::Test(_) | Event::Mark(_) | Event::Solved { .. } => {
-                out.serialize_map(None)?
-            }
+            Event::Began(_)
+            | Event::Metrics(_)
+            | Event::Test(_)
+            | Event::Confirmation(_)
+            | Event::Mark(_)
+            | Event::Solved { .. } => out.serialize_map(None)?,
             event => return event.serialize(out),
         };
         match event {
@@ -164,6 +168,7 @@ impl Serialize for Line<'_> {
                 map.serialize_entry("knobs", &began.knobs)?;
                 map.serialize_entry("progress", &progress(&began.progress))?;
                 map.serialize_entry("solved", &began.solved.as_ref().map(progress))?;
+                map.serialize_entry("attempts", &began.attempts)?;
                 map.serialize_entry("history", &named_rows(&began.history, false, schema))?;
                 map.serialize_entry("tests", &named_rows(&began.tests, true, schema))?;
                 let marks: Vec<_> = began.marks.iter().map(|mark| NamedMark { mark, schema }).collect();
@@ -181,6 +186,13 @@ impl Serialize for Line<'_> {
             Event::Mark(mark) => {
                 map.serialize_entry("kind", "mark")?;
                 NamedMark { mark, schema }.entries(&mut map)?;
+            }
+            Event::Confirmation(Confirmation { progress: at, value, goal, confirmed }) => {
+                map.serialize_entry("kind", "confirmation")?;
+                map.serialize_entry("progress", &progress(at))?;
+                map.serialize_entry("value", value)?;
+                map.serialize_entry("goal", goal)?;
+                map.serialize_entry("confirmed", confirmed)?;
             }
             Event::Solved { progress: at, goal } => {
                 map.serialize_entry("kind", "solved")?;
@@ -209,6 +221,7 @@ fn summarise<S: Serializer>(s: &Summary, schema: &Schema, out: S) -> Result<S::O
     map.serialize_entry("metrics", &s.metrics.as_ref().map(|metrics| row(metrics, false)))?;
     map.serialize_entry("test", &s.test.as_ref().map(|test| row(test, true)))?;
     map.serialize_entry("solved", &s.solved.as_ref().map(progress))?;
+    map.serialize_entry("attempts", &s.attempts)?;
     map.serialize_entry("parts_s", &Parts { values: s.parts_s.iter().map(|&s| Some(s)), schema })?;
     let Ended { digest, arithmetic, device, isa, threads, file, resume } = &s.machine;
     map.serialize_entry("digest", digest)?;
@@ -327,6 +340,7 @@ mod named {
                 knobs: plain(value, "knobs")?,
                 progress: progress(value.get("progress")?, schema)?,
                 solved: optional(value, "solved", |value| progress(value, schema))?,
+                attempts: plain(value, "attempts").unwrap_or(0),
                 history: list(value, "history", |value| row(value, false, schema))?,
                 tests: list(value, "tests", |value| row(value, true, schema))?,
                 marks: list(value, "marks", |value| mark(value, schema))?,
@@ -335,6 +349,12 @@ mod named {
             "metrics" => Event::Metrics(row(value, false, schema)?),
             "test" => Event::Test(row(value, true, schema)?),
             "mark" => Event::Mark(mark(value, schema)?),
+            "confirmation" => Event::Confirmation(Confirmation {
+                progress: progress(value.get("progress")?, schema)?,
+                value: number(value, "value"),
+                goal: value.get("goal")?.as_f64()?,
+                confirmed: plain(value, "confirmed")?,
+            }),
             "solved" => Event::Solved {
                 progress: progress(value.get("progress")?, schema)?,
                 goal: value.get("goal")?.as_f64()?,
@@ -358,6 +378,7 @@ mod named {
             metrics: optional(value, "metrics", |value| row(value, false, schema))?,
             test: optional(value, "test", |value| row(value, true, schema))?,
             solved: optional(value, "solved", |value| progress(value, schema))?,
+            attempts: plain(value, "attempts").unwrap_or(0),
             parts_s: schema.all_parts().map(|part| number(parts, part.name).unwrap_or(0.0)).collect(),
             machine: serde_json::from_value(value.clone()).ok()?,
         })
@@ -448,6 +469,7 @@ mod tests {
                         .collect(),
                     progress: progress.clone(),
                     solved: Some(progress.clone()),
+                    attempts: 2,
                     history: vec![row(schema.row_len())],
                     tests: vec![row(schema.tests.len())],
                     marks: vec![mark.clone()],
@@ -458,6 +480,12 @@ mod tests {
                 Record::Event(Event::Metrics(row(schema.row_len()))),
                 Record::Event(Event::Test(row(schema.tests.len()))),
                 Record::Event(Event::Mark(mark)),
+                Record::Event(Event::Confirmation(Confirmation {
+                    progress: progress.clone(),
+                    value: Some(470.5),
+                    goal: 475.0,
+                    confirmed: false,
+                })),
                 Record::Event(Event::Solved { progress: progress.clone(), goal: 475.0 }),
                 Record::Event(Event::Running { running: true }),
                 Record::Summary(Box::new(Summary {
@@ -472,6 +500,7 @@ mod tests {
                     metrics: Some(row(schema.row_len())),
                     test: None,
                     solved: None,
+                    attempts: 1,
                     parts_s: schema.all_parts().enumerate().map(|(i, _)| i as f64).collect(),
                     machine: Ended {
                         digest: "0123".into(),

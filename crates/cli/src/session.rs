@@ -2,7 +2,6 @@
 //! and sends wishes; the training never waits for a screen.
 
 use crate::device::Opener;
-use crate::files::{self, Kept};
 use crate::format::{counted, quoted};
 use crate::left::{Look, Pace};
 use crate::monitor_file::MonitorFile;
@@ -11,6 +10,7 @@ use crate::signals::Signals;
 use crate::{rooms, saves};
 use anyhow::{Result, bail};
 use cpu_time::ProcessTime;
+use files::Kept;
 use run::protocol::{Command, Event, Level, Progress, Row, Variant};
 use run::{AnyRun, RunError};
 use std::path::{Path, PathBuf};
@@ -23,6 +23,9 @@ use std::time::{Duration, Instant};
 pub const BACKLOG: usize = 8192;
 /// How long a paused run sleeps between looks at its budget.
 const IDLE: Duration = Duration::from_millis(50);
+/// How long a run that is to end has to reach a boundary, after which it ends wherever it can be saved; and where somebody waits for the
+/// end, how long its last test may take.
+const GRACE: Duration = Duration::from_millis(500);
 /// How often a run that has ended tries to save itself where nothing can be written.
 const TRY_EVERY: Duration = Duration::from_millis(500);
 
@@ -146,11 +149,14 @@ struct Measured {
 impl Session<'_> {
     pub fn train(mut self) -> Result<()> {
         self.tell(Record::Opened(self.run.backend()));
+        // What is told before a run begins is off the screen once it does.
+        let mut measured = Measured::default();
+        self.tell_events(&mut measured);
         self.say_beforehand();
         self.run.set_clock(now_s);
         let mut opener = Opener::begin(self.run.as_mut());
         self.run.command(Command::Start)?;
-        let mut measured = Measured::default();
+        let mut asked_s = None;
         let ended_by = loop {
             self.tell_events(&mut measured);
             if self.run.diverged() && !self.interactive {
@@ -158,14 +164,21 @@ impl Session<'_> {
             }
             let progress = self.run.progress();
             if let Some(reason) = self.reason(&progress) {
-                let stopped = matches!(reason, EndedBy::Interrupt | EndedBy::ClosedOutput);
-                if self.run.at_boundary() || stopped && self.run.is_preparing() {
+                let stopped = is_stop(reason);
+                let by_time = stopped || matches!(reason, EndedBy::Seconds | EndedBy::CpuSeconds);
+                let now_s = (self.clock)();
+                let late = now_s - *asked_s.get_or_insert(now_s) > GRACE.as_secs_f64();
+                if self.run.at_boundary()
+                    || stopped && self.run.is_preparing()
+                    || by_time && late && self.run.saves().is_some()
+                {
                     break reason;
                 }
                 if !self.run.running() {
                     self.run.command(Command::Step)?;
                 }
             }
+            self.look_at_monitor();
             self.save_by_itself(&progress);
             while let Ok(wish) = self.wishes.try_recv() {
                 self.grant(wish);
@@ -249,7 +262,7 @@ impl Session<'_> {
         }
     }
 
-    /// Why the run should end at the next boundary, if it should.
+    /// Why the run should end, if it should.
     fn reason(&self, progress: &Progress) -> Option<EndedBy> {
         let budget = &self.budget;
         let spent = |limit: Option<f64>, used: fn(&Self) -> f64| limit.is_some_and(|l| used(self) >= l);
@@ -291,10 +304,24 @@ impl Session<'_> {
         }
     }
 
+    /// A disk that is full is told of, and so is that it has room again.
+    fn look_at_monitor(&mut self) {
+        match self.monitor.as_ref().ok().and_then(MonitorFile::news) {
+            Some(Some(why)) => {
+                let text =
+                    format!("The monitor cannot be written ({why}): who watches this run sees nothing new.");
+                self.notice(Level::Warning, &text, "Make room; training goes on, and it is tried again.");
+            }
+            Some(None) => self.notice(Level::Info, "The monitor is written again.", ""),
+            None => {}
+        }
+    }
+
     /// Every so often, so that little is lost whatever happens.
     fn save_by_itself(&mut self, progress: &Progress) {
-        let due = progress.train_s >= self.place.saved_s + self.place.every_s;
-        if !due || !self.run.at_boundary() || self.run.diverged() {
+        let due_s = self.place.saved_s + self.place.every_s;
+        let due = progress.train_s >= due_s && self.run.saves().is_some_and(|at| at.train_s >= due_s);
+        if !due || self.run.diverged() {
             return;
         }
         // What cannot be saved now is tried again at the next turn.
@@ -306,7 +333,7 @@ impl Session<'_> {
         }
     }
 
-    /// Ends the iteration, writes the file and says where it is.
+    /// Writes the file and says where it is.
     fn save(&mut self) -> Result<Kept> {
         let bytes = self.run.save()?;
         self.write(&bytes)
@@ -341,7 +368,9 @@ impl Session<'_> {
             self.notice(Level::Info, text, "Begin it again with the same command.");
             return Ok(None);
         }
-        let nothing_yet = self.run.progress().iteration == 0 && self.place.asked.is_none();
+        let (now, saved) = (self.run.progress(), self.run.saves());
+        let begun = saved.is_some_and(|at| at.iteration > 0 || at == now && !self.run.at_boundary());
+        let nothing_yet = !begun && self.place.asked.is_none();
         // Weights that are no numbers must not replace an earlier save.
         if self.run.diverged() || nothing_yet {
             return Ok(None);
@@ -368,7 +397,10 @@ impl Session<'_> {
     fn conclude(mut self, ended_by: EndedBy, mut measured: Measured) -> Result<()> {
         let kept = self.save_at_last()?;
         let diverged = self.run.diverged() || kept.is_none() && self.run.progress().iteration > 0;
-        let test = if diverged || self.run.is_preparing() { None } else { Some(self.run.test()?) };
+        let (clock, end_s) = (self.clock, (self.clock)() + GRACE.as_secs_f64());
+        let mut goes_on = || !is_stop(ended_by) || clock() < end_s;
+        let untested = diverged || self.run.is_preparing();
+        let test = if untested { None } else { self.run.test_while(&mut goes_on)? };
         self.tell_events(&mut measured);
         let (file, trouble) = kept.map_or((None, None), |kept| (Some(kept.path), kept.trouble));
         let (progress, config) = (self.run.progress(), self.run.config());
@@ -385,6 +417,7 @@ impl Session<'_> {
             per_second: if trained_s > 0.0 { done / trained_s } else { 0.0 },
             test,
             solved: self.run.solved().cloned(),
+            attempts: self.run.attempts(),
             machine: Ended {
                 digest: digest.weights,
                 arithmetic: digest.arithmetic,
@@ -413,7 +446,7 @@ impl Session<'_> {
     /// What is left of the budget goes with it, so that pasting it ends where the run would have.
     fn resume_command(&self, file: &Path, ended_by: EndedBy, measured: &Measured) -> String {
         let mut command = format!("{} resume {}", quoted(&self.program), quoted(&file.to_string_lossy()));
-        if matches!(ended_by, EndedBy::Interrupt | EndedBy::ClosedOutput) {
+        if is_stop(ended_by) {
             if let Some(steps) = self.budget.steps {
                 command += &format!(" --steps {steps}");
             }
@@ -456,6 +489,11 @@ impl Session<'_> {
             self.signals.output_closed.store(true, Relaxed);
         }
     }
+}
+
+/// Somebody waits for the end.
+fn is_stop(reason: EndedBy) -> bool {
+    matches!(reason, EndedBy::Interrupt | EndedBy::ClosedOutput)
 }
 
 /// Seconds since it was first asked.

@@ -8,15 +8,16 @@ use crate::format::{self, clock, grouped, quoted, short};
 use crate::host::Machine;
 use crate::record::{NamedProgress, NamedRow, Record};
 use crate::signals::Signals;
-use crate::{Usage, files, refusal, train};
+use crate::{Usage, refusal, train};
 use anyhow::{Context, Result, anyhow, bail};
+use files::Kind;
 use run::protocol::{Backend, Column, Command, Config, Event, Knob, KnobKind, Knobs, Value};
 use run::sweep::{VARIANT, with};
 use run::{AnyRoom, Host};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{File, TryLockError};
-use std::io::{Read, Write};
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -28,6 +29,12 @@ const MOST_RUNS: usize = 100_000;
 const HEARTBEAT: Duration = Duration::from_secs(10);
 /// How every line of a results file begins.
 const LINE_BEGINS: &[u8] = br#"{"kind":"sweep_run""#;
+const RESULTS: Kind = Kind {
+    name: "file with results of a sweep",
+    is_one: |file| files::begins(file, LINE_BEGINS),
+    next: "Name another file with --out",
+    is_stream: false,
+};
 
 pub const HELP: &str = "\
 Examples:
@@ -382,26 +389,17 @@ impl Sweep {
     /// The results file, ready for more lines, and what it holds already.
     fn open(&self, path: &Path) -> Result<(File, Done)> {
         let shown = path.display();
-        files::check_writable(path)?;
-        let mut file = File::options()
-            .read(true)
-            .append(true)
-            .create(true)
-            .open(path)
-            .with_context(|| format!("cannot open {shown}. Name another file with --out"))?;
-        // Where the file system knows no locks, nothing is lost but this warning.
-        if let Err(TryLockError::WouldBlock) = file.try_lock() {
-            bail!("another sweep is writing to {shown}. Let it end, or name another file with --out");
-        }
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).with_context(|| format!("cannot read {shown}"))?;
+        files::check(path, RESULTS)?;
+        let mut file = files::open_lines(path, RESULTS)?;
+        let bytes = files::read_at_most(&file, files::LARGEST_BYTES, &shown.to_string())?;
         let (done, whole) = self.read(&bytes).map_err(|why| {
             anyhow!(
                 "{shown} {why}. Name another file with --out, or repeat the command that this one comes from"
             )
         })?;
         if whole < bytes.len() {
-            file.set_len(whole as u64).with_context(|| format!("cannot mend the last line of {shown}"))?;
+            let mended = file.set_len(whole as u64).and_then(|()| file.seek(SeekFrom::End(0)));
+            mended.with_context(|| format!("cannot mend the last line of {shown}"))?;
         }
         Ok((file, done))
     }

@@ -3,7 +3,6 @@
 use crate::args::{self, CommonArgs, DataArgs, MachineArgs, TrainArgs};
 use crate::events::EventLog;
 use crate::export::Exports;
-use crate::files::{self, identity};
 use crate::format::quoted;
 use crate::host::Machine;
 use crate::monitor_file::{self, MonitorFile};
@@ -11,8 +10,9 @@ use crate::record::Record;
 use crate::session::{self, Budget, Place, Session};
 use crate::show::{self, Shown};
 use crate::signals::{self, SIGNALS};
-use crate::{Usage, refusal, saves};
+use crate::{Usage, config, refusal, saves};
 use anyhow::{Context, Result, anyhow, bail};
+use files::identity;
 use run::protocol::{Change, Command, Config, DeviceWish};
 use run::{AnyRoom, AnyRun};
 use std::io::Write;
@@ -20,6 +20,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{channel, sync_channel};
 use std::time::Instant;
+
+/// Seconds of training after which a run saves itself.
+const SAVE_EVERY_S: f64 = 30.0;
 
 /// The room of that name, or the first.
 pub fn room(id: Option<&str>) -> Result<&'static dyn AnyRoom> {
@@ -41,14 +44,23 @@ pub fn config(
     Ok(config)
 }
 
-pub fn train(id: Option<&str>, args: TrainArgs, began: Instant) -> Result<()> {
+pub fn train(mut id: Option<String>, mut args: TrainArgs, began: Instant) -> Result<()> {
+    if let Some(file) = args.config.clone() {
+        (id, args) = config::with_file(&file, id, args)?;
+    }
     let machine = Machine::new(&args.common.machine)?;
-    let mut config = config(room(id)?, args.variant, &args.common.set, machine.host)?;
-    config.seed = args.seed;
-    let knobs = room(id)?.knobs(&config.variant);
+    let room = room(id.as_deref())?;
+    let mut config = config(room, args.variant.clone(), &args.common.set, machine.host)?;
+    config.seed = args.seed.unwrap_or(1);
+    let knobs = room.knobs(&config.variant);
     for (iteration, knob, text) in &args.at {
         let value = args::set_one(knob, text, &knobs).map_err(refusal)?;
         config.changes.push(Change { iteration: *iteration, knob: knob.clone(), value });
+    }
+    if args.print_config {
+        run::validate(&config, machine.host).map_err(refusal)?;
+        let text = config::text(room, &config, &args)?;
+        return Ok(std::io::stdout().write_all(text.as_bytes())?);
     }
     give_data(&mut config, &args.common.data, machine.host)?;
     let run = machine.pool.install(|| run::begin(config, machine.host)).map_err(refusal)?;
@@ -70,10 +82,10 @@ pub fn resume(file: Option<PathBuf>, common: CommonArgs, began: Instant) -> Resu
 
 /// Reads what the run is to learn from, unless a run on so much could not begin.
 pub fn give_data(config: &mut Config, args: &DataArgs, host: run::Host) -> Result<()> {
-    if let Some(path) = &args.data {
-        config.data = Some(files::measured_data(path)?);
+    if let Some(data) = args.measured()? {
+        config.data = Some(data);
         run::validate(config, host).map_err(refusal)?;
-        config.data = Some(files::read_data(path)?);
+        config.data = args.read()?;
     }
     Ok(())
 }
@@ -84,7 +96,7 @@ pub fn restored(file: &Path, data: &DataArgs, host: run::Host) -> Result<Box<dyn
 
 /// A run from a checkpoint's bytes, and the data beside it.
 pub fn restored_from(bytes: &[u8], file: &Path, data: &DataArgs, host: run::Host) -> Result<Box<dyn AnyRun>> {
-    let data = data.data.as_deref().map(files::read_data).transpose()?;
+    let data = data.read()?;
     let run = run::restore_with(bytes, host, data.as_ref());
     let run = run.with_context(|| format!("cannot use {}", file.display()))?;
     if data.is_some() && run.config().data != data {
@@ -105,7 +117,7 @@ fn session(
     machine: Machine,
     began: Instant,
 ) -> Result<()> {
-    run.command(Command::Device { wish: common.device }).map_err(refusal)?;
+    run.command(Command::Device { wish: common.device.unwrap_or_default() }).map_err(refusal)?;
     check_files(&common, save.as_deref(), resumed)?;
     let schema = run.schema();
     let mut exports =
@@ -137,7 +149,7 @@ fn session(
             cpu_seconds: common.cpu_seconds,
             until_solved: common.until_solved,
         },
-        place: Place::new(save, common.save_every),
+        place: Place::new(save, common.save_every.unwrap_or(SAVE_EVERY_S)),
         interactive: screen,
         program: std::env::args().next().unwrap_or("hothouse".into()),
         resume_flags: machine_flags(&common.machine) + &other_flags(&common),
@@ -185,10 +197,10 @@ fn check_files(common: &CommonArgs, save: Option<&Path>, resumed: Option<&Path>)
         }
     }
     if let Some(path) = save {
-        files::check_writable(path)?;
-        files::check_own_save(path)?;
+        files::check(path, files::CHECKPOINT)?;
     }
-    common.monitor.as_deref().map_or(Ok(()), monitor_file::check_own)
+    // One that cannot be written costs a notice, and not the run.
+    common.monitor.as_deref().map_or(Ok(()), |path| files::check_place(path, files::MONITOR))
 }
 
 fn machine_flags(machine: &MachineArgs) -> String {
@@ -203,19 +215,16 @@ fn other_flags(common: &CommonArgs) -> String {
     };
     // What came through a pipe cannot be named; where the checkpoint has it, nothing need be.
     let data = common.data.data.clone().filter(|path| path.as_os_str() != files::STDIN);
-    let every = if common.save_every == 30.0 {
-        String::new()
-    } else {
-        format!(" --save-every {}", common.save_every)
-    };
+    let every = common.save_every.map_or(String::new(), |every| format!(" --save-every {every}"));
     every
         + &flag("--monitor", &common.monitor)
         + &flag("--data", &data)
+        + &flag("--vocab", &common.data.vocab.clone().filter(|_| data.is_some()))
         + &flag("--csv", &common.csv)
         + &flag("--tensorboard", &common.tensorboard)
         + match common.device {
-            DeviceWish::Auto => "",
-            DeviceWish::Cpu => " --device cpu",
-            DeviceWish::Gpu => " --device gpu",
+            None | Some(DeviceWish::Auto) => "",
+            Some(DeviceWish::Cpu) => " --device cpu",
+            Some(DeviceWish::Gpu) => " --device gpu",
         }
 }

@@ -100,6 +100,9 @@ impl View {
             (Event::Notice { level, text, next_step }, _) => {
                 self.notice = Some((level, [text, next_step].join(" ").trim().to_string()));
             }
+            (Event::Confirmation(confirmation), _) if !confirmation.confirmed => {
+                self.notice = Some((Level::Info, format::attempt(&confirmation)));
+            }
             (Event::Room { text, .. }, _) => self.notice = Some((Level::Info, text)),
             (Event::Metrics(row), Some(told)) => told.metrics(row),
             (Event::Mark(mark), Some(told)) => {
@@ -144,10 +147,13 @@ impl Told {
         self.marks.push(mark);
     }
 
-    /// Names of the charts, what the run is about first: its goal's, then those of tests, then those of metrics.
+    /// Names of the charts, what the run is about first: its goal's, or where lines leave the goal's column out, that of the number
+    /// they begin with; then those of tests, then those of metrics.
     pub fn charts(&self) -> Vec<&'static str> {
-        let goal = self.goal_column().into_iter();
-        let all = goal.chain(self.schema.tests).chain(self.schema.metrics).map(|column| column.chart);
+        let told = |column: &&Column| !column.brief.is_empty();
+        let first = self.goal_column().filter(told).or(self.schema.metrics.iter().find(told));
+        let all =
+            first.into_iter().chain(self.schema.tests).chain(self.schema.metrics).map(|column| column.chart);
         let mut names: Vec<&str> = Vec::new();
         for name in all.filter(|name| !name.is_empty()) {
             if !names.contains(&name) {
@@ -246,6 +252,7 @@ mod tests {
                     knobs: [("lr".to_string(), 0.003.into())].into(),
                     progress: Progress { counts: vec![6.0; schema.counters.len()], ..Progress::default() },
                     solved: None,
+                    attempts: 0,
                     history,
                     tests: Vec::new(),
                     marks: Vec::new(),
@@ -260,7 +267,9 @@ mod tests {
             assert_eq!(told.curves[0].iter().collect::<Vec<_>>(), [(5.0, 1.0), (6.0, 2.0)]);
             assert_eq!((&told.values["lr"], told.progress.counts[0]), (&0.003.into(), 6.0));
             let charts = told.charts();
-            assert_eq!(charts[0], told.goal_column().map_or(charts[0], |column| column.chart));
+            let first = told.goal_column().filter(|column| !column.brief.is_empty());
+            assert_eq!(charts[0], first.map_or(charts[0], |column| column.chart));
+            assert!(told.goal_column().is_none_or(|column| charts.contains(&column.chart)));
             let [metrics, tests] = told.chart(charts[0]);
             assert!(!metrics.is_empty() || !tests.is_empty());
         }

@@ -2,17 +2,17 @@
 //! has ended. It only reads: it cannot change a run, and the run does not know of it.
 
 use crate::format::{briefs, clock, counted};
-use crate::monitor_file as files;
+use crate::monitor_file;
 use crate::record::{NamedProgress, Record};
 use crate::session::Update;
 use crate::signals::Signals;
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use run::monitor::{State, Told};
 use run::protocol::{Began, Event, Level, Progress};
 use run::room::Schema;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
@@ -24,10 +24,12 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 const SILENCE: Duration = Duration::from_secs(10);
 /// A file may be empty so long, until the run that made it writes its first line.
 const EMPTY: Duration = Duration::from_secs(1);
+/// Bytes of a line of events at most: the longest begins a run with its history.
+const LONGEST_LINE: u64 = 64 << 20;
 
 /// Gives records until the last one, or until told to stop.
 pub fn follow(path: &Path, signals: &Signals, updates: &SyncSender<Update>) -> Result<()> {
-    if files::is_monitor(path) {
+    if monitor_file::is_monitor(path) {
         follow_monitor(path, signals, updates)
     } else {
         follow_events(path, signals, updates)
@@ -36,7 +38,7 @@ pub fn follow(path: &Path, signals: &Signals, updates: &SyncSender<Update>) -> R
 
 fn follow_monitor(path: &Path, signals: &Signals, updates: &SyncSender<Update>) -> Result<()> {
     let shown = path.display();
-    let mut watched = files::open(path)?;
+    let mut watched = monitor_file::open(path)?;
     let mut begun = false;
     let mut silence = Silence::new();
     let mut beats = 0;
@@ -93,7 +95,7 @@ fn records_from(told: Vec<Told>, schema: &mut Option<&'static Schema>) -> Vec<Re
         match told {
             Told::Event(Event::Began(began)) => {
                 *schema = run::room(&began.config.room).ok().map(|room| room.schema());
-                let Began { config, knobs, progress, solved, history, tests, marks, room } = *began;
+                let Began { config, knobs, progress, solved, attempts, history, tests, marks, room } = *began;
                 // A run that was watched from its start had come nowhere and was not solved yet.
                 let from_start = !history.is_empty();
                 let start = Progress { counts: vec![0.0; progress.counts.len()], ..Progress::default() };
@@ -102,6 +104,7 @@ fn records_from(told: Vec<Told>, schema: &mut Option<&'static Schema>) -> Vec<Re
                     knobs,
                     progress: if from_start { start } else { progress },
                     solved: solved.filter(|_| !from_start),
+                    attempts: if from_start { 0 } else { attempts },
                     history: Vec::new(),
                     tests: Vec::new(),
                     marks: Vec::new(),
@@ -129,6 +132,7 @@ fn iteration_of(record: &Record) -> Option<u32> {
     match record {
         Record::Event(Event::Metrics(row) | Event::Test(row)) => Some(row.progress.iteration),
         Record::Event(Event::Mark(mark)) => Some(mark.progress.iteration),
+        Record::Event(Event::Confirmation(confirmation)) => Some(confirmation.progress.iteration),
         Record::Event(Event::Solved { progress, .. }) => Some(progress.iteration),
         Record::Event(Event::Digest(digest)) => Some(digest.iteration),
         _ => None,
@@ -191,13 +195,13 @@ pub fn list(json: bool) -> Result<()> {
         file: String,
     }
     let mut out = crate::plain::stdout();
-    let runs = files::kept()?;
+    let runs = monitor_file::kept()?;
     if runs.is_empty() && !json {
         writeln!(out, "There is no run to watch. Start one with `hothouse train`.")?;
     }
     for path in runs {
         // Another version's file, or one that was just removed, is none of this list.
-        let Ok(mut watched) = files::open(&path) else { continue };
+        let Ok(mut watched) = monitor_file::open(&path) else { continue };
         let (mut config, mut values, mut schema) = (None, Vec::new(), None);
         for record in records_from(watched.reader.poll(), &mut schema) {
             match record {
@@ -222,7 +226,7 @@ pub fn list(json: bool) -> Result<()> {
             progress: NamedProgress { progress: &progress, schema },
             metrics: named.map(|(column, &value)| (column.name, value)).collect(),
             parts_s: schema.all_parts().map(|part| part.name).zip(watched.reader.parts_s()).collect(),
-            age_s: files::age_s(&path),
+            age_s: monitor_file::age_s(&path),
             file: path.display().to_string(),
         };
         if json {
@@ -255,8 +259,12 @@ fn follow_events(path: &Path, signals: &Signals, updates: &SyncSender<Update>) -
     let mut silence = Silence::new();
     let (mut schema, began) = (None, Instant::now());
     while !signals.stopping() {
-        let read = reader.read_until(b'\n', &mut line).with_context(|| format!("cannot read {shown}"))?;
+        let read = (&mut reader).take(LONGEST_LINE).read_until(b'\n', &mut line);
+        let read = read.with_context(|| format!("cannot read {shown}"))?;
         place += read as u64;
+        if line.len() as u64 >= LONGEST_LINE || !known && line.first().is_some_and(|&b| b != b'{') {
+            bail!("{shown} holds no events. Name a file written by `hothouse train --events FILE`");
+        }
         if !silence.broken(read > 0) && silence.is_news() && updates.send(silent(path)).is_err() {
             return Ok(());
         }
@@ -277,9 +285,6 @@ fn follow_events(path: &Path, signals: &Signals, updates: &SyncSender<Update>) -
             }
             line.clear();
         } else if read == 0 {
-            if !known && line.first().is_some_and(|&b| b != b'{') {
-                bail!("{shown} holds no events. Name a file written by `hothouse train --events FILE`");
-            }
             if place == 0 && began.elapsed() > EMPTY {
                 bail!(
                     "{shown} is empty: no run has written to it. Name a file written by `hothouse train --events FILE`"
@@ -298,12 +303,9 @@ fn follow_events(path: &Path, signals: &Signals, updates: &SyncSender<Update>) -
 }
 
 fn open(path: &Path) -> Result<BufReader<File>> {
-    let shown = path.display();
-    if path.is_dir() {
-        bail!("{shown} is a folder. Name the file that `hothouse train --events FILE` writes");
+    if !path.exists() {
+        let shown = path.display();
+        bail!("there is no file {shown}. Start a run with `hothouse train --events {shown}`");
     }
-    let file = File::open(path).map_err(|e| {
-        anyhow!("cannot open {shown} ({e}). Start a run with `hothouse train --events {shown}`")
-    })?;
-    Ok(BufReader::new(file))
+    Ok(BufReader::new(files::open(path)?))
 }

@@ -198,3 +198,16 @@ fn the_help_states_stickers_and_moves() {
     }
     assert!(scratch.told(&["solve", "--help"]).contains("cube"));
 }
+
+#[test]
+fn what_is_no_cube_is_refused_before_an_agent_is_trained() {
+    let scratch = Scratch::new();
+    for args in [["--facelets", "UUUU"], ["--facelets", "UUUURRRRFFFFDDDDLLLLBBBR"], ["--scramble", "R U2 Q"]]
+    {
+        let output = scratch.run(&[&["solve", "cube", "--seconds", "1"], &args[..]].concat());
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert!(!stderr(&output).contains("is trained"), "{args:?}: {}", stderr(&output));
+        assert!(lines(&output)[0]["error"].is_string(), "{args:?}");
+        assert!(scratch.cached("safetensors").is_empty(), "{args:?}");
+    }
+}

@@ -52,7 +52,7 @@ fn a_wrong_command_line_says_what_would_do() {
         (&["watch", "notes.txt"], 1, "holds no events"),
         (&["--save", "nowhere/run.safetensors"], 1, "Create it"),
         (&["--save", "."], 1, "file name"),
-        (&["--events", "nowhere/run.jsonl"], 1, "cannot write events"),
+        (&["--events", "nowhere/run.jsonl"], 1, "Name another file with --events"),
     ] {
         let output = scratch.run(args);
         let text = stderr(&output);

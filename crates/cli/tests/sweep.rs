@@ -118,8 +118,8 @@ fn a_file_of_another_sweep_is_refused_and_left_alone() {
             &["--knob", "lr=1e-3..1e-2:log", "--points", "3", "--isa", "portable"],
             "another sweep",
         ),
-        ("notes.txt", &["--knob", "lr=1e-3,1e-2"], "no results of a sweep"),
-        ("line.txt", &["--knob", "lr=1e-3,1e-2"], "no results of a sweep"),
+        ("notes.txt", &["--knob", "lr=1e-3,1e-2"], "results of a sweep"),
+        ("line.txt", &["--knob", "lr=1e-3,1e-2"], "results of a sweep"),
     ] {
         let before = fs::read(scratch.path(file)).unwrap();
         let output = scratch.run(&[&["sweep", "control", "--out", file], &SMALL[..], args].concat());

@@ -175,8 +175,13 @@ fn backgammon_can_end_when_the_agent_reaches_its_goal() {
     // At the end of the round in which the test ended that reached it, and before the next one was due.
     let tests = of_kind(&told, "test");
     let scores: Vec<f64> = tests.iter().map(|test| test["linear_points"].as_f64().unwrap()).collect();
-    let (last, before) = scores.split_last().unwrap();
-    assert!(*last >= 0.4 && before.iter().all(|score| *score < 0.4), "{scores:?}");
+    assert!(*scores.last().unwrap() >= 0.4, "{scores:?}");
+    // Each test that reached the goal had one attempt to confirm it, and the last attempt alone did.
+    let confirmed: Vec<bool> =
+        of_kind(&told, "confirmation").iter().map(|attempt| attempt["confirmed"] == true).collect();
+    assert_eq!(confirmed.len(), scores.iter().filter(|score| **score >= 0.4).count(), "{scores:?}");
+    let (last, before) = confirmed.split_last().unwrap();
+    assert!(*last && !before.contains(&true), "{confirmed:?}");
     assert!(done["progress"]["games"].as_u64().unwrap() < 40_000);
 }
 

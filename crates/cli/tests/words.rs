@@ -7,6 +7,7 @@ use serde_json::Value;
 use std::fs;
 use std::io::Write;
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 const SMALL: [&str; 14] = [
     "--set",
@@ -30,6 +31,65 @@ fn written(scratch: &Scratch, args: &[&str]) -> Value {
         &scratch.told(&[&["generate", "words", "run.safetensors"], args, &["--json"]].concat()),
     )
     .unwrap()
+}
+
+/// Two seconds, and what a machine that is busy with other tests may take.
+#[cfg(unix)]
+const PROMPT: Duration = Duration::from_secs(4);
+
+#[cfg(unix)]
+#[test]
+fn an_iteration_of_hours_is_saved_by_itself_and_ended_at_once() {
+    let scratch = Scratch::new();
+    let hours =
+        ["--json", "--set", "steps=10000", "--set", "batch=256", "--device", "cpu", "--save-every", "0.2"];
+    let mut running = scratch
+        .spawn(&[&["train", "words"][..], &SMALL[..12], &["--save", "run.safetensors"], &hours].concat());
+    running.read_until("file_saved");
+    let before = Instant::now();
+    running.interrupt();
+    let told = records(&running.rest());
+    assert_eq!(running.wait(), Some(0));
+    assert!(before.elapsed() < PROMPT, "{:?}", before.elapsed());
+    let done = told.last().unwrap();
+    assert_eq!(done["kind"], "summary");
+    assert_eq!((&done["ended_by"], &done["progress"]["iteration"]), (&"interrupt".into(), &0.into()));
+    let tokens = |done: &Value| done["progress"]["tokens"].as_f64().unwrap();
+    assert!(tokens(done) > 0.0);
+    // What goes on from it is within that iteration still, and a budget of time ends there too.
+    let before = Instant::now();
+    let more = scratch.records(&["resume", "run.safetensors", "--device", "cpu", "--seconds", "1"]);
+    assert!(before.elapsed() < 2 * PROMPT, "{:?}", before.elapsed());
+    let more = summary(&more);
+    assert_eq!((&more["ended_by"], &more["progress"]["iteration"]), (&"seconds".into(), &0.into()));
+    assert!(tokens(more) > tokens(done));
+}
+
+#[test]
+fn a_folder_is_read_in_the_tokens_of_another_run() {
+    let scratch = Scratch::new();
+    fs::create_dir(scratch.path("rhymes")).unwrap();
+    for (name, line) in [("2.txt", "two for the dame,\n"), ("1.txt", "One for the master,\n")] {
+        fs::write(scratch.path("rhymes").join(name), line.repeat(200)).unwrap();
+    }
+    let train = |save: &str, more: &[&str]| {
+        let own = ["train", "words", "--variant", "text", "--data", "rhymes", "--steps", "1", "--save", save];
+        scratch.records(&[&own[..], &SMALL[..], &["--device", "cpu"], more].concat())
+    };
+    train("first.st", &[]);
+    let vocab = scratch.told(&["export", "words", "first.st"]);
+    assert_eq!(vocab.lines().count(), 1);
+    fs::write(scratch.path("vocab.json"), &vocab).unwrap();
+    train("second.st", &["--vocab", "vocab.json", "--set", "characters=10000"]);
+    assert_eq!(scratch.told(&["export", "words", "second.st"]), vocab);
+    let wrong = |args: &[&str]| stderr(&scratch.run(&[&["train", "words"], args].concat()));
+    assert!(wrong(&["--vocab", "vocab.json"]).contains("Name that with --data"));
+    assert!(wrong(&["--data", "rhymes", "--vocab", "vocab.json"]).contains("Set tokenizer to bpe"));
+    assert!(wrong(&["--data", "rhymes", "--vocab", "rhymes/1.txt"]).contains("is no vocabulary"));
+    let chars = r#"{"hothouse_vocabulary":{"kind":"chars","characters":"\nOadefhmnorst,"}}"#;
+    fs::write(scratch.path("chars.json"), format!("{chars}\n")).unwrap();
+    let error = wrong(&["--data", "rhymes", "--vocab", "chars.json"]);
+    assert!(error.contains("not in the vocabulary"), "{error}");
 }
 
 #[test]
@@ -178,7 +238,8 @@ fn a_text_that_cannot_be_learned_is_refused() {
         assert!(output.stdout.is_empty(), "{name}: {}", stdout(&output));
     }
     assert_eq!(fs::read(scratch.path("run.safetensors")).unwrap(), b"what was there");
-    for (text, says) in [("none.txt", "Name a file that is there"), (".", "is a folder. Name a file in it")] {
+    fs::create_dir(scratch.path("empty")).unwrap();
+    for (text, says) in [("none.txt", "Name a file that is there"), ("empty", "Name another folder")] {
         let output = scratch.run(&["train", "words", "--text", text, "--steps", "1"]);
         assert!(stderr(&output).contains(says), "{text}: {}", stderr(&output));
     }

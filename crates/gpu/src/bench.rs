@@ -14,32 +14,35 @@ mod report;
 
 use crate::control::worlds::{Stepping, Worlds, world};
 use crate::device::Gpu;
-use crate::product::{best_s, noise, product_s, replay_s};
+use crate::product::{noise, product_rounds_s, replay_s, rounds_s};
 use crate::program::{Memory, Program, Region, Space, groups};
 use ::worlds::{CartPoles, Vector};
 use learn::Fault;
 use math::Isa;
-use report::{Sink, give, median};
+use math::rounds::{FEW, Quartiles, rounds_s as call_rounds_s};
+pub use report::Measured;
+use report::{Sink, count, give, rates};
 use std::fmt::Write as _;
 
 /// Measures everything there is.
 pub async fn bench(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink<'_>) -> Result<(), Fault> {
     let about = gpu.about();
     let software = f64::from(u8::from(about.software));
-    give(sink, "gpu.adapter.software", software, format!("{} over {}", about.name, about.backend));
+    count(sink, "gpu.adapter.software", software, format!("{} over {}", about.name, about.backend));
     let bandwidth = Bandwidth::new(gpu)?;
     let bytes_per_s = bandwidth.bytes_per_s(now).await?;
+    let gigabytes: Vec<f64> = bytes_per_s.iter().map(|rate| 1e-9 * rate).collect();
     let unit = format!("GB/s, read and written, by a copy of {} MB", bandwidth.bytes() / 1_000_000);
-    give(sink, "gpu.bandwidth_gb_per_s", 1e-9 * bytes_per_s, unit);
+    give(sink, "gpu.bandwidth_gb_per_s", &gigabytes, unit);
     drop(bandwidth);
     for timing in gpu.tune(now).await?.into_iter().filter(|timing| timing.chosen) {
         let [m, n, k] = timing.shape;
         let rate = 2e-9 * (m * n * k) as f64 / timing.product_s;
-        let unit = format!("GFLOP/s, the fastest of its tiles: {}", timing.tile.name());
-        give(sink, format!("gpu.tuned.{m}x{n}x{k}.gflops"), rate, unit);
+        let unit = format!("GFLOP/s, the best round of the fastest of its tiles: {}", timing.tile.name());
+        count(sink, format!("gpu.tuned.{m}x{n}x{k}.gflops"), rate, unit);
     }
     products(gpu, now, sink).await?;
-    poles(gpu, isa, bytes_per_s, now, sink).await
+    poles(gpu, isa, &bytes_per_s, now, sink).await
 }
 
 /// [`bench`], and learners, for those that can wait.
@@ -54,7 +57,7 @@ pub fn bench_blocking(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink<'_>
 /// The products of the figures, each beside the peak of the moment.
 async fn products(gpu: &Gpu, now: &dyn Fn() -> f64, sink: Sink<'_>) -> Result<(), Fault> {
     let software = gpu.about().software;
-    let rounds = if software { 1 } else { 5 };
+    let rounds = if software { 1 } else { FEW };
     let shapes = match software {
         true => [[512, 512, 512], [1024, 1024, 256], [2048, 256, 256]],
         false => [[1024, 1024, 1024], [4096, 4096, 4096], [4096, 256, 256]],
@@ -65,25 +68,28 @@ async fn products(gpu: &Gpu, now: &dyn Fn() -> f64, sink: Sink<'_>) -> Result<()
         let (mut rates, mut shares) = (Vec::new(), Vec::new());
         for _ in 0..rounds {
             let peak = peak.flop_per_s(now).await?;
-            let rate = 2.0 * (m * n * k) as f64 / product_s(gpu, [m, n, k], false, now).await?;
-            rates.push(rate);
+            let product_s = product_rounds_s(gpu, [m, n, k], false, 1, now).await?[0];
+            let rate = 2.0 * (m * n * k) as f64 / product_s;
+            rates.push(1e-9 * rate);
             shares.push(rate / peak);
-            peaks.push(peak);
+            peaks.push(1e-9 * peak);
         }
         let less = if software { ", a smaller one for a software adapter" } else { "" };
         let name = format!("gpu.product.{m}x{n}x{k}");
-        give(sink, format!("{name}.gflops"), 1e-9 * median(&mut rates), format!("GFLOP/s{less}"));
-        give(sink, format!("{name}.share"), median(&mut shares), "of peak");
+        give(sink, format!("{name}.gflops"), &rates, format!("GFLOP/s{less}"));
+        give(sink, format!("{name}.share"), &shares, "of peak");
         if gpu.about().half {
-            let mut rates = Vec::new();
-            for _ in 0..rounds {
-                rates.push(2.0 * (m * n * k) as f64 / product_s(gpu, [m, n, k], true, now).await?);
-            }
+            let rounds_s = product_rounds_s(gpu, [m, n, k], true, rounds, now).await?;
             let unit = format!("GFLOP/s of factors rounded to f16{less}");
-            give(sink, format!("{name}.f16.gflops"), 1e-9 * median(&mut rates), unit);
+            give(
+                sink,
+                format!("{name}.f16.gflops"),
+                &report::rates(2e-9 * (m * n * k) as f64, &rounds_s),
+                unit,
+            );
         }
     }
-    give(sink, "gpu.peak_gflops", 1e-9 * median(&mut peaks), "GFLOP/s of multiply-adds in registers");
+    give(sink, "gpu.peak_gflops", &peaks, "GFLOP/s of multiply-adds in registers");
     Ok(())
 }
 
@@ -132,7 +138,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
     }
 
     async fn flop_per_s(&self, now: &dyn Fn() -> f64) -> Result<f64, Fault> {
-        Ok(self.flop / best_s(&self.program, &self.memory, 0..1, now).await?)
+        Ok(self.flop / rounds_s(&self.program, &self.memory, 0..1, 1, now).await?[0])
     }
 }
 
@@ -186,10 +192,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         4 * self.floats
     }
 
-    async fn bytes_per_s(&self, now: &dyn Fn() -> f64) -> Result<f64, Fault> {
+    async fn bytes_per_s(&self, now: &dyn Fn() -> f64) -> Result<Vec<f64>, Fault> {
         replay_s(&self.program, &self.memory, 0..self.begin, 1, now).await?;
-        let copy_s = best_s(&self.program, &self.memory, self.begin..self.begin + 1, now).await?;
-        Ok(2.0 * self.bytes() as f64 / copy_s)
+        let range = self.begin..self.begin + 1;
+        let copies_s = rounds_s(&self.program, &self.memory, range, FEW, now).await?;
+        Ok(rates(2.0 * self.bytes() as f64, &copies_s))
     }
 }
 
@@ -197,7 +204,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 async fn poles(
     gpu: &Gpu,
     isa: Isa,
-    bytes_per_s: f64,
+    bytes_per_s: &[f64],
     now: &dyn Fn() -> f64,
     sink: Sink<'_>,
 ) -> Result<(), Fault> {
@@ -228,16 +235,18 @@ async fn poles(
         memory.write_floats(region, &thrown(turn, envs));
     }
     replay_s(&program, &memory, 0..fused, 1, now).await?;
-    let fused_s = best_s(&program, &memory, fused..single, now).await?;
+    let fused_s = rounds_s(&program, &memory, fused..single, FEW, now).await?;
     let of = format!("steps/s of {envs} environments");
     let steps = envs as f64 * f64::from(FUSED_STEPS);
     let unit = format!("{of}, {FUSED_STEPS} a dispatch");
-    give(sink, "gpu.cartpole.fused_steps_per_s", steps / fused_s, unit);
-    let single_s = best_s(&program, &memory, single..end, now).await?;
-    let rate = (envs * TURNS) as f64 / single_s;
-    give(sink, "gpu.cartpole.steps_per_s", rate, of);
-    let share = rate * step_bytes as f64 / bytes_per_s;
-    give(sink, "gpu.cartpole.steps_per_s.share", share, format!("of bandwidth, {step_bytes} bytes a step"));
+    give(sink, "gpu.cartpole.fused_steps_per_s", &rates(steps, &fused_s), unit);
+    let single_s = rounds_s(&program, &memory, single..end, FEW, now).await?;
+    let steps_per_s = rates((envs * TURNS) as f64, &single_s);
+    give(sink, "gpu.cartpole.steps_per_s", &steps_per_s, of);
+    let bandwidth = Quartiles::of(bytes_per_s).median;
+    let shares: Vec<f64> = steps_per_s.iter().map(|rate| rate * step_bytes as f64 / bandwidth).collect();
+    let unit = format!("of the median bandwidth, {step_bytes} bytes a step");
+    give(sink, "gpu.cartpole.steps_per_s.share", &shares, unit);
     poles_beside(isa, now, sink);
     Ok(())
 }
@@ -248,45 +257,26 @@ fn poles_beside(isa: Isa, now: &dyn Fn() -> f64, sink: Sink) {
     const FUSED_STEPS: u32 = 100;
     let mut poles = CartPoles::new(isa, 1, 0, ENVS);
     let mut game = 0;
-    let fused_s = call_s(now, || {
+    let fused_s = call_rounds_s(now, || {
         poles.play(game, FUSED_STEPS);
         game += 1;
     });
     let steps = ENVS as f64 * f64::from(FUSED_STEPS);
-    give(sink, "gpu.beside.cartpole.fused_steps_per_s_core", steps / fused_s, "steps/s of a core beside it");
+    let unit = "steps/s of a core beside it";
+    give(sink, "gpu.beside.cartpole.fused_steps_per_s_core", &rates(steps, &fused_s), unit);
     let actions: Vec<Vec<f32>> = (0..8).map(|turn| thrown(turn, ENVS)).collect();
     let (mut shown, mut rewards, mut ended) =
         (vec![0.0; poles.observations().len()], vec![0.0; ENVS], vec![0; ENVS]);
     let mut turn = 0;
-    let step_s = call_s(now, || {
+    let step_s = call_rounds_s(now, || {
         poles.step(&actions[turn % 8], &mut shown, &mut rewards, &mut ended);
         turn += 1;
     });
-    give(sink, "gpu.beside.cartpole.steps_per_s_core", ENVS as f64 / step_s, "steps/s of a core beside it");
+    give(sink, "gpu.beside.cartpole.steps_per_s_core", &rates(ENVS as f64, &step_s), unit);
 }
 
 /// Left or right for each environment, without a pattern.
 fn thrown(turn: usize, envs: usize) -> Vec<f32> {
     let word = |env: usize| math::rng::hash_1([1, turn as u32], [env as u32, 0])[0];
     (0..envs).map(|env| (word(env) & 1) as f32).collect()
-}
-
-/// Seconds of one call: the best of the stretches of a few milliseconds.
-fn call_s(now: &dyn Fn() -> f64, mut call: impl FnMut()) -> f64 {
-    const STRETCH_S: f64 = 0.005;
-    const STRETCHES: usize = 15;
-    let mut calls = 1;
-    let (mut best_s, mut stretches) = (f64::INFINITY, 0);
-    while stretches < STRETCHES {
-        let began_s = now();
-        (0..calls).for_each(|_| call());
-        let took_s = now() - began_s;
-        if took_s < STRETCH_S {
-            calls *= 2;
-            continue;
-        }
-        best_s = best_s.min(took_s / f64::from(calls));
-        stretches += 1;
-    }
-    best_s
 }

@@ -22,9 +22,9 @@ mod reduce;
 mod tile;
 mod trainer;
 
-pub use bench::bench;
 #[cfg(not(target_family = "wasm"))]
 pub use bench::bench_blocking;
+pub use bench::{Measured, bench};
 pub use control::ppo::GpuPpo;
 pub use control::worlds::{POLY, RNG, Stepping, World, Worlds, world};
 pub use device::{About, Gpu, OpenOptions, Submitted};

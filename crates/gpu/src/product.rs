@@ -15,4 +15,4 @@ pub use dispatch::{product, product_by, product_fused, product_fused_by, product
 pub(crate) use shape::FUNCTIONS;
 pub use shape::{Fused, Product, Side};
 pub use tune::Timing;
-pub(crate) use tune::{best_s, noise, product_s, replay_s};
+pub(crate) use tune::{noise, product_rounds_s, replay_s, rounds_s};

@@ -10,7 +10,7 @@ use learn::backgammon::published::accelerator::{
     Accelerator, Answer, OffloadSpec, PACKED_SAMPLE_WORDS, PackedSample, TrainResult, TrainStateRef, Work,
     decision_words, packed_sample,
 };
-use learn::backgammon::published::{ACTIONS, Decision, HEADS, LocalAccelerator, WIDTH, plan_whole};
+use learn::backgammon::published::{ACTIONS, Decision, HEADS, LocalAccelerator, Shape, plan_whole};
 use learn::backgammon::{Learner, Offloading, Published, PublishedConfig, Slice, Stats};
 use learn::offload::request;
 use math::{PANEL, Rng};
@@ -29,7 +29,8 @@ fn adam() -> Adam {
 }
 
 fn spec(work: Work, lane_rows: usize) -> OffloadSpec {
-    OffloadSpec { work, isa: Isa::best(), lane_rows, minibatch: MINIBATCH, replay: REPLAY }
+    let (isa, shape) = (Isa::best(), Shape::PUBLISHED);
+    OffloadSpec { work, isa, shape, lane_rows, minibatch: MINIBATCH, replay: REPLAY }
 }
 
 /// Decisions of random games, and some of them as second halves.
@@ -48,7 +49,7 @@ fn met(count: usize) -> Vec<Decision> {
 }
 
 fn params(seed: u32) -> Params {
-    let plan = plan_whole(PANEL, Isa::best()).unwrap();
+    let plan = plan_whole(Shape::PUBLISHED, PANEL, Isa::best()).unwrap();
     let mut params = Params::new(plan.table(), seed);
     params.values_mut().iter_mut().for_each(|x| *x *= 1.5);
     params
@@ -155,7 +156,7 @@ async fn leaves_of_both_lanes_are_the_processors(gpu: Gpu) {
     let [of_old, of_new] = [&old, &new].map(&mut expected);
     let same = |what: &str, found: &Answer, expected: &Answer, rows: Range<usize>| {
         let part = |all: &[f32], width: usize| all[rows.start * width..rows.end * width].to_vec();
-        close(what, &found.hidden, &part(&expected.hidden, WIDTH), 2e-5);
+        close(what, &found.hidden, &part(&expected.hidden, Shape::PUBLISHED.width), 2e-5);
         close(what, &found.heads, &part(&expected.heads, HEADS), 2e-5);
     };
 
@@ -175,7 +176,8 @@ async fn leaves_of_both_lanes_are_the_processors(gpu: Gpu) {
     accelerator.ask(1, &words).unwrap();
     let again = answer(&gpu, &mut *accelerator, 0).await;
     assert_eq!(again.heads, later.heads[20 * HEADS..40 * HEADS]);
-    assert_eq!(again.hidden, later.hidden[20 * WIDTH..40 * WIDTH]);
+    let width = Shape::PUBLISHED.width;
+    assert_eq!(again.hidden, later.hidden[20 * width..40 * width]);
     same("the other", &answer(&gpu, &mut *accelerator, 1).await, &of_new, 0..ROWS);
     assert!(accelerator.store_samples(0, &packed_samples(1)).is_err(), "learning was not offloaded");
 }

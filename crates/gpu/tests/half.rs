@@ -1,6 +1,6 @@
 //! Products whose factors are rounded to f16 on their way into the tiles, against those in f32 (which `product.rs` holds to f64) of
 //! factors that were rounded on the processor; and a model of words that learns by them. Native only: browsers' software adapters
-//! have no f16. Where the adapter lacks it, that it is refused is all there is to see, and each test says so.
+//! have no f16. Where the adapter lacks it, that it is refused is all there is to see, and the others are skipped.
 
 #![cfg(not(target_family = "wasm"))]
 
@@ -17,7 +17,7 @@ fn open() -> Option<Gpu> {
     let gpu = Gpu::open_blocking(OpenOptions::default()).expect("an adapter");
     let half = gpu.about().half;
     if !half {
-        eprintln!("NOT TESTED: {} has no f16", gpu.about().name);
+        testkit::skip(format_args!("f16: the adapter {} has none", gpu.about().name));
     }
     half.then_some(gpu)
 }

@@ -79,12 +79,8 @@ const SUM: f64 = 5e-4;
 
 /// The largest difference, in parts of the largest number.
 fn apart(found: &[f32], expected: &[f32]) -> f32 {
-    assert_eq!(found.len(), expected.len());
     let largest = expected.iter().fold(1e-6, |most: f32, x| most.max(x.abs()));
-    found
-        .iter()
-        .zip(expected)
-        .fold(0.0, |most, (f, e)| if f.is_finite() { most.max((f - e).abs() / largest) } else { f32::NAN })
+    testkit::distance(found, expected) as f32 / largest
 }
 
 #[track_caller]

@@ -368,7 +368,7 @@ async fn products_that_are_alike_go_together(gpu: Gpu) {
         let (together, alone) = found.split_at(6);
         for (i, (x, y)) in together.iter().zip(alone).enumerate() {
             assert!(y.iter().any(|y| y.abs() > 0.1), "{m} x {n} x {k}: {i} is something");
-            let apart = x.iter().zip(y).fold(0f32, |most, (x, y)| most.max((x - y).abs()));
+            let apart = testkit::distance(x, y);
             assert!(apart < 1e-4, "{m} x {n} x {k}: {i} is {apart} off");
         }
     }

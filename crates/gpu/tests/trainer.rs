@@ -281,7 +281,7 @@ async fn a_transformer_is_trained_as_on_the_processor(gpu: Gpu) {
 /// The gradient of products in f16, of a mean loss and of a millionth of it: with the same bits kept of each.
 async fn a_transformer_in_f16_has_the_gradients_of_f32(gpu: Gpu) {
     if !gpu.about().half {
-        return eprintln!("NOT TESTED: {} has no f16", gpu.about().name);
+        return testkit::skip(format_args!("f16: the adapter {} has none", gpu.about().name));
     }
     let plain = Form { rms: false, rotary: false, gated: false, tied: true, drop: 0.0, share: 0.5 };
     let forms = [plain, Form { rms: true, rotary: true, gated: true, tied: false, drop: 0.2, ..plain }];

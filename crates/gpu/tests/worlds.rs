@@ -305,7 +305,7 @@ async fn episodes_begin_where_they_begin_on_the_cpu(gpu: Gpu) {
             let found = column(&seen.state, stride, env);
             let end =
                 if id == "Pendulum-v1" { 3.2 } else { state.iter().fold(0.05, |m: f32, x| m.max(x.abs())) };
-            let worst = found.iter().zip(&state).fold(0.0, |worst: f32, (f, e)| worst.max((f - e).abs()));
+            let worst = testkit::distance(&found, &state) as f32;
             // A craft's episode begins with a step.
             let few = if id == "LunarLander-v3" { 4.0 } else { 1.0 };
             assert!(worst <= few * 1.2e-7 * end, "{id}: {found:?}, not {state:?}");

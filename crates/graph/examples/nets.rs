@@ -9,7 +9,7 @@ fn main() -> Result<(), graph::PlanError> {
     let isa = Isa::best();
     let start = Instant::now();
     let now = move || start.elapsed().as_secs_f64();
-    let peak = math::peak::peak_gflops(isa, &now);
+    let peak = math::peak::Peak::new(isa, None, &now).gflops(&now);
     println!("{}: peak {peak:.0} GFLOP/s a core", isa.name());
 
     for (batch, layout) in

@@ -70,7 +70,7 @@ fn main() -> Result<(), graph::PlanError> {
     let now = move || begin.elapsed().as_secs_f64();
     let count = par::threads();
     let threads = Threads::of(count).expect("those there are");
-    let peak = math::peak::peak_gflops_of(isa, &threads, count, &now);
+    let peak = math::peak::Peak::new(isa, Some((&threads, count)), &now).gflops(&now);
     println!("{}: peak {peak:.0} GFLOP/s of {count} threads", isa.name());
     let wanted: Vec<String> = std::env::args().skip(1).collect();
     for shape in SHAPES.iter().filter(|s| wanted.is_empty() || wanted.iter().any(|name| name == s.name)) {

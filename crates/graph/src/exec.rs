@@ -81,7 +81,7 @@ pub struct Executor {
 
 impl Executor {
     pub fn new(plan: &Arc<Plan>) -> Executor {
-        let mut arena = Buffer::zeros(plan.arena_len);
+        let mut arena = Buffer::zeros(plan.arena_len());
         for (slot, values) in &plan.constants {
             arena[plan.slots[*slot].clone()].copy_from_slice(values);
         }

@@ -5,6 +5,7 @@
 
 use crate::buffer::{Buffer, LINE};
 use crate::graph::Shape;
+use crate::plan::{bytes, product};
 use math::{Isa, Rng};
 use std::sync::Arc;
 
@@ -56,6 +57,8 @@ impl ParamSpec {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     specs: Vec<ParamSpec>,
+    /// Of the whole slice: perhaps more than this machine can address.
+    floats: u64,
 }
 
 impl Table {
@@ -69,7 +72,12 @@ impl Table {
 
     /// Floats of the whole slice.
     pub fn len(&self) -> usize {
-        self.specs.last().map_or(0, |s| (s.offset + s.len()).next_multiple_of(LINE))
+        self.floats as usize
+    }
+
+    /// Bytes of the whole slice: they may be more than this machine can address, as a browser's 32 bits. No parameters are made then.
+    pub fn bytes(&self) -> u64 {
+        bytes(self.floats)
     }
 
     pub fn is_empty(&self) -> bool {
@@ -94,6 +102,7 @@ impl Table {
             return index;
         }
         spec.offset = self.len();
+        self.floats += product(spec.shape[0], spec.shape[1]).next_multiple_of(LINE as u64);
         self.specs.push(spec);
         self.specs.len() - 1
     }
@@ -107,7 +116,14 @@ pub struct Params {
 
 impl Params {
     /// First values, a function of the seed and each parameter's name alone, the same on every machine.
+    ///
+    /// # Panics
+    /// Where this machine cannot address them.
     pub fn new(table: &Table, seed: u32) -> Params {
+        assert!(
+            usize::try_from(table.bytes()).is_ok(),
+            "parameters that this machine can address: ask Table::bytes first"
+        );
         let mut values = Buffer::zeros(table.len());
         for spec in &table.specs {
             fill(&mut values[spec.range()], spec, seed);

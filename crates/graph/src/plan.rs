@@ -127,6 +127,73 @@ pub enum Call {
 }
 
 impl Call {
+    /// What it does, in a word.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Call::Linear { .. } => "linear",
+            Call::LinearDx { .. } => "linear_dx",
+            Call::LinearDw { .. } => "linear_dw",
+            Call::MatMul { .. } => "matmul",
+            Call::Affine { .. } => "affine",
+            Call::Unary(_) => "unary",
+            Call::UnaryGrad(_) => "unary_grad",
+            Call::Binary { .. } => "binary",
+            Call::Sum { .. } => "sum",
+            Call::LayerNorm { .. } => "layer_norm",
+            Call::LayerNormGrad { .. } => "layer_norm_grad",
+            Call::Rotary { .. } => "rotary",
+            Call::CausalAttention { .. } => "attention",
+            Call::CausalAttentionGrad { .. } => "attention_grad",
+            Call::RmsNorm { .. } => "rms_norm",
+            Call::RmsNormGrad { .. } => "rms_norm_grad",
+            Call::HeadLoss { .. } => "head_loss",
+            Call::Dropout { .. } => "dropout",
+            Call::Windows { .. } => "windows",
+            Call::Softmax { .. } => "softmax",
+            Call::SoftmaxGrad { .. } => "softmax_grad",
+            Call::Take { .. } => "take",
+            Call::TakeGrad { .. } => "take_grad",
+            Call::EmbeddingBag { .. } => "embedding_bag",
+            Call::EmbeddingBagGrad { .. } => "embedding_bag_grad",
+            Call::Copy { .. } => "copy",
+            Call::Collect => "collect",
+        }
+    }
+
+    /// The numbers that say how much there is to do: rows, inputs and outputs of a product, else rows and columns.
+    fn sizes(&self) -> Vec<usize> {
+        match *self {
+            Call::Linear { rows, out, inp, .. }
+            | Call::LinearDx { rows, out, inp, .. }
+            | Call::LinearDw { rows, out, inp } => vec![rows, inp, out],
+            Call::MatMul { m, n, k, .. } => vec![m, k, n],
+            Call::Binary { blocks, rows, cols, .. } => vec![blocks * rows, cols],
+            Call::Sum { rows, cols, .. }
+            | Call::LayerNorm { rows, cols, .. }
+            | Call::LayerNormGrad { rows, cols }
+            | Call::Rotary { rows, cols, .. }
+            | Call::RmsNorm { rows, cols, .. }
+            | Call::RmsNormGrad { rows, cols }
+            | Call::Softmax { rows, cols, .. }
+            | Call::SoftmaxGrad { rows, cols, .. }
+            | Call::Take { rows, cols }
+            | Call::TakeGrad { rows, cols } => vec![rows, cols],
+            Call::CausalAttention { rows, cols, len, .. }
+            | Call::CausalAttentionGrad { rows, cols, len, .. } => vec![rows, cols, len],
+            Call::HeadLoss { rows, vocab, inp, .. } => vec![rows, inp, vocab],
+            Call::EmbeddingBag { rows, cols, k, .. } | Call::EmbeddingBagGrad { rows, cols, k } => {
+                vec![rows, k, cols]
+            }
+            Call::Windows { len, .. } => vec![len],
+            Call::Copy { runs, len, .. } => vec![runs, len],
+            Call::Affine { .. }
+            | Call::Unary(_)
+            | Call::UnaryGrad(_)
+            | Call::Dropout { .. }
+            | Call::Collect => Vec::new(),
+        }
+    }
+
     /// Multiply-adds of a product; in f64, since they are more than a browser's usize holds.
     fn multiply_adds(&self) -> f64 {
         let (m, n, k) = match *self {
@@ -198,7 +265,7 @@ pub struct Plan {
     pub(crate) steps: Vec<Step>,
     /// Ranges of the arena.
     pub(crate) slots: Vec<Range<usize>>,
-    pub(crate) arena_len: usize,
+    arena_len: u64,
     pub(crate) inputs: Vec<Port>,
     pub(crate) outputs: Vec<Port>,
     pub(crate) constants: Vec<(usize, Vec<f32>)>,
@@ -210,7 +277,17 @@ pub struct Plan {
     /// Gradients of parameters that the loss does not depend on: zero.
     pub(crate) untouched: Vec<Range<usize>>,
     nodes: Vec<PlanNode>,
-    unshared_len: usize,
+    unshared_len: u64,
+}
+
+/// Floats of a tensor, which may be more than this machine counts to.
+pub(crate) const fn product(rows: usize, cols: usize) -> u64 {
+    (rows as u64).saturating_mul(cols as u64)
+}
+
+/// Bytes of so many floats.
+pub(crate) const fn bytes(floats: u64) -> u64 {
+    floats.saturating_mul(size_of::<f32>() as u64)
 }
 
 impl Plan {
@@ -266,13 +343,34 @@ impl Plan {
     pub fn describe(&self) -> &[PlanNode] {
         &self.nodes
     }
-    /// Bytes of the arena that holds every tensor; what a browser cannot address is all of it.
-    pub fn arena_bytes(&self) -> usize {
-        self.arena_len.saturating_mul(size_of::<f32>())
+    /// Bytes of the arena that holds every tensor: they may be more than this machine can address, as a browser's 32 bits. No executor
+    /// is made then.
+    pub fn arena_bytes(&self) -> u64 {
+        bytes(self.arena_len)
     }
     /// Bytes the tensors would take if none shared its place.
-    pub fn unshared_bytes(&self) -> usize {
-        self.unshared_len.saturating_mul(size_of::<f32>())
+    pub fn unshared_bytes(&self) -> u64 {
+        bytes(self.unshared_len)
+    }
+    /// Floats of the arena.
+    ///
+    /// # Panics
+    /// Where this machine cannot address them.
+    pub(crate) fn arena_len(&self) -> usize {
+        usize::try_from(self.arena_len)
+            .expect("an arena that this machine can address: ask Plan::arena_bytes first")
+    }
+    /// `64x144x128`: rows, inputs and outputs of a product, rows and columns of what goes by rows, else how many numbers are written.
+    pub fn shape_of(&self, step: &Step) -> String {
+        let sizes = step.call.sizes();
+        if !sizes.is_empty() {
+            return sizes.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
+        }
+        match &step.writes[0] {
+            Place::Slot(slot) => self.slots[*slot].len().to_string(),
+            Place::Param(range) | Place::Grad { range, .. } => range.len().to_string(),
+            Place::Nowhere => "0".into(),
+        }
     }
     /// Kernel calls in the order they run, for whoever runs them elsewhere. Places are indices of [`Plan::slots`].
     pub fn steps(&self) -> &[Step] {
@@ -294,6 +392,10 @@ impl Plan {
             }
         }
         parts
+    }
+    /// Multiply-adds of its longest product, which no part is shorter than.
+    pub fn longest_call(&self) -> f64 {
+        self.steps.iter().map(|step| step.call.multiply_adds()).fold(0.0, f64::max)
     }
     /// Ranges of an arena of [`Plan::arena_bytes`].
     pub fn slots(&self) -> &[Range<usize>] {
@@ -335,7 +437,7 @@ struct Chain {
 /// A tensor that has no place yet.
 #[derive(Clone, Debug)]
 struct Slot {
-    len: usize,
+    len: u64,
     /// First and last step that use it.
     first: usize,
     last: usize,
@@ -443,7 +545,7 @@ impl<'g> Planner<'g> {
         }
         let outputs = outputs.iter().map(|(name, node)| p.output(name, node.0)).collect();
         p.find_lives();
-        let unshared_len = p.slots.iter().map(|s| s.len.next_multiple_of(LINE)).sum();
+        let unshared_len = p.slots.iter().map(|s| s.len.next_multiple_of(LINE as u64)).sum();
         let alias = p.share_in_place();
         let (slots, arena_len) = p.arrange(&alias);
         let specs = graph.table.specs();

@@ -33,9 +33,14 @@ pub trait Player: Send + Sync {
     /// asked with them.
     fn choose(&mut self, decisions: &[(Board, Roll)], chosen: &mut Vec<Board>);
 
-    /// Every distinct result of a roll with what it thinks of it, the best first; nothing where it has no opinion to tell.
+    /// Every distinct result of a roll with what it thinks of it, what it would play first; nothing where it has no opinion to tell.
     fn rank(&mut self, _board: Board, _roll: Roll) -> Vec<Candidate> {
         Vec::new()
+    }
+
+    /// Whether it plays what a policy or the visits of a tree prefer, and not always what it values most.
+    fn has_policy(&self) -> bool {
+        false
     }
 
     /// What it expects of a board before the roll, seen by the player about to roll; nothing where it has no opinion.

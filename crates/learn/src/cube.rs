@@ -117,13 +117,16 @@ pub trait Judge<P> {
     }
 }
 
-/// A learner of the cube, whichever way it learns. It goes on from slice to slice; between two iterations it can be saved and
-/// its settings may change.
+/// A learner of the cube, whichever way it learns. It goes on from slice to slice; between two iterations its settings may change.
 pub trait Learner<P: Puzzle>: Send + Sync {
-    /// One step of the optimiser, or a batch of episodes on the way to one.
+    /// One step of the optimiser or a part of it, or a batch of episodes on the way to one.
     fn advance(&mut self) -> Slice;
     /// Between two iterations.
     fn at_boundary(&self) -> bool;
+    /// Its parts are all there is also within an iteration, unless another machine has the steps.
+    fn saves_within(&self) -> bool {
+        true
+    }
     fn progress(&self) -> Progress;
     /// Whether there is anything worth saving.
     fn is_finite(&self) -> bool;
@@ -131,7 +134,7 @@ pub trait Learner<P: Puzzle>: Send + Sync {
     fn weights(&self) -> &[f32];
     /// The judge that it is now.
     fn judge(&self) -> Result<Evaluator<P>, PlanError>;
-    /// All that it is made from again, by name; at a boundary.
+    /// All that it is made from again, by name: after the newest step, wherever it is in the next.
     fn parts(&self) -> Vec<(String, Vec<usize>, Data)>;
     /// Tells where the time goes by this clock, in seconds from anywhere. It leaves no trace in what is learned.
     fn set_clock(&mut self, clock: fn() -> f64);

@@ -72,6 +72,28 @@ pub(crate) enum Unusable {
     BadValue { name: String },
 }
 
+/// Multiply-adds of one piece of work that nothing can interrupt, at most: a run is stopped, paused and saved between two pieces, within
+/// two seconds.
+pub(crate) const LONGEST: f64 = 5e10;
+
+/// What an iteration that was not over had come to.
+const PARTIAL: &str = "iteration";
+
+/// The steps of such an iteration, and sums over them. Where it has none, nothing is saved.
+pub(crate) fn save_partial(values: impl Into<Vec<f64>>) -> Saved {
+    let values = values.into();
+    (PARTIAL.into(), vec![values.len()], Data::F64(values))
+}
+
+/// The same, as it was saved; nothing between two iterations.
+pub(crate) fn partial<const N: usize>(find: &Find) -> Result<Option<[f64; N]>, Unusable> {
+    let Some((_, data)) = find(PARTIAL) else { return Ok(None) };
+    let Data::F64(values) = data else { return Err(Unusable::Missing { name: PARTIAL.into() }) };
+    let values: [f64; N] = values[..].try_into().map_err(|_| Unusable::Missing { name: PARTIAL.into() })?;
+    let sound = values.iter().all(|x| x.is_finite()) && values[0] >= 0.0 && values[0] <= f64::from(u32::MAX);
+    if sound { Ok(Some(values)) } else { Err(Unusable::BadValue { name: PARTIAL.into() }) }
+}
+
 /// The same groups, as they were saved.
 pub(crate) fn load<'a>(
     find: &Find,

@@ -15,12 +15,15 @@ wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
 fn strong() -> Strong {
     // Rounds that look at all rolls too.
     let small = StrongConfig { hidden: 32, games: 16, batch: 128, ..StrongConfig::default() };
-    let settings = StrongConfig { look_after: 32, look_games: 6, ..small };
+    let other = StrongConfig { narrow: 24, depth: 2, handmade: false, bearoff: false, ..small };
+    let settings = StrongConfig { look_after: 32, look_games: 6, ..other };
     Strong::new(settings, 4, Isa::best()).expect("sound settings")
 }
 
 fn published() -> Published {
     let settings = PublishedConfig {
+        width: 48,
+        blocks: 1,
         evals: 12,
         actors: 5,
         games: 6,

@@ -2,10 +2,11 @@
 //! for any number of threads, and a learner that was saved goes on as if it had not been.
 
 use learn::Data;
-use learn::backgammon::{Learner, Strong, StrongConfig};
+use learn::backgammon::{Depth, Learner, Strong, StrongConfig, bearoff};
 #[cfg(not(target_arch = "wasm32"))]
 use learn::backgammon::{arena::duel, baselines::Linear, baselines::Random};
 use math::Isa;
+use worlds::backgammon::{BAR, Board, Roll};
 
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
@@ -55,6 +56,20 @@ fn threads_and_clocks_change_nothing() {
 }
 
 #[test]
+fn a_round_that_looks_ahead_is_learned_from_so_many_times() {
+    let updates = |look_after: u64, look_passes: usize| {
+        let settings = StrongConfig { look_after, look_games: 4, look_passes, ..small() };
+        let mut strong = Strong::new(settings, 4, Isa::best()).expect("sound settings");
+        rounds(&mut strong, 1);
+        strong.progress().updates
+    };
+    let once = updates(0, 1);
+    assert!(once > 0);
+    assert_eq!((updates(0, 2), updates(0, 5)), (2 * once, 5 * once));
+    assert_eq!(updates(1_000_000, 1), updates(1_000_000, 5), "one that does not look ahead");
+}
+
+#[test]
 fn instruction_sets_of_a_class_learn_the_same() {
     let mut known: [Option<Vec<f32>>; 2] = [None, None];
     for isa in Isa::available() {
@@ -88,4 +103,33 @@ fn what_was_saved_goes_on_as_if_it_had_not_been() {
     assert!(error.to_string().contains("strong.adam.v"), "{error}");
     let error = Strong::restore(StrongConfig { hidden: 64, ..small() }, 9, Isa::best(), &find).err();
     assert!(error.expect("another size").to_string().contains("open one"));
+}
+
+#[test]
+fn inputs_and_the_bear_off_table_are_left_out_where_they_are_switched_off() {
+    // A race with all checkers home, and one that is not.
+    let mut home = [0; BAR];
+    (home[0], home[3], home[5]) = (2, 2, 1);
+    let home = Board::new(home, home).unwrap();
+    let known = bearoff::outcome_probs(&home.turned()).unwrap();
+    let mut learned = Vec::new();
+    for (handmade, bearoff) in [(true, true), (true, false), (false, true), (false, false)] {
+        let settings = StrongConfig { handmade, bearoff, ..small() };
+        assert_eq!(settings.can_become(&small()), handmade && bearoff);
+        let mut strong = Strong::new(settings, 9, Isa::best()).unwrap();
+        rounds(&mut strong, 2);
+        let mut player = strong.player(1);
+        let [won, won_gammon, won_backgammon, lost, lost_gammon, lost_backgammon] =
+            player.expects(home).unwrap().0;
+        let expected = [lost, lost_gammon, lost_backgammon, won, won_gammon, won_backgammon];
+        assert_eq!(expected == known, bearoff, "{expected:?} {known:?}");
+        let ranked = player.rank(home, Roll::new(2, 1).unwrap());
+        assert!(ranked.iter().all(|of| (of.depth == Depth::Exact) == bearoff), "{ranked:?}");
+        learned.push(strong.weights().to_vec());
+        assert!(strong.is_finite());
+    }
+    // Each of them is learned with otherwise.
+    for (i, one) in learned.iter().enumerate() {
+        assert!(learned[..i].iter().all(|other| other != one));
+    }
 }

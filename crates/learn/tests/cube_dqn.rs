@@ -113,6 +113,22 @@ fn a_replay_keeps_the_newest() {
 }
 
 #[test]
+fn a_learner_learns_from_all_that_its_replay_keeps() {
+    let mut learner = learner::<Two>(small(), 3);
+    while learner.replay().len() < learner.replay().capacity() {
+        iterate(&mut learner, 1);
+    }
+    let mut drawn = vec![false; learner.replay().capacity()];
+    for _ in 0..60 {
+        iterate(&mut learner, 1);
+        learner.batch().1.iter().for_each(|&pick| drawn[pick as usize] = true);
+    }
+    // Of 60 batches of 32 an even draw leaves out a fortieth; priorities leave out more, and the newest alone would be few.
+    let count = drawn.iter().filter(|&&drawn| drawn).count();
+    assert!(2 * count > drawn.len(), "{count} of {}", drawn.len());
+}
+
+#[test]
 fn transitions_are_drawn_by_priority_and_weighed_against_it() {
     let (isa, alpha, floor, beta) = (Isa::best(), 0.7, 0.01, 0.5);
     let mut replay = Replay::new(64, true, 0);

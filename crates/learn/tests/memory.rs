@@ -83,11 +83,15 @@ fn what_a_run_takes_is_known_before() {
         },
         1,
     );
+    published(PublishedConfig { width: 512, blocks: 6, minibatch: 1024, ..small.clone() }, 1);
+    published(PublishedConfig { width: 16, blocks: 0, ..small.clone() }, 2);
     published(PublishedConfig { evals: 2, games: 256, duel_pairs: 2, generation_rounds: 1, ..small }, 2);
 
     // As long as games last; players with so few units hardly get past each other at first.
     strong(StrongConfig { hidden: 64, games: 300, batch: 8192, ..StrongConfig::default() }, 1, 1.3);
     strong(StrongConfig { hidden: 1024, games: 16, look_after: u64::MAX, ..StrongConfig::default() }, 3, 1.3);
+    let deep = StrongConfig { hidden: 64, narrow: 128, depth: 4, games: 16, ..StrongConfig::default() };
+    strong(StrongConfig { batch: 4096, look_after: u64::MAX, ..deep }, 1, 6.0);
     strong(StrongConfig::default(), 2, 3.0);
     strong(StrongConfig { hidden: 128, look_after: 0, look_games: 64, ..StrongConfig::default() }, 2, 4.0);
 

@@ -2,7 +2,6 @@
 //! while it runs, and settings and checkpoints that cannot be are refused. That it learns is tested
 //! in `learning.rs`.
 
-use learn::ppo::LR_FLOOR;
 use learn::{Data, IterationStats, Ppo, PpoConfig, PpoError, RECORDED_ENVS, Slice};
 use math::Isa;
 use worlds::Kind;
@@ -312,33 +311,6 @@ fn the_learning_rate_falls_to_its_floor() {
     let find = |name: &str| parts.iter().find(|p| p.0 == name).map(|p| (p.1.as_slice(), &p.2));
     let mut resumed = Ppo::restore(cart_pole(), ppo.config().clone(), 1, Isa::best(), &find).unwrap();
     assert!((iterate(&mut resumed, 1).lr / 0.002 - 0.5).abs() < 1e-4);
-}
-
-/// Once every pole stays up there is nothing more to gain: the rate falls on, also in a learner that was restored; elsewhere it
-/// stays at its floor.
-#[test]
-fn the_learning_rate_settles_while_the_goal_is_reached() {
-    let config = PpoConfig { anneal_steps: 1e5, ..PpoConfig::default() };
-    let mut ppo = ppo(&config);
-    let rate = |stats: IterationStats| stats.lr / config.lr;
-    assert!((rate(iterate(&mut ppo, 8)) - 0.1).abs() < 1e-4, "not solved yet");
-    let solved = (0..400).any(|_| iterate(&mut ppo, 1).mean_return.is_some_and(|mean| mean >= 475.0));
-    assert!(solved);
-    let mut again = restore(cart_pole(), &config, &ppo.state()).unwrap();
-    let stats = iterate(&mut ppo, 1);
-    assert!((rate(stats) - LR_FLOOR).abs() < 1e-4, "{}", rate(stats));
-    assert_eq!(iterate(&mut again, 1), stats);
-    assert_eq!(bits(&again), bits(&ppo));
-    // With the old floor it does not matter whether it settles.
-    let schedule = |settle| {
-        let config = PpoConfig { lr_floor: LR_FLOOR, settle, anneal_steps: 2e4, ..small() };
-        bits(&{
-            let mut ppo = self::ppo(&config);
-            iterate(&mut ppo, 6);
-            ppo
-        })
-    };
-    assert_eq!(schedule(true), schedule(false));
 }
 
 #[test]

@@ -89,6 +89,8 @@ fn published_settings(numbers: &mut Sequence) -> PublishedConfig {
         value_coef: of(numbers, &[0.0, 1.0, 100.0]),
         generation_rounds: of(numbers, &[1, 2, 1000]),
         duel_pairs: of(numbers, &[0, 0, 1, 3]),
+        width: of(numbers, &[128, 16, 48]),
+        blocks: of(numbers, &[3, 0, 1]),
         ..PublishedConfig::default()
     }
 }
@@ -154,6 +156,10 @@ fn the_strong_learner_goes_on_from_any_save() {
             look_games: of(&mut numbers, &[1, 3]),
             look_passes: of(&mut numbers, &[1, 3]),
             look_lr: of(&mut numbers, &[0.01, 1.0, 10.0]),
+            narrow: of(&mut numbers, &[8, 32, 40]),
+            depth: of(&mut numbers, &[1, 1, 2, 5]),
+            handmade: of(&mut numbers, &[true, false]),
+            bearoff: of(&mut numbers, &[true, false]),
             ..StrongConfig::default()
         };
         let what = format!("seed {seed} of {config:?}");
@@ -185,7 +191,6 @@ fn ppo_settings(numbers: &mut Sequence) -> PpoConfig {
         target_kl: of(numbers, &[0.0, 0.003]),
         anneal_steps: of(numbers, &[0.0, 5000.0, 5e6]),
         lr_floor: of(numbers, &[0.001, 0.1, 1.0]),
-        settle: yes(numbers),
         clip_value: yes(numbers),
         normalize_advantage: yes(numbers),
         normalize_observation: yes(numbers),

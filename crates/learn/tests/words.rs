@@ -68,6 +68,23 @@ fn gpt(vocab: usize, width: usize, layers: usize, heads: usize, context: usize) 
     Shape { vocab, width, layers, heads, context, norm, positions, mlp, tied: true, bias: true }
 }
 
+#[test]
+fn the_rate_rises_then_falls_along_a_cosine_to_its_least() {
+    let config = config(gpt(20, 16, 1, 2, 6), 2);
+    let rate = |steps| f64::from(config.adam(steps).lr);
+    // 20 steps up, of which the first is no step of nothing; 180 steps down.
+    for (steps, wanted) in
+        [(0, 3e-3 / 20.0), (9, 1.5e-3), (19, 3e-3), (20, 3e-3), (110, 1.65e-3), (200, 3e-4), (999, 3e-4)]
+    {
+        assert!((rate(steps) - wanted).abs() < 1e-8, "{} after {steps}, not {wanted}", rate(steps));
+    }
+    let third = 3e-4 + 2.7e-3 * 0.75;
+    assert!((rate(80) - third).abs() < 1e-8, "{} after a third of the way", rate(80));
+    let adam = config.adam(0);
+    assert_eq!((adam.beta1, adam.beta2, adam.weight_decay, adam.max_grad_norm), (0.9, 0.99, 0.1, 1.0));
+    assert!(adam.matrices_only);
+}
+
 /// The golden cases.
 fn cases() -> Vec<(Value, Shape)> {
     let shape = |case: &Value| {
@@ -260,6 +277,39 @@ fn writing_chooses_as_it_is_told() {
     }
 }
 
+/// Of many first tokens none is beyond the fewest that have the probability, and each of those is among them.
+#[test]
+fn top_p_keeps_the_fewest_tokens_that_have_so_much_together() {
+    let (_, shape) = cases().remove(0);
+    let mut logits = {
+        let mut reader = reader(&shape).0;
+        reader.read(&[3, 5]);
+        reader.logits(1).to_vec()
+    };
+    let most = logits.iter().copied().fold(f32::MIN, f32::max);
+    logits.iter_mut().for_each(|logit| *logit = (*logit - most).exp());
+    let whole: f32 = logits.iter().sum();
+    let order = likeliest(&shape, &[3, 5]);
+    let mut sizes = Vec::new();
+    for top_p in [0.3, 0.6, 0.9] {
+        let mut sum = 0.0;
+        let enough = order.iter().position(|&token| {
+            sum += logits[token as usize] / whole;
+            sum >= top_p
+        });
+        let kept: std::collections::BTreeSet<u32> = order[..=enough.unwrap()].iter().copied().collect();
+        let drawn: std::collections::BTreeSet<u32> = (0..3000)
+            .map(|seed| {
+                let sampling = Sampling { temperature: 1.0, top_k: 0, top_p, seed };
+                Writing::new(reader(&shape).0, &[3, 5], sampling).advance().0
+            })
+            .collect();
+        assert!(kept == drawn, "{top_p}: {kept:?} {drawn:?}");
+        sizes.push(kept.len());
+    }
+    assert!(sizes[0] < sizes[2], "{sizes:?}");
+}
+
 /// Tokens in which each follows from the one before, mostly.
 fn text(numbers: &mut Numbers, count: usize) -> Vec<u32> {
     let mut text = vec![0u32];
@@ -338,6 +388,40 @@ fn a_learner_goes_on_to_the_bit_from_where_it_was_saved() {
     }
 }
 
+/// At any slice, also within a step, which is done again then.
+#[test]
+fn a_learner_that_was_saved_within_an_iteration_ends_it_as_if_it_had_not_been() {
+    const FOUR: &[usize] = &[4];
+    let config = Config { dropout: 0.2, steps: 3, ..small() };
+    let end = |learner: &mut Learner| loop {
+        if let Slice::Iteration(stats) = learner.advance() {
+            return stats;
+        }
+    };
+    let mut whole = learner(config);
+    let stats = end(&mut whole);
+    let mut within = 0;
+    for slices in 1.. {
+        let mut first = learner(config);
+        (0..slices).for_each(|_| drop(first.advance()));
+        if first.at_boundary() {
+            break;
+        }
+        let parts = first.parts();
+        let find = |name: &str| parts.iter().find(|part| part.0 == name).map(|p| (p.1.as_slice(), &p.2));
+        let mut again = Learner::restore(config, &corpus(), 3, Isa::best(), &find).unwrap();
+        within += usize::from(!again.at_boundary());
+        assert!(end(&mut again) == stats && state(&again) == state(&whole), "{slices}");
+        assert!(end(&mut first) == stats && state(&first) == state(&whole), "{slices}");
+        let damaged = [f64::NAN, -1.0].map(|step| learn::Data::F64(vec![step, 1.0, 1.0, 1.0]));
+        for damaged in &damaged {
+            let find = |name: &str| if name == "iteration" { Some((FOUR, damaged)) } else { find(name) };
+            assert!(Learner::restore(config, &corpus(), 3, Isa::best(), &find).is_err());
+        }
+    }
+    assert!(within > 2, "{within} saves were within the iteration");
+}
+
 #[test]
 fn offloaded_steps_are_those_at_home() {
     // A text that the machine keeps, and one of which it is sent the sequences.
@@ -377,7 +461,7 @@ impl Machine for Narrow {
     }
 
     fn trainer(&self, plan: &Arc<Plan>, state: &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault> {
-        let (needs, has) = (plan.arena_bytes() as u64, self.0);
+        let (needs, has) = (plan.arena_bytes(), self.0);
         if needs > has { Err(Fault::TooSmall { needs, has }) } else { Local.trainer(plan, state) }
     }
 }
@@ -388,7 +472,7 @@ fn a_machine_without_room_for_a_batch_takes_micro_batches() {
     let has = |micro| {
         plan_training(&Config { micro, ..config }, corpus().train().len(), 3, Isa::best())
             .unwrap()
-            .arena_bytes() as u64
+            .arena_bytes()
     };
     let (mut here, mut there) = (learner(config), learner(config));
     assert!(matches!(there.begin_offload(&Narrow(1000)), Err(Fault::TooSmall { .. })));
@@ -446,6 +530,15 @@ fn runs_of_a_batch_add_up_to_it() {
     for micro in [1, 2, 4] {
         assert!(losses(micro).iter().zip(&whole).all(|(a, b)| close(*a, *b, 1e-4)), "{micro}");
     }
+}
+
+#[test]
+fn a_product_that_takes_seconds_is_refused() {
+    let config = Config { micro: 1, ..config(Shape { vocab: 65_536, ..gpt(65_536, 2048, 1, 32, 1024) }, 4) };
+    let error = Learner::bytes(&config).unwrap_err().to_string();
+    assert!(error.contains("1024 tokens at once") && error.contains("smaller micro"), "{error}");
+    // GPT-2's own shape is not.
+    Learner::bytes(&Config { shape: gpt(50_257, 768, 12, 12, 1024), ..config }).unwrap();
 }
 
 #[test]

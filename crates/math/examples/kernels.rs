@@ -250,7 +250,8 @@ fn main() {
             continue;
         }
         let begin = Instant::now();
-        let t = Table { isa, peak: peak::peak_gflops(isa, &|| begin.elapsed().as_secs_f64()) };
+        let now = || begin.elapsed().as_secs_f64();
+        let t = Table { isa, peak: peak::Peak::new(isa, None, &now).gflops(&now) };
         println!("{:8} {:38} {:8.1} GFLOP/s", isa.name(), "peak", t.peak);
         products(&t, 128, 128, 64);
         products(&t, 330, 128, 256);

@@ -22,6 +22,7 @@ pub mod poly;
 pub mod reference;
 pub mod rivals;
 pub mod rng;
+pub mod rounds;
 pub mod shuffle;
 
 pub use gemm::{Act, Epilogue, Norm, PANEL};

@@ -1,54 +1,59 @@
-//! The f32 multiply-add peak of one core: what every other figure is a share of. Next to no memory. The clock is injected,
-//! as this crate has none.
+//! The f32 multiply-add peak of one core or of several: what every other figure is a share of. Next to no memory. The clock is
+//! injected, as this crate has none.
 
 use crate::isa::{Isa, Kernel, Simd, dispatch};
 use crate::par::{self, Threads};
+use crate::rounds::{ROUND_S, sustained_s};
 use std::hint::black_box;
 
-/// The fastest of a quarter of a second of short stretches, in GFLOP/s (a multiply-add counts as two). `now` gives seconds;
-/// stretches are long enough for a clock of 5 µs, and many, as a browser compiles well only what has run for a while.
-pub fn peak_gflops(isa: Isa, now: &dyn Fn() -> f64) -> f64 {
-    let mut rounds = 1 << 10;
-    let mut best: f64 = 0.0;
-    let mut wide = false;
-    let begin = now();
-    loop {
-        let start = now();
-        let flops = stretch(isa, Chains { rounds, wide });
-        let end = now();
-        if end - start < 1e-3 {
-            rounds *= 2;
-            continue;
-        }
-        best = best.max(flops / (end - start) * 1e-9);
-        wide = !wide;
-        if end - begin > 0.25 {
-            return best;
-        }
-    }
+/// The faster of two ways to do nothing but multiply-adds, ready to be measured in the rounds of what is held against it.
+pub struct Peak<'a> {
+    isa: Isa,
+    /// Several cores at work together count by the time that the last of them takes.
+    crew: Option<(&'a Threads, usize)>,
+    chains: Chains,
 }
 
-/// The same of several cores at work together: all that they do in the time that the last of them takes.
-pub fn peak_gflops_of(isa: Isa, threads: &Threads, count: usize, now: &dyn Fn() -> f64) -> f64 {
-    let mut flops = vec![0.0; count];
-    let mut rounds = 1 << 12;
-    let mut best: f64 = 0.0;
-    let mut wide = false;
-    let begin = now();
-    loop {
-        let start = now();
-        threads.run(|| par::each_mut(&mut flops, |_, flops| *flops = stretch(isa, Chains { rounds, wide })));
-        let end = now();
-        // Long enough for the way to other threads not to count.
-        if end - start < 5e-3 {
-            rounds *= 2;
-            continue;
+impl<'a> Peak<'a> {
+    /// Of one core, or of a crew of so many threads. For a quarter of a second both ways run in turn: by then a browser has compiled
+    /// them well, and which is faster is known.
+    pub fn new(isa: Isa, crew: Option<(&'a Threads, usize)>, now: &dyn Fn() -> f64) -> Peak<'a> {
+        const CHOICE_S: f64 = 0.25;
+        let mut peak = Peak { isa, crew, chains: Chains { rounds: 1 << 10, wide: false } };
+        // Long enough for a clock of 5 µs, and for the way to other threads not to count.
+        let least_s = if crew.is_some() { 5e-3 } else { 1e-3 };
+        let (began_s, mut sums) = (now(), [(0.0, 0.0); 2]);
+        loop {
+            let stretch_began_s = now();
+            let flops = peak.stretch();
+            let ended_s = now();
+            if ended_s - stretch_began_s < least_s {
+                peak.chains.rounds *= 2;
+                continue;
+            }
+            let sum = &mut sums[usize::from(peak.chains.wide)];
+            *sum = (sum.0 + flops, sum.1 + ended_s - stretch_began_s);
+            peak.chains.wide = !peak.chains.wide;
+            if ended_s - began_s > CHOICE_S && sums.iter().all(|sum| sum.1 > 0.0) {
+                let [narrow, wide] = sums.map(|(flops, took_s)| flops / took_s);
+                peak.chains.wide = wide > narrow;
+                return peak;
+            }
         }
-        best = best.max(flops.iter().sum::<f64>() / (end - start) * 1e-9);
-        wide = !wide;
-        if end - begin > 0.25 {
-            return best;
-        }
+    }
+
+    /// GFLOP/s sustained in one round; a multiply-add counts as two.
+    pub fn gflops(&self, now: &dyn Fn() -> f64) -> f64 {
+        let mut flops = 0.0;
+        let stretch_s = sustained_s(ROUND_S, now, || flops = self.stretch());
+        1e-9 * flops / stretch_s
+    }
+
+    fn stretch(&self) -> f64 {
+        let Some((threads, count)) = self.crew else { return stretch(self.isa, self.chains) };
+        let (isa, chains, mut flops) = (self.isa, self.chains, vec![0.0; count]);
+        threads.run(|| par::each_mut(&mut flops, |_, flops| *flops = stretch(isa, chains)));
+        flops.iter().sum()
     }
 }
 
@@ -58,6 +63,7 @@ fn stretch(isa: Isa, chains: Chains) -> f64 {
     dispatch(isa, chains)
 }
 
+#[derive(Clone, Copy)]
 struct Chains {
     rounds: usize,
     /// 12 chains for units of long latency, or 6, which fit 16 registers even where a product needs one of its own.

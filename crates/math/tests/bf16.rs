@@ -1,10 +1,15 @@
 //! Products of bf16 operands, bit against bit with the chains that `vdpbf16ps` and `tdpbf16ps` are defined by. What the processor
-//! lacks cannot be tested, and is named.
+//! lacks cannot be tested, and is skipped by name.
 
 #![cfg(target_arch = "x86_64")]
 
 use math::par::Threads;
 use math::{Act, Epilogue, Isa, Rng, gemm};
+
+/// Kernels write within their buffers.
+#[cfg(not(any(miri, target_arch = "wasm32")))]
+#[global_allocator]
+static GUARDED: testkit::Guarded = testkit::Guarded;
 
 fn numbers(seed: u32, n: usize) -> Vec<f32> {
     let mut x = vec![0.0; n];
@@ -47,15 +52,23 @@ fn twin(
     }
 }
 
-/// Those that this machine has.
-fn sets() -> impl Iterator<Item = Isa> {
-    [Isa::Bf16, Isa::Amx].into_iter().filter(|isa| {
-        if !isa.is_available() {
-            println!("not tested, as this processor lacks it: {}", isa.name());
+/// A test for each set.
+macro_rules! by_set {
+    ($($test:ident),*) => { by_set!(in bf16, Isa::Bf16, $($test),*); by_set!(in amx, Isa::Amx, $($test),*); };
+    (in $set:ident, $isa:expr, $($test:ident),*) => {
+        mod $set {
+            use math::Isa;
+            $(#[test]
+            fn $test() {
+                match $isa.is_available() {
+                    true => super::$test($isa),
+                    false => testkit::skip(format_args!("{}: this processor has none", $isa.name())),
+                }
+            })*
         }
-        isa.is_available()
-    })
+    };
 }
+by_set!(a_layer_and_its_gradients_are_chains_of_pairs_on_any_threads, any_strides_give_the_same_chains);
 
 #[track_caller]
 fn same(got: &[f32], want: &[f32], what: &str) {
@@ -78,11 +91,8 @@ const SHAPES: [[usize; 3]; 10] = [
     [512, 512, 521],
 ];
 
-#[test]
-fn a_layer_and_its_gradients_are_chains_of_pairs_on_any_threads() {
-    for (isa, (seed, [rows, out, inp])) in
-        sets().flat_map(|isa| (1..).zip(SHAPES).map(move |shape| (isa, shape)))
-    {
+fn a_layer_and_its_gradients_are_chains_of_pairs_on_any_threads(isa: Isa) {
+    for (seed, [rows, out, inp]) in (1..).zip(SHAPES) {
         let (x, w) = (numbers(seed, rows * inp), numbers(!seed, out * inp));
         let (bias, dy) = (numbers(seed ^ 64, out), numbers(seed ^ 128, rows * out));
         let mut y: Vec<f32> = (0..rows * out).map(|i| bias[i % out]).collect();
@@ -116,9 +126,8 @@ fn a_layer_and_its_gradients_are_chains_of_pairs_on_any_threads() {
     }
 }
 
-#[test]
-fn any_strides_give_the_same_chains() {
-    for (isa, (seed, [m, n, k])) in sets().flat_map(|isa| (1..).zip(SHAPES).map(move |shape| (isa, shape))) {
+fn any_strides_give_the_same_chains(isa: Isa) {
+    for (seed, [m, n, k]) in (1..).zip(SHAPES) {
         let (a, b, old) = (numbers(seed, m * k), numbers(!seed, k * n), numbers(seed ^ 1, m * n));
         for (a_strides, b_strides) in [((k, 1), (n, 1)), ((1, m), (1, k)), ((k, 1), (1, k)), ((1, m), (n, 1))]
         {

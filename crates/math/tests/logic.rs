@@ -11,6 +11,11 @@ use wasm_bindgen_test::wasm_bindgen_test as test;
 #[cfg(target_arch = "wasm32")]
 wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
+/// Kernels write within their buffers.
+#[cfg(not(any(miri, target_arch = "wasm32")))]
+#[global_allocator]
+static GUARDED: testkit::Guarded = testkit::Guarded;
+
 fn uniform(seed: u32, len: usize) -> Vec<f32> {
     let mut values = vec![0.0; len];
     Rng::new(seed, 1).fill_uniform(Isa::best(), 0, &mut values);

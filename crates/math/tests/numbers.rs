@@ -8,19 +8,21 @@ use wasm_bindgen_test::wasm_bindgen_test;
 #[cfg(target_arch = "wasm32")]
 wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
+/// Kernels write within their buffers.
+#[cfg(not(any(miri, target_arch = "wasm32")))]
+#[global_allocator]
+static GUARDED: testkit::Guarded = testkit::Guarded;
+
 /// The largest error of `f` on [from, to], relative or, where `absolute` is larger, against that; on every set.
 fn worst(from: f32, to: f32, absolute: f64, f: impl Fn(Isa, f32) -> f32, want: impl Fn(f64) -> f64) -> f64 {
     const STEPS: u32 = 40_000;
-    let mut worst: f64 = 0.0;
-    for isa in Isa::available() {
-        for i in 0..=STEPS {
-            let x = from + (to - from) * (i as f32 / STEPS as f32);
-            let want = want(f64::from(x));
-            let error = (f64::from(f(isa, x)) - want).abs() / want.abs().max(absolute);
-            worst = worst.max(error);
-        }
-    }
-    worst
+    let error = |isa, i| {
+        let x = from + (to - from) * (i as f32 / STEPS as f32);
+        let want = want(f64::from(x));
+        (f64::from(f(isa, x)) - want).abs() / want.abs().max(absolute)
+    };
+    let error = &error;
+    testkit::worst(Isa::available().into_iter().flat_map(|isa| (0..=STEPS).map(move |i| error(isa, i))))
 }
 
 #[cfg_attr(not(target_arch = "wasm32"), test)]

@@ -9,6 +9,11 @@ use wasm_bindgen_test::wasm_bindgen_test as test;
 #[cfg(target_arch = "wasm32")]
 wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
+/// Kernels write within their buffers.
+#[cfg(not(any(miri, target_arch = "wasm32")))]
+#[global_allocator]
+static GUARDED: testkit::Guarded = testkit::Guarded;
+
 struct Gates {
     channels: usize,
     inputs: Vec<(u8, u32)>,

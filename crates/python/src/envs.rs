@@ -1,11 +1,12 @@
 //! Environments of one kind, stepped together: NumPy's actions in, and observations, rewards and flags in arrays that each step
 //! writes anew. Results are the same for any number of threads.
 
-use crate::host::{self, Threads};
+use crate::host::{self, Threads, Turns};
 use math::{Isa, Kernel, PANEL, Simd, dispatch};
 use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use std::sync::MutexGuard;
 use worlds::vector::{TERMINATED, TRUNCATED};
 use worlds::{Actions, Kind, Vector};
 
@@ -264,17 +265,22 @@ fn shard<T>(all: &[T], first: usize) -> &[T] {
     &all[first..all.len().min(first + SHARD)]
 }
 
-/// Environments of one kind.
-#[pyclass(module = "hothouse._native")]
+/// What the environments are now.
+struct State {
+    shards: Vec<Shard>,
+    /// They have been reset.
+    begun: bool,
+}
+
+/// Environments of one kind. Threads of Python that use the same take turns, a call each.
+#[pyclass(module = "hothouse._native", frozen)]
 pub struct Envs {
     kind: &'static Kind,
     isa: Isa,
     count: usize,
     mode: Autoreset,
-    shards: Vec<Shard>,
+    state: Turns<State>,
     threads: Threads,
-    /// It has been reset.
-    begun: bool,
     /// Of all; and with autoreset in the same step, the last ones of episodes that ended. What is of a type is one array: to ask
     /// Python for one takes as long as some hundred steps.
     #[pyo3(get)]
@@ -301,20 +307,25 @@ impl Envs {
         Ok((env / SHARD, env % SHARD))
     }
 
-    fn ready(&self) -> PyResult<()> {
+    fn state_of(&self, py: Python) -> PyResult<MutexGuard<'_, State>> {
+        self.state.take(py, || self.threads.here("this vector of environments"))
+    }
+
+    fn ready(&self, py: Python) -> PyResult<MutexGuard<'_, State>> {
         self.threads.here("this vector of environments")?;
-        if self.begun {
-            return Ok(());
+        let state = self.state_of(py)?;
+        if state.begun {
+            return Ok(state);
         }
         Err(PyRuntimeError::new_err("the environments have not begun. Call reset() first"))
     }
 
     /// Shows what some environments begin with.
-    fn show(&self, py: Python, which: impl Fn(usize) -> bool) -> PyResult<()> {
+    fn show(&self, py: Python, shards: &[Shard], which: impl Fn(usize) -> bool) -> PyResult<()> {
         let mut rows = self.observations.bind(py).try_readwrite()?;
         let features = self.features();
         let rows = &mut rows.as_slice_mut()?[..self.count * features];
-        for (shard, rows) in self.shards.iter().zip(rows.chunks_mut(SHARD * features)) {
+        for (shard, rows) in shards.iter().zip(rows.chunks_mut(SHARD * features)) {
             let first = shard.world.observations();
             for env in (0..rows.len() / features).filter(|&env| which(env)) {
                 show(first, features, env, rows);
@@ -322,6 +333,11 @@ impl Envs {
         }
         Ok(())
     }
+}
+
+/// Environments whose episode has ended and whose next has not been shown.
+fn over(shards: &[Shard]) -> usize {
+    shards.iter().map(|shard| shard.over.len()).sum()
 }
 
 #[pymethods]
@@ -365,9 +381,8 @@ impl Envs {
             isa,
             count,
             mode,
-            shards,
+            state: Turns::new(State { shards, begun: false }),
             threads,
-            begun: false,
             observations: PyArray3::zeros(py, [1 + apart, count, features], false).unbind(),
             rewards: PyArray1::zeros(py, count, false).unbind(),
             flags: PyArray2::zeros(py, [2 + apart, count], false).unbind(),
@@ -381,14 +396,16 @@ impl Envs {
 
     /// Environments whose episode has ended and whose next has not been shown.
     #[getter]
-    fn over(&self) -> usize {
-        self.shards.iter().map(|shard| shard.over.len()).sum()
+    fn over(&self, py: Python) -> PyResult<usize> {
+        Ok(over(&self.state_of(py)?.shards))
     }
 
     /// Begins anew as the environments of a seed.
-    fn reset(&mut self, py: Python, seed: u32) -> PyResult<()> {
+    fn reset(&self, py: Python, seed: u32) -> PyResult<()> {
         self.threads.here("this vector of environments")?;
-        let Envs { shards, threads, .. } = self;
+        let mut state = self.state_of(py)?;
+        let State { shards, begun } = &mut *state;
+        let threads = &self.threads;
         py.detach(|| {
             threads.run(|| {
                 math::par::each_mut(shards, |i, shard| {
@@ -397,13 +414,13 @@ impl Envs {
                 });
             });
         });
-        self.begun = true;
-        self.show(py, |_| true)
+        *begun = true;
+        self.show(py, shards, |_| true)
     }
 
     /// Begins the next episode of all environments, or of those in the mask.
-    fn begin(&mut self, py: Python, mask: Option<PyReadonlyArray1<bool>>) -> PyResult<()> {
-        self.ready()?;
+    fn begin(&self, py: Python, mask: Option<PyReadonlyArray1<bool>>) -> PyResult<()> {
+        let shards = &mut self.ready(py)?.shards;
         let mask = mask.as_ref().map(|mask| mask.as_slice()).transpose()?;
         if mask.is_some_and(|mask| mask.len() != self.count) {
             return Err(PyValueError::new_err(format!(
@@ -412,7 +429,7 @@ impl Envs {
             )));
         }
         let chosen = |env: usize| mask.is_none_or(|mask| mask[env]);
-        for (i, shard) in self.shards.iter_mut().enumerate() {
+        for (i, shard) in shards.iter_mut().enumerate() {
             let over = std::mem::take(&mut shard.over);
             // The next episode of those that ended has begun already, and nobody has seen it.
             for env in (0..shard.world.count())
@@ -423,13 +440,13 @@ impl Envs {
             shard.over = over.into_iter().filter(|&env| !chosen(i * SHARD + env as usize)).collect();
         }
         match mask {
-            None => self.show(py, |_| true),
+            None => self.show(py, shards, |_| true),
             Some(mask) => {
                 let mut rows = self.observations.bind(py).try_readwrite()?;
                 let features = self.features();
                 let rows = &mut rows.as_slice_mut()?[..self.count * features];
                 for (shard, (rows, mask)) in
-                    self.shards.iter().zip(rows.chunks_mut(SHARD * features).zip(mask.chunks(SHARD)))
+                    shards.iter().zip(rows.chunks_mut(SHARD * features).zip(mask.chunks(SHARD)))
                 {
                     for env in (0..mask.len()).filter(|&env| mask[env]) {
                         show(shard.world.observations(), features, env, rows);
@@ -441,9 +458,9 @@ impl Envs {
     }
 
     /// One step of all; true where an episode ended.
-    fn step(&mut self, py: Python, actions: &Bound<PyAny>) -> PyResult<bool> {
-        self.ready()?;
-        if self.mode == Autoreset::Disabled && self.over() > 0 {
+    fn step(&self, py: Python, actions: &Bound<PyAny>) -> PyResult<bool> {
+        let shards = &mut self.ready(py)?.shards;
+        if self.mode == Autoreset::Disabled && over(shards) > 0 {
             return Err(PyRuntimeError::new_err("episodes have ended. Reset those environments first"));
         }
         let (isa, mode, features) = (self.isa, self.mode, self.features());
@@ -478,7 +495,7 @@ impl Envs {
         let rewards = rewards.as_slice_mut()?;
         let (terminated, flags) = flags.as_slice_mut()?.split_at_mut(self.count);
         let (truncated, mut done) = flags.split_at_mut(self.count);
-        let Envs { shards, threads, .. } = self;
+        let threads = &self.threads;
         // All of them are looked at before any environment moves.
         let taken = |(i, shard): (usize, &mut Shard)| batch.take(isa, i * SHARD, &mut shard.actions);
         if !shards.iter_mut().enumerate().all(taken) {
@@ -516,20 +533,20 @@ impl Envs {
     }
 
     /// The numbers that an environment is, and the steps of its episode.
-    fn state(&self, env: usize) -> PyResult<(Vec<f32>, u32)> {
+    fn state(&self, py: Python, env: usize) -> PyResult<(Vec<f32>, u32)> {
         let (shard, lane) = self.check(env)?;
-        let world = &self.shards[shard].world;
+        let world = &self.state_of(py)?.shards[shard].world;
         let mut state = vec![0.0; world.state_len()];
         let (steps, _) = world.environment(lane, &mut state);
         Ok((state, steps))
     }
 
     /// Puts an environment into a state, so many steps into its episode.
-    fn set_state(&mut self, py: Python, env: usize, state: Vec<f32>, steps: u32) -> PyResult<()> {
-        self.ready()?;
+    fn set_state(&self, py: Python, env: usize, state: Vec<f32>, steps: u32) -> PyResult<()> {
+        let shards = &mut self.ready(py)?.shards;
         let (at, lane) = self.check(env)?;
         let features = self.features();
-        let shard = &mut self.shards[at];
+        let shard = &mut shards[at];
         let mut now = vec![0.0; shard.world.state_len()];
         let (_, episodes) = shard.world.environment(lane, &mut now);
         shard.world.set_environment(lane, &state, steps, episodes).map_err(|_| {

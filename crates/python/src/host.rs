@@ -3,8 +3,9 @@
 use crate::errors::ForkError;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::time::Instant;
 
 /// Beyond this, more threads are a slip of the pen.
@@ -57,6 +58,38 @@ impl Drop for Threads {
     fn drop(&mut self) {
         if std::process::id() != self.process {
             std::mem::forget(self.pool.take());
+        }
+    }
+}
+
+/// What threads of Python use in turns.
+pub struct Turns<T> {
+    /// Whoever waits holds it, so that a thread that has just had its turn comes after those that wait.
+    door: Mutex<()>,
+    inner: Mutex<T>,
+}
+
+impl<T> Turns<T> {
+    pub fn new(inner: T) -> Turns<T> {
+        Turns { door: Mutex::new(()), inner: Mutex::new(inner) }
+    }
+
+    /// Waits until no other thread uses it, without Python's lock. In a forked process whoever used it may not be there to end its
+    /// turn, so `here` refuses instead.
+    pub fn take(&self, py: Python, here: impl Fn() -> PyResult<()>) -> PyResult<MutexGuard<'_, T>> {
+        let _door = lock(&self.door, py, &here)?;
+        lock(&self.inner, py, &here)
+    }
+}
+
+fn lock<'a, T>(of: &'a Mutex<T>, py: Python, here: impl Fn() -> PyResult<()>) -> PyResult<MutexGuard<'a, T>> {
+    // After a panic it is as that left it, and Python has been told.
+    match of.try_lock() {
+        Ok(held) => Ok(held),
+        Err(TryLockError::Poisoned(held)) => Ok(held.into_inner()),
+        Err(TryLockError::WouldBlock) => {
+            here()?;
+            Ok(of.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner))
         }
     }
 }

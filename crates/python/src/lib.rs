@@ -4,6 +4,7 @@
 #![allow(unsafe_code)] // the macros' own; crates/run/tests/run/invariants.rs holds that there is none of ours
 
 mod data;
+mod disk;
 mod envs;
 mod errors;
 mod host;
@@ -26,6 +27,7 @@ fn native(module: &Bound<PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(every_room, module)?)?;
     module.add_function(wrap_pyfunction!(run::play, module)?)?;
     module.add_function(wrap_pyfunction!(knobs, module)?)?;
+    disk::register(module)?;
     rooms::register(module)?;
     errors::register(module)
 }

@@ -1,6 +1,6 @@
 //! What a run has learned, acting on batches of observations.
 
-use crate::host::alone;
+use crate::host::{Turns, alone};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -9,19 +9,22 @@ use pyo3::prelude::*;
 type Predicted<'py> = (Bound<'py, PyArray2<f32>>, Bound<'py, PyArray1<f32>>);
 
 /// A copy of what a run had learned when it was asked for.
-#[pyclass(module = "hothouse._native")]
+#[pyclass(module = "hothouse._native", frozen)]
 pub struct Policy {
-    policy: Box<dyn run::room::Policy>,
+    policy: Turns<Box<dyn run::room::Policy>>,
+    observation_len: usize,
+    policy_len: usize,
 }
 
 impl Policy {
     pub fn new(policy: Box<dyn run::room::Policy>) -> Policy {
-        Policy { policy }
+        let (observation_len, policy_len) = (policy.observation_len(), policy.policy_len());
+        Policy { policy: Turns::new(policy), observation_len, policy_len }
     }
 
     /// The numbers of the observations, row by row, and how many rows.
     fn rows<'a>(&self, observations: &'a PyReadonlyArray2<f32>) -> PyResult<(&'a [f32], usize)> {
-        let (shape, width) = (observations.shape(), self.policy.observation_len());
+        let (shape, width) = (observations.shape(), self.observation_len);
         if shape[1] != width {
             return Err(PyValueError::new_err(format!(
                 "an observation is {width} numbers, and these have {}. Give an array of shape (n, {width})",
@@ -41,49 +44,47 @@ impl Policy {
 impl Policy {
     #[getter]
     fn observation_len(&self) -> usize {
-        self.policy.observation_len()
+        self.observation_len
     }
 
     #[getter]
     fn policy_len(&self) -> usize {
-        self.policy.policy_len()
+        self.policy_len
     }
 
     /// The best action in each state, as a number.
     fn act<'py>(
-        &mut self,
+        &self,
         py: Python<'py>,
         observations: PyReadonlyArray2<'py, f32>,
     ) -> PyResult<Bound<'py, PyArray1<f32>>> {
         let (rows, count) = self.rows(&observations)?;
         let mut actions = vec![0.0; count];
-        py.detach(|| alone(|| self.policy.act(rows, &mut actions)));
+        let learned = &mut *self.policy.take(py, || Ok(()))?;
+        py.detach(|| alone(|| learned.act(rows, &mut actions)));
         Ok(PyArray1::from_vec(py, actions))
     }
 
     /// The same so many times over without a look at Python: what the figures compare a call with.
-    fn act_repeatedly(
-        &mut self,
-        py: Python,
-        observations: PyReadonlyArray2<f32>,
-        times: usize,
-    ) -> PyResult<()> {
+    fn act_repeatedly(&self, py: Python, observations: PyReadonlyArray2<f32>, times: usize) -> PyResult<()> {
         let (rows, count) = self.rows(&observations)?;
         let mut actions = vec![0.0; count];
-        py.detach(|| alone(|| (0..times).for_each(|_| self.policy.act(rows, &mut actions))));
+        let learned = &mut *self.policy.take(py, || Ok(()))?;
+        py.detach(|| alone(|| (0..times).for_each(|_| learned.act(rows, &mut actions))));
         Ok(())
     }
 
     /// What the policy makes of each state, and what the state is worth.
     fn predict<'py>(
-        &mut self,
+        &self,
         py: Python<'py>,
         observations: PyReadonlyArray2<'py, f32>,
     ) -> PyResult<Predicted<'py>> {
         let (rows, count) = self.rows(&observations)?;
-        let width = self.policy.policy_len();
+        let width = self.policy_len;
         let (mut policy, mut values) = (vec![0.0; count * width], vec![0.0; count]);
-        py.detach(|| alone(|| self.policy.predict(rows, &mut policy, &mut values)));
+        let learned = &mut *self.policy.take(py, || Ok(()))?;
+        py.detach(|| alone(|| learned.predict(rows, &mut policy, &mut values)));
         let policy = PyArray1::from_vec(py, policy);
         Ok((numpy::PyArrayMethods::reshape(&policy, [count, width])?, PyArray1::from_vec(py, values)))
     }

@@ -2,7 +2,7 @@
 
 use crate::data::{from_python, to_python};
 use crate::errors::refusal;
-use crate::host::{self, Threads};
+use crate::host::{self, Threads, Turns};
 use crate::policy::Policy;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -11,6 +11,7 @@ use run::protocol::{Command, Config, Dataset, DeviceWish, Digest, Event, Level, 
 use run::room::Schema;
 use run::{AnyRun, Host, RunError};
 use std::ops::Range;
+use std::sync::MutexGuard;
 use std::time::Instant;
 
 /// Rows by column: an iteration's place in the run, and its values. What is not known is NaN.
@@ -112,6 +113,13 @@ impl Session {
         true
     }
 
+    /// The run as a checkpoint, once the iteration in progress is done.
+    fn saved(&mut self, py: Python, threads: &Threads) -> PyResult<Vec<u8>> {
+        let bytes = py.detach(|| threads.run(|| self.run.save())).map_err(refusal)?;
+        self.take_events();
+        Ok(bytes)
+    }
+
     fn is_done(&self, target: f64) -> bool {
         self.run.diverged() || self.run.progress().counts[0] >= target && self.run.at_boundary()
     }
@@ -147,29 +155,34 @@ pub fn config(room: &str, variant: Option<String>) -> PyResult<Config> {
 /// The first piece that is due, the end of them, and what they are done with.
 type Due<'py> = (u64, u64, Bound<'py, PyArray1<u8>>);
 
-#[pyclass(module = "hothouse._native")]
+/// Threads of Python that use the same run take turns, a call each.
+#[pyclass(module = "hothouse._native", frozen)]
 pub struct Run {
-    session: Session,
+    session: Turns<Session>,
     threads: Threads,
 }
 
 impl Run {
     /// Refuses in a process that was forked from the one that made it.
-    fn here(&mut self) -> PyResult<(&mut Session, &Threads)> {
+    fn here(&self, py: Python) -> PyResult<(MutexGuard<'_, Session>, &Threads)> {
         self.threads.here("this run")?;
-        Ok((&mut self.session, &self.threads))
+        Ok((self.session(py)?, &self.threads))
+    }
+
+    /// Waits for a thread of Python that uses the run, without Python's lock.
+    fn session(&self, py: Python) -> PyResult<MutexGuard<'_, Session>> {
+        self.session.take(py, || self.threads.here("this run"))
     }
 
     fn make(
         py: Python,
-        (threads, memory_bytes): (Option<usize>, Option<u64>),
+        threads: Option<usize>,
         make: impl FnOnce(Host) -> Result<Box<dyn AnyRun>, RunError> + Send,
     ) -> PyResult<Run> {
         let threads = Threads::apart(threads.unwrap_or_else(host::cores))?;
-        let memory_bytes = memory_bytes.unwrap_or(u64::MAX);
-        let host = Host { memory_bytes, ..Host::new(math::Isa::best()) };
+        let host = Host { memory_bytes: files::memory_bytes(), ..Host::new(math::Isa::best()) };
         let run = py.detach(|| threads.run(|| make(host))).map_err(refusal)?;
-        Ok(Run { session: Session::new(run)?, threads })
+        Ok(Run { session: Turns::new(Session::new(run)?), threads })
     }
 }
 
@@ -182,13 +195,13 @@ impl Run {
         what: (String, Option<String>, u32),
         knobs: &Bound<PyAny>,
         data: Option<(String, Vec<u8>)>,
-        machine: (Option<usize>, Option<u64>),
+        threads: Option<usize>,
     ) -> PyResult<Run> {
         let (room, variant, seed) = what;
         let mut config = config(&room, variant)?;
         (config.seed, config.knobs) = (seed, from_python(knobs)?);
         config.data = data.map(|(name, content)| Dataset::new(&name, content));
-        Run::make(py, machine, |host| run::begin(config, host))
+        Run::make(py, threads, |host| run::begin(config, host))
     }
 
     /// From a checkpoint's bytes.
@@ -197,16 +210,17 @@ impl Run {
         py: Python,
         bytes: &[u8],
         data: Option<(String, Vec<u8>)>,
-        machine: (Option<usize>, Option<u64>),
+        threads: Option<usize>,
     ) -> PyResult<Run> {
         let data = data.map(|(name, content)| Dataset::new(&name, content));
-        Run::make(py, machine, |host| run::restore_with(bytes, host, data.as_ref()))
+        Run::make(py, threads, |host| run::restore_with(bytes, host, data.as_ref()))
     }
 
     /// Trains for so many seconds at most; true once it stands at the end of an iteration with its first counter at `target` or, where
     /// it is to `end`, wherever that is.
-    fn work(&mut self, py: Python, target: f64, for_s: f64, end: bool) -> PyResult<bool> {
-        let (session, threads) = self.here()?;
+    fn work(&self, py: Python, target: f64, for_s: f64, end: bool) -> PyResult<bool> {
+        let (mut session, threads) = self.here(py)?;
+        let session = &mut *session;
         session.run.command(Command::Start).map_err(refusal)?;
         let done = py.detach(|| threads.run(|| session.work(target, for_s, end)));
         if done {
@@ -217,15 +231,16 @@ impl Run {
     }
 
     /// From here on others do pieces of its iterations, or it does them itself again.
-    fn share(&mut self, shared: bool) -> PyResult<()> {
-        let (session, _) = self.here()?;
+    fn share(&self, py: Python, shared: bool) -> PyResult<()> {
+        let (mut session, _) = self.here(py)?;
         session.run.share(shared).map_err(refusal)?;
         session.run.command(if shared { Command::Start } else { Command::Pause }).map_err(refusal)
     }
 
     /// Trains until pieces are due, the run is done or the time is up.
-    fn until_due<'py>(&mut self, py: Python<'py>, target: f64, for_s: f64) -> PyResult<Option<Due<'py>>> {
-        let (session, threads) = self.here()?;
+    fn until_due<'py>(&self, py: Python<'py>, target: f64, for_s: f64) -> PyResult<Option<Due<'py>>> {
+        let (mut session, threads) = self.here(py)?;
+        let session = &mut *session;
         let due = py.detach(|| threads.run(|| session.work_until_due(target, for_s)));
         if session.run.diverged() {
             return Err(refusal(RunError::Diverged));
@@ -234,41 +249,48 @@ impl Run {
     }
 
     /// Trains on what needs none of the pieces that are due, for so many seconds at most; whether there is more of it.
-    fn meanwhile(&mut self, py: Python, for_s: f64) -> PyResult<bool> {
-        let (session, threads) = self.here()?;
+    fn meanwhile(&self, py: Python, for_s: f64) -> PyResult<bool> {
+        let (mut session, threads) = self.here(py)?;
+        let session = &mut *session;
         Ok(py.detach(|| threads.run(|| session.work_meanwhile(for_s))))
     }
 
     /// Takes the next pieces, as [`play`] gave them.
-    fn take(&mut self, py: Python, pieces: PyReadonlyArray1<u8>) -> PyResult<()> {
+    fn take(&self, py: Python, pieces: PyReadonlyArray1<u8>) -> PyResult<()> {
         let pieces = pieces.as_slice()?;
-        let (session, threads) = self.here()?;
+        let (mut session, threads) = self.here(py)?;
+        let session = &mut *session;
         py.detach(|| threads.run(|| session.run.take(pieces))).map_err(refusal)
     }
 
-    fn is_done(&self, target: f64) -> bool {
-        self.session.is_done(target)
+    fn is_done(&self, py: Python, target: f64) -> PyResult<bool> {
+        Ok(self.session(py)?.is_done(target))
     }
 
     /// A knob that changes while the run goes on, from its next iteration.
-    fn set(&mut self, name: String, value: &Bound<PyAny>) -> PyResult<()> {
+    fn set(&self, py: Python, name: String, value: &Bound<PyAny>) -> PyResult<()> {
         let value = from_python(value)?;
-        let (session, _) = self.here()?;
+        let (mut session, _) = self.here(py)?;
         session.run.command(Command::SetKnob { name, value }).map_err(refusal)?;
         session.take_events();
         Ok(())
     }
 
-    fn save<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let (session, threads) = self.here()?;
-        let bytes = py.detach(|| threads.run(|| session.run.save())).map_err(refusal)?;
-        session.take_events();
-        Ok(PyBytes::new(py, &bytes))
+    fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let (mut session, threads) = self.here(py)?;
+        Ok(PyBytes::new(py, &session.saved(py, threads)?))
     }
 
-    fn ask<'py>(&mut self, py: Python<'py>, question: &Bound<PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    /// The same bytes as NumPy's, not copied again.
+    fn save_array<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u8>>> {
+        let (mut session, threads) = self.here(py)?;
+        Ok(PyArray1::from_vec(py, session.saved(py, threads)?))
+    }
+
+    fn ask<'py>(&self, py: Python<'py>, question: &Bound<PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let question = from_python(question)?;
-        let (session, threads) = self.here()?;
+        let (mut session, threads) = self.here(py)?;
+        let session = &mut *session;
         // An answer does not leave the thread that gave it.
         let answer = py.detach(|| {
             threads.run(|| {
@@ -280,64 +302,70 @@ impl Run {
     }
 
     /// Tests what is learned by now: values in the order of the room's tests.
-    fn test<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let (session, threads) = self.here()?;
+    fn test<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let (mut session, threads) = self.here(py)?;
+        let session = &mut *session;
         let row = py.detach(|| threads.run(|| session.run.test())).map_err(refusal)?;
         session.take_events();
         to_python(py, &row.values)
     }
 
-    fn policy(&mut self) -> PyResult<Policy> {
-        let (session, _) = self.here()?;
+    fn policy(&self, py: Python) -> PyResult<Policy> {
+        let (session, _) = self.here(py)?;
         Ok(Policy::new(session.run.policy().map_err(refusal)?))
     }
 
     fn digest<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &self.session.run.digest())
+        to_python(py, &self.session(py)?.run.digest())
     }
 
     /// Those that were told, every so many iterations.
     fn digests<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &self.session.digests)
+        to_python(py, &self.session(py)?.digests)
     }
 
     fn metrics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.session.metrics.to_python(py)
+        self.session(py)?.metrics.to_python(py)
     }
 
     fn tests<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.session.tests.to_python(py)
+        self.session(py)?.tests.to_python(py)
     }
 
     fn progress<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &self.session.run.progress())
+        to_python(py, &self.session(py)?.run.progress())
     }
 
     fn solved<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &self.session.run.solved())
+        to_python(py, &self.session(py)?.run.solved())
+    }
+
+    fn attempts(&self, py: Python) -> PyResult<u32> {
+        Ok(self.session(py)?.run.attempts())
     }
 
     fn config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, self.session.run.config())
+        to_python(py, self.session(py)?.run.config())
     }
 
     fn knobs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &self.session.run.knobs())
+        to_python(py, &self.session(py)?.run.knobs())
     }
 
     /// The run as a link and as a command.
     fn shared<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &self.session.run.shared())
+        to_python(py, &self.session(py)?.run.shared())
     }
 
-    fn backend<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let (session, threads) = self.here()?;
+    fn backend<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let (mut session, threads) = self.here(py)?;
+        let session = &mut *session;
         to_python(py, &threads.run(|| session.run.backend()))
     }
 
     /// `(level, text)` of what was told since this was last asked.
-    fn notices<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &std::mem::take(&mut self.session.notices))
+    fn notices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &std::mem::take(&mut self.session(py)?.notices))
     }
 }
 

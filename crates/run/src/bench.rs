@@ -1,28 +1,78 @@
 //! The figures of the compute core, the same in a terminal and in a page: `hothouse bench core` and `npm run bench -- core`
-//! both end here; a room's own are in its folder. Every share is against a peak measured in the same round,
-//! and what is reported is the median of the rounds, since machines are noisy.
+//! both end here; a room's own are in its folder. Every speed follows one rule, which is in [`math::rounds`]: the median of sustained
+//! rounds, with its quartiles. A share is of a peak measured by the same rule, in the same rounds.
 //!
 //! It refuses to rate: it prints what was measured.
+
+mod profile;
 
 use crate::monitor::Writer;
 use crate::room::Schema;
 use graph::{Adam, Buffer, Executor, Graph, Init, Layout, Optimizer, Packed, Params, Plan, models};
 use math::par::Threads;
-use math::{Act, Isa, gemm, ops, peak, rivals::Rival};
+use math::peak::Peak;
+use math::rounds::Quartiles;
+pub(crate) use math::rounds::{FEW, ROUND_S, ROUNDS, rounds_s, sustained_s};
+use math::{Act, Isa, gemm, ops, rivals::Rival};
+pub(crate) use profile::profile;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// One measured number. Names are stable: scripts read them.
+/// One number of a bench. Names are stable: scripts read them. It is made of rounds or of a count, and in no other way:
+///
+/// ```compile_fail
+/// let best = run::bench::Figure { name: "fast".into(), value: 1e9, spread: None, unit: "steps/s".into() };
+/// ```
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Figure {
-    pub name: String,
-    pub value: f64,
-    pub unit: Cow<'static, str>,
+    name: String,
+    value: f64,
+    #[serde(flatten)]
+    spread: Option<Spread>,
+    unit: Cow<'static, str>,
 }
 
-pub(crate) const ROUNDS: usize = 15;
-/// How long one measurement of one round lasts.
-const SLICE_S: f64 = 0.01;
+/// The quartiles of so many rounds.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Spread {
+    pub lower: f64,
+    pub upper: f64,
+    pub rounds: usize,
+}
+
+impl Figure {
+    /// The median of rounds.
+    ///
+    /// # Panics
+    /// Without any.
+    #[track_caller]
+    pub fn measured(name: impl Into<String>, rounds: &[f64], unit: impl Into<Cow<'static, str>>) -> Figure {
+        let Quartiles { lower, median, upper } = Quartiles::of(rounds);
+        let spread = Some(Spread { lower, upper, rounds: rounds.len() });
+        Figure { name: name.into(), value: median, spread, unit: unit.into() }
+    }
+
+    /// What is counted, and would be the same again: bytes, or how many of some seeds.
+    pub fn counted(name: impl Into<String>, value: f64, unit: impl Into<Cow<'static, str>>) -> Figure {
+        Figure { name: name.into(), value, spread: None, unit: unit.into() }
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub fn value(&self) -> f64 {
+        self.value
+    }
+
+    pub fn spread(&self) -> Option<Spread> {
+        self.spread
+    }
+
+    pub fn unit(&self) -> &str {
+        &self.unit
+    }
+}
 
 /// What measures a room.
 pub struct Bench<'a> {
@@ -38,30 +88,41 @@ pub struct Bench<'a> {
 
 pub fn core(isa: Isa, now: &dyn Fn() -> f64, rivals: &[Rival], sink: &mut dyn FnMut(Figure)) {
     let mut give =
-        |name: String, value: f64, unit: &'static str| sink(Figure { name, value, unit: unit.into() });
+        |name: String, rounds: &[f64], unit: &'static str| sink(Figure::measured(name, rounds, unit));
+    let peak = Peak::new(isa, None, now);
     let mut peaks = Vec::new();
     let shapes = [(128, 128, 64), (330, 128, 256)];
-    let mut means = vec![1.0; rivals.len()];
+    let mut means = vec![[1.0; ROUNDS]; rivals.len()];
     for (inp, out, batch) in shapes {
         let product = Product::new(isa, batch, out, inp);
         let shape = format!("core.gemm.{inp}x{out}_b{batch}");
-        let ratios = give_product(product, shape, now, rivals, &mut peaks, &mut give);
-        means.iter_mut().zip(ratios).for_each(|(mean, ratio)| *mean *= ratio.powf(1.0 / shapes.len() as f64));
-    }
-    for (rival, mean) in rivals.iter().zip(means) {
-        give(format!("core.vs_{}_crate.ratio", rival.name), mean, "times as fast, geometric mean");
-    }
-    bag(isa, now, &mut give);
-    attention(isa, now, &mut give);
-    net(isa, now, &mut give);
-    step(isa, now, &mut give);
-    large(isa, "core", now, &mut give);
-    for (rounding, name) in [(Isa::Bf16, "core.bf16"), (Isa::Amx, "core.amx")] {
-        if isa == Isa::Avx512 && rounding.is_available() {
-            large(rounding, name, now, &mut give);
+        let ratios = give_product(product, shape, &peak, now, rivals, &mut peaks, &mut give);
+        for (means, ratios) in means.iter_mut().zip(ratios) {
+            let exponent = 1.0 / shapes.len() as f64;
+            means.iter_mut().zip(ratios).for_each(|(mean, ratio)| *mean *= ratio.powf(exponent));
         }
     }
-    give("core.peak_gflops".into(), median(&mut peaks), "GFLOP/s");
+    for (rival, means) in rivals.iter().zip(means) {
+        let unit = "times as fast, geometric mean of both products";
+        give(format!("core.vs_{}_crate.ratio", rival.name), &means, unit);
+    }
+    bag(isa, now, &mut give);
+    attention(isa, &peak, now, &mut give);
+    net(isa, &peak, now, &mut give);
+    give(format!("core.{SMALL_STEP}_ms"), &small_step(isa).rounds_ms(now), "ms");
+    give("core.peak_gflops".into(), &peaks, "GFLOP/s");
+    large(isa, "core", now, sink);
+    for (rounding, name) in [(Isa::Bf16, "core.bf16"), (Isa::Amx, "core.amx")] {
+        if isa == Isa::Avx512 && rounding.is_available() {
+            large(rounding, name, now, sink);
+        }
+    }
+}
+
+/// Where the time of a training step goes: of the small one, and of the large one.
+pub fn profile_core(isa: Isa, now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) {
+    profile(&format!("core.{SMALL_STEP}"), &mut small_step(isa), ROUNDS, now, sink);
+    profile("core.train.mlp2048", &mut large_step(isa), FEW, now, sink);
 }
 
 /// `y[batch][out] = x[batch][inp] · Wᵀ`, with W packed as it is once per optimiser step.
@@ -109,40 +170,41 @@ impl Product {
     }
 }
 
+/// Gives the ratios to each rival, round by round.
 fn give_product(
     mut product: Product,
     shape: String,
+    peak: &Peak,
     now: &dyn Fn() -> f64,
     rivals: &[Rival],
     peaks: &mut Vec<f64>,
-    give: &mut dyn FnMut(String, f64, &'static str),
-) -> Vec<f64> {
+    give: Give,
+) -> Vec<Vec<f64>> {
     let mut rates = Vec::new();
     let mut shares = Vec::new();
     let mut ratios = vec![Vec::new(); rivals.len()];
     for _ in 0..ROUNDS {
-        let peak = peak::peak_gflops(product.isa, now);
-        let rate = product.gflop() / seconds_a_call(now, || product.ours());
+        let peak = peak.gflops(now);
+        let rate = product.gflop() / sustained_s(ROUND_S, now, || product.ours());
         peaks.push(peak);
         rates.push(rate);
         shares.push(rate / peak);
         for (rival, ratios) in rivals.iter().zip(&mut ratios) {
-            ratios.push(rate * seconds_a_call(now, || product.rival(rival)) / product.gflop());
+            ratios.push(rate * sustained_s(ROUND_S, now, || product.rival(rival)) / product.gflop());
         }
     }
-    give(format!("{shape}.gflops"), median(&mut rates), "GFLOP/s");
-    give(format!("{shape}.share"), median(&mut shares), "of peak");
-    let ratios: Vec<f64> = ratios.iter_mut().map(|ratios| median(ratios)).collect();
-    for (rival, &ratio) in rivals.iter().zip(&ratios) {
+    give(format!("{shape}.gflops"), &rates, "GFLOP/s");
+    give(format!("{shape}.share"), &shares, "of peak");
+    for (rival, ratios) in rivals.iter().zip(&ratios) {
         let shape = shape.trim_start_matches("core.gemm.");
-        give(format!("core.vs_{}_crate.{shape}.ratio", rival.name), ratio, "times as fast");
+        give(format!("core.vs_{}_crate.{shape}.ratio", rival.name), ratios, "times as fast");
     }
     ratios
 }
 
 /// A first layer of 512 units, rectified, over 144 inputs of which 24 are 1 and the others 0: as sums of the rows of these 24,
 /// and as a product with all.
-fn bag(isa: Isa, now: &dyn Fn() -> f64, give: &mut dyn FnMut(String, f64, &'static str)) {
+fn bag(isa: Isa, now: &dyn Fn() -> f64, give: Give) {
     const BATCH: usize = 2048;
     const INP: usize = 144;
     const ONES: usize = 24;
@@ -177,7 +239,7 @@ fn bag(isa: Isa, now: &dyn Fn() -> f64, give: &mut dyn FnMut(String, f64, &'stat
     let mut times = [Vec::new(), Vec::new()];
     for _ in 0..ROUNDS {
         for ((packed, params, executor), times) in plans.iter_mut().zip(&mut times) {
-            times.push(seconds_a_call(now, || executor.run(params, packed)));
+            times.push(sustained_s(ROUND_S, now, || executor.run(params, packed)));
         }
     }
     let [mut ratios, mut rates] = [Vec::new(), Vec::new()];
@@ -185,16 +247,16 @@ fn bag(isa: Isa, now: &dyn Fn() -> f64, give: &mut dyn FnMut(String, f64, &'stat
         ratios.push(dense_s / bag_s);
         rates.push(BATCH as f64 / bag_s);
     }
-    let mut dense: Vec<f64> = times[1].iter().map(|dense_s| BATCH as f64 / dense_s).collect();
+    let dense: Vec<f64> = times[1].iter().map(|dense_s| BATCH as f64 / dense_s).collect();
     let name = format!("core.bag.{ONES}of{INP}x{OUT}");
-    give(format!("{name}.rows_per_s"), median(&mut rates), "rows/s");
-    give(format!("{name}.dense.rows_per_s"), median(&mut dense), "rows/s, the dense product of all inputs");
-    give(format!("{name}.vs_dense.ratio"), median(&mut ratios), "times as fast as the dense product");
+    give(format!("{name}.rows_per_s"), &rates, "rows/s");
+    give(format!("{name}.dense.rows_per_s"), &dense, "rows/s, the dense product of all inputs");
+    give(format!("{name}.vs_dense.ratio"), &ratios, "times as fast as the dense product");
 }
 
 /// Attention and its slopes over four sequences, on one thread. What is counted are the products of queries with the keys that they
 /// see, so that what is done beyond the diagonal counts against it.
-fn attention(isa: Isa, now: &dyn Fn() -> f64, give: &mut dyn FnMut(String, f64, &'static str)) {
+fn attention(isa: Isa, peak: &Peak, now: &dyn Fn() -> f64, give: Give) {
     for (heads, size, len) in [(4, 32, 64), (8, 64, 128)] {
         let (cols, rows) = (heads * size, 4 * len);
         let (qkv, dy) = (noise(rows * 3 * cols), noise(rows * cols));
@@ -207,16 +269,16 @@ fn attention(isa: Isa, now: &dyn Fn() -> f64, give: &mut dyn FnMut(String, f64, 
         };
         let mut shares = Vec::new();
         for _ in 0..ROUNDS {
-            let peak = peak::peak_gflops(isa, now);
-            shares.push(gflop / seconds_a_call(now, || one.run(&mut call)) / peak);
+            let peak = peak.gflops(now);
+            shares.push(gflop / sustained_s(ROUND_S, now, || one.run(&mut call)) / peak);
         }
         let name = format!("core.attention.{heads}x{size}_t{len}.share");
-        give(name, median(&mut shares), "of peak, forward and backward");
+        give(name, &shares, "of peak, forward and backward");
     }
 }
 
 /// 330 inputs, 128 wide, 7 residual blocks of two layers with layer norm, 65 outputs; inference.
-fn net(isa: Isa, now: &dyn Fn() -> f64, give: &mut dyn FnMut(String, f64, &'static str)) {
+fn net(isa: Isa, peak: &Peak, now: &dyn Fn() -> f64, give: Give) {
     const BATCH: usize = 64;
     let gflop = 2e-9 * (BATCH * (330 * 128 + 14 * 128 * 128 + 128 * 65)) as f64;
     let mut graph = Graph::new();
@@ -231,77 +293,56 @@ fn net(isa: Isa, now: &dyn Fn() -> f64, give: &mut dyn FnMut(String, f64, &'stat
     executor.input_mut("input").copy_from_slice(&noise(BATCH * 330));
     let (mut rates, mut shares) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        let peak = peak::peak_gflops(isa, now);
-        let call_s = seconds_a_call(now, || executor.run(&params, &packed));
+        let peak = peak.gflops(now);
+        let call_s = sustained_s(ROUND_S, now, || executor.run(&params, &packed));
         rates.push(BATCH as f64 / call_s);
         shares.push(gflop / call_s / peak);
     }
-    give("core.net284k.states_per_s_core".into(), median(&mut rates), "states/s");
-    give("core.net284k.share".into(), median(&mut shares), "of peak");
+    give("core.net284k.states_per_s_core".into(), &rates, "states/s");
+    give("core.net284k.share".into(), &shares, "of peak");
 }
 
 /// Forward, backward, Adam and packing of a 144-128-64-6 net on a batch of 64.
-fn step(isa: Isa, now: &dyn Fn() -> f64, give: &mut dyn FnMut(String, f64, &'static str)) {
-    const BATCH: usize = 64;
-    let mut graph = Graph::new();
-    let input = graph.input("input", [BATCH, 144]);
-    let target = graph.input("target", [BATCH, 6]);
-    let output = models::mlp(&mut graph, input, "net", &[128, 64, 6], Act::Relu);
-    let error = graph.sub(output, target);
-    let error = graph.square(error);
-    let loss = graph.mean_all(error);
-    let gradients = graph.gradients(loss);
-    let plan =
-        Arc::new(Plan::training(&graph, &[("loss", loss)], &gradients, isa).expect("the net is well formed"));
-    let mut params = Params::new(graph.table(), 1);
-    let mut packed = Packed::new(&plan, &params);
-    let mut executor = Executor::new(&plan);
-    let mut grads = vec![0.0; params.values().len()];
-    let mut optimizer = Optimizer::new(&params);
-    let adam = Adam::default();
-    executor.input_mut("input").copy_from_slice(&noise(BATCH * 144));
-    executor.input_mut("target").copy_from_slice(&noise(BATCH * 6));
-    let mut train = || {
-        executor.train(&params, &packed, &mut grads, false);
-        optimizer.step(isa, &adam, &mut params, &grads);
-        packed.pack(&params);
-    };
-    let mut times: Vec<f64> = (0..ROUNDS).map(|_| 1e3 * seconds_a_call(now, &mut train)).collect();
-    give("core.step_144_128_64_6_b64_ms".into(), median(&mut times), "ms");
+const SMALL_STEP: &str = "step_144_128_64_6_b64";
+
+fn small_step(isa: Isa) -> Training {
+    Training::mlp(isa, 64, &[144, 128, 64, 6])
+}
+
+/// Units of the large layers, and a batch of them.
+const BATCH: usize = 1536;
+const INP: usize = 512;
+const OUT: usize = 2048;
+
+fn large_step(isa: Isa) -> Training {
+    Training::mlp(isa, BATCH, &[INP, OUT, OUT, INP])
 }
 
 /// Products and a training step that are far beyond the second-level cache, on one thread and on two, each as a share of the peak
 /// of as many cores in the same round. The peak is that of f32 multiply-adds, of which bf16 has twice as many.
-fn large(isa: Isa, prefix: &str, now: &dyn Fn() -> f64, give: &mut dyn FnMut(String, f64, &'static str)) {
-    const ROUNDS: usize = 7;
-    const BATCH: usize = 1536;
-    const INP: usize = 512;
-    const OUT: usize = 2048;
+fn large(isa: Isa, prefix: &str, now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) {
     let mut layer = Layer::new(isa, BATCH, OUT, INP);
-    let mut mlp = Mlp::new(isa, BATCH, &[INP, OUT, OUT, INP]);
+    let mut mlp = large_step(isa);
     let crews = [1, 2].into_iter().filter_map(|count| Some((count, Threads::of(count)?)));
     let crews: Vec<(usize, Threads)> = crews.collect();
     let gflop = 2e-9 * (BATCH * INP * OUT) as f64;
+    let mlp_gflop = products_gflop(BATCH, &[INP, OUT, OUT, INP]);
+    let peaks: Vec<Peak> =
+        crews.iter().map(|(count, threads)| Peak::new(isa, Some((threads, *count)), now)).collect();
     let mut shares: Vec<[Vec<f64>; 4]> = crews.iter().map(|_| Default::default()).collect();
     for _ in 0..ROUNDS {
-        for ((count, threads), shares) in crews.iter().zip(&mut shares) {
-            let peak = peak::peak_gflops_of(isa, threads, *count, now);
+        for (((_, threads), peak), shares) in crews.iter().zip(&peaks).zip(&mut shares) {
+            let peak = peak.gflops(now);
             let timed = |work: f64, call: &mut (dyn FnMut() + Send)| {
-                // What else the machine does only ever makes one slower.
-                let best_s = (0..2).map(|_| {
-                    let began_s = now();
-                    threads.run(&mut *call);
-                    now() - began_s
-                });
-                work / best_s.fold(f64::INFINITY, f64::min) / peak
+                work / sustained_s(ROUND_S, now, || threads.run(&mut *call)) / peak
             };
             shares[0].push(timed(gflop, &mut || layer.forward()));
             shares[1].push(timed(gflop, &mut || layer.dx()));
             shares[2].push(timed(gflop, &mut || layer.dw()));
-            shares[3].push(timed(mlp.gflop(), &mut || mlp.train()));
+            shares[3].push(timed(mlp_gflop, &mut || mlp.train()));
         }
     }
-    for ((count, _), shares) in crews.iter().zip(&mut shares) {
+    for ((count, _), shares) in crews.iter().zip(&shares) {
         let suffix = if *count == 1 { String::new() } else { format!(".t{count}") };
         let layer = format!("{prefix}.linear.{BATCH}x{INP}x{OUT}");
         let names = [
@@ -311,16 +352,13 @@ fn large(isa: Isa, prefix: &str, now: &dyn Fn() -> f64, give: &mut dyn FnMut(Str
             format!("{prefix}.train.mlp2048.share{suffix}"),
         ];
         for (name, shares) in names.into_iter().zip(shares) {
-            give(name, median(shares), "of the f32 peak of as many cores");
+            sink(Figure::measured(name, shares, "of the f32 peak of as many cores"));
         }
     }
     let unit = "bytes: parameters, gradients and two moments, whatever the threads";
-    give(format!("{prefix}.train.mlp2048.bytes"), mlp.bytes() as f64, unit);
-    give(
-        format!("{prefix}.train.mlp2048.arena_bytes"),
-        mlp.plan.arena_bytes() as f64,
-        "bytes of all other tensors",
-    );
+    sink(Figure::counted(format!("{prefix}.train.mlp2048.bytes"), mlp.bytes() as f64, unit));
+    let arena = mlp.plan.arena_bytes() as f64;
+    sink(Figure::counted(format!("{prefix}.train.mlp2048.arena_bytes"), arena, "bytes of all other tensors"));
 }
 
 /// A linear layer and its gradients: y = x·Wᵀ, dx = dy·W, dw = dyᵀ·x.
@@ -380,21 +418,37 @@ impl Layer {
     }
 }
 
-/// A step of a relu net on the mean squared error: forward, backward, Adam and packing.
-struct Mlp {
-    isa: Isa,
-    batch: usize,
-    widths: Vec<usize>,
+/// Training steps of a plan: gradients of some runs one after the other, Adam and packing.
+pub(crate) struct Training {
     plan: Arc<Plan>,
     params: Params,
     packed: Packed,
-    executor: Executor,
+    pub(crate) executor: Executor,
     grads: Buffer,
     optimizer: Optimizer,
+    adam: Adam,
+    /// Whose gradients a step adds up.
+    runs: usize,
 }
 
-impl Mlp {
-    fn new(isa: Isa, batch: usize, widths: &[usize]) -> Self {
+impl Training {
+    pub(crate) fn new(plan: Plan, adam: Adam, runs: usize) -> Training {
+        let plan = Arc::new(plan);
+        let params = Params::new(plan.table(), 1);
+        Training {
+            packed: Packed::new(&plan, &params),
+            executor: Executor::new(&plan),
+            grads: Buffer::zeros(params.values().len()),
+            optimizer: Optimizer::new(&params),
+            plan,
+            params,
+            adam,
+            runs,
+        }
+    }
+
+    /// Of a relu net on the mean squared error.
+    fn mlp(isa: Isa, batch: usize, widths: &[usize]) -> Training {
         let [inp, .., out] = *widths else { unreachable!("a net has layers") };
         let mut graph = Graph::new();
         let input = graph.input("input", [batch, inp]);
@@ -406,29 +460,22 @@ impl Mlp {
         let gradients = graph.gradients(loss);
         let plan =
             Plan::training(&graph, &[("loss", loss)], &gradients, isa).expect("the net is well formed");
-        let plan = Arc::new(plan);
-        let params = Params::new(graph.table(), 1);
-        let packed = Packed::new(&plan, &params);
-        let mut executor = Executor::new(&plan);
-        executor.input_mut("input").copy_from_slice(&noise(batch * inp));
-        executor.input_mut("target").copy_from_slice(&noise(batch * out));
-        let grads = Buffer::zeros(params.values().len());
-        let optimizer = Optimizer::new(&params);
-        Self { isa, batch, widths: widths.to_vec(), plan, params, packed, executor, grads, optimizer }
-    }
-
-    /// Of the products alone: of the first layer's input there is no gradient. Beyond what a browser's usize holds.
-    fn gflop(&self) -> f64 {
-        let layers = self.widths.windows(2).map(|w| w[0] as f64 * w[1] as f64);
-        let products: f64 =
-            layers.enumerate().map(|(i, size)| if i == 0 { 2.0 * size } else { 3.0 * size }).sum();
-        2e-9 * self.batch as f64 * products
+        let mut training = Training::new(plan, Adam::default(), 1);
+        training.executor.input_mut("input").copy_from_slice(&noise(batch * inp));
+        training.executor.input_mut("target").copy_from_slice(&noise(batch * out));
+        training
     }
 
     fn train(&mut self) {
-        self.executor.train(&self.params, &self.packed, &mut self.grads, false);
-        self.optimizer.step(self.isa, &Adam::default(), &mut self.params, &self.grads);
+        for run in 0..self.runs {
+            self.executor.train(&self.params, &self.packed, &mut self.grads, run > 0);
+        }
+        self.optimizer.step(self.plan.isa(), &self.adam, &mut self.params, &self.grads);
         self.packed.pack(&self.params);
+    }
+
+    fn rounds_ms(&mut self, now: &dyn Fn() -> f64) -> Vec<f64> {
+        rounds_s(now, || self.train()).into_iter().map(|step_s| 1e3 * step_s).collect()
     }
 
     fn bytes(&self) -> usize {
@@ -438,54 +485,20 @@ impl Mlp {
     }
 }
 
-/// Time of one call: the best of the stretches that fill a slice, since whatever else the machine does
-/// only ever makes one slower. A stretch is long enough for the coarse clock of a page.
-pub(crate) fn seconds_a_call(now: &dyn Fn() -> f64, mut call: impl FnMut()) -> f64 {
-    const STRETCH_S: f64 = 4e-4;
-    let mut calls = 1;
-    let mut best_s = f64::INFINITY;
-    let began_s = now();
-    loop {
-        let stretch_began_s = now();
-        (0..calls).for_each(|_| call());
-        let ended_s = now();
-        let stretch_s = ended_s - stretch_began_s;
-        if stretch_s < STRETCH_S {
-            calls *= 2;
-            continue;
-        }
-        best_s = best_s.min(stretch_s / f64::from(calls));
-        if ended_s - began_s >= SLICE_S {
-            return best_s;
-        }
-    }
+/// Of a training step's products alone: of the first layer's input there is no gradient. In f64, as it is beyond a browser's usize.
+fn products_gflop(batch: usize, widths: &[usize]) -> f64 {
+    let layers = widths.windows(2).map(|w| w[0] as f64 * w[1] as f64);
+    let products: f64 =
+        layers.enumerate().map(|(i, size)| if i == 0 { 2.0 * size } else { 3.0 * size }).sum();
+    2e-9 * batch as f64 * products
 }
+
+/// Takes a name, rounds and a unit.
+type Give<'a> = &'a mut dyn FnMut(String, &[f64], &'static str);
 
 /// Calls for a second what is measured next: a browser compiles again, and better, what has run for a while.
-pub(crate) fn warm_up(now: &dyn Fn() -> f64, mut call: impl FnMut()) {
-    const WARM_S: f64 = 1.0;
-    let began_s = now();
-    while now() - began_s < WARM_S {
-        call();
-    }
-}
-
-/// Time of one call, as the mean over a slice of calls.
-pub(crate) fn sustained_s(now: &dyn Fn() -> f64, mut call: impl FnMut()) -> f64 {
-    let (began_s, mut calls) = (now(), 0u32);
-    loop {
-        call();
-        calls += 1;
-        let took_s = now() - began_s;
-        if took_s >= 4.0 * SLICE_S {
-            return took_s / f64::from(calls);
-        }
-    }
-}
-
-pub fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+pub(crate) fn warm_up(now: &dyn Fn() -> f64, call: impl FnMut()) {
+    sustained_s(1.0, now, call);
 }
 
 /// Numbers between -1 and 1 without a pattern; no zeros, no denormals.
@@ -493,4 +506,21 @@ pub(crate) fn noise(len: usize) -> Vec<f32> {
     let mut values = vec![0.0; len];
     math::rng::Rng::new(7, 0).fill_uniform(Isa::best(), 0, &mut values);
     values.iter().map(|u| 2.0 * u - 1.0).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_has_median_and_quartiles_and_a_count_has_none() {
+        let row = Figure::measured("core.x", &[7.0, 1.0, 4.0, 2.0], "rows/s");
+        let json = serde_json::to_value(&row).unwrap();
+        let expected = serde_json::json!({
+            "name": "core.x", "value": 3.0, "lower": 1.75, "upper": 4.75, "rounds": 4, "unit": "rows/s"
+        });
+        assert_eq!(json, expected);
+        let count = serde_json::to_value(Figure::counted("core.bytes", 8.0, "bytes")).unwrap();
+        assert_eq!(count, serde_json::json!({ "name": "core.bytes", "value": 8.0, "unit": "bytes" }));
+    }
 }

@@ -23,9 +23,14 @@ pub(crate) struct Header {
     pub progress: Progress,
     pub marks: Vec<Mark>,
     pub tests: Vec<Row>,
-    /// A test was under way, which is begun again.
+    /// A test was under way, which is begun again; and it confirmed another.
     pub testing: bool,
+    #[serde(default)]
+    pub confirming: bool,
     pub solved: Option<Progress>,
+    /// Confirmations that failed; none in a file from before there were confirmations.
+    #[serde(default)]
+    pub attempts: Option<u32>,
     pub arithmetic: String,
     /// What the room notes.
     pub room: Json,
@@ -180,7 +185,6 @@ fn upgrade(json: &mut Json, schema: &Schema, width: usize) -> Result<(), RunErro
     progress_by_position(json, &counters);
     let Json::Object(old) = json else { return Err(RunError::damaged("its header is no object")) };
     let mut take = |name: &str| old.remove(name).unwrap_or(Json::Null);
-    let was_solved = take("solved") == Json::Bool(true);
     let judged = [take("evaluations"), take("judged")];
     let rows: Vec<Json> = judged
         .iter()
@@ -199,10 +203,8 @@ fn upgrade(json: &mut Json, schema: &Schema, width: usize) -> Result<(), RunErro
     for name in ["config", "knobs", "progress", "marks", "arithmetic"] {
         header.insert(name.into(), take(name));
     }
-    // It said only that it was solved; a test that came up to it says when, and the newest stands for one that was dropped.
-    let progress = rows.last().map_or(header["progress"].clone(), |row| row["progress"].clone());
-    let solved = if was_solved { progress } else { Json::Null };
-    header.insert("solved".into(), solved);
+    // What it called solved was not confirmed.
+    header.insert("solved".into(), Json::Null);
     header.insert("tests".into(), rows.into());
     header.insert("testing".into(), false.into());
     let history = if width == 0 { Some(&[][..]) } else { (schema.old_history)(width) };

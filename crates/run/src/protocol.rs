@@ -237,7 +237,8 @@ pub struct Variant {
     pub about: serde_json::Value,
 }
 
-/// A test whose column reaches this number solves the task.
+/// A run is solved once a test reaches this number in this column and a confirmation does too: a second test of the same, on draws of
+/// a stream of random numbers that neither training nor tests use, or the test itself where it covers all cases.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Goal {
@@ -298,7 +299,9 @@ pub enum Event {
     Mark(Mark),
     /// What was learned was tested on what does not train it.
     Test(Row),
-    /// A test first reached the variant's goal.
+    /// A test reached the variant's goal, and this is what its confirmation came to; see [`Goal`].
+    Confirmation(Confirmation),
+    /// A confirmation reached the goal, for the first time.
     Solved { progress: Progress, goal: f64 },
     /// The digest of all weights, every [`crate::DIGEST_EVERY`] iterations.
     Digest(Digest),
@@ -327,8 +330,11 @@ pub struct Began {
     /// Every knob with the value in force.
     pub knobs: Knobs,
     pub progress: Progress,
-    /// Where a test first reached the goal.
+    /// Where it was first confirmed to reach the goal.
     pub solved: Option<Progress>,
+    /// Confirmations that failed.
+    #[serde(default)]
+    pub attempts: u32,
     /// Of a restored run, oldest first; empty for a new one.
     pub history: Vec<Row>,
     pub tests: Vec<Row>,
@@ -355,6 +361,17 @@ pub struct Progress {
 pub struct Row {
     pub progress: Progress,
     pub values: Vec<Option<f64>>,
+}
+
+/// What came of the confirmation of a test that reached the goal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Confirmation {
+    pub progress: Progress,
+    /// Of the goal's column, and what it had to reach.
+    pub value: Option<f64>,
+    pub goal: f64,
+    pub confirmed: bool,
 }
 
 /// A live change of a knob, to be drawn on the curves.

@@ -235,7 +235,7 @@ pub trait Room: Send + Sync + Sized + 'static {
     fn begin(setup: Setup) -> Result<Self, RunError>;
     /// Goes on exactly from what [`Room::tensors`] and [`Room::notes`] gave.
     fn restore(setup: Setup, saved: Saved) -> Result<Self, RunError>;
-    /// All that it is made from again, at a boundary.
+    /// All that it is made from again, at a boundary, and within an iteration where it [`Room::saves_within`].
     fn tensors(&self) -> Tensors;
     /// What else is saved, and told when a run begins.
     fn notes(&self) -> serde_json::Value {
@@ -246,9 +246,13 @@ pub trait Room: Send + Sync + Sized + 'static {
 
     /// One slice of work of a few milliseconds.
     fn advance(&mut self) -> Slice;
-    /// Between two iterations, where it can be saved and its knobs change.
+    /// Between two iterations, where its knobs change.
     fn at_boundary(&self) -> bool {
         true
+    }
+    /// Whether what it has done of an iteration can be saved as well.
+    fn saves_within(&self) -> bool {
+        false
     }
     /// Before the first iteration, where what it needs is made: whoever stops it loses nothing.
     fn is_preparing(&self) -> bool {
@@ -277,7 +281,10 @@ pub trait Room: Send + Sync + Sized + 'static {
     fn test_is_due(&self, tests: &[crate::protocol::Row], solved: bool) -> bool;
     /// Tests what is learned by now. What is learned meanwhile is not tested.
     fn begin_test(&mut self) {}
-    /// A slice of the test; its values once it is done. It leaves no trace in what is learned.
+    /// Tests it once more after a test that reached the goal, on draws that follow from this seed, which is of a stream that neither
+    /// training nor tests draw from. False where a test leaves nothing to chance, as one of all states: it confirms itself.
+    fn begin_confirmation(&mut self, seed: u32) -> bool;
+    /// A slice of the test or the confirmation; its values once it is done. It leaves no trace in what is learned.
     fn advance_test(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError>;
 
     /// What acts on observations, where there is such a thing.
@@ -318,6 +325,9 @@ pub trait Room: Send + Sync + Sized + 'static {
 
     /// The room's figures.
     fn bench(_bench: &mut Bench) {}
+
+    /// Where the time of its training step goes, call by call of its plan, where it has one.
+    fn profile(_bench: &mut Bench) {}
 }
 
 /// Whoever trains and can offload its work to another machine, all of it between two iterations.
@@ -364,11 +374,15 @@ impl Pass {
     }
 }
 
-/// A goal that a test has reached, if it has.
-pub(crate) fn reached(schema: &Schema, goal: Option<Goal>, values: &[Option<f64>]) -> Option<f64> {
-    let goal = goal?;
-    let value = values.get(schema.test(goal.column)?).copied().flatten()?;
-    (value >= goal.at).then_some(goal.at)
+/// What a test came to in the goal's column, what it has to reach, and whether it does.
+pub(crate) fn goal_of(
+    schema: &Schema,
+    goal: Option<Goal>,
+    values: &[Option<f64>],
+) -> Option<(Option<f64>, f64, bool)> {
+    let Goal { column, at } = goal?;
+    let value = values.get(schema.test(column)?).copied().flatten();
+    Some((value, at, value.is_some_and(|value| value >= at)))
 }
 
 /// Declares what can be asked of a room: each question with its fields and the type of its answer, once. Makes the

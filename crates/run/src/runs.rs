@@ -10,20 +10,24 @@ use crate::device::{Devices, Settled};
 use crate::digest::{self, Arithmetic, Expected, GPU, MIXED, arithmetic};
 use crate::history::{Clock, History};
 use crate::protocol::{
-    Backend, Began, Change, Command, Config, DataInfo, Dataset, Device, DeviceWish, Digest, Event, Knob,
-    Knobs, Level, Mark, Progress, RoomInfo, Row, Shared, Value, Variant,
+    Backend, Began, Change, Command, Config, Confirmation, DataInfo, Dataset, Device, DeviceWish, Digest,
+    Event, Knob, Knobs, Level, Mark, Progress, RoomInfo, Row, Shared, Value, Variant,
 };
 use crate::room::{
-    Answer, COMMON_PARTS, Iteration, Policy, Room, Saved, Schema, Setup, Slice, WorkedOn, reached,
+    Answer, COMMON_PARTS, Iteration, Policy, Room, Saved, Schema, Setup, Slice, WorkedOn, goal_of,
 };
 use crate::{DIGEST_EVERY, Host, MOST_CHANGES, RunError, VERSION, check_version, permalink, shared};
 use learn::{Fault, Machine};
-use math::Isa;
+use math::{Isa, Rng};
 use std::marker::PhantomData;
 use std::ops::Range;
 
 /// Past this many tests every second one is dropped.
 const MAX_TESTS: usize = 2048;
+/// The stream of random numbers that confirmations alone draw from.
+const CONFIRMATIONS: u32 = 0x434F_4E46;
+/// Seconds of an iteration after which nobody waits for its end to stop or to save.
+const LONG_S: f64 = 0.9;
 /// Looks at another machine that does not answer after which a save waits no longer: a native one takes milliseconds each.
 const MOST_LOOKS: u32 = 4096;
 
@@ -41,11 +45,19 @@ pub trait AnyRun: Send + Sync {
     /// A question of the room's `protocol.rs`, as `{ ask: "name", … }`.
     fn ask(&mut self, question: serde_json::Value) -> Result<Answer, RunError>;
     /// Tests what is learned by now, whatever the pace.
-    fn test(&mut self) -> Result<Row, RunError>;
+    fn test(&mut self) -> Result<Row, RunError> {
+        Ok(self.test_while(&mut || true)?.expect("nobody broke it off"))
+    }
+    /// The same, unless somebody who is asked between its slices breaks it off.
+    fn test_while(&mut self, goes_on: &mut dyn FnMut() -> bool) -> Result<Option<Row>, RunError>;
     /// What was learned by now, where it acts on observations.
     fn policy(&self) -> Result<Box<dyn Policy>, RunError>;
-    /// The whole run as one file, once the iteration in progress is done: on the processor, where the other machine does not answer.
+    /// The whole run as one file, at once where [`AnyRun::saves`] says so, and else after the iteration in progress: on the processor,
+    /// where the other machine does not answer.
     fn save(&mut self) -> Result<Vec<u8>, RunError>;
+    /// Where the run stands that can be saved at once. Of a learner that cannot be saved within an iteration it is how a long one
+    /// began; nothing where an iteration that may be short has to end first.
+    fn saves(&self) -> Option<Progress>;
 
     /// From here on others do the pieces of its iterations ([`AnyRun::due`]), or it does them itself again.
     fn share(&mut self, shared: bool) -> Result<(), RunError>;
@@ -79,8 +91,10 @@ pub trait AnyRun: Send + Sync {
     /// Nothing is learned yet, and what that needs is still being made.
     fn is_preparing(&self) -> bool;
     fn progress(&self) -> Progress;
-    /// Where a test first reached the goal.
+    /// Where it was first confirmed to reach the goal: see [`Goal`](crate::protocol::Goal).
     fn solved(&self) -> Option<&Progress>;
+    /// Tests that reached the goal where the confirmation did not.
+    fn attempts(&self) -> u32;
     fn diverged(&self) -> bool;
     fn digest(&self) -> Digest;
     fn backend(&self) -> Backend;
@@ -105,6 +119,8 @@ pub trait AnyRoom: Sync {
 
     /// The room's figures.
     fn bench(&self, bench: &mut Bench);
+    /// Where the time of its training step goes; nothing where it has no planned one.
+    fn profile(&self, bench: &mut Bench);
 
     fn info(&self) -> RoomInfo {
         self.schema().info(self.variants(), self.data())
@@ -121,6 +137,10 @@ impl<R> Entry<R> {
 impl<R: Room> AnyRoom for Entry<R> {
     fn bench(&self, bench: &mut Bench) {
         R::bench(bench);
+    }
+
+    fn profile(&self, bench: &mut Bench) {
+        R::profile(bench);
     }
 
     fn schema(&self) -> &'static Schema {
@@ -243,9 +263,9 @@ pub struct Run<R: Room> {
     history: History,
     marks: Vec<Mark>,
     tests: Vec<Row>,
-    /// A test under way, of what was learned by then.
-    testing: Option<Progress>,
+    testing: Option<Testing>,
     solved: Option<Progress>,
+    attempts: u32,
     expected: Expected,
     /// What the iterations so far were computed with; see [`Digest`].
     arithmetic: Arithmetic,
@@ -261,6 +281,19 @@ pub struct Run<R: Room> {
     diverged: bool,
     /// At the end of the iteration before.
     before: Progress,
+    /// As this iteration began, where nothing else can be saved and it may be a long one.
+    began: Option<(Progress, Vec<u8>)>,
+    /// The iteration before was over soon, with the knobs as they are.
+    is_brief: bool,
+    /// It was restored within this iteration, whose time is not known.
+    partly_here: bool,
+}
+
+/// A test under way, of what was learned by then.
+struct Testing {
+    progress: Progress,
+    /// It confirms another.
+    confirms: bool,
 }
 
 impl<R: Room> Run<R> {
@@ -309,6 +342,7 @@ impl<R: Room> Run<R> {
             tests: Vec::new(),
             testing: None,
             solved: None,
+            attempts: 0,
             expected: Expected::default(),
             partly_away: false,
             clock: Clock::new(),
@@ -318,6 +352,9 @@ impl<R: Room> Run<R> {
             waiting: false,
             diverged: false,
             before: Progress::default(),
+            began: None,
+            is_brief: false,
+            partly_here: false,
         };
         run.before = run.progress();
         run
@@ -347,12 +384,12 @@ impl<R: Room> Run<R> {
         run.history = History::restored(history);
         run.marks = header.marks;
         run.tests = header.tests;
-        let first =
-            run.tests.iter().find(|test| reached(R::SCHEMA, run.variant.goal, &test.values).is_some());
-        run.solved = first.map(|test| test.progress.clone()).or(header.solved);
+        // A file from before there were confirmations calls solved what a single test did.
+        (run.solved, run.attempts) = header.attempts.map_or((None, 0), |attempts| (header.solved, attempts));
         run.arithmetic = Arithmetic::restored(&header.arithmetic);
+        run.partly_here = !run.room.at_boundary();
         if header.testing {
-            run.begin_test();
+            run.begin_test(header.confirming);
         }
         run.announce();
         if run.arithmetic.name() != arithmetic(run.room.isa(host.isa)) {
@@ -373,6 +410,7 @@ impl<R: Room> Run<R> {
             knobs: self.room.values(),
             progress: self.progress(),
             solved: self.solved.clone(),
+            attempts: self.attempts,
             history: self.history.rows().to_vec(),
             tests: self.tests.clone(),
             marks: self.marks.clone(),
@@ -417,6 +455,14 @@ impl<R: Room> Run<R> {
     /// One slice of the learner's.
     fn work(&mut self) {
         let at = self.room.worked_on();
+        if self.room.at_boundary() {
+            let iteration = self.room.iteration();
+            if self.is_brief || self.room.saves_within() {
+                self.began = None;
+            } else if self.began.as_ref().is_none_or(|(began, _)| began.iteration != iteration) {
+                self.began = self.encode().ok().map(|bytes| (self.progress(), bytes));
+            }
+        }
         match self.room.advance() {
             Slice::Worked => {}
             Slice::Tells(event, text) => self.events.push(Event::Room { event, text }),
@@ -427,6 +473,9 @@ impl<R: Room> Run<R> {
         // A learner that had to prepare itself, as by reading a text, comes to its first boundary without an iteration.
         if self.changes_are_due() && self.room.at_boundary() {
             self.apply_changes();
+        }
+        if self.save_wanted && self.saves().is_some() {
+            self.give_save();
         }
     }
 
@@ -445,7 +494,8 @@ impl<R: Room> Run<R> {
     }
 
     fn end_iteration(&mut self, iteration: Iteration, at: WorkedOn) {
-        while self.testing.is_some() {
+        // A confirmation is long, and goes on beside the next iteration.
+        while self.testing.as_ref().is_some_and(|testing| !testing.confirms) {
             self.advance_test();
         }
         let round_s = self.clock.round_s;
@@ -459,7 +509,10 @@ impl<R: Room> Run<R> {
             _ => MIXED,
         };
         self.arithmetic.note(progress.iteration, now);
+        self.is_brief = round_s < LONG_S;
+        let whole = !std::mem::take(&mut self.partly_here);
         if let (WorkedOn::Processor, Some(work)) = (at, iteration.work)
+            && whole
             && round_s > 0.0
         {
             self.devices.note_rate(work / round_s);
@@ -484,8 +537,9 @@ impl<R: Room> Run<R> {
             self.events.push(Event::Digest(digest));
         }
         self.apply_changes();
-        if !self.diverged && self.room.test_is_due(&self.tests, self.solved.is_some()) {
-            self.begin_test();
+        let is_free = !self.diverged && self.testing.is_none();
+        if is_free && self.room.test_is_due(&self.tests, self.solved.is_some()) {
+            self.begin_test(false);
         }
         self.finish_iteration = false;
         self.give_save();
@@ -517,23 +571,30 @@ impl<R: Room> Run<R> {
         Row { progress, values }
     }
 
-    fn begin_test(&mut self) {
-        self.room.begin_test();
-        self.testing = Some(self.progress());
+    /// False where it is to confirm a test that needs none.
+    fn begin_test(&mut self, confirms: bool) -> bool {
+        let progress = self.progress();
+        if confirms {
+            let seed = Rng::new(self.config.seed, CONFIRMATIONS).block([progress.iteration, 0, 0, 0])[0];
+            if !self.room.begin_confirmation(seed) {
+                return false;
+            }
+        } else {
+            self.room.begin_test();
+        }
+        self.testing = Some(Testing { progress, confirms });
+        true
     }
 
     /// A slice of the test under way.
     fn advance_test(&mut self) {
-        let Some(progress) = self.testing.clone() else { return };
+        let Some(Testing { progress, confirms }) = self.testing.take() else { return };
         self.tested = true;
         match self.room.advance_test() {
-            Ok(None) => {}
-            Ok(Some(values)) => {
-                self.testing = None;
-                self.take_test(Row { progress, values });
-            }
+            Ok(None) => self.testing = Some(Testing { progress, confirms }),
+            Ok(Some(values)) if confirms => self.take_confirmation(&Row { progress, values }),
+            Ok(Some(values)) => self.take_test(Row { progress, values }),
             Err(error) => {
-                self.testing = None;
                 let text = format!("A test broke off: {}.", error.what());
                 self.notice(Level::Warning, &text, "Training goes on; please report it.");
             }
@@ -541,16 +602,33 @@ impl<R: Room> Run<R> {
     }
 
     fn take_test(&mut self, row: Row) {
-        let goal = reached(R::SCHEMA, self.variant.goal, &row.values);
-        let progress = row.progress.clone();
         self.tests.push(row.clone());
-        self.events.push(Event::Test(row));
-        if let (Some(goal), None) = (goal, &self.solved) {
-            self.solved = Some(progress.clone());
-            self.events.push(Event::Solved { progress, goal });
+        self.events.push(Event::Test(row.clone()));
+        let reaches =
+            goal_of(R::SCHEMA, self.variant.goal, &row.values).is_some_and(|(_, _, reached)| reached);
+        if reaches && self.solved.is_none() && !self.begin_test(true) {
+            self.take_confirmation(&row);
         }
         if self.tests.len() > MAX_TESTS {
             thin(&mut self.tests, self.solved.as_ref());
+        }
+    }
+
+    /// The run is solved, or has tried once more.
+    fn take_confirmation(&mut self, Row { progress, values }: &Row) {
+        let Some((value, goal, confirmed)) = goal_of(R::SCHEMA, self.variant.goal, values) else { return };
+        let progress = progress.clone();
+        self.events.push(Event::Confirmation(Confirmation {
+            progress: progress.clone(),
+            value,
+            goal,
+            confirmed,
+        }));
+        if confirmed {
+            self.solved = Some(progress.clone());
+            self.events.push(Event::Solved { progress, goal });
+        } else {
+            self.attempts += 1;
         }
     }
 
@@ -574,8 +652,9 @@ impl<R: Room> Run<R> {
             self.turned |= self.apply(name, &value);
         }
         // A test is one of the settings in force, as it will be where the run is loaded again.
-        if self.testing.is_some() && self.marks.len() > marks {
-            self.begin_test();
+        let under_way = self.testing.as_ref().map(|testing| testing.confirms);
+        if let (Some(confirms), true) = (under_way, self.marks.len() > marks) {
+            self.begin_test(confirms);
         }
         let again = match self.room.offload() {
             Some(offload) if offload.is_offloaded() && offload.must_offload_again() => {
@@ -595,6 +674,7 @@ impl<R: Room> Run<R> {
                 let mark = Mark { progress: self.progress(), knob, from, to };
                 self.marks.push(mark.clone());
                 self.events.push(Event::Mark(mark));
+                (self.is_brief, self.began) = (false, None);
                 return true;
             }
             Ok(_) => {}
@@ -606,7 +686,7 @@ impl<R: Room> Run<R> {
 
     fn give_save(&mut self) {
         if std::mem::take(&mut self.save_wanted) {
-            match self.encode() {
+            match self.encode_newest() {
                 Ok(bytes) => self.events.push(Event::Saved { bytes }),
                 Err(error) => {
                     let (text, next_step) = (sentence(&error.what()), sentence(&error.next_step()));
@@ -614,6 +694,40 @@ impl<R: Room> Run<R> {
                 }
             }
         }
+    }
+
+    /// What [`AnyRun::saves`] promises.
+    fn encode_newest(&mut self) -> Result<Vec<u8>, RunError> {
+        match &self.began {
+            Some((began, bytes)) if !self.room.at_boundary() && !self.room.saves_within() => {
+                let (bytes, done, unit) = (bytes.clone(), began.iteration, R::SCHEMA.iteration_word);
+                let text = format!(
+                    "The {unit} in progress is a long one, so the file has the run as it was after {done}."
+                );
+                self.notice(
+                    Level::Info,
+                    &text,
+                    "What goes on from the file does this one again, to the same end.",
+                );
+                Ok(bytes)
+            }
+            _ => self.encode(),
+        }
+    }
+
+    /// The config with what somebody asked for within this iteration, which comes into force where it ends.
+    fn config_with_pending(&self) -> Config {
+        let mut config = self.config.clone();
+        let iteration = self.room.iteration() + 1;
+        let changes = self.pending.iter().map(|(knob, value)| Change {
+            iteration,
+            knob: knob.clone(),
+            value: value.clone(),
+        });
+        config.changes.extend(changes);
+        config.changes.sort_by_key(|change| change.iteration);
+        // What cannot be beside the others is refused when its time comes, and the file can be read all the same.
+        if check_changes::<R>(&config, self.host).is_ok() { config } else { self.config.clone() }
     }
 
     fn encode(&self) -> Result<Vec<u8>, RunError> {
@@ -624,13 +738,15 @@ impl<R: Room> Run<R> {
         }
         let header = Header {
             version: VERSION,
-            config: self.config.clone(),
+            config: if self.pending.is_empty() { self.config.clone() } else { self.config_with_pending() },
             knobs: self.room.values(),
             progress: self.progress(),
             marks: self.marks.clone(),
             tests: self.tests.clone(),
             testing: self.testing.is_some(),
+            confirming: self.testing.as_ref().is_some_and(|testing| testing.confirms),
             solved: self.solved.clone(),
+            attempts: Some(self.attempts),
             arithmetic: self.arithmetic.name().into(),
             room: self.room.notes(),
         };
@@ -655,7 +771,10 @@ impl<R: Room> AnyRun for Run<R> {
     fn command(&mut self, command: Command) -> Result<(), RunError> {
         match command {
             Command::Start => self.set_running(true),
-            Command::Pause => self.set_running(false),
+            Command::Pause => {
+                self.set_running(false);
+                self.finish_iteration = false;
+            }
             Command::Step => {
                 self.set_running(false);
                 // Mid-iteration, a step is what is left of it.
@@ -682,10 +801,8 @@ impl<R: Room> AnyRun for Run<R> {
                     return Err(RunError::Diverged);
                 }
                 self.save_wanted = true;
-                if self.room.at_boundary() {
+                if self.saves().is_some() {
                     self.give_save();
-                } else {
-                    self.finish_iteration = true;
                 }
             }
             Command::Restore { bytes, data, follow } => {
@@ -702,7 +819,7 @@ impl<R: Room> AnyRun for Run<R> {
 
     fn advance(&mut self, now_s: f64) -> bool {
         self.waiting = false;
-        let paused = !self.running && !self.finish_iteration;
+        let paused = !self.running && !self.finish_iteration && !self.save_wanted;
         if paused && self.testing.is_none() {
             self.clock.rest();
             self.devices.pause();
@@ -755,17 +872,21 @@ impl<R: Room> AnyRun for Run<R> {
         self.room.ask(question)
     }
 
-    fn test(&mut self) -> Result<Row, RunError> {
+    fn test_while(&mut self, goes_on: &mut dyn FnMut() -> bool) -> Result<Option<Row>, RunError> {
         while self.testing.is_some() {
+            if !goes_on() {
+                return Ok(None);
+            }
             self.advance_test();
         }
         let progress = self.progress();
         self.room.begin_test();
-        loop {
+        while goes_on() {
             if let Some(values) = self.room.advance_test()? {
-                return Ok(Row { progress, values });
+                return Ok(Some(Row { progress, values }));
             }
         }
+        Ok(None)
     }
 
     fn policy(&self) -> Result<Box<dyn Policy>, RunError> {
@@ -779,8 +900,16 @@ impl<R: Room> AnyRun for Run<R> {
             sharing.share(false);
             shared
         });
-        let mut looks = 0;
-        while !self.room.at_boundary() {
+        let (mut looks, since_s) = (0, (self.clock.lent)());
+        while self.saves().is_none() {
+            let is_long = (self.clock.lent)() - since_s > LONG_S;
+            if is_long && self.testing.is_some() {
+                self.advance_test();
+                continue;
+            }
+            if is_long && (self.began.is_some() || self.room.saves_within()) {
+                break;
+            }
             self.waiting = false;
             self.work();
             looks = if self.waiting { looks + 1 } else { 0 };
@@ -795,7 +924,21 @@ impl<R: Room> AnyRun for Run<R> {
         if let (true, Some(sharing)) = (shared, self.room.sharing()) {
             sharing.share(true);
         }
-        self.encode()
+        self.encode_newest()
+    }
+
+    fn saves(&self) -> Option<Progress> {
+        if self.room.at_boundary() {
+            return Some(self.progress());
+        }
+        // A short iteration ends first, and so does a test, which is of the weights of the newest boundary.
+        if self.clock.round_s <= LONG_S || self.testing.is_some() || self.waiting {
+            return None;
+        }
+        if self.room.saves_within() {
+            return Some(self.progress());
+        }
+        self.began.as_ref().map(|(began, _)| began.clone())
     }
 
     fn share(&mut self, shared: bool) -> Result<(), RunError> {
@@ -911,6 +1054,10 @@ impl<R: Room> AnyRun for Run<R> {
 
     fn solved(&self) -> Option<&Progress> {
         self.solved.as_ref()
+    }
+
+    fn attempts(&self) -> u32 {
+        self.attempts
     }
 
     fn diverged(&self) -> bool {

@@ -1,12 +1,18 @@
-//! What tests of several crates need: folders of their own, a count of allocations, checkpoints taken apart, and good inputs changed
-//! at random. It depends on
-//! no other crate of ours, and only tests depend on it.
+//! What tests of several crates need: folders of their own, a count of allocations, canaries around them, checkpoints taken apart, good inputs changed at
+//! random, how far numbers are apart, and how a test says that it cannot run. It depends on no other crate of ours, and only tests
+//! depend on it.
 mod allocations;
 mod checkpoint;
 mod fuzz;
+mod guarded;
 mod scratch;
+mod skip;
+mod worst;
 
 pub use allocations::{Counting, Meter, allocations, live_bytes, peak_bytes};
 pub use checkpoint::{Apart, apart};
 pub use fuzz::{Mutator, cases, fuzz};
+pub use guarded::Guarded;
 pub use scratch::Scratch;
+pub use skip::skip;
+pub use worst::{distance, worst};

@@ -93,9 +93,9 @@ pub fn data_wanted(bytes: &[u8]) -> Result<JsValue, JsValue> {
     wanted.map_or(Ok(JsValue::UNDEFINED), |wanted| to_js(&wanted))
 }
 
-/// The figures of a room in this module, or of the compute core; `now` gives seconds.
+/// The figures of a room in this module, or of the compute core, or where the time of a training step of theirs goes; `now` gives seconds.
 #[wasm_bindgen]
-pub fn bench(suite: &str, now: &js_sys::Function, give: &js_sys::Function) {
+pub fn bench(suite: &str, profile: bool, now: &js_sys::Function, give: &js_sys::Function) {
     let clock = || now.call0(&JsValue::NULL).ok().and_then(|t| t.as_f64()).unwrap_or(0.0);
     let mut sink = |figure: run::bench::Figure| {
         if let Ok(figure) = to_js(&figure) {
@@ -106,14 +106,11 @@ pub fn bench(suite: &str, now: &js_sys::Function, give: &js_sys::Function) {
     match run::room(suite) {
         Ok(room) => {
             let lacks = &mut |_| {};
-            room.bench(&mut Bench {
-                isa: Isa::best(),
-                now: now_s,
-                attach: &mut attach,
-                sink: &mut sink,
-                lacks,
-            })
+            let isa = Isa::best();
+            let mut bench = Bench { isa, now: now_s, attach: &mut attach, sink: &mut sink, lacks };
+            if profile { room.profile(&mut bench) } else { room.bench(&mut bench) }
         }
+        Err(_) if profile => run::bench::profile_core(Isa::best(), &clock, &mut sink),
         Err(_) => run::bench::core(Isa::best(), &clock, &[], &mut sink),
     }
 }

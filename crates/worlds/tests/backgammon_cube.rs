@@ -1,5 +1,6 @@
 //! Chances of matches and the cube rule beside GNU Backgammon's, which knows far more: how near simple rules come, in numbers.
 
+use testkit::{distance, worst};
 use worlds::backgammon::*;
 
 #[cfg(target_arch = "wasm32")]
@@ -20,7 +21,7 @@ fn numbers<'a>(words: impl Iterator<Item = &'a str>) -> Vec<f64> {
 
 #[test]
 fn chances_of_matches_are_those_of_a_table_made_by_rollouts_to_a_few_hundredths() {
-    let (mut worst, mut squares, mut count) = (0f64, 0.0, 0);
+    let (mut most, mut squares, mut count) = (0.0, 0.0, 0);
     for line in GOLDEN.lines().filter(|line| line.starts_with("before ")) {
         let mut words = line.split(' ').skip(1);
         let mine: u16 = words.next().unwrap().parse().unwrap();
@@ -28,14 +29,14 @@ fn chances_of_matches_are_those_of_a_table_made_by_rollouts_to_a_few_hundredths(
             let crawford = if mine.min(theirs) == 1 { Crawford::Now } else { Crawford::Ahead };
             let ours = standing(mine, theirs, crawford).chance(Player::One);
             let off = ours - chance / 100.0;
-            worst = worst.max(off.abs());
+            most = worst([most, off.abs()]);
             squares += off * off;
             count += 1;
         }
     }
     assert_eq!(count, 14 * 14);
     // 3.0% where 2 points are needed against 13, and 0.7% over all.
-    assert!(worst < 0.031, "{worst}");
+    assert!(most < 0.031, "{most}");
     assert!((squares / f64::from(count)).sqrt() < 0.0075);
     let past = GOLDEN.lines().find(|line| line.starts_with("past ")).unwrap();
     for (mine, chance) in (1..).zip(numbers(past.split(' ').skip(1))) {
@@ -88,7 +89,7 @@ fn what_the_cube_is_worth_is_what_gnu_backgammon_says_of_the_same_chances() {
         let game = Standing::read(words[1]).unwrap().game;
         let ours = game.cube_equities(&chances(&words[2..8]));
         let theirs = numbers(words[8..10].iter().copied());
-        let off = (ours.no_double - theirs[0]).abs().max((ours.double_take - theirs[1]).abs());
+        let off = distance(&[ours.no_double, ours.double_take], &theirs[..2]);
         assert!((ours.double_pass - 1.0).abs() < 1e-9);
         let Stakes::Match(standing) = game.stakes() else {
             assert_eq!(ours.match_chances, None);
@@ -139,7 +140,7 @@ fn the_cube_is_worth_what_follows_from_the_rules() {
         let cube = Cube { value: if owner.is_some() { 2 } else { 1 }, owner };
         let [money, long] = [Stakes::Money, far]
             .map(|stakes| Game::at(Board::START, Player::One, cube, stakes).unwrap().cube_equities(&six));
-        let off = (money.no_double - long.no_double).abs().max((money.double_take - long.double_take).abs());
+        let off = distance(&[money.no_double, money.double_take], &[long.no_double, long.double_take]);
         assert!(off < 2e-3, "{owner:?} {money:?} {long:?}");
     }
     // Where both need two points, a cube at 2 decides the match.

@@ -77,6 +77,47 @@ fn an_id_is_read_as_what_it_says() {
     assert!(past.may_double());
 }
 
+/// The texts that both programs copy: as they are, and with their lines joined as a field of one line joins them.
+#[test]
+fn an_id_is_found_in_the_text_around_it() {
+    const XGID: &str = "XGID=-b----E-C---eE---c-e----B-:0:0:1:61:2:1:0:7:10";
+    let xg = format!(
+        "{XGID}\n\nX:Ann   O:Bob\nScore is X:2 O:1 7 pt.(s) match.\n +13-14-15-16-17-18------19-20-21-22-23-24-+\n \
+         | X           O    |   | O              X |\n +12-11-10--9--8--7-------6--5--4--3--2--1-+\nPip count  X: 167  O: 167 \
+         X-O: 2-1/7\nCube: 1\nX to play 61\n\n    1. 3-ply       13/7 8/7                     eq:-0,012\n"
+    );
+    let expected = Standing::read(XGID).unwrap();
+    assert_eq!(expected.game.stage(), Stage::ToPlay(Roll::new(6, 1).unwrap()));
+    for text in [
+        &xg,
+        &xg.replace('\n', ""),
+        &xg.replace('\n', "\r\n"),
+        &format!("Look at this: {xg}"),
+        &xg.to_lowercase().replace(&XGID.to_lowercase(), XGID),
+    ] {
+        assert_eq!(Standing::read(text), Ok(expected), "{text}");
+    }
+    let expected = Standing::read("4HPwATDgc/ABMA:QYkqASAAIAAA").unwrap();
+    for text in [
+        "Position ID: 4HPwATDgc/ABMA   Match ID   : QYkqASAAIAAA",
+        "Position ID: 4HPwATDgc/ABMA\nMatch ID   : QYkqASAAIAAA",
+        " GNU Backgammon  Position ID: 4HPwATDgc/ABMA\n                 Match ID   : QYkqASAAIAAA\n +12-11-10--9--8--7-------6--5--4--3--2--1-+     O: gnubg\n",
+        "Position ID: 4HPwATDgc/ABMAMatch ID: QYkqASAAIAAA",
+        "match id=QYkqASAAIAAA position id=4HPwATDgc/ABMA",
+    ] {
+        assert_eq!(Standing::read(text), Ok(expected), "{text}");
+    }
+    // A label is none where an id has its letters.
+    let error = Standing::read("4HPxgidgc/ABM").unwrap_err().to_string();
+    assert!(error.contains("the position id: a position id has 14"), "{error}");
+    let bare = Standing::read("Position ID: 4HPwATDgc/ABMA").unwrap();
+    assert!(bare.bare && bare.game.board() == Board::START);
+    let error = Standing::read("Position ID: 4HPwATDgc/ABMA Match ID: QYkqAS").unwrap_err().to_string();
+    assert!(error.contains("12 characters and this has 6"), "{error}");
+    let error = Standing::read("XGID=-b----E-C---eE---c-e----B-:0:0:1 and more").unwrap_err().to_string();
+    assert!(error.contains("this has 4"), "{error}");
+}
+
 #[test]
 fn a_bad_id_is_refused_by_the_part_that_is_wrong() {
     let xg = |rest: &str| format!("XGID=-b----E-C---eE---c-e----B-:{rest}");

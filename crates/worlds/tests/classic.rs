@@ -2,6 +2,7 @@
 //! step from every recorded state, the first steps of a free run, and what an episode begins with.
 
 use serde_json::Value;
+use testkit::distance;
 use worlds::{Action, Actions, World64, WorldError, kind, kinds};
 
 #[cfg(target_arch = "wasm32")]
@@ -61,11 +62,6 @@ fn episodes(id: &str, text: &str) -> Vec<Episode> {
 
 fn world(id: &str) -> Box<dyn World64> {
     (kind(id).unwrap_or_else(|| panic!("{id} is not in the list")).twin)()
-}
-
-fn distance(a: &[f64], b: &[f64]) -> f64 {
-    assert_eq!(a.len(), b.len());
-    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
 #[test]

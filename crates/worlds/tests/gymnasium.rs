@@ -4,6 +4,7 @@
 
 use math::Isa;
 use serde_json::Value;
+use testkit::{distance, worst};
 use worlds::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
 use worlds::{CartPole64, CartPoles};
 
@@ -36,10 +37,6 @@ fn episodes() -> Vec<Episode> {
         }
     };
     golden["episodes"].as_array().unwrap().iter().map(episode).collect()
-}
-
-fn distance(a: &[f64; 4], b: &[f64; 4]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
 #[test]
@@ -118,12 +115,13 @@ fn the_f32_form_takes_every_recorded_step() {
             actions[env] = action as f32;
         }
         poles.step(&actions, &mut reached, &mut rewards, &mut ended);
-        let mut worst: f64 = 0.0;
+        let mut off = 0.0;
         for (env, &(steps, state, (action, reward, terminated, truncated))) in recorded.iter().enumerate() {
             let mut twin = CartPole64 { state: state.map(|s| f64::from(s as f32)), steps };
             twin.step(action);
-            let new = std::array::from_fn(|i| f64::from(reached[(env / 32 * 4 + i) * 32 + env % 32]));
-            worst = worst.max(distance(&new, &twin.state));
+            let new: [f64; 4] =
+                std::array::from_fn(|i| f64::from(reached[(env / 32 * 4 + i) * 32 + env % 32]));
+            off = worst([off, distance(&new, &twin.state)]);
             assert_eq!(f64::from(rewards[env]), reward);
             let flags = if terminated { TERMINATED } else { 0 } + if truncated { TRUNCATED } else { 0 };
             let end = if flags == 0 { 0 } else { flags | (steps + 1) << LENGTH_SHIFT };
@@ -136,7 +134,7 @@ fn the_f32_form_takes_every_recorded_step() {
                 assert_eq!((steps_after, episodes), (0, 1));
             }
         }
-        assert!(worst < 5e-7, "{}: off by {worst:e}", isa.name());
+        assert!(off < 5e-7, "{}: off by {off:e}", isa.name());
     }
 }
 
@@ -158,7 +156,8 @@ fn the_f32_form_follows_its_twin_for_fifty_steps() {
             }
             poles.step(&actions, &mut reached, &mut rewards, &mut ended);
             for (env, e) in episodes.iter().enumerate().filter(|(_, e)| t < e.steps.len()) {
-                let new = std::array::from_fn(|i| f64::from(reached[(env / 32 * 4 + i) * 32 + env % 32]));
+                let new: [f64; 4] =
+                    std::array::from_fn(|i| f64::from(reached[(env / 32 * 4 + i) * 32 + env % 32]));
                 let error = distance(&new, &e.states[t + 1]);
                 assert!(error < 2e-4, "{}: episode {env}, step {t}: off by {error:e}", isa.name());
             }

@@ -3,6 +3,7 @@
 
 use math::{Isa, Rng};
 use serde_json::Value;
+use testkit::distance;
 use worlds::lunar_lander::{GROUND, OBSERVATION, SCATTER, STATE, STEP_LIMIT, heuristic};
 use worlds::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
 use worlds::{Action, LunarLander64, LunarLanders, Vector, World64, kind};
@@ -31,10 +32,6 @@ fn list(value: &Value) -> &[Value] {
 
 fn choice(action: f64) -> Action {
     Action::Choice(action as u32)
-}
-
-fn distance(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
 /// A state in which the next step's scatter is as recorded.

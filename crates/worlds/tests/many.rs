@@ -3,6 +3,7 @@
 
 use math::Isa;
 use serde_json::Value;
+use testkit::{distance, worst};
 use worlds::acrobot::Acrobot;
 use worlds::many::Rules;
 use worlds::mountain_car::{MountainCar, MountainCarContinuous};
@@ -71,14 +72,14 @@ fn follows_its_twin<R: Rules<N, O>, const N: usize, const O: usize>(text: &str, 
         }
         let before = many.observations().to_vec();
         many.step(&actions, &mut out.reached, &mut out.rewards, &mut out.ended);
-        let (mut worst, mut worst_reward) = (0.0f64, 0.0f64);
+        let (mut off, mut reward_off) = (0.0, 0.0);
         for (env, &(elapsed, state, action)) in steps.iter().enumerate() {
             twin.set_state(&state.map(f64::from), elapsed).unwrap();
-            worst = worst.max(distance(&seen::<O>(&before, env), &twin.observation()));
+            off = worst([off, distance(&seen::<O>(&before, env), &twin.observation())]);
             let step = twin.step(act(&*twin, action)).unwrap();
-            worst = worst.max(distance(&seen::<O>(&out.reached, env), &twin.observation()));
+            off = worst([off, distance(&seen::<O>(&out.reached, env), &twin.observation())]);
             let error = (f64::from(out.rewards[env]) - step.reward).abs();
-            worst_reward = worst_reward.max(error / step.reward.abs().max(1.0));
+            reward_off = worst([reward_off, error / step.reward.abs().max(1.0)]);
             let flags =
                 if step.terminated { TERMINATED } else { 0 } + if step.truncated { TRUNCATED } else { 0 };
             let end = if flags == 0 { 0 } else { flags | (elapsed + 1) << LENGTH_SHIFT };
@@ -88,8 +89,8 @@ fn follows_its_twin<R: Rules<N, O>, const N: usize, const O: usize>(text: &str, 
             let shown = seen::<O>(many.observations(), env);
             assert_eq!(flags == 0, shown == seen::<O>(&out.reached, env), "a new episode has begun");
         }
-        assert!(worst < tolerance, "{} on {}: off by {worst:e}", R::SPEC.id, isa.name());
-        assert!(worst_reward < 2.0 * tolerance, "{} on {}: reward {worst_reward:e}", R::SPEC.id, isa.name());
+        assert!(off < tolerance, "{} on {}: off by {off:e}", R::SPEC.id, isa.name());
+        assert!(reward_off < 2.0 * tolerance, "{} on {}: reward {reward_off:e}", R::SPEC.id, isa.name());
     }
 }
 
@@ -98,10 +99,6 @@ fn act(world: &dyn World64, action: f32) -> Action {
         Actions::Choices(_) => Action::Choice(action as u32),
         Actions::Range(..) => Action::Level(f64::from(action)),
     }
-}
-
-fn distance(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
 #[test]

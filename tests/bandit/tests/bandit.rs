@@ -120,7 +120,7 @@ fn it_learns_from_a_file_of_payouts() {
     assert!(swept.contains("mean") && swept.contains("none"), "{swept}");
     for (args, words) in [
         ("train bandit --data nowhere.txt", "there"),
-        ("train bandit --data .", "is a folder"),
+        ("train bandit --data .", "0.2 0.9"),
         ("train bandit --data half.safetensors", "0.2 0.9"),
         ("resume half.safetensors --data other.txt", "does not learn from"),
         ("train control --data other.txt", "takes no data"),

@@ -80,7 +80,7 @@ export class AnalysisPane {
     this.element = h(
       "div",
       { class: "analysis" },
-      h("p", { class: "small" }, "GNU Backgammon's position id, alone (money play) or with its match id behind a colon, or an XGID; seen by the player who rolls. Without dice the position itself is judged, and what to do with the cube."),
+      h("p", { class: "small" }, "GNU Backgammon's position id, alone (money play) or with its match id, or an XGID, also within the text that these programs copy; seen by the player who rolls. Without dice the position itself is judged, and what to do with the cube."),
       form,
       this.error,
       this.editor.element,
@@ -230,7 +230,7 @@ export class AnalysisPane {
     const stakes = length ? `Match to ${length}: who rolls has ${score[0]}, the other ${score[1]}${crawford ? ", the Crawford game" : ""}` : "Money play";
     const notes = [
       jacoby && "The id asks for the Jacoby rule, which is not played here: gammons count at once.",
-      length > 1 && "Moves are ranked by points without the cube, as in money play; the cube by the match.",
+      length > 0 && "Moves and the cube are ranked by the chance to win the match, told as points at the present cube; moves without a further double.",
       bare && "A position id alone says nothing of a match.",
       doubled && "A double is offered; it is up to the other.",
     ].filter(Boolean);

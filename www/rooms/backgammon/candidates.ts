@@ -7,6 +7,9 @@ import { minus } from "../../parts/format";
 /** `+0.123`, in points a game. */
 export const signed = (equity: number): string => minus(`${equity < 0 ? "" : "+"}${equity.toFixed(3)}`);
 
+/** What a player's moves give away, wherever it is told: points a game below zero, a move that had a choice. */
+export const perMove = (equity: number): string => `${minus(equity.toFixed(4))} a move`;
+
 const percent = (share: number): string => `${(100 * share).toFixed(share > 0 && share < 0.0995 ? 1 : 0)}%`;
 
 type Chances = Candidate["chances"];
@@ -68,10 +71,10 @@ export type Choice = { pick: (candidate: Candidate) => void; chosen?: string };
 
 /** How far it was looked beyond a move, where anything was searched. */
 function plyOf(depth: Depth): { short: string; words: string } {
-  if (depth.kind === "rolls") return depth.rolls === 21 ? { short: "1-ply, all 21 rolls", words: "All 21 rolls of the other side, each with its best reply" } : { short: `1-ply, ${depth.rolls} of 21 rolls`, words: "Dropped by the search before all rolls were tried; not to be compared with the moves above" };
-  if (depth.kind === "visits") return { short: "Tree search, most visited first", words: "Ways down the search's tree went through these" };
+  if (depth.kind === "rolls") return { short: "1-ply, all 21 rolls", words: "All 21 rolls of the other side, each with its best reply" };
+  if (depth.kind === "visits") return { short: "Tree search", words: "Ways down the search's tree went through these, best equity first; what it plays is the one with the longest bar" };
   if (depth.kind === "exact") return { short: "Known exactly", words: "The game ends here, or a table has it" };
-  return { short: "0-ply, not searched", words: "Equities at first sight; not to be compared with those above. The error is against the best at first sight" };
+  return { short: "0-ply, not searched", words: "Equities at first sight, the best first; they are not compared with those above, so no error is told" };
 }
 
 /** Moves that were looked at as far as each other, in their order; what is known stands among its neighbours. */
@@ -108,7 +111,7 @@ export function candidateTable(caption: string, candidates: Candidate[], choice?
       { class: choice?.chosen === candidate.id && "chosen" },
       h("th", { scope: "row", class: "text" }, name, bar),
       h("td", { class: searched && depth.kind === "static" ? "number unsearched" : "number" }, signed(equity)),
-      h("td", {}, loss < 0.0005 ? "" : loss.toFixed(3)),
+      h("td", loss === null ? { title: "Not searched" } : {}, loss === null ? "–" : loss < 0.0005 ? "" : loss.toFixed(3)),
       h("td", { class: "ends" }, outcomeBar(chances)),
     );
   };

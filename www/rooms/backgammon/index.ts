@@ -16,7 +16,7 @@ export const brings: Brings = {
     "A saved run holds everything: weights, optimiser, random numbers, curves, the agents that were kept, and the table. It goes on here or in a terminal exactly where it stopped. A link carries the settings, the seed and the live changes.",
   knobs: ["lr", "lambda", "games", "value_coef", "passes"],
   tour: [
-    { at: ".board", heading: "It plays itself", words: "It knows the rules and nothing else, and plays thousands of games against itself. This is one, played by the agent as it is now." },
+    { at: ".board", heading: "It plays itself", words: "It plays thousands of games against itself. Its networks begin as random numbers; handmade inputs and an exact bear-off table help it, and each has a switch. This is one game, played by the agent as it is now." },
     { at: ".returns", heading: "The curve", words: "Points a game against two fixed opponents, in games that do not train it: above zero it wins." },
     ...knobToCurve("Drag the learning rate far to the right: too large, and it forgets."),
     { at: ".table .speeds", heading: "Now you", words: "Choose Play it, and the dice are yours. Each of your moves is judged; a hint shows what it would play." },

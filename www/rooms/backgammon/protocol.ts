@@ -51,7 +51,7 @@ export type Analysis = { position: Position, dice: [number, number] | null,
  */
 name: string, evals: number,
 /**
- * With dice: every distinct result. Those looked at most deeply come first; among those of the same depth, the best.
+ * With dice: every distinct result, the best first; where anything was searched, what was not comes after what was.
  */
 candidates: Array<Candidate>,
 /**
@@ -97,9 +97,9 @@ steps: Array<Step>,
  */
 equity: number,
 /**
- * Points a game less than the best; of one that was not searched, less than the best before the search.
+ * Points a game less than the best; null for one that was not searched where others were.
  */
-loss: number, depth: Depth, chances: [number, number, number, number, number, number],
+loss: number | null, depth: Depth, chances: [number, number, number, number, number, number],
 /**
  * Share of attention before any search, and share of the search's evaluations that went here (0 without a search).
  */
@@ -115,7 +115,7 @@ export type Step = { from: number, to: number, hit: boolean, };
  */
 export type Outlook = { chances: [number, number, number, number, number, number],
 /**
- * Points a game without a cube.
+ * Points a game without a cube; in a match those to which the chance to win it corresponds.
  */
 equity: number, cube: CubeOutlook, };
 
@@ -274,7 +274,7 @@ export type Reply = { seat: number, did: EngineAct, dice: [number, number] | nul
  */
 before: Position | null, steps: Array<Step>,
 /**
- * What it considered, the best first, ten at most; empty where it has no opinion to tell.
+ * What it considered, as an analysis has it, ten at most; empty where it has no opinion to tell.
  */
 candidates: Array<Candidate>, };
 
@@ -322,7 +322,11 @@ before: Position, yours: Candidate, best: Candidate,
  */
 rank: number, of: number, verdict: Verdict,
 /**
- * Of this person's turns that were reviewed at this table: how many, and the points a game lost in all of them.
+ * Points a game that the move gave away.
+ */
+error: number,
+/**
+ * Of this person's moves with a choice that were reviewed at this table: how many, and the points a game lost in all of them.
  */
 reviewed: number, lost: number, };
 

@@ -5,7 +5,7 @@ import type { Engine, Judged, Moment, Session } from "./protocol";
 import { h, write } from "../../parts/dom";
 import { minus } from "../../parts/format";
 import { Board, type Side } from "./board";
-import { signed } from "./candidates";
+import { perMove, signed } from "./candidates";
 import type { Backgammon } from "./client";
 import { capital, whoIs } from "./players";
 import { svg } from "./svg";
@@ -204,12 +204,20 @@ export class ReplayPane {
     if (!session) return;
     const words = [0, 1].map((seat) => {
       const own = judged.filter((one, at): one is Judged => !!one && moves[at]?.seat === seat);
-      const errors = own.flatMap(({ move_error, cube_error }) => [move_error, cube_error]).filter((error): error is number => error !== null);
-      const sum = errors.reduce((sum, error) => sum + error, 0);
+      const known = (errors: (number | null)[]): number[] => errors.filter((error): error is number => error !== null);
+      const [made, turned] = [known(own.map(({ move_error }) => move_error)), known(own.map(({ cube_error }) => cube_error))];
+      const mean = (errors: number[]): number => -errors.reduce((sum, error) => sum + error, 0) / errors.length;
       const of = (verdict: Judged["verdict"]): number => own.filter((one) => one.verdict === verdict).length;
-      return errors.length ? `${whoIs(session.names[seat]!)}: ${minus((-sum / errors.length).toFixed(4))} a decision over ${errors.length}, ${of("bad")} errors, ${of("blunder")} blunders.` : "";
+      const parts = [
+        made.length && `${perMove(mean(made))} over ${made.length} with a choice`,
+        turned.length && `${minus(mean(turned).toFixed(4))} a decision on the cube over ${turned.length}`,
+        (made.length || turned.length) && `${of("bad")} errors, ${of("blunder")} blunders`,
+      ].filter(Boolean);
+      return parts.length ? `${whoIs(session.names[seat]!)}: ${parts.join("; ")}.` : "";
     });
     const left = moves.length - judged.filter(Boolean).length;
-    write(this.rates, [...words.filter(Boolean), left ? `${left} still to be judged.` : ""].filter(Boolean).join(" "));
+    const told = words.filter(Boolean);
+    if (told.length) told.unshift("By the agent as it is now.");
+    write(this.rates, [...told, left ? `${left} still to be judged.` : ""].filter(Boolean).join(" "));
   }
 }

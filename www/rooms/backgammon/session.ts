@@ -11,7 +11,7 @@ import { animate, calm } from "../../parts/loop";
 import { recall, remember } from "../../parts/prefs";
 import type { Backgammon } from "./client";
 import { Board, type Side } from "./board";
-import { candidateTable, cubeAdvice, folding, outcomeLegend, outcomeTable, outlookParts, signed } from "./candidates";
+import { candidateTable, cubeAdvice, folding, outcomeLegend, outcomeTable, outlookParts, perMove, signed } from "./candidates";
 import { ReplayPane } from "./replay";
 import { Tree } from "./tree";
 import { capital, lookAheadField, whoIs, WhoField } from "./players";
@@ -551,14 +551,14 @@ export class SessionPane {
     try {
       const review = await this.client.ask({ ask: "review", engine: JUDGE });
       if (this.closed) return;
-      const { verdict, yours, best, rank, of, reviewed, lost } = review;
+      const { verdict, yours, best, rank, of, error: given, reviewed, lost } = review;
       const judged =
         of === 1
           ? "There was no other move."
-          : yours.loss < 0.0005
+          : given < 0.0005
             ? `The best of ${of} moves: ${yours.text}.`
-            : `${VERDICTS[verdict]} ${yours.text} is number ${rank} of ${of}, ${error(yours.loss)} against ${best.text}.`;
-      const sum = reviewed > 1 ? ` Your error over ${reviewed} turns: ${error(lost / reviewed)} a turn.` : "";
+            : `${VERDICTS[verdict]} ${yours.text} is number ${rank} of ${of}, ${error(given)} against ${best.text}.`;
+      const sum = reviewed > 1 ? ` Your ${reviewed} moves with a choice, each judged when it was made: ${perMove(-lost / reviewed)}.` : "";
       const words = `${judged}${sum}`;
       write(this.verdict, `Your last move, by the agent as it is now: ${words}`);
       this.verdict.dataset["verdict"] = verdict;

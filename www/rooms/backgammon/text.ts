@@ -72,7 +72,7 @@ const baselines: Explanation = {
 const reviews: Explanation = {
   heading: "How bad was that?",
   words:
-    "After your move the agent, as it is at that moment, ranks all moves of your roll; what yours is worth less than the best is its error. " +
+    "After your move the agent, as it is at that moment, ranks all moves of your roll; what yours is worth less than the best is its error. A game that is stepped through is judged again by the agent as it is then, so both say the same only where it has not learned meanwhile. " +
     "From −0.040 on it counts as dubious, from −0.080 as an error, from −0.160 as a blunder, where GNU Backgammon draws the lines as well. " +
     "The judgement is as good as the judge: after some seconds of training it knows little, after ten minutes more than most who play for fun.",
   equation: [],
@@ -83,7 +83,7 @@ const lookAhead: Explanation = {
   words:
     "Without look-ahead the agent values every board that a roll can leave, and takes the best. With it, the most promising ones get the other side's 21 rolls, each with the reply that is best for them, and the average counts. " +
     "The tree shows just that: a row for each move, a dot for each roll. The bar under a move is the share of the search that went to it. " +
-    "Moves are grouped by how far it looked: beyond those at the top with all 21 rolls (1-ply), beyond some with fewer before they were dropped, and beyond the rest not at all (0-ply). Equities of different groups are not to be compared: the replies that a first look misses make a position look better than it is.",
+    "Moves are in two groups: those at the top were looked beyond with all 21 rolls (1-ply), the rest not at all (0-ply). The error of a move is what it is worth less than the best; the rest has none, since equities of the two groups are not to be compared: the replies that a first look misses make a position look better than it is.",
   equation: [],
 };
 
@@ -95,7 +95,7 @@ const learners: Record<string, Explanation> = {
   strong: {
     heading: "How does it learn?",
     words:
-      "It knows the rules and nothing else. It plays against itself, always the move that it thinks best; the dice see to variety. Then it goes back over each game: " +
+      "It plays against itself, always the move that it thinks best; the dice see to variety. It begins with more than the rules: beside where checkers stand it reads 24 handmade numbers of each side (shots, primes, anchors, timing) and the lead, and a table of exact chances answers once all checkers are home. Two switches under its settings turn either off. After each game it goes back over it: " +
       "what it expected of a board is moved towards what it expected of the next ones, and of the end, which is certain. " +
       "What it expects are six chances: to win or lose a single game, a gammon, a backgammon. So knowledge spreads from the ends of games backwards, first to the bearing off, at last to the opening.",
     equation: [

@@ -73,7 +73,7 @@ export class BackgammonView implements View {
     if (!present) return "Starting.";
     const so = `${count(progress.counts[0] ?? 0)} games against itself in ${seconds(progress.train_s)} of training`;
     const [random, linear] = [present.test("random_points"), present.test("linear_points")];
-    if (random === undefined || linear === undefined) return `It knows the rules and nothing else. ${so} so far.`;
+    if (random === undefined || linear === undefined) return `Its networks begin as random numbers. ${so} so far.`;
     const against = (points: number, whom: string): string =>
       `${points >= 0 ? "wins" : "loses"} ${figure(Math.abs(Math.round(100 * points) / 100))} points a game ${points >= 0 ? "from" : "to"} ${whom}`;
     return `${so}: it ${against(random, "random moves")} and ${against(linear, "Tesauro's pubeval")}.`;

@@ -42,7 +42,7 @@ export const explanations = (world: World, environment: Environment): Explanatio
     heading: "What is the return?",
     words:
       `The return of an episode is the sum of its rewards: ${world.returns}. ` +
-      `The task counts as solved when 100 fresh episodes, in which the network only plays and does not learn, reach ${minus(String(environment.solved_at))} on average. Those tests are the circles on the chart. ` +
+      `The task counts as solved when 100 fresh episodes, in which the network only plays and does not learn, reach ${minus(String(environment.solved_at))} on average, and another 100 confirm it. Those tests are the circles on the chart. ` +
       "The curve is the mean of the last 100 episodes that ended in training. It lags behind the circles: there the network still tries things out, and a long episode counts only when it ends. " +
       "For learning, rewards far ahead count a little less; the discount γ says how much.",
     equation: [

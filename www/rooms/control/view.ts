@@ -3,10 +3,10 @@
 
 import type { Client } from "../../run/client";
 import { floats } from "../../run/floats";
-import type { Began, Event as RunEvent, Progress, Variant } from "../../run/protocol";
+import type { Began, Event as RunEvent, Variant } from "../../run/protocol";
 import type { ChartWords } from "../../parts/curves";
 import { h, write } from "../../parts/dom";
-import { count, figure, minus, seconds, words } from "../../parts/format";
+import { count, figure } from "../../parts/format";
 import { touch } from "../../parts/loop";
 import { Network } from "./network";
 import { recall, remember } from "../../parts/prefs";
@@ -125,18 +125,10 @@ export class ControlView implements View {
     const { world, page } = this;
     const { present } = page;
     if (!present) return "Starting.";
-    if (present.solved) return `${page.solvedWords(present.solved)}${page.running ? " It goes on learning." : ""}`;
+    if (present.solved) return "";
     const lead = world.lead(count(this.envs));
     const mean = present.latest("mean_return");
     return mean === undefined ? lead : `${lead} ${world.soFar(figure(Math.round(mean)), this.environment)}`;
-  }
-
-  solved(at: Progress): string {
-    const { present } = this.page;
-    const row = present?.tests.find(({ progress }) => progress.iteration === at.iteration);
-    const [mean, episodes] = [present?.test("mean_return", row), present?.test("episodes", row)];
-    const score = row && mean !== undefined && episodes !== undefined ? `${episodes} fresh episodes average ${figure(mean)}` : `an average of ${minus(String(this.environment.solved_at))} is reached`;
-    return `Solved: ${score} after ${seconds(at.train_s)} of training, ${words(at.counts[0] ?? 0)} steps.`;
   }
 
   /** Steps of all environments in a second of theirs. */

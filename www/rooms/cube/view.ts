@@ -1,7 +1,7 @@
 // What the room of the cube shows beside what every room has: the cube and what is done with it, what the agent thinks, the solve
 // rate by depth, methods side by side, a cube of one's own, and what a learner that plays keeps.
 
-import type { Began, Event as RunEvent, Progress } from "../../run/protocol";
+import type { Began, Event as RunEvent } from "../../run/protocol";
 import type { ChartWords } from "../../parts/curves";
 import { h } from "../../parts/dom";
 import { seconds, words } from "../../parts/format";
@@ -108,12 +108,6 @@ export class CubeView implements View {
 
   spoken(): string {
     return this.status();
-  }
-
-  solved(at: Progress): string {
-    const { goal } = this.client.variant;
-    const what = this.puzzle.exact ? `${percent(goal?.at ?? 1)} of all states` : "every test scramble";
-    return `Solved: ${what} after ${seconds(at.train_s)} of training, ${words(at.counts[0] ?? 0)} states.`;
   }
 
   // ---- what the run says

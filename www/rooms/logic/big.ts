@@ -2,7 +2,7 @@
 
 import type { Announcer } from "../../parts/announce";
 import { h, icon, id, write } from "../../parts/dom";
-import { count, short, words } from "../../parts/format";
+import { count, short, two, words } from "../../parts/format";
 import { animate, calm } from "../../parts/loop";
 import { Cells } from "./cells";
 import { reason, type Chosen, type LogicClient } from "./client";
@@ -184,4 +184,4 @@ export class BigPane {
 }
 
 /** `0.8 ms`, `120 µs` */
-const time = (s: number): string => (s >= 1e-3 ? `${(1e3 * s).toPrecision(2)} ms` : `${Math.max(1, Math.round(1e6 * s))} µs`);
+const time = (s: number): string => (s >= 1e-3 ? `${two(1e3 * s)} ms` : `${Math.max(1, Math.round(1e6 * s))} µs`);

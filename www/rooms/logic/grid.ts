@@ -3,13 +3,12 @@
 
 import type { Announcer } from "../../parts/announce";
 import { h, icon, id, write } from "../../parts/dom";
-import { count } from "../../parts/format";
+import { count, percent } from "../../parts/format";
 import { animate, calm } from "../../parts/loop";
 import { floats } from "../../run/floats";
 import { Cells } from "./cells";
 import { experimentOf, reason, type Chosen, type LogicClient } from "./client";
 import { cellColours, COLOUR_NAMES, mixed, packed } from "./colours";
-import { percent } from "./text";
 import type { AutomatonView, Damage, Experiment, GridView, Picture, Question, Shows, Start } from "./protocol";
 
 const REST_MS = 1600;

@@ -3,11 +3,11 @@
 
 import type { Announcer } from "../../parts/announce";
 import { h, id, write } from "../../parts/dom";
-import { count, figure } from "../../parts/format";
+import { count, figure, percent } from "../../parts/format";
 import type { Chosen, LogicClient } from "./client";
 import { cellColours, packed } from "./colours";
 import { Cells } from "./cells";
-import { percent, states } from "./text";
+import { states } from "./text";
 import type { MemberView, PopulationView } from "./protocol";
 
 const ASK_EVERY_MS = 700;

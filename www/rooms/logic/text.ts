@@ -5,13 +5,6 @@ import { equation, gap, i, n, o, paren, row, sub, sum, sup, w } from "../../part
 import type { Explanation } from "../../parts/room";
 import type { Experiment, MemberState } from "./protocol";
 
-/** `97%`, and close to all or nothing with the digits that tell it from them. */
-export const percent = (share: number): string => {
-  const all = 100 * share;
-  if (all <= 0 || all >= 100) return `${Math.round(all)}%`;
-  return `${all < 1 || all > 99 ? all.toFixed(all < 0.1 || all > 99.9 ? 2 : 1) : Math.round(all)}%`;
-};
-
 export const states: Record<MemberState | "dead", { word: string; mark: string }> = {
   learning: { word: "learning", mark: "○" },
   perfect: { word: "perfect", mark: "✓" },

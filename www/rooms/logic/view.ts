@@ -4,7 +4,7 @@
 import type { Began, Progress, Variant } from "../../run/protocol";
 import type { ChartWords } from "../../parts/curves";
 import { h } from "../../parts/dom";
-import { seconds, words } from "../../parts/format";
+import { percent, seconds, words } from "../../parts/format";
 import type { Band, Explanation, RoomPage, View } from "../../parts/room";
 import { calm } from "../../parts/loop";
 import type { Shortcut } from "../../parts/shortcuts";
@@ -97,21 +97,17 @@ export class LogicView implements View {
   status(): string {
     const { present, progress } = this.page;
     if (!present) return "Starting.";
-    const after = `after ${seconds(progress.train_s)} of training, ${words(progress.counts[0] ?? 0)} ${this.page.unit}`;
+    const after = ({ train_s, counts }: Progress): string => `after ${seconds(train_s)} of training, ${words(counts[0] ?? 0)} ${this.page.unit}`;
+    // The number of the chart: what members say of themselves is of other grids.
+    const [test, right] = [present.tests.at(-1), present.test("perfect")];
+    if (!test || right === undefined) return `No test is done yet, ${after(progress)}.`;
     const { newest } = this;
-    const best = newest?.members[newest.best];
-    if (!newest || !best) return `Every gate still passes its first input on, ${after}.`;
-    const runs = newest.ended ? ` ${newest.perfect} of ${newest.ended} runs that ended were perfect.` : "";
-    if (best.state === "perfect") return `The circuit of the best member gets every cell of its tests right, ${after}.${runs}`;
-    return `The circuit of the best member gets ${text.percent(best.hard_loss)} of its newest test wrong, ${after}.${runs}`;
+    const runs = newest?.ended ? ` ${newest.perfect} of ${newest.ended} runs that ended were perfect.` : "";
+    return `In the newest test, ${after(test.progress)}, the circuit of the best member got ${right === 1 ? "every cell" : `${percent(right)} of the cells`} right.${runs}`;
   }
 
   spoken(): string {
     return this.status();
-  }
-
-  solved(at: Progress): string {
-    return `Perfect: a hardened circuit passed its test after ${seconds(at.train_s)} of training, ${words(at.counts[0] ?? 0)} ${this.page.unit}.`;
   }
 
   refresh(): void {

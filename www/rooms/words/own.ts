@@ -13,7 +13,7 @@ const SHOWN_BYTES = 1200;
 export class OwnPane {
   readonly element: HTMLElement;
   private readonly field = h("textarea", { id: id("own"), rows: 6, spellcheck: "false", autocomplete: "off" });
-  private readonly file = h("input", { type: "file", hidden: true, "aria-label": "Choose a text file" });
+  private readonly file = h("input", { type: "file", multiple: true, hidden: true, "aria-label": "Choose text files" });
   private readonly held = h("p", { class: "row", hidden: true, role: "status" });
   private readonly heldName = h("span");
   private readonly knobs = h("div", { class: "row" });
@@ -38,9 +38,11 @@ export class OwnPane {
       void this.take(new File([text], "pasted text"));
     });
     this.file.addEventListener("change", () => {
-      const [file] = this.file.files ?? [];
+      // Several are one text, in the order of their names.
+      const files = [...(this.file.files ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1));
       this.file.value = "";
-      if (file) void this.take(file);
+      const [file] = files;
+      if (file) void this.take(files.length === 1 ? file : new File(files.flatMap((one) => [one, "\n"]), `${files.length} files`));
     });
     this.held.append(this.heldName, h("button", { type: "button", class: "small", onclick: () => this.leave() }, "Leave it"));
     const form = h(
@@ -50,7 +52,7 @@ export class OwnPane {
       this.held,
       this.knobs,
       this.error,
-      h("p", { class: "row" }, this.go, h("button", { type: "button", onclick: () => this.file.click() }, "Choose a file"), this.back, this.file),
+      h("p", { class: "row" }, this.go, h("button", { type: "button", onclick: () => this.file.click() }, "Choose files"), this.back, this.file),
     );
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -61,7 +63,7 @@ export class OwnPane {
     this.element = h(
       "div",
       {},
-      h("p", { class: "small" }, `Paste a text, drop a file anywhere on the page, or choose one; a new run learns it from nothing. ${help} It stays on this machine, in this page and in the runs that you save.`),
+      h("p", { class: "small" }, `Paste a text, drop a file anywhere on the page, or choose some; a new run learns it from nothing. ${help} It stays on this machine, in this page and in the runs that you save.`),
       form,
     );
   }

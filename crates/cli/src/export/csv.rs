@@ -1,13 +1,20 @@
 //! A table of comma-separated values, a row an iteration.
 
 use super::{Row, cells};
-use crate::files;
 use anyhow::{Context, Result, anyhow};
+use files::Kind;
 use run::protocol::Progress;
 use run::room::Schema;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+
+const TABLE: Kind = Kind {
+    name: "table of metrics",
+    is_one: |file| files::begins(file, b"iteration,"),
+    next: "Name another file with --csv",
+    is_stream: false,
+};
 
 pub struct Csv {
     path: PathBuf,
@@ -19,12 +26,8 @@ pub struct Csv {
 
 impl Csv {
     pub fn open(path: &Path, schema: &'static Schema, progress: &Progress) -> Result<Csv> {
-        files::check_writable(path)?;
-        let mut options = File::options();
-        let file = options.read(true).write(true).create(true).truncate(false).open(path);
-        let file =
-            file.with_context(|| format!("cannot open {}. Name another file with --csv", path.display()))?;
-        files::claim(&file, path, "--csv")?;
+        files::check(path, TABLE)?;
+        let file = files::open_lines(path, TABLE)?;
         let mut csv = Csv { path: path.to_path_buf(), file, schema, last: 0 };
         csv.take_up(progress)?;
         Ok(csv)
@@ -33,9 +36,8 @@ impl Csv {
     /// A new run begins the table anew; a resumed one keeps the rows up to where it is.
     fn take_up(&mut self, progress: &Progress) -> Result<()> {
         let shown = self.path.display();
-        let mut bytes = Vec::new();
-        let read = self.file.seek(SeekFrom::Start(0)).and_then(|_| self.file.read_to_end(&mut bytes));
-        read.with_context(|| format!("cannot read {shown}"))?;
+        self.file.seek(SeekFrom::Start(0)).with_context(|| format!("cannot read {shown}"))?;
+        let bytes = files::read_at_most(&self.file, files::LARGEST_BYTES, &shown.to_string())?;
         let (kept, last) = keep(&bytes, self.schema, progress)
             .map_err(|why| anyhow!("{shown} {why}. Move it away, or name another file with --csv"))?;
         let cut = self.file.set_len(kept as u64).and_then(|()| self.file.seek(SeekFrom::End(0)));

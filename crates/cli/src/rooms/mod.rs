@@ -27,7 +27,7 @@ struct RoomVerb {
     obey: fn(&ArgMatches) -> Result<()>,
 }
 
-static VERBS: [RoomVerb; 10] = [
+static VERBS: [RoomVerb; 11] = [
     RoomVerb { path: &["solve"], grammar: control::solve::grammar, obey: control::solve::obey },
     RoomVerb { path: &["env"], grammar: control::env::grammar, obey: control::env::obey },
     RoomVerb {
@@ -41,6 +41,7 @@ static VERBS: [RoomVerb; 10] = [
     RoomVerb { path: &["eval", "cube"], grammar: cube::eval::grammar, obey: cube::eval::obey },
     RoomVerb { path: &["run", "logic"], grammar: logic::run::grammar, obey: logic::run::obey },
     RoomVerb { path: &["export", "logic"], grammar: logic::export::grammar, obey: logic::export::obey },
+    RoomVerb { path: &["export", "words"], grammar: words::export::grammar, obey: words::export::obey },
     RoomVerb { path: &["generate", "words"], grammar: words::generate::grammar, obey: words::generate::obey },
 ];
 
@@ -55,6 +56,7 @@ pub const EXAMPLES: &str = "  \
   hothouse eval cube run.safetensors         greedy play from every state of the 2x2x2, and searches
   hothouse run logic life --grid 4096x4096 --steps 100   a circuit on a grid, a bit a cell
   hothouse export logic run.safetensors --format svg --out circuit.svg   also json, verilog, rust
+  hothouse export words run.safetensors > vocab.json   its tokenizer, for --vocab of another run
   hothouse generate words run.safetensors --prompt \"One day, \"   a text, as a trained model goes on
   hothouse bench words --versus pytorch      training steps beside those of an installed PyTorch";
 
@@ -117,8 +119,7 @@ pub fn bench(
 ) -> Result<()> {
     match (suite, versus) {
         ("words", Some(_)) => words::versus::bench(measured, machine, give),
-        // How soon an agent has learned depends on all of the core.
-        ("core" | "control", _) => control::bench::solve(machine, give),
+        ("control", _) => control::bench::solve(machine, give),
         _ => Ok(()),
     }
 }

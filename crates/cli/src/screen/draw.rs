@@ -49,6 +49,11 @@ pub fn draw(frame: &mut Frame, screen: &Screen) {
     self::note(frame, note, screen);
     let Some(told) = &screen.view.told else { return };
     headline(frame, figures, &screen.view, told);
+    if screen.keys {
+        let below = Rect { height: note.y.saturating_sub(upper.y), ..upper };
+        frame.render_widget(key_words(screen, below.width.into()), below);
+        return;
+    }
     match &screen.picture {
         Some(picture) => {
             let [chart_area, _, beside] = sides(upper);
@@ -164,18 +169,6 @@ const TESTS: [Color; 3] = [Color::Reset, Color::Cyan, Color::Magenta];
 
 /// A chart against the first counter, with the goal, tests, and what was changed on the way.
 fn chart(frame: &mut Frame, area: Rect, told: &Told, name: &str) {
-    const GUTTER: u16 = 6;
-    if area.height < 3 || area.width < GUTTER + 8 {
-        return;
-    }
-    // What was changed is named above the curve, once there is something to name.
-    let names = u16::from(!told.marks.is_empty() && area.height >= 6);
-    let plot = Rect {
-        x: area.x + GUTTER,
-        y: area.y + names,
-        width: area.width - GUTTER,
-        height: area.height - 1 - names,
-    };
     let [metrics, tests] = told.chart(name);
     let log = metrics.iter().chain(&tests).any(|(column, _)| column.log);
     let scaled = |y: f64| if log { y.max(1e-12).log10() } else { y };
@@ -191,6 +184,19 @@ fn chart(frame: &mut Frame, area: Rect, told: &Told, name: &str) {
     let heights = || all().map(|p| p.1).chain(goal);
     let [bottom, top] =
         bounds(heights().fold(f64::INFINITY, f64::min), heights().fold(f64::NEG_INFINITY, f64::max), log);
+    let labels = labels([top, (top + bottom) / 2.0, bottom], log);
+    let gutter = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0).max(5) as u16 + 1;
+    if area.height < 3 || area.width < gutter + 8 {
+        return;
+    }
+    // What was changed is named above the curve, once there is something to name.
+    let names = u16::from(!told.marks.is_empty() && area.height >= 6);
+    let plot = Rect {
+        x: area.x + gutter,
+        y: area.y + names,
+        width: area.width - gutter,
+        height: area.height - 1 - names,
+    };
     let mut canvas = Braille::new(plot);
     let (w, h) = (canvas.width() - 1.0, canvas.height() - 1.0);
     let at = |(x, y): (f64, f64)| (x / right * w, (top - y) / (top - bottom) * h);
@@ -237,14 +243,11 @@ fn chart(frame: &mut Frame, area: Rect, told: &Told, name: &str) {
         }
     }
 
-    let label = |value: f64| match value {
-        value if log => format!("{:>5}", format!("1e{value:.0}")),
-        value => format!("{:>5}", fitted(&tick(value), 5)),
-    };
-    for (row, value) in [(0, top), (plot.height / 2, (top + bottom) / 2.0), (plot.height - 1, bottom)] {
+    for (row, label) in [0, plot.height / 2, plot.height - 1].into_iter().zip(&labels) {
         // Three labels need room; the ends come first.
         if row == 0 || row == plot.height - 1 || plot.height >= 5 {
-            buffer.set_string(area.x, plot.y + row, label(value), Style::new().fg(FAINT));
+            let width = usize::from(gutter) - 1;
+            buffer.set_string(area.x, plot.y + row, format!("{label:>width$}"), Style::new().fg(FAINT));
         }
     }
     let below = area.bottom() - 1;
@@ -266,13 +269,41 @@ fn chart(frame: &mut Frame, area: Rect, told: &Told, name: &str) {
     }
 }
 
-fn tick(value: f64) -> String {
-    match value.abs() {
-        0.0 => "0".into(),
-        a if a < 10.0 => format!("{value:.2}"),
-        a if a < 100.0 && value.fract() != 0.0 => format!("{value:.1}"),
-        _ => short(value),
+/// The top, the middle and the bottom of an axis, with as few digits as tell how far they are apart. On a logarithmic one the middle
+/// is told where it is a whole power.
+fn labels(values: [f64; 3], log: bool) -> [String; 3] {
+    if log {
+        return values
+            .map(|power| if power.fract() == 0.0 { format!("1e{power:.0}") } else { String::new() });
     }
+    let [top, _, bottom] = values;
+    let close = (top - bottom).abs() / 100.0;
+    let are_right = |labels: &[String; 3]| {
+        labels
+            .iter()
+            .zip(values)
+            .all(|(label, value)| label.parse::<f64>().is_ok_and(|shown| (shown - value).abs() <= close))
+    };
+    let largest = top.abs().max(bottom.abs());
+    if largest >= 9995.0 {
+        // With a prefix of thousands, where that leaves enough of them.
+        let short = values.map(|value| if value == 0.0 { "0".into() } else { short(value) });
+        let digits = short.clone().map(|label| in_full(&label));
+        if are_right(&digits) {
+            return short;
+        }
+    }
+    let fixed = (0..=7).map(|digits| values.map(|value| format!("{value:.digits$}")));
+    let powers = (0..=12).map(|digits| values.map(|value| format!("{value:.digits$e}")));
+    let mut all = fixed.filter(|_| largest < 1e9).chain(powers);
+    all.find(are_right).unwrap_or_else(|| values.map(|value| format!("{value:.2e}")))
+}
+
+/// `2.62 M` as a number that can be read.
+fn in_full(label: &str) -> String {
+    let (number, prefix) = label.split_once(' ').unwrap_or((label, ""));
+    let power = ["", "k", "M", "G", "T"].iter().position(|known| *known == prefix).unwrap_or(0);
+    format!("{number}e{}", 3 * power)
 }
 
 /// Round ends of an axis that holds `low` and `high`; those of a logarithmic one are whole powers.
@@ -456,7 +487,7 @@ fn note(frame: &mut Frame, area: Rect, screen: &Screen) {
 
 fn footer(screen: &Screen, width: usize) -> Vec<Line<'static>> {
     let keys: &[(&'static str, &'static str)] = match &screen.mode {
-        Mode::Watching => &[("q", "quit"), ("c", "chart")],
+        Mode::Watching => &[("q", "quit"), ("c", "chart"), ("?", "keys")],
         Mode::Typing(_) => &[("enter", "set"), ("esc", "leave it")],
         Mode::AskReset => &[("y", "new run"), ("n", "go on")],
         Mode::Stopping => &[("ctrl-c", "quit at once, without saving")],
@@ -471,9 +502,38 @@ fn footer(screen: &Screen, width: usize) -> Vec<Line<'static>> {
             ("s", "step"),
             ("c", "chart"),
             ("d", "device"),
+            ("?", "keys"),
         ],
     };
     key_lines(keys, width)
+}
+
+/// What each key does, in a sentence.
+fn key_words(screen: &Screen, width: usize) -> Text<'static> {
+    const TRAINING: [(&str, &str); 11] = [
+        ("space", "Pause the training, or go on with it."),
+        ("s", "Train one iteration, and pause."),
+        ("↑ ↓", "Choose one of the knobs that can change while the run goes on."),
+        ("← →", "Change the chosen knob, from the next iteration on."),
+        ("enter", "Type a value for the chosen knob."),
+        ("c", "Show the next chart."),
+        ("d", "Train on the GPU, or on the processor again."),
+        ("w", "Save the run to a file in this folder."),
+        ("r", "Begin the run anew. What is not saved is lost."),
+        ("q", "End the iteration, save, and quit. Ctrl-C does the same; a second Ctrl-C quits at once."),
+        ("?", "Close this list. Esc does the same."),
+    ];
+    const WATCHING: [(&str, &str); 3] = [
+        ("c", "Show the next chart."),
+        ("q", "Stop watching. The run goes on."),
+        ("?", "Close this list. Esc does the same."),
+    ];
+    let keys: &[(&'static str, &'static str)] =
+        if screen.mode == Mode::Watching { &WATCHING } else { &TRAINING };
+    let line = |(key, words): &(&'static str, &'static str)| {
+        Line::from(vec![bold(format!("{key:<7}")), Span::raw(fitted(words, width.saturating_sub(7)))])
+    };
+    Text::from(keys.iter().map(line).collect::<Vec<_>>())
 }
 
 /// Keys and what they do, on as many lines as it takes.
@@ -569,7 +629,7 @@ mod tests {
         assert!(rows[13].contains("> Learning rate ") && rows[13].contains('●'), "{}", rows[13]);
         assert!(rows[19].contains("0123456789abcdef at iteration 32"), "{rows:#?}");
         assert!(rows[22].starts_with(" space pause   q save, quit   ↑↓ knob   ←→ change"), "{}", rows[22]);
-        assert!(rows[23].ends_with("d device"), "{}", rows[23]);
+        assert!(rows[23].ends_with("? keys"), "{}", rows[23]);
         assert!(dots(&rows[5..11], 7..48) > 100, "the curve is drawn");
     }
 
@@ -675,6 +735,70 @@ mod tests {
     }
 
     #[test]
+    fn labels_tell_how_far_the_ends_are_apart() {
+        let of = |bottom: f64, top: f64| labels([top, (top + bottom) / 2.0, bottom], false);
+        assert_eq!(of(0.0, 500.0), ["500", "250", "0"]);
+        assert_eq!(of(0.0, 1.0), ["1.0", "0.5", "0.0"]);
+        assert_eq!(of(0.998, 1.0), ["1.000", "0.999", "0.998"]);
+        assert_eq!(of(-0.4, 0.4), ["0.4", "0.0", "-0.4"]);
+        assert_eq!(of(1.2345, 1.2346), ["1.23460", "1.23455", "1.23450"]);
+        assert_eq!(of(0.0, 3e6), ["3.00 M", "1.50 M", "0"]);
+        assert_eq!(of(1_000_000.0, 1_000_100.0), ["1000100", "1000050", "1000000"]);
+        assert_eq!(of(0.0, 2e-9), ["2e-9", "1e-9", "0e0"]);
+        assert_eq!(labels([-2.0, -3.0, -4.0], true), ["1e-2", "1e-3", "1e-4"]);
+        assert_eq!(labels([-2.0, -2.5, -3.0], true), ["1e-2", "", "1e-3"]);
+        // Whatever the axis, no two of them are the same.
+        for scale in -12..12 {
+            for (low, high) in [(0.0, 1.0), (0.99, 1.0), (-3.0, -2.9), (7.25, 7.26)] {
+                let [bottom, top] = bounds(low * 10f64.powi(scale), high * 10f64.powi(scale), false);
+                let [a, b, c] = of(bottom, top);
+                assert!(a != b && b != c && a != c, "{a} {b} {c} of {bottom} to {top}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_question_mark_tells_every_key() {
+        for (mode, words) in [(Mode::Training, "Train one iteration"), (Mode::Watching, "Stop watching")] {
+            let mut screen = screen(mode, "control");
+            assert!(!rows(&screen, 80, 24).join("\n").contains(words));
+            screen.key(ratatui::crossterm::event::KeyCode::Char('?').into());
+            let shown = rows(&screen, 80, 24);
+            let whole = shown.join("\n");
+            assert!(whole.contains(words) && whole.contains("Close this list"), "{whole}");
+            for key in shown
+                .iter()
+                .rev()
+                .take(2)
+                .flat_map(|row| row.split("   "))
+                .filter_map(|key| key.trim().split(' ').next())
+            {
+                assert!(
+                    shown[3..20].iter().any(|row| row.contains(key.trim_matches(['↓', '→']))),
+                    "{key}: {whole}"
+                );
+            }
+            screen.key(ratatui::crossterm::event::KeyCode::Char('?').into());
+            assert!(!rows(&screen, 80, 24).join("\n").contains(words));
+        }
+    }
+
+    #[test]
+    fn the_first_chart_is_what_the_lines_begin_with() {
+        let first = |room| begun(Mode::Training, room).chart_name();
+        let all =
+            run::rooms().iter().map(|room| (room.schema().id, first(room.schema().id))).collect::<Vec<_>>();
+        let expected = [
+            ("control", "return"),
+            ("backgammon", "strength"),
+            ("cube", "solved"),
+            ("logic", "perfect"),
+            ("words", "loss"),
+        ];
+        assert_eq!(all, expected);
+    }
+
+    #[test]
     fn no_size_and_no_number_breaks_the_drawing() {
         for room in run::rooms().iter().map(|room| room.schema().id) {
             let mut wild = screen(Mode::Training, room);
@@ -715,7 +839,7 @@ mod tests {
     #[test]
     fn each_mode_says_which_keys_it_takes() {
         let last = |mode| rows(&screen(mode, "control"), 80, 24).pop().unwrap();
-        assert_eq!(last(Mode::Watching), " q quit   c chart");
+        assert_eq!(last(Mode::Watching), " q quit   c chart   ? keys");
         assert_eq!(last(Mode::AskReset), " y new run   n go on");
         assert_eq!(last(Mode::Stopping), " ctrl-c quit at once, without saving");
         assert_eq!(last(Mode::Typing("1".into())), " enter set   esc leave it");

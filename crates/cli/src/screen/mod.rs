@@ -1,6 +1,7 @@
 //! What a person sees and has chosen, and what their keys ask for. It refuses to touch the
 //! terminal or the training: keys come in, wishes go out.
 
+mod aside;
 pub mod braille;
 pub mod draw;
 pub mod terminal;
@@ -42,6 +43,8 @@ pub struct Screen {
     pub chart: Option<usize>,
     /// What the room draws beside the curve.
     pub picture: Option<Box<dyn Picture>>,
+    /// All keys are told instead of the curves.
+    pub keys: bool,
     notice_since: Instant,
 }
 
@@ -60,6 +63,7 @@ impl Screen {
             chosen: 0,
             chart: None,
             picture: None,
+            keys: false,
             notice_since: Instant::now(),
         }
     }
@@ -77,6 +81,12 @@ impl Screen {
             let told = self.view.told.as_ref();
             self.picture = told.and_then(|told| rooms::picture(&told.config.room, told.variant.as_ref()?));
         }
+    }
+
+    /// Something was written to standard error, by this program or by a driver.
+    pub fn heard(&mut self, line: String) {
+        self.view.notice = Some((Level::Warning, line));
+        self.notice_since = Instant::now();
     }
 
     pub fn notice_is_fresh(&self) -> bool {
@@ -108,7 +118,14 @@ impl Screen {
         if key.modifiers.contains(KeyModifiers::CONTROL) && matches!(key.code, KeyCode::Char('c' | 'C')) {
             return Key::Quit;
         }
+        let was_open = std::mem::take(&mut self.keys);
         match (&mut self.mode, key.code) {
+            (Mode::Watching | Mode::Training, KeyCode::Char('?')) => {
+                self.keys = !was_open;
+                Key::Nothing
+            }
+            // It closes what is told of keys, and nothing more.
+            (_, KeyCode::Esc) if was_open => Key::Nothing,
             (Mode::Watching | Mode::Training, KeyCode::Char('c')) => self.next_chart(),
             (Mode::Watching, KeyCode::Char('q') | KeyCode::Esc) => Key::Quit,
             (Mode::Watching | Mode::Stopping, _) => Key::Nothing,
@@ -294,6 +311,7 @@ pub(crate) mod tests {
             knobs: knobs.into_iter().map(|knob| (knob.name.to_string(), knob.default)).collect(),
             progress: Progress { counts: vec![0.0; room.schema().counters.len()], ..Progress::default() },
             solved: None,
+            attempts: 0,
             history: Vec::new(),
             tests: Vec::new(),
             marks: Vec::new(),
@@ -397,6 +415,10 @@ pub(crate) mod tests {
             assert!(quit(&mut screen, ctrl_c));
             screen.mode = Mode::Watching;
             assert_eq!(press(&mut screen, KeyCode::Right), None, "who watches changes nothing");
+            assert_eq!(press(&mut screen, KeyCode::Char('?')), None);
+            assert!(screen.keys, "the help stands");
+            assert!(!quit(&mut screen, KeyCode::Esc.into()));
+            assert!(!screen.keys, "the help is gone");
             let first = screen.chart_name();
             press(&mut screen, KeyCode::Char('c'));
             assert_ne!(screen.chart_name(), first, "the next chart");

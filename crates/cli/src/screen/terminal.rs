@@ -1,6 +1,7 @@
 //! The terminal while a run is shown in it: drawn at most twenty times a second on a thread that
 //! does no training, and given back as it was however the run ends.
 
+use super::aside::Aside;
 use super::{Key, Mode, Screen, draw};
 use crate::record::Record;
 use crate::session::{Update, Wish};
@@ -15,6 +16,7 @@ use ratatui::crossterm::terminal::{Clear, ClearType};
 use ratatui::style::Color;
 use ratatui::{DefaultTerminal, Frame};
 use run::protocol::Event;
+use std::io::IsTerminal;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel};
@@ -34,6 +36,7 @@ pub fn show(
 ) -> Result<()> {
     let mut terminal = Held::take(signals)?;
     let keys = read_keys();
+    let mut last_words = String::new();
     // A run that has just ended takes no more wishes, and needs none.
     let wish = |wish: Wish| match shown {
         Shown::Training(wishes) => drop(wishes.send(wish)),
@@ -71,6 +74,13 @@ pub fn show(
                     break;
                 }
                 Err(TryRecvError::Disconnected) => return Ok(()),
+            }
+        }
+        for line in terminal.heard() {
+            // A driver may say the same again and again.
+            if line != last_words {
+                last_words.clone_from(&line);
+                screen.heard(line);
             }
         }
         let question = screen.picture.as_mut().and_then(|picture| picture.question(Instant::now()));
@@ -129,23 +139,33 @@ pub fn read_keys() -> Receiver<std::io::Result<KeyEvent>> {
 /// The terminal in the hands of a full screen; dropped, it is given back as it was.
 pub struct Held {
     terminal: ManuallyDrop<DefaultTerminal>,
+    /// Standard error, where it is this terminal.
+    aside: Option<Aside>,
     signals: &'static Signals,
     colourless: bool,
 }
 
 impl Held {
     pub fn take(signals: &'static Signals) -> Result<Held> {
+        let aside = if std::io::stderr().is_terminal() { Aside::take() } else { None };
+        let back = aside.as_ref().map(Aside::way_back);
         // A panic anywhere gives the terminal back before it speaks; nothing may be drawn over its words.
         let speak = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
             signals.screen.store(false, Relaxed);
+            back.iter().for_each(|back| back());
             speak(panic);
         }));
         let terminal = ratatui::try_init().context("cannot draw on this terminal. Try again with --plain")?;
         signals.screen.store(true, Relaxed);
         let colourless = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         // Its own drop would speak of a cursor that it cannot show where the terminal has gone away.
-        Ok(Held { terminal: ManuallyDrop::new(terminal), signals, colourless })
+        Ok(Held { terminal: ManuallyDrop::new(terminal), aside, signals, colourless })
+    }
+
+    /// What was written to standard error since this was last asked.
+    pub fn heard(&self) -> impl Iterator<Item = String> {
+        self.aside.iter().flat_map(|aside| aside.lines.try_iter())
     }
 
     pub fn draw(&mut self, draw: impl FnOnce(&mut Frame)) -> std::io::Result<()> {

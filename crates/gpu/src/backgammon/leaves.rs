@@ -6,11 +6,12 @@ use crate::plan::Lowered;
 use crate::program::{Arrived, Memory, Program, Readback, Region, Space, groups};
 use learn::Fault;
 use learn::backgammon::published::accelerator::{Answer, DECISION_WORDS, LANES, OffloadSpec};
-use learn::backgammon::published::{HEADS, INPUTS, WIDTH, plan_leaves};
+use learn::backgammon::published::{HEADS, INPUTS, plan_leaves};
 use std::ops::Range;
 
 pub struct Leaves {
     gpu: Gpu,
+    width: usize,
     memory: Memory,
     program: Program,
     params: Region,
@@ -33,7 +34,7 @@ struct Asked {
 impl Leaves {
     pub fn new(gpu: &Gpu, spec: &OffloadSpec) -> Result<Leaves, Fault> {
         let rows = spec.lane_rows;
-        let plan = plan_leaves(rows, spec.isa).map_err(refused)?;
+        let plan = plan_leaves(spec.shape, rows, spec.isa).map_err(refused)?;
         let (mut space, mut program) = (Space::default(), Program::new(gpu));
         let params = space.floats(plan.table().len());
         let none = space.floats(0);
@@ -50,7 +51,16 @@ impl Leaves {
         let asked = [lowered.output("policy"), lowered.output("value")];
         let lane = |_| Lane { readback: Readback::new(&memory, &asked, &[]), under_way: None };
         let lanes = std::array::from_fn(lane);
-        Ok(Leaves { gpu: gpu.clone(), memory, program, params, decisions, lists, lanes })
+        Ok(Leaves {
+            gpu: gpu.clone(),
+            width: spec.shape.width,
+            memory,
+            program,
+            params,
+            decisions,
+            lists,
+            lanes,
+        })
     }
 
     pub fn set_weights(&mut self, weights: &[f32]) -> Result<(), Fault> {
@@ -76,14 +86,14 @@ impl Leaves {
     }
 
     pub fn answer(&mut self, lane: usize, answer: &mut Answer) -> Result<bool, Fault> {
-        let lane = &mut self.lanes[lane];
+        let (lane, wide) = (&mut self.lanes[lane], self.width);
         let Some(asked) = &lane.under_way else { return Ok(false) };
         // For this lane alone: the other's leaves may be behind it.
         self.gpu.pause_for(&asked.submitted);
         let here = lane.readback.take(
             &mut |region, arrived: Arrived| {
                 let (to, width) =
-                    if region == 0 { (&mut answer.hidden, WIDTH) } else { (&mut answer.heads, HEADS) };
+                    if region == 0 { (&mut answer.hidden, wide) } else { (&mut answer.heads, HEADS) };
                 to.clear();
                 // Rows beyond hold what is left from before.
                 to.extend(arrived.floats().take(asked.rows * width));

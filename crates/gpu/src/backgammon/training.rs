@@ -49,7 +49,7 @@ pub struct Training {
 impl Training {
     pub fn new(gpu: &Gpu, spec: &OffloadSpec) -> Result<Training, Fault> {
         let rows = spec.minibatch;
-        let plan = plan_learning(rows, spec.isa).map_err(refused)?;
+        let plan = plan_learning(spec.shape, rows, spec.isa).map_err(refused)?;
         let (mut space, mut program) = (Space::default(), Program::new(gpu));
         let len = plan.table().len();
         let (params, grads) = (space.floats(len), space.floats(len));

@@ -2,7 +2,7 @@
 //! beside it: from how many leaves on the device is worth asking, and for which minibatches. And rounds of the published learner
 //! with each of the arrangements that a run has to choose from.
 
-use super::report::{Sink, give, median};
+use super::report::{Sink, count, give, rates};
 use crate::Gpu;
 use crate::backgammon::break_even;
 use graph::{Adam, Executor, Optimizer, Packed, Params};
@@ -11,10 +11,11 @@ use learn::backgammon::published::accelerator::{
     packed_sample,
 };
 use learn::backgammon::published::{
-    ACTIONS, Decision, Evaluator, HEADS, INPUTS, Weights, each_input, plan_learning, plan_search,
+    ACTIONS, Decision, Evaluator, HEADS, INPUTS, Shape, Weights, each_input, plan_learning, plan_search,
 };
 use learn::backgammon::{Learner, Offloading, Published, PublishedConfig, Slice};
 use learn::{Fault, offload};
+use math::rounds::{FEW, Quartiles, ROUND_S};
 use math::{Isa, PANEL, Rng, ops, par};
 use worlds::backgammon::{Board, Results, Roll};
 
@@ -49,39 +50,40 @@ fn met(count: usize) -> Vec<Decision> {
     (0..count).map(|_| one()).collect()
 }
 
-/// Seconds of one call: the best of some, after one that warms up.
-fn call_s(now: &dyn Fn() -> f64, mut call: impl FnMut() -> Result<(), Fault>) -> Result<f64, Fault> {
-    const LEAST: usize = 5;
-    const FILL_S: f64 = 0.3;
+/// Seconds of a call in each round, after one that warms up.
+fn calls_s(now: &dyn Fn() -> f64, mut call: impl FnMut() -> Result<(), Fault>) -> Result<Vec<f64>, Fault> {
     call()?;
-    let (began_s, mut best_s, mut calls) = (now(), f64::INFINITY, 0);
-    while calls < LEAST || now() - began_s < FILL_S {
-        let call_began_s = now();
-        call()?;
-        best_s = best_s.min(now() - call_began_s);
-        calls += 1;
+    let mut rounds_s = Vec::new();
+    while rounds_s.len() < FEW {
+        let (began_s, mut calls, mut took_s) = (now(), 0.0, 0.0);
+        while took_s < ROUND_S {
+            call()?;
+            calls += 1.0;
+            took_s = now() - began_s;
+        }
+        rounds_s.push(took_s / calls);
     }
-    Ok(best_s)
+    Ok(rounds_s)
 }
 
 fn leaves(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(), Fault> {
     let most = if gpu.about().software { 1024 } else { 65_536 };
     let decisions = met(most);
     let words: Vec<_> = decisions.iter().map(decision_words).collect();
-    let plan = plan_search(PROCESSOR_ROWS, isa).map_err(refused)?;
+    let plan = plan_search(Shape::PUBLISHED, PROCESSOR_ROWS, isa).map_err(refused)?;
     let params = Params::new(plan.table(), 1);
-    let mut rates = Vec::new();
+    let mut measured = Vec::new();
     let sizes = std::iter::successors(Some(64), |size| Some(size * 4)).take_while(|&size| size <= most);
     for size in sizes {
         // A small batch on the processor is cut for its threads; a large one goes on in batches of its own size.
         let rows = size.div_ceil(par::threads()).next_multiple_of(PANEL).min(PROCESSOR_ROWS);
-        let plan = plan_search(rows, isa).map_err(refused)?;
+        let plan = plan_search(Shape::PUBLISHED, rows, isa).map_err(refused)?;
         let weights = Weights::new(&plan, &params);
         let executors = size.div_ceil(rows).min(par::threads());
         let share = size.div_ceil(executors);
         let mut executors: Vec<Evaluator> = (0..executors).map(|_| Evaluator::new(&plan, rows)).collect();
         let decisions = &decisions[..size];
-        let processor_s = call_s(now, || {
+        let processor_s = calls_s(now, || {
             par::each_mut(&mut executors, |i, evaluator| {
                 let mine = &decisions[(i * share).min(size)..((i + 1) * share).min(size)];
                 for batch in mine.chunks(rows) {
@@ -92,29 +94,31 @@ fn leaves(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(), 
             });
             Ok(())
         })?;
-        let work = Work { leaves: true, learning: false };
-        let mut accelerator =
-            offload::request(gpu, &OffloadSpec { work, isa, lane_rows: size, minibatch: 0, replay: 0 })?;
+        let (work, shape) = (Work { leaves: true, learning: false }, Shape::PUBLISHED);
+        let mut accelerator = offload::request(
+            gpu,
+            &OffloadSpec { work, isa, shape, lane_rows: size, minibatch: 0, replay: 0 },
+        )?;
         accelerator.set_weights(params.values())?;
         let mut answer = Answer::default();
-        let device_s = call_s(now, || {
+        let device_s = calls_s(now, || {
             accelerator.ask(0, &words[..size])?;
             while !accelerator.answer(0, &mut answer)? {}
             Ok(())
         })?;
-        let (processor, device) = (size as f64 / processor_s, size as f64 / device_s);
+        let [processor, device] = [&processor_s, &device_s].map(|rounds_s| rates(size as f64, rounds_s));
         let unit = format!("states/s, {size} a batch");
         let name = "backgammon.published.leaves";
-        give(sink, format!("gpu.{name}.{size}.states_per_s"), device, format!("{unit}, up and back"));
+        give(sink, format!("gpu.{name}.{size}.states_per_s"), &device, format!("{unit}, up and back"));
         let beside = format!("{unit}, all threads beside it");
-        give(sink, format!("gpu.beside.{name}.{size}.states_per_s"), processor, beside);
-        rates.push((size, processor, device));
+        give(sink, format!("gpu.beside.{name}.{size}.states_per_s"), &processor, beside);
+        measured.push((size, Quartiles::of(&processor).median, Quartiles::of(&device).median));
     }
-    let (from, unit) = match break_even(&rates) {
+    let (from, unit) = match break_even(&measured) {
         Some(size) => (size, "states a batch, from which on the device is taken"),
         None => (0, "the processor is taken for all of these batches"),
     };
-    give(sink, "gpu.backgammon.published.leaves.worth_from", from as f64, unit);
+    count(sink, "gpu.backgammon.published.leaves.worth_from", from as f64, unit);
     Ok(())
 }
 
@@ -127,31 +131,35 @@ fn updates(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(),
         let packed_samples = packed_samples(&decisions);
         let adam = Adam { max_grad_norm: 5.0, ..Adam::default() };
         let mut processor = Processor::new(rows, isa)?;
-        let processor_s = call_s(now, || {
+        let processor_s = calls_s(now, || {
             processor.update(&decisions, &packed_samples, &adam);
             Ok(())
         })?;
-        let work = Work::LEARNING;
-        let mut accelerator =
-            offload::request(gpu, &OffloadSpec { work, isa, lane_rows: 0, minibatch: rows, replay: rows })?;
+        let (work, shape) = (Work::LEARNING, Shape::PUBLISHED);
+        let mut accelerator = offload::request(
+            gpu,
+            &OffloadSpec { work, isa, shape, lane_rows: 0, minibatch: rows, replay: rows },
+        )?;
         let (weights, none) = (processor.params.values(), vec![0.0; processor.grads.len()]);
         accelerator.set_state(&TrainStateRef { weights, m: &none, v: &none, steps: 0 })?;
         accelerator.store_samples(0, &packed_samples)?;
         let drawn: Vec<u32> = (0..rows as u32).collect();
         let mut learned = TrainResult::default();
-        let device_s = call_s(now, || {
+        let device_s = calls_s(now, || {
             (0..steps).try_for_each(|_| accelerator.step(&adam, 1.0, &drawn))?;
             accelerator.request_result()?;
             while !accelerator.poll_result(&mut learned)? {}
             Ok(())
-        })? / steps as f64;
+        })?;
+        let [processor, device] = [rates(1.0, &processor_s), rates(steps as f64, &device_s)];
         let name = format!("backgammon.published.updates.{rows}.per_s");
         let unit = format!("minibatches of {rows} a second");
-        let taken = if device_s < processor_s { "the device is taken" } else { "the processor is taken" };
+        let faster = Quartiles::of(&device).median > Quartiles::of(&processor).median;
+        let taken = if faster { "the device is taken" } else { "the processor is taken" };
         let back = format!("lessons on the device, weights back after {steps}");
-        give(sink, format!("gpu.{name}"), 1.0 / device_s, format!("{unit}, {back}; {taken}"));
+        give(sink, format!("gpu.{name}"), &device, format!("{unit}, {back}; {taken}"));
         let beside = format!("{unit}, all threads beside it");
-        give(sink, format!("gpu.beside.{name}"), 1.0 / processor_s, beside);
+        give(sink, format!("gpu.beside.{name}"), &processor, beside);
     }
     Ok(())
 }
@@ -176,33 +184,33 @@ fn runs(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(), Fa
         while !learner.is_steady() {
             round(&mut learner)?;
         }
-        let mut rate = |work: Option<Work>| -> Result<f64, Fault> {
+        let mut rounds = |work: Option<Work>| -> Result<Vec<f64>, Fault> {
             learner.end_offload();
             if let Some(work) = work {
                 learner.begin_offload(gpu, work)?;
             }
             let mut rates = Vec::new();
             // The first makes what the others find made.
-            for _ in 0..4 {
+            for _ in 0..=FEW {
                 let (began_s, before) = (now(), learner.progress().evaluations);
                 round(&mut learner)?;
                 rates.push((learner.progress().evaluations - before) as f64 / (now() - began_s));
             }
-            Ok(median(&mut rates[1..]))
+            Ok(rates.split_off(1))
         };
-        let at_home = rate(None)?;
-        let learning = rate(Some(Work::LEARNING))?;
-        let all = rate(Some(Work::ALL))?;
+        let (at_home, learning) = (rounds(None)?, rounds(Some(Work::LEARNING))?);
+        let all = rounds(Some(Work::ALL))?;
+        let median = |rounds: &[f64]| Quartiles::of(rounds).median;
+        let most = median(&at_home).max(median(&learning)).max(median(&all));
         let name = format!("backgammon.published.run.{name}");
-        for (name, what, rate) in [
-            (format!("gpu.beside.{name}"), "all on all threads of the processor", at_home),
-            (format!("gpu.{name}.learning"), "learning lent", learning),
-            (format!("gpu.{name}.all"), "leaves and learning lent", all),
+        for (name, what, rounds) in [
+            (format!("gpu.beside.{name}"), "all on all threads of the processor", &at_home),
+            (format!("gpu.{name}.learning"), "learning lent", &learning),
+            (format!("gpu.{name}.all"), "leaves and learning lent", &all),
         ] {
-            let fastest =
-                if rate >= at_home.max(learning).max(all) { "; the fastest of the three" } else { "" };
+            let fastest = if median(rounds) >= most { "; the fastest of the three" } else { "" };
             let unit = format!("boards valued/s in whole rounds, {games} games at once, {what}{fastest}");
-            give(sink, format!("{name}.evaluations_per_s"), rate, unit);
+            give(sink, format!("{name}.evaluations_per_s"), rounds, unit);
         }
     }
     Ok(())
@@ -254,7 +262,7 @@ struct Processor {
 
 impl Processor {
     fn new(rows: usize, isa: Isa) -> Result<Processor, Fault> {
-        let plan = plan_learning(SHARD, isa).map_err(refused)?;
+        let plan = plan_learning(Shape::PUBLISHED, SHARD, isa).map_err(refused)?;
         let params = Params::new(plan.table(), 1);
         let len = params.values().len();
         let shards = (0..rows / SHARD).map(|_| (Executor::new(&plan), vec![0.0; len])).collect();

@@ -1,6 +1,6 @@
 //! A population of published checkerboards, all members in one step, and the same by the processor beside it.
 
-use super::report::{Sink, give, median};
+use super::report::{Sink, count, give};
 use crate::{Gpu, GpuPopulation};
 use learn::logic::automaton::{Automaton, GateForm};
 use learn::logic::experiment::{Config, Experiment, Preset};
@@ -32,25 +32,25 @@ pub fn all(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(),
     let trainers: Vec<Trainer> = trainers.collect::<Result<_, Fault>>()?;
     let of = format!("a step of {members} published checkerboards at once");
     let there = GpuPopulation::new(gpu, &spec)?;
-    give(sink, "gpu.logic.checkerboards.dispatches", there.dispatches() as f64, of.clone());
-    give(sink, "gpu.logic.checkerboards.mb", 1e-6 * there.bytes() as f64, "MB on the device");
+    count(sink, "gpu.logic.checkerboards.dispatches", there.dispatches() as f64, of.clone());
+    count(sink, "gpu.logic.checkerboards.mb", 1e-6 * there.bytes() as f64, "MB on the device");
     drop(there);
-    let step_s = step_s(gpu, &spec, &experiment, &trainers, now)?;
-    give(sink, "gpu.logic.checkerboards.step_ms", 1e3 * step_s, format!("ms, {of}"));
-    let beside_s = self::step_s(&Local(isa), &spec, &experiment, &trainers, now)?;
+    let steps_ms = steps_ms(gpu, &spec, &experiment, &trainers, now)?;
+    give(sink, "gpu.logic.checkerboards.step_ms", &steps_ms, format!("ms, {of}"));
+    let beside_ms = self::steps_ms(&Local(isa), &spec, &experiment, &trainers, now)?;
     let unit = format!("ms, {of}, all threads beside it");
-    give(sink, "gpu.beside.logic.checkerboards.step_ms", 1e3 * beside_s, unit);
+    give(sink, "gpu.beside.logic.checkerboards.step_ms", &beside_ms, unit);
     Ok(())
 }
 
-/// Seconds of a step: the median over iterations as a run has them, each with a few steps and one answer.
-fn step_s(
+/// Milliseconds of a step in rounds that are iterations as a run has them, each with a few steps and one answer.
+fn steps_ms(
     machine: &dyn Machine,
     spec: &OffloadSpec,
     experiment: &Experiment,
     trainers: &[Trainer],
     now: &dyn Fn() -> f64,
-) -> Result<f64, Fault> {
+) -> Result<Vec<f64>, Fault> {
     const LEAST: usize = 3;
     const FILL_S: f64 = 1.0;
     let steps = if machine.is_software() { 2 } else { 10 };
@@ -76,12 +76,12 @@ fn step_s(
         }
         there.ask()?;
         while !there.poll(&mut trained)? {}
-        Ok((now() - began_s) / steps as f64)
+        Ok(1e3 * (now() - began_s) / steps as f64)
     };
     iteration()?;
-    let (began_s, mut times_s) = (now(), Vec::new());
-    while times_s.len() < LEAST || now() - began_s < FILL_S {
-        times_s.push(iteration()?);
+    let (began_s, mut rounds_ms) = (now(), Vec::new());
+    while rounds_ms.len() < LEAST || now() - began_s < FILL_S {
+        rounds_ms.push(iteration()?);
     }
-    Ok(median(&mut times_s))
+    Ok(rounds_ms)
 }

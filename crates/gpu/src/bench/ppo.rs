@@ -1,6 +1,6 @@
 //! PPO whole on the device, and the same by the processor beside it.
 
-use super::report::{Sink, give, median};
+use super::report::{Sink, count, give};
 use crate::{Gpu, GpuPpo, OpenOptions};
 use learn::{Fault, Ppo, PpoConfig, Slice};
 use math::Isa;
@@ -25,17 +25,17 @@ pub fn all(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(),
         let before = gpu.counts();
         iteration_s(&mut ppo, now)?;
         let after = gpu.counts();
-        give(sink, format!("{name}.steps_per_s"), rate(&mut ppo, now)?, of.clone());
-        give(sink, format!("{name}.submits"), (after[0] - before[0]) as f64, "an iteration");
-        give(sink, format!("{name}.readbacks"), (after[1] - before[1]) as f64, "an iteration");
-        give(sink, format!("{name}.dispatches"), dispatches as f64, "an iteration");
+        give(sink, format!("{name}.steps_per_s"), &steps_per_s(&mut ppo, now)?, of.clone());
+        count(sink, format!("{name}.submits"), (after[0] - before[0]) as f64, "an iteration");
+        count(sink, format!("{name}.readbacks"), (after[1] - before[1]) as f64, "an iteration");
+        count(sink, format!("{name}.dispatches"), dispatches as f64, "an iteration");
         let mut ppo = cart_pole(config, isa)?;
         iteration_s(&mut ppo, now)?;
         let name = name.replacen("gpu.", "gpu.beside.", 1);
         give(
             sink,
             format!("{name}.steps_per_s"),
-            rate(&mut ppo, now)?,
+            &steps_per_s(&mut ppo, now)?,
             format!("{of}, all threads beside it"),
         );
     }
@@ -75,12 +75,9 @@ fn solve(isa: Isa, software: bool, now: &dyn Fn() -> f64, sink: Sink) -> Result<
         times_s.push(took_s);
     }
     let solved = times_s.iter().filter(|s| s.is_finite()).count();
-    give(sink, "gpu.ppo.cartpole.solved", solved as f64, format!("of {seeds} seeds, within {GIVE_UP_S} s"));
-    if solved > 0 {
-        times_s.retain(|s| s.is_finite());
-        let unit = "s from opening the device to an evaluation that solves it, median of those";
-        give(sink, "gpu.ppo.cartpole.solve_s", median(&mut times_s), unit);
-    }
+    count(sink, "gpu.ppo.cartpole.solved", solved as f64, format!("of {seeds} seeds, within {GIVE_UP_S} s"));
+    let unit = "s from opening the device to an evaluation that solves it, over seeds";
+    give(sink, "gpu.ppo.cartpole.solve_s", &times_s, unit);
     Ok(())
 }
 
@@ -105,14 +102,15 @@ fn iteration_s(ppo: &mut Ppo, now: &dyn Fn() -> f64) -> Result<f64, Fault> {
     }
 }
 
-/// Environment steps a second: the median over iterations that fill some time.
-fn rate(ppo: &mut Ppo, now: &dyn Fn() -> f64) -> Result<f64, Fault> {
+/// Environment steps a second in rounds that are iterations.
+fn steps_per_s(ppo: &mut Ppo, now: &dyn Fn() -> f64) -> Result<Vec<f64>, Fault> {
     const LEAST: usize = 3;
     const FILL_S: f64 = 1.0;
     let began_s = now();
-    let mut times_s = Vec::new();
-    while times_s.len() < LEAST || now() - began_s < FILL_S {
-        times_s.push(iteration_s(ppo, now)?);
+    let samples = (ppo.config().envs * ppo.config().rollout_steps) as f64;
+    let mut rounds = Vec::new();
+    while rounds.len() < LEAST || now() - began_s < FILL_S {
+        rounds.push(samples / iteration_s(ppo, now)?);
     }
-    Ok((ppo.config().envs * ppo.config().rollout_steps) as f64 / median(&mut times_s))
+    Ok(rounds)
 }

@@ -10,6 +10,7 @@ use crate::program::{Memory, Program, Readback, Region, Space, groups};
 use crate::tile::{Class, Tile, Tuned, class};
 use learn::Fault;
 use math::Act;
+use math::rounds::ROUND_S;
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -37,7 +38,7 @@ const SHAPES: [([usize; 3], [usize; 3]); 4] = [
     ([2048, 2048, 1024], [2048, 1536, 32]),
 ];
 
-/// How long a measurement lasts, and how often it is repeated: for figures, and while a run waits.
+/// How long a stretch lasts, and how often it is repeated: where there is time, and while a run waits.
 const THOROUGH: Stretches = Stretches { long_s: 0.02, count: 5 };
 const BRIEF: Stretches = Stretches { long_s: 0.003, count: 3 };
 
@@ -117,15 +118,17 @@ impl Gpu {
     }
 }
 
-/// Seconds that a row-major product takes (a gradient's factors lie across), of the best of some stretches; where `half`, of
-/// factors rounded to f16.
-pub(crate) async fn product_s(
+/// Seconds that a row-major product takes (a gradient's factors lie across) in so many rounds; where `half`, of factors rounded to f16.
+pub(crate) async fn product_rounds_s(
     gpu: &Gpu,
     shape: [usize; 3],
     half: bool,
+    rounds: usize,
     now: &dyn Fn() -> f64,
-) -> Result<f64, Fault> {
-    Timed::new(gpu, shape, None, half.then_some([1.0; 2]))?.product_s(THOROUGH, now).await
+) -> Result<Vec<f64>, Fault> {
+    let timed = Timed::new(gpu, shape, None, half.then_some([1.0; 2]))?;
+    replay_s(&timed.program, &timed.memory, 0..timed.begin, 1, now).await?;
+    rounds_s(&timed.program, &timed.memory, timed.begin..timed.program.len(), rounds, now).await
 }
 
 /// A product of noise, to be timed.
@@ -179,7 +182,10 @@ impl Timed {
 
     async fn product_s(&mut self, stretches: Stretches, now: &dyn Fn() -> f64) -> Result<f64, Fault> {
         replay_s(&self.program, &self.memory, 0..self.begin, 1, now).await?;
-        best_of(&self.program, &self.memory, self.begin..self.program.len(), stretches, now).await
+        let range = self.begin..self.program.len();
+        let stretches_s = stretches_s(&self.program, &self.memory, range, stretches, now).await?;
+        // A tile is chosen by its best stretch: what else the machine does only ever makes one slower.
+        Ok(stretches_s.into_iter().fold(f64::INFINITY, f64::min))
     }
 
     /// Of the result's beginning and end.
@@ -213,24 +219,25 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     }
 }
 
-/// Seconds that some dispatches take: the best of a few stretches, each long enough for the clock of a page and for what
-/// a submit costs to vanish.
-pub(crate) async fn best_s(
+/// Seconds that some dispatches take in each of so many rounds, which are long enough for the clock of a page and for what a submit costs
+/// to vanish.
+pub(crate) async fn rounds_s(
     program: &Program,
     memory: &Memory,
     range: Range<usize>,
+    rounds: usize,
     now: &dyn Fn() -> f64,
-) -> Result<f64, Fault> {
-    best_of(program, memory, range, THOROUGH, now).await
+) -> Result<Vec<f64>, Fault> {
+    stretches_s(program, memory, range, Stretches { long_s: ROUND_S, count: rounds }, now).await
 }
 
-async fn best_of(
+async fn stretches_s(
     program: &Program,
     memory: &Memory,
     range: Range<usize>,
     Stretches { long_s, count }: Stretches,
     now: &dyn Fn() -> f64,
-) -> Result<f64, Fault> {
+) -> Result<Vec<f64>, Fault> {
     /// Dispatches of one submit: a driver may give up on one that takes seconds.
     const MOST: usize = 4096;
     let mut repeats = 1;
@@ -241,10 +248,11 @@ async fn best_of(
         repeats = (repeats as f64 * (1.5 * long_s / took_s).clamp(2.0, 8.0)) as usize;
         took_s = replay_s(program, memory, range.clone(), repeats, now).await?;
     }
+    let mut stretches_s = vec![took_s / repeats as f64];
     for _ in 1..count {
-        took_s = took_s.min(replay_s(program, memory, range.clone(), repeats, now).await?);
+        stretches_s.push(replay_s(program, memory, range.clone(), repeats, now).await? / repeats as f64);
     }
-    Ok(took_s / repeats as f64)
+    Ok(stretches_s)
 }
 
 /// Seconds from handing over so many replays until their end is known.

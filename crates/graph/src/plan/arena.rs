@@ -71,30 +71,29 @@ impl Planner<'_> {
 
     /// Gives every slot its range: large ones first, each at the lowest place that is free for all of
     /// its life.
-    pub(super) fn arrange(&self, alias: &[usize]) -> (Vec<Range<usize>>, usize) {
-        let mut ranges = vec![0..0; self.slots.len()];
+    pub(super) fn arrange(&self, alias: &[usize]) -> (Vec<Range<usize>>, u64) {
+        let mut ranges: Vec<Range<u64>> = vec![0..0; self.slots.len()];
         let mut order: Vec<usize> = (0..self.slots.len()).filter(|&i| alias[i] == i).collect();
-        order.sort_by_key(|&i| (usize::MAX - self.slots[i].len, self.slots[i].first));
+        order.sort_by_key(|&i| (u64::MAX - self.slots[i].len, self.slots[i].first));
         let mut placed: Vec<usize> = Vec::new();
         let mut end = 0;
         for i in order {
             let slot = &self.slots[i];
             let mut start = 0;
             for &other in &placed {
-                let (range, life): (&Range<usize>, _) = (&ranges[other], &self.slots[other]);
+                let (range, life) = (&ranges[other], &self.slots[other]);
                 let meet = life.first <= slot.last && slot.first <= life.last;
                 if meet && range.start < start + slot.len && start < range.end {
-                    start = range.end.next_multiple_of(LINE);
+                    start = range.end.next_multiple_of(LINE as u64);
                 }
             }
             ranges[i] = start..start + slot.len;
-            end = end.max(ranges[i].end.next_multiple_of(LINE));
+            end = end.max(ranges[i].end.next_multiple_of(LINE as u64));
             let at = placed.partition_point(|&other| ranges[other].start <= start);
             placed.insert(at, i);
         }
-        for i in 0..ranges.len() {
-            ranges[i] = ranges[alias[i]].clone();
-        }
-        (ranges, end)
+        // Places beyond what can be addressed are in no arena that is made.
+        let of = |&slot: &usize| ranges[slot].start as usize..ranges[slot].end as usize;
+        (alias.iter().map(of).collect(), end)
     }
 }

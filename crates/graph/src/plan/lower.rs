@@ -2,6 +2,7 @@
 
 use super::{
     Call, Chain, Layout, NOWHERE, Pack, Packing, Place, PlanError, PlanNode, Planner, Port, Slot, Step,
+    product,
 };
 use crate::buffer::LINE;
 use crate::graph::{Node, Shape};
@@ -19,13 +20,19 @@ impl Planner<'_> {
         if self.is_panels(shape) { panels_len(shape[0], shape[1]) } else { shape[0] * shape[1] }
     }
 
-    fn slot(&mut self, len: usize) -> Place {
+    /// The same where the product is more than this machine counts to.
+    fn wide_len(&self, [rows, cols]: Shape) -> u64 {
+        let rows = if self.is_panels([rows, cols]) { rows.next_multiple_of(PANEL) } else { rows };
+        product(rows, cols)
+    }
+
+    fn slot(&mut self, len: u64) -> Place {
         self.slots.push(Slot { len, first: usize::MAX, last: 0, given: false, kept: false });
         Place::Slot(self.slots.len() - 1)
     }
 
     fn slot_for(&mut self, id: usize) -> Place {
-        let len = self.len(self.graph.nodes[id].shape);
+        let len = self.wide_len(self.graph.nodes[id].shape);
         let place = self.slot(len);
         self.place[id] = place.clone();
         place
@@ -170,7 +177,7 @@ impl Planner<'_> {
                 let is_grad =
                     |r: &Node| matches!(r.op, Op::CausalAttentionGrad { .. }) && r.inputs[1].0 == id;
                 if readers.any(is_grad) {
-                    lse = self.slot(rows * heads);
+                    lse = self.slot(product(rows, heads));
                     self.stats.insert(id, lse.clone());
                 }
                 self.emit(Call::CausalAttention { rows, cols, heads, len }, &read, &[y, lse]);
@@ -368,7 +375,7 @@ impl Planner<'_> {
         {
             return Place::Nowhere;
         }
-        let stats = self.slot(2 * self.graph.nodes[norm].shape[0]);
+        let stats = self.slot(product(2, self.graph.nodes[norm].shape[0]));
         self.stats.insert(norm, stats.clone());
         stats
     }
@@ -396,7 +403,7 @@ impl Planner<'_> {
                     if wrt == Wrt::X { self.slot_for(part) } else { self.target(part) }
                 }
                 // The kernel writes all of them.
-                None => self.slot(if wrt == Wrt::X { rows * cols } else { cols }),
+                None => self.slot(product(if wrt == Wrt::X { rows } else { 1 }, cols)),
             };
         }
         let reads = [&self.place[ids[0]], &self.place[ids[1]], &self.stats[&ids[3]], &self.place[ids[2]]]
@@ -429,7 +436,7 @@ impl Planner<'_> {
         }
         let packed = self.packed(param, Packing::Rows);
         let packed_t = if dx.is_some() { self.packed(param, Packing::RowsT) } else { 0..0 };
-        let tile = self.slot(math::ops::head_tile(rows, vocab) * vocab);
+        let tile = self.slot(product(math::ops::head_tile(rows, vocab), vocab));
         let loss = if is_loss { self.slot_for(id) } else { NOWHERE };
         let [dx_at, dw_at] =
             [dx.map_or(NOWHERE, |dx| self.slot_for(dx)), dw.map_or(NOWHERE, |dw| self.target(dw))];

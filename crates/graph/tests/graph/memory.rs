@@ -1,7 +1,7 @@
 //! Allocations are counted: packing, forward, backward and update allocate nothing after the first time.
 
 use crate::nets::{Case, FORWARD, LOSSES, ppo_loss};
-use graph::{Adam, Executor, Graph, Isa, Layout, Optimizer, Packed, Plan};
+use graph::{Adam, Executor, Graph, Init, Isa, Layout, Optimizer, Packed, Plan};
 use std::sync::Arc;
 
 #[global_allocator]
@@ -71,4 +71,24 @@ fn tensors_share_their_places() {
         plan.arena_bytes(),
         plan.unshared_bytes()
     );
+}
+
+/// Also where a length has 32 bits, which a tensor of 2^32 floats is beyond.
+#[cfg_attr(not(target_arch = "wasm32"), test)]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+fn what_cannot_be_addressed_is_counted_in_full() {
+    const WIDTH: usize = 1 << 16;
+    let square = (WIDTH as u64).pow(2);
+    let mut g = Graph::new();
+    let x = g.input("x", [WIDTH, WIDTH]);
+    let y = g.dense(x, "first", WIDTH, Init::FanIn);
+    let y = g.relu(y);
+    let y = g.dense(y, "second", WIDTH, Init::FanIn);
+    assert_eq!(g.table().bytes(), 4 * 2 * (square + WIDTH as u64));
+    let plan = Plan::new(&g, &[("y", y)], Layout::Rows, Isa::best()).unwrap();
+    assert_eq!(plan.unshared_bytes(), 4 * 3 * square);
+    // The input keeps its place, and what is between has one besides.
+    assert_eq!(plan.arena_bytes(), 4 * 3 * square);
+    let plan = Plan::new(&g, &[("y", y)], Layout::Panels, Isa::best()).unwrap();
+    assert_eq!(plan.unshared_bytes(), 4 * 3 * square);
 }

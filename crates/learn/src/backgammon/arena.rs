@@ -278,3 +278,21 @@ pub fn duel(
     }
     Ok(*duel.tally())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_standard_error_is_that_of_the_mean_over_pairs() {
+        let mut tally = Tally::default();
+        assert_eq!(tally.standard_error(), None);
+        for pair in [[1, 1], [1, -1], [-2, 1], [3, 0]] {
+            tally.add(pair);
+        }
+        // Points a game of the pairs: 1, 0, -1/2, 3/2. Their mean is 1/2; squares about it sum to 5/2, over 3 and over 4.
+        assert_eq!((tally.mean(), tally.games(), tally.endless), (0.5, 8, 1));
+        let error = tally.standard_error().unwrap();
+        assert!((error - (2.5f64 / 3.0 / 4.0).sqrt()).abs() < 1e-12, "{error}");
+    }
+}

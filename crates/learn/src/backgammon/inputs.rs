@@ -2,7 +2,8 @@
 //! stand in every place, and what players count by eye: shots, primes, anchors, timing. Each input is a small whole number, 0
 //! where there is nothing to say, and each of its values is a row of the first layer (`math::graded`).
 //!
-//! It does not evaluate: nothing here says what is good. In a race only pips and places are read.
+//! It does not evaluate: nothing here says what is good. In a race only pips and places are read. What players count by eye is
+//! handmade, and can be left out: then there are places alone.
 
 use math::graded::Grade;
 use math::{Isa, Kernel, Simd, dispatch};
@@ -233,13 +234,14 @@ fn seen(mask: u32) -> u32 {
 
 /// Reads boards that one player has left to the other. Whole numbers only: every instruction set reads the same, some count
 /// bits faster.
-pub fn read(isa: Isa, boards: &[Board], inputs: &mut [Inputs]) {
-    dispatch(isa, Read { most: &layout().most, ways_past: ways_past(), boards, inputs });
+pub fn read(isa: Isa, handmade: bool, boards: &[Board], inputs: &mut [Inputs]) {
+    dispatch(isa, Read { most: &layout().most, ways_past: ways_past(), handmade, boards, inputs });
 }
 
 struct Read<'a> {
     most: &'a [u8; USED],
     ways_past: &'a [u8; 4096],
+    handmade: bool,
     boards: &'a [Board],
     inputs: &'a mut [Inputs],
 }
@@ -249,18 +251,21 @@ impl Kernel for Read<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
         for (board, inputs) in self.boards.iter().zip(self.inputs) {
-            *inputs = read_one(self.most, self.ways_past, board);
+            *inputs = read_one(self.most, self.ways_past, self.handmade, board);
         }
     }
 }
 
 #[inline(always)]
-fn read_one(most: &[u8; USED], ways_past: &[u8; 4096], board: &Board) -> Inputs {
+fn read_one(most: &[u8; USED], ways_past: &[u8; 4096], handmade: bool, board: &Board) -> Inputs {
     let mut inputs = [0; INPUTS];
     let (mine, theirs) = (View::new(board.mine()), View::new(board.theirs()));
     inputs[..PLACES].copy_from_slice(&mine.counts);
     const SECOND: usize = PLACES + READ;
     inputs[SECOND..SECOND + PLACES].copy_from_slice(&theirs.counts);
+    if !handmade {
+        return inputs;
+    }
     let lead = theirs.pips as i32 - mine.pips as i32;
     if board.contact() {
         inputs[PLACES..SECOND].copy_from_slice(&read_side(ways_past, &mine, &theirs));
@@ -454,7 +459,7 @@ mod tests {
 
     fn read_all(isa: Isa, boards: &[Board]) -> Vec<Inputs> {
         let mut inputs = vec![[0; INPUTS]; boards.len()];
-        read(isa, boards, &mut inputs);
+        read(isa, true, boards, &mut inputs);
         inputs
     }
 
@@ -467,6 +472,20 @@ mod tests {
         }
         for input in 0..USED {
             assert!(first.iter().any(|inputs| inputs[input] > 0), "input {input} is never there");
+        }
+    }
+
+    #[test]
+    fn without_what_is_handmade_there_are_places_alone() {
+        let boards = met(300);
+        let mut bare = vec![[0; INPUTS]; boards.len()];
+        read(Isa::best(), false, &boards, &mut bare);
+        const SECOND: usize = PLACES + READ;
+        for (bare, whole) in bare.iter().zip(read_all(Isa::best(), &boards)) {
+            for (input, (&bare, whole)) in bare.iter().zip(whole).enumerate() {
+                let place = input % SECOND < PLACES && input < 2 * SECOND;
+                assert_eq!(bare, if place { whole } else { 0 }, "input {input}");
+            }
         }
     }
 

@@ -1,6 +1,6 @@
-//! The strong learner's networks: board -> `hidden` units, a sum of rows of whole numbers (`math::graded`) -> 32 rectified units
-//! -> the six outcomes of a game, as a softmax over those that the board still allows. Two of them, for contact and for races;
-//! what is finished or stands in the bear-off table needs none.
+//! The strong learner's networks: board -> `hidden` units, a sum of rows of whole numbers (`math::graded`) -> `depth` layers of
+//! `narrow` rectified units -> the six outcomes of a game, as a softmax over those that the board still allows. Two of them, for
+//! contact and for races; what is finished needs none, nor does what stands in the bear-off table, where that is used.
 //!
 //! Weights lie in one flat vector, network after network. A [`Network`] is what weights become for valuing: tables and packed
 //! matrices, which nobody changes while they are played with. Gradients are summed in one order, whoever computes them.
@@ -13,8 +13,6 @@ use worlds::backgammon::Board;
 
 /// Outcomes of a game, in the order of `Chances`.
 pub const OUTCOMES: usize = 6;
-/// Units of the second layer.
-const NARROW: usize = 32;
 /// Networks: contact, race.
 pub const NETS: usize = 2;
 
@@ -38,8 +36,8 @@ pub enum Known {
     By(usize),
 }
 
-/// Of a board that one player has left to the other, seen by the former.
-pub fn known(board: &Board) -> Known {
+/// Of a board that one player has left to the other, seen by the former; `table` says whether the bear-off table answers.
+pub fn known(board: &Board, table: bool) -> Known {
     match board.points() {
         0 => {}
         points => {
@@ -49,12 +47,10 @@ pub fn known(board: &Board) -> Known {
         }
     }
     if board.contact() {
-        Known::By(0)
-    } else if let Some(probs) = bearoff::outcome_probs(board) {
-        Known::Exactly(probs)
-    } else {
-        Known::By(1)
+        return Known::By(0);
     }
+    let probs = if table { bearoff::outcome_probs(board) } else { None };
+    probs.map_or(Known::By(1), Known::Exactly)
 }
 
 /// The outcomes that a board allows, a bit each.
@@ -68,10 +64,26 @@ pub fn open(board: &Board) -> u8 {
     side(board.theirs()) | side(board.mine()) << 3
 }
 
-/// Where the parts of one network lie among its weights.
+/// What the networks are, and what they are asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
+    /// Units of the first layer, units of each layer behind it, and how many of those there are.
     pub hidden: usize,
+    pub narrow: usize,
+    pub depth: usize,
+    /// They read what players count by eye, beside where checkers stand.
+    pub handmade: bool,
+    /// The bear-off table answers instead of them where it can.
+    pub bearoff: bool,
+}
+
+/// A layer behind the first.
+#[derive(Clone)]
+struct Layer<W> {
+    out: usize,
+    inp: usize,
+    w: W,
+    b: W,
 }
 
 impl Shape {
@@ -81,7 +93,15 @@ impl Shape {
 
     /// All but the first layer.
     fn upper_len(self) -> usize {
-        NARROW * self.hidden + NARROW + OUTCOMES * NARROW + OUTCOMES
+        self.layers().map(|(out, inp)| out * inp + out).sum()
+    }
+
+    /// Outputs and inputs of each layer behind the first.
+    fn layers(self) -> impl DoubleEndedIterator<Item = (usize, usize)> + ExactSizeIterator {
+        (0..self.depth + 1).map(move |i| {
+            let out = if i == self.depth { OUTCOMES } else { self.narrow };
+            (out, if i == 0 { self.hidden } else { self.narrow })
+        })
     }
 
     pub fn net_len(self) -> usize {
@@ -92,18 +112,22 @@ impl Shape {
         NETS * self.net_len()
     }
 
-    fn upper(self, upper: &[f32]) -> Upper<'_> {
-        let (w2, rest) = upper.split_at(NARROW * self.hidden);
-        let (b2, rest) = rest.split_at(NARROW);
-        let (w3, b3) = rest.split_at(OUTCOMES * NARROW);
-        Upper { w2, b2, w3, b3 }
+    fn upper(self, mut upper: &[f32]) -> impl Iterator<Item = Layer<&[f32]>> {
+        self.layers().map(move |(out, inp)| {
+            let (w, rest) = upper.split_at(out * inp);
+            let (b, rest) = rest.split_at(out);
+            upper = rest;
+            Layer { out, inp, w, b }
+        })
     }
 
-    fn upper_mut(self, upper: &mut [f32]) -> [&mut [f32]; 4] {
-        let (w2, rest) = upper.split_at_mut(NARROW * self.hidden);
-        let (b2, rest) = rest.split_at_mut(NARROW);
-        let (w3, b3) = rest.split_at_mut(OUTCOMES * NARROW);
-        [w2, b2, w3, b3]
+    fn upper_mut(self, mut upper: &mut [f32]) -> impl Iterator<Item = Layer<&mut [f32]>> {
+        self.layers().map(move |(out, inp)| {
+            let (w, rest) = std::mem::take(&mut upper).split_at_mut(out * inp);
+            let (b, rest) = rest.split_at_mut(out);
+            upper = rest;
+            Layer { out, inp, w, b }
+        })
     }
 
     /// Small where outcomes are told apart, so that the first games are learned from at once.
@@ -112,65 +136,80 @@ impl Shape {
         let mut weights = vec![0.0; self.len()];
         for (i, net) in weights.chunks_exact_mut(self.net_len()).enumerate() {
             let (steps, upper) = net.split_at_mut(self.steps_len());
-            let [w2, _, w3, _] = self.upper_mut(upper);
-            let sizes = [0.1, (2.0 / self.hidden as f32).sqrt(), 0.02];
-            for (part, (w, size)) in [steps, w2, w3].into_iter().zip(sizes).enumerate() {
-                rng.fill_normal(isa, (3 * i + part) as u32, w);
+            let fill = |place: usize, size: f32, w: &mut [f32]| {
+                rng.fill_normal(isa, place as u32, w);
                 w.iter_mut().for_each(|w| *w *= size);
+            };
+            fill(3 * i, 0.1, steps);
+            for (at, Layer { inp, w, .. }) in self.upper_mut(upper).enumerate() {
+                // Random numbers of the first, of the last, and behind those of all nets, of the layers between.
+                let (place, size) = match at {
+                    _ if at == self.depth => (3 * i + 2, 0.02),
+                    0 => (3 * i + 1, (2.0 / inp as f32).sqrt()),
+                    between => (3 * NETS + NETS * (between - 1) + i, (2.0 / inp as f32).sqrt()),
+                };
+                fill(place, size, w);
             }
         }
         weights
     }
 }
 
-struct Upper<'a> {
-    w2: &'a [f32],
-    b2: &'a [f32],
-    w3: &'a [f32],
-    b3: &'a [f32],
-}
-
 /// One network, packed for valuing.
 #[derive(Clone)]
 struct PackedNet {
     table: Vec<u32>,
-    w2: Vec<f32>,
-    b2: Vec<f32>,
-    w3: Vec<f32>,
-    b3: Vec<f32>,
+    layers: Vec<Layer<Vec<f32>>>,
 }
 
 impl PackedNet {
     fn bytes(shape: Shape) -> usize {
-        let packed = gemm::packed_rows_len(NARROW, shape.hidden) + gemm::packed_rows_len(OUTCOMES, NARROW);
-        4 * (inputs::layout().rows() * shape.hidden + packed + NARROW + OUTCOMES)
+        let packed: usize = shape.layers().map(|(out, inp)| gemm::packed_rows_len(out, inp) + out).sum();
+        4 * (inputs::layout().rows() * shape.hidden + packed)
     }
 
     fn new(shape: Shape) -> PackedNet {
         PackedNet {
             table: vec![0; inputs::layout().rows() * shape.hidden],
-            w2: vec![0.0; gemm::packed_rows_len(NARROW, shape.hidden)],
-            b2: vec![0.0; NARROW],
-            w3: vec![0.0; gemm::packed_rows_len(OUTCOMES, NARROW)],
-            b3: vec![0.0; OUTCOMES],
+            layers: shape
+                .layers()
+                .map(|(out, inp)| {
+                    let w = vec![0.0; gemm::packed_rows_len(out, inp)];
+                    Layer { out, inp, w, b: vec![0.0; out] }
+                })
+                .collect(),
         }
     }
 
     fn take_upper(&mut self, isa: Isa, shape: Shape, upper: &[f32]) {
-        let from = shape.upper(upper);
-        gemm::pack_rows(isa, from.w2, NARROW, shape.hidden, &mut self.w2);
-        gemm::pack_rows(isa, from.w3, OUTCOMES, NARROW, &mut self.w3);
-        self.b2.copy_from_slice(from.b2);
-        self.b3.copy_from_slice(from.b3);
+        for (to, from) in self.layers.iter_mut().zip(shape.upper(upper)) {
+            gemm::pack_rows(isa, from.w, to.out, to.inp, &mut to.w);
+            to.b.copy_from_slice(from.b);
+        }
     }
 
-    /// From the first layer to the logits of the outcomes.
+    /// From the first layer to the logits of the outcomes. `narrow` gets what each layer between gives, one after the other.
     fn upwards(&self, isa: Isa, hidden: &[f32], rows: usize, narrow: &mut [f32], logits: &mut [f32]) {
-        let wide = hidden.len() / rows.max(1);
-        let relu = Epilogue { bias: Some(&self.b2), act: math::Act::Relu, ..Epilogue::default() };
-        gemm::linear_rows(isa, rows, NARROW, wide, hidden, &self.w2, narrow, relu);
-        let plain = Epilogue { bias: Some(&self.b3), ..Epilogue::default() };
-        gemm::linear_rows(isa, rows, OUTCOMES, NARROW, narrow, &self.w3, logits, plain);
+        let (mut x, mut narrow, mut logits) = (hidden, narrow, Some(logits));
+        for (i, Layer { out, inp, w, b }) in self.layers.iter().enumerate() {
+            let last = i + 1 == self.layers.len();
+            let (y, rest) = match logits.take_if(|_| last) {
+                Some(logits) => (logits, Default::default()),
+                None => std::mem::take(&mut narrow).split_at_mut(rows * out),
+            };
+            let act = if last { math::Act::None } else { math::Act::Relu };
+            gemm::linear_rows(
+                isa,
+                rows,
+                *out,
+                *inp,
+                x,
+                w,
+                y,
+                Epilogue { bias: Some(b), act, ..Epilogue::default() },
+            );
+            (x, narrow) = (y, rest);
+        }
     }
 }
 
@@ -258,10 +297,10 @@ pub struct Valuer {
 
 impl Valuer {
     /// Of one that has valued so many boards at once.
-    pub fn bytes(shape: Shape, boards: usize) -> usize {
-        let floats = shape.hidden + NARROW + 3 * OUTCOMES;
+    pub fn bytes(shape: Shape, boards: usize) -> f64 {
+        let floats = shape.hidden + shape.depth * shape.narrow + 3 * OUTCOMES;
         let read = inputs::INPUTS + size_of::<Option<usize>>() + size_of::<u32>() + 1;
-        size_of::<Valuer>() + boards * (4 * floats + read)
+        size_of::<Valuer>() as f64 + boards as f64 * (4 * floats + read) as f64
     }
 
     /// Values what a move can leave, each seen by who moved, into [`Valuer::probs`]. All of them come from `root`, seen by the
@@ -271,14 +310,14 @@ impl Valuer {
         self.known.clear();
         self.inputs.resize(boards.len().max(self.inputs.len()), [0; inputs::INPUTS]);
         for board in boards {
-            let (probs, by) = match known(board) {
+            let (probs, by) = match known(board, network.shape.bearoff) {
                 Known::Exactly(probs) => (probs, None),
                 Known::By(net) => ([0.0; OUTCOMES], Some(net)),
             };
             self.probs.push(probs);
             self.known.push(by);
         }
-        inputs::read(network.isa, boards, &mut self.inputs);
+        inputs::read(network.isa, network.shape.handmade, boards, &mut self.inputs);
         self.stopwatch.spent(INPUTS);
         for (net, packed) in network.nets.iter().enumerate() {
             self.which.clear();
@@ -292,13 +331,15 @@ impl Valuer {
     }
 
     fn value_by(&mut self, network: &Network, net: &PackedNet, root: &Board, boards: &[Board]) {
-        let (isa, wide, rows) = (network.isa, network.shape.hidden, self.which.len());
+        let (isa, shape, rows) = (network.isa, network.shape, self.which.len());
+        let wide = shape.hidden;
         let layout = inputs::layout();
         let mut at_root = [0; inputs::INPUTS];
-        inputs::read(isa, std::slice::from_ref(root), std::slice::from_mut(&mut at_root));
+        let root_inputs = std::slice::from_mut(&mut at_root);
+        inputs::read(isa, shape.handmade, std::slice::from_ref(root), root_inputs);
         self.root.resize(wide, 0);
         self.hidden.resize((rows * wide).max(self.hidden.len()), 0.0);
-        self.narrow.resize((rows * NARROW).max(self.narrow.len()), 0.0);
+        self.narrow.resize((rows * shape.depth * shape.narrow).max(self.narrow.len()), 0.0);
         self.logits.resize((rows * OUTCOMES).max(self.logits.len()), 0.0);
         self.shares.resize((rows * OUTCOMES).max(self.shares.len()), 0.0);
         self.open.clear();
@@ -392,8 +433,8 @@ pub struct Trainer {
     blocks: Vec<Block>,
     groups: Vec<Group>,
     grads: Vec<f32>,
-    w2_t: Vec<f32>,
-    w3_t: Vec<f32>,
+    /// Weights of the layers behind the first, packed the other way.
+    turned: Vec<Vec<f32>>,
 }
 
 /// Learning one minibatch came to this.
@@ -410,7 +451,7 @@ impl Block {
     /// Of one that has had a block's samples.
     fn bytes(shape: Shape) -> usize {
         // Both ways: what the layers gave, and their slopes.
-        let floats = 2 * (shape.hidden + NARROW + OUTCOMES) + OUTCOMES;
+        let floats = 2 * (shape.hidden + shape.depth * shape.narrow + OUTCOMES) + OUTCOMES;
         // A row for each input, about, and a few more.
         let sample = 4 * floats + 2 * (inputs::INPUTS + 8) + size_of::<usize>() + 1;
         size_of::<Block>() + BLOCK * sample + 4 * shape.upper_len()
@@ -419,12 +460,13 @@ impl Block {
 
 impl Trainer {
     /// Of one that learns from so many samples at a time.
-    pub fn bytes(shape: Shape, batch: usize) -> usize {
+    pub fn bytes(shape: Shape, batch: usize) -> f64 {
         let layout = inputs::layout();
         let rows = layout.rows() * shape.hidden * 4 + layout.grades.len() * size_of::<Grade>();
         // The last minibatch takes what is left.
         let blocks = (2 * batch).div_ceil(BLOCK);
-        rows + 4 * shape.net_len() + 8 * shape.upper_len() + blocks * Block::bytes(shape)
+        let once = rows + 4 * shape.net_len() + 8 * shape.upper_len();
+        once as f64 + blocks as f64 * Block::bytes(shape) as f64
     }
 
     pub fn new(isa: Isa, shape: Shape) -> Trainer {
@@ -454,26 +496,25 @@ impl Trainer {
             blocks: Vec::new(),
             groups,
             grads: vec![0.0; shape.net_len()],
-            w2_t: vec![0.0; gemm::packed_rows_t_len(NARROW, shape.hidden)],
-            w3_t: vec![0.0; gemm::packed_rows_t_len(OUTCOMES, NARROW)],
+            turned: shape.layers().map(|(out, inp)| vec![0.0; gemm::packed_rows_t_len(out, inp)]).collect(),
         }
     }
 
     /// The slopes of the mean cross-entropy of some samples, into what [`Trainer::grads`] has. `network` has the weights.
     fn slopes(&mut self, network: &Network, net: usize, weights: &[f32], samples: &[Sample]) -> f32 {
         let (shape, isa, ready) = (self.shape, self.isa, &network.nets[net]);
-        let upper = shape.upper(&weights[shape.steps_len()..]);
-        gemm::pack_rows_t(isa, upper.w2, NARROW, shape.hidden, &mut self.w2_t);
-        gemm::pack_rows_t(isa, upper.w3, OUTCOMES, NARROW, &mut self.w3_t);
+        for (turned, layer) in self.turned.iter_mut().zip(shape.upper(&weights[shape.steps_len()..])) {
+            gemm::pack_rows_t(isa, layer.w, layer.out, layer.inp, turned);
+        }
         let count = samples.len().div_ceil(BLOCK);
         if self.blocks.len() < count {
             self.blocks.resize_with(count, Block::default);
         }
-        let (w2_t, w3_t) = (&self.w2_t, &self.w3_t);
+        let turned = &self.turned;
         let share = 1.0 / samples.len() as f32;
         par::each_mut(&mut self.blocks[..count], |i, block| {
             let samples = &samples[i * BLOCK..samples.len().min((i + 1) * BLOCK)];
-            block.slopes(isa, shape, ready, w2_t, w3_t, samples, share);
+            block.slopes(isa, shape, ready, turned, samples, share);
         });
         let (steps, upper) = self.grads.split_at_mut(shape.steps_len());
         upper.fill(0.0);
@@ -551,8 +592,7 @@ impl Block {
         isa: Isa,
         shape: Shape,
         net: &PackedNet,
-        w2_t: &[f32],
-        w3_t: &[f32],
+        turned: &[Vec<f32>],
         samples: &[Sample],
         share: f32,
     ) {
@@ -560,8 +600,8 @@ impl Block {
         let len = |x: &mut Vec<f32>, len: usize| x.resize(len.max(x.len()), 0.0);
         len(&mut self.hidden, n * wide);
         len(&mut self.d_hidden, n * wide);
-        len(&mut self.narrow, n * NARROW);
-        len(&mut self.d_narrow, n * NARROW);
+        len(&mut self.narrow, shape.depth * n * shape.narrow);
+        len(&mut self.d_narrow, shape.depth * n * shape.narrow);
         len(&mut self.logits, n * OUTCOMES);
         len(&mut self.shares, n * OUTCOMES);
         self.upper.resize(shape.upper_len(), 0.0);
@@ -589,19 +629,23 @@ impl Block {
                 *said = (*said - target) * share;
             }
         }
-        let d_logits = &self.shares[..n * OUTCOMES];
-        let (narrow, hidden) = (&self.narrow[..n * NARROW], &self.hidden[..n * wide]);
-        let [w2, b2, w3, b3] = shape.upper_mut(&mut self.upper);
-        gemm::linear_rows_dw(isa, n, OUTCOMES, NARROW, d_logits, narrow, w3, false);
-        ops::sum_cols(isa, n, OUTCOMES, d_logits, b3, false);
-        let d_narrow = &mut self.d_narrow[..n * NARROW];
-        gemm::linear_rows_dx(isa, n, OUTCOMES, NARROW, d_logits, w3_t, d_narrow, false);
-        ops::unary_backward_in_place(isa, ops::Unary::Relu, narrow, narrow, d_narrow);
-        gemm::linear_rows_dw(isa, n, NARROW, wide, d_narrow, hidden, w2, false);
-        ops::sum_cols(isa, n, NARROW, d_narrow, b2, false);
-        let d_hidden = &mut self.d_hidden[..n * wide];
-        gemm::linear_rows_dx(isa, n, NARROW, wide, d_narrow, w2_t, d_hidden, false);
-        ops::unary_backward_in_place(isa, ops::Unary::Relu, hidden, hidden, d_hidden);
+        let stretch = n * shape.narrow;
+        let mut slopes = &mut self.upper[..];
+        for (i, (out, inp)) in shape.layers().enumerate().rev() {
+            let (rest, layer) = slopes.split_at_mut(slopes.len() - out * inp - out);
+            let (dw, db) = layer.split_at_mut(out * inp);
+            slopes = rest;
+            let (below, here) = self.d_narrow.split_at_mut(i * stretch);
+            let dy = if i == shape.depth { &self.shares[..n * OUTCOMES] } else { &here[..stretch] };
+            let (x, dx) = match i.checked_sub(1) {
+                None => (&self.hidden[..n * wide], &mut self.d_hidden[..n * wide]),
+                Some(i) => (&self.narrow[i * stretch..][..stretch], &mut below[i * stretch..]),
+            };
+            gemm::linear_rows_dw(isa, n, out, inp, dy, x, dw, false);
+            ops::sum_cols(isa, n, out, dy, db, false);
+            gemm::linear_rows_dx(isa, n, out, inp, dy, &turned[i], dx, false);
+            ops::unary_backward_in_place(isa, ops::Unary::Relu, x, x, dx);
+        }
     }
 }
 
@@ -632,7 +676,7 @@ mod tests {
     use super::*;
     use worlds::backgammon::{Results, Roll};
 
-    const SHAPE: Shape = Shape { hidden: 48 };
+    const SHAPE: Shape = Shape { hidden: 48, narrow: 32, depth: 1, handmade: true, bearoff: true };
 
     /// Boards of a game played at random, and all that could have been left instead of each.
     fn met(count: usize) -> Vec<(Board, Vec<Board>)> {
@@ -648,12 +692,14 @@ mod tests {
     }
 
     /// Larger where outcomes are told apart than at the start of learning.
-    fn weights(isa: Isa) -> Vec<f32> {
-        let mut weights = SHAPE.first_weights(isa, 8, 1);
-        for net in weights.chunks_exact_mut(SHAPE.net_len()) {
-            let [_, b2, w3, b3] = SHAPE.upper_mut(&mut net[SHAPE.steps_len()..]);
-            w3.iter_mut().for_each(|w| *w *= 20.0);
-            b2.iter_mut().chain(b3).enumerate().for_each(|(i, b)| *b = 0.01 * i as f32);
+    fn weights(isa: Isa, shape: Shape) -> Vec<f32> {
+        let mut weights = shape.first_weights(isa, 8, 1);
+        for net in weights.chunks_exact_mut(shape.net_len()) {
+            for Layer { out, w, b, .. } in shape.upper_mut(&mut net[shape.steps_len()..]) {
+                let louder = if out == OUTCOMES { 20.0 } else { 1.0 };
+                w.iter_mut().for_each(|w| *w *= louder);
+                b.iter_mut().enumerate().for_each(|(i, b)| *b = 0.01 * i as f32);
+            }
         }
         weights
     }
@@ -662,7 +708,7 @@ mod tests {
     fn a_board_is_worth_the_same_wherever_it_came_from() {
         let mut first: [Option<Vec<OutcomeProbs>>; 2] = [None, None];
         for isa in Isa::available() {
-            let network = Network::new(isa, SHAPE, &weights(Isa::best()));
+            let network = Network::new(isa, SHAPE, &weights(Isa::best(), SHAPE));
             let (mut valuer, mut alone, mut all) = (Valuer::default(), Valuer::default(), Vec::new());
             for (root, boards) in met(150) {
                 valuer.value(&network, &root, &boards);
@@ -685,7 +731,7 @@ mod tests {
 
     #[test]
     fn any_board_that_there_is_can_be_valued() {
-        let network = Network::new(Isa::best(), SHAPE, &weights(Isa::best()));
+        let network = Network::new(Isa::best(), SHAPE, &weights(Isa::best(), SHAPE));
         let (mut numbers, mut valuer, mut valued) = (Rng::new(7, 7).sequence(0), Valuer::default(), 0);
         for _ in 0..20_000 {
             let mut sides = [[0; worlds::backgammon::BAR]; 2];
@@ -706,12 +752,9 @@ mod tests {
     }
 
     /// The cross-entropy in f64, and what each sample's first layer adds up to.
-    fn loss(weights: &[f64], samples: &[Sample]) -> f64 {
-        let (layout, wide) = (inputs::layout(), SHAPE.hidden);
-        let (steps, upper) = weights.split_at(SHAPE.steps_len());
-        let (w2, rest) = upper.split_at(NARROW * wide);
-        let (b2, rest) = rest.split_at(NARROW);
-        let (w3, b3) = rest.split_at(OUTCOMES * NARROW);
+    fn loss(shape: Shape, weights: &[f64], samples: &[Sample]) -> f64 {
+        let (layout, wide) = (inputs::layout(), shape.hidden);
+        let (steps, upper) = weights.split_at(shape.steps_len());
         let mut table: Vec<Vec<f64>> = Vec::new();
         for grade in &layout.grades {
             let before = if grade.onward { table.last().cloned() } else { None };
@@ -730,8 +773,12 @@ mod tests {
         for sample in samples {
             layout.all(&sample.inputs, &mut rows);
             let sum = |c: usize| rows.iter().map(|&row| table[usize::from(row)][c]).sum::<f64>();
-            let hidden = relu((0..wide).map(sum).collect());
-            let logits = layer(w3, b3, &relu(layer(w2, b2, &hidden)));
+            let (mut logits, mut rest) = ((0..wide).map(sum).collect::<Vec<f64>>(), upper);
+            for (out, inp) in shape.layers() {
+                let (w, after) = rest.split_at(out * inp);
+                let (b, after) = after.split_at(out);
+                (logits, rest) = (layer(w, b, &relu(logits)), after);
+            }
             let is_open = |outcome: &usize| sample.open >> outcome & 1 == 1;
             let whole: f64 = (0..OUTCOMES).filter(is_open).map(|outcome| logits[outcome].exp()).sum();
             for outcome in (0..OUTCOMES).filter(is_open) {
@@ -743,23 +790,28 @@ mod tests {
 
     #[test]
     fn slopes_are_those_of_the_loss() {
+        slopes_are_right(SHAPE);
+        slopes_are_right(Shape { hidden: 32, narrow: 24, depth: 3, handmade: false, bearoff: false });
+    }
+
+    fn slopes_are_right(shape: Shape) {
         let isa = Isa::best();
-        let weights = weights(isa);
-        let mut network = Network::new(isa, SHAPE, &weights);
+        let weights = weights(isa, shape);
+        let mut network = Network::new(isa, shape, &weights);
         let boards: Vec<Board> = met(90).iter().map(|(_, results)| results[0]).collect();
         let mut inputs = vec![[0; inputs::INPUTS]; boards.len()];
-        inputs::read(isa, &boards, &mut inputs);
+        inputs::read(isa, shape.handmade, &boards, &mut inputs);
         let sample = |(i, (board, inputs)): (usize, (&Board, Inputs))| {
             let mut target = [0.0; OUTCOMES];
             (target[0], target[3]) = if i % 3 == 0 { (0.25, 0.75) } else { (0.75, 0.25) };
             Sample { inputs, open: open(board), net: 0, target }
         };
         let samples: Vec<Sample> = boards.iter().zip(inputs).enumerate().map(sample).collect();
-        let net = &weights[..SHAPE.net_len()];
-        let mut trainer = Trainer::new(isa, SHAPE);
+        let net = &weights[..shape.net_len()];
+        let mut trainer = Trainer::new(isa, shape);
         let said = trainer.slopes(&network, 0, net, &samples);
         let exact: Vec<f64> = net.iter().map(|&w| f64::from(w)).collect();
-        assert!((f64::from(said) - loss(&exact, &samples)).abs() < 1e-5);
+        assert!((f64::from(said) - loss(shape, &exact, &samples)).abs() < 1e-5);
         // The steepest of each part, some from all over, and the last of all.
         let part = |range: std::ops::Range<usize>| {
             let mut places: Vec<usize> = range.collect();
@@ -767,13 +819,13 @@ mod tests {
             places.truncate(12);
             places
         };
-        let (steps, len) = (SHAPE.steps_len(), SHAPE.net_len());
+        let (steps, len) = (shape.steps_len(), shape.net_len());
         let places = part(0..steps / 2).into_iter().chain(part(steps / 2..steps)).chain(part(steps..len));
         for place in places.chain((0..steps).step_by(steps / 10)).chain(len - OUTCOMES..len) {
             let slope = |by: f64| {
                 let mut moved = exact.clone();
                 moved[place] += by;
-                loss(&moved, &samples)
+                loss(shape, &moved, &samples)
             };
             let by = 1e-5;
             let (there, here) = ((slope(by) - slope(-by)) / (2.0 * by), f64::from(trainer.grads[place]));
@@ -785,7 +837,9 @@ mod tests {
         trainer.learn(&mut network, 0, &mut learned[..len], [&mut m, &mut v], step, &samples);
         let less = trainer.slopes(&network, 0, &learned[..len], &samples);
         assert!(less < said - 1e-3, "{less} {said}");
-        let fresh = Network::new(isa, SHAPE, &learned);
-        assert!(fresh.nets[0].table == network.nets[0].table && fresh.nets[0].w2 == network.nets[0].w2);
+        let fresh = Network::new(isa, shape, &learned);
+        let layers = fresh.nets[0].layers.iter().zip(&network.nets[0].layers);
+        assert!(layers.into_iter().all(|(a, b)| a.w == b.w && a.b == b.b));
+        assert!(fresh.nets[0].table == network.nets[0].table);
     }
 }

@@ -1,4 +1,5 @@
-//! The published configuration of AlphaZero for backgammon, like for like: 344 inputs, a residual network 128 wide, a policy over
+//! The published configuration of AlphaZero for backgammon, like for like: 344 inputs, a residual network 128 wide with three blocks
+//! (both are settings), a policy over
 //! 676 actions, five chances as value, and self-play by PUCT with the dice as chance nodes (Silver et al. 2017; the network's
 //! file, the tree's and the inputs' beside this one say what is as published and what is ours).
 //!
@@ -46,12 +47,14 @@ pub use local::LocalAccelerator;
 
 pub use inputs::{Decision, INPUTS, each as each_input};
 pub use net::{
-    ACTIONS, Evaluator, HEADS, PARAMETERS, PRODUCTS, SEARCH_PRODUCTS, WIDTH, Weights, plan_learning,
-    plan_leaves, plan_search, plan_whole,
+    ACTIONS, Evaluator, HEADS, Shape, Weights, plan_learning, plan_leaves, plan_search, plan_whole,
 };
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublishedConfig {
+    /// Units of each layer, a multiple of 16, and residual blocks.
+    pub width: usize,
+    pub blocks: usize,
     /// Ways down a search's tree for each decision; the two halves of a double share a turn's.
     pub evals: usize,
     /// Actors, which threads share; games at each, decisions of a batch of the network, and ways down one tree in a batch.
@@ -89,6 +92,8 @@ pub struct PublishedConfig {
 impl Default for PublishedConfig {
     fn default() -> PublishedConfig {
         PublishedConfig {
+            width: Shape::PUBLISHED.width,
+            blocks: Shape::PUBLISHED.blocks,
             evals: 100,
             actors: 8,
             games: 48,
@@ -117,6 +122,10 @@ impl Default for PublishedConfig {
 }
 
 impl PublishedConfig {
+    fn shape(&self) -> Shape {
+        Shape { width: self.width, blocks: self.blocks }
+    }
+
     fn rule(&self) -> Rule {
         Rule { exploration: self.exploration, doubt: self.doubt, loss: self.virtual_loss }
     }
@@ -140,18 +149,20 @@ impl PublishedConfig {
 
     fn reckoned(&self) -> Result<f64, PublishedError> {
         self.check()?;
-        let isa = Isa::best();
-        let search = net::plan_search(self.batch, isa)?;
-        let player = net::plan_search(player::ROWS, isa)?;
+        let (isa, shape) = (Isa::best(), self.shape());
+        let search = net::plan_search(shape, self.batch, isa)?;
+        let player = net::plan_search(shape, player::ROWS, isa)?;
         let rows = self.minibatch / SHARDS;
-        let learning = net::plan_learning(rows, isa)?;
+        let learning = net::plan_learning(shape, rows, isa)?;
         let actors = self.actors as f64 * Actor::bytes(&search, self);
         let replay = self.replay as f64 * size_of::<replay::Sample>() as f64;
-        // The weights, those of the generation before, two moments, the gradient's shards and their sum; packed both ways.
-        let weights = 4.0 * net::PARAMETERS as f64 * (2.0 + 2.0 + SHARDS as f64 + 1.0 + 2.0);
-        let trainer = weights + SHARDS as f64 * (learning.arena_bytes() + Results::BYTES) as f64;
-        let duel = if self.duel_pairs > 0 { 2.0 * PublishedPlayer::bytes(&player) } else { 0.0 };
-        Ok(actors + replay + trainer + Weights::bytes() + duel)
+        // The weights, those of the generation before, two moments, the gradient's shards and their sum; packed both ways, in panels that
+        // are filled up.
+        const PANELS: f64 = 1.05;
+        let weights = 4.0 * shape.parameters() as f64 * (2.0 + 2.0 + SHARDS as f64 + 1.0 + 2.0 * PANELS);
+        let trainer = weights + SHARDS as f64 * (learning.arena_bytes() as f64 + Results::BYTES as f64);
+        let duel = if self.duel_pairs > 0 { 2.0 * PublishedPlayer::bytes(&player, shape) } else { 0.0 };
+        Ok(actors + replay + trainer + Weights::bytes(shape) + duel)
     }
 
     /// Whether a learner with these settings can go on with others: actors, trees and samples stay as they are. It is the only place
@@ -166,6 +177,8 @@ impl PublishedConfig {
         let whole = |name, value: usize, min: usize, max: usize| (name, value as f64, min as f64, max as f64);
         let float = |name, value: f32, min: f32, max: f32| (name, value.into(), min.into(), max.into());
         for (name, value, min, max) in [
+            whole("width", self.width, 16, 1024),
+            whole("blocks", self.blocks, 0, 16),
             whole("evals", self.evals, 2, 10_000),
             whole("tables", self.actors, 1, 256),
             whole("games", self.games, 1, 1024),
@@ -194,6 +207,9 @@ impl PublishedConfig {
                 return Err(PublishedError::Range { name, value, min, max });
             }
         }
+        if !self.width.is_multiple_of(16) {
+            return Err(PublishedError::Width { width: self.width });
+        }
         if !self.minibatch.is_multiple_of(SHARDS) {
             return Err(PublishedError::Shards { minibatch: self.minibatch });
         }
@@ -208,6 +224,8 @@ pub enum PublishedError {
     Range { name: &'static str, value: f64, min: f64, max: f64 },
     #[error("a minibatch of {minibatch} cannot be cut into {SHARDS} shards; choose a multiple of {SHARDS}")]
     Shards { minibatch: usize },
+    #[error("width is {width}, but must be a multiple of 16; choose {} or {}", width / 16 * 16, width / 16 * 16 + 16)]
+    Width { width: usize },
     #[error("settings that games and searches are made for were changed; begin a new run with them")]
     Fixed,
     #[error(
@@ -315,9 +333,10 @@ pub struct Published {
 impl Published {
     pub fn new(config: PublishedConfig, seed: u32, isa: Isa) -> Result<Published, PublishedError> {
         config.check()?;
-        let search_plan = net::plan_search(config.batch, isa)?;
-        let player_plan = net::plan_search(player::ROWS, isa)?;
-        let trainer = Trainer::new(config.minibatch, seed, isa)?;
+        let shape = config.shape();
+        let search_plan = net::plan_search(shape, config.batch, isa)?;
+        let player_plan = net::plan_search(shape, player::ROWS, isa)?;
+        let trainer = Trainer::new(shape, config.minibatch, seed, isa)?;
         let params = &trainer.state.params;
         let actor = |i| Actor::new(&search_plan, &config, seed, i * config.games);
         Ok(Published {
@@ -733,4 +752,47 @@ fn draw(config: &PublishedConfig, seed: u32, n: u64, samples: usize, drawn: &mut
 struct Games {
     games: Vec<u32>,
     traces: Vec<u32>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_learns_from_all_samples_that_are_kept_and_each_from_others() {
+        const KEPT: usize = 2000;
+        let config = PublishedConfig::default();
+        let (mut drawn, mut shares) = (vec![0; config.minibatch], [0usize; 10]);
+        let mut last = Vec::new();
+        const STEPS: u64 = 200;
+        for n in 0..STEPS {
+            draw(&config, 5, n, KEPT, &mut drawn);
+            drawn.iter().for_each(|&place| shares[place as usize * 10 / KEPT] += 1);
+            assert_ne!(drawn, last);
+            last.clone_from(&drawn);
+        }
+        let all = STEPS as f64 * config.minibatch as f64;
+        for share in shares {
+            assert!((share as f64 / all - 0.1).abs() < 0.006, "{shares:?}");
+        }
+    }
+
+    #[test]
+    fn the_newest_samples_are_kept_and_no_others() {
+        let sample = |n: u32| {
+            let mut sample = [0; WORDS];
+            sample[10] = n;
+            sample
+        };
+        let mut replay = Replay::new(5);
+        let kept = |replay: &Replay| {
+            let mut kept: Vec<u32> = replay.samples.iter().map(|sample| sample[10]).collect();
+            kept.sort_unstable();
+            kept
+        };
+        replay.add(&[1, 2, 3].map(sample));
+        assert_eq!(kept(&replay), [1, 2, 3]);
+        replay.add(&[4, 5, 6, 7].map(sample));
+        assert_eq!(kept(&replay), [3, 4, 5, 6, 7]);
+    }
 }

@@ -2,7 +2,7 @@
 //! player left (Tesauro, "Temporal difference learning and TD-Gammon", 1995). In rounds: some games from weights that hold still,
 //! then each board once, in shuffled minibatches, towards the λ-return of the outcome, and Adam.
 //!
-//! It explores by its dice alone. A game ends for it where the bear-off table knows the rest. What plays for others has the
+//! It explores by its dice alone. A game ends for it where the bear-off table knows the rest, if that is used. What plays for others has the
 //! mean of the weights over the last stretch of the training, which grows with it. A game depends on seed, its number and the
 //! weights of its round, so threads change nothing.
 
@@ -19,8 +19,14 @@ use worlds::backgammon::{Board, Results, Roll};
 /// Settings of the strong learner.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StrongConfig {
-    /// Units of the first layer; a multiple of 16.
+    /// Units of the first layer, a multiple of 16; units of each layer behind it, a multiple of 8; and how many of those there are.
     pub hidden: usize,
+    pub narrow: usize,
+    pub depth: usize,
+    /// The networks read what players count by eye, beside where checkers stand.
+    pub handmade: bool,
+    /// The exact bear-off table answers where all checkers are home, in learning and in play.
+    pub bearoff: bool,
     /// Games of a round.
     pub games: usize,
     /// Boards of one step of the optimiser.
@@ -47,6 +53,10 @@ impl Default for StrongConfig {
     fn default() -> Self {
         StrongConfig {
             hidden: 256,
+            narrow: 32,
+            depth: 1,
+            handmade: true,
+            bearoff: true,
             games: 128,
             batch: 512,
             lr: 1e-3,
@@ -66,6 +76,10 @@ impl Default for StrongConfig {
 pub enum StrongError {
     #[error("{name} cannot be {value}; choose from {range}")]
     Setting { name: &'static str, value: String, range: &'static str },
+    #[error(
+        "what the networks are made of and what they read stays as it began; begin a new run with these settings"
+    )]
+    Fixed,
     #[error("{name} is missing from the checkpoint, or of another size; open one that this version wrote")]
     Missing { name: String },
     #[error("{name} in the checkpoint has a number that is none; open an older one")]
@@ -82,7 +96,7 @@ impl StrongConfig {
         if self.check().is_err() {
             return u64::MAX;
         }
-        let shape = Shape { hidden: self.hidden };
+        let shape = self.shape();
         let (weights, float) = (shape.len() as f64, size_of::<f32>() as f64);
         let games = self.games.max(if self.look_after == u64::MAX { 0 } else { self.look_games }) as f64;
         // Usually a tenth of it, but players who have learned nothing may never get past each other.
@@ -92,20 +106,31 @@ impl StrongConfig {
         let looking = if self.look_after == u64::MAX { 0 } else { looking };
         let self_plays = (self_plays - looking) as f64 * SelfPlay::bytes(shape, RESULTS)
             + looking as f64 * SelfPlay::bytes(shape, 21 * RESULTS / 4);
-        let learning = (Network::bytes(shape) + Trainer::bytes(shape, self.batch)) as f64;
+        let learning = Network::bytes(shape) as f64 + Trainer::bytes(shape, self.batch);
         (4.0 * weights * float + learning + self_plays + samples).ceil() as u64
     }
 
-    /// Whether a learner with these settings can go on with others: what networks are made of stays as it is. It is the only place
-    /// that says which settings may change while training goes on.
+    pub(super) fn shape(&self) -> Shape {
+        let &StrongConfig { hidden, narrow, depth, handmade, bearoff, .. } = self;
+        Shape { hidden, narrow, depth, handmade, bearoff }
+    }
+
+    /// Whether a learner with these settings can go on with others: what networks are made of and what they read stays as it is.
+    /// It is the only place that says which settings may change while training goes on.
     pub fn can_become(&self, other: &Self) -> bool {
-        self.hidden == other.hidden
+        self.shape() == other.shape()
     }
 
     pub fn check(&self) -> Result<(), StrongError> {
         let wrong = |name, value: String, range| Err(StrongError::Setting { name, value, range });
         if !(16..=1024).contains(&self.hidden) || !self.hidden.is_multiple_of(16) {
             return wrong("hidden", self.hidden.to_string(), "multiples of 16 from 16 to 1024");
+        }
+        if !(8..=256).contains(&self.narrow) || !self.narrow.is_multiple_of(8) {
+            return wrong("narrow", self.narrow.to_string(), "multiples of 8 from 8 to 256");
+        }
+        if !(1..=8).contains(&self.depth) {
+            return wrong("depth", self.depth.to_string(), "1 to 8");
         }
         if !(1..=4096).contains(&self.games) {
             return wrong("games", self.games.to_string(), "1 to 4096");
@@ -163,7 +188,7 @@ impl SelfPlay {
     /// Of one that has played the longest of games.
     fn bytes(shape: Shape, boards: usize) -> f64 {
         let game = LONGEST * (size_of::<Sample>() + 2 * size_of::<OutcomeProbs>());
-        (Results::BYTES + Valuer::bytes(shape, boards) + boards * size_of::<Board>() + game) as f64
+        Valuer::bytes(shape, boards) + (Results::BYTES + boards * size_of::<Board>() + game) as f64
     }
 
     fn new() -> SelfPlay {
@@ -316,7 +341,7 @@ struct Round {
 impl Strong {
     pub fn new(settings: StrongConfig, seed: u32, isa: Isa) -> Result<Strong, StrongError> {
         settings.check()?;
-        let shape = Shape { hidden: settings.hidden };
+        let shape = settings.shape();
         let weights = shape.first_weights(isa, seed, WEIGHTS);
         Ok(Strong {
             settings,
@@ -345,7 +370,7 @@ impl Strong {
         settings.check()?;
         let missing = |name: &str| StrongError::Missing { name: name.into() };
         // Before anything is allocated: the checkpoint is of networks as wide as the settings say.
-        let len = Shape { hidden: settings.hidden }.len();
+        let len = settings.shape().len();
         if find("strong.learned").is_none_or(|(_, data)| data.len() != len) {
             return Err(missing("strong.learned"));
         }
@@ -381,8 +406,7 @@ impl Strong {
     pub fn set_config(&mut self, settings: StrongConfig) -> Result<(), StrongError> {
         settings.check()?;
         if !self.settings.can_become(&settings) {
-            let value = settings.hidden.to_string();
-            return Err(StrongError::Setting { name: "hidden", value, range: "what it began with" });
+            return Err(StrongError::Fixed);
         }
         self.self_plays.resize_with(SLICE.min(settings.games), SelfPlay::new);
         self.settings = settings;
@@ -592,7 +616,7 @@ impl Learner for Strong {
 mod tests {
     use super::*;
 
-    const SHAPE: Shape = Shape { hidden: 32 };
+    const SHAPE: Shape = Shape { hidden: 32, narrow: 32, depth: 1, handmade: true, bearoff: true };
 
     fn network() -> Network {
         let mut weights = SHAPE.first_weights(Isa::best(), 3, 1);

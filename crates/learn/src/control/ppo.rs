@@ -36,7 +36,7 @@ mod stats;
 mod testing;
 mod trajectory;
 
-pub use config::{LR_FLOOR, PpoConfig, PpoError};
+pub use config::{PpoConfig, PpoError};
 pub use evaluation::Evaluation;
 pub use nets::{Head, METRICS, SPREAD};
 pub use normalizer::NORMALIZED_LIMIT;
@@ -54,7 +54,7 @@ use math::{Isa, PANEL, Rng, par, poly};
 use nets::Task;
 use normalizer::{Moments, Normalizer};
 use offload::Offloaded;
-use stats::{RECENT, RecentEpisodes, divided, sum};
+use stats::{RecentEpisodes, divided, sum};
 use std::sync::Arc;
 use worlds::Kind;
 
@@ -69,7 +69,7 @@ const SHUFFLE: u32 = 0x0053_4846;
 pub enum Slice {
     /// Some steps of all environments.
     Rollout,
-    /// One minibatch.
+    /// One minibatch, or a part of one.
     Update,
     /// What ended an iteration.
     Iteration(IterationStats),
@@ -81,8 +81,21 @@ pub enum Slice {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    Rollout { step: usize },
-    Learn { epoch: usize, minibatch: usize },
+    Rollout {
+        step: usize,
+    },
+    /// So many shards of each group of the minibatch are done.
+    Learn {
+        epoch: usize,
+        minibatch: usize,
+        shard: usize,
+    },
+}
+
+/// What a slice of learning came to: the divergence from the policy that acted, behind a step of the optimiser.
+enum Learned {
+    Part { shard: usize },
+    Step { kl: f64 },
 }
 
 const BOUNDARY: Phase = Phase::Rollout { step: 0 };
@@ -116,11 +129,11 @@ pub struct Ppo {
     sums: LossSums,
     /// A loss or the gradient's length was no number in the last iteration.
     diverged: bool,
-    /// Between two iterations: the last episodes were as good as the task asks for.
-    reaches_goal: bool,
     trajectory: Trajectory,
     clock: fn() -> f64,
     times: Times,
+    /// Seconds of the gradient of the minibatch in progress.
+    learning_s: f64,
     offloaded: Option<Offloaded>,
 }
 
@@ -161,10 +174,10 @@ impl Ppo {
             stats: IterationStats::default(),
             sums: LossSums::default(),
             diverged: false,
-            reaches_goal: false,
             trajectory: Trajectory::new(RECORDED_ENVS.min(config.envs), features),
             clock: || 0.0,
             times: Times::default(),
+            learning_s: 0.0,
             offloaded: None,
             params,
             acting_plan,
@@ -185,19 +198,25 @@ impl Ppo {
                     Phase::Rollout { step: to }
                 } else {
                     self.estimate_advantages();
-                    Phase::Learn { epoch: 0, minibatch: 0 }
+                    Phase::Learn { epoch: 0, minibatch: 0, shard: 0 }
                 };
                 Slice::Rollout
             }
-            Phase::Learn { epoch, minibatch } => {
-                let kl = self.learn(epoch, minibatch);
+            Phase::Learn { epoch, minibatch, shard } => {
+                let kl = match self.learn(epoch, minibatch, shard) {
+                    Learned::Part { shard } => {
+                        self.phase = Phase::Learn { epoch, minibatch, shard };
+                        return Slice::Update;
+                    }
+                    Learned::Step { kl } => kl,
+                };
                 let far_enough = self.config.target_kl > 0.0 && kl > 1.5 * f64::from(self.config.target_kl);
                 self.phase = if far_enough {
                     return Slice::Iteration(self.end_iteration());
                 } else if minibatch + 1 < self.config.minibatches {
-                    Phase::Learn { epoch, minibatch: minibatch + 1 }
+                    Phase::Learn { epoch, minibatch: minibatch + 1, shard: 0 }
                 } else if epoch + 1 < self.config.epochs {
-                    Phase::Learn { epoch: epoch + 1, minibatch: 0 }
+                    Phase::Learn { epoch: epoch + 1, minibatch: 0, shard: 0 }
                 } else {
                     return Slice::Iteration(self.end_iteration());
                 };
@@ -289,8 +308,8 @@ impl Ppo {
 
     // ---- minibatches ----
 
-    /// One step of the optimiser; gives the divergence from the policy that acted.
-    fn learn(&mut self, epoch: usize, minibatch: usize) -> f64 {
+    /// A part of a minibatch from these shards on, and behind the last one the step of the optimiser.
+    fn learn(&mut self, epoch: usize, minibatch: usize, shard: usize) -> Learned {
         let began_s = (self.clock)();
         let (samples, iteration) = (self.samples(), self.progress.iterations);
         let before = self.sums.approx_kl();
@@ -303,8 +322,12 @@ impl Ppo {
             advantages: self.advantages,
             clock: self.clock,
         };
-        self.gradients.compute(minibatch, &mut self.sums);
+        let next = self.gradients.compute(minibatch, shard, &mut self.sums);
         let computed_s = (self.clock)();
+        self.learning_s += computed_s - began_s;
+        if let Some(shard) = next {
+            return Learned::Part { shard };
+        }
 
         let max_grad_norm = self.config.max_grad_norm;
         let adam =
@@ -314,16 +337,16 @@ impl Ppo {
         self.sums.updates += 1;
         self.gradients.pack(&self.params);
 
-        let (gather, gradient) = divided(computed_s - began_s, self.gradients.seconds());
+        let (gather, gradient) = divided(std::mem::take(&mut self.learning_s), self.gradients.seconds());
         self.times.gather += gather;
         self.times.gradient += gradient;
         self.times.update += (self.clock)() - computed_s;
-        self.sums.approx_kl() - before
+        Learned::Step { kl: self.sums.approx_kl() - before }
     }
 
     /// The learning rate after so many steps of all environments.
     fn lr_at(&self, env_steps: u64) -> f32 {
-        self.config.lr_after(env_steps - self.annealed_from, self.reaches_goal)
+        self.config.lr_after(env_steps - self.annealed_from)
     }
 
     // ---- the boundary ----
@@ -337,9 +360,7 @@ impl Ppo {
         self.progress.iterations += 1;
         self.phase = BOUNDARY;
         self.publish_weights();
-        // The rate that was in force; the next iteration's follows from what this one's episodes came to.
         let lr = self.lr_at(self.progress.env_steps);
-        self.reaches_goal = self.recent_reach_goal();
         let recent = self.recent.means(self.progress.episodes);
         IterationStats {
             mean_return: recent.map(|[returns, _]| returns),
@@ -353,13 +374,6 @@ impl Ppo {
             lr,
             ..std::mem::take(&mut self.stats)
         }
-    }
-
-    /// Whether the last hundred episodes are as good as the task asks for.
-    fn recent_reach_goal(&self) -> bool {
-        let is_good = |[mean, _]: [f32; 2]| f64::from(mean) >= self.kind.spec.solved_at;
-        self.progress.episodes >= RECENT as u64
-            && self.recent.means(self.progress.episodes).is_some_and(is_good)
     }
 
     /// From here on everything acts, learns and is evaluated with the newest weights and moments.

@@ -10,6 +10,7 @@ use graph::{
 };
 use math::par::Pinned;
 use math::{ops, par};
+use std::ops::Range;
 use std::sync::Arc;
 use worlds::cube::{CODES, Puzzle};
 
@@ -128,10 +129,18 @@ pub struct NetConfig {
 
 impl NetConfig {
     /// Multiply-adds of judging one state.
-    pub fn products<P: Puzzle>(&self, outputs: usize) -> usize {
-        let between: usize = self.hidden.windows(2).map(|pair| pair[0] * pair[1]).sum();
-        let last = self.hidden.last().copied().unwrap_or(0);
-        between + 2 * self.blocks * last * last + last * (outputs + usize::from(self.dueling))
+    pub fn products<P: Puzzle>(&self, outputs: usize) -> u64 {
+        let between: u64 = self.hidden.windows(2).map(|pair| pair[0] as u64 * pair[1] as u64).sum();
+        let last = self.hidden.last().copied().unwrap_or(0) as u64;
+        between + 2 * self.blocks as u64 * last * last + last * (outputs + usize::from(self.dueling)) as u64
+    }
+
+    /// Of the largest product among them.
+    pub(super) fn largest(&self, outputs: usize) -> u64 {
+        let last = self.hidden.last().copied().unwrap_or(0) as u64;
+        let between = self.hidden.windows(2).map(|pair| pair[0] as u64 * pair[1] as u64);
+        let block = if self.blocks > 0 { last * last } else { 0 };
+        between.chain([block, last * (outputs as u64 + 1)]).max().unwrap_or(0)
     }
 
     /// From the inputs that are 1, `[rows][active]`, to scores.
@@ -241,9 +250,9 @@ pub struct Learned {
 
 impl Trainer {
     /// Bytes that it takes.
-    pub fn bytes(plan: &Plan) -> usize {
+    pub fn bytes(plan: &Plan) -> u64 {
         // Weights, two moments and gradients; packed both ways.
-        plan.arena_bytes() + 4 * plan.table().len() * (1 + 2 + 1 + 2)
+        plan.arena_bytes() + plan.table().bytes() * (1 + 2 + 1 + 2)
     }
 
     pub fn new(plan: &Arc<Plan>, seed: u32) -> Trainer {
@@ -267,7 +276,17 @@ impl Trainer {
     }
 
     pub fn step(&mut self, adam: &Adam) -> Learned {
-        self.executor.train(&self.params, &self.packed, &mut self.grads, false);
+        self.compute(0..self.plan().steps().len());
+        self.update(adam)
+    }
+
+    /// A part of the gradients of the next step.
+    pub fn compute(&mut self, part: Range<usize>) {
+        self.executor.train_part(&self.params, &self.packed, &mut self.grads, false, part);
+    }
+
+    /// The rest of the step.
+    pub fn update(&mut self, adam: &Adam) -> Learned {
         let isa = self.executor.plan().isa();
         let grad_norm = self.optimizer.step(isa, adam, &mut self.params, &self.grads);
         self.packed.pack(&self.params);
@@ -367,10 +386,10 @@ impl<P: Puzzle> Evaluator<P> {
     }
 
     /// Bytes that one takes.
-    pub fn bytes(net: &NetConfig) -> usize {
-        let widest = net.hidden.iter().max().copied().unwrap_or(0);
-        let weights = net.products::<P>(P::MOVES.len()) + P::CUBIES * CODES * net.hidden[0];
-        4 * (2 * weights + 3 * WORKERS * ROWS * widest)
+    pub fn bytes(net: &NetConfig) -> u64 {
+        let widest = net.hidden.iter().max().copied().unwrap_or(0) as u64;
+        let weights = net.products::<P>(P::MOVES.len()) + (P::CUBIES * CODES) as u64 * net.hidden[0] as u64;
+        4 * (2 * weights + (3 * WORKERS * ROWS) as u64 * widest)
     }
 
     /// Takes other weights.

@@ -1,6 +1,7 @@
 //! What settings of every learner are held to.
 
 use super::{NetConfig, Scores};
+use crate::state::LONGEST;
 use graph::PlanError;
 
 /// Settings or a checkpoint that cannot be used.
@@ -8,6 +9,10 @@ use graph::PlanError;
 pub enum LearnerError {
     #[error("{name} is {value}, but must lie between {min} and {max}; choose a value in that range")]
     Range { name: &'static str, value: f64, min: f64, max: f64 },
+    #[error(
+        "with these layers {name} = {value} would let nothing else have its turn for seconds; choose {most} at most, or smaller layers"
+    )]
+    Long { name: &'static str, value: usize, most: usize },
     #[error("a layer cannot have {units} units; choose a multiple of 16 from 16 to 8192")]
     Units { units: usize },
     #[error(
@@ -51,6 +56,12 @@ pub(super) fn within(settings: impl IntoIterator<Item = Bounded>) -> Result<(), 
         }
     }
     Ok(())
+}
+
+/// Refuses a piece of work of so many states, each of so many multiply-adds, that nothing could interrupt for long.
+pub(super) fn brief(name: &'static str, value: usize, each: u64) -> Result<(), LearnerError> {
+    let most = (LONGEST / each.max(1) as f64) as usize;
+    if value > most { Err(LearnerError::Long { name, value, most }) } else { Ok(()) }
 }
 
 impl NetConfig {

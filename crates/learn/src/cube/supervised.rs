@@ -11,13 +11,14 @@ mod offload;
 
 use super::net::{self, Evaluator, Inputs, Learned, Loss, NetConfig, Trainer};
 use super::saved::counters;
-use super::settings::{real, whole, within};
+use super::settings::{brief, real, whole, within};
 use super::{Cube, Learner, LearnerError, Offloading, Progress, Scores, Slice, Stats};
 use crate::offload::PlanSteps;
-use crate::state::{load, save};
+use crate::state::{load, partial, save, save_partial};
 use crate::{Data, Find};
 use graph::{Adam, PlanError};
 use math::{Isa, Rng, graded, par};
+use std::ops::Range;
 use std::sync::Arc;
 use worlds::cube::{Actions, Distances, Metric};
 
@@ -112,8 +113,8 @@ impl SupervisedConfig {
         let plan = net::plan_learning::<P>(&self.net, outputs, self.signal.loss(), self.rows(), Isa::best());
         plan.map_or(u64::MAX, |plan| {
             let active = self.net.inputs.active::<P>();
-            let samples = self.rows() * (size_of::<P>() + size_of::<f32>() + 1 + active * size_of::<u16>());
-            (Trainer::bytes(&plan) + Evaluator::<P>::bytes(&self.net) + samples) as u64
+            let sample = size_of::<P>() + size_of::<f32>() + 1 + active * size_of::<u16>();
+            Trainer::bytes(&plan) + Evaluator::<P>::bytes(&self.net) + (self.rows() as u64) * sample as u64
         })
     }
 
@@ -137,7 +138,9 @@ impl SupervisedConfig {
         if self.signal == Signal::Exact && !P::EXACT {
             return Err(UNKNOWN);
         }
-        Ok(self.signal.scores().count(Actions::of::<P>(self.metric).count()))
+        let outputs = self.signal.scores().count(Actions::of::<P>(self.metric).count());
+        brief("batch", self.rows(), self.net.largest(outputs))?;
+        Ok(outputs)
     }
 
     /// States of one step.
@@ -193,8 +196,11 @@ pub struct Supervised<P> {
     /// A mean of those that are trained.
     weights: Vec<f32>,
     pieces: Vec<Piece<P>>,
-    /// Steps of this iteration so far.
+    /// Calls of the plan that are a slice.
+    slices: Vec<Range<usize>>,
+    /// Steps of this iteration so far, and slices of the next.
     update: usize,
+    slice: usize,
     progress: Progress,
     sums: Stats,
     /// A loss or the gradient's length was no number in the last iteration.
@@ -232,11 +238,13 @@ impl<P: Cube> Supervised<P> {
             actions: Actions::of::<P>(config.metric),
             outputs,
             weights: trainer.params.values().to_vec(),
+            slices: trainer.plan().parts(par::TURN),
             trainer,
             offloaded: None,
             probe: None,
             pieces: (0..rows).step_by(size).map(piece).collect(),
             update: 0,
+            slice: 0,
             progress: Progress::default(),
             sums: Stats::default(),
             diverged: false,
@@ -272,6 +280,11 @@ impl<P: Cube> Supervised<P> {
         let [iterations, updates, states, steps] = counters(find)?;
         it.progress = Progress { iterations, updates, states, ..Progress::default() };
         it.trainer.optimizer.steps = steps;
+        if let Some([update, loss, grad_norm, lr]) = partial(find)? {
+            it.update = update as usize;
+            let [loss, grad_norm, lr] = [loss, grad_norm, lr].map(|sum| sum as f32);
+            it.sums = Stats { loss, grad_norm, lr, ..Stats::default() };
+        }
         it.trainer.pack();
         Ok(it)
     }
@@ -349,10 +362,20 @@ impl<P: Cube> Learner<P> for Supervised<P> {
             return self.advance_offloaded();
         }
         let began = (self.clock)();
-        self.draw();
+        if self.slice == 0 {
+            self.draw();
+        }
         let drawn = (self.clock)();
+        self.trainer.compute(self.slices[self.slice].clone());
+        self.slice += 1;
+        if self.slice < self.slices.len() {
+            self.sums.parts_s[0] += drawn - began;
+            self.sums.parts_s[3] += (self.clock)() - drawn;
+            return Slice::Worked;
+        }
+        self.slice = 0;
         let adam = self.config.adam(self.trainer.optimizer.steps);
-        let Learned { loss, grad_norm } = self.trainer.step(&adam);
+        let Learned { loss, grad_norm } = self.trainer.update(&adam);
         self.sums.loss += loss;
         self.sums.grad_norm += grad_norm;
         self.sums.lr += adam.lr;
@@ -385,11 +408,19 @@ impl<P: Cube> Learner<P> for Supervised<P> {
         let Progress { iterations, updates, states, .. } = self.progress;
         let counters = vec![iterations, updates, states, optimizer.steps];
         parts.push(("counters".into(), vec![counters.len()], Data::U64(counters)));
+        if self.update > 0 {
+            let Stats { loss, grad_norm, lr, .. } = self.sums;
+            parts.push(save_partial([self.update as f64, loss.into(), grad_norm.into(), lr.into()]));
+        }
         parts
     }
 
     fn at_boundary(&self) -> bool {
-        self.update == 0
+        self.update == 0 && self.slice == 0
+    }
+
+    fn saves_within(&self) -> bool {
+        self.offloaded.is_none()
     }
 
     fn progress(&self) -> Progress {

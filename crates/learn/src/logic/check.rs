@@ -2,7 +2,7 @@
 
 use super::automaton::Automaton;
 use super::circuit::{Circuit, Input, PackedGrid};
-use super::experiment::{Experiment, Starts, Task};
+use super::experiment::{Experiment, Task};
 use super::fire;
 use math::{Isa, Rng};
 use worlds::logic::{Grid, Rule};
@@ -24,8 +24,9 @@ pub struct Checked {
 /// [`CERTAIN`] more before it counts as perfect.
 const FIRST: usize = 4;
 const CERTAIN: usize = 60;
-/// Grids of the test whose result is told.
+/// Grids of the test whose result is told, and of the one that confirms it.
 pub const FRESH: usize = 16;
+pub const CONFIRMING: usize = 1000;
 
 /// The circuit of an automaton, with all that it does not need left out.
 pub fn harden(experiment: &Experiment, automaton: &Automaton) -> Circuit {
@@ -110,8 +111,7 @@ impl<'a> Fresh<'a> {
     /// Share of bits that are wrong in the next so many grids; where all are the same, one says it.
     pub fn wrong(&mut self, grids: usize) -> f32 {
         let rollout = &self.experiment.rollout;
-        let random = matches!(self.experiment.task, Task::Pattern { starts: Starts::Random, .. });
-        let grids = if random || rollout.fire_rate.is_some() { grids } else { 1 };
+        let grids = if self.experiment.is_random() { grids } else { 1 };
         let mut wrong = 0.0;
         let mut grid = self.first.clone();
         for _ in 0..grids {

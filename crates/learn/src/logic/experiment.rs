@@ -73,12 +73,18 @@ pub enum ExperimentError {
     #[error("the drawing is blank; draw at least one cell that is not .")]
     Blank,
     #[error(
+        "an update of {batch} such grids would let nothing else have its turn for seconds; choose batch = {most} at most, or fewer steps"
+    )]
+    Long { batch: usize, most: usize },
+    #[error(
         "in {steps} steps nothing grows from the cell in the middle to the border of {width}x{height}; choose steps = {needs} at least, or \
          draw smaller"
     )]
     Steps { steps: usize, width: usize, height: usize, needs: usize },
 }
 
+/// Gates of one update of a member, forward: some tenths of a second, within which a run is neither stopped nor saved.
+const MOST_WORK: f64 = 2e9;
 /// Sides of a drawing.
 pub const LEAST_SIDE: usize = 4;
 pub const MOST_SIDE: usize = 32;
@@ -216,7 +222,12 @@ impl Config {
             (training.width, training.height) = (self.side, self.side);
             rollout.steps = (self.steps * full).div_ceil(self.side);
         }
-        Ok(Experiment { preset: self.preset, architecture, rollout, training, task })
+        let experiment = Experiment { preset: self.preset, architecture, rollout, training, task };
+        if experiment.work() > MOST_WORK {
+            let most = (MOST_WORK / experiment.work() * self.batch as f64) as usize;
+            return Err(ExperimentError::Long { batch: self.batch, most });
+        }
+        Ok(experiment)
     }
 
     fn task(&self) -> Result<Task, ExperimentError> {
@@ -295,6 +306,17 @@ pub struct Experiment {
 }
 
 impl Experiment {
+    /// What becomes of a grid depends on chance: on how it begins, or on which cells fire. Of a rule each state of nine cells has one
+    /// next state.
+    pub fn is_random(&self) -> bool {
+        match &self.task {
+            Task::Rule(_) => false,
+            Task::Pattern { starts, .. } => {
+                matches!(starts, Starts::Random) || self.rollout.fire_rate.is_some()
+            }
+        }
+    }
+
     /// Channels that are looked at.
     pub fn shown(&self) -> usize {
         match &self.task {

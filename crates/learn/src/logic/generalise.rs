@@ -1,7 +1,7 @@
 //! What a hardened automaton does where it was not trained: on fresh and larger grids, for longer, where cells are dead, and after
 //! damage. In slices.
 
-use super::check::{FRESH, Fresh, differs, next_states, step_packed, wrong_states};
+use super::check::{CONFIRMING, FRESH, Fresh, differs, next_states, step_packed, wrong_states};
 use super::circuit::{Circuit, PackedGrid};
 use super::experiment::{Experiment, Preset, Task};
 use math::rng::Sequence;
@@ -65,6 +65,35 @@ pub struct Generalisation {
     /// Still to be done, the last one first.
     trials: Vec<Trial>,
     under_way: Option<UnderWay>,
+}
+
+/// A circuit on [`CONFIRMING`] fresh grids as in training, some in a slice.
+pub struct Confirmation {
+    isa: Isa,
+    experiment: Experiment,
+    circuit: Circuit,
+    seed: u32,
+    done: usize,
+    wrong: f64,
+}
+
+/// Grids of a slice of it.
+const GRIDS: usize = 20;
+
+impl Confirmation {
+    /// The same seed gives the same grids.
+    pub fn new(isa: Isa, experiment: &Experiment, circuit: Circuit, seed: u32) -> Confirmation {
+        Confirmation { isa, experiment: experiment.clone(), circuit, seed, done: 0, wrong: 0.0 }
+    }
+
+    /// A slice; the share of cells that were right once all is done.
+    pub fn advance(&mut self) -> Option<f64> {
+        let draw = (self.done / GRIDS) as u32;
+        let mut fresh = Fresh::new(self.isa, &self.experiment, &self.circuit, self.seed, draw);
+        self.wrong += f64::from(fresh.wrong(GRIDS)) * GRIDS as f64;
+        self.done += GRIDS;
+        (self.done >= CONFIRMING).then(|| 1.0 - self.wrong / self.done as f64)
+    }
 }
 
 impl Generalisation {

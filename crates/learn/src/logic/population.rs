@@ -12,6 +12,7 @@ use super::{LogicError, Wirings};
 use crate::{Data, Fault, Find};
 use math::{Isa, Rng, par};
 use offloaded::Offloaded;
+use worlds::logic::Rule;
 
 /// What a call of [`Population::advance`] did.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,14 +127,15 @@ impl Population {
     pub fn bytes(config: &Config) -> Result<u64, ExperimentError> {
         let experiment = config.experiment()?;
         let (shape, rollout) = (&experiment.architecture, &experiment.training);
-        let params = shape.gates() * super::OPS;
-        let cells = rollout.width * rollout.height * rollout.batch;
+        let params = (shape.gates() * super::OPS) as f64;
+        let cells = rollout.width as f64 * rollout.height as f64 * rollout.batch as f64;
         // Every state of a rollout, and the gates of one step with their gradients.
-        let states = cells * shape.channels * (rollout.steps + 3);
-        let gates = 2 * cells * shape.gates_per_cell();
+        let states = cells * shape.channels as f64 * (rollout.steps + 3) as f64;
+        let gates = 2.0 * cells * shape.gates_per_cell() as f64;
         // Parameters, gradients, moments, noise and their copy.
-        let floats = 6 * params + states + gates;
-        Ok(4 * (floats as u64 + 1024) * config.population as u64)
+        let floats = 6.0 * params + states + gates;
+        // Casts saturate.
+        Ok((4.0 * (floats + 1024.0) * config.population as f64) as u64)
     }
 
     fn next_seed(&mut self) -> u32 {
@@ -279,6 +281,11 @@ impl Population {
 
     /// The one that gets the fewest cells wrong, and among those the one with the smallest circuit.
     pub fn best(&self) -> usize {
+        self.best_of(0..self.members.len())
+    }
+
+    /// The same among some.
+    pub fn best_of(&self, members: impl Iterator<Item = usize>) -> usize {
         let rank = |i: &usize| {
             let Checked { wrong, gates, .. } = self.members[*i].checked;
             (wrong, gates)
@@ -287,7 +294,7 @@ impl Population {
             let ((wrong, gates), (other_wrong, other_gates)) = (rank(a), rank(b));
             wrong.total_cmp(&other_wrong).then(gates.cmp(&other_gates))
         };
-        (0..self.members.len()).min_by(order).expect("a population has members")
+        members.min_by(order).expect("a population has members")
     }
 
     pub fn members(&self) -> &[Member] {
@@ -317,6 +324,11 @@ impl Population {
         !self.under_way
     }
 
+    /// Its parts are all there is also within an iteration, unless another machine has the updates.
+    pub fn saves_within(&self) -> bool {
+        self.offloaded.is_none()
+    }
+
     pub fn progress(&self) -> Progress {
         self.progress
     }
@@ -338,7 +350,7 @@ impl Population {
         self.clock = clock;
     }
 
-    /// What is saved at a boundary.
+    /// What is saved, wherever it is in an iteration.
     pub fn parts(&self) -> Vec<(String, Vec<usize>, Data)> {
         let mut parts = Vec::new();
         for (i, member) in self.members.iter().enumerate() {
@@ -362,6 +374,20 @@ impl Population {
             ("best_at".into(), vec![count], Data::U64(self.members.iter().map(|m| m.best_at).collect())),
             ("counts".into(), vec![counts.len()], Data::U64(counts)),
         ]);
+        if self.under_way {
+            let whole = |of: &dyn Fn(&Member) -> u32| Data::U32(self.members.iter().map(of).collect());
+            parts.extend([
+                ("iteration.left".into(), vec![count], whole(&|m| m.left)),
+                ("iteration.done".into(), vec![count], whole(&|m| m.done)),
+                ("iteration.loss".into(), vec![count], floats(&|m| m.loss_sum)),
+                ("iteration.grad_norm".into(), vec![count], floats(&|m| m.grad_norm_sum)),
+            ]);
+            // What each learns from until the iteration ends.
+            for (i, member) in self.members.iter().enumerate() {
+                let missed: Vec<u32> = member.checked.missed.iter().map(|&state| state.into()).collect();
+                parts.push((format!("member.{i}.missed"), vec![missed.len()], Data::U32(missed)));
+            }
+        }
         parts
     }
 
@@ -416,6 +442,21 @@ impl Population {
         }
         population.check(|_| true);
         population.keep_weights();
+        population.under_way = find("iteration.left").is_some();
+        if population.under_way {
+            let (left, done) = (whole("iteration.left")?, whole("iteration.done")?);
+            let (loss, grad_norm) = (floats("iteration.loss")?, floats("iteration.grad_norm")?);
+            for (i, member) in population.members.iter_mut().enumerate() {
+                (member.left, member.done) = (left[i], done[i]);
+                (member.loss_sum, member.grad_norm_sum) = (loss[i], grad_norm[i]);
+                let name = format!("member.{i}.missed");
+                let Some((_, Data::U32(missed))) = find(&name) else { return Err(bad(&name)) };
+                if missed.iter().any(|&state| state as usize >= Rule::STATES) {
+                    return Err(bad(&name));
+                }
+                member.checked.missed = missed.iter().map(|&state| state as u16).collect();
+            }
+        }
         Ok(population)
     }
 }

@@ -56,17 +56,18 @@ impl Shape {
     }
 
     /// Parameters in products, of which a token costs two operations each.
-    pub fn products(&self) -> usize {
+    pub fn products(&self) -> u64 {
         let matrices = if self.mlp == Mlp::SwiGlu { 3 } else { 2 };
-        let layer = 4 * self.width * self.width + matrices * self.width * self.hidden();
-        self.layers * layer + self.vocab * self.width
+        let [width, hidden, layers, vocab] =
+            [self.width, self.hidden(), self.layers, self.vocab].map(|n| n as u64);
+        layers * (4 * width * width + matrices * width * hidden) + vocab * width
     }
 
     /// Operations that a token takes in training, forward and backward: of products, and of attention to the half of the context
     /// that it sees in the mean.
     pub fn flops_per_token(&self) -> f64 {
         let attention = 2 * self.layers * self.width * self.context.div_ceil(2);
-        6.0 * (self.products() + attention) as f64
+        6.0 * (self.products() + attention as u64) as f64
     }
 }
 
@@ -133,21 +134,7 @@ impl Config {
         if !self.batch.is_multiple_of(self.micro) {
             return Err(WordsError::Micro { batch: self.batch, micro: self.micro });
         }
-        // A plan adds up the lengths of its tensors, and a browser's `usize` ends at 2^32.
-        if self.most_numbers() > usize::MAX as f64 {
-            return Err(WordsError::Unaddressable);
-        }
         Ok(())
-    }
-
-    /// Numbers in all parameters, and in all tensors of a run if none shared its place, at most.
-    fn most_numbers(&self) -> f64 {
-        let &Shape { vocab, width, layers, context, .. } = &self.shape;
-        let [vocab, width, layers, context] = [vocab, width, layers, context].map(|n| n as f64);
-        let hidden = self.shape.hidden() as f64;
-        let params = (2.0 * vocab + context) * width + (layers + 1.0) * width * (5.0 * width + 4.0 * hidden);
-        let rows = self.micro as f64 * context;
-        params + rows * (layers + 1.0) * (24.0 * width + 8.0 * hidden)
     }
 
     /// Whether a learner with these settings can go on with others.
@@ -217,10 +204,10 @@ pub enum WordsError {
     )]
     WideHeads { width: usize, heads: usize, least: usize, most: usize },
     #[error(
-        "a step with these settings is too large to be laid out in a browser; choose a smaller width, context or micro, or train it \
-         natively"
+        "a product of {rows} tokens at once would let nothing else have its turn for seconds; choose a smaller micro, context, \
+         vocabulary or width"
     )]
-    Unaddressable,
+    Long { rows: usize },
     #[error("a batch of {batch} sequences is no multiple of micro = {micro}; choose a micro that divides it")]
     Micro { batch: usize, micro: usize },
     #[error("the model, its context, batch and dropout stay as they began; begin a new run for others")]

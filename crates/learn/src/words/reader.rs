@@ -64,10 +64,10 @@ struct Scratch {
 impl Reader {
     /// Bytes that one takes.
     pub fn bytes(shape: &Shape) -> u64 {
-        let &Shape { vocab, width, layers, context, .. } = shape;
+        let [vocab, width, layers, context] =
+            [shape.vocab, shape.width, shape.layers, shape.context].map(|n| n as u64);
         let rows = vocab + context;
-        let floats = shape.products() + rows * width + context * width * (3 * layers + 8) + context * vocab;
-        4 * floats as u64
+        4 * (shape.products() + rows * width + context * width * (3 * layers + 8) + context * vocab)
     }
 
     /// Of a model of this shape: a copy of its parameters.

@@ -6,7 +6,7 @@ mod offload;
 
 use super::config::{Config, WordsError};
 use super::model::plan_training;
-use crate::state::{load, save};
+use crate::state::{LONGEST, load, partial, save, save_partial};
 use crate::{Data, Fault, Find};
 use graph::{Buffer, Executor, Optimizer, Packed, Params};
 use math::par::{self, CHUNK};
@@ -74,6 +74,8 @@ pub struct Learner {
     slice: usize,
     progress: Progress,
     sums: Stats,
+    /// What the loss of the iteration came to before the step in progress.
+    loss_before: f64,
     diverged: bool,
     clock: fn() -> f64,
     offloaded: Option<offload::Offloaded>,
@@ -85,8 +87,11 @@ impl Learner {
     pub fn bytes(config: &Config) -> Result<u64, WordsError> {
         config.check()?;
         let plan = plan_training(config, window_tokens(config), 0, Isa::best())?;
+        if plan.longest_call() > LONGEST {
+            return Err(WordsError::Long { rows: config.micro * config.shape.context });
+        }
         let lanes = lanes(config, plan.table().len()) as u64;
-        let [arena, params] = [plan.arena_bytes(), 4 * plan.table().len()].map(|bytes| bytes as u64);
+        let (arena, params) = (plan.arena_bytes(), plan.table().bytes());
         // Weights and two moments, and twice packed; gradients.
         Ok(lanes * (arena + params) + 5 * params)
     }
@@ -115,6 +120,7 @@ impl Learner {
             slice: 0,
             progress: Progress::default(),
             sums: Stats::default(),
+            loss_before: 0.0,
             diverged: false,
             clock: || 0.0,
             offloaded: None,
@@ -142,17 +148,26 @@ impl Learner {
         let &[iterations, steps, tokens, taken] = &counters[..] else { return Err(missing()) };
         it.progress = Progress { iterations, steps, tokens };
         it.optimizer.steps = taken;
+        if let Some([step, loss, grad_norm, lr]) = partial(find)? {
+            it.step = step as usize;
+            it.sums = Stats { loss, grad_norm, lr, ..Stats::default() };
+            it.loss_before = loss;
+        }
         it.packed.pack(&it.params);
         Ok(it)
     }
 
-    /// A tensor for each parameter, under nanoGPT's names, and for its moments.
+    /// A tensor for each parameter, under nanoGPT's names, and for its moments: after the newest step, wherever it is in the next.
     pub fn parts(&self) -> Vec<(String, Vec<usize>, Data)> {
         let Optimizer { m, v, steps: taken } = &self.optimizer;
         let mut parts =
             save(self.params.table(), [("", self.params.values()), ("adam.m.", m), ("adam.v.", v)]);
         let Progress { iterations, steps, tokens } = self.progress;
         parts.push(("counters".into(), vec![4], Data::U64(vec![iterations, steps, tokens, *taken])));
+        if self.step > 0 {
+            let Stats { grad_norm, lr, .. } = self.sums;
+            parts.push(save_partial([self.step as f64, self.loss_before, grad_norm, lr]));
+        }
         parts
     }
 
@@ -175,6 +190,11 @@ impl Learner {
     /// Between two iterations.
     pub fn at_boundary(&self) -> bool {
         self.step == 0 && self.round == 0 && self.slice == 0
+    }
+
+    /// Its parts are all there is also within an iteration, unless another machine has the steps.
+    pub fn saves_within(&self) -> bool {
+        self.offloaded.is_none()
     }
 
     pub fn is_finite(&self) -> bool {
@@ -214,7 +234,7 @@ impl Learner {
         self.sums.grad_norm += f64::from(norm);
         self.sums.lr += f64::from(adam.lr);
         self.sums.parts_s[1] += (self.clock)() - began;
-        (self.round, self.slice) = (0, 0);
+        (self.round, self.slice, self.loss_before) = (0, 0, self.sums.loss);
         self.step += 1;
         self.progress.steps += 1;
         self.progress.tokens += self.config.step_tokens() as u64;
@@ -255,6 +275,7 @@ impl Learner {
     fn end_iteration(&mut self) -> Stats {
         let steps = std::mem::take(&mut self.step) as f64;
         self.progress.iterations += 1;
+        self.loss_before = 0.0;
         let Stats { loss, grad_norm, lr, parts_s } = std::mem::take(&mut self.sums);
         self.diverged = !(loss.is_finite() && grad_norm.is_finite());
         Stats { loss: loss / steps, grad_norm: grad_norm / steps, lr: lr / steps, parts_s }

@@ -90,7 +90,7 @@ impl Kernel for CrossEntropy<'_> {
             let top = largest(s, row);
             let target = super::indexed::clamp_index(self.target[r], vocab);
             let said = row[target];
-            let (p, tops) = (row.as_mut_ptr(), s.splat(top));
+            let tops = s.splat(top);
             // SAFETY: the row has `vocab` floats.
             unsafe {
                 let sum = map_total(
@@ -105,6 +105,7 @@ impl Kernel for CrossEntropy<'_> {
                 if let Some((rows, scale)) = self.upstream {
                     let upstream = rows.map_or(scale, |rows| scale * rows[r]);
                     let share = s.splat(upstream / sum);
+                    let p = row.as_mut_ptr(); // not before: what borrows the row anew ends it
                     each!(s, vocab, p, [e = (p.cast_const(), 1)], s.mul(e, share));
                     row[target] -= upstream;
                 }

@@ -1,25 +1,36 @@
-"""Figures of the package, with rivals in the same rounds where they are installed: `python -m hothouse.bench --json`."""
+"""Figures of the package, with rivals in the same rounds where they are installed: `python -m hothouse.bench --json`. Each is the median of
+sustained rounds, with its quartiles."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 import gymnasium
 import numpy as np
 
 from . import Run, make_vec
 
-#: Rounds, of which the best counts: whatever else the machine does only takes time away.
-_ROUNDS = 5
-_ROUND_S = 0.4
+#: Rounds, and how long one lasts.
+_ROUNDS = 15
+_ROUND_S = 0.1
+#: Rounds of a cluster, each of some ten seconds.
+_PAIRS = 5
+
+#: Name, rounds and unit of a row; a count is a single number in place of the rounds.
+_Row = tuple[str, "list[float] | float", str]
 
 
-def _rates(ways: dict[str, Callable[[], int]]) -> dict[str, float]:
-    """The most a second of each way to do something, all of them in each round; a call says how much it did."""
-    best = dict.fromkeys(ways, 0.0)
+def quartiles(samples: list[float]) -> list[float]:
+    """Lower quartile, median and upper quartile, by linear interpolation: the one rule of every figure, as `math::rounds` has it for Rust."""
+    return [float(x) for x in np.percentile(samples, [25, 50, 75])]
+
+
+def _rates(ways: dict[str, Callable[[], int]]) -> dict[str, list[float]]:
+    """What each way does a second in each round, all of them in turn; every call of a round counts, and says how much it did."""
+    rates: dict[str, list[float]] = {name: [] for name in ways}
     for work in ways.values():
         work()
     for _ in range(_ROUNDS):
@@ -27,8 +38,14 @@ def _rates(ways: dict[str, Callable[[], int]]) -> dict[str, float]:
             done, began = 0, time.perf_counter()
             while (took := time.perf_counter() - began) < _ROUND_S:
                 done += work()
-            best[name] = max(best[name], done / took)
-    return best
+            rates[name].append(done / took)
+    return rates
+
+
+def _ratio(rates: dict[str, list[float]], ours: str, rivals: Iterable[str]) -> tuple[list[float], str]:
+    """Ours to the fastest rival by its median, round by round, and in words which that is."""
+    best = max(rivals, key=lambda name: quartiles(rates[name])[1])
+    return [a / b for a, b in zip(rates[ours], rates[best], strict=True)], f"times as fast as {best}"
 
 
 def _stepper(envs: gymnasium.vector.VectorEnv, steps: int) -> Callable[[], int]:
@@ -79,8 +96,8 @@ def _rivals(name: str, count: int, steps: int) -> dict[str, Callable[[], int]]:
     return found
 
 
-def figures():
-    """`(name, value, unit)` one after the other."""
+def figures() -> Iterator[_Row]:
+    """Rows, one after the other."""
     for count in (4096, 65536):
         steps = max(1 << 18, count) // count
         ways = {
@@ -90,13 +107,13 @@ def figures():
         rates = _rates(ways | rivals | {"arrays_alone": _writer(count, steps)})
         for name, rate in rates.items():
             yield f"python.cartpole.steps_per_s.{count}.{name}", rate, "steps/s"
-        yield f"python.cartpole.ratio.{count}", rates["SameStep"] / max(rates[name] for name in rivals), ""
+        yield f"python.cartpole.ratio.{count}", *_ratio(rates, "SameStep", rivals)
     rivals = _rivals("LunarLander-v3", 1024, 8)
     rates = _rates({"SameStep": _stepper(make_vec("LunarLander-v3", 1024, autoreset_mode="SameStep", threads=1), 8)} | rivals)
     for name, rate in rates.items():
         yield f"python.lunarlander.steps_per_s.{name}", rate, "steps/s"
     if rivals:
-        yield "python.lunarlander.ratio", rates["SameStep"] / max(rates[name] for name in rivals), ""
+        yield "python.lunarlander.ratio", *_ratio(rates, "SameStep", rivals)
     policy = Run("control", variant="CartPole-v1", knobs={"hidden": 64}, threads=1).policy()
     states = np.random.default_rng(1).normal(size=(1024, 4)).astype(np.float32)
 
@@ -111,20 +128,18 @@ def figures():
     rates = _rates({"policy": act, "native": native})
     yield "python.policy.states_per_s_core", rates["policy"], "states/s"
     yield "python.policy.native.states_per_s_core", rates["native"], "states/s"
-    yield "python.policy.ratio", rates["policy"] / rates["native"], ""
+    yield "python.policy.ratio", *_ratio(rates, "policy", ["native"])
     yield from _cluster()
 
 
-def _cluster():
-    """A round that one worker of a cluster plays, against the same in one process: medians of pairs, each in turn."""
+def _cluster() -> Iterator[_Row]:
+    """A round that one worker of a cluster plays, against the same in one process, in turn."""
     try:
         import ray
 
         from .ray import train
     except ImportError:
         return
-    from statistics import median
-
     knobs, rounds = {"games": 512}, 8
     ray.init("local", num_cpus=1, include_dashboard=False, log_to_driver=False)
     try:
@@ -132,7 +147,7 @@ def _cluster():
         # Both begin where games have become as long as they stay.
         checkpoint = alone.advance(steps=8 * knobs["games"]).save()
         ratios = []
-        for _ in range(3):
+        for _ in range(_PAIRS):
             done = Run.restore(checkpoint, threads=1)
             end = done.progress["games"] + rounds * knobs["games"]
             began = time.perf_counter()
@@ -141,7 +156,7 @@ def _cluster():
             shared = train(resume=checkpoint, workers=1, steps=end)
             assert shared.run.digest == done.digest
             ratios.append(shared.round_s * rounds / own_s - 1)
-        yield "ray.backgammon.overhead", median(ratios), ""
+        yield "ray.backgammon.overhead", ratios, "of the time of one process"
         yield "ray.backgammon.bytes_out", shared.bytes_out, "bytes/round"
         yield "ray.backgammon.bytes_in", shared.bytes_in, "bytes/round"
     finally:
@@ -152,8 +167,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m hothouse.bench", description=__doc__)
     parser.add_argument("--json", action="store_true", help="a line of JSON a figure")
     asked = parser.parse_args()
-    for name, value, unit in figures():
-        print(json.dumps({"name": name, "value": value, "unit": unit}) if asked.json else f"{name:48} {value:>14.4g} {unit}", flush=True)
+    for name, rounds, unit in figures():
+        row = {"name": name, "value": rounds, "unit": unit}
+        if isinstance(rounds, list):
+            lower, value, upper = quartiles(rounds)
+            row = {"name": name, "value": value, "lower": lower, "upper": upper, "rounds": len(rounds), "unit": unit}
+        spread = f"({row['lower']:.4g} to {row['upper']:.4g}) " if "lower" in row else ""
+        print(json.dumps(row) if asked.json else f"{name:48} {row['value']:>14.4g} {spread}{unit}", flush=True)
 
 
 if __name__ == "__main__":

@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 import html
+import json
 import math
 import os
 import time
 import warnings
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from . import _native
 
+#: Types of tensors, as the file of a checkpoint names them.
+_DTYPES = {"F32": np.float32, "F64": np.float64, "U32": np.uint32, "U64": np.uint64, "U8": np.uint8}
+
 #: Seconds after which a run in training looks whether somebody wants something of it.
 _LOOK_S = 0.05
-
-
-def _memory_bytes() -> int | None:
-    """What this process may still allocate, where the system says."""
-    try:
-        with open("/proc/meminfo") as file:
-            free = next(int(line.split()[1]) << 10 for line in file if line.startswith("MemAvailable:"))
-        limits = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"]
-        texts = [Path(path).read_text().strip() for path in limits if os.path.exists(path)]
-        return min([free, *(int(text) for text in texts if text.isdigit())])
-    except (OSError, StopIteration, ValueError):
-        return None
 
 
 def _data(data: Any) -> tuple[str, bytes] | None:
@@ -38,8 +29,7 @@ def _data(data: Any) -> tuple[str, bytes] | None:
     if isinstance(data, tuple):
         name, content = data
         return str(name), bytes(content)
-    path = Path(data)
-    return path.name, path.read_bytes()
+    return _native.read_data(os.fspath(data))
 
 
 class Columns(Mapping[str, np.ndarray]):
@@ -130,7 +120,7 @@ class Run:
         if not 0 <= seed < 2**32:
             raise ValueError(f"seed = {seed} is out of range. Choose 0 to {2**32 - 1}")
         values = {name: _value(value) for name, value in (knobs or {}).items()}
-        self._begin(_native.Run.begin((room, variant, seed), values, _data(data), (threads, _memory_bytes())))
+        self._begin(_native.Run.begin((room, variant, seed), values, _data(data), threads))
 
     def _begin(self, native: _native.Run) -> None:
         self._native = native
@@ -141,9 +131,9 @@ class Run:
     @classmethod
     def restore(cls, checkpoint: str | os.PathLike[str] | bytes, *, data: Any = None, threads: int | None = None) -> Run:
         """A run that was saved, here or by the terminal or by the page: from a file, or from its bytes."""
-        content = bytes(checkpoint) if isinstance(checkpoint, (bytes, bytearray, memoryview)) else Path(checkpoint).read_bytes()
+        content = bytes(checkpoint) if isinstance(checkpoint, (bytes, bytearray, memoryview)) else _native.read_checkpoint(os.fspath(checkpoint))
         run = cls.__new__(cls)
-        run._begin(_native.Run.restore(content, _data(data), (threads, _memory_bytes())))
+        run._begin(_native.Run.restore(content, _data(data), threads))
         return run
 
     def advance(self, *, seconds: float | None = None, steps: float | None = None, progress: bool = False) -> Run:
@@ -217,8 +207,13 @@ class Run:
 
     @property
     def solved(self) -> dict[str, Any] | None:
-        """Where a test first reached the variant's goal, if one has."""
+        """Where it was first confirmed to reach the variant's goal, if it was."""
         return self._native.solved()
+
+    @property
+    def attempts(self) -> int:
+        """How many tests reached the variant's goal and were not confirmed."""
+        return self._native.attempts()
 
     @property
     def digest(self) -> str:
@@ -268,15 +263,30 @@ class Run:
         return Policy(self._native.policy(), bool(self.about["choices"]))
 
     def save(self, path: str | os.PathLike[str] | None = None) -> bytes:
-        """The whole run as a checkpoint that the terminal and the page open too, once the iteration in progress is done."""
+        """The whole run as a checkpoint that the terminal and the page open too, once the iteration in progress is done.
+
+        A file is written whole or left as it was, and only a checkpoint is written over.
+        """
         content = self._native.save()
         if path is not None:
-            path = Path(path)
-            # Whole, or as it was.
-            part = path.with_name(f".{path.name}.{os.getpid()}")
-            part.write_bytes(content)
-            os.replace(part, path)
+            _native.write_checkpoint(os.fspath(path), content)
         return content
+
+    def tensors(self) -> dict[str, np.ndarray]:
+        """Copies of all that the learner keeps, by name: weights, moments of the optimiser, states.
+
+        They share one buffer of their own, and other libraries take them over without another copy: `torch.from_dlpack(tensor)`.
+        """
+        content = self._native.save_array()
+        head = 8 + int.from_bytes(content[:8].tobytes(), "little")
+        header = json.loads(content[8:head].tobytes())
+        tensors = {}
+        for name, about in header.items():
+            # What begins so is the run's own: its history, and the data that it was given.
+            if name != "__metadata__" and not name.startswith("run."):
+                first, end = (head + offset for offset in about["data_offsets"])
+                tensors[name] = content[first:end].view(_DTYPES[about["dtype"]]).reshape(about["shape"])
+        return tensors
 
     def __repr__(self) -> str:
         done = ", ".join(f"{name} {value:,.0f}" for name, value in self.progress.items() if name != "train_s")

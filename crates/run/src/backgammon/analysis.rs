@@ -150,15 +150,16 @@ fn depth(of: learners::Depth) -> Depth {
     }
 }
 
-/// In a match, the best first among those that were looked at as far. A tree search keeps its own order, most visited first.
-fn rank_in_match(all: &mut [learners::Candidate]) {
-    // What is known stands among what was looked at most.
-    let searched = all.iter().any(|of| matches!(of.depth, learners::Depth::Rolls(_)));
-    let most = if searched { learners::Depth::Rolls(Roll::ALL.len() as u8) } else { learners::Depth::Static };
-    let depth = |of: &learners::Candidate| if of.depth == learners::Depth::Exact { most } else { of.depth };
-    for alike in all.chunk_by_mut(|a, b| depth(a) == depth(b)) {
-        alike.sort_by(|a, b| b.equity.total_cmp(&a.equity));
-    }
+/// Sorts by what is told: those that were searched first, where any were, and the best first among either.
+fn sort(all: &mut [learners::Candidate]) {
+    let any = searched(all);
+    let behind = |of: &learners::Candidate| any && of.depth == learners::Depth::Static;
+    all.sort_by(|a, b| behind(a).cmp(&behind(b)).then(b.equity.total_cmp(&a.equity)));
+}
+
+/// Whether anything was looked beyond; then equities at first sight are not to be compared with the others.
+fn searched(all: &[learners::Candidate]) -> bool {
+    all.iter().any(|of| matches!(of.depth, learners::Depth::Rolls(_) | learners::Depth::Visits(_)))
 }
 
 /// A result of a roll as an id, seen by whoever moved; in a match with what is played for.
@@ -169,26 +170,22 @@ fn id_of(game: &Game, after: Board) -> String {
     }
 }
 
-/// What one of the `ranked` is for people.
+/// What one of the `considered` is for people.
 fn candidate(
     game: &Game,
     roll: Roll,
     of: &learners::Candidate,
-    ranked: &[learners::Candidate],
+    considered: &[learners::Candidate],
 ) -> Result<Candidate, RunError> {
     let way = route(&game.board(), roll, &of.board)?;
-    let first = ranked.iter().map(|of| of.first_equity).fold(f32::NEG_INFINITY, f32::max);
-    let loss = match of.depth {
-        learners::Depth::Static => first - of.equity,
-        _ => ranked[0].equity - of.equity,
-    };
+    let compared = of.depth != learners::Depth::Static || !searched(considered);
+    let equity = f64::from(of.equity);
     Ok(Candidate {
         id: id_of(game, of.board),
         text: notation::words(&way),
         steps: steps(&way),
-        equity: of.equity.into(),
-        // One that was dropped early may seem better by the few rolls that were tried.
-        loss: f64::from(loss.max(0.0)),
+        equity,
+        loss: compared.then(|| f64::from(considered[0].equity) - equity),
         depth: depth(of.depth),
         chances: numbers(&of.chances),
         prior: of.prior.into(),
@@ -200,10 +197,10 @@ fn candidate(
 pub(crate) fn candidates(
     game: &Game,
     roll: Roll,
-    ranked: &[learners::Candidate],
+    considered: &[learners::Candidate],
     most: usize,
 ) -> Result<Vec<Candidate>, RunError> {
-    ranked.iter().take(most).map(|of| candidate(game, roll, of, ranked)).collect()
+    considered.iter().take(most).map(|of| candidate(game, roll, of, considered)).collect()
 }
 
 /// What is expected one ply on, over all rolls of the other side with the best replies.
@@ -220,7 +217,9 @@ fn one_ply(
     let theirs = Game::at(of.board.turned(), game.on_roll().other(), game.cube(), game.stakes())?;
     let mut sum = [0.0; 6];
     for roll in Roll::ALL {
-        let reply = ranked(player, &theirs, roll)?[0].chances;
+        let mut replies = ranked(player, &theirs, roll)?;
+        sort(&mut replies);
+        let reply = replies[0].chances;
         sum.iter_mut().zip(reply.0).for_each(|(sum, chance)| *sum += roll.ways() as f32 / 36.0 * chance);
     }
     let chances = Chances(sum).turned();
@@ -228,27 +227,37 @@ fn one_ply(
     Ok(learners::Candidate { chances, equity: game.equity(&chances) as f32, depth, ..*of })
 }
 
-/// As a player ranks them; where it may look ahead and saw no need to, the first is looked at all the same, and what was not searched
-/// comes last in the order of its own equities.
+/// Every result of a roll, the best first, and what the player would play. Where it looks ahead, what it tried some rolls of is
+/// looked at over all 21, and the first is where it saw no need to, so that what is compared is of one depth. In a match they are
+/// all looked at again, with the replies that are best there. What was not searched comes last.
 pub(crate) fn considered(
     players: &mut dyn Players,
     engine: Engine,
     game: &Game,
     roll: Roll,
-) -> Result<Vec<learners::Candidate>, RunError> {
-    let mut all = ranked(players.player(engine)?, game, roll)?;
-    if game.stakes() != Stakes::Money {
-        rank_in_match(&mut all);
+) -> Result<(Vec<learners::Candidate>, Board), RunError> {
+    let player = players.player(engine)?;
+    let by_policy = player.has_policy();
+    let mut all = ranked(player, game, roll)?;
+    let preferred = all[0].board;
+    if engine.evals > 1 {
+        if !searched(&all) {
+            sort(&mut all);
+            if all[0].depth == learners::Depth::Static {
+                all[0] = one_ply(players, engine.who, game, &all[0])?;
+            }
+        }
+        let in_match = game.stakes() != Stakes::Money;
+        for of in &mut all {
+            let learners::Depth::Rolls(rolls) = of.depth else { continue };
+            if in_match || usize::from(rolls) < Roll::ALL.len() {
+                *of = one_ply(players, engine.who, game, of)?;
+            }
+        }
     }
-    if engine.evals > 1 && all[0].depth == learners::Depth::Static {
-        all[0] = one_ply(players, engine.who, game, &all[0])?;
-    }
-    let is_static = |of: &learners::Candidate| of.depth == learners::Depth::Static;
-    all[1..].sort_by(|a, b| match (is_static(a), is_static(b)) {
-        (true, true) => b.equity.total_cmp(&a.equity),
-        (one, other) => one.cmp(&other),
-    });
-    Ok(all)
+    sort(&mut all);
+    let played = if by_policy { preferred } else { all[0].board };
+    Ok((all, played))
 }
 
 pub(crate) fn analyse(players: &mut dyn Players, asked: &AnalysisRequest) -> Result<Analysis, RunError> {
@@ -286,7 +295,7 @@ pub(crate) fn analysis(
     };
     match roll {
         Some(roll) => {
-            let considered = considered(players, engine, game, roll)?;
+            let (considered, _) = considered(players, engine, game, roll)?;
             analysis.candidates = candidates(game, roll, &considered, usize::MAX)?;
         }
         None => {
@@ -301,7 +310,7 @@ pub(crate) fn analysis(
 fn outlook(game: &Game, cube_in_play: bool, chances: &Chances) -> Outlook {
     Outlook {
         chances: numbers(chances),
-        equity: chances.equity(),
+        equity: game.equity(chances),
         cube: cube_outlook(game, cube_in_play, &game.cube_equities(chances)),
     }
 }
@@ -360,8 +369,9 @@ pub(crate) fn unfold(players: &mut dyn Players, asked: &Unfold) -> Result<Vec<Br
     let game = Game::at(board, game.on_roll().other(), game.cube(), game.stakes())?;
     let player = players.player(Engine { who: asked.who, evals: asked.evals })?;
     let branch = |roll: Roll| {
-        let ranked = ranked(player, &game, roll)?;
-        let best = candidate(&game, roll, &ranked[0], &ranked)?;
+        let mut replies = ranked(player, &game, roll)?;
+        sort(&mut replies);
+        let best = candidate(&game, roll, &replies[0], &replies)?;
         Ok(Branch {
             dice: [roll.high(), roll.low()],
             ways: roll.ways(),
@@ -381,25 +391,37 @@ pub(crate) fn review(
     roll: Roll,
     after: &Board,
 ) -> Result<Review, RunError> {
-    let mut ranked = considered(players, engine, before, roll)?;
-    let rank = ranked.iter().position(|of| of.board == *after);
-    let rank = rank.ok_or(notation::NotationError::Result)?;
-    let less_deep = !matches!(
-        ranked[rank].depth,
-        learners::Depth::Exact | learners::Depth::Rolls(21) | learners::Depth::Visits(_)
-    );
-    if engine.evals > 1 && rank > 0 && less_deep {
-        ranked[rank] = one_ply(players, engine.who, before, &ranked[rank])?;
+    let (all, _) = considered(players, engine, before, roll)?;
+    let yours = *all.iter().find(|of| of.board == *after).ok_or(notation::NotationError::Result)?;
+    let mut pair = [all[0], yours];
+    let any = searched(&all);
+    if any && yours.depth == learners::Depth::Static {
+        // Both over all rolls, also where a tree was searched.
+        for of in &mut pair {
+            if !matches!(of.depth, learners::Depth::Rolls(_) | learners::Depth::Exact) {
+                *of = one_ply(players, engine.who, before, of)?;
+            }
+        }
+        sort(&mut pair);
     }
-    let yours = candidate(before, roll, &ranked[rank], &ranked)?;
+    let [best, other] = pair;
+    let yours = if best.board == *after { best } else { other };
+    let better = |of: &&learners::Candidate| {
+        let compared = !any || of.depth != learners::Depth::Static;
+        compared && of.board != *after && of.equity > yours.equity
+    };
+    let rank = if best.board == *after { 1 } else { 1 + all.iter().filter(better).count().max(1) };
+    let yours = candidate(before, roll, &yours, &pair)?;
+    let lost = yours.loss.unwrap_or(0.0);
     Ok(Review {
         dice: [roll.high(), roll.low()],
         before: position(&before.board()),
-        best: candidate(before, roll, &ranked[0], &ranked)?,
-        rank: rank as u32 + 1,
-        of: ranked.len() as u32,
-        verdict: if rank == 0 { Verdict::Best } else { verdict(yours.loss) },
+        best: candidate(before, roll, &best, &pair)?,
+        rank: rank as u32,
+        of: all.len() as u32,
+        verdict: verdict(lost),
         yours,
+        error: lost,
         reviewed: 0,
         lost: 0.0,
     })

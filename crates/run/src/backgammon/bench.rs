@@ -1,58 +1,61 @@
 //! The figures of backgammon: how fast its rules are, its learners, and self-play in the published configuration.
 
-use crate::bench::{Bench, Figure, ROUNDS, median, noise, seconds_a_call};
+use crate::bench::{Bench, FEW, Figure, ROUND_S, ROUNDS, noise, rounds_s, sustained_s};
 use graph::{Executor, Packed, Params};
+use learn::backgammon::published::Shape;
 use learn::backgammon::{self, Learner, PARTS, Published, PublishedConfig, Strong, StrongConfig, published};
-use math::{Isa, peak};
+use math::Isa;
+use math::peak::Peak;
 use worlds::backgammon::{Board, Results, Roll};
 
 /// On so many cores where the figure is one core's, and on all of them.
 pub(super) fn run(bench: &mut Bench) {
     let (isa, cores, now) = (bench.isa, math::par::threads(), bench.now);
     let sink = &mut *bench.sink;
-    let name = "backgammon.rules.decisions_per_s_core".into();
-    sink(Figure { name, value: decided(&now), unit: "decisions/s".into() });
+    sink(Figure::measured("backgammon.rules.decisions_per_s_core", &decided(&now), "decisions/s"));
     published_net(isa, &now, sink);
     searched(isa, cores, &now, sink);
-    played_out(isa, now, sink);
+    played_out(isa, now, false, sink);
+    played_out(isa, now, true, sink);
     taught(&now, sink);
 }
 
 /// The published network whole, with the logits of all actions; inference.
 fn published_net(isa: Isa, now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) {
     const BATCH: usize = 64;
-    let gflop = 2e-9 * (BATCH * published::PRODUCTS) as f64;
-    let plan = published::plan_whole(BATCH, isa).expect("the net is well formed");
+    let gflop = 2e-9 * (BATCH * Shape::PUBLISHED.products()) as f64;
+    let plan = published::plan_whole(Shape::PUBLISHED, BATCH, isa).expect("the net is well formed");
     let params = Params::new(plan.table(), 1);
     let packed = Packed::new(&plan, &params);
     let mut executor = Executor::new(&plan);
     executor.input_mut("inputs").copy_from_slice(&noise(BATCH * published::INPUTS));
+    let peak = Peak::new(isa, None, now);
     let (mut rates, mut shares) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        let peak = peak::peak_gflops(isa, now);
-        let call_s = seconds_a_call(now, || executor.run(&params, &packed));
+        let peak = peak.gflops(now);
+        let call_s = sustained_s(ROUND_S, now, || executor.run(&params, &packed));
         rates.push(BATCH as f64 / call_s);
         shares.push(gflop / call_s / peak);
     }
-    let mut give =
-        |name: &str, value, unit: &'static str| sink(Figure { name: name.into(), value, unit: unit.into() });
-    give("backgammon.published.net_states_per_s_core", median(&mut rates), "states/s");
-    give("backgammon.published.net_share", median(&mut shares), "of peak");
+    sink(Figure::measured("backgammon.published.net_states_per_s_core", &rates, "states/s"));
+    sink(Figure::measured("backgammon.published.net_share", &shares, "of peak"));
 }
 
-/// The published learner that plays and does not learn.
-fn players(isa: Isa, actors: usize) -> Published {
-    let config = PublishedConfig { actors, most_updates: 0, duel_pairs: 0, ..PublishedConfig::default() };
+/// The published learner that plays so many actors' games, with its own settings otherwise; it learns or it does not.
+fn players(isa: Isa, actors: usize, learns: bool) -> Published {
+    let mut config = PublishedConfig { actors, duel_pairs: 0, ..PublishedConfig::default() };
+    if !learns {
+        config.most_updates = 0;
+    }
     Published::new(config, 1, isa).expect("the settings are in range")
 }
 
 /// Decisions that the network values a second, for each of some cores, in the whole loop of self-play: rules, inputs, network,
-/// tree; nothing is learned. Each round is some stretches together.
+/// tree; nothing is learned. Each round is some slices together.
 fn searched(isa: Isa, cores: usize, now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) {
-    const STRETCHES: usize = 24;
-    const SLICES: usize = 2;
-    let mut players = players(isa, cores);
-    let mut stretch = || {
+    const SLICES: usize = 48;
+    let mut players = players(isa, cores, false);
+    let mut round = || {
         let (began_s, before) = (now(), players.progress().evaluations);
         for _ in 0..SLICES {
             players.advance();
@@ -60,68 +63,71 @@ fn searched(isa: Isa, cores: usize, now: &dyn Fn() -> f64, sink: &mut dyn FnMut(
         (players.progress().evaluations - before) as f64 / (now() - began_s) / cores as f64
     };
     // The first decisions are all openings.
-    for _ in 0..8 * STRETCHES {
-        stretch();
+    for _ in 0..8 {
+        round();
     }
+    let peak = Peak::new(isa, None, now);
     let (mut rates, mut whole, mut done) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        let peak = peak::peak_gflops(isa, now);
-        let rate = (0..STRETCHES).map(|_| stretch()).sum::<f64>() / STRETCHES as f64;
+        let (peak, rate) = (peak.gflops(now), round());
         rates.push(rate);
-        whole.push(2e-9 * published::PRODUCTS as f64 * rate / peak);
-        done.push(2e-9 * published::SEARCH_PRODUCTS as f64 * rate / peak);
+        whole.push(2e-9 * Shape::PUBLISHED.products() as f64 * rate / peak);
+        done.push(2e-9 * Shape::PUBLISHED.search_products() as f64 * rate / peak);
     }
     let mut give =
-        |name: &str, value, unit: &'static str| sink(Figure { name: name.into(), value, unit: unit.into() });
-    give("backgammon.selfplay.evals_per_s_core", median(&mut rates), "evaluations/s");
-    give(
-        "backgammon.selfplay.share",
-        median(&mut whole),
-        "of peak, had all inputs and actions been computed",
-    );
-    give("backgammon.selfplay.dense_share", median(&mut done), "of peak, by what dense layers computed");
+        |name: &str, rounds: &[f64], unit: &'static str| sink(Figure::measured(name, rounds, unit));
+    give("backgammon.selfplay.evals_per_s_core", &rates, "evaluations/s");
+    give("backgammon.selfplay.share", &whole, "of peak, had all inputs and actions been computed");
+    give("backgammon.selfplay.dense_share", &done, "of peak, by what dense layers computed");
 }
 
-/// Whole games a minute on all threads at 100 evaluations for a roll that is not forced, of a network that has learned nothing,
-/// whose games are long; and where the time goes.
-fn played_out(isa: Isa, now: fn() -> f64, sink: &mut dyn FnMut(Figure)) {
-    /// Evaluations of each table before games end as often as they begin, and those that count.
+/// Whole games a minute on all threads at 100 evaluations for a roll that is not forced, and where the time goes: of a network that
+/// has learned nothing, whose games are long, or of one that learns from them.
+fn played_out(isa: Isa, now: fn() -> f64, learns: bool, sink: &mut dyn FnMut(Figure)) {
+    /// Evaluations of each table before games end as often as they begin, and those of a round.
     const WARM_UP: u64 = 800_000;
-    const COUNTED: u64 = 1_000_000;
+    const COUNTED: u64 = 200_000;
     let actors = math::par::threads();
-    let mut players = players(isa, actors);
+    let mut players = players(isa, actors, learns);
     players.set_clock(now);
-    let (mut parts, mut shared) = ([0.0; PARTS.len()], 0.0);
-    let (mut began_s, mut before) = (now(), players.progress());
-    loop {
+    let mut next = WARM_UP * actors as u64;
+    let (mut began_s, mut before, mut parts_s) = (now(), players.progress(), [0.0; PARTS.len()]);
+    let mut a_minute = [const { Vec::new() }; 3];
+    let mut shares = [const { Vec::new() }; PARTS.len()];
+    while a_minute[0].len() < FEW {
         let backgammon::Slice::Round(stats) = players.advance() else { continue };
-        let progress = players.progress();
-        if progress.evaluations < WARM_UP * actors as u64 {
-            (began_s, before) = (now(), progress);
+        parts_s.iter_mut().zip(stats.parts_s).for_each(|(sum, part_s)| *sum += part_s);
+        let (after, ended_s) = (players.progress(), now());
+        if after.evaluations < next {
             continue;
         }
-        parts.iter_mut().zip(stats.parts_s).for_each(|(sum, part_s)| *sum += part_s);
-        shared += stats.parts_s.iter().sum::<f64>();
-        if progress.evaluations >= (WARM_UP + COUNTED) * actors as u64 {
-            break;
+        if next > WARM_UP * actors as u64 {
+            let done =
+                [after.games - before.games, after.moves - before.moves, after.updates - before.updates];
+            for (rounds, done) in a_minute.iter_mut().zip(done) {
+                rounds.push(60.0 * done as f64 / (ended_s - began_s));
+            }
+            let all_s: f64 = parts_s.iter().sum();
+            shares.iter_mut().zip(parts_s).for_each(|(shares, part_s)| shares.push(part_s / all_s));
+        }
+        next = after.evaluations + COUNTED * actors as u64;
+        (began_s, before, parts_s) = (ended_s, after, [0.0; PARTS.len()]);
+    }
+    let (name, how) = if learns {
+        ("backgammon.published", "learning on")
+    } else {
+        ("backgammon.selfplay", "nothing learned")
+    };
+    let mut give = |what: &str, rounds: &[f64], unit: String| {
+        sink(Figure::measured(format!("{name}.{what}"), rounds, unit));
+    };
+    for (what, rounds) in ["games", "decisions", "updates"].iter().zip(&a_minute) {
+        if learns || *what != "updates" {
+            give(&format!("{what}_per_min"), rounds, format!("{what}/min on all threads, {how}"));
         }
     }
-    let (after, took_s) = (players.progress(), now() - began_s);
-    let mut give =
-        |name: &str, value, unit: &'static str| sink(Figure { name: name.into(), value, unit: unit.into() });
-    let a_minute = |count: u64| 60.0 * count as f64 / took_s;
-    give(
-        "backgammon.selfplay.games_per_min",
-        a_minute(after.games - before.games),
-        "games/min on all threads",
-    );
-    give(
-        "backgammon.selfplay.decisions_per_min",
-        a_minute(after.moves - before.moves),
-        "decisions/min on all threads",
-    );
-    for (part, seconds) in PARTS.iter().zip(parts).filter(|(_, seconds)| *seconds > 0.0) {
-        give(&format!("backgammon.selfplay.time.{part}"), seconds / shared, "of the time");
+    for (part, shares) in PARTS.iter().zip(&shares).filter(|(_, shares)| shares.iter().any(|s| *s > 0.0)) {
+        give(&format!("time.{part}"), shares, format!("of the time, {how}"));
     }
 }
 
@@ -144,18 +150,20 @@ fn taught(now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) {
         }
         (began_s, before) = (ended_s, after);
     }
-    let mut give =
-        |name: &str, value, unit: &'static str| sink(Figure { name: name.into(), value, unit: unit.into() });
-    give("backgammon.td.games_per_s_core", median(&mut games), "games/s");
-    give("backgammon.td.evals_per_s_core", median(&mut evaluations), "evaluations/s");
+    sink(Figure::measured("backgammon.td.games_per_s_core", &games, "games/s, learning included"));
+    sink(Figure::measured(
+        "backgammon.td.evals_per_s_core",
+        &evaluations,
+        "evaluations/s, learning included",
+    ));
 }
 
 /// Decisions a second on one core when each roll's results are all found and one of them is chosen at random, game after
-/// game. Each call plays the same games, some forty of them, so that the best one is no luckier than the rest.
-fn decided(now: &dyn Fn() -> f64) -> f64 {
+/// game. Each call plays the same games, some forty of them.
+fn decided(now: &dyn Fn() -> f64) -> Vec<f64> {
     const DECISIONS: u32 = 4096;
     let mut scratch = Results::new();
-    let mut play = || {
+    let play = || {
         let mut numbers = math::Rng::new(7, 1).sequence(0);
         let mut board = Board::START;
         for _ in 0..DECISIONS {
@@ -167,7 +175,5 @@ fn decided(now: &dyn Fn() -> f64) -> f64 {
         }
         std::hint::black_box(board);
     };
-    let mut rates: Vec<f64> =
-        (0..ROUNDS).map(|_| f64::from(DECISIONS) / seconds_a_call(now, &mut play)).collect();
-    median(&mut rates)
+    rounds_s(now, play).into_iter().map(|play_s| f64::from(DECISIONS) / play_s).collect()
 }

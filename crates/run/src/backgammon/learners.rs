@@ -5,7 +5,7 @@
 use crate::knobs::{Access, Table, float, int};
 use crate::protocol::{Goal, Knob, KnobKind, Knobs, Value, Variant};
 use crate::room::{Offload, Pass, Setup};
-use crate::{RunError, count, number};
+use crate::{RunError, count, number, switch};
 use learn::backgammon::published::accelerator::Work;
 use learn::backgammon::{Learner, Offloading, ProbeSlice, Published, PublishedConfig, Strong, StrongConfig};
 use learn::{Fault, Find, Machine, Sharing};
@@ -325,6 +325,38 @@ impl Tunable for Strong {
                 count!(hidden),
                 "Units in the first layer of each network, a multiple of 16. More can know more, and take longer.",
             )
+            .with(
+                "narrow",
+                "Width of the layers behind",
+                int(8.0, 256.0),
+                "units",
+                count!(narrow),
+                "Units in each layer behind the first, a multiple of 8.",
+            )
+            .with(
+                "depth",
+                "Depth: layers behind the first",
+                int(1.0, 8.0),
+                "layers",
+                count!(depth),
+                "How many such layers each network has before the six outcomes.",
+            )
+            .with(
+                "handmade",
+                "Handmade inputs",
+                KnobKind::Bool,
+                "",
+                switch!(handmade),
+                "Beside where checkers stand, the networks read 24 numbers of each side that players count by eye (shots, primes, anchors, timing), and the lead. Off, they read places alone.",
+            )
+            .with(
+                "bearoff",
+                "Exact bear-off table",
+                KnobKind::Bool,
+                "",
+                switch!(bearoff),
+                "Where all checkers are home, a table of exact chances answers, in learning and in play. Off, the networks learn these endings too.",
+            )
     }
 
     fn begin(settings: StrongConfig, seed: u32, isa: Isa) -> Result<Self, RunError> {
@@ -516,6 +548,22 @@ impl Tunable for Published {
                 "pairs",
                 count!(duel_pairs),
                 "Pairs of games with the same dice in that match; 0 plays none.",
+            )
+            .with(
+                "width",
+                "Hidden units: width of the network",
+                int(16.0, 1024.0),
+                "units",
+                count!(width),
+                "Units in each layer of the network, a multiple of 16; published 128. More can know more, and take longer.",
+            )
+            .with(
+                "blocks",
+                "Depth: residual blocks",
+                KnobKind::Int { min: 0.0, max: 16.0, log: false },
+                "blocks",
+                count!(blocks),
+                "Blocks of two layers each, one behind the other; published 3.",
             )
     }
 

@@ -141,7 +141,7 @@ pub struct Analysis {
     /// Whose opinion it is, in a few words.
     pub name: String,
     pub evals: u32,
-    /// With dice: every distinct result. Those looked at most deeply come first; among those of the same depth, the best.
+    /// With dice: every distinct result, the best first; where anything was searched, what was not comes after what was.
     pub candidates: Vec<Candidate>,
     /// Without dice: what is expected, and what to do with the cube.
     pub outlook: Option<Outlook>,
@@ -174,8 +174,8 @@ pub struct Candidate {
     pub steps: Vec<Step>,
     /// Points a game that are expected.
     pub equity: f64,
-    /// Points a game less than the best; of one that was not searched, less than the best before the search.
-    pub loss: f64,
+    /// Points a game less than the best; null for one that was not searched where others were.
+    pub loss: Option<f64>,
     pub depth: Depth,
     pub chances: [f64; 6],
     /// Share of attention before any search, and share of the search's evaluations that went here (0 without a search).
@@ -213,7 +213,7 @@ pub struct Step {
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Outlook {
     pub chances: [f64; 6],
-    /// Points a game without a cube.
+    /// Points a game without a cube; in a match those to which the chance to win it corresponds.
     pub equity: f64,
     pub cube: CubeOutlook,
 }
@@ -410,7 +410,7 @@ pub struct Reply {
     /// Seen by the engine, before its move.
     pub before: Option<Position>,
     pub steps: Vec<Step>,
-    /// What it considered, the best first, ten at most; empty where it has no opinion to tell.
+    /// What it considered, as an analysis has it, ten at most; empty where it has no opinion to tell.
     pub candidates: Vec<Candidate>,
 }
 
@@ -524,7 +524,9 @@ pub struct Review {
     pub rank: u32,
     pub of: u32,
     pub verdict: Verdict,
-    /// Of this person's turns that were reviewed at this table: how many, and the points a game lost in all of them.
+    /// Points a game that the move gave away.
+    pub error: f64,
+    /// Of this person's moves with a choice that were reviewed at this table: how many, and the points a game lost in all of them.
     pub reviewed: u32,
     pub lost: f64,
 }

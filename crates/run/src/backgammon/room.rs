@@ -23,6 +23,8 @@ use std::ops::Range;
 
 /// Pairs of games against each baseline.
 const TEST_PAIRS: u64 = 100;
+/// The same of a confirmation.
+const CONFIRMATION_PAIRS: u64 = 500;
 /// About what a test costs, in boards valued: two baselines, each pair two games of some thirty decisions.
 const TEST_EVALUATIONS: u64 = 2 * TEST_PAIRS * 2 * 30 * 20;
 /// Training goes on for so many times that between two tests; and early on for so many times what it has come to.
@@ -139,9 +141,9 @@ struct BaselineTest {
 }
 
 impl BaselineTest {
-    fn new(player: Box<dyn Player>, rounds: u32) -> BaselineTest {
-        let duel = || Duel::new(rounds, TEST_PAIRS, 2 * TEST_PAIRS as usize);
-        let random: Box<dyn Player> = Box::new(Random::new(rounds));
+    fn new(player: Box<dyn Player>, seed: u32, pairs: u64) -> BaselineTest {
+        let duel = || Duel::new(seed, pairs, 2 * TEST_PAIRS as usize);
+        let random: Box<dyn Player> = Box::new(Random::new(seed));
         let linear: Box<dyn Player> = Box::new(Linear::new());
         BaselineTest { player, left: vec![(linear, duel()), (random, duel())], scores: Vec::new() }
     }
@@ -357,7 +359,15 @@ impl Room for Backgammon {
     }
 
     fn begin_test(&mut self) {
-        self.baseline_test = Some(BaselineTest::new(self.tuned.learner().player(1), self.iteration()));
+        self.baseline_test =
+            Some(BaselineTest::new(self.tuned.learner().player(1), self.iteration(), TEST_PAIRS));
+    }
+
+    fn begin_confirmation(&mut self, seed: u32) -> bool {
+        // No test gets that far.
+        let player = self.tuned.learner().player(1);
+        self.baseline_test = Some(BaselineTest::new(player, seed | 1 << 31, CONFIRMATION_PAIRS));
+        true
     }
 
     fn advance_test(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError> {

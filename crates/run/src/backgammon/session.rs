@@ -374,21 +374,16 @@ impl GameSession {
         let asked = self.engine(player).ok_or_else(no_move_due)?;
         let engine = players.player(asked)?;
         // Who has no opinion chooses all the same.
-        let ranked = match engine.expects(before) {
+        let (considered, after) = match engine.expects(before) {
             Some(_) => analysis::considered(players, asked, &game, roll)?,
-            None => Vec::new(),
-        };
-        let after = match ranked.first() {
-            Some(best) => best.board,
             None => {
-                let engine = players.player(asked)?;
                 let mut chosen = Vec::new();
                 engine.choose(&[(before, roll)], &mut chosen);
-                chosen.first().copied().unwrap_or(before)
+                (Vec::new(), chosen.first().copied().unwrap_or(before))
             }
         };
         let way = notation::route(&before, roll, &after)?;
-        let candidates = analysis::candidates(&game, roll, &ranked, CONSIDERED)?;
+        let candidates = analysis::candidates(&game, roll, &considered, CONSIDERED)?;
         self.end_turn(after)?;
         self.reply = Some(Reply {
             seat: seat(player),
@@ -539,7 +534,7 @@ impl GameSession {
         // What was forced says nothing about who played it.
         if !told && review.of > 1 {
             self.reviewed += 1;
-            self.lost += review.yours.loss;
+            self.lost += review.error;
         }
         self.turn_done = Some((before, roll, after, true));
         (review.reviewed, review.lost) = (self.reviewed, self.lost);
@@ -731,8 +726,8 @@ impl GameSession {
         if let (Action::Moved(after), Stage::ToPlay(roll)) = (action, game.stage()) {
             let review = analysis::review(players, engine, &game, roll, &after)?;
             if review.of > 1 {
-                judged.move_error = Some(review.yours.loss);
-                judged.best_move = (review.yours.loss > 0.0).then_some(review.best.text);
+                judged.move_error = Some(review.error);
+                judged.best_move = (review.error > 0.0).then_some(review.best.text);
             }
         }
         let worst = judged.move_error.unwrap_or(0.0).max(judged.cube_error.unwrap_or(0.0));

@@ -1,7 +1,7 @@
 //! The figures of control: how fast environments step and PPO learns, and what it costs when a run is watched.
 
 use super::{Control, TEST_EPISODES};
-use crate::bench::{Bench, Figure, ROUNDS, median, noise, seconds_a_call, sustained_s};
+use crate::bench::{Bench, Figure, ROUNDS, noise, rounds_s};
 use crate::monitor::Writer;
 use crate::protocol::{Command, Event};
 use crate::room::{Room, Schema};
@@ -13,22 +13,21 @@ use worlds::{Actions, CartPoles, Spec, Vector};
 pub(super) fn run(bench: &mut Bench) {
     let Bench { isa, now, attach, sink, .. } = bench;
     let (isa, now): (Isa, &dyn Fn() -> f64) = (*isa, now);
-    let mut give = |name: &str, value: f64| sink(Figure { name: name.into(), value, unit: "steps/s".into() });
+    let mut give = |name: &str, rounds: &[f64]| sink(Figure::measured(name, rounds, "steps/s"));
     for kind in worlds::kinds() {
         let make = kind.many;
         let (name, _) = kind.spec.id.split_once('-').unwrap_or((kind.spec.id, ""));
         let name = format!("control.{}.steps_per_s_core", name.to_lowercase());
-        give(&name, stepped(make(isa, 1, 0, ENVS), kind.spec, now));
+        give(&name, &stepped(make(isa, 1, 0, ENVS), kind.spec, now));
     }
-    give("control.cartpole.fused_steps_per_s_core", played(isa, now));
-    give("control.ppo.cartpole.steps_per_s", ppo(isa, now));
-    let (rate, reached) = small_ppo(isa, now);
-    give("control.ppo.cartpole.small.steps_per_s", rate);
-    let name = "control.ppo.cartpole.small.mean_return".into();
-    sink(Figure { name, value: reached.into(), unit: "best test of that run".into() });
-    if let Some(value) = monitored(isa, now, attach) {
-        let (name, unit) = ("control.monitor.overhead".into(), "of the time without a monitor");
-        sink(Figure { name, value, unit: unit.into() });
+    give("control.cartpole.fused_steps_per_s_core", &played(isa, now));
+    give("control.ppo.cartpole.steps_per_s", &ppo(isa, now));
+    let (rates, reached) = small_ppo(isa, now);
+    give("control.ppo.cartpole.small.steps_per_s", &rates);
+    let name = "control.ppo.cartpole.small.mean_return";
+    sink(Figure::counted(name, reached.into(), "best test of that run"));
+    if let Some(rounds) = monitored(isa, now, attach) {
+        sink(Figure::measured("control.monitor.overhead", &rounds, "of the time without a monitor"));
     }
 }
 
@@ -38,9 +37,9 @@ const ENVS: usize = 4096;
 /// Steps before those that count: by then episodes end at any time, and not all at once as they began.
 const WARM_UP: usize = 512;
 
-/// Steps a second on one core by the public call, with random actions drawn beforehand: medians of stretches in the steady
-/// state, ends and resets of episodes included.
-fn stepped(mut many: Box<dyn Vector>, spec: &Spec, now: &dyn Fn() -> f64) -> f64 {
+/// Steps a second on one core by the public call, with random actions drawn beforehand, in the steady state:
+/// ends and resets of episodes included.
+fn stepped(mut many: Box<dyn Vector>, spec: &Spec, now: &dyn Fn() -> f64) -> Vec<f64> {
     let action = |x: f32| match spec.actions {
         Actions::Choices(count) => (0.5 * (x + 1.0) * count as f32).floor(),
         Actions::Range(low, high) => (low + 0.5 * (f64::from(x) + 1.0) * (high - low)) as f32,
@@ -53,39 +52,36 @@ fn stepped(mut many: Box<dyn Vector>, spec: &Spec, now: &dyn Fn() -> f64) -> f64
         t += 1;
     };
     (0..WARM_UP).for_each(|_| step());
-    let mut rates: Vec<f64> = (0..ROUNDS).map(|_| ENVS as f64 / sustained_s(now, &mut step)).collect();
-    median(&mut rates)
+    rounds_s(now, step).into_iter().map(|step_s| ENVS as f64 / step_s).collect()
 }
 
 /// Steps a second of CartPole on one core by many steps in one call.
-fn played(isa: Isa, now: &dyn Fn() -> f64) -> f64 {
+fn played(isa: Isa, now: &dyn Fn() -> f64) -> Vec<f64> {
     const GAME: u32 = 100;
     let mut poles = CartPoles::new(isa, 1, 0, ENVS);
     let mut game = 0;
-    let mut play = || {
+    let play = || {
         poles.play(game, GAME);
         game += 1;
     };
     let steps = ENVS as f64 * f64::from(GAME);
-    let mut rates: Vec<f64> = (0..ROUNDS).map(|_| steps / seconds_a_call(now, &mut play)).collect();
-    median(&mut rates)
+    rounds_s(now, play).into_iter().map(|play_s| steps / play_s).collect()
 }
 
 /// Environment steps a second of whole iterations, after the first few, on all threads there are: the
 /// preset with two networks of 4-64-64.
-fn ppo(isa: Isa, now: &dyn Fn() -> f64) -> f64 {
+fn ppo(isa: Isa, now: &dyn Fn() -> f64) -> Vec<f64> {
     const WARM_UP: usize = 3;
     let mut ppo = cart_pole(PpoConfig { hidden: 64, epochs: 4, ..PpoConfig::default() }, isa);
     for _ in 0..WARM_UP {
         iteration_s(&mut ppo, now);
     }
-    let mut rates: Vec<f64> = (0..ROUNDS).map(|_| iterations_rate(&mut ppo, now)).collect();
-    median(&mut rates)
+    (0..ROUNDS).map(|_| iterations_rate(&mut ppo, now)).collect()
 }
 
 /// The same for a trunk of 32-32 that policy and critic share and one pass over the data, in a run that is
 /// judged until it has solved the task; and the best evaluation it reached.
-fn small_ppo(isa: Isa, now: &dyn Fn() -> f64) -> (f64, f32) {
+fn small_ppo(isa: Isa, now: &dyn Fn() -> f64) -> (Vec<f64>, f32) {
     const GIVE_UP: u64 = 10_000_000;
     let small = PpoConfig { shared: true, epochs: 1, envs: 4096, lr: 0.005, ..PpoConfig::default() };
     let mut ppo = cart_pole(small, isa);
@@ -97,7 +93,7 @@ fn small_ppo(isa: Isa, now: &dyn Fn() -> f64) -> (f64, f32) {
             best = best.max(ppo.evaluate(TEST_EPISODES, rates.len() as u32).mean);
         }
     }
-    (median(&mut rates), best)
+    (rates, best)
 }
 
 fn cart_pole(config: PpoConfig, isa: Isa) -> Ppo {
@@ -118,16 +114,14 @@ fn iterations_rate(ppo: &mut Ppo, now: &dyn Fn() -> f64) -> f64 {
     samples / (0..ITERATIONS).map(|_| iteration_s(ppo, now)).sum::<f64>()
 }
 
-/// The share of its time that a monitor takes from the default run: stretches with one and without by
-/// turns, the best of a few of each against each other, and the median of these ratios. None where it
-/// cannot be attached.
+/// The share of its time that a monitor takes from the default run: a stretch with one and a stretch without in each round. None where
+/// it cannot be attached.
 fn monitored(
     isa: Isa,
     now: &dyn Fn() -> f64,
     attach: &mut dyn FnMut(&Schema) -> Option<Writer>,
-) -> Option<f64> {
-    const RATIOS: usize = 11;
-    const STRETCHES: usize = 3;
+) -> Option<Vec<f64>> {
+    const ROUNDS: usize = 33;
     /// Each stretch has the same number of evaluations and digests in it, once the task is solved.
     const ITERATIONS: u32 = DIGEST_EVERY;
     const WARM_UP: u32 = 4;
@@ -156,14 +150,10 @@ fn monitored(
     for _ in 0..WARM_UP {
         stretch_s(None);
     }
-    let mut ratios = Vec::new();
-    for _ in 0..RATIOS {
-        let (mut with_s, mut without_s) = (f64::INFINITY, f64::INFINITY);
-        for _ in 0..STRETCHES {
-            with_s = stretch_s(Some(attach(Control::SCHEMA)?)).min(with_s);
-            without_s = stretch_s(None).min(without_s);
-        }
-        ratios.push(with_s / without_s);
+    let mut shares = Vec::new();
+    for _ in 0..ROUNDS {
+        let with_s = stretch_s(Some(attach(Control::SCHEMA)?));
+        shares.push(with_s / stretch_s(None) - 1.0);
     }
-    Some(median(&mut ratios) - 1.0)
+    Some(shares)
 }

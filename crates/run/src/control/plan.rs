@@ -5,6 +5,7 @@ use learn::Ppo;
 
 pub(crate) fn view(ppo: &Ppo) -> PlanView {
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let bytes = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
     let nodes = ppo.plan().describe().iter().map(|node| PlanNode {
         name: node.name.clone(),
         op: node.op.clone(),
@@ -15,7 +16,7 @@ pub(crate) fn view(ppo: &Ppo) -> PlanView {
     PlanView {
         nodes: nodes.collect(),
         parameters: count(ppo.params().count()),
-        arena_bytes: count(ppo.training_plan().arena_bytes()),
-        unshared_bytes: count(ppo.training_plan().unshared_bytes()),
+        arena_bytes: bytes(ppo.training_plan().arena_bytes()),
+        unshared_bytes: bytes(ppo.training_plan().unshared_bytes()),
     }
 }

@@ -1,9 +1,7 @@
 //! The numbers of control's runs, and the words for them.
 
-use crate::knobs::tidy;
 use crate::protocol::{Column, Part};
 use crate::room::Schema;
-use learn::ppo::LR_FLOOR;
 
 pub(super) static SCHEMA: Schema = Schema {
     id: "control",
@@ -97,7 +95,7 @@ pub(super) static SCHEMA: Schema = Schema {
     // Before there was a floor, an annealed learning rate fell to almost nothing.
     old_knobs: |knobs| {
         if knobs.contains_key("anneal_steps") {
-            knobs.entry("lr_floor".into()).or_insert(tidy(LR_FLOOR.into()).into());
+            knobs.entry("lr_floor".into()).or_insert(0.001.into());
         }
     },
     old_history: |width| {

@@ -22,6 +22,7 @@ pub trait AnyAgent: Send + Sync {
 
     fn advance(&mut self) -> Slice;
     fn at_boundary(&self) -> bool;
+    fn saves_within(&self) -> bool;
     fn progress(&self) -> Progress;
     fn is_finite(&self) -> bool;
     fn weights(&self) -> &[f32];
@@ -40,7 +41,8 @@ pub trait AnyAgent: Send + Sync {
     /// Changes a live knob at a boundary: from what, and to what.
     fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError>;
 
-    fn begin_test(&mut self) -> Result<(), RunError>;
+    /// On the scrambles of all tests, or on others that follow from a seed.
+    fn begin_test(&mut self, fresh: Option<u32>) -> Result<(), RunError>;
     fn advance_test(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError>;
     /// How every state fares by greedy play, where there is somebody to judge them all.
     fn report(&mut self) -> Result<Option<Report>, RunError>;
@@ -176,6 +178,10 @@ impl<P: Known> AnyAgent for Agent<P> {
         self.tuned.learner().at_boundary()
     }
 
+    fn saves_within(&self) -> bool {
+        self.tuned.learner().saves_within()
+    }
+
     fn progress(&self) -> Progress {
         self.tuned.learner().progress()
     }
@@ -231,8 +237,8 @@ impl<P: Known> AnyAgent for Agent<P> {
         Ok(change)
     }
 
-    fn begin_test(&mut self) -> Result<(), RunError> {
-        self.test = Some(P::test(self.exact.as_ref(), self.metric())?);
+    fn begin_test(&mut self, fresh: Option<u32>) -> Result<(), RunError> {
+        self.test = Some(P::test(self.exact.as_ref(), self.metric(), fresh)?);
         self.tested.now(&*self.tuned, &self.weights, self.version).map(|_| ())
     }
 

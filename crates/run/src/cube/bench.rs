@@ -1,7 +1,7 @@
 //! The figures of the cube: moves, steps of both kinds of learners, the pass over all states, and beams.
 
 use super::distances;
-use crate::bench::{Bench, Figure, ROUNDS, median, seconds_a_call, warm_up};
+use crate::bench::{Bench, FEW, Figure, rounds_s, warm_up};
 use learn::cube::{
     Dqn, DqnConfig, Evaluator, Exhaustive, Learner, Limits, Method, Preset, Search, Signal, Slice,
     Supervised, SupervisedConfig,
@@ -13,46 +13,42 @@ use worlds::cube::{Actions, Metric, Puzzle, Three, Two};
 /// On one core where the figure is one core's, and on all of them.
 pub(super) fn run(bench: &mut Bench) {
     let (isa, now) = (bench.isa, bench.now);
-    let mut give = |name: String, value: f64, unit: &'static str| {
-        (bench.sink)(Figure { name, value, unit: unit.into() })
-    };
-    give("cube.2x2x2.moves_per_s_core".into(), moved::<Two>(&now), "moves/s");
-    give("cube.3x3x3.moves_per_s_core".into(), moved::<Three>(&now), "moves/s");
+    let mut give =
+        |name: &str, rounds: &[f64], unit: &'static str| (bench.sink)(Figure::measured(name, rounds, unit));
+    give("cube.2x2x2.moves_per_s_core", &moved::<Two>(&now), "moves/s");
+    give("cube.3x3x3.moves_per_s_core", &moved::<Three>(&now), "moves/s");
     let published = DqnConfig::preset(Preset::Published);
-    give("cube.dqn.step_ms".into(), 1e3 * deep_q(published.clone(), false, isa, now), "ms");
+    give("cube.dqn.step_ms", &deep_q(published.clone(), false, isa, now), "ms");
     let full = DqnConfig { prioritised: true, n_step: 3, ..published };
-    give("cube.dqn.full_step_ms".into(), 1e3 * deep_q(full, true, isa, now), "ms");
-    let two = taught::<Two>(isa, now);
-    give("cube.2x2x2.train_states_per_s_core".into(), two, "states/s");
-    let three = taught::<Three>(isa, now);
-    give("cube.3x3x3.train_states_per_s_core".into(), three, "states/s");
-    give("cube.judge.states_per_s".into(), judged(isa, &now), "states/s, with the walks through all of them");
-    give("cube.2x2x2.beam_nodes_per_s".into(), searched::<Two>(isa, &now), "nodes/s");
-    give("cube.3x3x3.beam_nodes_per_s".into(), searched::<Three>(isa, &now), "nodes/s");
+    give("cube.dqn.full_step_ms", &deep_q(full, true, isa, now), "ms");
+    give("cube.2x2x2.train_states_per_s_core", &taught::<Two>(isa, now), "states/s");
+    give("cube.3x3x3.train_states_per_s_core", &taught::<Three>(isa, now), "states/s");
+    give("cube.judge.states_per_s", &judged(isa, &now), "states/s, with the walks through all of them");
+    give("cube.2x2x2.beam_nodes_per_s", &searched::<Two>(isa, &now), "nodes/s");
+    give("cube.3x3x3.beam_nodes_per_s", &searched::<Three>(isa, &now), "nodes/s");
 }
 
 /// Every move of many states.
-fn moved<P: Puzzle>(now: &dyn Fn() -> f64) -> f64 {
+fn moved<P: Puzzle>(now: &dyn Fn() -> f64) -> Vec<f64> {
     const STATES: usize = 1024;
     let actions = Actions::of::<P>(Metric::Quarter);
     let mut numbers = Rng::new(7, 1).sequence(0);
     let states: Vec<P> = (0..STATES).map(|_| P::drawn(&mut numbers)).collect();
     let mut children = vec![P::SOLVED; STATES * actions.count()];
     let moves = children.len() as f64;
-    let mut all = || {
+    let all = || {
         P::fill_children(&states, &actions, &mut children);
         std::hint::black_box(&children);
     };
-    let mut rates: Vec<f64> = (0..ROUNDS).map(|_| moves / seconds_a_call(now, &mut all)).collect();
-    median(&mut rates)
+    rounds_s(now, all).into_iter().map(|all_s| moves / all_s).collect()
 }
 
 fn alone<R: Send>(f: impl FnOnce() -> R + Send) -> R {
     Threads::of(1).expect("one there always is").run(f)
 }
 
-/// Seconds of a step on a batch that was drawn, or with its drawing.
-fn deep_q(config: DqnConfig, whole: bool, isa: Isa, now: fn() -> f64) -> f64 {
+/// Milliseconds of a step on a batch that was drawn, or with its drawing.
+fn deep_q(config: DqnConfig, whole: bool, isa: Isa, now: fn() -> f64) -> Vec<f64> {
     let mut dqn = Dqn::<Two>::new(config, None, 1, isa).expect("the settings are in range");
     alone(|| {
         // Until there is something to learn from.
@@ -66,14 +62,12 @@ fn deep_q(config: DqnConfig, whole: bool, isa: Isa, now: fn() -> f64) -> f64 {
             dqn.learn();
         };
         warm_up(&now, &mut step);
-        let mut times: Vec<f64> = (0..ROUNDS).map(|_| seconds_a_call(&now, &mut step)).collect();
-        median(&mut times)
+        rounds_s(&now, step).into_iter().map(|step_s| 1e3 * step_s).collect()
     })
 }
 
 /// States learned from a second on one core by the default learner.
-fn taught<P: super::judging::Known>(isa: Isa, now: fn() -> f64) -> f64 {
-    const ITERATIONS: usize = 5;
+fn taught<P: super::judging::Known>(isa: Isa, now: fn() -> f64) -> Vec<f64> {
     let config = SupervisedConfig { updates: 8, ..SupervisedConfig::preset::<P>(Signal::WalkLength) };
     let mut learner = Supervised::<P>::new(config, None, 1, isa).expect("the settings are in range");
     alone(|| {
@@ -83,8 +77,7 @@ fn taught<P: super::judging::Known>(isa: Isa, now: fn() -> f64) -> f64 {
             (learner.progress().states - before) as f64 / (now() - began_s)
         };
         iteration();
-        let mut rates: Vec<f64> = (0..ITERATIONS).map(|_| iteration()).collect();
-        median(&mut rates)
+        (0..FEW).map(|_| iteration()).collect()
     })
 }
 
@@ -94,29 +87,31 @@ fn judge<P: super::judging::Known>(isa: Isa) -> Evaluator<P> {
     learner.judge().expect("the net is well formed")
 }
 
-/// A pass over all states by the default network, on all threads.
-fn judged(isa: Isa, now: &dyn Fn() -> f64) -> f64 {
-    let (mut judge, mut all) = (judge::<Two>(isa), Exhaustive::new(distances(Metric::Quarter)));
-    let began_s = now();
-    all.run(&mut judge);
-    Two::STATES as f64 / (now() - began_s)
+/// Passes over all states by the default network, on all threads.
+fn judged(isa: Isa, now: &dyn Fn() -> f64) -> Vec<f64> {
+    let mut judge = judge::<Two>(isa);
+    let mut pass = || {
+        let mut all = Exhaustive::new(distances(Metric::Quarter));
+        let began_s = now();
+        all.run(&mut judge);
+        Two::STATES as f64 / (now() - began_s)
+    };
+    (0..FEW).map(|_| pass()).collect()
 }
 
 /// States that a beam generates a second on all threads, by a network that has learned nothing, so that it goes on to its limit.
-fn searched<P: super::judging::Known>(isa: Isa, now: &dyn Fn() -> f64) -> f64 {
-    const ROUNDS: usize = 5;
+fn searched<P: super::judging::Known>(isa: Isa, now: &dyn Fn() -> f64) -> Vec<f64> {
     let mut judge = judge::<P>(isa);
     let limits = Limits { steps: 60, nodes: 100_000 };
     let method = Method::Beam { width: 1024 };
     let mut search =
         Search::new(method, limits, Actions::of::<P>(Metric::Quarter)).expect("a beam that is not empty");
     let mut numbers = Rng::new(7, 2).sequence(0);
-    let mut rates: Vec<f64> = (0..ROUNDS)
+    (0..FEW)
         .map(|_| {
             let (state, began_s) = (P::drawn(&mut numbers), now());
             let nodes = search.solve(state, &mut judge).map_or(0, |outcome| outcome.nodes);
             nodes as f64 / (now() - began_s)
         })
-        .collect();
-    median(&mut rates)
+        .collect()
 }

@@ -1,5 +1,5 @@
 //! What a test of an agent is: greedy play from every state of the 2x2x2, exactly, or a small beam search on a few scrambles of
-//! the 3x3x3, always the same ones. Both go on in slices of a few milliseconds.
+//! the 3x3x3, always the same ones, which more and other ones confirm. Both go on in slices of a few milliseconds.
 
 use super::schema::AT;
 use crate::RunError;
@@ -8,19 +8,26 @@ use math::Rng;
 use std::sync::Arc;
 use worlds::cube::{Actions, Distances, Metric, Move, Puzzle, Three, Two, notation};
 
-/// Scrambles of a test, how wide the beam is that looks for their solutions, and how far it looks.
+/// Scrambles of a test and of a confirmation, how wide the beam is that looks for their solutions, and how far it looks.
 const SCRAMBLES: u64 = 10;
+const CONFIRMING: u64 = 50;
 const WIDTH: usize = 1024;
 const STEPS: usize = 32;
-/// Streams of random numbers: of a test's scrambles, and of states that somebody asks for.
+/// Streams of random numbers: of a test's scrambles, of a confirmation's, and of states that somebody asks for.
 const TESTS: u32 = 0x5445_5354;
+const CONFIRMATIONS: u32 = 0x434F_4E46;
 const ASKED: u32 = 0x4153_4B45;
 
 /// What the room has to know of a cube beyond what learners do.
 pub trait Known: cube::Cube {
     /// The distance of every state, where all are known.
     fn exact(metric: Metric) -> Option<Arc<Distances>>;
-    fn test(exact: Option<&Arc<Distances>>, metric: Metric) -> Result<Box<dyn Test<Self>>, RunError>;
+    /// Of scrambles, where they are drawn at all, those of all tests, or others that follow from a seed.
+    fn test(
+        exact: Option<&Arc<Distances>>,
+        metric: Metric,
+        fresh: Option<u32>,
+    ) -> Result<Box<dyn Test<Self>>, RunError>;
     /// Bytes of a test, and of what is known of all states.
     fn bytes() -> u64;
 
@@ -52,7 +59,11 @@ impl Known for Two {
         Some(super::distances(metric))
     }
 
-    fn test(exact: Option<&Arc<Distances>>, _: Metric) -> Result<Box<dyn Test<Two>>, RunError> {
+    fn test(
+        exact: Option<&Arc<Distances>>,
+        _: Metric,
+        _: Option<u32>,
+    ) -> Result<Box<dyn Test<Two>>, RunError> {
         Ok(Box::new(Exhaustive::new(exact.expect("all of the 2x2x2 are known").clone())))
     }
 
@@ -107,11 +118,19 @@ impl Known for Three {
         None
     }
 
-    fn test(_: Option<&Arc<Distances>>, metric: Metric) -> Result<Box<dyn Test<Three>>, RunError> {
-        let mut search =
-            Search::new(METHOD, LIMITS, Actions::of::<Three>(metric)).map_err(RunError::below)?;
-        search.begin(scramble(0));
-        Ok(Box::new(Scrambles { search, tried: 0, solved: 0, moves: 0 }))
+    fn test(
+        _: Option<&Arc<Distances>>,
+        metric: Metric,
+        fresh: Option<u32>,
+    ) -> Result<Box<dyn Test<Three>>, RunError> {
+        let search = Search::new(METHOD, LIMITS, Actions::of::<Three>(metric)).map_err(RunError::below)?;
+        let (random, count) = match fresh {
+            None => (Rng::new(0, TESTS), SCRAMBLES),
+            Some(seed) => (Rng::new(seed, CONFIRMATIONS), CONFIRMING),
+        };
+        let mut test = Scrambles { search, random, count, tried: 0, solved: 0, moves: 0 };
+        test.begin();
+        Ok(Box::new(test))
     }
 
     fn bytes() -> u64 {
@@ -134,13 +153,17 @@ const LIMITS: Limits = Limits { steps: STEPS, nodes: u64::MAX };
 /// Scrambles of the 3x3x3, one after another.
 struct Scrambles {
     search: Search<Three>,
+    random: Rng,
+    count: u64,
     tried: u64,
     solved: u64,
     moves: usize,
 }
 
-fn scramble(number: u64) -> Three {
-    Three::drawn(&mut Rng::new(0, TESTS).sequence(number << 32))
+impl Scrambles {
+    fn begin(&mut self) {
+        self.search.begin(Three::drawn(&mut self.random.sequence(self.tried << 32)));
+    }
 }
 
 impl Test<Three> for Scrambles {
@@ -151,11 +174,11 @@ impl Test<Three> for Scrambles {
             self.moves += actions.len();
         }
         self.tried += 1;
-        if self.tried < SCRAMBLES {
-            self.search.begin(scramble(self.tried));
+        if self.tried < self.count {
+            self.begin();
             return Ok(None);
         }
-        let share = self.solved as f64 / SCRAMBLES as f64;
+        let share = self.solved as f64 / self.count as f64;
         let length = (self.solved > 0).then(|| self.moves as f64 / self.solved as f64);
         let mut values = vec![Some(share), None, None, None, length];
         values.resize(values.len() + AT, None);

@@ -103,7 +103,7 @@ macro_rules! optimizer {
                 int(1.0, 10_000.0),
                 "updates",
                 whole!(updates),
-                "Steps of the optimiser before the run tells how it stands, can be saved and takes up new knobs.",
+                "Steps of the optimiser before the run tells how it stands and takes up new knobs.",
             )
     };
 }

@@ -40,7 +40,7 @@ pub(super) struct Kind {
     goal: Goal,
     /// Some minutes for a sweep with a few settings.
     sweep_states: f64,
-    size: u32,
+    pub size: u32,
     gives: Gives,
     /// It has a curriculum and a replay.
     pub plays: bool,
@@ -227,7 +227,7 @@ impl<L: Tunable> Maker for Learns<L> {
     fn bytes(&self, knobs: &Knobs) -> Result<u64, RunError> {
         let settings = self.table().settings(knobs)?;
         let judge = Evaluator::<L::Cube>::bytes(L::net(&settings));
-        Ok(L::bytes(&settings).saturating_add(L::Cube::bytes() + (JUDGES * judge) as u64))
+        Ok(L::bytes(&settings).saturating_add(L::Cube::bytes() + JUDGES as u64 * judge))
     }
 
     fn make(&self, setup: Setup, saved: Option<&Find>) -> Result<Box<dyn AnyAgent>, RunError> {

@@ -110,6 +110,10 @@ impl Room for Cube {
         self.agent.at_boundary()
     }
 
+    fn saves_within(&self) -> bool {
+        self.agent.saves_within()
+    }
+
     fn iteration(&self) -> u32 {
         self.agent.progress().iterations as u32
     }
@@ -148,7 +152,16 @@ impl Room for Cube {
     }
 
     fn begin_test(&mut self) {
-        self.test_fault = self.agent.begin_test().err();
+        self.test_fault = self.agent.begin_test(None).err();
+    }
+
+    fn begin_confirmation(&mut self, seed: u32) -> bool {
+        // A test of the 2x2x2 is of all states.
+        if self.kind.size == 2 {
+            return false;
+        }
+        self.test_fault = self.agent.begin_test(Some(seed)).err();
+        true
     }
 
     fn advance_test(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError> {

@@ -1,6 +1,6 @@
 //! The figures of the room: training steps of one automaton, and a hardened circuit on a big grid.
 
-use crate::bench::{Bench, Figure, ROUNDS, median, seconds_a_call, warm_up};
+use crate::bench::{Bench, Figure, rounds_s, warm_up};
 use learn::logic::automaton::{Automaton, GateForm};
 use learn::logic::circuit::{Circuit, PackedGrid};
 use learn::logic::experiment::{Config, Preset};
@@ -12,24 +12,23 @@ use math::{Isa, Rng};
 /// On one core where the figure is one core's, and on all of them.
 pub(super) fn run(bench: &mut Bench) {
     let (isa, now) = (bench.isa, bench.now);
-    let mut give = |name: &str, value: f64, unit: &'static str| {
-        (bench.sink)(Figure { name: name.into(), value, unit: unit.into() })
-    };
-    give("logic.checkerboard.step_ms_core", 1e3 * alone(|| step_s(Preset::Checkerboard, isa, &now)), "ms");
-    give("logic.checkerboard.step_ms", 1e3 * step_s(Preset::Checkerboard, isa, &now), "ms");
-    give("logic.life.step_ms", 1e3 * step_s(Preset::Life, isa, &now), "ms");
-    give("logic.async.step_ms_core", 1e3 * alone(|| step_s(Preset::Asynchronous, isa, &now)), "ms");
-    give("logic.lizard.step_ms_core", 1e3 * alone(|| step_s(Preset::Lizard, isa, &now)), "ms");
-    give("logic.g.step_ms_core", 1e3 * alone(|| step_s(Preset::ColourG, isa, &now)), "ms");
-    give("logic.hard.gate_cells_per_s_core", alone(|| hard_rate(isa, &now)), "gate-cells/s");
+    let mut give =
+        |name: &str, rounds: &[f64], unit: &'static str| (bench.sink)(Figure::measured(name, rounds, unit));
+    give("logic.checkerboard.step_ms_core", &alone(|| step_ms(Preset::Checkerboard, isa, &now)), "ms");
+    give("logic.checkerboard.step_ms", &step_ms(Preset::Checkerboard, isa, &now), "ms");
+    give("logic.life.step_ms", &step_ms(Preset::Life, isa, &now), "ms");
+    give("logic.async.step_ms_core", &alone(|| step_ms(Preset::Asynchronous, isa, &now)), "ms");
+    give("logic.lizard.step_ms_core", &alone(|| step_ms(Preset::Lizard, isa, &now)), "ms");
+    give("logic.g.step_ms_core", &alone(|| step_ms(Preset::ColourG, isa, &now)), "ms");
+    give("logic.hard.gate_cells_per_s_core", &alone(|| hard_rates(isa, &now)), "gate-cells/s");
 }
 
 fn alone<R: Send>(f: impl FnOnce() -> R + Send) -> R {
     Threads::of(1).expect("one there always is").run(f)
 }
 
-/// Seconds of an update of the published shape.
-fn step_s(preset: Preset, isa: Isa, now: &(dyn Fn() -> f64 + Sync)) -> f64 {
+/// Milliseconds of an update of the published shape.
+fn step_ms(preset: Preset, isa: Isa, now: &(dyn Fn() -> f64 + Sync)) -> Vec<f64> {
     let config = Config::published(preset);
     let experiment = config.experiment().expect("its own target can be learned");
     let shape = &experiment.architecture;
@@ -45,12 +44,11 @@ fn step_s(preset: Preset, isa: Isa, now: &(dyn Fn() -> f64 + Sync)) -> f64 {
         trainer.step(&start, &target, experiment.shown());
     };
     warm_up(&now, &mut step);
-    let mut times: Vec<f64> = (0..ROUNDS).map(|_| seconds_a_call(&now, &mut step)).collect();
-    median(&mut times)
+    rounds_s(&now, step).into_iter().map(|step_s| 1e3 * step_s).collect()
 }
 
 /// Gates times cells a second of a circuit of some thousand gates of all operations.
-fn hard_rate(isa: Isa, now: &dyn Fn() -> f64) -> f64 {
+fn hard_rates(isa: Isa, now: &dyn Fn() -> f64) -> Vec<f64> {
     const SIDE: usize = 512;
     let config = Config::preset(Preset::Checkerboard);
     let shape = config.experiment().expect("its own target can be learned").architecture;
@@ -61,6 +59,5 @@ fn hard_rate(isa: Isa, now: &dyn Fn() -> f64) -> f64 {
     let mut packed = PackedGrid::new(isa, &circuit, SIDE, SIDE, true);
     packed.edit(|_, _, words| words.iter_mut().for_each(|word| *word = numbers.word()));
     let work = (packed.gates() * SIDE * SIDE) as f64;
-    let mut rates: Vec<f64> = (0..ROUNDS).map(|_| work / seconds_a_call(now, || packed.run(1))).collect();
-    median(&mut rates)
+    rounds_s(now, || packed.run(1)).into_iter().map(|run_s| work / run_s).collect()
 }

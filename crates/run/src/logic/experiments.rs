@@ -18,7 +18,7 @@ fn words(preset: Preset) -> (&'static str, &'static str, f64, &'static [&'static
             "Learns a rule by which random cells become a checkerboard.",
             4e3,
             &[
-                "16 fresh grids, every cell",
+                "16 fresh grids, every cell; then 1,000 others confirm it",
                 "64x64 cells for 80 steps",
                 "a block of 20x20 dead cells",
                 "healing once they live again",
@@ -29,7 +29,7 @@ fn words(preset: Preset) -> (&'static str, &'static str, f64, &'static [&'static
             "The same where only some of the cells update at a time, as they happen to.",
             4e3,
             &[
-                "16 fresh grids, every cell",
+                "16 fresh grids, every cell; then 1,000 others confirm it",
                 "56x56 cells for 200 steps",
                 "healing of a block of 20x20 cells",
                 "4,000 steps, each of which blanks 10x10 cells somewhere",

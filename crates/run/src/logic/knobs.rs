@@ -165,7 +165,7 @@ pub(super) fn table(preset: Preset) -> Table<Config> {
             int(1.0, 10_000.0),
             "updates",
             count!(updates),
-            "Updates of each member before all are hardened and tested, can be saved and take up new knobs.",
+            "Updates of each member before all are hardened and tested and take up new knobs.",
         )
         .with(
             "beta2",

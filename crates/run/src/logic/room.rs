@@ -15,10 +15,13 @@ use crate::protocol::{Knob, Knobs, Row, Value, Variant};
 use crate::room::{Answer, Iteration, Offload, Room, Saved, Schema, Setup, Slice, Tensors, WorkedOn};
 use learn::logic::Wirings;
 use learn::logic::check::harden;
+use learn::logic::circuit::Circuit;
 use learn::logic::experiment::{Config, Experiment, Task};
-use learn::logic::generalise::Generalisation;
+use learn::logic::generalise::{Confirmation, Generalisation, Generalised};
 use learn::logic::population::{self, Population};
 use math::Rng;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Iterations between two tests at first; later a quarter of what has been done.
 const TEST_EVERY: u32 = 16;
@@ -26,13 +29,27 @@ const TEST_EVERY: u32 = 16;
 pub struct Logic {
     table: Table<Config>,
     pub(super) population: Population,
-    test: Option<Generalisation>,
+    test: Option<Test>,
+    /// The share of cells that a confirmation found right, or a test that found some wrong, of members by their seed and number of
+    /// updates. No circuit is tried twice: another draw of grids would only try its luck.
+    verdicts: BTreeMap<(u32, u64), f64>,
     /// What is looked at.
     viewed: Option<Viewed>,
     big: Option<Big>,
     clock: Option<fn() -> f64>,
     /// What there is beside the training.
     free_bytes: u64,
+}
+
+/// Of a member, named as in [`Logic::verdicts`].
+struct Test {
+    of: (u32, u64),
+    what: Doing,
+}
+
+enum Doing {
+    Testing(Box<Generalisation>),
+    Confirming(Box<Confirmation>),
 }
 
 /// The settings, and what they say is to be learned.
@@ -46,7 +63,46 @@ impl Logic {
     fn make(setup: Setup, population: Population) -> Result<Logic, RunError> {
         let table = knobs::table(experiments::preset(setup.variant));
         let free_bytes = setup.host.memory_bytes.saturating_sub(Logic::bytes(setup)?);
-        Ok(Logic { table, population, test: None, viewed: None, big: None, clock: None, free_bytes })
+        let verdicts = BTreeMap::new();
+        Ok(Logic {
+            table,
+            population,
+            test: None,
+            verdicts,
+            viewed: None,
+            big: None,
+            clock: None,
+            free_bytes,
+        })
+    }
+
+    /// As in [`Logic::verdicts`].
+    fn name(&self, member: usize) -> (u32, u64) {
+        let member = &self.population.members()[member];
+        (member.seed, member.trainer.updates())
+    }
+
+    fn is_untried(&self, member: usize) -> bool {
+        self.population.members()[member].perfect && !self.verdicts.contains_key(&self.name(member))
+    }
+
+    /// The member that is shown, tested and exported: one that was confirmed before one that is still to be tried, and then the
+    /// one that gets the fewest cells wrong with the smallest circuit.
+    fn best(&self) -> usize {
+        let rank = |&member: &usize| {
+            let is_confirmed = self.verdicts.get(&self.name(member)) == Some(&1.0);
+            if is_confirmed { 0 } else { 1 + u32::from(!self.is_untried(member)) }
+        };
+        let members = 0..self.population.members().len();
+        let least = members.clone().map(|member| rank(&member)).min();
+        self.population.best_of(members.filter(|member| Some(rank(member)) == least))
+    }
+
+    /// The best member's circuit, and its name.
+    fn candidate(&self) -> (Circuit, (u32, u64)) {
+        let best = self.best();
+        let automaton = self.population.members()[best].trainer.automaton();
+        (harden(self.population.experiment(), automaton).pruned(), self.name(best))
     }
 
     /// For programs that are about this room.
@@ -121,7 +177,7 @@ impl Logic {
             members: self.population.members().iter().map(member).collect(),
             perfect: progress.perfect as u32,
             ended: progress.ended as u32,
-            best: self.population.best() as u32,
+            best: self.best() as u32,
         }
     }
 
@@ -183,7 +239,18 @@ impl Room for Logic {
         let (config, _) = settings(setup)?;
         let find = |name: &str| saved.find(name);
         let population = Population::restore(config, setup.seed, setup.host.isa, &find);
-        Logic::make(setup, population.map_err(RunError::damaged)?)
+        let mut room = Logic::make(setup, population.map_err(RunError::damaged)?)?;
+        // Older files have no notes.
+        let notes: Option<Notes> = serde_json::from_value(saved.notes.clone()).map_err(RunError::damaged)?;
+        let notes = notes.unwrap_or_default().verdicts;
+        room.verdicts = notes.into_iter().map(|(seed, updates, right)| ((seed, updates), right)).collect();
+        Ok(room)
+    }
+
+    fn notes(&self) -> serde_json::Value {
+        let verdicts =
+            self.verdicts.iter().map(|(&(seed, updates), &right)| (seed, updates, right)).collect();
+        serde_json::to_value(Notes { verdicts }).expect("plain data with string keys")
     }
 
     fn tensors(&self) -> Tensors {
@@ -217,6 +284,10 @@ impl Room for Logic {
 
     fn at_boundary(&self) -> bool {
         self.population.at_boundary()
+    }
+
+    fn saves_within(&self) -> bool {
+        self.population.saves_within()
     }
 
     fn iteration(&self) -> u32 {
@@ -255,38 +326,56 @@ impl Room for Logic {
     }
 
     fn test_is_due(&self, tests: &[Row], solved: bool) -> bool {
-        let progress = self.population.progress();
-        let Some(last) = tests.last().map(|test| &test.progress) else {
-            return progress.perfect > 0 || self.iteration() >= TEST_EVERY;
-        };
-        let more = progress.perfect as f64 > last.counts[PERFECT_RUNS];
-        (more && !solved) || self.iteration() >= last.iteration + TEST_EVERY.max(last.iteration / 4)
+        let is_untried = self.is_untried(self.best());
+        let last = tests.last().map_or(0, |test| test.progress.iteration);
+        (is_untried && !solved) || self.iteration() >= last + TEST_EVERY.max(last / 4)
     }
 
     fn begin_test(&mut self) {
+        let (circuit, of) = self.candidate();
         let population = &self.population;
-        let automaton = population.members()[population.best()].trainer.automaton();
-        let circuit = harden(population.experiment(), automaton).pruned();
         let seed = Rng::new(population.seed(), PURPOSE_TESTS).block([self.iteration(), 0, 0, 0])[0];
-        self.test = Some(Generalisation::new(population.isa(), population.experiment(), circuit, seed));
+        let test = Generalisation::new(population.isa(), population.experiment(), circuit, seed);
+        self.test = Some(Test { of, what: Doing::Testing(Box::new(test)) });
+    }
+
+    fn begin_confirmation(&mut self, seed: u32) -> bool {
+        let (circuit, of) = self.candidate();
+        let (isa, experiment) = (self.population.isa(), self.population.experiment());
+        if !experiment.is_random() {
+            return false;
+        }
+        let what = Doing::Confirming(Box::new(Confirmation::new(isa, experiment, circuit, seed)));
+        self.test = Some(Test { of, what });
+        true
     }
 
     fn advance_test(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError> {
-        let Some(test) = &mut self.test else { return Ok(None) };
-        let Some(found) = test.advance() else { return Ok(None) };
+        let Some(Test { of, what }) = &mut self.test else { return Ok(None) };
+        let (of, found) = match what {
+            Doing::Testing(test) => {
+                let Some(mut found) = test.advance() else { return Ok(None) };
+                let known = self.verdicts.get(of).copied().unwrap_or(1.0);
+                found.perfect = found.perfect.map(|right| right.min(known));
+                self.verdicts.extend(found.perfect.filter(|&right| right < 1.0).map(|right| (*of, right)));
+                (*of, found)
+            }
+            Doing::Confirming(test) => {
+                let Some(right) = test.advance() else { return Ok(None) };
+                self.verdicts.insert(*of, right);
+                (*of, Generalised { perfect: Some(right), ..Generalised::default() })
+            }
+        };
         self.test = None;
         let progress = self.population.progress();
         let success = (progress.ended > 0).then(|| progress.perfect as f64 / progress.ended as f64);
-        let gates = self.population.members()[self.population.best()].checked.gates as f64;
-        Ok(Some(vec![
-            found.perfect,
-            found.larger,
-            found.damaged,
-            found.healed,
-            found.long,
-            success,
-            Some(gates),
-        ]))
+        let members = self.population.members();
+        let tested = members.iter().find(|member| (member.seed, member.trainer.updates()) == of);
+        // Of members that are gone or have learned on nothing is asked any more.
+        let here: Vec<_> = (0..members.len()).map(|member| self.name(member)).collect();
+        self.verdicts.retain(|name, _| here.contains(name));
+        let gates = tested.map(|member| member.checked.gates as f64);
+        Ok(Some(vec![found.perfect, found.larger, found.damaged, found.healed, found.long, success, gates]))
     }
 
     fn offload(&mut self) -> Option<&mut dyn Offload> {
@@ -352,6 +441,10 @@ impl Room for Logic {
     }
 }
 
-/// Among the counters.
-const PERFECT_RUNS: usize = 3;
+/// What is saved beside the tensors.
+#[derive(Default, Serialize, Deserialize)]
+struct Notes {
+    verdicts: Vec<(u32, u64, f64)>,
+}
+
 const PURPOSE_TESTS: u32 = 35;

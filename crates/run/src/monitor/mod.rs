@@ -265,6 +265,8 @@ struct RunText {
     knobs: Knobs,
     progress: Progress,
     solved: Option<Progress>,
+    #[serde(default)]
+    attempts: u32,
     room: serde_json::Value,
 }
 

@@ -143,7 +143,7 @@ impl Reader {
             let tracks = [read(METRICS), read(TESTS), read(MARKS)];
             (self.word(AT_EPOCH), self.word(AT_BEGAN), take_text(&self.memory.words()[AT_RUN..]), tracks)
         })?;
-        let RunText { config, knobs, progress, solved, room } = serde_json::from_str(&text).ok()?;
+        let RunText { config, knobs, progress, solved, attempts, room } = serde_json::from_str(&text).ok()?;
         let mut next: [u64; TRACKS] = std::array::from_fn(|t| self.word(track_at(t)));
         next[MESSAGES] = self.next[MESSAGES];
         let [metrics, tests, marks] = [METRICS, TESTS, MARKS].map(|t| {
@@ -168,6 +168,7 @@ impl Reader {
             knobs,
             progress: history.last().map_or(progress, |row| row.progress.clone()),
             solved,
+            attempts,
             history,
             tests: rows(tests?),
             marks: marks?.iter().filter_map(|row| mark_from(row)).collect(),

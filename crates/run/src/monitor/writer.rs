@@ -95,7 +95,7 @@ impl Writer {
                 let arithmetic = ARITHMETICS.iter().position(|&a| a == digest.arithmetic).unwrap_or_default();
                 self.push(DIGESTS, &[u64::from(digest.iteration), weights, arithmetic as u64]);
             }
-            Event::Notice { .. } | Event::Device(_) | Event::Room { .. } => {
+            Event::Notice { .. } | Event::Device(_) | Event::Room { .. } | Event::Confirmation(_) => {
                 // Plain data with string keys: there is nothing in it that JSON cannot hold.
                 let text = serde_json::to_string(event).unwrap_or_default();
                 self.message(MESSAGE_EVENT, &text);
@@ -154,6 +154,7 @@ impl Writer {
                 knobs: began.knobs.clone(),
                 progress: began.progress.clone(),
                 solved: began.solved.clone(),
+                attempts: began.attempts,
                 room,
             };
             // Plain data with string keys: there is nothing in it that JSON cannot hold.

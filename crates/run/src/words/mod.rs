@@ -13,3 +13,4 @@ mod writing;
 
 pub use bench::Steps;
 pub use room::Words;
+pub use text::{is_vocabulary, vocabulary_line};

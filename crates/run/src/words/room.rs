@@ -28,6 +28,8 @@ pub struct Words {
     isa: Isa,
     stage: Stage,
     test: Option<Test>,
+    /// The text of a confirmation, or why there is none; of a test it is the learner's.
+    fresh: Option<Result<(Prepared, Validation), RunError>>,
     /// Since a machine was told them: what it knows of the steps so far are their powers, and so it begins anew.
     pub(super) betas_changed: bool,
     samples: Vec<Sample>,
@@ -88,6 +90,7 @@ impl Words {
             seed: setup.seed,
             stage,
             test: None,
+            fresh: None,
             betas_changed: false,
             samples: Vec::new(),
             told: VecDeque::new(),
@@ -119,6 +122,19 @@ impl Words {
             Stage::Learning(learning) => Some((learning, &self.settings, &mut self.asked)),
             Stage::Preparing(_) => None,
         }
+    }
+
+    /// Begins a test on the text of a confirmation, or on the learner's.
+    fn test_on(&mut self) {
+        let Stage::Learning(learning) = &self.stage else { return };
+        let Learning { prepared, learner, validation } = &**learning;
+        let (prepared, validation) = match &self.fresh {
+            Some(Ok((prepared, validation))) => (prepared, validation),
+            _ => (prepared, validation),
+        };
+        let reader = Reader::new(&learner.config().shape, learner.params(), self.isa);
+        let at = (self.iteration(), self.counts()[0]);
+        self.test = Some(Test::new(reader, prepared, validation, at));
     }
 
     /// A slice of the preparation; after the last the learner stands.
@@ -292,6 +308,10 @@ impl Room for Words {
         self.learning().is_some_and(|learning| learning.learner.at_boundary())
     }
 
+    fn saves_within(&self) -> bool {
+        self.learning().is_some_and(|learning| learning.learner.saves_within())
+    }
+
     fn is_preparing(&self) -> bool {
         self.learning().is_none()
     }
@@ -347,11 +367,15 @@ impl Room for Words {
         while self.learning().is_none() {
             self.prepare();
         }
-        let Stage::Learning(learning) = &self.stage else { return };
-        let Learning { prepared, learner, validation } = &**learning;
-        let reader = Reader::new(&learner.config().shape, learner.params(), self.isa);
-        let at = (self.iteration(), self.counts()[0]);
-        self.test = Some(Test::new(reader, prepared, validation, at));
+        self.fresh = None;
+        self.test_on();
+    }
+
+    fn begin_confirmation(&mut self, seed: u32) -> bool {
+        let Stage::Learning(learning) = &self.stage else { return false };
+        self.fresh = Some(Validation::fresh(&learning.prepared, seed));
+        self.test_on();
+        true
     }
 
     fn advance_test(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError> {
@@ -359,9 +383,20 @@ impl Room for Words {
             return Ok(None);
         };
         let Learning { prepared, validation, .. } = &mut **learning;
-        let Some(found) = test.advance(prepared, validation, &self.settings, self.seed) else {
-            return Ok(None);
+        let mut settings = self.settings.clone();
+        let found = match &mut self.fresh {
+            Some(Err(_)) => None,
+            Some(Ok((prepared, validation))) => {
+                // A confirmation writes no sample.
+                settings.sample = 0;
+                test.advance(prepared, validation, &settings, self.seed)
+            }
+            None => test.advance(prepared, validation, &settings, self.seed),
         };
+        if let Some(Err(error)) = self.fresh.take_if(|fresh| fresh.is_err()) {
+            return Err(error);
+        }
+        let Some(found) = found else { return Ok(None) };
         let prompt = prepared.tokenizer.decode(&prompt(prepared, &self.settings));
         // Of what was learned by then: another machine may have gone on since.
         let (iteration, tokens) = test.at;
@@ -395,6 +430,10 @@ impl Room for Words {
 
     fn bench(bench: &mut Bench) {
         super::bench::run(bench);
+    }
+
+    fn profile(bench: &mut Bench) {
+        super::bench::profiled(bench);
     }
 }
 

@@ -42,7 +42,8 @@ pub(super) static SCHEMA: Schema = Schema {
             "floor",
             "Entropy floor",
             "The loss that is best possible on the same text with the same context, as the story grammar is known. Of another text \
-             nobody knows it.",
+             it is not known. With byte pairs it is near that, but no strict bound: where a token begins says a little about what stood \
+             before, which it does not count.",
         )
         .unit("nats")
         .chart("loss")
@@ -50,6 +51,13 @@ pub(super) static SCHEMA: Schema = Schema {
         Column::new("val_bits_per_char", "Validation bits a character", "The validation loss in bits a character.")
             .unit("bits")
             .chart("bits"),
+        Column::new(
+            "val_bits_per_byte",
+            "Validation bits a byte",
+            "The same a byte of the text, which compares with any other tokenizer, and with programs that compress.",
+        )
+        .unit("bits")
+        .chart("bits"),
         Column::new("above", "Above the floor", "How much the validation loss is above the entropy floor.")
             .chart("above")
             .share()

@@ -3,13 +3,14 @@
 use super::knobs::Settings;
 use super::text::{Prepared, grammar};
 use super::writing::Written;
+use crate::RunError;
 use learn::words::Reader;
 use worlds::words::{Anywhere, Tokenizer};
 
 /// Characters that it is tested on, about: so many that chance moves what is above the floor by little.
 const CHARACTERS: f64 = 16_384.0;
 /// Multiply-adds of a slice, about.
-const SLICE: usize = 200_000_000;
+const SLICE: u64 = 200_000_000;
 
 /// What tests of one text share.
 pub struct Validation {
@@ -18,6 +19,7 @@ pub struct Validation {
     context: usize,
     /// Of the text that is predicted in them.
     characters: usize,
+    bytes: usize,
     /// Nats a token, once a test has found it.
     pub floor: Option<f64>,
 }
@@ -28,11 +30,24 @@ impl Validation {
         let context = corpus.context();
         let tokens = CHARACTERS / prepared.characters_per_token();
         let starts = corpus.validation_starts(tokens as usize / context);
-        let window = |&start: &usize| {
-            let predicted: Vec<u32> = corpus.tokens(start + 1..start + 1 + context).collect();
-            tokenizer.decode(&predicted).chars().count()
-        };
-        Validation { characters: starts.iter().map(window).sum(), starts, context, floor: None }
+        let predicted = |start: usize| corpus.tokens(start + 1..start + 1 + context).collect::<Vec<_>>();
+        let characters = |tokens: &[u32]| tokenizer.decode(tokens).chars().count();
+        let bytes =
+            |tokens: &[u32]| tokens.iter().map(|&token| tokenizer.token_bytes(token).len()).sum::<usize>();
+        Validation {
+            characters: starts.iter().map(|&start| characters(&predicted(start))).sum(),
+            bytes: starts.iter().map(|&start| bytes(&predicted(start))).sum(),
+            starts,
+            context,
+            floor: None,
+        }
+    }
+
+    /// Fresh text, and windows in it.
+    pub fn fresh(prepared: &Prepared, seed: u32) -> Result<(Prepared, Validation), RunError> {
+        let prepared = prepared.fresh(seed, 2 * CHARACTERS as usize)?;
+        let validation = Validation::new(&prepared);
+        Ok((prepared, validation))
     }
 
     fn tokens(&self) -> f64 {
@@ -84,8 +99,8 @@ impl Test {
         let Prepared { corpus, tokenizer, .. } = prepared;
         match &mut self.stage {
             Stage::Windows(reader, done) if *done < validation.starts.len() => {
-                let at_once = (SLICE / (validation.context * reader.shape().products())).max(1);
-                for &start in validation.starts[*done..].iter().take(at_once) {
+                let at_once = (SLICE / (validation.context as u64 * reader.shape().products())).max(1);
+                for &start in validation.starts[*done..].iter().take(at_once as usize) {
                     let window: Vec<u32> = corpus.tokens(start..start + validation.context + 1).collect();
                     self.nats += reader.surprises(&window).iter().map(|&nats| f64::from(nats)).sum::<f64>();
                     self.least += self.ideal.as_ref().map_or(0.0, |ideal| least(ideal, tokenizer, &window));
@@ -120,9 +135,16 @@ impl Test {
 
     fn found(&self, validation: &Validation) -> Found {
         let (loss, floor) = (self.nats / validation.tokens(), validation.floor);
-        let bits = self.nats / std::f64::consts::LN_2 / validation.characters.max(1) as f64;
+        let bits = |count: usize| Some(self.nats / std::f64::consts::LN_2 / count.max(1) as f64);
         let above = floor.map(|floor| loss / floor - 1.0);
-        let values = vec![Some(loss), floor, Some(bits), above, floor.map(|floor| floor / loss)];
+        let values = vec![
+            Some(loss),
+            floor,
+            bits(validation.characters),
+            bits(validation.bytes),
+            above,
+            floor.map(|floor| floor / loss),
+        ];
         let sample = if let Stage::Sample(sample) = &self.stage { Some(sample.text().into()) } else { None };
         Found { values, val_loss: loss, sample }
     }

@@ -19,4 +19,5 @@ mod property;
 mod runs;
 mod sessions;
 mod sharing;
+mod solved;
 mod words;

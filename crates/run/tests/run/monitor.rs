@@ -4,7 +4,9 @@
 use crate::common::rooms;
 use proptest::prelude::*;
 use run::monitor::{MAGIC, Memory, Reader, State, Told, Writer, heap, layout, words};
-use run::protocol::{Began, Config, Digest, Event, KnobKind, Level, Mark, Progress, Row, Value};
+use run::protocol::{
+    Began, Config, Confirmation, Digest, Event, KnobKind, Level, Mark, Progress, Row, Value,
+};
 use run::room::Schema;
 use run::{AnyRoom, RunError, config_of};
 use std::collections::BTreeMap;
@@ -80,6 +82,12 @@ impl Teller {
                 event: serde_json::json!({ "kind": "frozen", "minutes": i }),
                 text: format!("Minute {i}."),
             },
+            7 => Event::Confirmation(Confirmation {
+                progress: self.progress(i),
+                value: (!i.is_multiple_of(3)).then_some(f64::from(i) / 7.0),
+                goal: 475.0,
+                confirmed: i.is_multiple_of(2),
+            }),
             _ => Event::Metrics(self.metrics(i)),
         }
     }
@@ -94,6 +102,7 @@ impl Teller {
             tests: (i..i + rows / 3).map(|i| self.test(i)).collect(),
             progress: if rows > 0 { self.progress(i + rows - 1) } else { self.progress(i) },
             solved: (rows > 4).then(|| self.progress(i)),
+            attempts: rows,
             room: serde_json::json!({ "of": i }),
         }))
     }
@@ -200,7 +209,7 @@ fn whoever_attaches_later_is_told_the_run_with_its_history() {
         writer.event(&teller.began(50, 6));
         writer.event(&Event::Running { running: true });
         for i in 60..70 {
-            (0..=7).filter(|kind| *kind != 5).for_each(|kind| writer.event(&teller.event(kind, i)));
+            (0..=8).filter(|kind| *kind != 5).for_each(|kind| writer.event(&teller.event(kind, i)));
         }
         assert!(writer.say("after"));
         let mut reader = reader(&memory);
@@ -508,6 +517,7 @@ fn every_variant_with_all_its_knobs_finds_room() {
                 tests: Vec::new(),
                 progress: teller.progress(u32::MAX / 1000),
                 solved: Some(teller.progress(7)),
+                attempts: u32::MAX,
                 room: serde_json::Value::Null,
             }));
             let (mut writer, memory) = teller.pair();

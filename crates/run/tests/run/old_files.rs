@@ -132,8 +132,8 @@ fn a_file_of_control_is_read_whole() {
     assert_eq!(run.config_now().changes[0].value, Value::Number(0.005));
 
     let solved = Progress { iteration: 89, counts: vec![91_136.0, 953.0], train_s: 0.8000000000000006 };
-    assert_eq!(run.solved(), Some(&solved));
-    assert_eq!(began.solved, Some(solved.clone()));
+    // A test that came up to the goal was enough then; it was not confirmed.
+    assert_eq!((run.solved(), &began.solved, began.attempts), (None, &None, 0));
     let iterations: Vec<_> = began.tests.iter().map(|row| row.progress.iteration).collect();
     assert_eq!(iterations, [2, 4, 7, 10, 13, 17, 33, 47, 60, 73, 89]);
     // Mean, least, greatest return and episodes.
@@ -144,7 +144,7 @@ fn a_file_of_control_is_read_whole() {
     let [.., Event::Running { running: false }] = &told[..] else {
         // Another arithmetic says so in a notice, and nothing else is told.
         assert!(!Isa::best().fused() && matches!(told.last(), Some(Event::Notice { .. })));
-        return;
+        return testkit::skip("its digest: this machine's arithmetic is not that of the file");
     };
     assert_eq!(run.digest().weights, "ab389330c7dba633");
 }

@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use math::Isa;
-use run::protocol::{Change, Command, Config, Digest, Event, Level, SweepSpec, Value};
+use run::protocol::{Change, Command, Config, Digest, Event, Level, Row, SweepSpec, Value};
 use run::{AnyRun, DIGEST_EVERY, Host, RunError, Sweep, VERSION, permalink};
 
 #[test]
@@ -24,27 +24,6 @@ fn a_resumed_run_equals_one_that_never_stopped() {
         assert_eq!(whole.progress().counts, second.progress().counts, "{variant}");
         assert_eq!(whole.test().unwrap().values, second.test().unwrap().values, "{variant}");
         assert_eq!(second.variant(), whole.variant());
-    }
-}
-
-#[test]
-fn a_save_in_the_middle_of_an_iteration_ends_it_first() {
-    for (_, config) in every(3) {
-        let mut run = start(&config);
-        run.advance(0.0);
-        if run.at_boundary() {
-            continue;
-        }
-        run.command(Command::Pause).unwrap();
-        let file = saved(&mut *run);
-        assert_eq!(run::restore(&file, host()).unwrap().progress().iteration, 1);
-        assert!(!run.running() && !run.advance(1.0));
-        // The same at once.
-        run.command(Command::Start).unwrap();
-        run.advance(0.0);
-        assert!(!run.at_boundary());
-        let file = run.save().unwrap();
-        assert_eq!(run::restore(&file, host()).unwrap().progress().iteration, 2);
     }
 }
 
@@ -677,4 +656,140 @@ fn a_run_may_be_lent_a_clock_and_says_where_its_time_went() {
         let learner: f64 = shares[..room.schema().parts.len()].iter().map(|share| share.unwrap()).sum();
         assert!(learner > 0.2, "{}: {shares:?}", config.variant);
     }
+}
+
+/// What a run told of its iterations, without what depends on the time.
+fn timeless_metrics(run: &mut dyn AnyRun) -> Vec<Vec<Option<f64>>> {
+    let columns = run.schema().metrics;
+    let rows = run.events().into_iter().filter_map(|event| match event {
+        Event::Metrics(row) => Some(row),
+        _ => None,
+    });
+    let values = |row: Row| {
+        columns.iter().zip(row.values).filter(|(c, _)| c.rate.is_none()).map(|(_, v)| v).collect::<Vec<_>>()
+    };
+    rows.map(values).collect()
+}
+
+#[test]
+fn a_save_at_any_slice_goes_on_to_the_bit() {
+    for (_, config) in every(3) {
+        let variant = &config.variant;
+        let mut whole = start(&config);
+        settle(&mut *whole, 2);
+        let told = timeless_metrics(&mut *whole);
+        for slices in [1, 2, 3, 5, 8, 13, 21] {
+            let mut run = start(&config);
+            while run.is_preparing() {
+                run.advance(0.0);
+            }
+            // A second a slice: an iteration that lasts so long is saved within.
+            (0..slices).for_each(|slice| assert!(run.advance(f64::from(slice))));
+            if run.progress().iteration >= 2 {
+                break;
+            }
+            let done = run.progress().iteration as usize;
+            let now = run.saves();
+            let mut again = go_on(&run.save().unwrap());
+            // What cannot be saved within an iteration ends it first.
+            assert_eq!(again.progress(), now.unwrap_or_else(|| run.progress()), "{variant}");
+            let done = done.max(again.progress().iteration as usize);
+            settle(&mut *again, 2);
+            assert_eq!(again.digest(), whole.digest(), "{variant} after {slices} slices");
+            assert_eq!(timeless_metrics(&mut *again), told[done..], "{variant} after {slices} slices");
+            // And the one that was saved does so too.
+            settle(&mut *run, 2);
+            assert_eq!(run.digest(), whole.digest(), "{variant} after {slices} slices");
+        }
+    }
+}
+
+#[test]
+fn an_iteration_of_hours_is_saved_and_paused_at_once() {
+    let hours = [
+        ("words", "char", "steps"),
+        ("logic", "life", "updates"),
+        ("cube", "2x2x2", "updates"),
+        ("cube", "2x2x2-dqn", "updates"),
+    ];
+    for (room, variant, knob) in hours {
+        let mut config = small(room, variant, 2);
+        config.knobs.insert(knob.into(), 10_000.0.into());
+        let mut run = start(&config);
+        while run.is_preparing() {
+            run.advance(0.0);
+        }
+        (0..9).for_each(|i| assert!(run.advance(0.2 * f64::from(i))));
+        assert!(!run.at_boundary() && run.progress().iteration == 0, "{variant}");
+        run.events();
+        run.command(Command::Save).unwrap();
+        let saved = run.events().into_iter().find_map(|event| match event {
+            Event::Saved { bytes } => Some(bytes),
+            _ => None,
+        });
+        let again = run::restore(&saved.expect(variant), host()).unwrap();
+        assert_eq!(again.progress(), run.progress(), "{variant}");
+        assert!(!again.at_boundary(), "{variant}: it is in the file that so much of the iteration is done");
+        run.command(Command::Pause).unwrap();
+        assert!(!run.advance(2.0), "{variant}");
+        // A step that was begun ends where somebody pauses.
+        run.command(Command::Step).unwrap();
+        assert!(run.advance(3.0));
+        run.command(Command::Pause).unwrap();
+        assert!(!run.advance(4.0), "{variant}");
+    }
+    // What cannot be saved within an iteration is saved as it began, once that lasts, and does the iteration again.
+    for (room, variant) in [("control", "CartPole-v1"), ("backgammon", "strong")] {
+        let config = small(room, variant, 2);
+        let mut whole = start(&config);
+        settle(&mut *whole, 3);
+        let mut run = start(&config);
+        let mut now_s = 0.0;
+        while run.progress().iteration < 1 {
+            now_s += 1.5;
+            run.advance(now_s);
+        }
+        while run.at_boundary() {
+            run.advance(now_s);
+        }
+        assert_eq!(run.saves(), None, "{variant}: it may be over soon");
+        run.command(Command::Pause).unwrap();
+        run.command(Command::Save).unwrap();
+        while !run.events().iter().any(|event| matches!(event, Event::Saved { .. })) {
+            now_s += 1.5;
+            assert!(run.advance(now_s), "{variant}");
+        }
+        assert!(!run.at_boundary() && !run.advance(now_s), "{variant}: nothing goes on behind the save");
+        assert_eq!(run.saves().map(|at| at.iteration), Some(1), "{variant}");
+        let mut again = go_on(&run.save().unwrap());
+        let notices = run.events();
+        let told =
+            |event: &Event| matches!(event, Event::Notice { text, .. } if text.contains("as it was after 1"));
+        assert!(notices.iter().any(told), "{variant}: {notices:?}");
+        settle(&mut *again, 3);
+        assert_eq!(again.digest(), whole.digest(), "{variant}");
+        run.command(Command::Start).unwrap();
+        settle(&mut *run, 3);
+        assert_eq!(run.digest(), whole.digest(), "{variant}");
+    }
+}
+
+#[test]
+fn a_knob_that_waits_for_the_end_of_an_iteration_is_in_the_file() {
+    let mut config = small("words", "char", 2);
+    config.knobs.insert("steps".into(), 20.0.into());
+    let mut run = start(&config);
+    while run.is_preparing() || run.at_boundary() {
+        run.advance(0.0);
+    }
+    run.advance(2.0);
+    assert!(!run.at_boundary() && run.saves().is_some());
+    run.command(set("lr", 0.01)).unwrap();
+    let mut again = go_on(&run.save().unwrap());
+    for run in [&mut run, &mut again] {
+        settle(&mut **run, 2);
+    }
+    assert_eq!(run.digest(), again.digest());
+    let changes = |run: &dyn AnyRun| run.config_now().changes;
+    assert!(changes(&*run) == changes(&*again) && changes(&*run).len() == 1);
 }

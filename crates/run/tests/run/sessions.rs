@@ -168,8 +168,8 @@ fn a_person_plays_a_turn_by_steps_takes_back_and_confirms() {
         (review.yours.id.as_str(), review.best.id.as_str()),
         (same.id.as_str(), hint.candidates[0].id.as_str())
     );
-    assert!((review.yours.loss - same.loss).abs() < 1e-9 && review.yours.loss <= worst.loss);
-    assert_eq!((review.reviewed, review.lost), (1, review.yours.loss));
+    assert!((review.error - same.loss.unwrap()).abs() < 1e-9 && same.loss <= worst.loss);
+    assert_eq!((review.reviewed, review.lost), (1, review.error));
     assert_eq!(room.review(AGENT).unwrap().reviewed, 1, "a turn counts once");
     assert_eq!(review.verdict == Verdict::Best, review.rank == 1);
     assert!(matches!(room.review(RANDOM), Err(RunError::Refused { .. })));

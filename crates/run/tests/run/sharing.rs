@@ -151,11 +151,11 @@ fn pieces_that_are_not_due_are_refused_and_change_nothing() {
 #[test]
 fn who_plays_otherwise_is_refused() {
     let portable = Host::new(Isa::Portable);
+    if Isa::Portable.fused() == Isa::best().fused() {
+        return testkit::skip("this machine's best arithmetic is the plain one");
+    }
     for [mut shared, _] in sharing() {
         let (pieces, due) = wait(&mut *shared);
-        if Isa::Portable.fused() == Isa::best().fused() {
-            return; // this machine's best is the plain one
-        }
         let error = play(&due, pieces, portable).unwrap_err();
         assert!(matches!(error, RunError::OtherBuild { .. }), "{error}");
         assert!(error.to_string().contains("Install"), "{error}");

@@ -124,20 +124,30 @@ impl Said {
 }
 
 impl Standing {
-    /// A position id alone (money play, before a roll), one with a match id behind a colon, or an XGID.
+    /// A position id alone (money play, before a roll), one with a match id behind a colon, or an XGID. Also what programs copy
+    /// around them: a text with an XGID somewhere, or with "Position ID" and perhaps "Match ID".
     pub fn read(text: &str) -> Result<Standing, IdError> {
         let text = text.trim();
-        let xgid = text.strip_prefix("XGID=").or_else(|| text.strip_prefix("xgid="));
         if text.is_empty() {
             return Err(IdError::Empty);
         }
-        if xgid.is_some() || text.matches(':').count() > 1 {
-            return xg(xgid.unwrap_or(text))?.standing();
+        if let Some(xgid) = behind(text, "xgid=") {
+            return xg(in_text(xgid))?.standing();
         }
-        match text.split_once(':') {
-            Some((position, id)) => gnu(position.trim(), id.trim())?.standing(),
+        let (position, id) = match behind(text, "position id") {
+            Some(position) => {
+                (before(position, "match id"), behind(text, "match id").map(|id| before(id, "position id")))
+            }
+            None if text.matches(':').count() > 1 => return xg(text)?.standing(),
+            None => match text.split_once(':') {
+                Some((position, id)) => (position.trim(), Some(id.trim())),
+                None => (text, None),
+            },
+        };
+        match id {
+            Some(id) => gnu(position, id)?.standing(),
             None => {
-                let board = Board::from_id(text).map_err(IdError::Position)?;
+                let board = Board::from_id(position).map_err(IdError::Position)?;
                 let cube = Cube { value: 1, owner: None };
                 let game = Game::at(board, Player::One, cube, Stakes::Money)?;
                 if let Stage::Over(_) = game.stage() {
@@ -150,6 +160,36 @@ impl Standing {
                 Ok(Standing { game, bare: true, jacoby: false })
             }
         }
+    }
+}
+
+/// What follows a label, whatever its case, and the `:` or `=` behind it.
+fn behind<'a>(text: &'a str, label: &str) -> Option<&'a str> {
+    let at = find(text, label)?;
+    let rest = text[at + label.len()..].trim_start();
+    Some(rest.strip_prefix([':', '=']).unwrap_or(rest).trim_start())
+}
+
+/// The first word, or the part of it that stands before a label.
+fn before<'a>(text: &'a str, label: &str) -> &'a str {
+    let text = &text[..find(text, label).unwrap_or(text.len())];
+    text.split_whitespace().next().unwrap_or_default()
+}
+
+/// Where a label begins, whatever its case.
+fn find(text: &str, label: &str) -> Option<usize> {
+    text.as_bytes().windows(label.len()).position(|window| window.eq_ignore_ascii_case(label.as_bytes()))
+}
+
+/// An XGID at the beginning of a text: its last field is a number, behind which a line that was joined to it may go on.
+fn in_text(text: &str) -> &str {
+    let word = text.split_whitespace().next().unwrap_or_default();
+    let last = word.match_indices(':').nth(8).map_or(word.len(), |(at, _)| at + 1);
+    let digits = word[last..].find(|c: char| !c.is_ascii_digit());
+    match digits {
+        // More fields are an XGID that is wrong, and no other text.
+        Some(digits) if digits > 0 && !word[last + digits..].starts_with(':') => &word[..last + digits],
+        _ => word,
     }
 }
 

@@ -2,11 +2,11 @@
 //! that a strong player has evaluated.
 
 use super::gnubg::{Gnubg, MOST_PLIES};
+use crate::Usage;
 use crate::args::{MachineArgs, count, up_to_a_million};
 use crate::format::{clock, grouped};
 use crate::host::Machine;
 use crate::signals::{self, SIGNALS, Signals};
-use crate::{Usage, files};
 use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use run::Host;
@@ -15,7 +15,7 @@ use run::backgammon::baselines::{Linear, Random};
 use run::backgammon::decisions::{Decision, Score, score};
 use run::backgammon::{Player, Results, player_from_checkpoint};
 use serde::Serialize;
-use std::io::{BufRead, BufReader, IsTerminal, Write};
+use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -258,10 +258,9 @@ fn summary(tally: &Tally) -> String {
 
 fn read(file: &Path) -> Result<Vec<Decision>> {
     let shown = file.display();
-    let open = std::fs::File::open(file)
-        .with_context(|| format!("cannot read {shown}. Name a file of judged decisions"))?;
+    let bytes = files::read_any(file).context("there are no judged decisions")?;
     let (mut decisions, mut results) = (Vec::new(), Results::new());
-    for (line, number) in BufReader::new(open).lines().zip(1..) {
+    for (line, number) in bytes.lines().zip(1..) {
         let line = line.with_context(|| format!("cannot read line {number} of {shown}"))?;
         if line.trim().is_empty() {
             continue;

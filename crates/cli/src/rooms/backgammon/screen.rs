@@ -1,7 +1,7 @@
 //! The table on the full screen. Keys become what one would type (`table.rs`), and what comes of it is drawn; the agent thinks on a
 //! thread of its own, so that the screen never stands still. The state and its drawing know no terminal, which is how they are tested.
 
-use super::table::{Done, Game, depth_words, hint_words};
+use super::table::{Done, Game, behind, depth_words, hint_words};
 use crate::format::{fitted, wrapped};
 use crate::screen::draw::{bold, faint, key_lines};
 use crate::screen::terminal::{DRAW_EVERY, Held, NO_KEYS, read_keys};
@@ -564,13 +564,13 @@ fn candidates(frame: &mut Frame, area: Rect, seat: &Seat) {
     let width = usize::from(area.width);
     let text_width = width.saturating_sub(4 + 7 + 7).min(28);
     let (mut lines, mut chosen) = (Vec::new(), 0);
-    let mut group = String::new();
+    let mut group = "";
     for (k, of) in seat.candidates().iter().enumerate() {
         if let Some(depth) = depth_words(of.depth).filter(|depth| *depth != group) {
-            lines.push(Line::styled(fitted(&depth, width), Style::new().fg(FAINT)));
+            lines.push(Line::styled(fitted(depth, width), Style::new().fg(FAINT)));
             group = depth;
         }
-        let behind = if of.loss < 0.0005 { String::new() } else { format!("-{:.3}", of.loss) };
+        let behind = behind(of);
         let text = fitted(&of.text, text_width);
         let words = format!("{:>2}. {text:<text_width$} {:>+6.3} {behind:>6}", k + 1, of.equity);
         let mut style = Style::new();
@@ -1022,9 +1022,9 @@ mod tests {
         drop(ask);
         serve(&mut game, &asks, &give);
         let told: Vec<Answer> = answers.try_iter().collect();
-        assert!(!told[0].refused && !told[0].said.contains("cannot keep"), "{}", told[0].said);
+        assert!(!told[0].refused && !told[0].said.contains("not kept"), "{}", told[0].said);
         for answer in &told[1..] {
-            assert!(answer.said.contains("cannot keep the game in "), "{}", answer.said);
+            assert!(answer.said.contains("the game is not kept: "), "{}", answer.said);
         }
         assert!(told[2].refused && game.session.dice.is_some());
         let error = format!("{:#}", game.leave().unwrap_err());

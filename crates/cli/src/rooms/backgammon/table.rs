@@ -4,12 +4,13 @@
 use super::screen;
 use crate::format::quoted;
 use crate::stdio::converse;
-use crate::{Usage, files, saves};
+use crate::{Usage, saves};
 use anyhow::{Context, Result, bail};
+use files::{CHECKPOINT, Kind};
 use run::backgammon::Backgammon;
 use run::backgammon::protocol::{
-    Analysis, CubeAct, CubeOutlook, CubeReview, Depth, Engine, EngineAct, Phase, PlayerKind, Review, Session,
-    Setup, Step, Verdict,
+    Analysis, Candidate, CubeAct, CubeOutlook, CubeReview, Depth, Engine, EngineAct, Phase, PlayerKind,
+    Review, Session, Setup, Step, Verdict,
 };
 use run::{AnyRun, Host, Run, RunError};
 use serde::de::DeserializeOwned;
@@ -31,6 +32,21 @@ What a person types, a line each; most may be cut to their first letter:
   board, moves, id the board again; the game so far; the position as an XGID
   save FILE        the match as text (.mat) that GNU Backgammon and others import
   help, quit";
+
+/// Matches as text, which begin `7 point match`.
+const MATCH: Kind = Kind {
+    name: "match in text (.mat)",
+    is_one: |file| {
+        let mut begins = [0; 32];
+        let read = file.read(&mut begins).unwrap_or(0);
+        let text = String::from_utf8_lossy(&begins[..read]);
+        let points = text.trim_start().split_once(" point match").map(|(points, _)| points);
+        points.is_some_and(|points| points.parse::<u32>().is_ok())
+    },
+    next: "Name another file, as in `save match.mat`",
+    is_stream: false,
+};
+const KEPT: Kind = Kind { next: "Name another file with --keep", ..CHECKPOINT };
 
 /// Whom one plays, for what; what is left out is as in the game that goes on, else as usual.
 pub struct Table<'a> {
@@ -120,10 +136,10 @@ impl Game {
     /// Sits down at a new game, or at the one that the checkpoint has.
     pub fn sit(of: &Table, host: Host, said: &mut String) -> Result<Game> {
         if let Some(path) = of.save {
-            files::check_writable(path)?;
+            files::check(path, Kind { next: "Name another file with --save", ..MATCH })?;
         }
         if let Some(path) = of.keep {
-            files::check_writable(path)?;
+            files::check(path, KEPT)?;
         }
         let (mut run, mut who) = match of.player {
             "linear" => (fresh(host)?, PlayerKind::Linear),
@@ -182,9 +198,7 @@ impl Game {
     pub fn keep(&mut self) -> Result<()> {
         let Some(path) = self.keep.as_ref().filter(|_| !self.kept) else { return Ok(()) };
         let bytes = self.run.save()?;
-        files::write_whole(path, &bytes).with_context(|| {
-            format!("cannot keep the game in {}; name another place with --keep", path.display())
-        })?;
+        files::write_whole(path, KEPT, &bytes).context("the game is not kept")?;
         self.kept = true;
         Ok(())
     }
@@ -304,7 +318,7 @@ impl Game {
         let Some(engine) = self.judge else { return Ok(()) };
         let review: Review = ask(&mut self.run, json!({ "ask": "review", "engine": engine }))?;
         if review.of > 1 {
-            let (lost, best) = (review.yours.loss, &review.best.text);
+            let (lost, best) = (review.error, &review.best.text);
             match review.verdict {
                 Verdict::Best => writeln!(said, "The best of {} moves.", review.of)?,
                 verdict => writeln!(said, "{} It is {lost:.3} behind {best}.", verdict_words(verdict))?,
@@ -364,7 +378,7 @@ impl Game {
 
     fn save_to(&mut self, path: &Path) -> Result<()> {
         let text: String = ask(&mut self.run, json!({ "ask": "transcript" }))?;
-        files::write_whole(path, text.as_bytes()).with_context(|| format!("cannot write {}", path.display()))
+        files::write_whole(path, MATCH, text.as_bytes())
     }
 
     fn draw(&self, said: &mut String) {
@@ -424,25 +438,30 @@ pub fn hint_words(hint: &Analysis) -> String {
         );
         return said + &cube_lines(&outlook.cube);
     }
-    let mut group = String::new();
+    let mut group = "";
     for (of, number) in hint.candidates.iter().take(10).zip(1..) {
         if let Some(depth) = depth_words(of.depth).filter(|depth| *depth != group) {
             said += &format!("  {depth}\n");
             group = depth;
         }
-        let behind = if of.loss < 0.0005 { String::new() } else { format!("  -{:.3}", of.loss) };
-        said += &format!("{number:>3}. {:<24} {:+.3}{behind}\n", of.text, of.equity);
+        let behind = behind(of);
+        let gap = if behind.is_empty() { "" } else { "  " };
+        said += &format!("{number:>3}. {:<24} {:+.3}{gap}{behind}\n", of.text, of.equity);
     }
     said
 }
 
+/// What a move is worth less than the best; nothing for the best, nor for one that was not searched where others were.
+pub fn behind(of: &Candidate) -> String {
+    of.loss.filter(|loss| *loss >= 0.0005).map_or(String::new(), |loss| format!("-{loss:.3}"))
+}
+
 /// How far an opinion looked; none where all is known.
-pub fn depth_words(depth: Depth) -> Option<String> {
+pub fn depth_words(depth: Depth) -> Option<&'static str> {
     match depth {
-        Depth::Rolls { rolls: 21 } => Some("1-ply, all 21 rolls".into()),
-        Depth::Rolls { rolls } => Some(format!("1-ply, {rolls} of 21 rolls")),
-        Depth::Visits { .. } => Some("tree search, most visited first".into()),
-        Depth::Static => Some("0-ply, not searched".into()),
+        Depth::Rolls { .. } => Some("1-ply, all 21 rolls"),
+        Depth::Visits { .. } => Some("tree search"),
+        Depth::Static => Some("0-ply, not searched"),
         Depth::Exact => None,
     }
 }

@@ -6,11 +6,11 @@ use run::bench::Figure;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-const SEEDS: std::ops::RangeInclusive<u32> = 1..=20;
+const SEEDS: std::ops::RangeInclusive<u32> = 101..=120;
 /// A run that has not solved CartPole by then counts as one that does not.
 const CAP_STEPS: &str = "20_000_000";
 
-/// Whole processes, since that is what a person waits for: median of twenty seeds, each confirmed on fresh episodes.
+/// Whole processes, since that is what a person waits for: twenty seeds on which no preset was tuned, each confirmed on fresh episodes.
 pub fn solve(machine: &Machine, give: &mut dyn FnMut(Figure) -> std::io::Result<()>) -> Result<()> {
     let program = std::env::current_exe().context("cannot find this program's own file")?;
     let (mut times_s, mut solved) = (Vec::new(), 0);
@@ -45,13 +45,8 @@ pub fn solve(machine: &Machine, give: &mut dyn FnMut(Figure) -> std::io::Result<
         solved += u32::from(done);
         times_s.push(if done { took_s } else { f64::INFINITY });
     }
-    times_s.sort_by(f64::total_cmp);
-    let median_s = times_s[times_s.len() / 2];
-    give(Figure { name: "control.ppo.cartpole.solve_s".into(), value: median_s, unit: "s".into() })?;
-    give(Figure {
-        name: "control.ppo.cartpole.solved_of_20".into(),
-        value: solved.into(),
-        unit: "seeds".into(),
-    })?;
+    let unit = "s of a whole process, over 20 seeds";
+    give(Figure::measured("control.ppo.cartpole.solve_s", &times_s, unit))?;
+    give(Figure::counted("control.ppo.cartpole.solved_of_20", solved.into(), "seeds"))?;
     Ok(())
 }

@@ -1,7 +1,5 @@
 //! `hothouse solve`: every environment from its preset to the mean return that counts as solved, seed by
-//! seed, as a table with the time that each took. A seed counts once a hundred fresh episodes, apart from
-//! the evaluation that called it solved, reach the mean as well: what was looked for often is sometimes
-//! found by luck.
+//! seed, as a table with the time that each took. When a run is solved is the run's to say ([`Goal`]).
 
 use crate::args::{MachineArgs, count};
 use crate::format::{grouped, short};
@@ -10,18 +8,13 @@ use crate::signals::{self, SIGNALS, Signals};
 use crate::{Usage, refusal};
 use anyhow::{Result, bail};
 use clap::{ArgMatches, Args, Command as Grammar, FromArgMatches};
-use run::control::{Control, TEST_EPISODES};
+use run::Host;
 use run::protocol::{Command, Config, Event, Goal, Variant};
-use run::{AnyRun, Host, Run};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-/// Seeds of the episodes that confirm are apart from those that training looks at, which are iterations.
-const FRESH: u32 = 0x4652_0000;
-/// Between the seeds of two confirmations of a run, so that none meets the episodes of another.
-const NEXT: u32 = 0x9e37_79b9;
 /// How often a terminal is told how far a seed is.
 const TELL_EVERY: Duration = Duration::from_millis(250);
 
@@ -33,6 +26,8 @@ struct Row {
     solved: bool,
     /// Mean return of the episodes that confirmed it, or of the last evaluation.
     mean_return: Option<f64>,
+    /// Tests that reached the goal and were not confirmed.
+    attempts: u32,
     steps: u64,
     seconds: f64,
 }
@@ -186,14 +181,14 @@ fn solve(
         seed,
         solved: false,
         mean_return: None,
+        attempts: 0,
         steps: 0,
         seconds: 0.0,
     };
-    let mut run = Run::<Control>::new(config, host)?;
-    let schema = run.schema();
-    let column = schema.test(task.goal.column).unwrap_or_default();
+    let mut run = run::room(&config.room)?.begin(config, host)?;
+    let column = run.schema().test(task.goal.column).unwrap_or_default();
     run.command(Command::Start)?;
-    let (mut told, mut confirmations) = (began, 0);
+    let mut told = began;
     while !row.solved && row.steps < steps && run.running() {
         if signals.interrupts.load(Relaxed) > 0 {
             show.clear();
@@ -202,16 +197,13 @@ fn solve(
         run.advance(began.elapsed().as_secs_f64());
         row.steps = run.progress().counts[0] as u64;
         for event in run.events() {
-            let Event::Test(test) = event else { continue };
-            row.mean_return = test.values[column];
-            if row.mean_return >= Some(task.goal.at) {
-                // Fresh episodes each time: the same ones again would only try the luck of one draw.
-                let episodes = (FRESH ^ seed).wrapping_add(NEXT.wrapping_mul(confirmations));
-                confirmations += 1;
-                row.mean_return = run.room().evaluate(TEST_EPISODES, episodes)[column];
-                row.solved = row.mean_return >= Some(task.goal.at);
+            match event {
+                Event::Test(test) => row.mean_return = test.values[column],
+                Event::Confirmation(confirmation) => row.mean_return = confirmation.value,
+                _ => {}
             }
         }
+        (row.solved, row.attempts) = (run.solved().is_some(), run.attempts());
         if told.elapsed() > TELL_EVERY {
             told = Instant::now();
             show.progress(&row);

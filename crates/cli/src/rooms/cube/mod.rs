@@ -4,7 +4,6 @@ pub mod eval;
 pub mod solve;
 
 use crate::Usage;
-use crate::files;
 use anyhow::{Context, Result};
 use run::cube::Cube;
 use run::cube::protocol::{Puzzle, SearchKind, SolveMethod};

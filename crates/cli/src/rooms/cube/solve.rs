@@ -6,7 +6,7 @@ use crate::format::{clock, short};
 use crate::host::Machine;
 use crate::signals::{self, SIGNALS};
 use crate::stdio::{LINE_BYTES, converse};
-use crate::{Usage, files, saves};
+use crate::{Usage, saves};
 use anyhow::{Result, bail};
 use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches};
 use run::cube::protocol::{Puzzle, SearchKind, SolveMethod};
@@ -15,7 +15,7 @@ use run::protocol::{Command as Wish, Config, Event};
 use run::{AnyRun, Host, Run, RunError};
 use serde::Serialize;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 const HELP: &str = "\
@@ -107,13 +107,22 @@ pub fn obey(matches: &ArgMatches) -> Result<()> {
 }
 
 fn run(args: &SolveArgs, host: Host) -> Result<()> {
-    let mut run = agent(args, host)?;
-    let method = args.method.of(&puzzle(&run)?);
     let (text, is_scramble) = match (&args.facelets, &args.scramble) {
         (Some(facelets), _) => (facelets, false),
         (_, scramble) => (scramble.as_ref().expect("the grammar asks for one of them"), true),
     };
     let mut out = crate::plain::stdout();
+    if text != "-" && args.from.is_none() {
+        // What is no cube is refused before an agent is trained for it.
+        let known = facelets(&mut untrained(args, host)?, text, is_scramble);
+        if let Err(error) = known {
+            let (error, next_step) = told(&error);
+            writeln!(out, "{}", serde_json::to_string(&unsolved(&error, &next_step))?)?;
+            bail!("{error}. {next_step}");
+        }
+    }
+    let mut run = agent(args, host)?;
+    let method = args.method.of(&puzzle(&run)?);
     if text != "-" {
         let line = line(&mut run, text, is_scramble, method);
         writeln!(out, "{}", serde_json::to_string(&line)?)?;
@@ -147,14 +156,8 @@ fn line(run: &mut Run<Cube>, text: &str, is_scramble: bool, method: SolveMethod)
 }
 
 fn solved(run: &mut Run<Cube>, text: &str, is_scramble: bool, method: SolveMethod) -> Result<Line, RunError> {
+    let facelets = facelets(run, text, is_scramble)?;
     let agent = run.room().agent();
-    let facelets = match is_scramble {
-        true => {
-            let solved = agent.scramble(0, 0)?.facelets;
-            agent.turn(&solved, text)?.facelets
-        }
-        false => text.trim().to_string(),
-    };
     let metric = agent.metric().id();
     let began = Instant::now();
     let mut view = agent.solve(&facelets, method)?;
@@ -177,6 +180,16 @@ fn solved(run: &mut Run<Cube>, text: &str, is_scramble: bool, method: SolveMetho
     }
     let (error, next_step) = told(agent.failure().expect("a search ends with a solution or without"));
     Ok(Line::Unsolved { error, next_step, nodes: Some(nodes), nearest, ms: Some(ms) })
+}
+
+/// The stickers of a cube that is given, or an error where it is none.
+fn facelets(run: &mut Run<Cube>, text: &str, is_scramble: bool) -> Result<String, RunError> {
+    let agent = run.room().agent();
+    if is_scramble {
+        let solved = agent.scramble(0, 0)?.facelets;
+        return Ok(agent.turn(&solved, text)?.facelets);
+    }
+    Ok(agent.look(text.trim())?.facelets)
 }
 
 /// Who solves: the agent of the checkpoint, of the newest run in the cache, or a fresh one.
@@ -203,20 +216,27 @@ fn agent(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
     Ok(run)
 }
 
+/// Which cube, and what counts as a move.
+fn asked(args: &SolveArgs) -> (u32, Metric) {
+    (args.cube.unwrap_or(2), args.metric.unwrap_or(Metric::Quarter))
+}
+
+fn untrained(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
+    let (size, metric) = asked(args);
+    let room = run::room("cube")?;
+    let of_size = |about| serde_json::from_value::<Puzzle>(about).is_ok_and(|puzzle| puzzle.size == size);
+    let variant = room.variants().into_iter().find(|variant| of_size(variant.about.clone()));
+    let mut config =
+        Config { variant: variant.expect("each cube has a learner").id.into(), ..run::config_of(room) };
+    config.knobs.insert("metric".into(), metric.id().into());
+    Ok(Run::new(config, host)?)
+}
+
 fn found(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
-    let (size, metric) = (args.cube.unwrap_or(2), args.metric.unwrap_or(Metric::Quarter));
-    let fresh = || -> Result<Run<Cube>> {
-        let room = run::room("cube")?;
-        let of_size = |about| serde_json::from_value::<Puzzle>(about).is_ok_and(|puzzle| puzzle.size == size);
-        let variant = room.variants().into_iter().find(|variant| of_size(variant.about.clone()));
-        let mut config =
-            Config { variant: variant.expect("each cube has a learner").id.into(), ..run::config_of(room) };
-        config.knobs.insert("metric".into(), metric.id().into());
-        Ok(Run::new(config, host)?)
-    };
+    let (size, metric) = asked(args);
     if args.method.method == Some(SearchKind::Exact) {
         // The table knows without having learned.
-        return fresh();
+        return untrained(args, host);
     }
     let mut said = std::io::stderr();
     for path in saves::kept()? {
@@ -233,7 +253,7 @@ fn found(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
             return Ok(run);
         }
     }
-    let run = fresh()?;
+    let run = untrained(args, host)?;
     writeln!(
         said,
         "no run of the {} is saved here, so one is trained for {} (--seconds); --from names another",
@@ -276,14 +296,14 @@ fn trained(mut run: Run<Cube>, seconds: f64, said: &mut impl Write) -> Result<Ru
 
 fn keep(run: &mut Run<Cube>, said: &mut impl Write) -> Result<()> {
     let path: PathBuf = saves::fresh(&run.config().variant, run.config().seed)?;
-    let written = files::write_whole(Path::new(&path), &run.save()?);
+    let written = files::write_whole(&path, files::CHECKPOINT, &run.save()?);
     match written {
         Ok(()) => {
             saves::prune(&path);
             writeln!(said, "saved       {}", path.display())?;
         }
         // What it has learned serves now all the same.
-        Err(error) => writeln!(said, "not saved: cannot write {} ({error})", path.display())?,
+        Err(error) => writeln!(said, "not saved: {error:#}")?,
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 pub mod export;
 pub mod run;
 
-use crate::{Usage, files};
+use crate::Usage;
 use ::run::logic::Circuit;
 use ::run::{AnyRun, Host, RunError};
 use anyhow::{Context, Result, bail};

@@ -1,18 +1,19 @@
 //! `hothouse run logic`: a grid that a circuit runs, a bit a cell.
 
 use super::CircuitArgs;
+use crate::Usage;
 use crate::args::{MachineArgs, count, number};
 use crate::format::{clock, grouped};
 use crate::host::Machine;
 use crate::signals::{self, SIGNALS};
-use crate::{Usage, files};
 use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
+use files::Kind;
 use math::Rng;
 use run::Host;
 use run::logic::{Area, Circuit, Grid, GridError, PackedGrid, fire};
 use serde::Serialize;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -101,8 +102,7 @@ struct Line {
 pub fn obey(matches: &ArgMatches) -> Result<()> {
     let args = RunArgs::from_arg_matches(matches)?;
     if let Some(out) = &args.out {
-        files::check_writable(out)?;
-        Form::of(out)?;
+        files::check(out, Form::of(out)?.kind())?;
     }
     let machine = Machine::new(&args.machine)?;
     signals::listen()?;
@@ -164,12 +164,12 @@ fn run(args: &RunArgs, host: Host) -> Result<()> {
         cells: drawn,
     };
     if let Some(out) = &args.out {
-        let bytes = match Form::of(out)? {
+        let form = Form::of(out)?;
+        let bytes = match form {
             Form::Bitmap => bitmap(&grid),
             Form::Text => (text(&grid, args.rgb).replace('/', "\n") + "\n").into_bytes(),
         };
-        files::write_whole(out, &bytes)
-            .with_context(|| format!("cannot write {}. Name another file with --out", out.display()))?;
+        files::write_whole(out, form.kind(), &bytes)?;
     }
     tell(&line, args)
 }
@@ -295,6 +295,18 @@ enum Form {
 }
 
 impl Form {
+    fn kind(&self) -> Kind {
+        let (name, is_one): (_, fn(&mut dyn Read) -> bool) = match self {
+            Form::Bitmap => ("bitmap (P4)", |file| files::begins(file, b"P4\n")),
+            Form::Text => ("drawing of cells", |file| {
+                let mut first = Vec::new();
+                let read = file.take(1024).read_to_end(&mut first);
+                read.is_ok() && first.iter().all(|byte| b".#1234567\n".contains(byte))
+            }),
+        };
+        Kind { name, is_one, next: "Name another file with --out", is_stream: false }
+    }
+
     fn of(path: &Path) -> Result<Form> {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("pbm") => Ok(Form::Bitmap),

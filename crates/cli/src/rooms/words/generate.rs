@@ -9,9 +9,12 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use run::AnyRun;
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::io::{IsTerminal, Read, Write};
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::Instant;
+
+/// Bytes of a prompt at most.
+const LONGEST_PROMPT: u64 = 16 << 20;
 
 #[derive(Clone, Debug, Args)]
 struct GenerateArgs {
@@ -89,9 +92,8 @@ fn generate(run: &mut dyn AnyRun, args: &GenerateArgs) -> Result<()> {
     };
     let given = match args.prompt.as_deref() {
         Some("-") => {
-            let mut text = String::new();
-            std::io::stdin().lock().read_to_string(&mut text).context("cannot read the prompt")?;
-            Some(text)
+            let bytes = files::read_at_most(std::io::stdin().lock(), LONGEST_PROMPT, "the prompt")?;
+            Some(String::from_utf8(bytes).context("the prompt is no text. Send UTF-8")?)
         }
         given => given.map(String::from),
     };

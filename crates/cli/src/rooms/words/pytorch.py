@@ -4,9 +4,8 @@
     python3 pytorch.py VOCABULARY WIDTH LAYERS HEADS CONTEXT BATCH THREADS SECONDS MODE
 
 prints, once it is ready, a line of JSON with its version, and for each line that it reads one with tokens a second of whole training
-steps (forward, backward, clip, AdamW). The mode is `fp32` or `bf16`, eager or, with `-compile` behind it, compiled. Steps are timed
-for at least so many seconds, and two at least; the faster half of them counts, since whatever else the machine does only ever makes
-one slower.
+steps (forward, backward, clip, AdamW). The mode is `fp32` or `bf16`, eager or, with `-compile` behind it, compiled. A line is a round as
+ours are: steps follow one another for at least so many seconds, and every one of them counts.
 """
 
 import json
@@ -149,13 +148,13 @@ def training(shape, batch, mode):
 
 
 def tokens_per_s(step, tokens, seconds):
-    times, began = [], time.perf_counter()
-    while len(times) < 2 or time.perf_counter() - began < seconds:
-        at = time.perf_counter()
+    steps, began = 0, time.perf_counter()
+    while True:
         step()
-        times.append(time.perf_counter() - at)
-    times = sorted(times)[: (len(times) + 1) // 2]
-    return tokens * len(times) / sum(times)
+        steps += 1
+        took = time.perf_counter() - began
+        if took >= seconds:
+            return tokens * steps / took
 
 
 def main():

@@ -157,9 +157,9 @@ impl Layout {
         // An environment is cut short at most so often in a rollout.
         let truncations = steps.div_ceil(world.step_limit as usize);
         // Places are counted in words of 32 bits: what cannot fit is refused before it is laid out.
-        let floats = (samples + truncations * envs) * (features + 4);
+        let floats = (samples + truncations * envs) as u64 * (features + 4) as u64;
         let plans = spec.acting.arena_bytes() + spec.learning.arena_bytes();
-        let (needs, has) = (plans as u64 + 4 * floats as u64, program.gpu().largest_buffer());
+        let (needs, has) = (plans + 4 * floats, program.gpu().largest_buffer());
         if needs > has {
             return Err(Fault::TooSmall { needs, has });
         }

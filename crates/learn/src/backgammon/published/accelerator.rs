@@ -6,7 +6,7 @@
 pub use crate::offload::TrainStateRef;
 
 use super::inputs::Decision;
-use super::net::ACTIONS;
+use super::net::{ACTIONS, Shape};
 use super::replay::{self, Sample};
 use crate::Fault;
 use crate::offload::Request;
@@ -36,6 +36,7 @@ pub struct OffloadSpec {
     pub work: Work,
     /// For plans.
     pub isa: Isa,
+    pub shape: Shape,
     /// Decisions of one lane at most.
     pub lane_rows: usize,
     /// Samples of one step, and places for samples.
@@ -77,7 +78,7 @@ pub fn packed_sample(sample: &Sample, scratch: &mut Results) -> PackedSample {
 /// What came of a lane's decisions, row by row.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
-    /// The policy's hidden layer, [rows][[`super::WIDTH`]].
+    /// The policy's hidden layer, [rows][width].
     pub hidden: Vec<f32>,
     /// The five chances, [rows][[`super::HEADS`]].
     pub heads: Vec<f32>,

@@ -24,8 +24,8 @@ impl LocalAccelerator {
     pub fn new(spec: &OffloadSpec) -> Result<LocalAccelerator, Fault> {
         let refused = |error: graph::PlanError| Fault::Refused { why: error.to_string() };
         let rows = spec.lane_rows.max(1);
-        let plan = net::plan_search(rows, spec.isa).map_err(refused)?;
-        let trainer = Trainer::new(spec.minibatch, 0, spec.isa).map_err(refused)?;
+        let plan = net::plan_search(spec.shape, rows, spec.isa).map_err(refused)?;
+        let trainer = Trainer::new(spec.shape, spec.minibatch, 0, spec.isa).map_err(refused)?;
         Ok(LocalAccelerator {
             evaluator: Evaluator::new(&plan, rows),
             weights: Weights::new(&plan, &Params::new(plan.table(), 0)),

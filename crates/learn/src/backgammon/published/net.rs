@@ -1,5 +1,5 @@
-//! The network, 283,433 parameters and 278,656 multiply-adds: 344 inputs, 128 wide, three residual blocks with layer norm, a
-//! layer to 676 actions behind one hidden layer, and five chances behind two.
+//! The network, as published of 283,433 parameters and 278,656 multiply-adds: 344 inputs, 128 wide, three residual blocks with layer
+//! norm, a layer to 676 actions behind one hidden layer, and five chances behind two. Width and blocks can be others.
 //!
 //! An action is where the two checkers stand that move: 26·a + b, where a is the place that the larger die is played from and
 //! b that of the smaller, 0 where a die is not played and 25 for the bar. A double is two decisions of two moves each, the higher
@@ -15,16 +15,39 @@ use std::ops::Range;
 use std::sync::Arc;
 use worlds::backgammon::{BAR, Board, Chances};
 
-pub const WIDTH: usize = 128;
-const BLOCKS: usize = 3;
 const PLACES: usize = BAR + 1;
 pub const ACTIONS: usize = PLACES * PLACES;
 /// To win, to win a gammon or more, to win a backgammon, to lose a gammon or more, to lose a backgammon.
 pub const HEADS: usize = 5;
-pub const PARAMETERS: usize = 283_433;
-/// Multiply-adds of the whole network, and of the dense layers that a search computes.
-pub const PRODUCTS: usize = 278_656;
-pub const SEARCH_PRODUCTS: usize = PRODUCTS - WIDTH * (INPUTS + ACTIONS);
+
+/// How large the network is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Units of every layer but the last ones; a multiple of 16.
+    pub width: usize,
+    /// Residual blocks of two layers each.
+    pub blocks: usize,
+}
+
+impl Shape {
+    pub const PUBLISHED: Shape = Shape { width: 128, blocks: 3 };
+
+    /// Multiply-adds of the whole network.
+    pub const fn products(self) -> usize {
+        self.width * (INPUTS + ACTIONS) + self.search_products()
+    }
+
+    /// Of the dense layers that a search computes.
+    pub const fn search_products(self) -> usize {
+        self.width * ((2 * self.blocks + 3) * self.width + HEADS)
+    }
+
+    pub const fn parameters(self) -> usize {
+        // Of each layer biases, and of each norm scale and shift; the stem and the trunk have a norm each, and no layer but it.
+        let layers = 2 * self.blocks + 3;
+        self.products() + self.width * (3 * layers + 5) + ACTIONS + HEADS
+    }
+}
 
 /// The first two places of a play as one number.
 #[inline]
@@ -38,15 +61,16 @@ pub fn play(action: u16) -> [u8; 2] {
 }
 
 fn layer(g: &mut Graph, x: NodeId, name: &str) -> NodeId {
-    let y = g.dense(x, name, WIDTH, Init::Kaiming);
+    let [_, width] = g.shape(x);
+    let y = g.dense(x, name, width, Init::Kaiming);
     g.norm(y, &format!("{name}.norm"))
 }
 
 /// From the first layer's sums, the policy's last hidden layer and the logits of the five chances.
-fn body(g: &mut Graph, stem: NodeId) -> (NodeId, NodeId) {
+fn body(g: &mut Graph, blocks: usize, stem: NodeId) -> (NodeId, NodeId) {
     let stem = g.norm(stem, "stem.norm");
     let mut x = g.relu(stem);
-    for block in 0..BLOCKS {
+    for block in 0..blocks {
         let y = layer(g, x, &format!("block.{block}.0"));
         let y = g.relu(y);
         let y = layer(g, y, &format!("block.{block}.1"));
@@ -68,44 +92,44 @@ fn logits(g: &mut Graph, policy: NodeId) -> NodeId {
 }
 
 /// Whole, for the table of its parameters.
-fn whole(rows: usize) -> (Graph, NodeId, NodeId) {
+fn whole(shape: Shape, rows: usize) -> (Graph, NodeId, NodeId) {
     let mut g = Graph::new();
     let x = g.input("inputs", [rows, INPUTS]);
-    let stem = g.dense(x, "stem", WIDTH, Init::Kaiming);
-    let (policy, value) = body(&mut g, stem);
+    let stem = g.dense(x, "stem", shape.width, Init::Kaiming);
+    let (policy, value) = body(&mut g, shape.blocks, stem);
     let policy = logits(&mut g, policy);
     (g, policy, value)
 }
 
 /// For search: from the first layer's sums to the policy's hidden layer and the five chances.
-pub fn plan_search(rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
-    let mut g = Graph::like(&whole(rows).0);
-    let stem = g.input("stem", [rows, WIDTH]);
-    let (policy, value) = body(&mut g, stem);
+pub fn plan_search(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
+    let mut g = Graph::like(&whole(shape, rows).0);
+    let stem = g.input("stem", [rows, shape.width]);
+    let (policy, value) = body(&mut g, shape.blocks, stem);
     let value = g.sigmoid(value);
     Ok(Arc::new(Plan::new(&g, &[("policy", policy), ("value", value)], Layout::Panels, isa)?))
 }
 
 /// The same from the inputs on, in rows, for a device that makes them itself.
-pub fn plan_leaves(rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
-    let mut g = Graph::like(&whole(rows).0);
+pub fn plan_leaves(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
+    let mut g = Graph::like(&whole(shape, rows).0);
     let x = g.input("inputs", [rows, INPUTS]);
-    let stem = g.dense(x, "stem", WIDTH, Init::Kaiming);
-    let (policy, value) = body(&mut g, stem);
+    let stem = g.dense(x, "stem", shape.width, Init::Kaiming);
+    let (policy, value) = body(&mut g, shape.blocks, stem);
     let value = g.sigmoid(value);
     Ok(Arc::new(Plan::new(&g, &[("policy", policy), ("value", value)], Layout::Rows, isa)?))
 }
 
 /// All 676 logits and the chances, as the published network gives them.
-pub fn plan_whole(rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
-    let (mut g, policy, value) = whole(rows);
+pub fn plan_whole(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
+    let (mut g, policy, value) = whole(shape, rows);
     let value = g.sigmoid(value);
     Ok(Arc::new(Plan::new(&g, &[("policy", policy), ("value", value)], Layout::Panels, isa)?))
 }
 
 /// The loss of a shard of samples: E[-Σ π·ln p] + c·E[Σ BCE(chance, outcome)], p over legal actions alone.
-pub fn plan_learning(rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
-    let (mut g, policy, value) = whole(rows);
+pub fn plan_learning(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
+    let (mut g, policy, value) = whole(shape, rows);
     let g = &mut g;
     // 0 where an action is legal, else far below any logit.
     let mask = g.input("mask", [rows, ACTIONS]);
@@ -139,9 +163,10 @@ pub fn plan_learning(rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
 
 /// Weights that do not change any more, ready to be searched with.
 pub struct Weights {
+    width: usize,
     pub params: Params,
     packed: Packed,
-    /// The first layer by input, [344][128].
+    /// The first layer by input, [344][width].
     stem: Buffer,
     /// Among the parameters: the first layer's biases, the policy's last weights and biases.
     biases: Range<usize>,
@@ -150,16 +175,18 @@ pub struct Weights {
 
 impl Weights {
     /// Packed, they take about what they take otherwise, but for the first layer and the policy's last.
-    pub fn bytes() -> f64 {
-        4.0 * (2 * PARAMETERS + INPUTS * WIDTH) as f64
+    pub fn bytes(shape: Shape) -> f64 {
+        4.0 * (2 * shape.parameters() + INPUTS * shape.width) as f64
     }
 
     pub fn new(plan: &Arc<Plan>, params: &Params) -> Weights {
         let specs = params.table().specs();
         let range = |name: &str| specs.iter().find(|s| *s.name == *name).map_or(0..0, ParamSpec::range);
+        let width = range("stem.bias").len();
         let mut weights = Weights {
+            width,
             packed: Packed::new(plan, params),
-            stem: Buffer::zeros(INPUTS * WIDTH),
+            stem: Buffer::zeros(INPUTS * width),
             biases: range("stem.bias"),
             last: [range("policy.1.weight"), range("policy.1.bias")],
             params: params.clone(),
@@ -178,10 +205,15 @@ impl Weights {
         let stem = self.params.get("stem.weight").unwrap_or_default();
         for (out, row) in stem.chunks_exact(INPUTS).enumerate() {
             for (input, &weight) in row.iter().enumerate() {
-                self.stem[input * WIDTH + out] = weight;
+                self.stem[input * self.width + out] = weight;
             }
         }
     }
+}
+
+/// Of the network that a search's plan is of.
+fn width(plan: &Plan) -> usize {
+    plan.table().specs().iter().find(|spec| &*spec.name == "stem.bias").map_or(0, ParamSpec::len)
 }
 
 /// What the five heads say, made into chances that can be, and certain where the board is: who has borne off a checker loses
@@ -221,32 +253,35 @@ pub fn outcome(ending: usize) -> [f32; HEADS] {
 /// Runs the network for search, some decisions at a time.
 pub struct Evaluator {
     isa: Isa,
+    pub width: usize,
     pub rows: usize,
     executor: Executor,
     /// Inputs that are not 0, of all decisions of the batch, and where each one's end.
     inputs: Vec<(u32, f32)>,
     ends: Vec<usize>,
-    /// [rows][128]: the first layer's sums, and the policy's hidden layer.
+    /// [rows][width]: the first layer's sums, and the policy's hidden layer.
     stem: Buffer,
     hidden: Buffer,
     heads: Vec<[f32; HEADS]>,
 }
 
 impl Evaluator {
-    pub fn bytes(plan: &Plan, rows: usize) -> f64 {
-        let row = inputs::MOST * size_of::<(u32, f32)>() + size_of::<usize>() + 4 * (2 * WIDTH + HEADS);
-        (plan.arena_bytes() + rows * row) as f64
+    pub fn bytes(plan: &Plan, width: usize, rows: usize) -> f64 {
+        let row = inputs::MOST * size_of::<(u32, f32)>() + size_of::<usize>() + 4 * (2 * width + HEADS);
+        plan.arena_bytes() as f64 + rows as f64 * row as f64
     }
 
     pub fn new(plan: &Arc<Plan>, rows: usize) -> Evaluator {
+        let width = width(plan);
         Evaluator {
             isa: plan.isa(),
+            width,
             rows,
             executor: Executor::new(plan),
             inputs: Vec::with_capacity(rows * inputs::MOST),
             ends: Vec::with_capacity(rows),
-            stem: Buffer::zeros(rows * WIDTH),
-            hidden: Buffer::zeros(rows * WIDTH),
+            stem: Buffer::zeros(rows * width),
+            hidden: Buffer::zeros(rows * width),
             heads: vec![[0.0; HEADS]; rows],
         }
     }
@@ -273,16 +308,23 @@ impl Evaluator {
         dispatch(
             self.isa,
             Stem {
-                actor: weights.stem.as_chunks().0,
-                biases: weights.params.values()[weights.biases.clone()].first_chunk(),
+                width: self.width,
+                actor: &weights.stem,
+                biases: &weights.params.values()[weights.biases.clone()],
                 inputs: &self.inputs,
                 ends: &self.ends,
-                to: self.stem.as_chunks_mut().0,
+                to: &mut self.stem,
             },
         );
-        ops::rows_to_panels(self.isa, self.rows, WIDTH, &self.stem, self.executor.input_mut("stem"));
+        ops::rows_to_panels(self.isa, self.rows, self.width, &self.stem, self.executor.input_mut("stem"));
         self.executor.run(&weights.params, &weights.packed);
-        ops::panels_to_rows(self.isa, self.rows, WIDTH, self.executor.output("policy"), &mut self.hidden);
+        ops::panels_to_rows(
+            self.isa,
+            self.rows,
+            self.width,
+            self.executor.output("policy"),
+            &mut self.hidden,
+        );
         let panels = self.executor.output("value").chunks_exact(PANEL * HEADS);
         for (heads, panel) in self.heads.chunks_mut(PANEL).zip(panels) {
             for (row, heads) in heads.iter_mut().enumerate() {
@@ -292,13 +334,13 @@ impl Evaluator {
     }
 
     /// What another machine made of a row instead: the policy's hidden layer, and the five chances.
-    pub fn put(&mut self, row: usize, hidden: &[f32; WIDTH], heads: &[f32; HEADS]) {
-        self.hidden[row * WIDTH..][..WIDTH].copy_from_slice(hidden);
+    pub fn put(&mut self, row: usize, hidden: &[f32], heads: &[f32; HEADS]) {
+        self.hidden[row * self.width..][..self.width].copy_from_slice(hidden);
         self.heads[row] = *heads;
     }
 
-    pub fn hidden(&self, row: usize) -> &[f32; WIDTH] {
-        &self.hidden.as_chunks().0[row]
+    pub fn hidden(&self, row: usize) -> &[f32] {
+        &self.hidden[row * self.width..][..self.width]
     }
 
     pub fn heads(&self, row: usize) -> [f32; HEADS] {
@@ -309,44 +351,58 @@ impl Evaluator {
     pub fn policy(&self, weights: &Weights, row: usize, actions: &[u16], to: &mut [f32]) {
         let [w, b] = weights.last.clone().map(|range| &weights.params.values()[range]);
         let hidden = self.hidden(row);
-        dispatch(self.isa, Legal { hidden, w: w.as_chunks().0, b, actions, to });
+        dispatch(self.isa, Legal { hidden, w, b, actions, to });
     }
 }
 
 /// Biases and the rows of inputs that are not 0, each times its input: in the order that a dense product adds them.
 struct Stem<'a> {
-    actor: &'a [[f32; WIDTH]],
-    biases: Option<&'a [f32; WIDTH]>,
+    width: usize,
+    actor: &'a [f32],
+    biases: &'a [f32],
     inputs: &'a [(u32, f32)],
     ends: &'a [usize],
-    to: &'a mut [[f32; WIDTH]],
+    to: &'a mut [f32],
+}
+
+/// The sums of V vectors from a column on.
+#[inline(always)]
+fn stem_pass<S: Simd, const V: usize>(s: S, stem: &Stem, inputs: &[(u32, f32)], at: usize, to: &mut [f32]) {
+    let length = V * S::LANES;
+    let (biases, to) = (&stem.biases[at..][..length], &mut to[at..][..length]);
+    let mut sums = [s.splat(0.0); V];
+    for v in 0..V {
+        sums[v] = s.load(&biases[v * S::LANES..]);
+    }
+    for &(input, x) in inputs {
+        let row = &stem.actor[input as usize * stem.width + at..][..length];
+        let x = s.splat(x);
+        for v in 0..V {
+            sums[v] = s.mul_add(x, s.load(&row[v * S::LANES..]), sums[v]);
+        }
+    }
+    for v in 0..V {
+        s.store(sums[v], &mut to[v * S::LANES..]);
+    }
 }
 
 impl Kernel for Stem<'_> {
     type Output = ();
     #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        /// Vectors of one pass.
-        const PASS: usize = 8;
-        let biases = self.biases.unwrap_or(&[0.0; WIDTH]);
+    fn run<S: Simd>(mut self, s: S) {
+        let to = std::mem::take(&mut self.to);
         let mut first = 0;
-        for (&end, to) in self.ends.iter().zip(self.to) {
+        for (&end, to) in self.ends.iter().zip(to.chunks_exact_mut(self.width)) {
             let inputs = &self.inputs[first..end];
             first = end;
-            for at in (0..WIDTH).step_by(PASS * S::LANES) {
-                let mut sums = [s.splat(0.0); PASS];
-                for v in 0..PASS {
-                    sums[v] = s.load(&biases[at + v * S::LANES..]);
-                }
-                for &(input, x) in inputs {
-                    let (row, x) = (&self.actor[input as usize], s.splat(x));
-                    for v in 0..PASS {
-                        sums[v] = s.mul_add(x, s.load(&row[at + v * S::LANES..]), sums[v]);
-                    }
-                }
-                for v in 0..PASS {
-                    s.store(sums[v], &mut to[at + v * S::LANES..]);
-                }
+            let mut at = 0;
+            while at + 8 * S::LANES <= self.width {
+                stem_pass::<S, 8>(s, &self, inputs, at, to);
+                at += 8 * S::LANES;
+            }
+            while at < self.width {
+                stem_pass::<S, 1>(s, &self, inputs, at, to);
+                at += S::LANES;
             }
         }
     }
@@ -354,8 +410,8 @@ impl Kernel for Stem<'_> {
 
 /// Softmax of some rows' products with the hidden layer.
 struct Legal<'a> {
-    hidden: &'a [f32; WIDTH],
-    w: &'a [[f32; WIDTH]],
+    hidden: &'a [f32],
+    w: &'a [f32],
     b: &'a [f32],
     actions: &'a [u16],
     to: &'a mut [f32],
@@ -369,12 +425,13 @@ impl Kernel for Legal<'_> {
         let to = &mut self.to[..n.next_multiple_of(16)];
         let mut most = f32::NEG_INFINITY;
         for (to, &action) in to.iter_mut().zip(self.actions) {
-            let row = &self.w[usize::from(action)];
+            let width = self.hidden.len();
+            let row = &self.w[usize::from(action) * width..][..width];
             let mut sums = [s.splat(0.0); 4];
-            for k in (0..WIDTH).step_by(16) {
+            for (row, hidden) in row.as_chunks::<16>().0.iter().zip(self.hidden.as_chunks::<16>().0) {
                 for part in 0..S::PARTS {
-                    let at = k + part * S::LANES;
-                    sums[part] = s.mul_add(s.load(&row[at..]), s.load(&self.hidden[at..]), sums[part]);
+                    let at = part * S::LANES;
+                    sums[part] = s.mul_add(s.load(&row[at..]), s.load(&hidden[at..]), sums[part]);
                 }
             }
             *to = s.sum_lanes(sums) + self.b[usize::from(action)];
@@ -430,12 +487,15 @@ mod tests {
 
     #[test]
     fn it_is_as_large_as_the_published_one() {
-        let (graph, policy, value) = whole(32);
-        assert_eq!(graph.table().count(), PARAMETERS);
-        let products: usize =
-            graph.table().specs().iter().filter(|spec| !spec.vector).map(|spec| spec.len()).sum();
-        assert_eq!(products, PRODUCTS);
-        assert_eq!([graph.shape(policy), graph.shape(value)], [[32, 676], [32, 5]]);
+        assert_eq!([Shape::PUBLISHED.parameters(), Shape::PUBLISHED.products()], [283_433, 278_656]);
+        for shape in [Shape::PUBLISHED, Shape { width: 16, blocks: 0 }, Shape { width: 272, blocks: 5 }] {
+            let (graph, policy, value) = whole(shape, 32);
+            assert_eq!(graph.table().count(), shape.parameters());
+            let products: usize =
+                graph.table().specs().iter().filter(|spec| !spec.vector).map(|spec| spec.len()).sum();
+            assert_eq!(products, shape.products());
+            assert_eq!([graph.shape(policy), graph.shape(value)], [[32, 676], [32, 5]]);
+        }
     }
 
     #[test]
@@ -470,8 +530,9 @@ mod tests {
     #[test]
     fn the_policy_over_legal_actions_is_the_whole_networks() {
         const ROWS: usize = 64;
-        for isa in Isa::available() {
-            let (search, all) = (plan_search(ROWS, isa).unwrap(), plan_whole(ROWS, isa).unwrap());
+        let shapes = [Shape::PUBLISHED, Shape { width: 48, blocks: 1 }, Shape { width: 176, blocks: 0 }];
+        for (isa, shape) in Isa::available().into_iter().flat_map(|isa| shapes.map(|shape| (isa, shape))) {
+            let [search, all] = [plan_search, plan_whole].map(|plan| plan(shape, ROWS, isa).unwrap());
             let mut params = Params::new(all.table(), 3);
             params.values_mut().iter_mut().for_each(|x| *x *= 1.5);
             let weights = Weights::new(&search, &params);

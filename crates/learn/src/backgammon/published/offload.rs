@@ -69,6 +69,7 @@ impl Published {
         let spec = OffloadSpec {
             work,
             isa: self.isa,
+            shape: self.config.shape(),
             lane_rows: self.lane(0).len() * self.config.batch,
             minibatch: self.config.minibatch,
             replay: self.config.replay,

@@ -2,7 +2,7 @@
 //! is thought about by itself, so what else is in the batch changes no answer.
 
 use super::inputs::Decision;
-use super::net::{self, Evaluator, HEADS, Weights, play};
+use super::net::{self, Evaluator, HEADS, Shape, Weights, play};
 use super::search::{Search, Seconds};
 use super::tree::{self, Edge, MOST_ACTIONS, ROOT, Rule, Tree};
 use crate::backgammon::{Candidate, Depth, Player};
@@ -35,9 +35,9 @@ pub struct PublishedPlayer {
 
 impl PublishedPlayer {
     /// Of one that does not search.
-    pub fn bytes(plan: &Plan) -> f64 {
-        Evaluator::bytes(plan, ROWS)
-            + Weights::bytes()
+    pub fn bytes(plan: &Plan, shape: Shape) -> f64 {
+        Evaluator::bytes(plan, shape.width, ROWS)
+            + Weights::bytes(shape)
             + (Results::BYTES + size_of::<PublishedPlayer>()) as f64
     }
 
@@ -301,6 +301,10 @@ impl Player for PublishedPlayer {
             b.share.total_cmp(&a.share).then(b.prior.total_cmp(&a.prior)).then(b.equity.total_cmp(&a.equity))
         });
         candidates
+    }
+
+    fn has_policy(&self) -> bool {
+        true
     }
 
     fn expects(&mut self, board: Board) -> Option<Chances> {

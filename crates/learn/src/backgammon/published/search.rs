@@ -2,7 +2,7 @@
 //! answers go back up. It knows neither games nor samples.
 
 use super::inputs::Decision;
-use super::net::{self, Evaluator, HEADS, WIDTH, Weights};
+use super::net::{self, Evaluator, HEADS, Weights};
 use super::tree::{Leaf, MOST_ACTIONS, ROOT, Rule, Step, Tree};
 use graph::Plan;
 use std::sync::Arc;
@@ -46,11 +46,14 @@ pub struct Search {
 const STEPS: usize = 64;
 
 impl Search {
-    pub fn bytes(plan: &Plan, rows: usize, slots: usize, evals: usize) -> f64 {
+    pub fn bytes(plan: &Plan, width: usize, rows: usize, slots: usize, evals: usize) -> f64 {
         let slot = size_of::<Slot>() + Tree::bytes(evals);
         let row = size_of::<Waiting>() + STEPS * size_of::<Step>();
         let results = Results::BYTES + MOST_ACTIONS * 6;
-        slots as f64 * slot as f64 + (rows * row + results) as f64 + Evaluator::bytes(plan, rows)
+        slots as f64 * slot as f64
+            + rows as f64 * row as f64
+            + results as f64
+            + Evaluator::bytes(plan, width, rows)
     }
 
     pub fn new(plan: &Arc<Plan>, rows: usize, slots: usize, leaves: usize, evals: usize) -> Search {
@@ -124,8 +127,13 @@ impl Search {
         seconds[2] += clock() - seen_s;
     }
 
+    /// Of the network.
+    pub fn width(&self) -> usize {
+        self.evaluator.width
+    }
+
     /// Another machine's instead.
-    pub fn put(&mut self, row: usize, hidden: &[f32; WIDTH], heads: &[f32; HEADS]) {
+    pub fn put(&mut self, row: usize, hidden: &[f32], heads: &[f32; HEADS]) {
         self.evaluator.put(row, hidden, heads);
     }
 

@@ -57,15 +57,15 @@ pub struct Actor {
 
 impl Actor {
     pub fn bytes(plan: &Plan, config: &PublishedConfig) -> f64 {
-        let &PublishedConfig { evals, games, batch, round_batches, .. } = config;
+        let &PublishedConfig { evals, games, batch, round_batches, width, .. } = config;
         let sample = size_of::<Sample>() as f64;
         let game = size_of::<Game>() as f64 + LONG as f64 * sample;
         // Samples of the games that end in a round: those that they brought along, and one for about `evals` rows. A vector that
         // was too small grows to twice its size.
-        let expected = (LONG * games) as f64;
+        let expected = LONG as f64 * games as f64;
         let decided = 1.3 * round_batches as f64 * batch as f64 / evals as f64;
         let grown = if decided > expected { 2.0 * decided } else { 0.0 };
-        let search = Search::bytes(plan, batch, games, evals) + tree::Tree::bytes(evals) as f64;
+        let search = Search::bytes(plan, width, batch, games, evals) + tree::Tree::bytes(evals) as f64;
         search + games as f64 * game + (expected + grown) * sample
     }
 
@@ -133,10 +133,11 @@ impl Actor {
 
     /// or another machine's, which stand there from a row on; gives the row after the last.
     pub fn take(&mut self, answer: &Answer, first: usize) -> usize {
-        let (hidden, heads) = (answer.hidden.as_chunks().0, answer.heads.as_chunks().0);
         let rows = self.selected().len();
-        for row in 0..rows {
-            self.search.put(row, &hidden[first + row], &heads[first + row]);
+        let hidden = answer.hidden.chunks_exact(self.search.width()).skip(first);
+        for (row, (hidden, heads)) in hidden.zip(&answer.heads.as_chunks().0[first..]).take(rows).enumerate()
+        {
+            self.search.put(row, hidden, heads);
         }
         first + rows
     }
@@ -331,5 +332,105 @@ impl Game {
             sample[9] = 3 * lost + points - 1;
         }
         finished_samples.extend(&self.trace);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::net::{Evaluator, plan_search};
+    use super::*;
+    use graph::Params;
+    use worlds::backgammon::Results;
+
+    /// A batch of an actor that searches with this share of noise, and its weights.
+    fn actor(noise: f32) -> (Actor, PublishedConfig, Arc<Plan>, Weights) {
+        let config = PublishedConfig { games: 6, batch: 24, evals: 12, noise, ..PublishedConfig::default() };
+        let plan = plan_search(config.shape(), config.batch, Isa::best()).unwrap();
+        let params = Params::new(plan.table(), 4);
+        let weights = Weights::new(&plan, &params);
+        (Actor::new(&plan, &config, 3, 0), config, plan, weights)
+    }
+
+    fn playing<'a>(config: &'a PublishedConfig, weights: &'a Weights) -> Playing<'a> {
+        Playing { config, isa: Isa::best(), weights, clock: || 0.0 }
+    }
+
+    #[test]
+    fn first_decisions_are_drawn_by_visits_to_the_power_of_one_over_the_temperature() {
+        const DRAWN: usize = 4000;
+        let (mut actor, mut config, _, weights) = actor(0.25);
+        let edges = [16, 4, 1, 0].map(|visits| {
+            let mut edge = tree::Edge::default();
+            edge.visits = visits;
+            edge
+        });
+        for temperature in [0.5, 1.0, 2.0] {
+            config.temperature = temperature;
+            let mut drawn = [0usize; 4];
+            for _ in 0..DRAWN {
+                drawn[actor.games[0].choose(&edges, playing(&config, &weights))] += 1;
+            }
+            let weight =
+                |visits: f64| if visits > 0.0 { visits.powf(1.0 / f64::from(temperature)) } else { 0.0 };
+            let all: f64 = [16.0, 4.0, 1.0].map(weight).iter().sum();
+            for (visits, count) in [16.0, 4.0, 1.0, 0.0].into_iter().zip(drawn) {
+                let (share, wanted) = (count as f64 / DRAWN as f64, weight(visits) / all);
+                let error = (wanted * (1.0 - wanted) / DRAWN as f64).sqrt();
+                assert!(
+                    (share - wanted).abs() <= 4.0 * error,
+                    "{temperature}: {visits} visits, {share} {wanted}"
+                );
+            }
+        }
+        // Later ones are the most visited, and so are all where it is cold.
+        actor.games[0].decisions = config.warm_decisions;
+        assert!((0..50).all(|_| actor.games[0].choose(&edges, playing(&config, &weights)) == 0));
+        (actor.games[0].decisions, config.temperature) = (0, 0.0);
+        assert!((0..50).all(|_| actor.games[0].choose(&edges, playing(&config, &weights)) == 0));
+    }
+
+    /// How far the priors of roots are from what the network says of their decisions, by whether the tree was kept from the
+    /// decision before: sums over the actions as a mean over roots, and how many roots.
+    fn noise_of_roots(noise: f32) -> [(f32, usize); 2] {
+        let (mut actor, config, plan, weights) = actor(noise);
+        let (mut evaluator, mut scratch) = (Evaluator::new(&plan, config.batch), Results::new());
+        let mut met = [(0.0, 0); 2];
+        for _ in 0..120 {
+            actor.step(playing(&config, &weights));
+            for (slot, game) in actor.search.slots.iter().zip(&actor.games) {
+                if !slot.tree.is_open() {
+                    continue;
+                }
+                evaluator.clear();
+                evaluator.see(&game.decision);
+                evaluator.run(&weights);
+                tree::list(&game.decision, &mut scratch);
+                let actions: Vec<u16> = scratch
+                    .plays()
+                    .iter()
+                    .map(|play| super::super::net::action([play[0], play[1]]))
+                    .collect();
+                let mut priors = vec![0.0; tree::MOST_ACTIONS];
+                evaluator.policy(&weights, 0, &actions, &mut priors);
+                let of = |action: u16| priors[actions.iter().position(|&known| known == action).unwrap()];
+                let edges = slot.tree.edges(ROOT);
+                let far: f32 = edges.iter().map(|edge| (edge.prior - of(edge.action)).abs()).sum();
+                assert!((edges.iter().map(|edge| edge.prior).sum::<f32>() - 1.0).abs() < 1e-3);
+                // Before any of its own evaluations came back, a tree that was kept has all of them left.
+                let kept = slot.left == game.evals(&config);
+                met[usize::from(kept)].0 += far;
+                met[usize::from(kept)].1 += 1;
+            }
+        }
+        met.map(|(sum, count)| (sum / count.max(1) as f32, count))
+    }
+
+    #[test]
+    fn every_root_has_its_noise() {
+        for ((without, roots), (with, _)) in noise_of_roots(0.0).into_iter().zip(noise_of_roots(0.25)) {
+            assert!(roots > 20 && without < 1e-4, "{roots} roots, {without} without noise");
+            // All of 0.25 where it falls on actions that the policy did not expect, twice: added there, taken elsewhere.
+            assert!((0.15..0.5).contains(&with), "{with} with noise");
+        }
     }
 }

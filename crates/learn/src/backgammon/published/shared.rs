@@ -5,7 +5,7 @@
 //! The learner's steps depend on no game of their round, so it takes them while the games are away.
 
 use super::accelerator::DECISION_WORDS;
-use super::net::{self, Evaluator, Weights};
+use super::net::{self, Evaluator, Shape, Weights};
 use super::replay::{self, Sample, WORDS};
 use super::selfplay::{Actor, Playing, SAVED};
 use super::{Endings, Games, Phase, Published, PublishedConfig, PublishedError};
@@ -120,7 +120,8 @@ impl Round {
         let PublishedConfig { evals, games, batch, leaves, round_batches, warm_decisions, .. } = self.config;
         let PublishedConfig { exploration, doubt, virtual_loss, noise, noise_alpha, temperature, .. } =
             self.config;
-        let sizes = [evals, games, batch, leaves, round_batches, warm_decisions as usize];
+        let Shape { width, blocks } = self.config.shape();
+        let sizes = [evals, games, batch, leaves, round_batches, warm_decisions as usize, width, blocks];
         let mut numbers = vec![u64::from(self.seed), self.pieces.start, self.pieces.end];
         numbers.extend(sizes.map(|size| size as u64));
         let rule = vec![exploration, doubt, virtual_loss, noise, noise_alpha, temperature];
@@ -135,7 +136,7 @@ impl Round {
 
     pub fn from_parts(find: &Find) -> Result<Round, PublishedError> {
         let &[seed, start, end, ref sizes @ ..] = numbers(find, ROUND)? else { return Err(wrong(ROUND)) };
-        let &[evals, games, batch, leaves, round_batches, warm_decisions] = sizes else {
+        let &[evals, games, batch, leaves, round_batches, warm_decisions, width, blocks] = sizes else {
             return Err(wrong(ROUND));
         };
         let &[exploration, doubt, virtual_loss, noise, noise_alpha, temperature] = floats(find, RULE)? else {
@@ -155,6 +156,8 @@ impl Round {
             noise_alpha,
             temperature,
             warm_decisions: u32::try_from(warm_decisions).map_err(|_| wrong(ROUND))?,
+            width: width as usize,
+            blocks: blocks as usize,
             ..PublishedConfig::default()
         };
         // Before anything is allocated: as many games as that are there.
@@ -178,7 +181,7 @@ impl Round {
         let first = pieces.start.clamp(self.pieces.start, self.pieces.end);
         let end = pieces.end.clamp(first, self.pieces.end);
         let mine = &self.games[(first - self.pieces.start) as usize..(end - self.pieces.start) as usize];
-        let plan = net::plan_search(config.batch, isa)?;
+        let plan = net::plan_search(config.shape(), config.batch, isa)?;
         let mut params = Params::new(plan.table(), 0);
         if params.values().len() != self.weights.len() {
             return Err(wrong(WEIGHTS));
@@ -213,7 +216,7 @@ impl Round {
             round_batches: 24,
             ..Default::default()
         };
-        let plan = net::plan_search(config.batch, isa)?;
+        let plan = net::plan_search(config.shape(), config.batch, isa)?;
         let params = Params::new(plan.table(), 1);
         let mut games = Games::default();
         Actor::new(&plan, &config, 1, 0).save(&mut games.games, &mut games.traces);
@@ -228,7 +231,7 @@ impl Round {
             let count = decisions.flatten().map(|decision| evaluator.see(&decision)).count();
             evaluator.run(&Weights::new(&plan, &params));
             words.extend((0..count).flat_map(|row| evaluator.heads(row)).map(f32::to_bits));
-            words.extend((0..count).flat_map(|row| *evaluator.hidden(row)).map(f32::to_bits));
+            words.extend((0..count).flat_map(|row| evaluator.hidden(row)).map(|x| x.to_bits()));
             words.extend(games.iter().chain(&traces));
         }
         Ok(words)

@@ -1,7 +1,7 @@
 //! What learns: weights and the optimiser's moments, and shards that work on a minibatch together.
 
 use super::inputs::{self, INPUTS};
-use super::net::{self, ACTIONS, HEADS};
+use super::net::{self, ACTIONS, HEADS, Shape};
 use super::replay::{self, Sample};
 use graph::{Adam, Executor, Optimizer, Packed, Params, Plan, PlanError};
 use math::{Isa, ops, par};
@@ -30,9 +30,9 @@ pub struct Trainer {
 }
 
 impl Trainer {
-    pub fn new(minibatch: usize, seed: u32, isa: Isa) -> Result<Trainer, PlanError> {
+    pub fn new(shape: Shape, minibatch: usize, seed: u32, isa: Isa) -> Result<Trainer, PlanError> {
         let rows = minibatch / SHARDS;
-        let plan = net::plan_learning(rows, isa)?;
+        let plan = net::plan_learning(shape, rows, isa)?;
         let params = Params::new(plan.table(), seed);
         Ok(Trainer {
             isa,

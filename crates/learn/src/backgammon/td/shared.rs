@@ -4,7 +4,7 @@
 //!
 //! It refuses to know how rounds and games travel: both are parts by name, as a learner's are.
 
-use super::{LONGEST, SelfPlay, Stage, Strong, StrongError};
+use super::{LONGEST, SelfPlay, Stage, Strong, StrongConfig, StrongError};
 use crate::backgammon::inputs::{self, INPUTS};
 use crate::backgammon::net::{NETS, Network, OUTCOMES, OutcomeProbs, Sample, Shape};
 use crate::{Data, Find, Parts, Sharing};
@@ -15,7 +15,7 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Round {
     seed: u32,
-    hidden: usize,
+    shape: Shape,
     lambda: f32,
     lookahead: bool,
     /// Those that nobody has brought yet.
@@ -71,8 +71,11 @@ const TARGETS: &str = "boards.target";
 
 impl Round {
     pub fn into_parts(self) -> Parts {
-        let Round { seed, hidden, lambda, lookahead, games, learned } = self;
-        let numbers = vec![u64::from(seed), hidden as u64, u64::from(lookahead), games.start, games.end];
+        let Round { seed, shape, lambda, lookahead, games, learned } = self;
+        let Shape { hidden, narrow, depth, handmade, bearoff } = shape;
+        let sizes = [hidden, narrow, depth].map(|size| size as u64);
+        let switches = [handmade, bearoff, lookahead].map(u64::from);
+        let numbers = [&[u64::from(seed)][..], &sizes, &switches, &[games.start, games.end]].concat();
         vec![
             (ROUND.into(), vec![numbers.len()], Data::U64(numbers)),
             (LAMBDA.into(), vec![1], Data::F32(vec![lambda])),
@@ -81,25 +84,31 @@ impl Round {
     }
 
     pub fn from_parts(find: &Find) -> Result<Round, StrongError> {
-        let &[seed, hidden, lookahead, start, end] = numbers(find, ROUND)? else { return Err(wrong(ROUND)) };
-        let hidden = hidden as usize;
-        if !(16..=1024).contains(&hidden) || !hidden.is_multiple_of(16) || lookahead > 1 || start > end {
+        let &[seed, hidden, narrow, depth, handmade, bearoff, lookahead, start, end] = numbers(find, ROUND)?
+        else {
+            return Err(wrong(ROUND));
+        };
+        let [handmade, bearoff, lookahead] = [handmade, bearoff, lookahead].map(|word| word == 1);
+        let [hidden, narrow, depth] = [hidden, narrow, depth].map(|size| size as usize);
+        let settings = StrongConfig { hidden, narrow, depth, handmade, bearoff, ..StrongConfig::default() };
+        if settings.check().is_err() || start > end {
             return Err(wrong(ROUND));
         }
+        let shape = settings.shape();
         Ok(Round {
             seed: u32::try_from(seed).map_err(|_| wrong(ROUND))?,
-            hidden,
+            shape,
             lambda: floats(find, LAMBDA, 1)?[0],
-            lookahead: lookahead == 1,
+            lookahead,
             games: start..end,
-            learned: floats(find, WEIGHTS, Shape { hidden }.len())?.to_vec(),
+            learned: floats(find, WEIGHTS, shape.len())?.to_vec(),
         })
     }
 
     /// Plays some of its games, on all threads; none that it has not.
     pub fn play(&self, isa: Isa, games: Range<u64>) -> Games {
         let games = games.start.max(self.games.start)..games.end.min(self.games.end);
-        let network = Network::new(isa, Shape { hidden: self.hidden }, &self.learned);
+        let network = Network::new(isa, self.shape, &self.learned);
         let mut brought = Games { first: games.start, ..Games::default() };
         let at_once = par::threads().max(1) * 2;
         let mut self_plays: Vec<SelfPlay> = std::iter::repeat_with(SelfPlay::new).take(at_once).collect();
@@ -120,9 +129,9 @@ impl Round {
 
     /// A number that two builds share where they play the same game alike: whoever plays for a learner has to have the learner's.
     pub fn fingerprint(isa: Isa) -> u64 {
-        let hidden = 16;
-        let learned = Shape { hidden }.first_weights(isa, 1, super::WEIGHTS);
-        let round = Round { seed: 1, hidden, lambda: 0.7, lookahead: false, games: 0..1, learned };
+        let shape = StrongConfig { hidden: 16, ..StrongConfig::default() }.shape();
+        let learned = shape.first_weights(isa, 1, super::WEIGHTS);
+        let round = Round { seed: 1, shape, lambda: 0.7, lookahead: false, games: 0..1, learned };
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         let mut write = |bytes: &[u8]| {
             bytes.iter().for_each(|&b| hash = (hash ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3));
@@ -216,7 +225,7 @@ impl Strong {
         let Stage::Playing(_) = self.stage else { return None };
         Some(Round {
             seed: self.seed,
-            hidden: self.settings.hidden,
+            shape: self.shape,
             lambda: self.lambda(),
             lookahead: self.looks_ahead(),
             games: self.due_games(),

@@ -92,8 +92,11 @@ impl Actor {
         // Observations; seven more numbers of each step; what is finished; then once what a step needs.
         let rollout = lanes * steps * (features + 7.0 + 2.0) + lanes * (features + 4.0);
         let samples = steps * count * (features + SAMPLE as f64);
-        let once = (kind.many)(isa, 0, 0, LANES).bytes() + plan.arena_bytes() + size_of::<Self>();
-        once as f64 + 4.0 * (rollout + samples) + truncations * (8.0 + 4.0 * features)
+        let once = (kind.many)(isa, 0, 0, LANES).bytes() + size_of::<Self>();
+        plan.arena_bytes() as f64
+            + once as f64
+            + 4.0 * (rollout + samples)
+            + truncations * (8.0 + 4.0 * features)
     }
 
     pub fn new(

@@ -39,9 +39,6 @@ pub struct PpoConfig {
     pub anneal_steps: f32,
     /// Share of the learning rate that an annealed one keeps, so that learning goes on whatever the budget.
     pub lr_floor: f32,
-    /// While the last episodes reach the goal it falls on to [`LR_FLOOR`]: for a task in which there is nothing more to gain
-    /// then.
-    pub settle: bool,
     pub clip_value: bool,
     pub normalize_advantage: bool,
     /// Observations are shown to the networks with mean 0 and spread 1, as far as was seen so far.
@@ -54,10 +51,6 @@ pub struct PpoConfig {
     /// being cut off at its ends.
     pub squash: bool,
 }
-
-/// Where an annealed learning rate ends that settles. Once every pole stays up, normalised advantages are noise, and a
-/// policy that goes on following them drifts until it falls: at 0.005 some seeds did within 25M steps.
-pub const LR_FLOOR: f32 = 0.001;
 
 impl Default for PpoConfig {
     /// CartPole's.
@@ -79,8 +72,9 @@ impl Default for PpoConfig {
             max_grad_norm: 0.5,
             target_kl: 0.0,
             anneal_steps: 5e6,
-            lr_floor: 0.1,
-            settle: true,
+            // Once every pole stays up, normalised advantages are noise, and a policy that goes on following them drifts until it
+            // falls: at 0.005 some seeds did within 25M steps.
+            lr_floor: 0.001,
             clip_value: false,
             normalize_advantage: true,
             normalize_observation: false,
@@ -101,7 +95,7 @@ impl PpoConfig {
             hidden: 64,
             tanh: true,
             lr: 0.003,
-            settle: false,
+            lr_floor: 0.1,
             ..Self::default()
         };
         match id {
@@ -136,11 +130,10 @@ impl PpoConfig {
     }
 
     /// The learning rate, so many environment steps after a setting was last changed.
-    pub fn lr_after(&self, env_steps: u64, reaches_goal: bool) -> f32 {
-        let Self { lr, anneal_steps, lr_floor, settle, .. } = *self;
+    pub fn lr_after(&self, env_steps: u64) -> f32 {
+        let Self { lr, anneal_steps, lr_floor, .. } = *self;
         let left = 1.0 - env_steps as f32 / anneal_steps;
-        let floor = if settle && reaches_goal { lr_floor.min(LR_FLOOR) } else { lr_floor };
-        if anneal_steps > 0.0 { lr * left.max(floor) } else { lr }
+        if anneal_steps > 0.0 { lr * left.max(lr_floor) } else { lr }
     }
 
     pub fn check(&self) -> Result<(), PpoError> {

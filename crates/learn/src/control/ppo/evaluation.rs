@@ -73,8 +73,8 @@ impl Evaluators {
     /// Bytes of environments and of a policy for them.
     pub fn bytes(plan: &Plan, kind: &Kind, isa: Isa) -> f64 {
         let lanes = PANEL * (kind.spec.observation.len() + 3);
-        let each = (kind.many)(isa, 0, 0, PANEL).bytes() + plan.arena_bytes() + 4 * lanes;
-        (EVALUATORS * each) as f64
+        let own = (kind.many)(isa, 0, 0, PANEL).bytes() + 4 * lanes;
+        EVALUATORS as f64 * (plan.arena_bytes() as f64 + own as f64)
     }
 
     pub fn set_weights(&mut self, params: &Params) {

@@ -66,8 +66,8 @@ impl Gradients {
 
     /// Bytes that it takes beside parameters and gradients.
     pub fn bytes(plan: &Plan, sharding: Sharding, features: usize) -> f64 {
-        let samples = 4 * sharding.rows * (features + SAMPLE);
-        sharding.groups() as f64 * (plan.arena_bytes() + samples) as f64
+        let samples = 4.0 * sharding.rows as f64 * (features + SAMPLE) as f64;
+        sharding.groups() as f64 * (plan.arena_bytes() as f64 + samples)
     }
 
     /// After the weights changed.
@@ -75,20 +75,28 @@ impl Gradients {
         self.packed.pack(params);
     }
 
-    /// The gradient of a minibatch, in `mean`; its metrics are added to the sums.
-    pub fn compute(&mut self, minibatch: Minibatch, sums: &mut LossSums) {
+    /// A part of a minibatch: the shards of each group from this one on, as many as take long enough. Behind the last of them the
+    /// gradient of the minibatch is in `mean`, and its metrics are added to the sums; else the first shard of the next part.
+    pub fn compute(&mut self, minibatch: Minibatch, from: usize, sums: &mut LossSums) -> Option<usize> {
         let Self { sharding: Sharding { rows, shards }, packed, workers, mean, .. } = self;
         let (rows, shards, groups) = (*rows, *shards, workers.len());
+        let work = (3 * rows * mean.len() * groups) as f64;
+        let to = from + (par::TURN / work).max(1.0) as usize;
         par::each_mut(workers, |group, worker| {
-            let begin = |group: usize| minibatch.first + group * shards / groups * rows;
-            worker.learn(minibatch, packed, begin(group)..begin(group + 1), group == 0);
+            let [begin, end] = [group, group + 1].map(|group| group * shards / groups);
+            let places = |shard: usize| minibatch.first + shard.min(end) * rows;
+            worker.learn(minibatch, packed, places(begin + from)..places(begin + to), from == 0, group == 0);
         });
+        if to < shards.div_ceil(groups) {
+            return Some(to);
+        }
         mean.fill(0.0);
         for worker in workers {
             mean.iter_mut().zip(&worker.grads).for_each(|(sum, g)| *sum += g);
             sums.metrics.iter_mut().zip(worker.metrics).for_each(|(sum, m)| *sum += m / shards as f64);
         }
         mean.iter_mut().for_each(|g| *g /= shards as f32);
+        None
     }
 
     /// Seconds in gathering and in the gradient that the first worker spent on the newest minibatch.
@@ -167,10 +175,13 @@ impl Worker {
         }
     }
 
-    /// Gradients and metrics of the samples at these places of the shuffle, some rows at a time.
-    fn learn(&mut self, with: Minibatch, packed: &Packed, places: Range<usize>, timed: bool) {
-        self.metrics = [0.0; METRICS.len()];
-        self.seconds = [0.0; 2];
+    /// Gradients and metrics of the samples at these places of the shuffle, some rows at a time, by themselves or added to those
+    /// before.
+    fn learn(&mut self, with: Minibatch, packed: &Packed, places: Range<usize>, begins: bool, timed: bool) {
+        if begins {
+            self.metrics = [0.0; METRICS.len()];
+            self.seconds = [0.0; 2];
+        }
         let config = with.config;
         for (name, value) in
             [("clip", config.clip), ("entropy_coef", config.entropy), ("value_coef", config.value_coef)]
@@ -183,7 +194,7 @@ impl Worker {
             let began_s = now();
             self.gather(with, place);
             let gathered_s = now();
-            self.executor.train(with.params, packed, &mut self.grads, place > first);
+            self.executor.train(with.params, packed, &mut self.grads, !begins || place > first);
             for (sum, name) in self.metrics.iter_mut().zip(METRICS) {
                 *sum += f64::from(self.executor.output(name)[0]);
             }

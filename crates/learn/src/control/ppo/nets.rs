@@ -257,9 +257,8 @@ mod tests {
 
     /// How far apart, in parts of the largest number of all that belong together.
     fn apart(found: &[f32], expected: &[f32]) -> f32 {
-        assert_eq!(found.len(), expected.len());
         let largest = expected.iter().fold(0.01, |most: f32, x| most.max(x.abs()));
-        found.iter().zip(expected).fold(0.0, |most, (f, e)| most.max((f - e).abs() / largest))
+        testkit::distance(found, expected) as f32 / largest
     }
 
     /// PyTorch's distributions, loss and gradients in f64 (`tests/golden/ppo_loss.py`), as f32 can hold them.

@@ -178,7 +178,6 @@ impl Ppo {
         }
         ppo.annealed_from = progress[3];
         ppo.progress = PpoProgress { iterations: progress[0], env_steps: progress[1], episodes: progress[2] };
-        ppo.reaches_goal = ppo.recent_reach_goal();
         ppo.publish_weights();
         Ok(ppo)
     }

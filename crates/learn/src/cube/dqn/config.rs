@@ -4,7 +4,7 @@ use super::curriculum::{CurriculumConfig, DEEPEST, Schedule, WIDEST};
 use super::play::{Episodes, MOST_SLACK};
 use super::replay::{MOST_STEPS, Replay};
 use super::td::{self, Loss, Rewards, Targets};
-use crate::cube::settings::{real, whole, within};
+use crate::cube::settings::{brief, real, whole, within};
 use crate::cube::{Cube, Evaluator, Greedy, Inputs, LearnerError, NetConfig, Scores};
 use graph::{Adam, Plan, PlanError};
 use math::{Isa, Unary, ops};
@@ -284,11 +284,13 @@ impl DqnConfig {
         let [Ok(learning), Ok(values)] = plans else { return u64::MAX };
         let active = self.net.inputs.active::<P>();
         // Two networks, two moments; packed four times; the optional plan of labels is like the first one.
-        let weights = 4 * learning.table().len();
+        let (weights, shards) = (learning.table().bytes(), self.shards() as u64);
         let shard = learning.arena_bytes() + values.arena_bytes() + weights;
-        let networks = self.shards() * shard + weights * 13 + learning.arena_bytes() * self.shards();
-        let batch = self.batch * (2 * active * size_of::<u16>() + 3 * size_of::<P>() + 64);
-        (networks + batch + 2 * Evaluator::<P>::bytes(&self.net)) as u64
+        let networks = shards * shard + weights * 13 + learning.arena_bytes() * shards;
+        let sample = 2 * active * size_of::<u16>() + 3 * size_of::<P>() + 64;
+        networks
+            + self.batch as u64 * sample as u64
+            + 2 * Evaluator::<P>::bytes(&self.net)
             + Replay::<P>::bytes(self.replay, self.prioritised)
             + Episodes::<P>::bytes(self.envs)
     }
@@ -337,7 +339,12 @@ impl DqnConfig {
         if self.pretraining > 0 && !P::EXACT {
             return Err(UNKNOWN);
         }
-        Ok(Actions::of::<P>(self.metric).count())
+        let actions = Actions::of::<P>(self.metric).count();
+        // Both networks' values, and forward and backward; a step is computed in one piece.
+        let products = net.products::<P>(actions);
+        brief("batch", self.batch, products * 5 / 2)?;
+        brief("envs", self.envs, products)?;
+        Ok(actions)
     }
 
     /// Whether a learner with these settings can go on with those.

@@ -110,7 +110,7 @@ impl<P: Cube> Episodes<P> {
     }
 
     pub fn bytes(count: usize) -> u64 {
-        (count * ((LONGEST + 2) * (size_of::<P>() + 1) + size_of::<Episode<P>>())) as u64
+        count as u64 * ((LONGEST + 2) * (size_of::<P>() + 1) + size_of::<Episode<P>>()) as u64
     }
 
     /// Begins those that have ended; gives all states to act in.

@@ -100,8 +100,9 @@ impl<P: Copy> Replay<P> {
     }
 
     pub fn bytes(capacity: usize, prioritised: bool) -> u64 {
+        let capacity = capacity as u64;
         let tree = if prioritised { 8 * capacity.next_power_of_two() } else { 0 };
-        (capacity * (2 * size_of::<P>() + 4) + tree) as u64
+        capacity * (2 * size_of::<P>() + 4) as u64 + tree
     }
 
     pub fn len(&self) -> usize {

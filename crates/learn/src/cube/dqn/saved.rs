@@ -1,11 +1,12 @@
 //! All that the learner is made from again.
 
 use super::curriculum::Curriculum;
+use super::play::Ended;
 use super::replay::{MOST_STEPS, Transition};
 use super::{Dqn, DqnConfig};
 use crate::cube::saved::{bad, counters, missing};
-use crate::cube::{Cube, LearnerError, Progress};
-use crate::state::{Saved, load, save};
+use crate::cube::{Cube, LearnerError, Progress, Stats};
+use crate::state::{Saved, load, partial, save, save_partial};
 use crate::{Data, Find};
 use math::Isa;
 use std::sync::Arc;
@@ -48,6 +49,13 @@ impl<P: Cube> Dqn<P> {
         let Progress { iterations, updates, states, moves, episodes } = self.progress;
         let counters = vec![iterations, updates, states, moves, episodes, self.optimizer.steps, at];
         parts.push(("counters".into(), vec![counters.len()], Data::U64(counters)));
+        if self.begun {
+            let Stats { loss, grad_norm, lr, .. } = self.sums;
+            let [loss, grad_norm, lr, mean_q] = [loss, grad_norm, lr, self.mean_q].map(f64::from);
+            let Ended { episodes, solved } = self.ended;
+            let sums = [self.update as f64, loss, grad_norm, lr, mean_q, episodes.into(), solved.into()];
+            parts.push(save_partial(sums));
+        }
         parts
     }
 
@@ -78,6 +86,12 @@ impl<P: Cube> Dqn<P> {
         let [iterations, updates, states, moves, episodes, steps, at] = counters(find)?;
         it.progress = Progress { iterations, updates, states, moves, episodes };
         it.optimizer.steps = steps;
+        if let Some([update, loss, grad_norm, lr, mean_q, episodes, solved]) = partial(find)? {
+            (it.begun, it.update, it.mean_q) = (true, update as usize, mean_q as f32);
+            let [loss, grad_norm, lr] = [loss, grad_norm, lr].map(|sum| sum as f32);
+            it.sums = Stats { loss, grad_norm, lr, ..Stats::default() };
+            it.ended = Ended { episodes: episodes as u32, solved: solved as u32 };
+        }
 
         let count = it.actions.count() as u32;
         let how = words("replay.how")?;

@@ -105,8 +105,11 @@ impl Population {
         Ok(())
     }
 
+    /// Updates that were begun and not answered are done again here.
     pub fn end_offload(&mut self) {
-        self.offloaded = None;
+        if self.offloaded.take().is_some() {
+            (self.under_way, self.parts_s) = (false, [0.0; 2]);
+        }
     }
 
     pub fn begin_probe(&mut self, machine: &dyn Machine) -> Result<(), Fault> {

@@ -101,7 +101,7 @@ def _parser() -> argparse.ArgumentParser:
     sweep.add_argument("--knob", type=_axis, action="append", default=[], metavar="KNOB=VALUES", help="FROM..TO, FROM..TO:log, or A,B,C; repeat for a grid")
     sweep.add_argument("--points", type=_whole, default=5, metavar="N", help="points of a range, its two ends among them [default: 5]")
     sweep.add_argument("--seeds", type=_whole, default=5, metavar="N", help="runs of every setting, with the seeds 1 to N [default: 5]")
-    sweep.add_argument("--until-solved", action="store_true", help="end each run as soon as a test reaches the variant's goal")
+    sweep.add_argument("--until-solved", action="store_true", help="end each run as soon as it is solved: a test reaches the goal and is confirmed")
     return parser
 
 

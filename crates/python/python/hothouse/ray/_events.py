@@ -16,8 +16,11 @@ _BEGINS = '{"kind":"opened"'
 class EventLog:
     def __init__(self, path: str | os.PathLike[str], run: Run) -> None:
         path = Path(path)
-        if path.is_file() and (text := path.read_bytes()[: len(_BEGINS)].decode("utf-8", "replace")) and not _BEGINS.startswith(text):
-            raise ValueError(f"{path} has no events of a run, and would be lost. Name another file with --events")
+        if path.is_file():
+            with path.open("rb") as file:
+                begins = file.read(len(_BEGINS)).decode("utf-8", "replace")
+            if not _BEGINS.startswith(begins):
+                raise ValueError(f"{path} has no events of a run, and would be lost. Name another file with --events")
         self._file = path.open("w", encoding="utf-8")
         self._write({"kind": "opened", **run._native.backend()})
         place = run.progress

@@ -14,7 +14,6 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -166,6 +165,8 @@ def train(
         raise TypeError("train() needs an end. Give steps= or seconds=")
     if workers is not None and workers < 1:
         raise ValueError(f"workers = {workers} is out of range. Choose 1 or more")
+    if save is not None:
+        _native.check_checkpoint(os.fspath(save))
     begun = Run.restore(resume) if resume is not None else Run(room, variant, seed=seed, knobs=knobs)
     # Refused before anything is started.
     begun._native.share(True)
@@ -209,7 +210,7 @@ def train(
             if state["checkpoint"] is not None:
                 checkpoint = state["checkpoint"]
                 if save is not None:
-                    _write(Path(save), checkpoint)
+                    _native.write_checkpoint(os.fspath(save), checkpoint)
             if log is not None:
                 log.rows("metrics", state["rows"])
                 log.rows("test", state["tests"])
@@ -229,10 +230,3 @@ def train(
     if interrupted:
         raise KeyboardInterrupt
     return trained
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Whole, or as it was."""
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    part.write_bytes(content)
-    os.replace(part, path)

@@ -1,0 +1,185 @@
+//! `hothouse info`: what this machine has, and what of it this program can use.
+
+use crate::args::MachineArgs;
+use crate::host::Machine;
+use anyhow::Result;
+use gpu::{Gpu, OpenOptions};
+use serde::Serialize;
+use std::io::Write;
+
+#[derive(Serialize)]
+struct Info {
+    version: &'static str,
+    /// `linux x86_64`
+    system: String,
+    /// As the system calls it; nothing where it does not say.
+    processor: Option<String>,
+    /// Logical ones that this process may use.
+    processors: usize,
+    /// That a run has.
+    threads: usize,
+    /// That may still be allocated; nothing where the system does not say.
+    memory_bytes: Option<u64>,
+    /// That kernels are compiled for and this processor has.
+    instruction_sets: Vec<Set>,
+    gpu: GpuInfo,
+    rooms: Vec<Room>,
+    /// Parts of the program that may be left out when it is built.
+    features: Vec<Feature>,
+}
+
+#[derive(Serialize)]
+struct Set {
+    name: &'static str,
+    /// Digests can be compared among sets of the same.
+    arithmetic: &'static str,
+    /// The default of a run.
+    chosen: bool,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum GpuInfo {
+    Found { name: String, backend: &'static str, software: bool, subgroups: bool, f16: bool },
+    None { none: String },
+}
+
+#[derive(Serialize)]
+struct Room {
+    id: &'static str,
+    variants: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Feature {
+    name: &'static str,
+    here: bool,
+}
+
+pub fn run(json: bool, args: &MachineArgs) -> Result<()> {
+    let machine = Machine::new(args)?;
+    let info = Info {
+        version: env!("CARGO_PKG_VERSION"),
+        system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        processor: std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| processor(&text)),
+        processors: std::thread::available_parallelism().map_or(1, usize::from),
+        threads: machine.threads(),
+        memory_bytes: Some(machine.host.memory_bytes).filter(|&bytes| bytes < u64::MAX),
+        instruction_sets: sets(machine.host.isa),
+        gpu: gpu(),
+        rooms: run::rooms()
+            .iter()
+            .map(|room| Room {
+                id: room.schema().id,
+                variants: room.variants().iter().map(|variant| variant.id).collect(),
+            })
+            .collect(),
+        features: vec![
+            Feature { name: "rivals", here: cfg!(feature = "rivals") },
+            Feature { name: "faer", here: cfg!(feature = "faer") },
+        ],
+    };
+    let mut out = crate::plain::stdout();
+    if json {
+        writeln!(out, "{}", serde_json::to_string(&info)?)?;
+    } else {
+        out.write_all(words(&info).as_bytes())?;
+    }
+    Ok(out.flush()?)
+}
+
+/// Also those that are chosen by a knob of a learner, and never found.
+fn sets(chosen: math::Isa) -> Vec<Set> {
+    let asked = [math::Isa::Bf16, math::Isa::Amx].into_iter().filter(|isa| isa.is_available());
+    let set = |isa: math::Isa| Set {
+        name: isa.name(),
+        arithmetic: match isa {
+            math::Isa::Bf16 | math::Isa::Amx => isa.name(),
+            isa if isa.fused() => "fused",
+            _ => "unfused",
+        },
+        chosen: isa == chosen,
+    };
+    math::Isa::available().into_iter().chain(asked).map(set).collect()
+}
+
+fn gpu() -> GpuInfo {
+    match Gpu::open_blocking(OpenOptions::default()) {
+        Ok(gpu) => {
+            let about = gpu.about();
+            GpuInfo::Found {
+                name: about.name.clone(),
+                backend: about.backend,
+                software: about.software,
+                subgroups: about.subgroups,
+                f16: about.half,
+            }
+        }
+        Err(fault) => GpuInfo::None { none: fault.to_string() },
+    }
+}
+
+/// What Linux calls the first processor.
+fn processor(cpuinfo: &str) -> Option<String> {
+    let value = |name: &str| {
+        let line =
+            cpuinfo.lines().find(|line| line.split(':').next().is_some_and(|key| key.trim() == name))?;
+        Some(line.split_once(':')?.1.trim().to_string())
+    };
+    let name = value("model name")?;
+    match (value("cpu family"), value("model")) {
+        (Some(family), Some(model)) => Some(format!("{name} (family {family}, model {model})")),
+        _ => Some(name),
+    }
+}
+
+fn words(info: &Info) -> String {
+    let mut text = String::new();
+    let mut line = |name: &str, value: String| text += &format!("{name:<18}{value}\n");
+    line("hothouse", format!("{} on {}", info.version, info.system));
+    line("processor", info.processor.clone().unwrap_or("the system does not say".into()));
+    line("processors", format!("{}, of which a run uses {} threads", info.processors, info.threads));
+    line(
+        "memory",
+        info.memory_bytes
+            .map_or("the system does not say".into(), |bytes| format!("{} MB free", bytes >> 20)),
+    );
+    let sets = info.instruction_sets.iter().map(|set| {
+        let chosen = if set.chosen { ", chosen" } else { "" };
+        format!("{} ({}{chosen})", set.name, set.arithmetic)
+    });
+    line("instruction sets", sets.collect::<Vec<_>>().join(", "));
+    line(
+        "gpu",
+        match &info.gpu {
+            GpuInfo::Found { name, backend, software, subgroups, f16 } => {
+                let has = [("software", *software), ("subgroups", *subgroups), ("f16", *f16)];
+                let has = has.iter().filter(|(_, has)| *has).map(|(name, _)| format!(", {name}"));
+                format!("{name} ({backend}{})", has.collect::<String>())
+            }
+            GpuInfo::None { none } => none.clone(),
+        },
+    );
+    for room in &info.rooms {
+        line(room.id, room.variants.join(", "));
+    }
+    let has = |here: bool| {
+        let names: Vec<_> =
+            info.features.iter().filter(|feature| feature.here == here).map(|feature| feature.name).collect();
+        if names.is_empty() { "none".into() } else { names.join(", ") }
+    };
+    line("built with", format!("{}; without {}", has(true), has(false)));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_processor_has_the_systems_name() {
+        let text = "processor\t: 0\ncpu family\t: 25\nmodel\t\t: 1\nmodel name\t: AMD EPYC 7R13 Processor\nflags\t: avx2\n\nprocessor\t: 1\n";
+        assert_eq!(processor(text).unwrap(), "AMD EPYC 7R13 Processor (family 25, model 1)");
+        assert_eq!(processor("processor : 0\nBogoMIPS : 243.75\n"), None);
+    }
+}

@@ -1,0 +1,39 @@
+//! `hothouse bench` on the command line: where the time of a training step goes.
+
+mod common;
+
+use common::*;
+use serde_json::Value;
+
+/// With the real clock. That parts add up to the step is tested with a clock of ticks, in `run::bench::profile`.
+#[test]
+fn a_profile_has_every_part_of_a_step() {
+    let scratch = Scratch::new();
+    let told = scratch.told(&["bench", "core", "--profile", "--json"]);
+    let rows: Vec<Value> = told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for step in ["core.step_144_128_64_6_b64.profile.", "core.train.mlp2048.profile."] {
+        let value = |name: &str| {
+            let row = rows.iter().find(|row| row["name"] == format!("{step}{name}"));
+            row.unwrap_or_else(|| panic!("{step}{name} is not in {told}"))["value"].as_f64().unwrap()
+        };
+        let (all, whole) = (value("all"), value("step"));
+        let parts = rows.iter().filter(|row| row["unit"].as_str().unwrap().contains(" calls, "));
+        let parts = parts.filter(|row| row["name"].as_str().unwrap().starts_with(step));
+        let sum: f64 = parts.map(|row| row["value"].as_f64().unwrap()).sum();
+        assert!(sum > 0.0 && all > 0.0 && whole > 0.0, "{step}: {sum}, {all} and {whole} ms");
+        assert!(rows.iter().all(|row| row["lower"].as_f64() <= row["value"].as_f64()));
+    }
+    assert!(told.contains("core.train.mlp2048.profile.linear_dw.1536x2048x2048"), "{told}");
+}
+
+#[test]
+fn a_room_without_planned_steps_has_no_profile() {
+    let scratch = Scratch::new();
+    for room in ["gpu", "logic"] {
+        let output = scratch.run(&["bench", room, "--profile"]);
+        assert_eq!(output.status.code(), Some(2), "{room}");
+        assert!(stderr(&output).contains("Choose core or words"), "{}", stderr(&output));
+    }
+    let both = scratch.run(&["bench", "words", "--profile", "--versus", "pytorch"]);
+    assert_eq!(both.status.code(), Some(2));
+}

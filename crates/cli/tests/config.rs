@@ -1,0 +1,126 @@
+//! A run as a file, and what the machine has.
+
+mod common;
+
+use common::{SMALL, Scratch, stderr, stdout};
+use std::fs;
+
+#[test]
+fn a_run_that_was_printed_is_the_same_run() {
+    let scratch = Scratch::new();
+    let flags = [
+        "--variant",
+        "Pendulum-v1",
+        "--seed",
+        "7",
+        "--steps",
+        "40000",
+        "--at",
+        "3:lr=1e-4",
+        "--device",
+        "cpu",
+    ];
+    let text = scratch.told(&[&["train", "control", "--print-config"], &flags[..], &SMALL].concat());
+    assert!(
+        text.contains("[knobs]") && text.contains("[[changes]]") && text.contains("envs = 256"),
+        "{text}"
+    );
+    fs::write(scratch.path("run.toml"), &text).unwrap();
+    let whole = scratch.train(&[&["control"], &flags[..]].concat());
+    let read =
+        |args: &[&str]| scratch.records(&[&["train", "--config", "run.toml"], args].concat()).pop().unwrap();
+    let again = read(&[]);
+    for what in ["digest", "variant", "seed", "room", "ended_by"] {
+        assert_eq!(again[what], whole[what], "{what}");
+    }
+    assert_eq!(again["progress"]["env_steps"], whole["progress"]["env_steps"]);
+    // The file of the file is the file.
+    assert_eq!(scratch.told(&["train", "--config", "run.toml", "--print-config"]), text);
+    // Flags go before it, one by one.
+    let other = read(&["--seed", "8", "--steps", "8192"]);
+    assert_eq!((&other["seed"], &other["variant"]), (&8.into(), &"Pendulum-v1".into()));
+    assert!(other["progress"]["env_steps"].as_u64() < again["progress"]["env_steps"].as_u64());
+    let seeded = scratch.train(&["control", "--variant", "Pendulum-v1", "--seed", "8", "--steps", "8192"]);
+    assert_eq!(other["digest"], seeded["digest"], "with changes that have not come yet");
+    let set = scratch.told(&[
+        "train",
+        "--config",
+        "run.toml",
+        "--set",
+        "envs=64",
+        "--at",
+        "3:lr=0.002",
+        "--print-config",
+    ]);
+    assert!(
+        set.contains("envs = 64") && set.contains("value = 0.002") && set.matches("[[changes]]").count() == 1,
+        "{set}"
+    );
+}
+
+#[test]
+fn json_is_read_too() {
+    let scratch = Scratch::new();
+    let text = r#"{"room":"control","seed":3,"steps":4096,"device":"cpu","knobs":{"envs":256,"rollout_steps":16,"hidden":32,"minibatches":4}}"#;
+    fs::write(scratch.path("run.json"), text).unwrap();
+    let read = scratch.records(&["train", "--config", "run.json"]).pop().unwrap();
+    assert_eq!(read["digest"], scratch.train(&["--seed", "3", "--steps", "4096"])["digest"]);
+}
+
+#[test]
+fn a_file_that_says_something_else_is_refused_with_the_nearest_name() {
+    let scratch = Scratch::new();
+    for (text, status, said) in [
+        ("sed = 3", 2, "there is no key called 'sed'. Did you mean seed?"),
+        ("[knobs]\nlearning_rate = 3", 2, "there is no knob called 'learning_rate'. Did you mean "),
+        ("[knobs]\nenv = 3", 2, "Did you mean envs?"),
+        ("[knobs]\nlr = 99", 2, "out of range"),
+        ("[knobs]\nlr = [1]", 2, "write a number, a text"),
+        ("seed = -1", 2, "write a whole number"),
+        ("seed = 1.5", 2, "write a whole number"),
+        ("steps = \"many\"", 2, "write a whole number"),
+        ("seconds = 0", 2, "above 0"),
+        ("threads = 0", 2, "write 1 to 1024"),
+        ("device = \"tpu\"", 2, "choose auto, cpu or gpu"),
+        ("until_solved = 1", 2, "write true or false"),
+        ("room = \"kitchen\"", 2, "rooms are"),
+        ("variant = \"Pong-v5\"", 2, "CartPole-v1"),
+        ("version = 2", 2, "this program reads 1"),
+        ("[[changes]]\niteration = 3\nknob = \"lr\"", 2, "iteration, knob and value"),
+        ("[[changes]]\niteration = 3\nknob = \"lt\"\nvalue = 1e-4", 2, "Did you mean lr?"),
+        ("seed = ", 2, "it is no TOML"),
+        ("{\"seed\": }", 2, "it is no JSON"),
+    ] {
+        fs::write(scratch.path("run.toml"), text).unwrap();
+        let output = scratch.run(&["train", "--config", "run.toml", "--steps", "1"]);
+        let found = stderr(&output);
+        assert_eq!(output.status.code(), Some(status), "{text}: {found}");
+        assert!(found.contains(said) && output.stdout.is_empty(), "{text}: {found}");
+    }
+    assert_eq!(scratch.run(&["train", "--config", "missing.toml"]).status.code(), Some(1));
+}
+
+#[test]
+fn info_tells_what_the_machine_has() {
+    let scratch = Scratch::new();
+    let info: serde_json::Value =
+        serde_json::from_str(&scratch.told(&["info", "--json", "--threads", "2"])).unwrap();
+    assert_eq!((&info["threads"], &info["version"]), (&2.into(), &env!("CARGO_PKG_VERSION").into()));
+    assert!(info["processors"].as_u64().unwrap() >= 1);
+    let sets = info["instruction_sets"].as_array().unwrap();
+    assert!(sets.iter().any(|set| set["name"] == "portable" && set["arithmetic"] == "unfused"), "{info}");
+    assert_eq!(sets.iter().filter(|set| set["chosen"] == true).count(), 1, "{info}");
+    let rooms: Vec<_> =
+        info["rooms"].as_array().unwrap().iter().map(|room| room["id"].as_str().unwrap()).collect();
+    assert_eq!(rooms, ["control", "backgammon", "cube", "logic", "words"]);
+    assert!(info["gpu"]["name"].is_string() || info["gpu"]["none"].is_string(), "{info}");
+    // What a run uses is what it tells.
+    let best = sets.iter().find(|set| set["chosen"] == true).unwrap();
+    let opened = &scratch.records(&["train", "--steps", "1", "--device", "cpu"])[0];
+    assert_eq!((&opened["isa"], &opened["arithmetic"]), (&best["name"], &best["arithmetic"]));
+    let portable = stdout(&scratch.run(&["info", "--isa", "portable"]));
+    assert!(
+        portable.contains("portable (unfused, chosen)") && portable.contains("CartPole-v1"),
+        "{portable}"
+    );
+}

@@ -1,0 +1,112 @@
+//! What the greedy policy's return is after so many million steps, by seed, and the median: whether learning goes on.
+//! `cargo run --release -p learn --example returns -- --env all --at 1,10,50 --first 101 --seeds 5`
+//! `--env all` takes one environment after the other; `--set lr=0.005` changes a setting of its preset.
+
+use learn::{Ppo, PpoConfig, Slice};
+use math::Isa;
+use worlds::Kind;
+
+fn main() {
+    let (mut seeds, mut first, mut threads, mut isa) = (5, 1, 2, Isa::best());
+    let (mut env, mut settings, mut at) = ("CartPole-v1".to_string(), Vec::new(), vec![1.0, 10.0, 50.0]);
+    let mut arguments = std::env::args().skip(1);
+    while let Some(flag) = arguments.next() {
+        let value = arguments.next().unwrap_or_else(|| panic!("{flag} needs a value"));
+        let number = || value.parse().unwrap_or_else(|_| panic!("{flag} needs a number, not {value}"));
+        match flag.as_str() {
+            "--seeds" => seeds = number(),
+            "--first" => first = number(),
+            "--threads" => threads = number(),
+            "--isa" => isa = Isa::from_name(&value).unwrap_or_else(|| panic!("no instruction set {value}")),
+            "--set" => settings.push(value),
+            "--env" => env = value,
+            "--at" => at = value.split(',').map(|million| million.parse().unwrap()).collect(),
+            _ => panic!("unknown {flag}; there are --env --at --seeds --first --threads --isa --set"),
+        }
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads as usize).build().unwrap();
+    let kinds: Vec<_> = worlds::kinds().iter().filter(|kind| env == "all" || kind.spec.id == env).collect();
+    assert!(!kinds.is_empty(), "no environment {env}");
+    for kind in kinds {
+        let mut config = PpoConfig::preset(kind.spec.id);
+        settings.iter().for_each(|setting| set(&mut config, setting));
+        let run = Run { kind, config, isa };
+        pool.install(|| run.returns(first..first + seeds, &at));
+    }
+}
+
+struct Run {
+    kind: &'static Kind,
+    config: PpoConfig,
+    isa: Isa,
+}
+
+fn set(config: &mut PpoConfig, text: &str) {
+    let (name, value) = text.split_once('=').unwrap_or_else(|| panic!("--set name=value, not {text}"));
+    let value: f64 = value.parse().unwrap_or_else(|_| panic!("{text}: the value is no number"));
+    let (count, float) = (value as usize, value as f32);
+    match name {
+        "envs" => config.envs = count,
+        "rollout_steps" => config.rollout_steps = count,
+        "epochs" => config.epochs = count,
+        "minibatches" => config.minibatches = count,
+        "hidden" => config.hidden = count,
+        "lr" => config.lr = float,
+        "gamma" => config.gamma = float,
+        "lambda" => config.lambda = float,
+        "clip" => config.clip = float,
+        "entropy" => config.entropy = float,
+        "value_coef" => config.value_coef = float,
+        "max_grad_norm" => config.max_grad_norm = float,
+        "anneal_steps" => config.anneal_steps = float,
+        "lr_floor" => config.lr_floor = float,
+        "clip_value" => config.clip_value = value != 0.0,
+        "target_kl" => config.target_kl = float,
+        "spread" => config.spread = float,
+        "shared" => config.shared = value != 0.0,
+        "tanh" => config.tanh = value != 0.0,
+        "squash" => config.squash = value != 0.0,
+        "normalize_observation" => config.normalize_observation = value != 0.0,
+        "normalize_reward" => config.normalize_reward = value != 0.0,
+        "normalize_advantage" => config.normalize_advantage = value != 0.0,
+        _ => panic!("no setting {name}"),
+    }
+}
+
+impl Run {
+    /// The return of a hundred fresh episodes after so many million steps, and the mean of the last hundred in training.
+    fn returns(&self, seeds: std::ops::Range<u32>, at: &[f64]) {
+        let id = self.kind.spec.id;
+        let mut found = vec![[Vec::new(), Vec::new()]; at.len()];
+        for seed in seeds {
+            let mut ppo = Ppo::new(self.kind, self.config.clone(), seed, self.isa).unwrap();
+            let mut training = f32::NAN;
+            print!("{id} seed {seed}:");
+            for (million, found) in at.iter().zip(&mut found) {
+                while (ppo.progress().env_steps as f64) < million * 1e6 {
+                    if let Slice::Iteration(stats) = ppo.advance() {
+                        training = stats.mean_return.unwrap_or(f32::NAN);
+                    }
+                }
+                while !ppo.at_boundary() {
+                    ppo.advance();
+                }
+                let greedy = ppo.evaluate(100, seed ^ (*million as u32) << 16).mean;
+                found[0].push(greedy);
+                found[1].push(training);
+                print!("  {million}M {greedy:.1} (training {training:.1})");
+                std::io::Write::flush(&mut std::io::stdout()).unwrap();
+            }
+            println!();
+        }
+        print!("{id}, medians:");
+        for (million, found) in at.iter().zip(&mut found) {
+            let [greedy, training] = found.each_mut().map(|all| {
+                all.sort_by(f32::total_cmp);
+                all[all.len() / 2]
+            });
+            print!("  {million}M {greedy:.1} (training {training:.1})");
+        }
+        println!();
+    }
+}

@@ -1,0 +1,77 @@
+//! When a hardened automaton counts as perfect, and what confirms it.
+
+use learn::logic::automaton::{Automaton, GateForm};
+use learn::logic::check::{Fresh, check, harden};
+use learn::logic::experiment::{Config, Experiment, Preset, Starts, Task};
+use learn::logic::generalise::Confirmation;
+use learn::logic::{Wiring, Wirings};
+use math::{Isa, Rng};
+use worlds::logic::Grid;
+
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
+#[cfg(target_arch = "wasm32")]
+wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
+
+const AND: usize = 1;
+const PASS: usize = 3;
+
+/// Random cells shall all be off after one step.
+fn blank() -> Experiment {
+    let mut experiment = Config::preset(Preset::Checkerboard).experiment().unwrap();
+    let (width, height) = (experiment.rollout.width, experiment.rollout.height);
+    experiment.rollout.steps = 1;
+    experiment.task = Task::Pattern { target: Grid::blank(1, width, height), starts: Starts::Random };
+    experiment
+}
+
+/// A cell is on where some cells around it all are: with more such gates, of more cells, and more seldom.
+fn seldom(experiment: &Experiment, seed: u32) -> Automaton {
+    let wirings = Wirings::new(&experiment.architecture, Wiring::Random, seed).unwrap();
+    let mut automaton = Automaton::new(experiment.architecture.clone(), wirings, GateForm::Softmax);
+    let mut numbers = Rng::new(seed, 1).sequence(0);
+    let share = numbers.uniform();
+    for gate in automaton.params.chunks_mut(16) {
+        gate.fill(0.0);
+        gate[if numbers.uniform() < share { AND } else { PASS }] = 1.0;
+    }
+    automaton
+}
+
+#[test]
+fn four_grids_are_not_enough_to_be_perfect_nor_sixteen_to_be_confirmed() {
+    let (isa, experiment) = (Isa::best(), blank());
+    let (mut past_four, mut past_sixteen) = (0, 0);
+    for seed in 0..4000 {
+        if past_four > 3 && past_sixteen > 3 {
+            return;
+        }
+        let automaton = seldom(&experiment, seed);
+        let circuit = harden(&experiment, &automaton).pruned();
+        let mut fresh = Fresh::new(isa, &experiment, &circuit, seed, 5);
+        if fresh.wrong(4) > 0.0 {
+            continue;
+        }
+        let wrong = fresh.wrong(60);
+        assert_eq!(check(isa, &experiment, &automaton, seed, 5).wrong, wrong, "seed {seed}");
+        past_four += u32::from(wrong > 0.0);
+        let mut fresh = Fresh::new(isa, &experiment, &circuit, seed, 6);
+        if fresh.wrong(16) > 0.0 || Fresh::new(isa, &experiment, &circuit, seed, 7).wrong(1000) == 0.0 {
+            continue;
+        }
+        // Wrong on some of a thousand others: another thousand find nearly all of these out.
+        let mut confirmation = Confirmation::new(isa, &experiment, circuit, seed);
+        let mut slices = 1;
+        let right = loop {
+            match confirmation.advance() {
+                Some(right) => break right,
+                None => slices += 1,
+            }
+        };
+        assert!(slices > 20, "{slices}");
+        past_sixteen += u32::from(right < 1.0);
+    }
+    panic!(
+        "only {past_four} were right on four grids and wrong on sixty, and {past_sixteen} right on sixteen and refuted"
+    );
+}

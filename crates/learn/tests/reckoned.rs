@@ -1,0 +1,86 @@
+//! What a run takes is reckoned in full where a length has 32 bits too, as in a browser: what cannot be addressed must not pass for little.
+
+use learn::cube::{DqnConfig, NetConfig, Preset, Signal, SupervisedConfig};
+use learn::logic::experiment::{self, Config as LogicConfig};
+use learn::logic::population::Population;
+use learn::words::{Config, Learner, Mlp, Norm, Positions, Reader, Shape};
+use worlds::cube::Three;
+
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
+#[cfg(target_arch = "wasm32")]
+wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
+
+/// Bytes of so many floats.
+fn floats(lengths: &[u64]) -> u64 {
+    4 * lengths.iter().product::<u64>()
+}
+
+#[track_caller]
+fn at_least(reckoned: u64, least: u64) {
+    assert!(reckoned >= least && least > 1 << 32, "{reckoned} bytes are reckoned of {least} or more");
+}
+
+#[test]
+fn deep_and_wide_networks_of_the_cube() {
+    let net = |net: NetConfig| NetConfig { hidden: vec![4096], blocks: 32, ..net };
+    // Two layers of a block, each 4096 by 4096; weights, two moments, gradients, packed both ways.
+    let weights = floats(&[6, 2, 32, 4096, 4096]);
+    let preset = SupervisedConfig::preset::<Three>(Signal::WalkLength);
+    let supervised = SupervisedConfig { net: net(preset.net.clone()), ..preset };
+    at_least(supervised.bytes::<Three>(), weights);
+    // What each layer gives, for its gradient.
+    let wide = SupervisedConfig { batch: 65_536, walk: 1, ..supervised };
+    at_least(wide.bytes::<Three>(), weights + floats(&[2, 32, 65_536, 4096]));
+    let preset = DqnConfig::preset(Preset::Tuned);
+    let dqn = DqnConfig { net: net(preset.net.clone()), ..preset };
+    at_least(dqn.bytes::<Three>(), weights);
+}
+
+#[test]
+fn large_models_of_words() {
+    let shape = Shape {
+        vocab: 256,
+        width: 2048,
+        layers: 32,
+        heads: 32,
+        context: 1024,
+        norm: Norm::Rms,
+        positions: Positions::Learned,
+        mlp: Mlp::Gelu,
+        tied: true,
+        bias: false,
+    };
+    let config = Config {
+        shape,
+        dropout: 0.0,
+        batch: 1,
+        micro: 1,
+        steps: 1,
+        half: false,
+        lr: 1e-3,
+        min_lr: 1e-4,
+        warmup: 1,
+        decay_steps: 1,
+        weight_decay: 0.1,
+        beta1: 0.9,
+        beta2: 0.99,
+        clip: 1.0,
+    };
+    let products = shape.products();
+    assert_eq!(products, 32 * 12 * 2048 * 2048 + 256 * 2048);
+    at_least(Reader::bytes(&shape), floats(&[products]));
+    at_least(Learner::bytes(&config).unwrap(), floats(&[6, products]));
+}
+
+#[test]
+fn large_populations_of_automata() {
+    let config = LogicConfig::preset(experiment::Preset::Lizard);
+    let config = LogicConfig { batch: 2, steps: 200, population: 256, ..config };
+    let experiment = config.experiment().unwrap();
+    let (shape, rollout) = (&experiment.architecture, &experiment.training);
+    let cells = [rollout.width, rollout.height, rollout.batch, shape.channels].map(|n| n as u64);
+    // Every state of every rollout.
+    let states = floats(&[256, 200, cells.iter().product()]);
+    at_least(Population::bytes(&config).unwrap(), states);
+}

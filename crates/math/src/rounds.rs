@@ -1,0 +1,115 @@
+//! The one rule by which Hothouse measures a speed: **the median of sustained rounds, with its quartiles**. A round lasts for some
+//! time and counts every call in it, slow ones too; both sides of a ratio have rounds of the same length, in turn. The clock is
+//! injected, as this crate has none.
+
+/// Rounds of what takes milliseconds, and of what takes seconds.
+pub const ROUNDS: usize = 15;
+pub const FEW: usize = 5;
+/// How long a round lasts at least.
+pub const ROUND_S: f64 = 0.04;
+
+/// What rounds come to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quartiles {
+    pub lower: f64,
+    pub median: f64,
+    pub upper: f64,
+}
+
+impl Quartiles {
+    /// By linear interpolation between the sorted values, as NumPy has it. What never ends is infinite.
+    ///
+    /// # Panics
+    /// Where there are no samples.
+    #[track_caller]
+    pub fn of(samples: &[f64]) -> Quartiles {
+        assert!(!samples.is_empty(), "a figure needs a round: there are no samples");
+        let mut sorted = samples.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let at = |share: f64| {
+            let place = share * (sorted.len() - 1) as f64;
+            let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+            // Equal ends first: the way from infinity to infinity is no number.
+            if low == high { low } else { low + (high - low) * place.fract() }
+        };
+        Quartiles { lower: at(0.25), median: at(0.5), upper: at(0.75) }
+    }
+}
+
+/// Seconds of a call: the mean over a round of at least `round_s` seconds, every call counted. The clock is read some twenty
+/// times a round, so that a slow one costs next to nothing.
+pub fn sustained_s(round_s: f64, now: &dyn Fn() -> f64, mut call: impl FnMut()) -> f64 {
+    let (began_s, mut done, mut next) = (now(), 0u64, 1u64);
+    loop {
+        (0..next).for_each(|_| call());
+        done += next;
+        let took_s = now() - began_s;
+        if took_s >= round_s {
+            return took_s / done as f64;
+        }
+        let in_a_twentieth = 0.05 * round_s * done as f64 / took_s;
+        next = (in_a_twentieth as u64).clamp(1, 2 * done);
+    }
+}
+
+/// [`sustained_s`] of the usual length, as often as usual.
+pub fn rounds_s(now: &dyn Fn() -> f64, mut call: impl FnMut()) -> Vec<f64> {
+    (0..ROUNDS).map(|_| sustained_s(ROUND_S, now, &mut call)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    /// Samples with their quartiles by NumPy; scripts and Python hold their rule to the same file.
+    const CASES: &str = include_str!("../../../tests/golden/quartiles.txt");
+
+    #[test]
+    fn quartiles_are_numpys() {
+        let numbers =
+            |text: &str| -> Vec<f64> { text.split_whitespace().map(|x| x.parse().unwrap()).collect() };
+        let cases: Vec<_> = CASES.lines().filter(|line| !line.starts_with('#')).collect();
+        assert!(cases.len() >= 6);
+        for case in cases {
+            let (samples, expected) = case.split_once("->").unwrap();
+            let found = Quartiles::of(&numbers(samples));
+            assert_eq!([found.lower, found.median, found.upper], numbers(expected)[..], "{case}");
+        }
+    }
+
+    #[test]
+    fn what_never_ends_is_infinite() {
+        let never = f64::INFINITY;
+        let found = Quartiles::of(&[never, 10.0, 30.0, never, 20.0]);
+        assert_eq!([found.lower, found.median, found.upper], [20.0, 30.0, never]);
+    }
+
+    #[test]
+    #[should_panic = "no samples"]
+    fn without_a_round_there_is_no_figure() {
+        Quartiles::of(&[]);
+    }
+
+    /// A call that takes a millisecond, and every tenth time eleven.
+    #[test]
+    fn slow_calls_count() {
+        let (clock_s, calls) = (Cell::new(0.0), Cell::new(0));
+        let call = || {
+            calls.set(calls.get() + 1);
+            clock_s.set(clock_s.get() + if calls.get() % 10 == 0 { 0.011 } else { 0.001 });
+        };
+        let call_s = sustained_s(2.0, &|| clock_s.get(), call);
+        assert!((call_s - 0.002).abs() < 1e-4, "{call_s}");
+        assert!(clock_s.get() >= 2.0 && clock_s.get() < 2.2, "{clock_s:?}");
+    }
+
+    #[test]
+    fn a_clock_that_stands_still_for_a_while_ends_the_round_too() {
+        let calls = Cell::new(0u64);
+        // 100 µs a step of the clock, a call of 1 µs
+        let now = || (calls.get() / 100) as f64 * 1e-4;
+        let call_s = sustained_s(0.04, &now, || calls.set(calls.get() + 1));
+        assert!((call_s - 1e-6).abs() < 1e-8, "{call_s}");
+    }
+}

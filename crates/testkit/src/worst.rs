@@ -1,0 +1,34 @@
+//! How far numbers are apart.
+
+/// The greatest of some errors, or 0 where there are none. An error that is NaN counts as infinite, so that it keeps within no bound:
+/// `f64::max` and comparisons pass over it.
+pub fn worst<T: Into<f64>>(errors: impl IntoIterator<Item = T>) -> f64 {
+    let errors = errors.into_iter().map(Into::into);
+    errors.map(|error| if error.is_nan() { f64::INFINITY } else { error }).fold(0.0, f64::max)
+}
+
+/// The greatest distance between two lists of the same length.
+#[track_caller]
+pub fn distance<T: Copy + Into<f64>>(found: &[T], wanted: &[T]) -> f64 {
+    assert_eq!(found.len(), wanted.len(), "lists of different lengths");
+    worst(found.iter().zip(wanted).map(|(&found, &wanted)| (found.into() - wanted.into()).abs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_is_the_greatest_and_nan_keeps_within_no_bound() {
+        assert_eq!(worst([0f64; 0]), 0.0);
+        assert_eq!(worst([0.5f32, 2.0, 1.0]), 2.0);
+        for at in 0..3 {
+            let mut errors = [0.5, 2.0, 1.0];
+            errors[at] = f64::NAN;
+            assert_eq!(worst(errors), f64::INFINITY, "{at}");
+        }
+        assert_eq!(distance(&[1.0f32, 2.0], &[1.5, 2.0]), 0.5);
+        assert_eq!(distance(&[1.0, f64::NAN], &[1.0, 1.0]), f64::INFINITY);
+        assert_eq!(distance(&[1.0, f64::INFINITY], &[1.0, f64::INFINITY]), f64::INFINITY);
+    }
+}

@@ -1,0 +1,257 @@
+// What every room has to do in an engine beside Chromium: the same run as the native program, a file and a link that bring it back,
+// a page that goes on when it is loaded again, somebody who plays, and pictures on which something is drawn.
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { serve } from "../../scripts/serve.mjs";
+import { root } from "../../scripts/sh.mjs";
+import { pixels, tab } from "../../scripts/webdriver.mjs";
+import { dist, hothouse } from "../web/fixture.mjs";
+
+/** For a person to look at: what each engine showed. */
+const PICTURES = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "browsers");
+const WAIT_MS = 120_000;
+const SEED = 7;
+/** Of a picture that is blank all pixels have one colour. */
+const LEAST = { colours: 4, share: 0.003 };
+const ARROW_RIGHT = "\ue014";
+
+const text = (page, css, words) => page.until((css, words) => new RegExp(words).test(document.querySelector(css)?.textContent ?? ""), css, words);
+
+/** Each room with a small run, where to look, and how it is played. */
+export const ROOMS = {
+  control: {
+    variant: "CartPole-v1",
+    knobs: { envs: 128, rollout_steps: 16, hidden: 32 },
+    pictures: [".environments canvas", ".stage-field canvas", ".plane-field canvas", ".main-chart .plot"],
+    async play(page) {
+      await page.click("button", "Take the controls");
+      await text(page, ".stage-hint", "Round 1");
+      await page.hold(ARROW_RIGHT, () => page.until(() => document.querySelector(".rounds tbody tr")));
+      const [yours, agents] = await page.run(() => [...document.querySelectorAll(".rounds tbody tr td")].map((cell) => Number(cell.textContent)));
+      assert.ok(yours > 0 && yours < 60 && agents > 0, `${yours} steps with the key held, the agent's ${agents}`);
+    },
+  },
+  backgammon: {
+    variant: "strong",
+    knobs: { games: 16, hidden: 16, batch: 128 },
+    pictures: [".table .board", ".considered"],
+    async play(page) {
+      await page.click("label", "Play it");
+      await page.click(".setup button", "New match");
+      const offered = (name) => page.run((name) => [...document.querySelectorAll(".table-actions button")].some((one) => !one.hidden && one.textContent === name), name);
+      const judged = () => page.run(() => /number \d+ of|best of|no other/.test(document.querySelector(".verdict").textContent));
+      // Whoever begins: dice are thrown when it is the visitor's turn, and checkers moved while any can be.
+      for (const began = performance.now(); !(await judged()); ) {
+        assert.ok(performance.now() - began < WAIT_MS, "no move was judged");
+        for (const name of ["Roll", "Confirm"]) if (await offered(name)) await page.run((name) => [...document.querySelectorAll(".table-actions button")].find((one) => !one.hidden && one.textContent === name)?.click(), name);
+        if (!(await page.run(() => !!document.querySelector(".table .board-places .open")))) continue;
+        await page.click(".table .board-places .open");
+        await page.click(".table .board-places .target");
+      }
+    },
+  },
+  cube: {
+    variant: "2x2x2",
+    knobs: { hidden: "32-16", batch: 64, walk: 8, updates: 4 },
+    pictures: [".cube-picture canvas", ".depths .bars-field", ".net"],
+    async play(page) {
+      await page.run(() => {
+        const field = [...document.querySelectorAll("label")].find((one) => one.textContent.startsWith("By distance")).control;
+        field.value = "4";
+        field.dispatchEvent(new Event("input", { bubbles: true }));
+      });
+      await page.click("button", "Draw a state");
+      await text(page, ".cube-status", "; 4 moves from solved");
+      await page.click("button", "Solve it");
+      await page.until(() => document.querySelector(".solution-moves li:last-child [aria-current]"));
+      assert.equal(await page.run(() => document.querySelector(".cube-picture").dataset.facelets), "UUUURRRRFFFFDDDDLLLLBBBB");
+    },
+  },
+  logic: {
+    variant: "checkerboard",
+    knobs: { population: 2, batch: 1, updates: 2 },
+    pictures: [".grid-canvas canvas", ".gates-picture", ".main-chart .plot"],
+    async play(page) {
+      const cells = () => page.run(() => document.querySelector(".grid-canvas canvas").toDataURL());
+      await page.run(async () => {
+        document.querySelector(".grid-player button").click();
+        // A step that was under way is answered before this question.
+        await hothouse.ask({ ask: "automaton" });
+        for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+      });
+      const step = await page.run(() => document.querySelector(".grid-pane").dataset.step);
+      const whole = await cells();
+      await page.pull(".grid-canvas canvas", [0.3, 0.3], [0.5, 0.5], [0.7, 0.5]);
+      await page.until((whole) => document.querySelector(".grid-canvas canvas").toDataURL() !== whole, whole);
+      // What the hand did, and no step of the automaton.
+      assert.equal(await page.run(() => document.querySelector(".grid-pane").dataset.step), step);
+      await page.run(() => document.querySelector(".grid-player button").click());
+      await page.until((step) => document.querySelector(".grid-pane").dataset.step !== step, step);
+    },
+  },
+  words: {
+    variant: "char",
+    knobs: { width: 32, layers: 2, heads: 2, context: 32, batch: 4, micro: 2, steps: 2, characters: 60000, sample: 40 },
+    pictures: [".paper", ".samples-list", ".main-chart .plot"],
+    async play(page) {
+      await page.until(() => document.querySelector(".reading textarea:not([disabled])"));
+      await page.click(".writing button", "Write");
+      await text(page, ".writing", "\\d+ tokens, .* It has the length that you asked for\\.");
+      assert.ok((await page.run(() => document.querySelector(".output .tokens").textContent)).length > 20);
+    },
+  },
+};
+
+/** The digest of the native program at an iteration, and its arithmetic. */
+async function native(room, { variant, knobs }, digest, count) {
+  const set = Object.entries(knobs).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
+  const isa = digest.arithmetic === "unfused" ? ["--isa", "portable"] : [];
+  const lines = await hothouse(["train", room, "--variant", variant, "--seed", String(SEED), "--steps", String(count), "--device", "cpu", "--json", ...isa, ...set]);
+  const found = lines.map((line) => JSON.parse(line)).find(({ kind, iteration }) => kind === "digest" && iteration === digest.iteration);
+  return found && { iteration: found.iteration, weights: found.weights, arithmetic: found.arithmetic };
+}
+
+/** Opens an address of a room, and waits until its run is in the page. */
+async function visit(page, server, at) {
+  await page.go("about:blank"); // so that an address that differs in its hash alone is loaded too
+  await page.go(server.url + at);
+  await enter(page, /#\/(\w+)/.exec(at)[1]);
+}
+async function enter(page, room) {
+  await page.until((room) => window.hothouse?.room.id === room && document.querySelector(".transport"), room);
+}
+
+/** Of each part of the page: how many colours there are, and the share of pixels that have not the commonest one. */
+async function inspect(page, room, parts) {
+  mkdirSync(PICTURES, { recursive: true });
+  for (const [k, part] of parts.entries()) {
+    await page.find(part);
+    const box = await page.run(async (part) => {
+      for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
+      const { left, top, right, bottom } = document.querySelector(part).getBoundingClientRect();
+      return { left, top, right, bottom, wide: innerWidth };
+    }, part);
+    const png = await page.picture();
+    const name = `${page.name}-${room}-${k + 1}.png`;
+    writeFileSync(join(PICTURES, name), png);
+    const picture = pixels(png);
+    const scale = picture.width / box.wide;
+    const [left, top] = [box.left, box.top].map((edge) => Math.max(0, Math.ceil(edge * scale)));
+    const [right, bottom] = [Math.min(picture.width, Math.floor(box.right * scale)), Math.min(picture.height, Math.floor(box.bottom * scale))];
+    const counts = new Map();
+    for (let y = top; y < bottom; y++)
+      for (let x = left; x < right; x++) {
+        const colour = picture.at(x, y);
+        counts.set(colour, (counts.get(colour) ?? 0) + 1);
+      }
+    const all = (right - left) * (bottom - top);
+    assert.ok(all > 1000, `${name}: ${part} has ${all} pixels in sight`);
+    const share = 1 - Math.max(...counts.values()) / all;
+    assert.ok(counts.size >= LEAST.colours && share >= LEAST.share, `${name}: ${part} has ${counts.size} colours, and ${(100 * share).toFixed(2)}% of it differ from the commonest`);
+  }
+}
+
+/**
+ * The tests of an engine. `open` gives its session, `missing` says why there is none here; `module` is what it must train with, and
+ * `rooms` those that are tested, all if not given.
+ */
+export function engine(title, { open, missing, module, rooms = Object.keys(ROOMS) }) {
+  const skip = missing && `${title}: ${missing}`;
+  let server;
+  let page;
+  before(async () => {
+    if (missing) return;
+    server = await serve(dist);
+    page = await tab(await open(), WAIT_MS);
+    console.log(`${title}: version ${page.version}`);
+    // A visitor who has been here before, whom no tour greets.
+    await page.go(server.url);
+    await page.run(() => localStorage.setItem("hothouse.tour", "seen"));
+  });
+  after(async () => {
+    await page?.close();
+    await server?.close();
+  });
+
+  for (const room of rooms) {
+    const run = ROOMS[room];
+    const knobs = Object.entries(run.knobs).map(([name, value]) => `&${name}=${value}`);
+    const at = `#/${room}?variant=${run.variant}&seed=${SEED}${knobs.join("")}&v=2`;
+
+    test(`${title}, ${room}: its run is the native program's, and a link does it again`, { skip }, async () => {
+      await visit(page, server, `?device=cpu${at}`);
+      const inUse = await page.run(() => ({ module: hothouse.backend.module, why: hothouse.backend.why.join(" ") }));
+      assert.equal(inUse.module, module, inUse.why);
+      const { digest, count, link } = await page.run(
+        () =>
+          new Promise((resolve) =>
+            hothouse.onEvent(async (event) => {
+              if (event.kind !== "digest") return;
+              hothouse.command({ kind: "pause" });
+              const link = await hothouse.permalink();
+              const { iteration, weights, arithmetic } = event;
+              resolve({ digest: { iteration, weights, arithmetic }, count: hothouse.progress.counts[0], link });
+            }),
+          ),
+      );
+      assert.deepEqual(await native(room, run, digest, count), digest);
+      await visit(page, server, `?device=cpu${link.slice(link.indexOf("#"))}`);
+      await page.until(() => /Reproduced: after \d+ \w+ the weights are those of the link/.test(document.body.textContent));
+    });
+
+    test(`${title}, ${room}: a file and a page that is loaded again go on with the run`, { skip }, async () => {
+      await visit(page, server, `?device=cpu${at}`);
+      const { iteration, bytes } = await page.run(async () => {
+        await new Promise((resolve) => hothouse.onEvent((event) => event.kind === "metrics" && event.progress.iteration >= 3 && resolve()));
+        hothouse.command({ kind: "pause" });
+        const bytes = await hothouse.save();
+        let text = "";
+        for (let from = 0; from < bytes.length; from += 4096) text += String.fromCharCode(...bytes.subarray(from, from + 4096));
+        return { iteration: hothouse.progress.iteration, bytes: btoa(text) };
+      });
+      const file = join(mkdtempSync(join(tmpdir(), "hothouse-browsers-")), "run.safetensors");
+      writeFileSync(file, Buffer.from(bytes, "base64"));
+      // The native program reads it, and so does the page, in place of another run.
+      const [line] = (await hothouse(["resume", file, "--steps", "1", "--json"])).slice(-1);
+      assert.equal(JSON.parse(line).progress.iteration, iteration, line);
+      await page.run(() => hothouse.onEvent((event) => event.kind === "began" && (window.began = event.progress.iteration)));
+      await page.click("button", "New run");
+      await page.until(() => window.began === 0);
+      await page.keys('input[type=file][accept=".safetensors"]', file);
+      await page.until((iteration) => window.began === iteration, iteration);
+      const kept = await page.run(async () => {
+        hothouse.command({ kind: "start" });
+        await new Promise((resolve) => hothouse.onEvent((event) => event.kind === "metrics" && resolve()));
+        const { store } = hothouse;
+        const stored = new Promise((resolve) => (hothouse.store = (run) => store.call(hothouse, run).then(resolve)));
+        Object.defineProperty(document, "hidden", { configurable: true, get: () => true });
+        document.dispatchEvent(new Event("visibilitychange"));
+        delete document.hidden;
+        await stored;
+        return hothouse.progress.iteration;
+      });
+      assert.ok(kept > iteration);
+      await page.reload();
+      await enter(page, room);
+      const after = await page.run(() => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "metrics" && resolve(event.progress.iteration))));
+      assert.ok(after > iteration, `it began at ${after}, and was at ${iteration}`);
+    });
+
+    test(`${title}, ${room}: it is played, and its pictures show something`, { skip }, async () => {
+      await visit(page, server, `?device=cpu${at}`);
+      await page.run(() => {
+        window.faults = [];
+        addEventListener("error", ({ message }) => window.faults.push(message));
+        addEventListener("unhandledrejection", ({ reason }) => window.faults.push(String(reason)));
+        return new Promise((resolve) => hothouse.onEvent((event) => event.kind === "metrics" && event.progress.iteration >= 5 && resolve()));
+      });
+      await inspect(page, room, run.pictures);
+      await run.play(page);
+      await inspect(page, `${room}-played`, run.pictures.slice(0, 1));
+      assert.deepEqual(await page.run(() => [...window.faults, ...[...document.querySelectorAll(".crash")].map((one) => one.textContent)]), []);
+    });
+  }
+}

@@ -1,0 +1,37 @@
+"""The rule of the package's figures is the rule of all figures: the median of sustained rounds, with its quartiles."""
+
+import itertools
+import pathlib
+
+import pytest
+
+from hothouse import bench
+
+GOLDEN = pathlib.Path(__file__).parents[1] / "golden/quartiles.txt"
+CASES = [line.split("->") for line in GOLDEN.read_text().splitlines() if not line.startswith("#")]
+
+
+@pytest.mark.parametrize(("samples", "expected"), CASES)
+def test_quartiles(samples, expected):
+    assert bench.quartiles([float(x) for x in samples.split()]) == [float(x) for x in expected.split()]
+
+
+def test_every_call_of_a_round_counts(monkeypatch):
+    """A call that takes a millisecond and every tenth time eleven does a hundred times two units a second, not the best of them."""
+    clock_s, calls = 0.0, itertools.count(1)
+
+    def work():
+        nonlocal clock_s
+        clock_s += 0.011 if next(calls) % 10 == 0 else 0.001
+        return 2
+
+    monkeypatch.setattr(bench.time, "perf_counter", lambda: clock_s)
+    rounds = bench._rates({"work": work})["work"]
+    assert len(rounds) == bench._ROUNDS
+    assert bench.quartiles(rounds)[1] == pytest.approx(1000, rel=0.1)
+
+
+def test_a_ratio_is_to_the_rival_that_is_fastest_in_the_median():
+    # The best single round is not what counts, and each round is held against the rival's of the same.
+    rates = {"ours": [20.0, 24.0, 28.0], "steady": [10.0, 12.0, 14.0], "lucky": [1.0, 2.0, 50.0]}
+    assert bench._ratio(rates, "ours", ["steady", "lucky"]) == ([2.0, 2.0, 2.0], "times as fast as steady")

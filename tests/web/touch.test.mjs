@@ -1,0 +1,148 @@
+// A phone held in a hand, in every room: taps, pulls over the picture, and swipes that scroll the page. How it looks is for layout.test.mjs.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ahead, event, house, lab, until, visit, WAIT_MS } from "./fixture.mjs";
+
+const here = house();
+const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
+const WORDS = "width=32&layers=2&heads=2&context=32&batch=8&micro=8&steps=8&characters=60000&sample=40";
+
+/** Where a share of an element's width and height is. */
+const at = async (page, css, x, y) => {
+  await page.locator(css).first().evaluate((one) => one.scrollIntoView({ block: "center", behavior: "instant" }));
+  const box = await page.locator(css).first().boundingBox();
+  return [box.x + x * box.width, box.y + y * box.height];
+};
+
+/** A finger is put down, pulled along and lifted; before that it may rest. */
+async function pull(page, from, to, resting = async () => {}) {
+  const cdp = await page.context().newCDPSession(page);
+  const touch = (type, points) => cdp.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y]) => ({ x, y })) });
+  await touch("touchStart", [from]);
+  for (let k = 1; k <= 8; k++) await touch("touchMove", [[from[0] + (k * (to[0] - from[0])) / 8, from[1] + (k * (to[1] - from[1])) / 8]]);
+  await resting();
+  await touch("touchEnd", []);
+  await cdp.detach();
+}
+
+const ROOMS = {
+  control: {
+    link: "#/control?envs=64&v=2",
+    picture: ".environments canvas",
+    async play(page) {
+      await page.getByRole("button", { name: "Take the controls" }).tap();
+      await page.locator(".stage-hint", { hasText: "Round 1" }).waitFor();
+      const [from, to] = [await at(page, ".stage-field", 0.6, 0.6), await at(page, ".stage-field", 0.9, 0.2)];
+      const scrolled = await page.evaluate(() => scrollY);
+      await pull(page, from, to, async () => {
+        assert.equal(await page.evaluate(() => scrollY), scrolled, "who steers does not scroll");
+        await page.locator(".rounds tbody tr").first().waitFor();
+      });
+      const [yours] = await page.locator(".rounds tbody tr").first().locator("td").allTextContents();
+      assert.ok(Number(yours) > 0 && Number(yours) < 60, `${yours} steps with the finger held at the side`);
+      await page.getByRole("button", { name: "Give back" }).tap();
+      await page.getByRole("button", { name: "Take the controls" }).waitFor();
+    },
+  },
+  backgammon: {
+    link: "#/backgammon?games=32&hidden=32&v=2",
+    picture: ".table .board",
+    async play(page) {
+      await page.getByText("Play it", { exact: true }).tap();
+      await page.getByLabel("Against").selectOption({ label: "random moves" });
+      await page.getByRole("button", { name: "New match" }).first().tap();
+      const button = (name) => page.locator(".table-actions button", { hasText: new RegExp(`^${name}$`) });
+      await button("Roll").waitFor();
+      // Dice that move nothing are passed on, so that there is another roll.
+      for (const began = performance.now(); !/number \d+ of|best of|no other/.test(await page.locator(".verdict").textContent()); ) {
+        assert.ok(performance.now() - began < WAIT_MS, "no move was judged");
+        if (await page.locator(".table .board-places .open").count()) {
+          await page.locator(".table .board-places .open").first().tap();
+          await page.locator(".table .board-places .target").first().tap();
+        } else for (const name of ["Roll", "Confirm"]) if (await button(name).isVisible()) await button(name).tap({ timeout: 1000 }).catch(() => {}); // the table may move on by itself
+      }
+    },
+  },
+  cube: {
+    link: "#/cube?hidden=32-16&walk=14&v=2",
+    picture: ".cube-picture canvas",
+    // Beside the cube, whose stickers take the finger.
+    beside: [0.04, 0.1],
+    async play(page) {
+      await page.getByText("It tries by itself", { exact: true }).first().tap();
+      await page.getByRole("button", { name: "Solved cube" }).first().tap();
+      const [x, y] = await at(page, ".cube-picture canvas", 0.5, 0.5);
+      const box = await page.locator(".cube-picture canvas").boundingBox();
+      const unit = Math.min(box.width / 3.9, box.height / 3.75);
+      const scrolled = await page.evaluate(() => scrollY);
+      // The front's right column, pulled up.
+      const sticker = [x - 0.12 * unit, y + 0.28 * unit];
+      await pull(page, sticker, [sticker[0], sticker[1] - 1.3 * unit], () => page.waitForTimeout(200)); // held still, so that it does not fly on
+      await page.waitForFunction(() => /^R\./.test(document.querySelector(".cube-status").textContent));
+      assert.equal(await page.evaluate(() => scrollY), scrolled, "who turns a layer does not scroll");
+      await page.getByRole("button", { name: "Turn U prime" }).tap();
+      await page.waitForFunction(async () => {
+        const { facelets } = await hothouse.ask({ ask: "turn", facelets: "UUUURRRRFFFFDDDDLLLLBBBB", moves: "R U'" });
+        return document.querySelector(".cube-picture").dataset.facelets === facelets;
+      });
+    },
+  },
+  logic: {
+    link: "#/logic?seed=1&population=2&v=2",
+    picture: ".grid-canvas canvas",
+    async play(page) {
+      const cells = () => page.evaluate(() => document.querySelector(".grid-canvas canvas").toDataURL());
+      const other = (before) => until(page, `document.querySelector(".grid-canvas canvas").toDataURL() !== ${JSON.stringify(before)}`);
+      const stopped = () => page.evaluate(() => document.querySelector(".grid-pane").dataset.step);
+      await page.locator(".grid-player button").first().tap();
+      // A step that was under way is answered before this question.
+      await page.evaluate(async () => {
+        await hothouse.ask({ ask: "automaton" });
+        for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+      });
+      const step = await stopped();
+      const whole = await cells();
+      await pull(page, await at(page, ".grid-canvas canvas", 0.2, 0.5), await at(page, ".grid-canvas canvas", 0.8, 0.5));
+      await other(whole);
+      const pulled = await cells();
+      await page.touchscreen.tap(...(await at(page, ".grid-canvas canvas", 0.5, 0.15)));
+      await other(pulled);
+      assert.equal(await stopped(), step, "the grid stood still");
+    },
+  },
+  words: {
+    link: `#/words?seed=1&${WORDS}&v=2`,
+    picture: ".main-chart .plot",
+    async play(page) {
+      const field = page.locator(".reading textarea:not([disabled])");
+      await field.fill("The fox saw the owl.");
+      await page.waitForFunction(() => document.querySelectorAll(".paper .tokens span").length === 20);
+      await page.locator(".paper .tokens span").nth(4).tap();
+      await page.waitForFunction(() => /^After .* comes /.test(document.querySelector(".expected .small").textContent));
+      await page.locator(".writing").getByRole("button", { name: "Write", exact: true }).tap();
+      await page.waitForFunction(() => /\d+ tokens, .* It has the length that you asked for\./s.test(document.querySelector(".writing").textContent));
+    },
+  },
+};
+
+for (const [room, { link, picture, beside = [0.5, 0.7], play }] of Object.entries(ROOMS))
+  test(`${room}: by touch on a phone it is paused, scrolled and played`, async () => {
+    const page = await visit(here, { at: link, started: false, context: PHONE });
+    await lab(page, room);
+    await event(page, "metrics");
+    for (const running of [false, true]) {
+      const told = await ahead(page, "running");
+      await page.locator(".transport .play").tap();
+      assert.equal((await told()).running, running);
+    }
+    // A swipe upwards over the picture is for the page.
+    const from = await at(page, picture, ...beside);
+    await page.evaluate(() => scrollTo({ top: 0, behavior: "instant" }));
+    const [x, y] = await page.locator(picture).first().boundingBox().then((box) => [from[0], Math.min(700, box.y + beside[1] * box.height)]);
+    await pull(page, [x, y], [x, y - 240]);
+    await page.waitForFunction(() => scrollY > 60);
+    await play(page);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), PHONE.viewport.width);
+    assert.deepEqual(page.said, []);
+    await page.context().close();
+  });
