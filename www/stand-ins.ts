@@ -30,12 +30,15 @@ function standInForContexts(): void {
 }
 
 function contextOf(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
-  const measured = { width: 0 };
   const gradient = { addColorStop: () => {} };
-  const answers = new Map<PropertyKey, unknown>([["measureText", measured], ["createLinearGradient", gradient], ["createRadialGradient", gradient]]);
-  return new Proxy({ canvas } as unknown as CanvasRenderingContext2D, {
-    get: (context, name) => (name in context ? Reflect.get(context, name) : () => answers.get(name)),
-  });
+  const answers = {
+    measureText: () => ({ width: 0 }),
+    createImageData: (width: number, height: number) => new ImageData(width, height),
+    createLinearGradient: () => gradient,
+    createRadialGradient: () => gradient,
+  };
+  const known: object = { canvas, ...answers };
+  return new Proxy(known as CanvasRenderingContext2D, { get: (context, name) => (name in context ? Reflect.get(context, name) : () => {}) });
 }
 
 /** Tells whoever shows notices of the first canvas that nothing can be drawn on, also of one before. */

@@ -69,7 +69,7 @@ test("it learns before any click: the grid runs by itself, gates are told by ope
   await see(page, ".population");
   const { members } = await ask(page, { ask: "population" });
   await page.waitForFunction((count) => document.querySelectorAll(".member").length === count, members.length);
-  assert.match(await page.locator(".member").first().textContent(), /^Member 1.*: . (learning|perfect|dead, starts over), loss soft and hard: .* \/ .*, [\d,]+ updates$/);
+  assert.match(await page.locator(".member").first().textContent(), /^Member 1.*: . (learning|perfect|dead, restarts), loss soft and hard: .* \/ .*, [\d,]+ updates$/);
   // One that is chosen is looked at, until the best is asked for.
   await page.locator(".member").nth(1).click();
   assert.equal(await page.locator(".member").nth(1).getAttribute("aria-pressed"), "true");

@@ -163,7 +163,11 @@ pub fn check(path: &Path, kind: Kind) -> Result<()> {
 /// All of `bytes` or none of them: a crash or a full disk leaves the file that was there.
 pub fn write_whole(path: &Path, kind: Kind, bytes: &[u8]) -> Result<()> {
     let written = replace(path, kind, |file| file.write_all(bytes).and_then(|()| file.sync_all()));
-    written.map(|_| ()).with_context(|| format!("cannot write {}", path.display()))
+    // What was refused says where else it may be.
+    written.map(|_| ()).map_err(|error| match error.is::<Refused>() {
+        true => error,
+        false => error.context(format!("cannot write {}. {}", path.display(), kind.next)),
+    })
 }
 
 /// A file that appears under its name once `write` has filled it; it stays open.
