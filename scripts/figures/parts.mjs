@@ -120,10 +120,10 @@ function returns(id, at, long) {
   const args = ["--env", "all", "--at", at.join(","), "--first", FIRST, "--seeds", 5];
   return {
     id: `control/${id}`,
-    does: `cargo run --release -p learn --example solve -- ${args.join(" ")}`,
+    does: `cargo run --release -p learn --example returns -- ${args.join(" ")}`,
     long,
     async run(on) {
-      const text = await on.example("solve", on.quick ? ["--env", "all", "--at", "1", "--first", FIRST, "--seeds", 1] : args);
+      const text = await on.example("returns", on.quick ? ["--env", "all", "--at", "1", "--first", FIRST, "--seeds", 1] : args);
       const found = new Map();
       for (const [, id, line] of text.matchAll(/^(\S+) seed \d+:(.*)$/gm))
         for (const [, million, value] of line.matchAll(/ ([\d.]+)M (-?[\d.]+)/g)) {

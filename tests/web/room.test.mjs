@@ -1,7 +1,7 @@
 // What a visitor does in the control room: pushes the pole, turns knobs, goes back, compares, reads, saves, loads.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ahead, begun, event, house, until, visit } from "./fixture.mjs";
+import { ahead, begun, event, house, lab, until, visit, WAIT_MS } from "./fixture.mjs";
 
 const here = house();
 /** Small enough that an iteration takes no time; still the page as anyone sees it. */
@@ -323,5 +323,31 @@ test("where the time goes is told in a bar and in a table", async () => {
   assert.equal(shares.length, 9);
   const whole = shares.reduce((sum, share) => sum + share, 0);
   assert.ok(Math.abs(whole - 100) <= 4, `the parts make ${whole} %`);
+  await page.context().close();
+});
+
+test("operations of a gradient are timed while their table is open, in every room whose learner has a plan", async () => {
+  const page = await visit(here, { at: SMALL });
+  const button = page.getByRole("button", { name: "Time by operation as a table" });
+  const table = page.getByRole("region", { name: "Time by operation as a table" });
+  const shares = async () => (await table.locator("td:nth-child(4)").allTextContents()).map((share) => parseFloat(share));
+  for (const [at, shape] of [[SMALL, /^\d+x4x\d+$/], ["#/words?width=32&layers=2&heads=2&context=32&batch=4&micro=2&steps=2&characters=60000&v=2", /^\d+x32x96$/]]) {
+    await page.goto(here.server.url + at);
+    await lab(page, /#\/(\w+)/.exec(at)[1]);
+    await event(page, "metrics", 2);
+    await button.click();
+    await table.getByRole("rowheader", { name: "linear", exact: true }).first().waitFor({ timeout: WAIT_MS });
+    assert.ok((await table.locator("td:nth-child(2)").allTextContents()).some((text) => shape.test(text)));
+    const whole = (await shares()).reduce((sum, share) => sum + share, 0);
+    assert.ok(Math.abs(whole - 100) < 3, `the operations make ${whole} %`);
+    await button.click();
+    assert.equal(await table.isVisible(), false);
+    assert.ok((await page.evaluate(() => hothouse.operations(false))).length === 0, "nobody looks any more");
+  }
+  await page.goto(`${here.server.url}#/logic?population=2&batch=1&updates=2&v=2`);
+  await lab(page, "logic");
+  await button.click();
+  await table.getByText("This learner does not compute its gradients by a plan of operations").waitFor({ timeout: WAIT_MS });
+  assert.deepEqual(page.said, []);
   await page.context().close();
 });

@@ -342,7 +342,7 @@ test("settings that a tab cannot hold, or no model can have, are refused and the
   await event(page, "metrics");
   for (const [variant, knobs, words] of [
     ["d512", { context: 576 }, /these settings need about .* MB of memory/],
-    ["d512", { context: 1024, micro: 512, batch: 512 }, /choose a smaller micro/],
+    ["d512", { context: 1024, micro: 512, batch: 512 }, /would take seconds without a pause; choose a smaller micro/],
     ["char", { context: 1024, micro: 26, batch: 104 }, /these settings need about .* MB of memory/],
     ["d512", { heads: 1 }, /choose 2 heads or more/],
   ]) {

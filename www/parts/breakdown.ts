@@ -3,6 +3,7 @@
 
 import { h, id, write } from "./dom";
 import { animate } from "./loop";
+import { Operations, type Look } from "./operations";
 import { Table } from "./table";
 import type { Part } from "../run/protocol";
 
@@ -27,10 +28,14 @@ export class Breakdown {
   private readonly bar = h("div", { class: "breakdown-bar", role: "img" });
   private readonly segments: HTMLElement[];
   private readonly table: Table;
+  private readonly operations: Operations;
   private readonly stop: () => void;
 
-  /** Parts in the order of their shares, each with what happens in it. */
-  constructor(private readonly parts: readonly Part[]) {
+  /** Parts in the order of their shares, each with what happens in it; `time` finds the operations of a gradient. */
+  constructor(
+    private readonly parts: readonly Part[],
+    time: Look,
+  ) {
     // Those of every room come last, and look the same in all.
     const own = parts.length - HOUSE;
     const look = (k: number): string => `part-${k < own ? (k % COLOURS) + 1 : parts[k]!.name}`;
@@ -47,14 +52,16 @@ export class Breakdown {
       ["What happens"],
     );
     this.table.caption.textContent = "Shares of the time lately";
+    this.operations = new Operations(time);
     this.bar.append(...this.segments);
     this.bar.setAttribute("aria-label", NOTHING);
     this.element = h(
       "figure",
       { class: "breakdown", "aria-labelledby": titleId },
-      h("figcaption", {}, h("h3", { id: titleId }, "Where the time goes"), this.table.button),
+      h("figcaption", {}, h("h3", { id: titleId }, "Where the time goes"), this.table.button, this.operations.table.button),
       this.bar,
       this.table.element,
+      this.operations.table.element,
     );
     this.stop = animate(this.element, () => this.draw(), WRITE_EVERY_MS);
   }
@@ -73,6 +80,7 @@ export class Breakdown {
 
   close(): void {
     this.stop();
+    this.operations.close();
   }
 
   private told(): { label: string; help: string; share: number }[] {

@@ -218,7 +218,7 @@ export class RoomPage {
       say: (words) => announcer.say(words, "runs"),
       picture: (...size) => this.curves.picture(...size),
     });
-    this.breakdown = new Breakdown(room.parts);
+    this.breakdown = new Breakdown(room.parts, client.operations);
     this.sweep = new Sweep(
       room,
       {

@@ -2,7 +2,7 @@
 // and tells of a crash. It refuses to draw anything.
 
 import type { FromWorker, OfHouse, Opened, ToWorker } from "./worker";
-import type { Backend, Command, Config, Cursor, Dataset, Device, DeviceWish, Event, Knob, Level, Progress, RoomInfo, Row, Shared, SweepCell, SweepSpec, Variant } from "./protocol";
+import type { Backend, Command, Config, Cursor, Dataset, Device, DeviceWish, Event, Knob, Level, Operation, Progress, RoomInfo, Row, Shared, SweepCell, SweepSpec, Variant } from "./protocol";
 import { choose, MODULES, type Module } from "./features";
 import type { GpuFailure } from "./gpu";
 import { isolate, keep } from "./isolate";
@@ -370,7 +370,7 @@ export class Client<Q extends { ask: string } = any, A = any> {
     return new Promise((resolve, reject) => {
       this.asked.set(id, { resolve: resolve as (value: unknown) => void, reject });
       const message = make(id);
-      if (message.kind !== "question") this.long.add(id);
+      if (message.kind !== "question" && message.kind !== "operations") this.long.add(id);
       this.send(message, transfer);
     });
   }
@@ -388,6 +388,8 @@ export class Client<Q extends { ask: string } = any, A = any> {
   }
   /** A question of the room's own. */
   ask = <Asked extends Q>(question: Asked): Promise<A[Asked["ask"] & keyof A]> => this.question((id) => ({ kind: "question", id, question }));
+  /** Where the time of its gradients has gone since it was looked at; nothing where it has no plan. */
+  operations = (look: boolean): Promise<Operation[] | undefined> => this.question((id) => ({ kind: "operations", id, look }));
   command = (command: Command): void => {
     if (command.kind === "reset" || command.kind === "restore") [this.standsIn, this.beginning] = [false, true];
     this.send({ kind: "command", command });

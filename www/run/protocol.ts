@@ -399,6 +399,23 @@ solved_at: number | null, done: boolean,
 diverged: boolean, };
 
 /**
+ * Calls of one name and shape in the plan of a learner's gradients, and the time that they took.
+ */
+export type Operation = {
+/**
+ * `linear`
+ */
+name: string,
+/**
+ * `64x144x128`: rows, inputs and outputs of a product; else what is written.
+ */
+shape: string,
+/**
+ * In one run of the plan.
+ */
+calls: number, seconds: number, };
+
+/**
  * What is in use and why, for the badge and for bug reports.
  */
 export type Backend = {

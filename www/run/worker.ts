@@ -1,7 +1,7 @@
 // The worker that a run lives in, of whichever room: it loads a wasm module, works in short slices, and between them takes
 // messages, answers and posts what happened. It refuses to know the page, and what any room's question means.
 
-import type { Backend, Command, Config, Cursor, Dataset, DeviceWish, Digest, Event, Knob, Layout, RoomInfo, Row, Shared, SweepCell, SweepSpec } from "./protocol";
+import type { Backend, Command, Config, Cursor, Dataset, DeviceWish, Digest, Event, Knob, Layout, Operation, RoomInfo, Row, Shared, SweepCell, SweepSpec } from "./protocol";
 import { GpuOpener, type GpuFailure, type GraphicsModule, type MayTrainOnGpu } from "./gpu";
 import type { Place } from "./monitor";
 import { inWords, isNotice } from "./notice";
@@ -36,6 +36,8 @@ export type ToWorker =
   | { kind: "fits"; id: number; data: Dataset; config: Config | null }
   /** Data for the run that waits for it, or else for a new one. */
   | { kind: "bring"; id: number; data: Dataset; config: Config | null }
+  /** Where the time of its gradients has gone, and whether that is looked at from here on. */
+  | { kind: "operations"; id: number; look: boolean }
   /** Of the room's own. */
   | { kind: "question"; id: number; question: { ask: string } }
   | { kind: "autosave" }
@@ -71,6 +73,7 @@ interface Run extends MayTrainOnGpu {
   preparing(): boolean;
   events(): Event[] | undefined;
   ask(question: { ask: string }): unknown;
+  operations(look: boolean): Operation[] | undefined;
   test(): Row;
   monitor(): number;
   layout(): Layout;
@@ -374,11 +377,12 @@ function bring(data: Dataset, config: Config | null): void {
 const arraysOf = (value: unknown): Transferable[] =>
   value && typeof value === "object" ? Object.values(value).flatMap((one) => (one instanceof Uint8Array ? [one.buffer] : [])) : [];
 
-function answer(asked: ToWorker & { kind: "ask" | "room_of" | "has_room" | "question" | "fits" | "bring" }): void {
+function answer(asked: ToWorker & { kind: "ask" | "room_of" | "has_room" | "operations" | "question" | "fits" | "bring" }): void {
   const { id } = asked;
   const give = (value: unknown) => page.postMessage({ kind: "answer", id, value }, arraysOf(value));
   try {
     if (asked.kind === "question") give(run.ask(asked.question));
+    else if (asked.kind === "operations") give(run.operations(asked.look));
     else if (asked.kind === "room_of") give(wasm.room_of(asked.bytes));
     else if (asked.kind === "has_room") give(wasm.has_room(asked.name, asked.bytes));
     else if (asked.kind === "fits") give(run.check_beside({ ...(asked.config ?? run.config()), data: asked.data }));
@@ -399,7 +403,7 @@ page.onmessage = ({ data }) => {
     return;
   }
   guarded(() => {
-    if (data.kind === "question" || data.kind === "room_of" || data.kind === "has_room") return answer(data); // a view may ask sixty times a second: the loop goes on by itself
+    if (data.kind === "question" || data.kind === "operations" || data.kind === "room_of" || data.kind === "has_room") return answer(data); // a view may ask sixty times a second: the loop goes on by itself
     if (data.kind === "autosave") saves.ask("autosave");
     else if (data.kind === "panic") wasm.panic_for_test(data.inPool);
     else if (data.kind === "fail_gpu") gpu.fail(data.how);

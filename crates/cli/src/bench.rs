@@ -33,7 +33,7 @@ fn measure(suite: &str, versus: Option<&str>, profile: bool, json: bool, machine
         measured.push(figure);
     };
     match (suite, run::room(suite)) {
-        ("core", _) if profile => run::bench::profile_core(isa, &now_s, &mut print),
+        ("core", _) if profile => run::bench::profile_core(isa, now_s, &mut print),
         ("core", _) => run::bench::core(isa, &now_s, math::rivals::ALL, &mut print),
         ("gpu", _) if !profile => {
             let gpu = gpu::Gpu::open_blocking(gpu::OpenOptions::default())?;

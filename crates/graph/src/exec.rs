@@ -77,6 +77,27 @@ pub(crate) const WIDE: usize = 4 * CHUNK;
 pub struct Executor {
     plan: Arc<Plan>,
     arena: Buffer,
+    timed: Option<Timed>,
+}
+
+/// Seconds of each call of the plan, by this clock.
+#[derive(Clone, Debug)]
+struct Timed {
+    clock: fn() -> f64,
+    seconds: Vec<f64>,
+}
+
+/// Calls of one name and shape.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Operation {
+    /// [`Call::name`](crate::Call::name)
+    pub name: &'static str,
+    /// [`Plan::shape_of`]
+    pub shape: String,
+    /// In one run of the plan.
+    pub calls: usize,
+    /// Of all runs that were timed.
+    pub seconds: f64,
 }
 
 impl Executor {
@@ -85,7 +106,35 @@ impl Executor {
         for (slot, values) in &plan.constants {
             arena[plan.slots[*slot].clone()].copy_from_slice(values);
         }
-        Executor { plan: plan.clone(), arena }
+        Executor { plan: plan.clone(), arena, timed: None }
+    }
+
+    /// Times each call from here on by this clock, in seconds from anywhere, or no longer. The clock is read between two calls and
+    /// nothing else is added: results are the same, to the bit.
+    pub fn time_calls(&mut self, clock: Option<fn() -> f64>) {
+        self.timed = clock.map(|clock| Timed { clock, seconds: vec![0.0; self.plan.steps.len()] });
+    }
+
+    pub fn is_timed(&self) -> bool {
+        self.timed.is_some()
+    }
+
+    /// What [`Executor::time_calls`] has found since it was called, the longest first; nothing where calls are not timed.
+    pub fn operations(&self) -> Vec<Operation> {
+        let Some(Timed { seconds, .. }) = &self.timed else { return Vec::new() };
+        let mut operations: Vec<Operation> = Vec::new();
+        for (step, &seconds) in self.plan.steps.iter().zip(seconds) {
+            let (name, shape) = (step.call.name(), self.plan.shape_of(step));
+            match operations.iter_mut().find(|known| known.name == name && known.shape == shape) {
+                Some(known) => {
+                    known.calls += 1;
+                    known.seconds += seconds;
+                }
+                None => operations.push(Operation { name, shape, calls: 1, seconds }),
+            }
+        }
+        operations.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+        operations
     }
 
     pub fn plan(&self) -> &Arc<Plan> {
@@ -170,14 +219,20 @@ impl Executor {
         let plan = &*self.plan;
         assert!(Arc::ptr_eq(&self.plan, &packed.plan), "these weights were packed for another plan");
         assert_eq!(params.values().len(), plan.table.len(), "these parameters belong to another graph");
-        for step in &plan.steps[part] {
+        let mut timed = self.timed.as_mut().map(|timed| ((timed.clock)(), timed));
+        for index in part {
             let memory = Memory {
                 arena: &mut self.arena,
                 grads: &mut *grads,
                 params: params.values(),
                 slots: &plan.slots,
             };
-            run(plan.isa, step, memory, &packed.memory, accumulate);
+            run(plan.isa, &plan.steps[index], memory, &packed.memory, accumulate);
+            if let Some((read_s, Timed { clock, seconds })) = &mut timed {
+                let now_s = clock();
+                seconds[index] += now_s - *read_s;
+                *read_s = now_s;
+            }
         }
     }
 }

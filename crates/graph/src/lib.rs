@@ -70,7 +70,7 @@ mod plan;
 pub mod reference;
 
 pub use buffer::Buffer;
-pub use exec::{Executor, Packed};
+pub use exec::{Executor, Operation, Packed};
 pub use graph::{Gradients, Graph, NodeId, Shape};
 pub use math::{Act, Isa, PANEL, panels_len};
 pub use op::Sums;

@@ -18,6 +18,7 @@ pub use td::shared::{Games, Round};
 pub use td::{Strong, StrongConfig, StrongError};
 
 use crate::{Data, Fault, Find, Machine, Parts, Sharing};
+use graph::Executor;
 use math::Isa;
 use published::accelerator::Work;
 use std::error::Error;
@@ -179,6 +180,11 @@ pub trait Learner: Send + Sync {
 
     /// Tells where the time goes by this clock, in seconds from anywhere. It leaves no trace in what is learned.
     fn set_clock(&mut self, clock: fn() -> f64);
+
+    /// What computes the gradients of its steps, where that is a plan; of several side by side the first.
+    fn executor_mut(&mut self) -> Option<&mut Executor> {
+        None
+    }
 }
 
 /// Plays pieces of a round for a learner wherever it is, with what its [`Sharing::due`] gave: what its [`Sharing::take`] takes.

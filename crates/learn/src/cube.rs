@@ -18,7 +18,7 @@ pub use supervised::{Signal, Supervised, SupervisedConfig};
 
 use crate::offload::ProbeSlice;
 use crate::{Data, Fault, Machine};
-use graph::PlanError;
+use graph::{Executor, PlanError};
 use worlds::cube::{Distances, Puzzle, Three, Two};
 
 /// A cube that can be learned.
@@ -138,6 +138,9 @@ pub trait Learner<P: Puzzle>: Send + Sync {
     fn parts(&self) -> Vec<(String, Vec<usize>, Data)>;
     /// Tells where the time goes by this clock, in seconds from anywhere. It leaves no trace in what is learned.
     fn set_clock(&mut self, clock: fn() -> f64);
+
+    /// What computes the gradients of its steps; of several side by side the first.
+    fn executor_mut(&mut self) -> &mut Executor;
 
     /// Itself, where its steps can be offloaded.
     fn offloading(&mut self) -> Option<&mut dyn Offloading> {

@@ -120,7 +120,7 @@ pub fn core(isa: Isa, now: &dyn Fn() -> f64, rivals: &[Rival], sink: &mut dyn Fn
 }
 
 /// Where the time of a training step goes: of the small one, and of the large one.
-pub fn profile_core(isa: Isa, now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) {
+pub fn profile_core(isa: Isa, now: fn() -> f64, sink: &mut dyn FnMut(Figure)) {
     profile(&format!("core.{SMALL_STEP}"), &mut small_step(isa), ROUNDS, now, sink);
     profile("core.train.mlp2048", &mut large_step(isa), FEW, now, sink);
 }

@@ -459,6 +459,25 @@ pub struct SweepCell {
     pub diverged: bool,
 }
 
+/// Calls of one name and shape in the plan of a learner's gradients, and the time that they took.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Operation {
+    /// `linear`
+    pub name: String,
+    /// `64x144x128`: rows, inputs and outputs of a product; else what is written.
+    pub shape: String,
+    /// In one run of the plan.
+    pub calls: u32,
+    pub seconds: f64,
+}
+
+impl From<graph::Operation> for Operation {
+    fn from(graph::Operation { name, shape, calls, seconds }: graph::Operation) -> Operation {
+        Operation { name: name.into(), shape, calls: calls as u32, seconds }
+    }
+}
+
 /// What is in use and why, for the badge and for bug reports.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]

@@ -269,6 +269,10 @@ pub trait Room: Send + Sync + Sized + 'static {
     }
     /// Tells where the time goes by this clock, in seconds from anywhere. It leaves no trace in what is learned.
     fn set_clock(&mut self, _clock: fn() -> f64) {}
+    /// What computes the gradients of its steps, where that is a plan; of several side by side the first.
+    fn executor_mut(&mut self) -> Option<&mut graph::Executor> {
+        None
+    }
 
     /// Every knob with its value in force.
     fn values(&self) -> Knobs;

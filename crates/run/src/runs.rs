@@ -11,7 +11,7 @@ use crate::digest::{self, Arithmetic, Expected, GPU, MIXED, arithmetic};
 use crate::history::{Clock, History};
 use crate::protocol::{
     Backend, Began, Change, Command, Config, Confirmation, DataInfo, Dataset, Device, DeviceWish, Digest,
-    Event, Knob, Knobs, Level, Mark, Progress, RoomInfo, Row, Shared, Value, Variant,
+    Event, Knob, Knobs, Level, Mark, Operation, Progress, RoomInfo, Row, Shared, Value, Variant,
 };
 use crate::room::{
     Answer, COMMON_PARTS, Iteration, Policy, Room, Saved, Schema, Setup, Slice, WorkedOn, goal_of,
@@ -73,6 +73,9 @@ pub trait AnyRun: Send + Sync {
     /// A GPU to train on, or why there is none.
     fn offer(&mut self, machine: Result<Box<dyn Machine>, Fault>);
     fn device_wish(&self) -> DeviceWish;
+    /// Where the time of its gradients has gone, operation by operation, since somebody began to look; nothing where the learner has no
+    /// plan. `look` says whether somebody looks from here on. It leaves no trace in the training.
+    fn operations(&mut self, look: bool) -> Option<Vec<Operation>>;
     /// Tells where the time goes by this clock, in seconds from anywhere. It leaves no trace in the training.
     fn set_clock(&mut self, clock: fn() -> f64);
     /// Compare the run with what whoever shared it got.
@@ -985,6 +988,15 @@ impl<R: Room> AnyRun for Run<R> {
 
     fn device_wish(&self) -> DeviceWish {
         self.devices.wished()
+    }
+
+    fn operations(&mut self, look: bool) -> Option<Vec<Operation>> {
+        let executor = self.room.executor_mut()?;
+        let operations = executor.operations();
+        if look != executor.is_timed() {
+            executor.time_calls(look.then_some(self.clock.lent));
+        }
+        Some(operations.into_iter().map(Operation::from).collect())
     }
 
     fn set_clock(&mut self, clock: fn() -> f64) {

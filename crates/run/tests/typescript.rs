@@ -54,7 +54,7 @@ fn of_every_room() -> String {
     declare_all!(
         out:
         Config Change Shared Dataset DataInfo Value Knob KnobKind Named Column Rate Part RoomInfo Variant Goal Command Event Confirmation Began Level Progress Row Mark
-        Digest Device DeviceWish SweepSpec SweepCell Backend Layout TrackLayout Cursor
+        Digest Device DeviceWish SweepSpec SweepCell Operation Backend Layout TrackLayout Cursor
     );
     tidy(&out)
 }

@@ -110,7 +110,7 @@ pub fn bench(suite: &str, profile: bool, now: &js_sys::Function, give: &js_sys::
             let mut bench = Bench { isa, now: now_s, attach: &mut attach, sink: &mut sink, lacks };
             if profile { room.profile(&mut bench) } else { room.bench(&mut bench) }
         }
-        Err(_) if profile => run::bench::profile_core(Isa::best(), &clock, &mut sink),
+        Err(_) if profile => run::bench::profile_core(Isa::best(), now_s, &mut sink),
         Err(_) => run::bench::core(Isa::best(), &clock, &[], &mut sink),
     }
 }
@@ -238,6 +238,11 @@ impl Run {
     pub fn ask(&mut self, question: JsValue) -> Result<JsValue, JsValue> {
         let answer: Answer = self.run.ask(from_js(question)?).map_err(refusal)?;
         to_js(&answer)
+    }
+
+    /// Where the time of its gradients has gone, operation by operation, since somebody began to look; nothing where it has no plan.
+    pub fn operations(&mut self, look: bool) -> Result<JsValue, JsValue> {
+        to_js(&self.run.operations(look))
     }
 
     /// Tests what is learned by now.

@@ -30,7 +30,7 @@ use super::arena::{Duel, Tally};
 use super::{Learner, Offloading, PARTS, Player, Progress, Slice, Stats};
 use crate::{Data, Fault, Find, Sharing};
 use accelerator::Work;
-use graph::{Adam, Params, Plan};
+use graph::{Adam, Executor, Params, Plan};
 use math::{Isa, Rng, par};
 use offload::{Offloaded, Probe};
 use player::PublishedPlayer;
@@ -734,6 +734,10 @@ impl Learner for Published {
 
     fn set_clock(&mut self, clock: fn() -> f64) {
         self.clock = clock;
+    }
+
+    fn executor_mut(&mut self) -> Option<&mut Executor> {
+        Some(self.trainer.executor_mut())
     }
 }
 

@@ -48,7 +48,7 @@ use crate::Fault;
 use actor::{Actor, LANES, RolloutContext};
 use evaluation::Evaluators;
 use gradients::{Gradients, Minibatch, Sharding};
-use graph::{Adam, Layout, Optimizer, Packed, Params, Plan};
+use graph::{Adam, Executor, Layout, Optimizer, Packed, Params, Plan};
 use math::Shuffle;
 use math::{Isa, PANEL, Rng, par, poly};
 use nets::Task;
@@ -432,5 +432,9 @@ impl Ppo {
     /// One shard of a training step: forward, loss and backward.
     pub fn training_plan(&self) -> &Plan {
         &self.gradients.plan
+    }
+    /// What computes the gradients of its steps; of several side by side the first.
+    pub fn executor_mut(&mut self) -> &mut Executor {
+        self.gradients.executor_mut()
     }
 }

@@ -418,4 +418,8 @@ impl<P: Cube> Learner<P> for Dqn<P> {
     fn set_clock(&mut self, clock: fn() -> f64) {
         self.clock = clock;
     }
+
+    fn executor_mut(&mut self) -> &mut Executor {
+        &mut self.shards[0].learning
+    }
 }

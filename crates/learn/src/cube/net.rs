@@ -270,6 +270,10 @@ impl Trainer {
         self.executor.plan()
     }
 
+    pub fn executor_mut(&mut self) -> &mut Executor {
+        &mut self.executor
+    }
+
     /// What the next step reads.
     pub fn input_mut(&mut self, name: &str) -> &mut [f32] {
         self.executor.input_mut(name)

@@ -10,7 +10,7 @@ pub enum LearnerError {
     #[error("{name} is {value}, but must lie between {min} and {max}; choose a value in that range")]
     Range { name: &'static str, value: f64, min: f64, max: f64 },
     #[error(
-        "with these layers {name} = {value} would let nothing else have its turn for seconds; choose {most} at most, or smaller layers"
+        "with these layers {name} = {value} would take seconds without a pause; choose {most} at most, or smaller layers"
     )]
     Long { name: &'static str, value: usize, most: usize },
     #[error("a layer cannot have {units} units; choose a multiple of 16 from 16 to 8192")]

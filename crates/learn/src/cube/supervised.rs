@@ -16,7 +16,7 @@ use super::{Cube, Learner, LearnerError, Offloading, Progress, Scores, Slice, St
 use crate::offload::PlanSteps;
 use crate::state::{load, partial, save, save_partial};
 use crate::{Data, Find};
-use graph::{Adam, PlanError};
+use graph::{Adam, Executor, PlanError};
 use math::{Isa, Rng, graded, par};
 use std::ops::Range;
 use std::sync::Arc;
@@ -445,5 +445,9 @@ impl<P: Cube> Learner<P> for Supervised<P> {
 
     fn set_clock(&mut self, clock: fn() -> f64) {
         self.clock = clock;
+    }
+
+    fn executor_mut(&mut self) -> &mut Executor {
+        self.trainer.executor_mut()
     }
 }

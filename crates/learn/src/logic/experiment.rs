@@ -73,7 +73,7 @@ pub enum ExperimentError {
     #[error("the drawing is blank; draw at least one cell that is not .")]
     Blank,
     #[error(
-        "an update of {batch} such grids would let nothing else have its turn for seconds; choose batch = {most} at most, or fewer steps"
+        "an update of {batch} such grids would take seconds without a pause; choose batch = {most} at most, or fewer steps"
     )]
     Long { batch: usize, most: usize },
     #[error(

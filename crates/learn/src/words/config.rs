@@ -204,7 +204,7 @@ pub enum WordsError {
     )]
     WideHeads { width: usize, heads: usize, least: usize, most: usize },
     #[error(
-        "a product of {rows} tokens at once would let nothing else have its turn for seconds; choose a smaller micro, context, \
+        "a product of {rows} tokens at once would take seconds without a pause; choose a smaller micro, context, \
          vocabulary or width"
     )]
     Long { rows: usize },

@@ -206,6 +206,11 @@ impl Learner {
         self.clock = clock;
     }
 
+    /// What computes the gradients of its steps; of several side by side the first.
+    pub fn executor_mut(&mut self) -> &mut Executor {
+        &mut self.lanes[0].executor
+    }
+
     /// Between two iterations: what [`Config::can_become`].
     pub fn set(&mut self, config: Config) -> Result<(), WordsError> {
         config.check()?;

@@ -334,6 +334,10 @@ impl Room for Backgammon {
         self.tuned.learner().weights()
     }
 
+    fn executor_mut(&mut self) -> Option<&mut graph::Executor> {
+        self.tuned.learner_mut().executor_mut()
+    }
+
     fn set_clock(&mut self, clock: fn() -> f64) {
         self.tuned.learner_mut().set_clock(clock);
     }

@@ -245,6 +245,10 @@ impl Room for Control {
         self.ppo.params().values()
     }
 
+    fn executor_mut(&mut self) -> Option<&mut graph::Executor> {
+        Some(self.ppo.executor_mut())
+    }
+
     fn set_clock(&mut self, clock: fn() -> f64) {
         self.ppo.set_clock(clock);
     }

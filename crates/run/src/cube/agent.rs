@@ -28,6 +28,7 @@ pub trait AnyAgent: Send + Sync {
     fn weights(&self) -> &[f32];
     fn parts(&self) -> Tensors;
     fn set_clock(&mut self, clock: fn() -> f64);
+    fn executor_mut(&mut self) -> &mut graph::Executor;
     /// Its learner, where that can offload its steps.
     fn offloading(&mut self) -> Option<&mut dyn Offloading>;
     /// Has a machine judge where many states are judged, in tests and in wide searches.
@@ -200,6 +201,10 @@ impl<P: Known> AnyAgent for Agent<P> {
 
     fn set_clock(&mut self, clock: fn() -> f64) {
         self.tuned.learner_mut().set_clock(clock);
+    }
+
+    fn executor_mut(&mut self) -> &mut graph::Executor {
+        self.tuned.learner_mut().executor_mut()
     }
 
     fn offloading(&mut self) -> Option<&mut dyn Offloading> {

@@ -127,6 +127,10 @@ impl Room for Cube {
         self.agent.weights()
     }
 
+    fn executor_mut(&mut self) -> Option<&mut graph::Executor> {
+        Some(self.agent.executor_mut())
+    }
+
     fn set_clock(&mut self, clock: fn() -> f64) {
         self.agent.set_clock(clock);
     }

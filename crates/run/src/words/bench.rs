@@ -68,7 +68,7 @@ pub(super) fn profiled(bench: &mut Bench) {
         }
         let starts = training.executor.input_mut("starts").iter_mut().enumerate();
         starts.for_each(|(i, start)| *start = (i * window) as f32);
-        profile(&format!("words.{id}"), &mut training, FEW, &bench.now, bench.sink);
+        profile(&format!("words.{id}"), &mut training, FEW, bench.now, bench.sink);
     }
 }
 

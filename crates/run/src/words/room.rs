@@ -329,6 +329,10 @@ impl Room for Words {
         self.learning().map_or(&[], |learning| learning.learner.params().values())
     }
 
+    fn executor_mut(&mut self) -> Option<&mut graph::Executor> {
+        self.learner().map(Learner::executor_mut)
+    }
+
     fn set_clock(&mut self, clock: fn() -> f64) {
         self.clock = clock;
         if let Some(learner) = self.learner() {

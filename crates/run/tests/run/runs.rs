@@ -658,6 +658,58 @@ fn a_run_may_be_lent_a_clock_and_says_where_its_time_went() {
     }
 }
 
+/// Where somebody looks, the calls of a plan are timed, each of them; and the weights are those of a run that nobody looks into.
+#[test]
+fn operations_are_timed_while_somebody_looks_and_leave_no_trace() {
+    fn ticks() -> f64 {
+        use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+        static TICKS: AtomicU64 = AtomicU64::new(0);
+        TICKS.fetch_add(1, Relaxed) as f64 / 1024.0
+    }
+    for (room, config) in every(7) {
+        let what = format!("{} {}", room.schema().id, config.variant);
+        let (mut plain, mut looked) = (start(&config), start(&config));
+        looked.set_clock(ticks);
+        settle_preparing(&mut *plain);
+        settle_preparing(&mut *looked);
+        let none = looked.operations(true);
+        // Others have kernels of their own.
+        let has_plan = matches!(
+            (room.schema().id, &*config.variant),
+            ("control" | "cube" | "words", _) | ("backgammon", "published")
+        );
+        assert_eq!(none, has_plan.then(Vec::new), "{what}");
+        // Some play for a while before they take a step.
+        let mut iterations = 0;
+        let found = loop {
+            iterations += 2;
+            assert!(iterations < 40, "{what} takes no step");
+            train(&mut *plain, iterations);
+            train(&mut *looked, iterations);
+            match looked.operations(true) {
+                Some(found) if found.iter().all(|one| one.seconds == 0.0) => {}
+                found => break found,
+            }
+        };
+        assert_eq!(plain.digest(), looked.digest(), "{what}");
+        let Some(found) = found else { continue };
+        assert!(found.iter().any(|one| one.name == "linear_dw"), "{what}: {found:?}");
+        assert!(found.iter().all(|one| one.calls > 0 && one.seconds > 0.0), "{what}: {found:?}");
+        assert!(found.is_sorted_by(|a, b| a.seconds >= b.seconds), "{what}");
+        assert_eq!(looked.operations(false), Some(found), "{what}");
+        assert_eq!(looked.operations(false), Some(vec![]), "{what}: nobody looks any more");
+    }
+}
+
+/// Works until the learner is there.
+fn settle_preparing(run: &mut dyn AnyRun) {
+    let mut now_s = 0.0;
+    while run.is_preparing() {
+        now_s += 0.001;
+        assert!(run.advance(now_s));
+    }
+}
+
 /// What a run told of its iterations, without what depends on the time.
 fn timeless_metrics(run: &mut dyn AnyRun) -> Vec<Vec<Option<f64>>> {
     let columns = run.schema().metrics;

@@ -44,6 +44,11 @@ impl Trainer {
         })
     }
 
+    /// What computes the gradients of its steps; of several side by side the first.
+    pub fn executor_mut(&mut self) -> &mut Executor {
+        &mut self.shards[0].executor
+    }
+
     /// After weights were set from outside.
     pub fn pack(&mut self) {
         self.packed.pack(&self.state.params);

@@ -99,6 +99,11 @@ impl Gradients {
         None
     }
 
+    /// What computes the gradients of its steps; of several side by side the first.
+    pub fn executor_mut(&mut self) -> &mut Executor {
+        &mut self.workers[0].executor
+    }
+
     /// Seconds in gathering and in the gradient that the first worker spent on the newest minibatch.
     pub fn seconds(&self) -> [f64; 2] {
         self.workers[0].seconds
