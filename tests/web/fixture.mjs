@@ -93,13 +93,17 @@ export const inWorkers = (script) => `
     };
   }`;
 
-/** Waits until an expression, given as its text, is true: the page's policy lets `waitForFunction` take functions alone. */
-export async function until(page, expression) {
-  const began = performance.now();
-  while (!(await page.evaluate(expression))) {
-    if (performance.now() - began > WAIT_MS) throw new Error(`never so: ${expression}`);
+/**
+ * Waits until an expression, given as its text, or a function of the page is true, and gives what that is. What gives a promise is
+ * waited for here alone: `waitForFunction` takes the promise itself for true, and the page's policy lets it take functions alone.
+ */
+export async function until(page, what, arg) {
+  for (const began = performance.now(); performance.now() - began < WAIT_MS; ) {
+    const value = await page.evaluate(what, arg);
+    if (value) return value;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
+  throw new Error(`never so: ${what} ${JSON.stringify(arg) ?? ""}`);
 }
 
 /** Waits until a run is in the page; of a room, where one is named. */
@@ -177,8 +181,9 @@ export const hide = (page) =>
   });
 
 /** Waits until a room's storage, control's if no other is named, has a save of a visit that began after `visit`, in so many of its places; gives when that visit began. */
-export const stored = async (page, { after = 0, places = 1, store = "hothouse" } = {}) => {
-  const found = await page.waitForFunction(
+export const stored = (page, { after = 0, places = 1, store = "hothouse" } = {}) =>
+  until(
+    page,
     ([after, places, store]) =>
       new Promise((resolve) => {
         const request = indexedDB.open(store, 1);
@@ -197,8 +202,6 @@ export const stored = async (page, { after = 0, places = 1, store = "hothouse" }
       }),
     [after, places, store],
   );
-  return found.jsonValue();
-};
 
 /** Until the run as it is now lies in the browser's storage. */
 export const kept = async (page, store) => {

@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { root } from "../../scripts/sh.mjs";
 import { launch } from "../../scripts/browser.mjs";
 import { serve } from "../../scripts/serve.mjs";
-import { dist, event, folder, house, lab, notice, visit } from "./fixture.mjs";
+import { dist, event, folder, house, lab, notice, until, visit } from "./fixture.mjs";
 
 const here = house();
 
@@ -246,7 +246,7 @@ for (const isolated of [true, false])
     const server = await serve(dist, { isolated });
     const page = await visit(here, { server, started: false });
     await page.waitForFunction(() => crossOriginIsolated && globalThis.hothouse);
-    await page.waitForFunction(async () => {
+    await until(page, async () => {
       const names = await caches.keys();
       const kept = names.length ? await (await caches.open(names[0])).keys() : [];
       return kept.some((request) => request.url.endsWith("lab_bg.wasm"));

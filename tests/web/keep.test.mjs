@@ -1,7 +1,7 @@
 // What a person made does not go away: runs that were left go on, and what ended one can be undone.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { aheadWhere, event, house, kept, lab, notice, saved, visit } from "./fixture.mjs";
+import { aheadWhere, event, house, kept, lab, notice, saved, until, visit } from "./fixture.mjs";
 
 const here = house();
 const SMALL = "#/control?envs=64&rollout_steps=16&v=2";
@@ -177,7 +177,7 @@ test("a game goes on with another learner, after a new start and after the page 
     const session = await table(page);
     return session?.setup.seats[0] === null ? session.setup.seed : undefined;
   };
-  await page.waitForFunction(async () => (await hothouse.ask({ ask: "session" }))?.phase !== "opening");
+  await until(page, async () => (await hothouse.ask({ ask: "session" }))?.phase !== "opening");
   const seed = await sat();
   assert.notEqual(seed, undefined);
 
@@ -198,7 +198,7 @@ test("a game goes on with another learner, after a new start and after the page 
   await notice(page, /Another match began. The one before it is kept./);
   assert.equal(await sat(), undefined);
   const undone = async () => {
-    await page.waitForFunction(async (seed) => (await hothouse.ask({ ask: "session" })).setup.seed === seed, seed);
+    await until(page, async (seed) => (await hothouse.ask({ ask: "session" }))?.setup.seed === seed, seed);
     assert.ok(await page.getByRole("radio", { name: "Play it", exact: true }).isChecked());
   };
   await page.locator(".notice", { hasText: "Another match" }).getByRole("button", { name: "Undo" }).click();

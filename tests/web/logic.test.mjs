@@ -78,7 +78,8 @@ test("it learns before any click: the grid runs by itself, gates are told by ope
   await follow.check({ force: true });
   const { best } = await ask(page, { ask: "population" });
   await page.waitForFunction((best) => document.querySelectorAll(".member")[best].getAttribute("aria-pressed") === "true", best);
-  assert.match(await page.locator(".lead").textContent(), /the circuit of the best member got /);
+  // Once a test is done.
+  await page.waitForFunction(() => /the circuit of the best member got /.test(document.querySelector(".lead").textContent));
   assert.equal(await page.locator("h1").textContent(), "Logic gates that learn to draw");
   assert.deepEqual(page.said, []);
   await page.context().close();

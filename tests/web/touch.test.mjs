@@ -81,7 +81,7 @@ const ROOMS = {
       await page.waitForFunction(() => /^R\./.test(document.querySelector(".cube-status").textContent));
       assert.equal(await page.evaluate(() => scrollY), scrolled, "who turns a layer does not scroll");
       await page.getByRole("button", { name: "Turn U prime" }).tap();
-      await page.waitForFunction(async () => {
+      await until(page, async () => {
         const { facelets } = await hothouse.ask({ ask: "turn", facelets: "UUUURRRRFFFFDDDDLLLLBBBB", moves: "R U'" });
         return document.querySelector(".cube-picture").dataset.facelets === facelets;
       });

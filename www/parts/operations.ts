@@ -6,12 +6,12 @@ import type { Operation } from "../run/protocol";
 const ASK_EVERY_MS = 1000;
 const NO_PLAN = "This learner does not compute its gradients by a plan of operations";
 
-export type Look = (look: boolean) => Promise<Operation[] | undefined>;
+export type Look = (look: boolean) => Promise<Operation[] | null>;
 
 export class Operations {
   readonly table: Table;
   /** Of a learner without a plan there are none. */
-  private found: Operation[] | undefined = [];
+  private found: Operation[] | null = [];
   private timer: ReturnType<typeof setInterval> | undefined;
 
   /** `look` says whether calls are timed from here on, and gives what was found until then. */
@@ -47,7 +47,7 @@ export class Operations {
   private rows(): string[][] {
     const whole = this.found?.reduce((sum, { seconds }) => sum + seconds, 0) ?? 0;
     this.table.caption.textContent =
-      this.found === undefined ? NO_PLAN : whole > 0 ? "Shares of the time of gradients on this processor, since this table was opened" : "Nothing was timed yet: gradients are timed where this processor computes them";
+      this.found === null ? NO_PLAN : whole > 0 ? "Shares of the time of gradients on this processor, since this table was opened" : "Nothing was timed yet: gradients are timed where this processor computes them";
     return whole > 0 ? this.found!.map(({ name, shape, calls, seconds }) => [name, shape, String(calls), `${((100 * seconds) / whole).toFixed(1)}\u00a0%`]) : [];
   }
 }

@@ -91,6 +91,12 @@ export async function connect(options: Options): Promise<Client> {
   );
 }
 
+/** Whether an answer may take the worker longer than a slice of its work. */
+const isLong = (message: ToWorker): boolean => {
+  if (message.kind === "ask") return message.what !== "shared";
+  return message.kind !== "question" && message.kind !== "operations";
+};
+
 /** A run in its worker. `Q` and `A` are what its room can be asked, `Question` and `Answers` of its `protocol.ts`. */
 export class Client<Q extends { ask: string } = any, A = any> {
   backend!: InUse;
@@ -370,7 +376,7 @@ export class Client<Q extends { ask: string } = any, A = any> {
     return new Promise((resolve, reject) => {
       this.asked.set(id, { resolve: resolve as (value: unknown) => void, reject });
       const message = make(id);
-      if (message.kind !== "question" && message.kind !== "operations") this.long.add(id);
+      if (isLong(message)) this.long.add(id);
       this.send(message, transfer);
     });
   }
@@ -389,7 +395,7 @@ export class Client<Q extends { ask: string } = any, A = any> {
   /** A question of the room's own. */
   ask = <Asked extends Q>(question: Asked): Promise<A[Asked["ask"] & keyof A]> => this.question((id) => ({ kind: "question", id, question }));
   /** Where the time of its gradients has gone since it was looked at; nothing where it has no plan. */
-  operations = (look: boolean): Promise<Operation[] | undefined> => this.question((id) => ({ kind: "operations", id, look }));
+  operations = (look: boolean): Promise<Operation[] | null> => this.question((id) => ({ kind: "operations", id, look }));
   command = (command: Command): void => {
     if (command.kind === "reset" || command.kind === "restore") [this.standsIn, this.beginning] = [false, true];
     this.send({ kind: "command", command });

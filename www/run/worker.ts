@@ -73,7 +73,7 @@ interface Run extends MayTrainOnGpu {
   preparing(): boolean;
   events(): Event[] | undefined;
   ask(question: { ask: string }): unknown;
-  operations(look: boolean): Operation[] | undefined;
+  operations(look: boolean): Operation[] | null;
   test(): Row;
   monitor(): number;
   layout(): Layout;
