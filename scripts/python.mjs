@@ -1,18 +1,18 @@
 // `npm test -- --only python`: the Python package and its tests, in an environment of its own. The package is put together from its
 // sources and the native library that the workspace builds, so that nothing is compiled for it but what it adds. What is not there
 // (Python, its package of environments, the network) is said, and then the part is skipped.
-import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { program, target } from "./native.mjs";
 import { ask, fingerprint, root, sh, step } from "./sh.mjs";
 
 /** What the tests need beside the package; theirs are the versions that the tests were written with. */
 const NEEDS = ["numpy>=1.24", "gymnasium[classic-control]==1.4.0", "pytest>=8", "pandas", "pyarrow", "tqdm", "matplotlib"];
-/**
- * Wanted for some tests, and not to be had on every machine. Stable-Baselines3 needs PyTorch, whose usual build for Linux takes 5.5 GB with
- * its libraries for GPUs. So it is installed only where HOTHOUSE_LARGE=1 asks for it, as the nightly workflow does.
- */
-const WANTS = ["box2d", "ray[tune]>=2.40", ...(process.env.HOTHOUSE_LARGE ? ["stable-baselines3"] : [])];
+/** Wanted for some tests, and not to be had on every machine. */
+const WANTS = ["box2d", "ray[tune]>=2.40"];
+/** It needs PyTorch, whose usual build for Linux takes 5.5 GB with its libraries for GPUs: it is installed where the disk has room. */
+const LARGE = ["stable-baselines3"];
+const LARGE_BYTES = 12e9;
 const AT_LEAST = [3, 10];
 
 const home = join(target, "python-tests");
@@ -46,9 +46,14 @@ export async function pythonTests() {
   return total;
 }
 
-/** Makes the environment; gives what is missing, in words, where it cannot. */
-async function environment() {
+let made;
+/** Makes the environment, once; gives what is missing, in words, where it cannot. It mostly waits for the network and the disk. */
+export const environment = () => (made ??= make());
+
+async function make() {
   let lacking;
+  const { bavail, bsize } = statfsSync(root);
+  const wants = [...WANTS, ...(bavail * bsize > LARGE_BYTES ? LARGE : [])];
   await step("Python and what its tests need", async () => {
     const version = (await ask("python3", ["-c", "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"]))?.split(".").map(Number);
     if (!version || version[0] < AT_LEAST[0] || (version[0] === AT_LEAST[0] && version[1] < AT_LEAST[1])) {
@@ -56,7 +61,7 @@ async function environment() {
       return "missing";
     }
     const stamp = join(home, "ready");
-    const wanted = fingerprint([...NEEDS, ...WANTS, version.join(".")]);
+    const wanted = fingerprint([...NEEDS, ...wants, version.join(".")]);
     if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return "present";
     rmSync(home, { recursive: true, force: true });
     const made = await ask("python3", ["-m", "venv", home]);
@@ -64,7 +69,7 @@ async function environment() {
       lacking = "pip could not install what Python's tests need; connect to the network and run the same command again";
       return "missing";
     }
-    for (const want of WANTS) await ask(python, ["-m", "pip", "install", "-q", want]);
+    for (const want of wants) await ask(python, ["-m", "pip", "install", "-q", want]);
     writeFileSync(stamp, wanted);
     return "installed";
   });

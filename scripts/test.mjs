@@ -4,7 +4,7 @@ import { ask, filesUnder, main, options, root, sh, step, Trouble } from "./sh.mj
 import { arm } from "./arm.mjs";
 import { build } from "./build.mjs";
 import { counted, nativeTests, program, target } from "./native.mjs";
-import { pythonTests } from "./python.mjs";
+import { environment, pythonTests } from "./python.mjs";
 import { chromium, engines, npmPackages, rust, vulkan } from "./setup.mjs";
 import { wasmTests } from "./wasm-tests.mjs";
 
@@ -142,6 +142,8 @@ await main(import.meta.url, async () => {
   console.log(`Parts, one after the other; all of them run, whatever fails:`);
   for (const name of chosen) console.log(`  ${name.padEnd(8)} ${parts[name].does}`);
   await rust();
+  // It is made while others compile; what goes wrong is said where it is needed.
+  if (chosen.includes("python")) environment().catch(() => {});
   const total = { passed: 0, failed: 0 };
   const rows = [];
   for (const [k, name] of chosen.entries()) {

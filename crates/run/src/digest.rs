@@ -115,6 +115,8 @@ pub(crate) const BF16: &str = "bf16";
 pub(crate) const AMX: &str = "amx";
 pub(crate) const GPU: &str = "gpu";
 pub(crate) const MIXED: &str = "mixed";
+/// Of weights within an iteration, which no other run tells the digest of.
+pub(crate) const PARTIAL: &str = "partial";
 
 /// Only digests of the same arithmetic can be equal.
 pub(crate) fn arithmetic(isa: Isa) -> &'static str {

@@ -7,7 +7,7 @@ use crate::bench::Bench;
 use crate::checkpoint::{self, Header};
 use crate::dataset::check_here;
 use crate::device::{Devices, Settled};
-use crate::digest::{self, Arithmetic, Expected, GPU, MIXED, arithmetic};
+use crate::digest::{self, Arithmetic, Expected, GPU, MIXED, PARTIAL, arithmetic};
 use crate::history::{Clock, History};
 use crate::protocol::{
     Backend, Began, Change, Command, Config, Confirmation, DataInfo, Dataset, Device, DeviceWish, Digest,
@@ -1080,7 +1080,7 @@ impl<R: Room> AnyRun for Run<R> {
         Digest {
             iteration: self.room.iteration(),
             weights: digest::of_weights(self.room.weights()),
-            arithmetic: self.arithmetic.name().into(),
+            arithmetic: if self.room.at_boundary() { self.arithmetic.name() } else { PARTIAL }.into(),
         }
     }
 

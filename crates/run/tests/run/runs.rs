@@ -782,6 +782,11 @@ fn an_iteration_of_hours_is_saved_and_paused_at_once() {
         let again = run::restore(&saved.expect(variant), host()).unwrap();
         assert_eq!(again.progress(), run.progress(), "{variant}");
         assert!(!again.at_boundary(), "{variant}: it is in the file that so much of the iteration is done");
+        assert_eq!(
+            again.digest().arithmetic,
+            "partial",
+            "{variant}: no other run tells the digest of these weights"
+        );
         run.command(Command::Pause).unwrap();
         assert!(!run.advance(2.0), "{variant}");
         // A step that was begun ends where somebody pauses.
