@@ -67,6 +67,18 @@ async function candidates(seed) {
   return all.sort((a, b) => (a.order < b.order ? -1 : 1));
 }
 
+/** Faults that once went unseen: each has a test, and is written in scripts/mutants/named.json as an expression in place of another. */
+function named() {
+  return JSON.parse(readFileSync(join(root, "scripts/mutants/named.json"), "utf8")).map(({ what, file, within, from, to }) => {
+    const source = readFileSync(join(root, file), "utf8");
+    const [before, ...after] = source.split(within ?? from);
+    if (after.length !== 1) throw new Trouble(`${file} has '${within ?? from}' ${after.length} times`, "name an expression that is there once in scripts/mutants/named.json");
+    const at = before.length + (within ?? from).indexOf(from);
+    const start = Buffer.byteLength(source.slice(0, at));
+    return { file, what, to, text: from, line: source.slice(0, at).split("\n").length, start, end: start + Buffer.byteLength(from), order: what };
+  });
+}
+
 /** The first of them that do not lie in each other. */
 function drawn(all, count) {
   const taken = [];
@@ -216,6 +228,7 @@ await main(import.meta.url, async () => {
     seed: "<number> of the sample [1]",
     minutes: "<minutes> after which no other mutant is begun; the next run goes on",
     crates: "<names>: some of these, with their own tests alone [worlds,learn,run]",
+    named: "the faults of scripts/mutants/named.json in place of a sample",
     list: "prints what the sample is and ends",
   });
   const [count, seed] = [Number(given.count ?? 300), Number(given.seed ?? 1)];
@@ -225,8 +238,8 @@ await main(import.meta.url, async () => {
   mkdirSync(home, { recursive: true });
   let mutants = [], files = [], all = [];
   await step("where a fault could be", async () => {
-    const found = await candidates(seed);
-    mutants = drawn(found, Math.ceil(count * SPARE));
+    const found = given.named ? named() : await candidates(seed);
+    mutants = given.named ? found : drawn(found, Math.ceil(count * SPARE));
     return `${found.length} places`;
   });
   if (given.list) return mutants.slice(0, count).forEach((one) => console.log(title(one)));
