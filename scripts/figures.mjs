@@ -13,8 +13,8 @@ import { fingerprint, main, options, root, sh, step, Trouble } from "./sh.mjs";
 
 const README = join(root, "README.md");
 const KEPT = join(target, "figures.json");
-/** What a figure depends on; documents are not of it. */
-const CODE = ["Cargo.lock", "Cargo.toml", "crates", "scripts", "www"];
+/** What a figure depends on, beside its command; tests and documents are not of it. */
+const CODE = ["Cargo.lock", "Cargo.toml", "crates/*/Cargo.toml", "crates/*/src/*", "crates/*/examples/*", "scripts/bench.mjs", "scripts/figure.mjs", "scripts/rooms/*", "www"];
 /** More of its processors' time than this, spent by others while nothing is measured, makes a machine a busy one. */
 const BUSY = 0.05;
 const FLAGS = {
@@ -34,8 +34,9 @@ export function chosen(parts, { only, long }) {
   return found.filter((part) => long || !part.long || part.id === only);
 }
 
-/** What of a part was kept and still holds: by the same chip, code and length. */
-export const held = (kept, id, { chip, code, quick }) => kept.find((part) => part.id === id && part.chip === chip && part.code === code && part.quick === quick);
+/** What of a part was kept and still holds: by the same command, chip, code and length. */
+export const held = (kept, { id, does }, { chip, code, quick }) =>
+  kept.find((part) => part.id === id && part.does === does && part.chip === chip && part.code === code && part.quick === quick);
 
 /** `AMD EPYC (family 25, model 1), AVX2, 2 cores` */
 export function chipOf(model, count, cpuinfo, kind) {
@@ -137,7 +138,7 @@ await main(import.meta.url, async () => {
   const failed = [];
   let on;
   for (const part of parts) {
-    if (held(kept, part.id, { chip, code, quick })) {
+    if (held(kept, part, { chip, code, quick })) {
       console.log(`   kept    ${part.id}`);
       continue;
     }
@@ -147,7 +148,7 @@ await main(import.meta.url, async () => {
       await step(`${part.id}: ${part.does}`, async () => {
         const rows = await part.run(on);
         const date = new Date().toISOString().slice(0, 10);
-        kept = [...kept.filter((other) => !(other.id === part.id && other.quick === quick)), { id: part.id, chip, code, quick, date, busy, rows }];
+        kept = [...kept.filter((other) => !(other.id === part.id && other.quick === quick)), { id: part.id, does: part.does, chip, code, quick, date, busy, rows }];
         mkdirSync(target, { recursive: true });
         writeFileSync(KEPT, `${JSON.stringify(kept, null, 1)}\n`);
         return `${rows.length} figures${busy ? ", while others used the machine" : ""}`;
@@ -157,7 +158,7 @@ await main(import.meta.url, async () => {
       console.log(error.next ? `${error.message}\nNext: ${error.next}` : error.stack);
     }
   }
-  const usable = kept.filter((part) => held([part], part.id, { chip, code, quick }));
+  const usable = kept.filter((row) => PARTS.some((part) => held([row], part, { chip, code, quick })));
   const browser = await chromium().then(({ chromium }) => sh(chromium, ["--version"])).then((said) => said.trim());
   let readme = readFileSync(README, "utf8");
   for (const room of rooms(parts)) {

@@ -60,12 +60,13 @@ test("no run is measured on a seed that a preset was tuned on", () => {
   }
 });
 
-test("what was kept holds for the same chip, code and length alone", () => {
-  const kept = [{ id: "cube/walk", chip: "A", code: "1", quick: false }];
+test("what was kept holds for the same command, chip, code and length alone", () => {
+  const part = { id: "cube/walk", does: "train cube" };
+  const kept = [{ ...part, chip: "A", code: "1", quick: false }];
   const now = { chip: "A", code: "1", quick: false };
-  assert.ok(held(kept, "cube/walk", now));
-  for (const other of [{ chip: "B" }, { code: "2" }, { quick: true }]) assert.ok(!held(kept, "cube/walk", { ...now, ...other }));
-  assert.ok(!held(kept, "cube/exact", now));
+  assert.ok(held(kept, part, now));
+  for (const other of [{ chip: "B" }, { code: "2" }, { quick: true }]) assert.ok(!held(kept, part, { ...now, ...other }));
+  for (const other of [{ id: "cube/exact" }, { does: "train cube --seconds 1" }]) assert.ok(!held(kept, { ...part, ...other }, now));
 });
 
 test("a room's tables name chip, date and conditions, and what is missing", () => {

@@ -38,14 +38,15 @@ pub struct ParamSpec {
 }
 
 impl ParamSpec {
+    /// As much as this machine can address, where it is more: such a plan is counted, not made.
     pub fn len(&self) -> usize {
-        self.shape[0] * self.shape[1]
+        self.shape[0].saturating_mul(self.shape[1])
     }
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
     pub fn range(&self) -> std::ops::Range<usize> {
-        self.offset..self.offset + self.len()
+        self.offset..self.offset.saturating_add(self.len())
     }
     /// The shape in files.
     pub fn file_shape(&self) -> &[usize] {
@@ -70,9 +71,9 @@ impl Table {
         self.specs.iter().position(|s| *s.name == *name)
     }
 
-    /// Floats of the whole slice.
+    /// Floats of the whole slice, or as many as this machine can address.
     pub fn len(&self) -> usize {
-        self.floats as usize
+        usize::try_from(self.floats).unwrap_or(usize::MAX)
     }
 
     /// Bytes of the whole slice: they may be more than this machine can address, as a browser's 32 bits. No parameters are made then.
@@ -86,7 +87,7 @@ impl Table {
 
     /// Trained values, without the gaps between tensors.
     pub fn count(&self) -> usize {
-        self.specs.iter().map(ParamSpec::len).sum()
+        self.specs.iter().map(ParamSpec::len).fold(0, usize::saturating_add)
     }
 
     #[track_caller]
