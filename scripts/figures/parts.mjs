@@ -116,14 +116,13 @@ function members(id, { variant, count, updates, settings = [], long }) {
 }
 
 /** The greedy policy's return after so many million steps, medians of five seeds. */
-function returns(id, at, long) {
-  const args = ["--env", "all", "--at", at.join(","), "--first", FIRST, "--seeds", 5];
+function returns(id, env, at) {
+  const args = ["--env", env, "--at", at.join(","), "--first", FIRST, "--seeds", 5];
   return {
     id: `control/${id}`,
     does: `cargo run --release -p learn --example returns -- ${args.join(" ")}`,
-    long,
     async run(on) {
-      const text = await on.example("returns", on.quick ? ["--env", "all", "--at", "1", "--first", FIRST, "--seeds", 1] : args);
+      const text = await on.example("returns", on.quick ? ["--env", env, "--at", "1", "--first", FIRST, "--seeds", 1] : args);
       const found = new Map();
       for (const [, id, line] of text.matchAll(/^(\S+) seed \d+:(.*)$/gm))
         for (const [, million, value] of line.matchAll(/ ([\d.]+)M (-?[\d.]+)/g)) {
@@ -158,8 +157,8 @@ export const PARTS = [
       return rows;
     },
   },
-  returns("returns", [1, 10]),
-  returns("returns-long", [50], true),
+  returns("returns", "all", [1, 10]),
+  returns("cartpole-50m", "CartPole-v1", [50]),
   terminal("backgammon"),
   page("backgammon"),
   strength("minute", { what: "60 s of one core", train: [], seconds: 60, ends: [["gnubg", 4000], ["random", 4000], ["linear", 4000]] }),

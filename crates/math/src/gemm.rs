@@ -65,19 +65,19 @@ pub struct Epilogue<'a> {
     pub save: Option<&'a mut [f32]>,
 }
 
-/// Floats that [`pack_rows`] writes.
+/// Floats that [`pack_rows`] writes, here as in the others no more than this machine can address.
 pub fn packed_rows_len(out: usize, inp: usize) -> usize {
-    out.div_ceil(PANEL) * PANEL * inp
+    out.div_ceil(PANEL).saturating_mul(PANEL).saturating_mul(inp)
 }
 
 /// Floats that [`pack_rows_t`] writes.
 pub fn packed_rows_t_len(out: usize, inp: usize) -> usize {
-    inp.div_ceil(PANEL) * PANEL * out
+    inp.div_ceil(PANEL).saturating_mul(PANEL).saturating_mul(out)
 }
 
 /// Floats that [`pack_panels`] writes.
 pub fn packed_panels_len(out: usize, inp: usize) -> usize {
-    out * inp
+    out.saturating_mul(inp)
 }
 
 /// W for [`linear_rows`]: blocks of columns as wide as the tile, `[out/width][inp][width]`, padded with zeros.

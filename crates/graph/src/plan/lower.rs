@@ -81,7 +81,7 @@ impl Planner<'_> {
             Packing::Panels => packed_panels_len(out, inp),
         };
         let start = self.packs.last().map_or(0, |p| p.range.end);
-        let range = start..start + len.next_multiple_of(LINE);
+        let range = start..start.saturating_add(len.checked_next_multiple_of(LINE).unwrap_or(usize::MAX));
         self.packs.push(Pack { packing, param, range: range.clone() });
         range
     }
@@ -502,7 +502,7 @@ impl Planner<'_> {
         let mut reads: Vec<usize> = ids.iter().filter_map(|i| self.drawn.get(i).copied()).collect();
         reads.sort_unstable();
         reads.dedup();
-        let parameters = specs.map(|s| s.len()).sum();
+        let parameters = specs.map(|s| s.len()).fold(0, usize::saturating_add);
         self.drawn.insert(id, self.nodes.len());
         self.nodes.push(PlanNode { name, op, shape: graph.nodes[id].shape, parameters, reads });
     }
