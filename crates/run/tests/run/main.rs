@@ -18,6 +18,7 @@ mod players;
 mod property;
 mod runs;
 mod sessions;
+mod settings;
 mod sharing;
 mod solved;
 mod words;
